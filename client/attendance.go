@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// RoomOpen reports whether people may come into a room now, and in words how
-// it stands with it.
+// RoomOpen reports whether a room can be joined now, with a message that describes
+// its state.
 func (c *Client) RoomOpen(ctx context.Context, roomID string) (open bool, message string, err error) {
 	var answer struct {
 		Status  bool   `json:"status"`
@@ -19,19 +19,19 @@ func (c *Client) RoomOpen(ctx context.Context, roomID string) (open bool, messag
 	return answer.Status, answer.Message, err
 }
 
-// ActiveRoom is a room that is open or active, and who is in it.
+// ActiveRoom is a room that is open or active, with its participants.
 type ActiveRoom struct {
 	Info         RoomInfo          `json:"room_info"`
 	Participants []ParticipantInfo `json:"participants_info"`
 }
 
-// RoomInfo is what is told of a room that is open or active.
+// RoomInfo describes a room that is open or active.
 type RoomInfo struct {
 	RoomID string `json:"room_id"`
 	Title  string `json:"room_title"`
-	// SID names the live period; it is empty before anybody came.
+	// SID identifies the session; it is empty before the first join.
 	SID string `json:"sid"`
-	// JoinedParticipants is how many are in.
+	// JoinedParticipants is the number of participants in the room.
 	JoinedParticipants int `json:"joined_participants,string"`
 	// CreationTime is in Unix seconds.
 	CreationTime int64 `json:"creation_time,string"`
@@ -40,28 +40,28 @@ type RoomInfo struct {
 	WebhookURL string `json:"webhook_url"`
 }
 
-// ParticipantInfo is somebody who is in a room. Hidden participants are left
-// out.
+// ParticipantInfo is a participant of a room. Hidden participants are not
+// listed.
 type ParticipantInfo struct {
 	// Identity is your own id for the person, or the server's.
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
-	// SID names the connection.
+	// SID identifies the connection.
 	SID string `json:"sid"`
 	// JoinedAt is in Unix seconds.
 	JoinedAt int64 `json:"joined_at,string"`
-	// IsPublisher says whether they may send sound or pictures.
+	// IsPublisher reports whether the participant may publish audio or video.
 	IsPublisher bool `json:"is_publisher"`
 	Metadata    struct {
 		// Role is "host", "cohost" or "guest".
 		Role    string `json:"role"`
 		IsAdmin bool   `json:"is_admin"`
-		// BreakoutRoom is the number of theirs; 0 is the room itself.
+		// BreakoutRoom is the number of the breakout room; 0 is the main room.
 		BreakoutRoom int `json:"breakout_room"`
 	} `json:"metadata"`
 }
 
-// ActiveRoom returns a room and who is in it; ErrNotFound when it is not open
+// ActiveRoom returns a room with its participants; ErrNotFound when it is not open
 // or active.
 func (c *Client) ActiveRoom(ctx context.Context, roomID string) (*ActiveRoom, error) {
 	var answer struct {
@@ -88,7 +88,7 @@ func (c *Client) ActiveRooms(ctx context.Context) ([]ActiveRoom, error) {
 	return answer.Response.Rooms, err
 }
 
-// ListedRoom is a room as lists have it. A time that is nil has not come.
+// ListedRoom is a room in a list. A time that has not been reached is nil.
 type ListedRoom struct {
 	RoomID       string `json:"room_id"`
 	ClientRoomID string `json:"client_room_id"`
@@ -108,9 +108,9 @@ type ListedRoom struct {
 	EndedAt            *time.Time `json:"ended_at"`
 }
 
-// Rooms returns the rooms of the project in a state, or in any when it is
-// empty, the newest first. It asks for the next page when it is needed, and
-// ends with the first error.
+// Rooms returns the rooms of the project in a state, or all rooms when state is
+// empty, the newest first. It reads pages on demand and ends with the first
+// error.
 func (c *Client) Rooms(ctx context.Context, state string) iter.Seq2[ListedRoom, error] {
 	return func(yield func(ListedRoom, error) bool) {
 		query := url.Values{"limit": {"100"}}
@@ -139,43 +139,43 @@ func (c *Client) Rooms(ctx context.Context, state string) iter.Seq2[ListedRoom, 
 	}
 }
 
-// PastRoomsRequest chooses rooms that are over.
+// PastRoomsRequest selects rooms that have ended, expired or been canceled.
 type PastRoomsRequest struct {
-	// RoomIDs are at most 100; none is all.
+	// RoomIDs has at most 100 ids; empty means all rooms.
 	RoomIDs []string `json:"room_ids,omitempty"`
-	// From is how many to leave out at the beginning.
+	// From is the number of rooms to skip.
 	From int `json:"from,omitempty"`
-	// Limit is 1 to 100; 0 is 20.
+	// Limit is 1 to 100; 0 means 20.
 	Limit int `json:"limit,omitempty"`
-	// OrderBy is "ASC" or "DESC", by the time of the end; empty is "DESC".
+	// OrderBy is "ASC" or "DESC", by the time of the end; empty means "DESC".
 	OrderBy string `json:"order_by,omitempty"`
 }
 
-// PastRooms is a part of the list of rooms that are over.
+// PastRooms is a page of past rooms.
 type PastRooms struct {
-	// Total is how many there are in all.
+	// Total is the number of rooms on all pages.
 	Total int        `json:"total_rooms,string"`
 	Rooms []PastRoom `json:"rooms_list"`
 }
 
-// PastRoom is a room that is over.
+// PastRoom is a room that has ended, expired or been canceled.
 type PastRoom struct {
 	RoomID  string    `json:"room_id"`
 	RoomSID string    `json:"room_sid"`
 	Title   string    `json:"room_title"`
 	Created time.Time `json:"created"`
 	Ended   time.Time `json:"ended"`
-	// JoinedParticipants is how many people were in.
+	// JoinedParticipants is the number of people who joined.
 	JoinedParticipants int    `json:"joined_participants,string"`
 	WebhookURL         string `json:"webhook_url"`
 }
 
-// PastRooms lists rooms that have ended, expired or been cancelled.
-func (c *Client) PastRooms(ctx context.Context, choice PastRoomsRequest) (*PastRooms, error) {
+// PastRooms lists rooms that have ended, expired or been canceled.
+func (c *Client) PastRooms(ctx context.Context, selection PastRoomsRequest) (*PastRooms, error) {
 	var answer struct {
 		Rooms *PastRooms `json:"rooms"`
 	}
-	if _, err := c.postV4(ctx, "fetch_past_rooms", "", choice, &answer); err != nil {
+	if _, err := c.postV4(ctx, "fetch_past_rooms", "", selection, &answer); err != nil {
 		return nil, err
 	}
 	if answer.Rooms == nil {
@@ -184,11 +184,10 @@ func (c *Client) PastRooms(ctx context.Context, choice PastRoomsRequest) (*PastR
 	return answer.Rooms, nil
 }
 
-// Analytics is who was in a room, and for how long. Hidden participants are
-// left out.
+// Analytics is the attendance of a room. Hidden participants are not listed.
 type Analytics struct {
 	RoomID string `json:"room_id"`
-	// AsOf is until when those are counted who are still in.
+	// AsOf is the time up to which current participants are counted.
 	AsOf time.Time `json:"as_of"`
 	// Durations are in seconds, by identity, and TotalDuration is their sum.
 	Durations     map[string]float64 `json:"participant_durations"`
@@ -204,14 +203,14 @@ type Attendee struct {
 	// Role is "host", "cohost" or "guest".
 	Role     string    `json:"role"`
 	JoinedAt time.Time `json:"joined_at"`
-	// LeftAt is nil while they are in.
+	// LeftAt is nil while the attendee is in the room.
 	LeftAt *time.Time `json:"left_at"`
 	// Duration is in seconds.
 	Duration    float64 `json:"duration"`
 	Connections int     `json:"connections"`
 }
 
-// Analytics returns who was in a room so far.
+// Analytics returns the attendance of a room so far.
 func (c *Client) Analytics(ctx context.Context, roomID string) (*Analytics, error) {
 	found := new(Analytics)
 	if _, err := c.getV4(ctx, "analytics/get_analytics", roomQuery(roomID), found); err != nil {
@@ -229,9 +228,14 @@ func (c *Client) ExportAttendance(ctx context.Context, roomID string) ([]byte, e
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}
-	a, err := c.do(ctx, &request{method: http.MethodGet, target: "/api/v4/analytics/export_attendance?" + roomQuery(roomID).Encode(), gatewaySigned: true, repeatable: true})
+	response, err := c.do(ctx, &request{
+		method:        http.MethodGet,
+		target:        "/api/v4/analytics/export_attendance?" + roomQuery(roomID).Encode(),
+		gatewaySigned: true,
+		repeatable:    true,
+	})
 	if err != nil {
 		return nil, err
 	}
-	return a.body, nil
+	return response.body, nil
 }

@@ -9,14 +9,14 @@ import (
 	"time"
 )
 
-// Options are what can be left at its zero value.
+// Options are optional settings of a Client. The zero value is valid.
 type Options struct {
 	// HTTPClient sends the requests. It is copied, and the copy follows no
 	// redirects. Nil means a client of its own with a timeout of 30 seconds for
 	// each attempt.
 	HTTPClient *http.Client
-	// MaxAttempts is how often a call is sent at most, 1 or more; 0 means 3. The
-	// one attempt after a correction of the clock comes on top.
+	// MaxAttempts is the maximum number of attempts of a call, 1 or more; 0 means
+	// 3. An attempt after a correction of the clock is not counted.
 	MaxAttempts int
 	// UserAgent is sent as User-Agent; empty means "parley-go". It is shown in
 	// the Gateway's list of requests.
@@ -29,7 +29,7 @@ const (
 	defaultUserAgent   = "parley-go"
 )
 
-// Client calls one server for one project. Make it with New.
+// Client calls one server for one project. Create it with New.
 type Client struct {
 	base        string       // scheme and host, without a slash at the end
 	credentials *Credentials // a pointer, so that printing a Client shows none
@@ -40,11 +40,11 @@ type Client struct {
 	clock       clock
 }
 
-// New returns a Client of the server at baseURL: a scheme and a host, such as
-// https://meet.example.org, without a path, because version 5 signs the path
-// that the server sees. Use http only where nobody else can listen. Which
-// credentials a call needs stands at the fields of Credentials; a call whose
-// credential is missing fails with ErrMissingCredential and sends nothing.
+// New returns a Client of the server at baseURL, a scheme and a host such as
+// https://meet.example.org. It has no path, because version 5 signs the path that
+// the server sees. Use http only on trusted networks. The fields
+// of Credentials document which calls need them; a call without its credential
+// fails with ErrMissingCredential and sends nothing.
 func New(baseURL string, credentials Credentials, options Options) (*Client, error) {
 	base, err := checkBaseURL(baseURL)
 	if err != nil {
@@ -65,8 +65,8 @@ func New(baseURL string, credentials Credentials, options Options) (*Client, err
 		userAgent:   options.UserAgent,
 	}
 	if options.HTTPClient != nil {
-		injected := *options.HTTPClient
-		c.http = &injected
+		httpClient := *options.HTTPClient
+		c.http = &httpClient
 	}
 	c.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	if c.maxAttempts == 0 {
@@ -78,31 +78,31 @@ func New(baseURL string, credentials Credentials, options Options) (*Client, err
 	return c, nil
 }
 
-// checkBaseURL returns scheme and host. Its errors do not repeat the URL,
-// which may hold a password.
+// checkBaseURL returns scheme and host. Its errors do not repeat the URL, because
+// it may contain a password.
 func checkBaseURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
 	case err != nil:
-		return "", errors.New("parley: the base URL is no URL")
+		return "", errors.New("parley: the base URL is not a valid URL")
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "":
 		return "", errors.New("parley: the base URL must be an absolute http or https URL")
 	case u.User != nil:
-		return "", errors.New("parley: the base URL must not hold a user or password")
+		return "", errors.New("parley: the base URL must not contain a user or password")
 	case u.Path != "" && u.Path != "/" || u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return "", errors.New("parley: the base URL must have neither path nor query nor fragment")
+		return "", errors.New("parley: the base URL must not have a path, query or fragment")
 	}
 	return u.Scheme + "://" + u.Host, nil
 }
 
-// ClockOffset returns how far the server's clock is ahead of ours, as far as
-// its answers have told; 0 before the first answer.
+// ClockOffset returns how far the server's clock is ahead of ours, estimated from
+// its responses; 0 before the first response.
 func (c *Client) ClockOffset() time.Duration { return c.clock.currentOffset() }
 
-// String names the server and the project, and no secret.
+// String returns the server and the project, without secrets.
 func (c *Client) String() string {
 	return fmt.Sprintf("parley client of %s, project %q", c.base, c.credentials.ProjectID)
 }
 
-// Format writes what String returns, whatever the verb.
+// Format writes the text of String for every verb.
 func (c *Client) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

@@ -15,7 +15,8 @@ import (
 )
 
 func TestNew_BaseURL(t *testing.T) {
-	for _, good := range []string{"https://meet.example.org", "https://meet.example.org/", "http://127.0.0.1:8080", "http://[::1]:8080"} {
+	for _, good := range []string{"https://meet.example.org", "https://meet.example.org/",
+		"http://127.0.0.1:8080", "http://[::1]:8080"} {
 		if _, err := client.New(good, credentials, client.Options{}); err != nil {
 			t.Errorf("%s: %v", good, err)
 		}
@@ -25,12 +26,12 @@ func TestNew_BaseURL(t *testing.T) {
 		"meet.example.org":              "parley: the base URL must be an absolute http or https URL",
 		"ftp://meet.example.org":        "parley: the base URL must be an absolute http or https URL",
 		"https://":                      "parley: the base URL must be an absolute http or https URL",
-		"https://u:hunter2@example.org": "parley: the base URL must not hold a user or password",
-		"https://u:hunter2@exa mple":    "parley: the base URL is no URL",
-		"https://example.org/parley":    "parley: the base URL must have neither path nor query nor fragment",
-		"https://example.org?":          "parley: the base URL must have neither path nor query nor fragment",
-		"https://example.org?a=b":       "parley: the base URL must have neither path nor query nor fragment",
-		"https://example.org/#f":        "parley: the base URL must have neither path nor query nor fragment",
+		"https://u:hunter2@example.org": "parley: the base URL must not contain a user or password",
+		"https://u:hunter2@exa mple":    "parley: the base URL is not a valid URL",
+		"https://example.org/parley":    "parley: the base URL must not have a path, query or fragment",
+		"https://example.org?":          "parley: the base URL must not have a path, query or fragment",
+		"https://example.org?a=b":       "parley: the base URL must not have a path, query or fragment",
+		"https://example.org/#f":        "parley: the base URL must not have a path, query or fragment",
 	} {
 		if _, err := client.New(bad, credentials, client.Options{}); err == nil || err.Error() != want {
 			t.Errorf("%q: %v", bad, err)
@@ -45,7 +46,8 @@ func TestNew_CredentialsWithLineFeed(t *testing.T) {
 	bad := credentials
 	bad.GatewaySecret += "\n"
 	_, err := client.New("https://example.org", bad, client.Options{})
-	if err == nil || !strings.Contains(err.Error(), "GatewaySecret has a character at position 48") || strings.Contains(err.Error(), gatewaySecret) {
+	if err == nil || !strings.Contains(err.Error(), "GatewaySecret must be printable ASCII without spaces, but has another character at position 48") ||
+		strings.Contains(err.Error(), gatewaySecret) {
 		t.Error(err)
 	}
 }
@@ -67,7 +69,8 @@ func TestClient_MissingCredentials(t *testing.T) {
 			c := start(t, s, test.credentials, client.Options{})
 			failed := 0
 			for name, call := range map[string]error{
-				"read": keys(t.Context(), c), "status": status(t.Context(), c), "event": joinEvent(t.Context(), c), "room": create(quickRoom())(t.Context(), c),
+				"read": keys(t.Context(), c), "status": status(t.Context(), c), "event": joinEvent(t.Context(),
+					c), "room": create(quickRoom())(t.Context(), c),
 			} {
 				should := false
 				for _, fails := range test.fails {
@@ -89,15 +92,16 @@ func TestClient_MissingCredentials(t *testing.T) {
 
 func TestCredentials_FromQuickstartFile(t *testing.T) {
 	var read client.Credentials
-	file := `{"base_url":"http://127.0.0.1:8080","organization_id":"o","project_id":"` + projectID + `","project_secret":"` + projectSecret +
+	file := `{"base_url":"http://127.0.0.1:8080","organization_id":"o","project_id":"` + projectID +
+		`","project_secret":"` + projectSecret +
 		`","api_key":"` + apiKey + `","gateway_secret":"` + gatewaySecret + `","admin_token":"t"}`
 	if err := json.Unmarshal([]byte(file), &read); err != nil || read != credentials {
 		t.Error(err)
 	}
 }
 
-// However a Client, its credentials or an error of its own is written, no
-// secret is in it.
+// TestClient_NeverPrintsSecrets checks that no formatting of a Client, its
+// credentials or its errors contains a secret.
 func TestClient_NeverPrintsSecrets(t *testing.T) {
 	s := newServer()
 	echo := func(w http.ResponseWriter, r *http.Request) {
@@ -106,7 +110,8 @@ func TestClient_NeverPrintsSecrets(t *testing.T) {
 	s.respondWith(echo, echo)
 	listening := httptest.NewServer(s)
 	c := connect(t, listening.URL, credentials, client.Options{MaxAttempts: 1})
-	things := []any{c, credentials, &credentials, struct{ Inner any }{credentials}, struct{ C *client.Client }{c}, keys(t.Context(), c), status(t.Context(), c)}
+	things := []any{c, credentials, &credentials, struct{ Inner any }{credentials}, struct{ C *client.Client }{c},
+		keys(t.Context(), c), status(t.Context(), c)}
 	listening.Close()
 	things = append(things, keys(t.Context(), c), joinEvent(t.Context(), c))
 

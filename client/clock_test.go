@@ -11,12 +11,13 @@ import (
 	"parley/client"
 )
 
-// withinOneSecond reports whether an offset is right, as far as a Date of whole seconds
-// can tell.
+// withinOneSecond reports whether an offset is correct within the precision of a
+// Date in whole seconds.
 func withinOneSecond(got, want time.Duration) bool { return (got - want).Abs() <= time.Second }
 
 func TestClock_CorrectedBothWays(t *testing.T) {
-	for _, ahead := range []time.Duration{0, 10 * time.Minute, -10 * time.Minute, 300 * 24 * time.Hour, -20 * time.Second} {
+	for _, ahead := range []time.Duration{0, 10 * time.Minute, -10 * time.Minute,
+		300 * 24 * time.Hour, -20 * time.Second} {
 		t.Run(ahead.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := newServer()
@@ -42,7 +43,8 @@ func TestClock_CorrectedBothWays(t *testing.T) {
 	}
 }
 
-// The server's clock, or ours, may be set while the client lives, back too.
+// TestClock_FollowsServer sets the server's clock and ours forward and back
+// during the life of a client.
 func TestClock_FollowsServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -59,7 +61,8 @@ func TestClock_FollowsServer(t *testing.T) {
 	})
 }
 
-// Answers of other versions, and refusals, tell the time as well.
+// TestClock_UpdatedByEveryResponse checks that answers of other versions and
+// refusals correct the clock too.
 func TestClock_UpdatedByEveryResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -90,7 +93,8 @@ func TestClock_StableWhenCorrect(t *testing.T) {
 	})
 }
 
-// A 401 has other causes: it is not asked again and again.
+// TestClock_NoRetryForWrongSecret checks that a 401 with another cause is not
+// repeated.
 func TestClock_NoRetryForWrongSecret(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -102,17 +106,20 @@ func TestClock_NoRetryForWrongSecret(t *testing.T) {
 			s.setAhead(test.ahead)
 			wrong := credentials
 			wrong.GatewaySecret = "gs_another"
-			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) || len(s.requestsSeen()) != test.sent {
+			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) ||
+				len(s.requestsSeen()) != test.sent {
 				t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 			}
 		})
 	}
 }
 
-// Nor is it by a server whose clock is somewhere else each time.
+// TestClock_JumpingServerRetriedOnce checks that a server whose clock jumps with
+// each answer does not cause endless attempts.
 func TestClock_JumpingServerRetriedOnce(t *testing.T) {
 	s := newServer()
-	for _, date := range []string{"Thu, 01 Jan 2015 00:00:00 GMT", "Fri, 01 Jan 2016 00:00:00 GMT", "Sun, 01 Jan 2017 00:00:00 GMT"} {
+	for _, date := range []string{"Thu, 01 Jan 2015 00:00:00 GMT", "Fri, 01 Jan 2016 00:00:00 GMT",
+		"Sun, 01 Jan 2017 00:00:00 GMT"} {
 		s.respondWith(errorResponseV5(401, client.CodeUnauthorized, "not accepted", "Date", date))
 	}
 	err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 5}))
@@ -140,15 +147,16 @@ func TestClock_IgnoredDates(t *testing.T) {
 			s := newServer()
 			s.respondWith(test.answer)
 			c := start(t, s, credentials, client.Options{})
-			if err := keys(t.Context(), c); !client.IsUnauthorized(err) || len(s.requestsSeen()) != 1 || c.ClockOffset() != 0 {
+			if err := keys(t.Context(), c); !client.IsUnauthorized(err) ||
+				len(s.requestsSeen()) != 1 || c.ClockOffset() != 0 {
 				t.Errorf("sent %d times, offset %s: %v", len(s.requestsSeen()), c.ClockOffset(), err)
 			}
 		})
 	}
 }
 
-// Calls at the same time are all corrected, also those that find the clock
-// already corrected by another's answer.
+// TestClock_ConcurrentCorrections checks that concurrent calls are all
+// corrected, also if the answer to another call has already corrected the clock.
 func TestClock_ConcurrentCorrections(t *testing.T) {
 	s := newServer()
 	s.setAhead(time.Hour)

@@ -11,8 +11,8 @@ import (
 	"parley/internal/api/apitest"
 )
 
-// Requests are what the published descriptions allow, and what the tests of
-// this package take for the server's answers are answers that they document.
+// TestClient_MatchesDescriptions checks requests and the test server's answers
+// against the published OpenAPI descriptions.
 func TestClient_MatchesDescriptions(t *testing.T) {
 	s := newServer()
 	s.calls = calls(3)
@@ -32,23 +32,32 @@ func TestClient_MatchesDescriptions(t *testing.T) {
 		version := strings.Split(r.URL.Path, "/")[2]
 		return checkers[version].Do(t, r.Method, r.URL.RequestURI(), r.Header, body), nil
 	})
-	c := connect(t, "https://parley.test", credentials, client.Options{MaxAttempts: 1, HTTPClient: &http.Client{Transport: checked}})
+	c := connect(t, "https://parley.test", credentials, client.Options{MaxAttempts: 1,
+		HTTPClient: &http.Client{Transport: checked}})
 
 	full := scheduledRoom()
 	full.Name, full.ExternalUserID, full.ClientRoomID, full.IdempotencyKey = "Amina", "4711", "weekly-1", "order-1"
 	full.LogoutURL, full.WebhookURL = "https://example.org/bye", "https://example.org/hook"
 	full.Metadata.RoomFeatures = &client.RoomFeatures{RoomDuration: 60, BreakoutRooms: &client.BreakoutRoomFeatures{}}
 	for name, call := range map[string]func() error{
-		"quick audio":        func() error { return create(withIdempotencyKey(quickRoom()))(t.Context(), c) },
-		"scheduled video v3": func() error { _, err := c.CreateScheduledVideoRoomV3(t.Context(), scheduledV3Room()); return err },
-		"scheduled audio v3": func() error { _, err := c.CreateScheduledAudioRoomV3(t.Context(), scheduledV3Room()); return err },
-		"scheduled video":    func() error { _, err := c.CreateScheduledVideoRoom(t.Context(), full); return err },
-		"project status":     func() error { return status(t.Context(), c) },
-		"join event":         func() error { return joinEvent(t.Context(), c) },
-		"keys":               func() error { return keys(t.Context(), c) },
-		"usage":              func() error { _, err := c.Usage(t.Context()); return err },
-		"limits":             func() error { _, err := c.Limits(t.Context()); return err },
-		"openapi":            func() error { _, err := c.OpenAPI(t.Context()); return err },
+		"quick audio": func() error { return create(withIdempotencyKey(quickRoom()))(t.Context(), c) },
+		"scheduled video v3": func() error {
+			_, err := c.CreateScheduledVideoRoomV3(t.Context(),
+				scheduledV3Room())
+			return err
+		},
+		"scheduled audio v3": func() error {
+			_, err := c.CreateScheduledAudioRoomV3(t.Context(),
+				scheduledV3Room())
+			return err
+		},
+		"scheduled video": func() error { _, err := c.CreateScheduledVideoRoom(t.Context(), full); return err },
+		"project status":  func() error { return status(t.Context(), c) },
+		"join event":      func() error { return joinEvent(t.Context(), c) },
+		"keys":            func() error { return keys(t.Context(), c) },
+		"usage":           func() error { _, err := c.Usage(t.Context()); return err },
+		"limits":          func() error { _, err := c.Limits(t.Context()); return err },
+		"openapi":         func() error { _, err := c.OpenAPI(t.Context()); return err },
 		"requests": func() error {
 			_, err := c.Requests(t.Context(), client.RequestsQuery{Limit: 2, Cursor: "a/b+c=&1"})
 			return err

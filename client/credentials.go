@@ -8,60 +8,63 @@ import (
 	"strings"
 )
 
-// Credentials are those of one project, exactly as shown to its owner. The
-// names in JSON are those of quickstart.json, so that it can be read with
-// json.Unmarshal. Printing, logging or marshalling Credentials shows the
-// project's id alone.
+// Credentials are the credentials of one project, exactly as shown to its owner.
+// The JSON names are those of quickstart.json, so that json.Unmarshal can read it.
+// Printing, logging or marshaling Credentials shows only the project's id.
 type Credentials struct {
 	// ProjectID is a UUID. Rooms and the project's status need it.
 	ProjectID string `json:"project_id"`
-	// APIKey names the key pair to version 5 and to the calls that run a meeting,
-	// and signs rooms and the project's status where ProjectSecret is empty.
+	// APIKey identifies the key pair on version 5 and in the calls that run a
+	// meeting. It signs rooms and the project's status if ProjectSecret is empty.
 	APIKey string `json:"api_key"`
 	// GatewaySecret belongs to APIKey and signs version 5 and the calls that run
 	// a meeting.
 	GatewaySecret string `json:"gateway_secret"`
-	// ProjectSecret signs rooms and the project's status, and join events,
-	// which nothing else can sign.
+	// ProjectSecret signs rooms, the project's status and join events. Join events
+	// cannot be signed with another credential.
 	ProjectSecret string `json:"project_secret"`
 }
 
-// ErrMissingCredential is returned by a call that needs a credential which the
-// Client was not given. Nothing was sent.
+// ErrMissingCredential is returned by a call without the credential that it needs.
+// Nothing was sent.
 var ErrMissingCredential = errors.New("parley: missing credential")
 
 const redacted = "[redacted]"
 
-// String names the project, and no secret.
+// String returns the project, without secrets.
 func (c Credentials) String() string { return fmt.Sprintf("credentials of project %q", c.ProjectID) }
 
-// Format writes what String returns, whatever the verb.
+// Format writes the text of String for every verb.
 func (c Credentials) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }
 
-// LogValue is what log/slog writes.
+// LogValue returns the text of String for log/slog.
 func (c Credentials) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// MarshalJSON writes the project's id alone, because JSON is logged too.
+// MarshalJSON returns only the project's id, because JSON is often logged.
 func (c Credentials) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]string{"project_id": c.ProjectID})
 }
 
-// check refuses what cannot be a credential, mostly a line feed from a file.
-// The server would refuse it too, and could not say why.
+// check refuses characters that no credential contains, such as a line feed from a
+// file, because the server's refusal would not give that reason.
 func (c Credentials) check() error {
 	for _, field := range []struct{ name, value string }{
-		{"ProjectID", c.ProjectID}, {"APIKey", c.APIKey}, {"GatewaySecret", c.GatewaySecret}, {"ProjectSecret", c.ProjectSecret},
+		{"ProjectID", c.ProjectID}, {"APIKey", c.APIKey},
+		{"GatewaySecret", c.GatewaySecret}, {"ProjectSecret", c.ProjectSecret},
 	} {
 		for i := range len(field.value) {
 			if field.value[i] <= ' ' || field.value[i] > '~' {
-				return fmt.Errorf("parley: %s has a character at position %d that no credential has: a blank, a line feed or one beyond ASCII", field.name, i+1)
+				return fmt.Errorf(
+					"parley: %s must be printable ASCII without spaces, but has another character at position %d",
+					field.name, i+1)
 			}
 		}
 	}
 	return nil
 }
 
-// replacer takes secrets out of a text, in case a server repeats them.
+// replacer returns a replacer that redacts the secrets, in case a server repeats
+// them.
 func (c Credentials) replacer() *strings.Replacer {
 	var pairs []string
 	for _, secret := range []string{c.APIKey, c.GatewaySecret, c.ProjectSecret} {
@@ -74,7 +77,8 @@ func (c Credentials) replacer() *strings.Replacer {
 
 func missingCredential(field string) error { return fmt.Errorf("%w: %s", ErrMissingCredential, field) }
 
-// checkGatewayCredentials reports what is missing to sign with the time.
+// checkGatewayCredentials returns ErrMissingCredential if a credential of version
+// 5 signatures is missing.
 func (c Credentials) checkGatewayCredentials() error {
 	switch {
 	case c.APIKey == "":
@@ -85,8 +89,8 @@ func (c Credentials) checkGatewayCredentials() error {
 	return nil
 }
 
-// bodyKey returns what signs rooms and the project's status. The project
-// secret comes first: a project can be set to take nothing else.
+// bodyKey returns the key that signs rooms and the project's status. It prefers
+// the project secret, because a project can be set to refuse API keys.
 func (c Credentials) bodyKey() (string, error) {
 	switch {
 	case c.ProjectID == "":

@@ -11,7 +11,8 @@ import (
 
 func FuzzDecodeError(f *testing.F) {
 	f.Add(400, "req_1", "7", []byte(`{"error":"name must not be blank"}`))
-	f.Add(401, "", "Thu, 01 Jan 1970 00:00:00 GMT", []byte(`{"error":{"code":"SVC_UNAUTHORIZED","message":"m","request_id":"r"}}`))
+	f.Add(401, "", "Thu, 01 Jan 1970 00:00:00 GMT",
+		[]byte(`{"error":{"code":"SVC_UNAUTHORIZED","message":"m","request_id":"r"}}`))
 	f.Add(502, "\x00", "-1", []byte("<html>gs_secret"))
 	f.Add(500, "gs_secret", "99999999999999999999", []byte(`{"error":{"message":"gs_\u0073ecret \ud800\n"}}`))
 	f.Add(-1, "", "", []byte(`{"error":{"code":5}}`))

@@ -10,12 +10,12 @@ import (
 	"time"
 )
 
-// RequestsQuery chooses a page of requests. Its zero value is the first.
+// RequestsQuery selects a page of requests. The zero value selects the first page.
 type RequestsQuery struct {
-	// Limit is how many a page has at most: 1 to 100, more means 100. 0 means
-	// the server's default of 50.
+	// Limit is the page size: 1 to 100, more means 100. 0 means the server's
+	// default of 50.
 	Limit int
-	// Cursor is NextCursor of the page before.
+	// Cursor is NextCursor of the previous page.
 	Cursor string
 }
 
@@ -35,22 +35,22 @@ func (q RequestsQuery) target() string {
 
 // Requests is a page of version 5 calls of the project, newest first.
 type Requests struct {
-	// Availability is Unavailable where diagnostics are not configured. Items
-	// are then empty.
+	// Availability is Unavailable if diagnostics are not configured. Items is then
+	// empty.
 	Availability Availability  `json:"availability"`
 	Items        []RequestItem `json:"items"`
-	// NextCursor is for the next page; empty on the last.
+	// NextCursor is the cursor of the next page; empty on the last page.
 	NextCursor string `json:"next_cursor"`
 	GatewayMeta
 }
 
-// RequestItem is one call as the server saw it. Refused ones are listed if
-// they named a key of the project.
+// RequestItem is one call as the server saw it. Refused calls are listed if they
+// named a key of the project.
 type RequestItem struct {
 	RequestID  string    `json:"request_id"`
 	ReceivedAt time.Time `json:"received_at"`
 	Method     string    `json:"method"`
-	// Path is without its query.
+	// Path does not include the query.
 	Path   string `json:"path"`
 	Status int    `json:"status"`
 	// Code is empty for a success.
@@ -62,10 +62,10 @@ type RequestItem struct {
 	// AuthResult is "ok" or the true cause of a 401: "stale_timestamp",
 	// "retired_key" or "bad_signature".
 	AuthResult string `json:"auth_result"`
-	// Hint names a slip that was recognised; empty without one.
+	// Hint names a recognized mistake; empty if there is none.
 	Hint string `json:"hint"`
-	// ClockSkewSeconds is the client's clock minus the server's; nil for a
-	// timestamp that is no number.
+	// ClockSkewSeconds is the client's clock minus the server's; nil if the
+	// timestamp is not a number.
 	ClockSkewSeconds *int64 `json:"clock_skew_seconds"`
 	UserAgent        string `json:"user_agent"`
 }
@@ -82,8 +82,8 @@ func (c *Client) Requests(ctx context.Context, query RequestsQuery) (*Requests, 
 	return page, nil
 }
 
-// RequestPages reads one page after the other, from query on, as the loop asks
-// for them. An error ends it.
+// RequestPages reads pages on demand, beginning with query. It ends with the first
+// error.
 func (c *Client) RequestPages(ctx context.Context, query RequestsQuery) iter.Seq2[*Requests, error] {
 	return func(yield func(*Requests, error) bool) {
 		for query := query; ; {
@@ -92,7 +92,7 @@ func (c *Client) RequestPages(ctx context.Context, query RequestsQuery) iter.Seq
 				return
 			}
 			if page.NextCursor == query.Cursor {
-				yield(nil, fmt.Errorf("%w: the cursor of the next page is that of this one", ErrUnexpectedAnswer))
+				yield(nil, fmt.Errorf("%w: next_cursor is the cursor of the same page", ErrUnexpectedAnswer))
 				return
 			}
 			query.Cursor = page.NextCursor

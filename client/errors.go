@@ -17,27 +17,26 @@ var (
 	// bound.
 	ErrInvalid = errors.New("parley: invalid request")
 	// ErrUnauthorized is 401: unknown project or key, wrong signature or wrong
-	// time. The Gateway's list of requests tells which it was.
+	// time. Client.Requests shows the cause for version 5.
 	ErrUnauthorized = errors.New("parley: unauthorized")
 	// ErrForbidden is 403: the project is inactive or suspended.
 	ErrForbidden = errors.New("parley: forbidden")
 	// ErrNotFound is 404: no such room or resource, or version 5 is disabled
 	// (CodeGatewayDisabled).
 	ErrNotFound = errors.New("parley: not found")
-	// ErrConflict is 409: the client_room_id is taken, the same Idempotency-Key
-	// is under way, or the room's state forbids it.
+	// ErrConflict is 409: the client_room_id is taken, a request with the same
+	// Idempotency-Key is in progress, or the room's state forbids it.
 	ErrConflict = errors.New("parley: conflict")
 	// ErrGone is 410: the operator has ended this version of the API.
 	ErrGone = errors.New("parley: gone")
-	// ErrRateLimited is 429. Error.RetryAfter says when to come back.
+	// ErrRateLimited is 429. Error.RetryAfter is the time to wait.
 	ErrRateLimited = errors.New("parley: rate limited")
 	// ErrUnavailable is 502, 503 and 504: try again later.
 	ErrUnavailable = errors.New("parley: unavailable")
 )
 
-// ErrUnexpectedAnswer is returned for an answer that the interface does not
-// describe, or that is larger than 4 MiB. Of a call that writes it may have
-// been a success.
+// ErrUnexpectedAnswer is returned for a response that the API does not document or
+// that is larger than 4 MiB. A call that writes may nevertheless have succeeded.
 var ErrUnexpectedAnswer = errors.New("parley: unexpected answer")
 
 // The codes of version 5.
@@ -51,21 +50,21 @@ const (
 	CodeRateLimited        = "SVC_RATE_LIMITED"
 )
 
-// Error is a refusal by the server, or by something on the way to it.
+// Error is a refusal by the server or by a proxy.
 type Error struct {
 	// Status is the HTTP status, such as 404.
 	Status int
 	// Code is one of the codes of version 5; empty in other versions.
 	Code string
-	// Message is the server's sentence, or the name of the status where there
-	// was none. At most 500 characters, all of them printable.
+	// Message is the server's message, or the text of the status if there is none.
+	// At most 500 printable characters.
 	Message string
-	// RequestID names the request to the server's operator. It may be shared.
+	// RequestID identifies the request in the server's log. It is not secret.
 	RequestID string
 	// RetryAfter is how long the server asks to wait; 0 if it does not say.
 	RetryAfter time.Duration
-	// Attempts is how often the call was sent. A conflict after more than one
-	// can be the doing of an earlier attempt whose answer was lost.
+	// Attempts is the number of attempts. A conflict after more than one can be
+	// caused by an earlier attempt whose response was lost.
 	Attempts int
 }
 
@@ -82,12 +81,13 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether the refusal is of the kind that target stands for.
+// Is reports whether target is the sentinel error of this status.
 func (e *Error) Is(target error) bool { return target == e.sentinel() }
 
 func (e *Error) sentinel() error {
 	switch e.Status {
-	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge,
+		http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
 		return ErrInvalid
 	case http.StatusUnauthorized:
 		return ErrUnauthorized
@@ -133,8 +133,8 @@ const (
 	maxName    = 100 // characters of a code or a request id
 )
 
-// decodeError reads a refusal. A body in neither of the two documented forms,
-// such as a proxy's page, is left out of it.
+// decodeError decodes a refusal. It ignores a body in neither of the two documented
+// forms, such as the page of a proxy.
 func decodeError(status int, header http.Header, body []byte, redact *strings.Replacer) *Error {
 	e := &Error{Status: status, RequestID: requestID(header), RetryAfter: retryAfter(header)}
 	var outer struct {
@@ -162,7 +162,7 @@ func decodeError(status int, header http.Header, body []byte, redact *strings.Re
 	return e
 }
 
-// requestID returns the name that the server gave the request.
+// requestID returns the server's id of a request; "" if there is none.
 func requestID(header http.Header) string {
 	if id := header.Get("X-Gateway-Request-ID"); id != "" {
 		return id
@@ -170,16 +170,17 @@ func requestID(header http.Header) string {
 	return header.Get("X-Request-ID")
 }
 
-// printable makes a text safe for a log: printable, on one line and bounded.
-func printable(text string, most int) string {
+// printable makes a text safe for a log: printable, on one line, and with at most
+// limit characters.
+func printable(text string, limit int) string {
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
 		return utf8.RuneError
 	}, text)
-	if runes := []rune(text); len(runes) > most {
-		text = string(runes[:most-1]) + "…"
+	if runes := []rune(text); len(runes) > limit {
+		text = string(runes[:limit-1]) + "…"
 	}
 	return text
 }

@@ -13,7 +13,8 @@ import (
 )
 
 func TestError_Decoding(t *testing.T) {
-	kinds := map[string]error{"invalid": client.ErrInvalid, "unauthorized": client.ErrUnauthorized, "forbidden": client.ErrForbidden,
+	kinds := map[string]error{"invalid": client.ErrInvalid, "unauthorized": client.ErrUnauthorized,
+		"forbidden": client.ErrForbidden,
 		"not found": client.ErrNotFound, "conflict": client.ErrConflict, "gone": client.ErrGone, "rate limited": client.ErrRateLimited, "unavailable": client.ErrUnavailable}
 	predicates := map[string]func(error) bool{"unauthorized": client.IsUnauthorized, "forbidden": client.IsForbidden,
 		"not found": client.IsNotFound, "conflict": client.IsConflict, "gone": client.IsGone, "rate limited": client.IsRateLimited, "unavailable": client.IsUnavailable}
@@ -49,7 +50,7 @@ func TestError_Decoding(t *testing.T) {
 			"parley: 429 SVC_RATE_LIMITED: too many (request req_1)"},
 		{errorResponseV5(503, client.CodeGatewayUnavailable, "later", "Retry-After", "60"), "read", "unavailable",
 			"parley: 503 SVC_GATEWAY_UNAVAILABLE: later (request req_1)"},
-		// What is not the server's: the page of a proxy is not repeated.
+		// The page of a proxy is not part of the error.
 		{reply(502, "<html>secret of the proxy", "X-Request-ID", "", "Retry-After", "60"), "write", "unavailable", "parley: 502: Bad Gateway"},
 		{reply(418, `{"error":""}`), "write", "", "parley: 418: I'm a teapot (request req_1)"},
 		{reply(400, `{"error":["a"]}`), "write", "invalid", "parley: 400: Bad Request (request req_1)"},
@@ -89,7 +90,8 @@ func TestClient_UnexpectedResponses(t *testing.T) {
 		answers answers
 	}{
 		{"read", answers{"empty": ok(""), "page": ok("<html>"), "null": ok("null"), "no data": ok("{}"), "data null": ok(`{"data":null}`),
-			"data of another kind": ok(`{"data":[]}`), "field of another kind": ok(`{"data":{"current":{"id":5}}}`), "cut": ok(`{"data":{`),
+			"data of another kind": ok(`{"data":[]}`), "field of another kind": ok(
+				`{"data":{"current":{"id":5}}}`), "cut": ok(`{"data":{`),
 			"two": ok(keysAnswer + keysAnswer), "no content": reply(204, "")}},
 		{"write", answers{"empty": ok(""), "page": ok("<html>"), "null": ok("null"), "no status": ok("{}"), "accepted": reply(202, "{}")}},
 		{"event", answers{"page": ok("<html>"), "not joined": ok(`{"joined":false}`), "nothing": ok("{}")}},
@@ -125,7 +127,7 @@ func TestClient_UnexpectedResponses(t *testing.T) {
 	}
 }
 
-// An answer without end is not read to its end.
+// TestClient_HugeBodies checks that an endless answer is not read to its end.
 func TestClient_HugeBodies(t *testing.T) {
 	var written atomic.Int64
 	endless := func(status int) http.HandlerFunc {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// joinRetryWindow is for how long a join event may be repeated. The server takes
-// the same event within a minute for the same join; half of it is left for the
-// last attempt to arrive.
+// joinRetryWindow is how long a join event may be repeated. The server treats the
+// same event within a minute as the same join; the other half of the minute is for
+// the last attempt to arrive.
 const joinRetryWindow = 30 * time.Second
 
-// JoinEvent tells that somebody joined a room in another system.
+// JoinEvent reports that a person joined a room in another system.
 type JoinEvent struct {
 	// RoomID is the room's UUID.
 	RoomID string
-	// Name is who joined, 1 to 255 characters, not blank.
+	// Name is the name of the person, 1 to 255 characters, not blank.
 	Name string
 }
 
@@ -28,9 +28,9 @@ type JoinEventAnswer struct {
 	RequestID string `json:"-"`
 }
 
-// SendJoinEvent reports a join, which leaves a mark in the room's attendance.
-// It grants no access and takes no seat. It needs the project secret. A room
-// that is over is ErrConflict, an unknown one ErrNotFound.
+// SendJoinEvent reports a join, which is recorded in the room's attendance. It
+// grants no access and takes no seat. It needs the project secret. It fails with
+// ErrConflict for a room that has ended and with ErrNotFound for an unknown one.
 func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEventAnswer, error) {
 	if c.credentials.ProjectSecret == "" {
 		return nil, missingCredential("ProjectSecret")
@@ -57,7 +57,7 @@ func (c *Client) SendJoinEvent(ctx context.Context, event JoinEvent) (*JoinEvent
 		return nil, err
 	}
 	if !received.Joined {
-		return nil, fmt.Errorf("%w: it does not say joined", ErrUnexpectedAnswer)
+		return nil, fmt.Errorf("%w: joined is not true", ErrUnexpectedAnswer)
 	}
 	received.RequestID = requestID(header)
 	return received, nil

@@ -239,7 +239,8 @@ func ExampleError() {
 
 	for range 2 {
 		_, err = parley.CreateQuickAudioRoom(context.Background(), client.QuickRoomRequest{
-			Name: "Amina", MaxParticipants: 10, Metadata: client.Metadata{RoomTitle: "Standup"}, ClientRoomID: "standup",
+			Name: "Amina", MaxParticipants: 10, Metadata: client.Metadata{
+				RoomTitle: "Standup"}, ClientRoomID: "standup",
 		})
 		switch refusal, _ := errors.AsType[*client.Error](err); {
 		case errors.Is(err, client.ErrConflict):

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Availability says whether something is known.
+// Availability tells whether data is available.
 type Availability string
 
 // The values of Availability.
@@ -18,13 +18,13 @@ const (
 	Unavailable Availability = "unavailable"
 )
 
-// GatewayMeta is what every answer of version 5 says beside its data.
+// GatewayMeta contains the headers of every version 5 response.
 type GatewayMeta struct {
-	// RequestID names the request. It may be shared with support.
+	// RequestID identifies the request. It may be shared with support.
 	RequestID string `json:"-"`
-	// RequestsUsed counts the organization's validly signed version 5 calls in
-	// this day (UTC), this one included. It is no quota. Nil while the server
-	// does not know it.
+	// RequestsUsed is the number of the organization's validly signed version 5
+	// calls on this day (UTC), including this one. It is not a quota. Nil while it
+	// is unavailable.
 	RequestsUsed *int64 `json:"-"`
 }
 
@@ -39,25 +39,26 @@ func gatewayMeta(header http.Header) GatewayMeta {
 // Keys are the API keys of the project.
 type Keys struct {
 	Current CurrentKey `json:"current"`
-	// Overlap is the key before, while a rotation overlaps; nil otherwise.
+	// Overlap is the previous key during the overlap of a rotation; nil otherwise.
 	Overlap *OverlapKey `json:"overlap"`
 	GatewayMeta
 }
 
-// CurrentKey is the key in force.
+// CurrentKey is the current API key.
 type CurrentKey struct {
 	ID string `json:"id"`
-	// APIKey is shown in part: its first eight characters, … and its last four.
+	// APIKey is masked: its first eight characters, … and its last four.
 	APIKey string `json:"api_key"`
 	// Status is "active".
 	Status         string    `json:"status"`
 	SigningProfile string    `json:"signing_profile"`
 	CreatedAt      time.Time `json:"created_at"`
-	// LastUsedAt is the last authenticated call of any version with it; nil before one.
+	// LastUsedAt is the time of the last authenticated call of any version with the
+	// key; nil before the first one.
 	LastUsedAt *time.Time `json:"last_used_at"`
 }
 
-// OverlapKey is a key that ends.
+// OverlapKey is the previous API key, which works until OverlapEndsAt.
 type OverlapKey struct {
 	ID     string `json:"id"`
 	APIKey string `json:"api_key"`
@@ -67,8 +68,8 @@ type OverlapKey struct {
 	// OverlapEndsAt is when the key stops working.
 	OverlapEndsAt time.Time  `json:"overlap_ends_at"`
 	LastUsedAt    *time.Time `json:"last_used_at"`
-	// RequestsSinceRotation counts its validly signed version 5 calls since
-	// then: while it grows, somebody still uses the key.
+	// RequestsSinceRotation is the number of validly signed version 5 calls with
+	// the key since the rotation. If it grows, a client still uses the key.
 	RequestsSinceRotation int64 `json:"requests_since_rotation"`
 }
 
@@ -83,7 +84,7 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	return keys, nil
 }
 
-// Usage is what an organization has used in the calendar month (UTC) so far.
+// Usage is the usage of an organization in the current calendar month (UTC).
 type Usage struct {
 	OrganizationID string `json:"organization_id"`
 	// BillingModel is "plan" or "payg".
@@ -97,14 +98,14 @@ type Usage struct {
 	GatewayMeta
 }
 
-// UsagePeriod is from Start up to, and without, End.
+// UsagePeriod is a period from Start (inclusive) to End (exclusive).
 type UsagePeriod struct {
 	Start time.Time `json:"start"`
 	End   time.Time `json:"end"`
 }
 
-// UsageTotals are of all projects of the organization. Minutes are the exact
-// time over 60 seconds, to two decimals.
+// UsageTotals are the totals of all projects of the organization. Minutes are the
+// exact seconds divided by 60, to two decimals.
 type UsageTotals struct {
 	ParticipantMinutes         float64 `json:"participant_minutes"`
 	AudioParticipantMinutes    float64 `json:"audio_participant_minutes"`
@@ -114,8 +115,8 @@ type UsageTotals struct {
 	PeakConcurrentParticipants int64   `json:"peak_concurrent_participants"`
 }
 
-// PlanUsage compares usage with the plan. Only Availability is set where no
-// plan is known.
+// PlanUsage compares usage with the plan. Only Availability is set if the plan is
+// unknown.
 type PlanUsage struct {
 	Availability     Availability `json:"availability"`
 	Name             string       `json:"name"`
@@ -124,18 +125,18 @@ type PlanUsage struct {
 	RemainingMinutes *Figure      `json:"remaining_minutes"`
 }
 
-// Figure is a number of participant minutes, if it is known.
+// Figure is a number of participant minutes, if it is available.
 type Figure struct {
 	Availability Availability `json:"availability"`
-	// Value is nil where nothing is known.
+	// Value is nil if it is unavailable.
 	Value *float64 `json:"value"`
 }
 
-// PayAsYouGo is the price of the usage. Only Availability is set while there
-// is no price.
+// PayAsYouGo is the price of the usage. Only Availability is set while there is no
+// price.
 type PayAsYouGo struct {
 	Availability Availability `json:"availability"`
-	// Currency is its ISO 4217 code.
+	// Currency is an ISO 4217 code.
 	Currency string `json:"currency"`
 	// Unit is "participant_minute".
 	Unit string `json:"unit"`
@@ -144,7 +145,7 @@ type PayAsYouGo struct {
 	AmountDue string `json:"amount_due"`
 }
 
-// Usage reads what the organization has used.
+// Usage reads the usage of the organization.
 func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	usage := new(Usage)
 	meta, err := c.getV5(ctx, "/api/v5/usage", usage)
@@ -155,10 +156,10 @@ func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	return usage, nil
 }
 
-// Limits are what the organization is entitled to.
+// Limits are the entitlements of the organization.
 type Limits struct {
-	// Availability is Unavailable where nobody knows the plan. Entitlements are
-	// then empty, which does not mean unlimited.
+	// Availability is Unavailable if the plan is unknown. Entitlements is then
+	// empty, which does not mean unlimited.
 	Availability Availability  `json:"availability"`
 	Entitlements []Entitlement `json:"entitlements"`
 	GatewayMeta
@@ -178,7 +179,7 @@ type Entitlement struct {
 	Availability Availability `json:"availability"`
 }
 
-// Limits reads what the organization is entitled to.
+// Limits reads the entitlements of the organization.
 func (c *Client) Limits(ctx context.Context) (*Limits, error) {
 	limits := new(Limits)
 	meta, err := c.getV5(ctx, "/api/v5/limits", limits)
@@ -193,11 +194,15 @@ func (c *Client) Limits(ctx context.Context) (*Limits, error) {
 // and needs no credentials.
 func (c *Client) OpenAPI(ctx context.Context) (json.RawMessage, error) {
 	var document json.RawMessage
-	_, err := c.call(ctx, &request{method: http.MethodGet, target: "/api/v5/openapi.json", repeatable: true}, &document)
+	_, err := c.call(ctx, &request{
+		method:     http.MethodGet,
+		target:     "/api/v5/openapi.json",
+		repeatable: true,
+	}, &document)
 	return document, err
 }
 
-// getV5 sends a signed request to version 5 and reads the data of its answer.
+// getV5 sends a signed request to version 5 and decodes the data of the response.
 func (c *Client) getV5(ctx context.Context, target string, into any) (GatewayMeta, error) {
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return GatewayMeta{}, err
@@ -205,12 +210,17 @@ func (c *Client) getV5(ctx context.Context, target string, into any) (GatewayMet
 	var envelope struct {
 		Data json.RawMessage `json:"data"`
 	}
-	header, err := c.call(ctx, &request{method: http.MethodGet, target: target, gatewaySigned: true, repeatable: true}, &envelope)
+	header, err := c.call(ctx, &request{
+		method:        http.MethodGet,
+		target:        target,
+		gatewaySigned: true,
+		repeatable:    true,
+	}, &envelope)
 	if err != nil {
 		return GatewayMeta{}, err
 	}
 	if len(envelope.Data) == 0 || string(envelope.Data) == "null" {
-		return GatewayMeta{}, fmt.Errorf("%w: it has no data", ErrUnexpectedAnswer)
+		return GatewayMeta{}, fmt.Errorf("%w: data is missing", ErrUnexpectedAnswer)
 	}
 	if err := decode(envelope.Data, into); err != nil {
 		return GatewayMeta{}, err

@@ -29,22 +29,29 @@ func TestGateway_Reads(t *testing.T) {
 		want         any
 	}{
 		{"keys", "/api/v5/keys", func(c *client.Client) (any, error) { return c.Keys(t.Context()) }, &client.Keys{
-			Current: client.CurrentKey{ID: "k2", APIKey: "pk_0000T…0000", Status: "active", SigningProfile: "SVC-HMAC-V5-1", CreatedAt: at("2026-11-20T10:00:00Z")},
-			Overlap: &client.OverlapKey{ID: "k1", APIKey: "pk_9999T…9999", Status: "retiring", RetiringSince: at("2026-11-20T10:00:00Z"),
+			Current: client.CurrentKey{ID: "k2", APIKey: "pk_0000T…0000", Status: "active",
+				SigningProfile: "SVC-HMAC-V5-1", CreatedAt: at("2026-11-20T10:00:00Z")},
+			Overlap: &client.OverlapKey{ID: "k1", APIKey: "pk_9999T…9999", Status: "retiring",
+				RetiringSince: at("2026-11-20T10:00:00Z"),
 				OverlapEndsAt: at("2026-11-21T10:00:00Z"), LastUsedAt: &ago, RequestsSinceRotation: 3},
 			GatewayMeta: meta}},
 		{"usage", "/api/v5/usage", func(c *client.Client) (any, error) { return c.Usage(t.Context()) }, &client.Usage{
 			OrganizationID: "o1", BillingModel: "payg",
-			Period: client.UsagePeriod{Start: at("2026-11-01T00:00:00Z"), End: at("2026-12-01T00:00:00Z")}, AsOf: at("2026-11-21T10:00:00Z"),
-			Totals: client.UsageTotals{ParticipantMinutes: 90.25, AudioParticipantMinutes: 30, VideoParticipantMinutes: 60.25, RoomsCreated: 4, Sessions: 3, PeakConcurrentParticipants: 7},
-			Plan: client.PlanUsage{Availability: client.Available, Name: "default", IncludedMinutes: &client.Figure{Availability: client.Unavailable},
-				UsedMinutes: &client.Figure{Availability: client.Available, Value: &minutes}},
-			PayAsYouGo:  &client.PayAsYouGo{Availability: client.Available, Currency: "EUR", Unit: "participant_minute", UnitPrice: "0.0042", AmountDue: "0.37905"},
+			Period: client.UsagePeriod{Start: at("2026-11-01T00:00:00Z"),
+				End: at("2026-12-01T00:00:00Z")}, AsOf: at("2026-11-21T10:00:00Z"),
+			Totals: client.UsageTotals{ParticipantMinutes: 90.25, AudioParticipantMinutes: 30,
+				VideoParticipantMinutes: 60.25, RoomsCreated: 4, Sessions: 3, PeakConcurrentParticipants: 7},
+			Plan: client.PlanUsage{Availability: client.Available, Name: "default",
+				IncludedMinutes: &client.Figure{Availability: client.Unavailable},
+				UsedMinutes:     &client.Figure{Availability: client.Available, Value: &minutes}},
+			PayAsYouGo: &client.PayAsYouGo{Availability: client.Available, Currency: "EUR", Unit: "participant_minute",
+				UnitPrice: "0.0042", AmountDue: "0.37905"},
 			GatewayMeta: meta}},
 		{"limits", "/api/v5/limits", func(c *client.Client) (any, error) { return c.Limits(t.Context()) }, &client.Limits{
 			Availability: client.Available,
-			Entitlements: []client.Entitlement{{Key: "max_participants", Value: 1000, Unit: "participants", Scope: "room", Source: "plan:default", Availability: client.Available}},
-			GatewayMeta:  meta}},
+			Entitlements: []client.Entitlement{{Key: "max_participants", Value: 1000, Unit: "participants",
+				Scope: "room", Source: "plan:default", Availability: client.Available}},
+			GatewayMeta: meta}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			s := newServer()
@@ -56,7 +63,8 @@ func TestGateway_Reads(t *testing.T) {
 				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
 			}
 			sent := s.requestsSeen()[0]
-			if sent.method != "GET" || sent.target != test.target || sent.body != "" || sent.header.Get("User-Agent") != "billing/2" {
+			if sent.method != "GET" || sent.target != test.target || sent.body != "" ||
+				sent.header.Get("User-Agent") != "billing/2" {
 				t.Errorf("sent %+v", sent)
 			}
 			for _, name := range []string{"Idempotency-Key", "Content-Type", "key", "secret-key"} {
@@ -108,12 +116,13 @@ func TestRequestsUsed_Unavailable(t *testing.T) {
 	}
 }
 
-// calls makes items, the newest first.
+// calls returns items, the newest first.
 func calls(n int) []map[string]any {
 	var items []map[string]any
 	for i := range n {
-		items = append(items, map[string]any{"request_id": fmt.Sprint("req_", n-i), "received_at": "2026-11-21T10:00:00.000Z",
-			"method": "GET", "path": "/api/v5/keys", "status": 401, "code": "SVC_UNAUTHORIZED", "duration_ms": 0.25, "key_slot": "current",
+		items = append(items, map[string]any{"request_id": fmt.Sprint("req_", n-i),
+			"received_at": "2026-11-21T10:00:00.000Z",
+			"method":      "GET", "path": "/api/v5/keys", "status": 401, "code": "SVC_UNAUTHORIZED", "duration_ms": 0.25, "key_slot": "current",
 			"auth_result": "stale_timestamp", "hint": "the timestamp is in milliseconds", "clock_skew_seconds": 310, "user_agent": nil})
 	}
 	return items
@@ -128,9 +137,11 @@ func TestRequests_FirstPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	skew := int64(310)
-	want := client.RequestItem{RequestID: "req_3", ReceivedAt: at("2026-11-21T10:00:00Z"), Method: "GET", Path: "/api/v5/keys", Status: 401,
+	want := client.RequestItem{RequestID: "req_3", ReceivedAt: at("2026-11-21T10:00:00Z"), Method: "GET",
+		Path: "/api/v5/keys", Status: 401,
 		Code: "SVC_UNAUTHORIZED", DurationMS: 0.25, KeySlot: "current", AuthResult: "stale_timestamp", Hint: "the timestamp is in milliseconds", ClockSkewSeconds: &skew}
-	if len(page.Items) != 2 || !reflect.DeepEqual(page.Items[0], want) || page.NextCursor != "a/b+c=&2" || page.Availability != client.Available {
+	if len(page.Items) != 2 || !reflect.DeepEqual(page.Items[0], want) || page.NextCursor != "a/b+c=&2" ||
+		page.Availability != client.Available {
 		t.Errorf("page %+v", page)
 	}
 	// The cursor is encoded once, and signed as it is sent: the server verified.
@@ -188,7 +199,8 @@ func TestRequestPages_End(t *testing.T) {
 			s := newServer()
 			s.respondWith(test.script...)
 			pages, last := 0, error(nil)
-			for page, err := range start(t, s, credentials, client.Options{}).RequestPages(t.Context(), client.RequestsQuery{}) {
+			for page, err := range start(t, s, credentials, client.Options{}).RequestPages(t.Context(),
+				client.RequestsQuery{}) {
 				if err == nil && page != nil {
 					pages++
 				}

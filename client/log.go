@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// RoomEvent is something that happened in a room. The body of a webhook is one
-// too, once its signature was verified.
+// RoomEvent is an event of a room. The body of a webhook of a room has the same
+// form; verify its signature first.
 type RoomEvent struct {
 	// ID is the same in the list of a room's events and in each webhook.
 	ID string `json:"id"`
 	// Type is "room.opened", "participant.joined" and so on.
 	Type      string    `json:"type"`
 	Timestamp time.Time `json:"timestamp"`
-	// Sequence counts what happened in the room. It is where to go on after.
+	// Sequence numbers the events of the room. RoomEvents continues after it.
 	Sequence int64 `json:"sequence"`
-	// Previous is the Sequence of the event before; 0 for the first.
+	// Previous is the Sequence of the preceding event; 0 for the first one.
 	Previous  int64         `json:"previous"`
 	ProjectID string        `json:"project_id"`
 	Data      RoomEventData `json:"data"`
 }
 
-// RoomEventData is what an event tells. What it does not tell is zero or nil.
+// RoomEventData is the data of an event. Fields that do not apply are zero or nil.
 type RoomEventData struct {
 	RoomID       string `json:"room_id"`
 	ClientRoomID string `json:"client_room_id"`
@@ -33,18 +33,18 @@ type RoomEventData struct {
 	// RoomType is "video" or "audio".
 	RoomType string     `json:"room_type"`
 	StartAt  *time.Time `json:"start_at"`
-	// EndReason is why the room has ended.
+	// EndReason is the reason why the room has ended.
 	EndReason string `json:"end_reason"`
-	// Participant is who joined or left.
+	// Participant is the participant who joined or left.
 	Participant *EventParticipant `json:"participant"`
-	// Refusal is who found the room full.
+	// Refusal describes a person who was refused because the room was full.
 	Refusal *struct {
 		Name string `json:"name"`
 		Code string `json:"code"`
 	} `json:"refusal"`
 }
 
-// EventParticipant is who joined or left.
+// EventParticipant is a participant who joined or left.
 type EventParticipant struct {
 	// Identity is your own id for the person, or the server's.
 	Identity string `json:"identity"`
@@ -52,17 +52,16 @@ type EventParticipant struct {
 	// Role is "host", "cohost" or "guest".
 	Role      string `json:"role"`
 	SessionID string `json:"session_id"`
-	// ConnectionID pairs each joined with its left.
+	// ConnectionID is the same in the joined and the left event of a connection.
 	ConnectionID string    `json:"connection_id"`
 	JoinedAt     time.Time `json:"joined_at"`
-	// Reason is why they left.
+	// Reason is the reason for leaving.
 	Reason string `json:"reason"`
 }
 
-// RoomEvents returns what happened in a room after the event with that
-// Sequence, 0 for all, the oldest first. It asks for the next page when it is
-// needed, and ends after the last event so far or with the first error. Going
-// on later from the last Sequence that was seen misses nothing.
+// RoomEvents returns the events of a room after a Sequence, 0 for all, the oldest
+// first. It reads pages on demand, and ends after the last event so far or with
+// the first error. A later call with the last Sequence misses no events.
 func (c *Client) RoomEvents(ctx context.Context, roomID string, after int64) iter.Seq2[RoomEvent, error] {
 	return func(yield func(RoomEvent, error) bool) {
 		for more := true; more; {
@@ -94,7 +93,7 @@ func (c *Client) roomEvents(ctx context.Context, roomID string, after int64) (*e
 		return nil, err
 	}
 	if page.HasMore && page.NextAfter <= after {
-		return nil, fmt.Errorf("%w: it does not lead on", ErrUnexpectedAnswer)
+		return nil, fmt.Errorf("%w: next_after does not increase", ErrUnexpectedAnswer)
 	}
 	return page, nil
 }

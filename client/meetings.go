@@ -11,25 +11,24 @@ import (
 // Gateway secret, time included, and the API key decides the project: rooms of
 // other projects are ErrNotFound.
 //
-// The server carries out each signed request once. Two calls that are equal to
-// the byte within one second have the same signature: without an IdempotencyKey
-// the second one is ErrConflict. Give each of them an IdempotencyKey of its own.
+// The server executes each signed request once. Two identical calls within one
+// second have the same signature, so that without an IdempotencyKey the second one
+// is ErrConflict. Give each of them an IdempotencyKey of its own.
 
-// StartRoomRequest asks for a scheduled room to be open now.
+// StartRoomRequest asks to open a scheduled room now.
 type StartRoomRequest struct {
 	RoomID string `json:"room_id"`
 	// Name is the host's display name, 1 to 255 characters.
 	Name string `json:"name"`
-	// ExternalUserID is the one the room was created with, or empty. It cannot
-	// first be assigned here.
+	// ExternalUserID is the value with which the room was created, or empty. It
+	// cannot be assigned here.
 	ExternalUserID string `json:"external_user_id,omitempty"`
 	// IdempotencyKey is as in QuickRoomRequest: the same link again.
 	IdempotencyKey string `json:"-"`
 }
 
-// StartScheduledRoom opens a scheduled room before its start and returns a
-// fresh link for its host. Of a room that is open already it returns such a
-// link too.
+// StartScheduledRoom opens a scheduled room before its start and returns a new
+// link for its host. It also returns a new link if the room is already open.
 func (c *Client) StartScheduledRoom(ctx context.Context, room StartRoomRequest) (*QuickRoom, error) {
 	opened := new(QuickRoom)
 	header, err := c.postV4(ctx, "start_schedule_room", room.IdempotencyKey, room, opened)
@@ -43,17 +42,17 @@ func (c *Client) StartScheduledRoom(ctx context.Context, room StartRoomRequest) 
 	return opened, nil
 }
 
-// Person is somebody who shall come into a room.
+// Person is a person who is invited to a room.
 type Person struct {
-	// Name is filled in for them, 1 to 255 characters.
+	// Name is the display name, 1 to 255 characters.
 	Name string `json:"name"`
-	// ClientUserID names them in your own system, at most 255 characters. It is
-	// their identity in what is read of the room, and keeps their seat for them
-	// in another browser. Optional.
+	// ClientUserID is your own id for the person, at most 255 characters. It is the
+	// identity in participant lists and events, and lets the person take over the
+	// seat from another browser. Optional.
 	ClientUserID string `json:"client_user_id,omitempty"`
-	// IsAdmin makes a host.
+	// IsAdmin makes the person a host.
 	IsAdmin bool `json:"is_admin,omitempty"`
-	// IsHidden is whom the others do not see. Without the project's setting
+	// IsHidden hides the person from the others. Without the project's setting
 	// hidden_participants it is ErrForbidden.
 	IsHidden bool `json:"is_hidden,omitempty"`
 }
@@ -62,14 +61,14 @@ type Person struct {
 type JoinRoomRequest struct {
 	RoomID string `json:"room_id"`
 	Person Person `json:"user_info"`
-	// ExpiresIn is in seconds, at most 366 days; 0 is as long as the room lives.
+	// ExpiresIn is in seconds, at most 366 days; 0 means until the room ends.
 	ExpiresIn int `json:"expires_in,omitempty"`
 	// IdempotencyKey is as in QuickRoomRequest: the same link again.
 	IdempotencyKey string `json:"-"`
 }
 
-// JoinRoom returns a link for one person: the first browser that joins with it
-// keeps it.
+// JoinRoom returns a link for one person. Only the first browser that joins with
+// the link can use it.
 func (c *Client) JoinRoom(ctx context.Context, join JoinRoomRequest) (link string, err error) {
 	var answer struct {
 		FinalLink string `json:"final_link"`
@@ -80,7 +79,7 @@ func (c *Client) JoinRoom(ctx context.Context, join JoinRoomRequest) (link strin
 	return requireLink(answer.FinalLink)
 }
 
-// InvitationRole is what an invitation makes of who opens it.
+// InvitationRole is the role of a person who joins with an invitation link.
 type InvitationRole string
 
 // The values of InvitationRole.
@@ -93,7 +92,7 @@ const (
 type InvitationRequest struct {
 	RoomID string         `json:"room_id"`
 	Role   InvitationRole `json:"role"`
-	// UserID is who opens the link: a second browser takes the seat over.
+	// UserID is your own id for the person; a second browser takes the seat over.
 	// Optional.
 	UserID string `json:"user_id,omitempty"`
 	// ExpiresIn is as in JoinRoomRequest.
@@ -102,7 +101,7 @@ type InvitationRequest struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// CreateInvitationLink returns a link that can be handed on.
+// CreateInvitationLink returns an invitation link, which can be forwarded.
 func (c *Client) CreateInvitationLink(ctx context.Context, invitation InvitationRequest) (link string, err error) {
 	var answer struct {
 		InvitationLink string `json:"invitation_link"`
@@ -115,13 +114,13 @@ func (c *Client) CreateInvitationLink(ctx context.Context, invitation Invitation
 
 func requireLink(link string) (string, error) {
 	if link == "" {
-		return "", fmt.Errorf("%w: it has no link", ErrUnexpectedAnswer)
+		return "", fmt.Errorf("%w: the link is missing", ErrUnexpectedAnswer)
 	}
 	return link, nil
 }
 
-// EndRoom ends a room for all. One that is not open yet is cancelled, one that
-// is over is ErrConflict.
+// EndRoom ends a room for all participants. A room that is not open yet is
+// canceled. A room that has ended is ErrConflict.
 func (c *Client) EndRoom(ctx context.Context, roomID string) error {
 	_, err := c.postV4(ctx, "end_room", "", struct {
 		RoomID string `json:"room_id"`
@@ -129,13 +128,14 @@ func (c *Client) EndRoom(ctx context.Context, roomID string) error {
 	return err
 }
 
-// RescheduleRequest changes a scheduled room. What is zero or nil stays.
+// RescheduleRequest changes a scheduled room. Fields that are zero or nil stay as
+// they are.
 type RescheduleRequest struct {
 	RoomID string `json:"room_id"`
 	// StartAt is as in ScheduledRoomRequest.
 	StartAt         string `json:"start_at,omitempty"`
 	MaxParticipants int    `json:"max_participants,omitempty"`
-	// EmptyTimeout of 0 is the project's default, nil leaves it as it is.
+	// EmptyTimeout of 0 means the project's default.
 	EmptyTimeout   *int                `json:"empty_timeout,omitempty"`
 	Name           string              `json:"name,omitempty"`
 	ExternalUserID string              `json:"external_user_id,omitempty"`
@@ -146,16 +146,15 @@ type RescheduleRequest struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// RescheduleMetadata is what changes of the metadata.
+// RescheduleMetadata changes the metadata of a room.
 type RescheduleMetadata struct {
 	RoomTitle      string        `json:"room_title,omitempty"`
 	WelcomeMessage string        `json:"welcome_message,omitempty"`
 	RoomFeatures   *RoomFeatures `json:"room_features,omitempty"`
 }
 
-// RescheduleRoom changes a room that is still scheduled; one that is not is
-// ErrConflict. The answer has a fresh link for the host, and those that were
-// made before stay good.
+// RescheduleRoom changes a scheduled room; ErrConflict if the room is in another
+// state. The answer contains a new link for the host; existing links stay valid.
 func (c *Client) RescheduleRoom(ctx context.Context, change RescheduleRequest) (*ScheduledRoom, error) {
 	changed := new(ScheduledRoom)
 	header, err := c.postV4(ctx, "reschedule_room", change.IdempotencyKey, change, changed)
@@ -165,8 +164,8 @@ func (c *Client) RescheduleRoom(ctx context.Context, change RescheduleRequest) (
 	return changed.addHeaders(header)
 }
 
-// postV4 sends a POST to a companion route. Sending one twice does no harm
-// when the server can tell that it is the same.
+// postV4 sends a POST to a companion route. It may be repeated if it has an
+// idempotency key or only reads.
 func (c *Client) postV4(ctx context.Context, route, idempotencyKey string, body, into any) (http.Header, error) {
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
@@ -192,7 +191,12 @@ func (c *Client) getV4(ctx context.Context, route string, query url.Values, into
 	if len(query) > 0 {
 		target += "?" + query.Encode()
 	}
-	return c.call(ctx, &request{method: http.MethodGet, target: target, gatewaySigned: true, repeatable: true}, into)
+	return c.call(ctx, &request{
+		method:        http.MethodGet,
+		target:        target,
+		gatewaySigned: true,
+		repeatable:    true,
+	}, into)
 }
 
 func roomQuery(roomID string) url.Values { return url.Values{"room_id": {roomID}} }

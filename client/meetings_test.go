@@ -25,31 +25,35 @@ const analyticsAnswer = `{"status":true,"msg":"success","room_id":"` + roomID + 
 	"participants":[{"identity":"4712","name":"Bela","role":"guest","joined_at":"2026-11-21T09:00:00Z","left_at":"2026-11-21T09:01:30.007Z","duration":90.007,"connections":1}]}`
 
 func listedRoomJSON(id string) string {
-	return `{"room_id":"` + id + `","room_type":"video","state":"ended","end_reason":"api","room_title":"Standup","joined_participants":0,"max_participants":10,"created_at":"2026-11-21T09:00:00Z"}`
+	return `{"room_id":"` + id +
+		`","room_type":"video","state":"ended","end_reason":"api","room_title":"Standup","joined_participants":0,"max_participants":10,"created_at":"2026-11-21T09:00:00Z"}`
 }
 
 const anotherID = "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f72"
 
 func eventJSON(sequence int, kind, more string) string {
-	return fmt.Sprintf(`{"id":"`+anotherID+`","type":"%s","timestamp":"2026-11-21T09:00:00.250Z","sequence":%d,"previous":%d,"project_id":"`+projectID+
-		`","data":{"room_id":"`+roomID+`","session_id":"`+roomID+`.1","room_type":"video"%s}}`, kind, sequence, sequence-1, more)
+	return fmt.Sprintf(
+		`{"id":"`+anotherID+`","type":"%s","timestamp":"2026-11-21T09:00:00.250Z","sequence":%d,"previous":%d,"project_id":"`+projectID+
+			`","data":{"room_id":"`+roomID+`","session_id":"`+roomID+`.1","room_type":"video"%s}}`, kind, sequence, sequence-1, more)
 }
 
-// eventsJSON answers in two pages.
+// eventsJSON responds with two pages of events.
 func eventsJSON(after string) string {
 	if after == "0" {
 		return `{"events":[` + eventJSON(1, "room.started", "") + `],"next_after":1,"has_more":true}`
 	}
-	const who = `,"participant":{"identity":"4712","name":"Bela","role":"guest","session_id":"` + roomID + `.1","connection_id":"PA_1","joined_at":"2026-11-21T09:00:00Z"}`
+	const who = `,"participant":{"identity":"4712","name":"Bela","role":"guest","session_id":"` + roomID +
+		`.1","connection_id":"PA_1","joined_at":"2026-11-21T09:00:00Z"}`
 	return `{"events":[` + eventJSON(2, "participant.joined", who) + `],"next_after":2,"has_more":false}`
 }
 
-// serveMeetings answers the calls that run a meeting, if they are signed.
+// serveMeetings answers the calls that run a meeting if they are signed.
 func (s *server) serveMeetings(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
 	h := r.Header
 	timestamp := h.Get("timestamp")
 	fresh := sign.CheckTimestamp(timestamp, now, s.skew).Freshness == sign.Fresh
-	if h.Get("api-key") != apiKey || !fresh || !sign.VerifyV5(gatewaySecret, r.Method, r.RequestURI, timestamp, h.Get("Idempotency-Key"), body, h.Get("hash-signature")) {
+	if h.Get("api-key") != apiKey || !fresh || !sign.VerifyV5(gatewaySecret, r.Method, r.RequestURI, timestamp,
+		h.Get("Idempotency-Key"), body, h.Get("hash-signature")) {
 		errorResponse(401, "invalid signature")(w, r)
 		return
 	}
@@ -84,20 +88,26 @@ func (s *server) serveMeetings(w http.ResponseWriter, r *http.Request, now time.
 	fmt.Fprint(w, answer)
 }
 
-// meetingCalls are all calls that run a meeting, with what they return.
+// meetingCalls are all calls that run a meeting, with their results.
 func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any, error) {
 	return map[string]func() (any, error){
 		"start_schedule_room": func() (any, error) {
-			return c.StartScheduledRoom(ctx, client.StartRoomRequest{RoomID: roomID, Name: "Amina", ExternalUserID: "4711", IdempotencyKey: "start 1"})
+			return c.StartScheduledRoom(ctx, client.StartRoomRequest{RoomID: roomID, Name: "Amina",
+				ExternalUserID: "4711", IdempotencyKey: "start 1"})
 		},
 		"join_room": func() (any, error) {
-			return c.JoinRoom(ctx, client.JoinRoomRequest{RoomID: roomID, Person: client.Person{Name: "Bela", ClientUserID: "4712", IsAdmin: true, IsHidden: true}, ExpiresIn: 60, IdempotencyKey: "join 1"})
+			return c.JoinRoom(ctx, client.JoinRoomRequest{RoomID: roomID, Person: client.Person{Name: "Bela",
+				ClientUserID: "4712", IsAdmin: true, IsHidden: true}, ExpiresIn: 60, IdempotencyKey: "join 1"})
 		},
 		"create_invitation_link": func() (any, error) {
-			return c.CreateInvitationLink(ctx, client.InvitationRequest{RoomID: roomID, Role: client.Viewer, UserID: "4712"})
+			return c.CreateInvitationLink(ctx, client.InvitationRequest{RoomID: roomID,
+				Role: client.Viewer, UserID: "4712"})
 		},
-		"end_room":              func() (any, error) { return nil, c.EndRoom(ctx, roomID) },
-		"room_status":           func() (any, error) { open, message, err := c.RoomOpen(ctx, roomID); return []any{open, message}, err },
+		"end_room": func() (any, error) { return nil, c.EndRoom(ctx, roomID) },
+		"room_status": func() (any, error) {
+			open, message, err := c.RoomOpen(ctx, roomID)
+			return []any{open, message}, err
+		},
 		"get_active_room_info":  func() (any, error) { return c.ActiveRoom(ctx, roomID) },
 		"get_active_rooms_info": func() (any, error) { return c.ActiveRooms(ctx) },
 		"fetch_past_rooms": func() (any, error) {
@@ -125,11 +135,16 @@ func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any,
 		},
 		"reschedule_room": func() (any, error) {
 			timeout := 0
-			return c.RescheduleRoom(ctx, client.RescheduleRequest{RoomID: roomID, StartAt: "2027-01-31T09:30", EmptyTimeout: &timeout,
-				Metadata: &client.RescheduleMetadata{RoomTitle: "Later", RoomFeatures: &client.RoomFeatures{RoomDuration: 60}}})
+			return c.RescheduleRoom(ctx, client.RescheduleRequest{RoomID: roomID,
+				StartAt: "2027-01-31T09:30", EmptyTimeout: &timeout,
+				Metadata: &client.RescheduleMetadata{RoomTitle: "Later",
+					RoomFeatures: &client.RoomFeatures{RoomDuration: 60}}})
 		},
-		"get_analytics":           func() (any, error) { return c.Analytics(ctx, roomID) },
-		"export_attendance":       func() (any, error) { csv, err := c.ExportAttendance(ctx, roomID); return string(csv), err },
+		"get_analytics": func() (any, error) { return c.Analytics(ctx, roomID) },
+		"export_attendance": func() (any, error) {
+			csv, err := c.ExportAttendance(ctx, roomID)
+			return string(csv), err
+		},
 		"create_quick_video_room": func() (any, error) { return c.CreateQuickVideoRoom(ctx, quickRoom()) },
 		"create_schedule_audio":   func() (any, error) { return c.CreateScheduledAudioRoom(ctx, scheduledRoom()) },
 	}
@@ -148,7 +163,9 @@ func TestMeetings_AllCalls(t *testing.T) {
 	}
 	const link = "https://meet.example.org/r/" + roomID + "#t=2"
 	for name, want := range map[string]any{
-		"join_room": link, "create_invitation_link": link, "list_rooms": []string{roomID, anotherID}, "events": []string{"room.started", "participant.joined"}, "export_attendance": "room_id,session\r\n",
+		"join_room": link, "create_invitation_link": link, "list_rooms": []string{roomID,
+			anotherID}, "events": []string{
+			"room.started", "participant.joined"}, "export_attendance": "room_id,session\r\n",
 		"room_status": []any{true, "the room is active"},
 	} {
 		if !reflect.DeepEqual(got[name], want) {
@@ -156,13 +173,16 @@ func TestMeetings_AllCalls(t *testing.T) {
 		}
 	}
 	active := got["get_active_room_info"].(*client.ActiveRoom)
-	if active.Info.JoinedParticipants != 1 || active.Info.CreationTime != 1800000000 || active.Participants[0].JoinedAt != 1800000060 || active.Participants[0].Metadata.BreakoutRoom != 2 {
+	if active.Info.JoinedParticipants != 1 || active.Info.CreationTime != 1800000000 ||
+		active.Participants[0].JoinedAt != 1800000060 || active.Participants[0].Metadata.BreakoutRoom != 2 {
 		t.Errorf("%+v", active)
 	}
-	if past := got["fetch_past_rooms"].(*client.PastRooms); past.Total != 1 || past.Rooms[0].JoinedParticipants != 3 || past.Rooms[0].Ended.Hour() != 10 {
+	if past := got["fetch_past_rooms"].(*client.PastRooms); past.Total != 1 || past.Rooms[0].JoinedParticipants != 3 ||
+		past.Rooms[0].Ended.Hour() != 10 {
 		t.Errorf("%+v", past)
 	}
-	if found := got["get_analytics"].(*client.Analytics); found.Durations["4712"] != 90.007 || found.Participants[0].LeftAt.Nanosecond() != 7e6 {
+	if found := got["get_analytics"].(*client.Analytics); found.Durations["4712"] != 90.007 ||
+		found.Participants[0].LeftAt.Nanosecond() != 7e6 {
 		t.Errorf("%+v", found)
 	}
 	if _, err := c.ActiveRoom(t.Context(), anotherID); !client.IsNotFound(err) {
@@ -179,7 +199,8 @@ func TestMeetings_AllCalls(t *testing.T) {
 			t.Errorf("an answer that leads nowhere: %v", err)
 		}
 	}
-	for _, missing := range []client.Credentials{{ProjectID: projectID, ProjectSecret: projectSecret, APIKey: apiKey}, {ProjectSecret: projectSecret, GatewaySecret: gatewaySecret}} {
+	for _, missing := range []client.Credentials{{ProjectID: projectID, ProjectSecret: projectSecret, APIKey: apiKey},
+		{ProjectSecret: projectSecret, GatewaySecret: gatewaySecret}} {
 		c := start(t, s, missing, client.Options{})
 		if err := c.EndRoom(t.Context(), roomID); !errors.Is(err, client.ErrMissingCredential) {
 			t.Errorf("without a credential: %v", err)
@@ -187,10 +208,12 @@ func TestMeetings_AllCalls(t *testing.T) {
 	}
 }
 
-// Links are made twice only where the server can tell; ending a room is not
-// done twice, since the second time would be refused.
+// TestMeetings_RetriedWhenSafe checks that link creations are repeated only with
+// an idempotency key, and that ending a room is never repeated, because the
+// second call would be refused.
 func TestMeetings_RetriedWhenSafe(t *testing.T) {
-	for name, want := range map[string]int{"join_room": 2, "create_invitation_link": 1, "end_room": 1, "fetch_past_rooms": 2, "get_analytics": 2, "events": 3} {
+	for name, want := range map[string]int{"join_room": 2, "create_invitation_link": 1, "end_room": 1,
+		"fetch_past_rooms": 2, "get_analytics": 2, "events": 3} {
 		s := newServer()
 		c := start(t, s, credentials, client.Options{})
 		s.respondWith(dropConnection)
@@ -201,8 +224,8 @@ func TestMeetings_RetriedWhenSafe(t *testing.T) {
 	}
 }
 
-// A meeting from a backend: a room, a link for each person, a look, the end,
-// and who was there.
+// This example runs a meeting from a backend: a room, a link for each person,
+// the active room, its end, and the attendance.
 func Example_meeting() {
 	baseURL, stop := exampleServer(newServer())
 	defer stop()
@@ -216,7 +239,8 @@ func Example_meeting() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	link, err := parley.JoinRoom(ctx, client.JoinRoomRequest{RoomID: room.RoomID, Person: client.Person{Name: "Bela", ClientUserID: "4712"}})
+	link, err := parley.JoinRoom(ctx, client.JoinRoomRequest{RoomID: room.RoomID,
+		Person: client.Person{Name: "Bela", ClientUserID: "4712"}})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -242,8 +266,8 @@ func Example_meeting() {
 	// Bela was there for 1m30.007s
 }
 
-// Whoever has no webhooks, or has missed some, reads what happened. The last
-// Sequence is kept for the next time.
+// This example reads events without webhooks, or after missing some. Keep the
+// last Sequence for the next call.
 func ExampleClient_RoomEvents() {
 	baseURL, stop := exampleServer(newServer())
 	defer stop()

@@ -7,7 +7,7 @@ import (
 	"net/url"
 )
 
-// ProjectStatus is a client's own switch of its project.
+// ProjectStatus is the status of a project that its client sets.
 type ProjectStatus string
 
 // The values of ProjectStatus.
@@ -23,9 +23,9 @@ type ProjectStatusUpdate struct {
 	RequestID string        `json:"-"`
 }
 
-// UpdateProjectStatus switches the project on or off. An inactive project
-// takes no new rooms and no new joins; rooms that run go on to their end. A
-// suspended project refuses this with ErrForbidden.
+// UpdateProjectStatus activates or deactivates the project. An inactive project
+// accepts no new rooms and no new joins; running rooms continue. It fails with
+// ErrForbidden for a suspended project.
 func (c *Client) UpdateProjectStatus(ctx context.Context, status ProjectStatus) (*ProjectStatusUpdate, error) {
 	key, err := c.credentials.bodyKey()
 	if err != nil {
@@ -45,7 +45,7 @@ func (c *Client) UpdateProjectStatus(ctx context.Context, status ProjectStatus) 
 		return nil, err
 	}
 	if updated.Status == "" {
-		return nil, fmt.Errorf("%w: it has no status", ErrUnexpectedAnswer)
+		return nil, fmt.Errorf("%w: status is missing", ErrUnexpectedAnswer)
 	}
 	updated.RequestID = requestID(header)
 	return updated, nil

@@ -14,13 +14,12 @@ import (
 const (
 	firstWait = 250 * time.Millisecond
 	maxWait   = 30 * time.Second
-	// minCorrection is the step of the signed timestamp: a smaller correction of
-	// the clock would send the same again.
+	// minCorrection is the resolution of the signed timestamp. A smaller correction
+	// of the clock would sign the same timestamp again.
 	minCorrection = time.Second
 )
 
-// do sends a request until it is answered, refused for good, or not to be sent
-// again.
+// do sends a request until it succeeds or must not be repeated.
 func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 	began := time.Now()
 	corrected := false
@@ -34,7 +33,8 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 		if refused {
 			refusal.Attempts = attempt
 		}
-		if IsUnauthorized(err) && r.gatewaySigned && !corrected && (c.clock.currentOffset()-signedWith).Abs() >= minCorrection {
+		correction := (c.clock.currentOffset() - signedWith).Abs()
+		if IsUnauthorized(err) && r.gatewaySigned && !corrected && correction >= minCorrection {
 			corrected = true
 			continue
 		}
@@ -43,7 +43,7 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 		}
 		wait := backoff(attempt)
 		if refused && refusal.RetryAfter > 0 {
-			wait = max(wait, refusal.RetryAfter+rand.N(firstWait)) // not all at once
+			wait = max(wait, refusal.RetryAfter+rand.N(firstWait)) // so that clients do not return together
 		}
 		if !shouldWait(ctx, wait) || r.retryWindow > 0 && time.Since(began)+wait > r.retryWindow {
 			return nil, err
@@ -54,31 +54,30 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 	}
 }
 
-// isRetryable reports whether the same request may fare better in a moment.
+// isRetryable reports whether the same request may succeed a moment later.
 func isRetryable(ctx context.Context, r *request, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, ErrUnexpectedAnswer) {
 		return false
 	}
 	if refusal, refused := errors.AsType[*Error](err); refused {
-		underWay := IsConflict(err) && r.idempotencyKey != "" && refusal.RetryAfter > 0
-		return IsRateLimited(err) || IsUnavailable(err) || underWay
+		inProgress := IsConflict(err) && r.idempotencyKey != "" && refusal.RetryAfter > 0
+		return IsRateLimited(err) || IsUnavailable(err) || inProgress
 	}
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)
 	return !badCertificate
 }
 
-// backoff returns the wait after an attempt: between the half and the whole of
-// a span that doubles, up to maxWait.
+// backoff returns the wait after an attempt: 50 to 100 % of a duration that doubles
+// with each attempt, up to maxWait.
 func backoff(attempt int) time.Duration {
-	span := maxWait
-	if shift := attempt - 1; shift < 7 { // 2^7 first waits are more than maxWait
-		span = firstWait << shift
+	wait := maxWait
+	if shift := attempt - 1; shift < 7 { // firstWait << 7 is more than maxWait
+		wait = firstWait << shift
 	}
-	return span/2 + rand.N(span/2+1)
+	return wait/2 + rand.N(wait/2+1)
 }
 
-// shouldWait reports whether a wait is short enough, and ends before the
-// context does.
+// shouldWait reports whether a wait is at most maxWait and ends before the context.
 func shouldWait(ctx context.Context, wait time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
 	return wait <= maxWait && (!bounded || time.Until(deadline) > wait)
@@ -95,13 +94,13 @@ func sleep(ctx context.Context, wait time.Duration) error {
 	}
 }
 
-// retryAfter reads the header in both of its forms, seconds and a date, which
-// is compared with the server's own clock. Absurd values are cut to a day.
+// retryAfter parses Retry-After in both of its forms, seconds and a date, which is
+// compared with the server's clock. The result is at most a day.
 func retryAfter(header http.Header) time.Duration {
-	const most = 24 * time.Hour
+	const limit = 24 * time.Hour
 	text := header.Get("Retry-After")
 	if seconds, err := strconv.ParseInt(text, 10, 64); err == nil || errors.Is(err, strconv.ErrRange) {
-		return time.Duration(min(max(seconds, 0), int64(most/time.Second))) * time.Second
+		return time.Duration(min(max(seconds, 0), int64(limit/time.Second))) * time.Second
 	}
 	until, err := http.ParseTime(text)
 	if err != nil {
@@ -111,5 +110,5 @@ func retryAfter(header http.Header) time.Duration {
 	if err != nil {
 		now = time.Now()
 	}
-	return min(max(until.Sub(now), 0), most)
+	return min(max(until.Sub(now), 0), limit)
 }

@@ -14,7 +14,7 @@ import (
 	"parley/client"
 )
 
-// waits returns the time between each two requests.
+// waits returns the time between consecutive requests.
 func waits(requests []received) []time.Duration {
 	var all []time.Duration
 	for i := 1; i < len(requests); i++ {
@@ -59,13 +59,14 @@ func joinEvent(ctx context.Context, c *client.Client) error {
 	return err
 }
 
-// What is sent again, and after what.
+// TestRetry_ByCallAndError checks which calls are repeated after which failures.
 func TestRetry_ByCallAndError(t *testing.T) {
 	inFlight := errorResponse(409, "a call with the same Idempotency-Key is under way", "Retry-After", "1")
 	taken := errorResponse(409, "client_room_id is taken")
 	calls := map[string]func(context.Context, *client.Client) error{
 		"read": keys, "status": status, "event": joinEvent, "bare": create(quickRoom()),
-		"client_room_id": create(withClientRoomID(quickRoom())), "idempotency key": create(withIdempotencyKey(quickRoom())),
+		"client_room_id": create(withClientRoomID(quickRoom())), "idempotency key": create(
+			withIdempotencyKey(quickRoom())),
 	}
 	safe := []string{"read", "status", "event", "client_room_id", "idempotency key"}
 	for _, test := range []struct {
@@ -118,12 +119,14 @@ func TestRetry_SendsSameRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
 		s.respondWith(dropConnection, unavailable())
-		if err := create(withIdempotencyKey(quickRoom()))(t.Context(), newSynctestClient(t, s, client.Options{})); err != nil {
+		if err := create(withIdempotencyKey(quickRoom()))(t.Context(),
+			newSynctestClient(t, s, client.Options{})); err != nil {
 			t.Fatal(err)
 		}
 		all := s.requestsSeen()
 		for _, again := range all[1:] {
-			if again.body != all[0].body || again.header.Get("Idempotency-Key") != "order-1" || again.target != all[0].target {
+			if again.body != all[0].body || again.header.Get("Idempotency-Key") != "order-1" ||
+				again.target != all[0].target {
 				t.Errorf("first %+v, then %+v", all[0], again)
 			}
 		}
@@ -218,7 +221,8 @@ func TestRetryAfter_Respected(t *testing.T) {
 	}
 }
 
-// Clients that were sent away together do not come back together.
+// TestRetryAfter_Jitter checks that the jitter spreads clients that were refused
+// at the same time.
 func TestRetryAfter_Jitter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -241,12 +245,14 @@ func TestRetryAfter_Jitter(t *testing.T) {
 func TestRetry_MaxAttemptsOne(t *testing.T) {
 	s := newServer()
 	s.respondWith(unavailable())
-	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) || len(s.requestsSeen()) != 1 {
+	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) ||
+		len(s.requestsSeen()) != 1 {
 		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }
 
-// A join event may be repeated only while the server takes it for the same.
+// TestSendJoinEvent_NoLateRetry checks that a join event is repeated only while
+// the server treats it as the same event.
 func TestSendJoinEvent_NoLateRetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -303,24 +309,28 @@ func TestClient_CanceledBeforeRequest(t *testing.T) {
 	s := newServer()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) || len(s.requestsSeen()) != 0 {
+	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) ||
+		len(s.requestsSeen()) != 0 {
 		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }
 
-// Each attempt has the injected client's own timeout.
+// TestRetry_AttemptTimeout checks that each attempt has the timeout of the
+// injected client.
 func TestRetry_AttemptTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		attempts := 0
-		stuck := &http.Client{Timeout: 5 * time.Second, Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
-			attempts++
-			<-r.Context().Done()
-			return nil, r.Context().Err()
-		})}
+		stuck := &http.Client{Timeout: 5 * time.Second,
+			Transport: roundTripper(func(r *http.Request) (*http.Response, error) {
+				attempts++
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			})}
 		c := connect(t, "https://parley.test", credentials, client.Options{HTTPClient: stuck})
 		began := time.Now()
 		err := keys(t.Context(), c)
-		if elapsed := time.Since(began); err == nil || attempts != 3 || elapsed < 15*time.Second || elapsed > 16*time.Second {
+		if elapsed := time.Since(began); err == nil || attempts != 3 ||
+			elapsed < 15*time.Second || elapsed > 16*time.Second {
 			t.Errorf("%d attempts in %s: %v", attempts, elapsed, err)
 		}
 	})
@@ -338,7 +348,8 @@ func TestRetry_BadCertificate(t *testing.T) {
 	}
 }
 
-// A redirect would take the API key to another host.
+// TestClient_IgnoresRedirects checks that redirects are not followed, because
+// they would send the API key to another host.
 func TestClient_IgnoresRedirects(t *testing.T) {
 	elsewhere := newServer()
 	other := httptest.NewServer(elsewhere)

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Metadata is what participants are shown.
+// Metadata is shown to participants.
 type Metadata struct {
 	// RoomTitle is the main title, 1 to 255 characters, not blank.
 	RoomTitle string `json:"room_title"`
@@ -19,19 +19,19 @@ type Metadata struct {
 type QuickRoomRequest struct {
 	// Name is the creator's display name, 1 to 255 characters.
 	Name string `json:"name"`
-	// MaxParticipants is 1 to what the plan allows, at most 1,000.
+	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
 	MaxParticipants int `json:"max_participants"`
-	// EmptyTimeout is in seconds, 1 to 86,400: how long a room that people have
-	// left stays open. 0 means the project's default. A room that nobody enters
-	// expires after this long, or 300 seconds if that is longer.
+	// EmptyTimeout is how long a room stays open after the last participant has
+	// left, in seconds, 1 to 86,400. 0 means the project's default. A room that
+	// nobody enters expires after this time, but not before 300 seconds.
 	EmptyTimeout int      `json:"empty_timeout"`
 	Metadata     Metadata `json:"metadata"`
-	// ClientRoomID is your own id for the room, at most 255 characters, unique
-	// in the project for ever; one that is taken is ErrConflict. Optional.
+	// ClientRoomID is your own id for the room, at most 255 characters, unique in
+	// the project forever; ErrConflict if it is taken. Optional.
 	ClientRoomID string `json:"client_room_id,omitempty"`
-	// IdempotencyKey makes the creation happen once: for 24 hours the same key
-	// with the same request gets the first answer again, and with another
-	// request ErrInvalid. 1 to 255 printable ASCII characters. Optional.
+	// IdempotencyKey makes the creation safe to repeat: for 24 hours the same key
+	// with the same request gets the first response again, and with another request
+	// ErrInvalid. 1 to 255 printable ASCII characters. Optional.
 	IdempotencyKey string `json:"-"`
 }
 
@@ -39,11 +39,11 @@ type QuickRoomRequest struct {
 type ScheduledRoomV3Request struct {
 	// StartAt is in the future, at most 366 days ahead.
 	StartAt time.Time `json:"start_at"`
-	// MaxParticipants is 1 to what the plan allows, at most 1,000.
+	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
 	MaxParticipants int `json:"max_participants"`
-	// EmptyTimeout is in seconds, 1 to 86,400: how long a room that people have
-	// left stays open. 0 means the project's default. A room that nobody enters
-	// expires 24 hours after StartAt.
+	// EmptyTimeout is how long a room stays open after the last participant has
+	// left, in seconds, 1 to 86,400. 0 means the project's default. A room without
+	// participants expires 24 hours after StartAt.
 	EmptyTimeout int      `json:"empty_timeout"`
 	Metadata     Metadata `json:"metadata"`
 	// ClientRoomID is as in QuickRoomRequest.
@@ -54,30 +54,30 @@ type ScheduledRoomV3Request struct {
 
 // ScheduledRoomRequest asks version 4 for a video room that opens later.
 type ScheduledRoomRequest struct {
-	// StartAt is a local time of the server's scheduling zone, exactly
-	// YYYY-MM-DDTHH:MM, in the future and at most 366 days ahead. LocalTime
-	// writes one. A time that a jump of the clocks leaves out is ErrInvalid; one
-	// that exists twice means the first.
+	// StartAt is a local time in the server's scheduling zone, exactly
+	// YYYY-MM-DDTHH:MM, in the future and at most 366 days ahead. LocalTime formats
+	// one. A time that daylight saving skips is ErrInvalid; a time that exists twice
+	// means the first.
 	StartAt string `json:"start_at"`
-	// MaxParticipants is 1 to what the plan allows, at most 1,000.
+	// MaxParticipants is 1 to the limit of the plan, at most 1,000.
 	MaxParticipants int `json:"max_participants"`
-	// EmptyTimeout is in seconds, 1 to 86,400: how long a room that people have
-	// left stays open. 0 means the project's default. A room that nobody enters
-	// expires 24 hours after StartAt.
+	// EmptyTimeout is how long a room stays open after the last participant has
+	// left, in seconds, 1 to 86,400. 0 means the project's default. A room without
+	// participants expires 24 hours after StartAt.
 	EmptyTimeout int                   `json:"empty_timeout"`
 	Metadata     ScheduledRoomMetadata `json:"metadata"`
 	// Name is the creator's display name, at most 255 characters. Required with
 	// ExternalUserID.
 	Name string `json:"name,omitempty"`
-	// ExternalUserID names the creator in your own system, at most 255
-	// characters. It cannot be assigned later. Optional.
+	// ExternalUserID is your own id for the creator, at most 255 characters. It
+	// cannot be assigned later. Optional.
 	ExternalUserID string `json:"external_user_id,omitempty"`
-	// LogoutURL is where people go who leave: an absolute http or https URL
-	// without credentials, at most 255 characters. Optional: the project's
-	// default applies otherwise.
+	// LogoutURL is the page after leaving: an absolute http or https URL without
+	// credentials, at most 255 characters. Optional; the project's default applies
+	// otherwise.
 	LogoutURL string `json:"logout_url,omitempty"`
-	// WebhookURL is the room's own target for events: an absolute http or https
-	// URL without credentials, at most 2,048 characters. Optional.
+	// WebhookURL is the room's own webhook target: an absolute http or https URL
+	// without credentials, at most 2,048 characters. Optional.
 	WebhookURL string `json:"webhook_url,omitempty"`
 	// ClientRoomID is as in QuickRoomRequest.
 	ClientRoomID string `json:"client_room_id,omitempty"`
@@ -85,20 +85,20 @@ type ScheduledRoomRequest struct {
 	IdempotencyKey string `json:"-"`
 }
 
-// ScheduledRoomMetadata is Metadata and what is asked for the room.
+// ScheduledRoomMetadata is Metadata with the requested features.
 type ScheduledRoomMetadata struct {
 	Metadata
-	// RoomFeatures are optional. What exceeds the plan is lowered to it, and
-	// named in ScheduledRoom.FeaturesAdjusted.
+	// RoomFeatures are optional. Values above the plan's limits are lowered to them
+	// and named in ScheduledRoom.FeaturesAdjusted.
 	RoomFeatures *RoomFeatures `json:"room_features,omitempty"`
 }
 
-// RoomFeatures are what a room can ask for.
+// RoomFeatures are the features that a room can request.
 type RoomFeatures struct {
 	// RoomDuration is in minutes, 1 to 1,440, from the first join; 0 means the
-	// plan's own limit.
+	// plan's limit.
 	RoomDuration int `json:"room_duration,omitempty"`
-	// BreakoutRooms is nil for the plan's own limit.
+	// BreakoutRooms is nil for the plan's limit.
 	BreakoutRooms *BreakoutRoomFeatures `json:"breakout_room_features,omitempty"`
 }
 
@@ -139,8 +139,8 @@ type ScheduledRoom struct {
 	RequestID     string   `json:"-"`
 }
 
-// LocalTime writes an instant as ScheduledRoomRequest.StartAt: to the minute,
-// as the clocks of the server's scheduling zone show it. Seconds are dropped.
+// LocalTime formats a time for ScheduledRoomRequest.StartAt: in the server's
+// scheduling zone, truncated to the minute.
 func LocalTime(t time.Time, schedulingZone *time.Location) string {
 	return t.In(schedulingZone).Format("2006-01-02T15:04")
 }
@@ -213,7 +213,8 @@ func (c *Client) scheduleV3(ctx context.Context, target string, room ScheduledRo
 	return c.schedule(ctx, target, room.ClientRoomID, room.IdempotencyKey, body)
 }
 
-func (c *Client) schedule(ctx context.Context, target, clientRoomID, idempotencyKey string, body any) (*ScheduledRoom, error) {
+func (c *Client) schedule(ctx context.Context, target, clientRoomID,
+	idempotencyKey string, body any) (*ScheduledRoom, error) {
 	created := new(ScheduledRoom)
 	header, err := c.create(ctx, target, clientRoomID, idempotencyKey, body, created)
 	if err != nil {
@@ -222,7 +223,8 @@ func (c *Client) schedule(ctx context.Context, target, clientRoomID, idempotency
 	return created.addHeaders(header)
 }
 
-// addHeaders completes an answer with what its headers say.
+// addHeaders sets the fields that come from headers. It fails with
+// ErrUnexpectedAnswer if the body is incomplete.
 func (r *ScheduledRoom) addHeaders(header http.Header) (*ScheduledRoom, error) {
 	if r.RoomID == "" || r.StartTime.IsZero() {
 		return nil, incompleteError()
@@ -233,9 +235,10 @@ func (r *ScheduledRoom) addHeaders(header http.Header) (*ScheduledRoom, error) {
 	return r, nil
 }
 
-// create sends a creation. It may be repeated only if the server can tell that
-// it is the same.
-func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKey string, body, into any) (http.Header, error) {
+// create sends a creation. It is repeated only if the server can recognize the
+// repetition by an idempotency key or a client_room_id.
+func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKey string,
+	body, into any) (http.Header, error) {
 	key, err := c.credentials.bodyKey()
 	if err != nil {
 		return nil, err
@@ -255,16 +258,17 @@ func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKe
 const maxIdempotencyKey = 255
 
 func checkIdempotencyKey(key string) error {
-	wrong := len(key) > maxIdempotencyKey
+	invalid := len(key) > maxIdempotencyKey
 	for i := range len(key) {
-		wrong = wrong || key[i] < ' ' || key[i] > '~'
+		invalid = invalid || key[i] < ' ' || key[i] > '~'
 	}
-	if wrong {
-		return fmt.Errorf("parley: an IdempotencyKey has at most %d characters, all of them printable ASCII", maxIdempotencyKey)
+	if invalid {
+		return fmt.Errorf("parley: IdempotencyKey must have at most %d characters, all of them printable ASCII",
+			maxIdempotencyKey)
 	}
 	return nil
 }
 
 func incompleteError() error {
-	return fmt.Errorf("%w: it does not describe the room", ErrUnexpectedAnswer)
+	return fmt.Errorf("%w: fields of the room are missing", ErrUnexpectedAnswer)
 }

@@ -27,13 +27,15 @@ func scheduledRoom() client.ScheduledRoomRequest {
 		Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Weekly"}}}
 }
 
-// Every write puts these bytes on the wire, and reads the documented answer.
+// TestRooms_Writes checks the exact bytes of every write and the decoding of the
+// documented answer.
 func TestRooms_Writes(t *testing.T) {
 	start9 := time.Date(2027, 1, 31, 9, 30, 0, 0, zurich)
 	full := scheduledRoom()
 	full.Name, full.ExternalUserID, full.ClientRoomID = "Amina", "4711", "weekly-1"
 	full.LogoutURL, full.WebhookURL = "https://example.org/bye", "https://example.org/hook"
-	full.Metadata.RoomFeatures = &client.RoomFeatures{RoomDuration: 60, BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 4}}
+	full.Metadata.RoomFeatures = &client.RoomFeatures{RoomDuration: 60,
+		BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 4}}
 	full.IdempotencyKey = "order 1"
 	named := quickRoom()
 	named.ClientRoomID = "standup-1"
@@ -51,7 +53,8 @@ func TestRooms_Writes(t *testing.T) {
 			method: "POST", target: "/api/v3/rooms/create_quick_audio_room",
 			body: `{"project_id":"` + projectID + `","name":"Amina","max_participants":10,"empty_timeout":300,` +
 				`"metadata":{"room_title":"Standup","welcome_message":"Good \u003cmorning\u003e"},"client_room_id":"standup-1"}`,
-			want: &client.QuickRoom{RoomID: roomID, FinalLink: "https://meet.example.org/r/" + roomID + "#t=1", RequestID: "req_1"},
+			want: &client.QuickRoom{RoomID: roomID, FinalLink: "https://meet.example.org/r/" + roomID +
+				"#t=1", RequestID: "req_1"},
 		},
 		{
 			name: "scheduled video, version 3",
@@ -59,9 +62,11 @@ func TestRooms_Writes(t *testing.T) {
 				return c.CreateScheduledVideoRoomV3(t.Context(), scheduledV3Room())
 			},
 			method: "POST", target: "/api/v3/rooms/create_schedule_video_room",
-			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
+			body: `{"project_id":"` + projectID +
+				`","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9, RequestID: "req_1"},
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video",
+				StartTime: start9, RequestID: "req_1"},
 		},
 		{
 			name: "scheduled audio, version 3",
@@ -69,17 +74,24 @@ func TestRooms_Writes(t *testing.T) {
 				return c.CreateScheduledAudioRoomV3(t.Context(), scheduledV3Room())
 			},
 			method: "POST", target: "/api/v3/rooms/create_schedule_audio_room",
-			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
+			body: `{"project_id":"` + projectID +
+				`","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "audio", StartTime: start9, RequestID: "req_1"},
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "audio",
+				StartTime: start9, RequestID: "req_1"},
 		},
 		{
-			name:   "scheduled video, nothing optional",
-			call:   func(c *client.Client) (any, error) { return c.CreateScheduledVideoRoom(t.Context(), scheduledRoom()) },
+			name: "scheduled video, nothing optional",
+			call: func(c *client.Client) (any, error) {
+				return c.CreateScheduledVideoRoom(t.Context(),
+					scheduledRoom())
+			},
 			method: "POST", target: "/api/v4/rooms/create_schedule_video_room",
-			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
+			body: `{"project_id":"` + projectID +
+				`","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9,
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled",
+				RoomType: "video", StartTime: start9,
 				FinalLink:        "https://meet.example.org/r/" + roomID + "#t=1",
 				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
 				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
@@ -88,13 +100,15 @@ func TestRooms_Writes(t *testing.T) {
 			name:   "scheduled video, everything optional",
 			call:   func(c *client.Client) (any, error) { return c.CreateScheduledVideoRoom(t.Context(), full) },
 			method: "POST", target: "/api/v4/rooms/create_schedule_video_room",
-			body: `{"project_id":"` + projectID + `","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
+			body: `{"project_id":"` + projectID +
+				`","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":"",` +
 				`"room_features":{"room_duration":60,"breakout_room_features":{"allowed_number_rooms":4}}},` +
 				`"name":"Amina","external_user_id":"4711","logout_url":"https://example.org/bye",` +
 				`"webhook_url":"https://example.org/hook","client_room_id":"weekly-1"}`,
 			idempotencyKey: "order 1",
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video", StartTime: start9,
+			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled",
+				RoomType: "video", StartTime: start9,
 				ClientRoomID: "weekly-1", FinalLink: "https://meet.example.org/r/" + roomID + "#t=1",
 				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
 				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
@@ -104,7 +118,8 @@ func TestRooms_Writes(t *testing.T) {
 			call:   func(c *client.Client) (any, error) { return c.UpdateProjectStatus(t.Context(), client.Inactive) },
 			method: "PUT", target: "/api/v4/projects/update_project_status?project_id=" + projectID,
 			body: `{"status":"inactive"}`,
-			want: &client.ProjectStatusUpdate{Message: "the project is now inactive", Status: client.Inactive, RequestID: "req_1"},
+			want: &client.ProjectStatusUpdate{Message: "the project is now inactive",
+				Status: client.Inactive, RequestID: "req_1"},
 		},
 		{
 			name: "join event",
@@ -133,7 +148,8 @@ func TestRooms_Writes(t *testing.T) {
 			}
 			sent := s.requestsSeen()[0]
 			if sent.method != test.method || sent.target != test.target || sent.body != test.body {
-				t.Errorf("sent %s %s\n%s, not %s %s\n%s", sent.method, sent.target, sent.body, test.method, test.target, test.body)
+				t.Errorf("sent %s %s\n%s, not %s %s\n%s", sent.method, sent.target, sent.body, test.method,
+					test.target, test.body)
 			}
 			if key := sent.header.Get("Idempotency-Key"); key != test.idempotencyKey {
 				t.Errorf("Idempotency-Key %q", key)
@@ -147,13 +163,16 @@ func TestRooms_Writes(t *testing.T) {
 	}
 }
 
-// A project can be set to take the project secret only.
+// TestUpdateProjectStatus_SignedWithProjectSecret checks that the project secret
+// is preferred, because a project can require it.
 func TestUpdateProjectStatus_SignedWithProjectSecret(t *testing.T) {
 	s := newServer()
-	if _, err := start(t, s, credentials, client.Options{}).UpdateProjectStatus(t.Context(), client.Active); err != nil {
+	if _, err := start(t, s, credentials, client.Options{}).UpdateProjectStatus(t.Context(),
+		client.Active); err != nil {
 		t.Fatal(err)
 	}
-	if sent := s.requestsSeen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body), sent.header.Get("hash-signature")) {
+	if sent := s.requestsSeen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body),
+		sent.header.Get("hash-signature")) {
 		t.Error("signed with something else")
 	}
 }
@@ -206,12 +225,14 @@ func TestLocalTime(t *testing.T) {
 	}
 }
 
-// A year that RFC 3339 cannot write is refused before anything is sent.
+// TestCreateScheduledVideoRoomV3_InvalidYear checks that a year that RFC 3339
+// cannot represent is refused before anything is sent.
 func TestCreateScheduledVideoRoomV3_InvalidYear(t *testing.T) {
 	s := newServer()
 	room := scheduledV3Room()
 	room.StartAt = time.Date(12027, 1, 31, 9, 30, 0, 0, time.UTC)
-	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil || len(s.requestsSeen()) != 0 {
+	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil ||
+		len(s.requestsSeen()) != 0 {
 		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
 	}
 }

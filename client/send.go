@@ -15,11 +15,11 @@ import (
 )
 
 const (
-	maxResponse  = 4 << 20  // bytes of a success
-	maxErrorBody = 64 << 10 // bytes of a refusal
+	maxResponse  = 4 << 20  // bytes of the body of a success
+	maxErrorBody = 64 << 10 // bytes of the body of a refusal
 )
 
-// A request is one call, to be sent once or more often.
+// request is one call, which may be sent several times.
 type request struct {
 	method string
 	target string // path and query
@@ -29,8 +29,8 @@ type request struct {
 	gatewaySigned  bool   // signed with the Gateway secret and the time
 	idempotencyKey string
 
-	repeatable  bool          // sending it twice does no harm
-	retryWindow time.Duration // for how long that is so; 0 is for ever
+	repeatable  bool          // safe to send again
+	retryWindow time.Duration // how long it is safe; 0 for no limit
 }
 
 type response struct {
@@ -61,7 +61,8 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 		out.Header.Set("api-key", c.credentials.APIKey)
 		out.Header.Set("timestamp", timestamp)
 		// RequestURI is what net/http writes into the request line.
-		out.Header.Set("hash-signature", sign.V5(c.credentials.GatewaySecret, r.method, out.URL.RequestURI(), timestamp, r.idempotencyKey, r.body))
+		out.Header.Set("hash-signature", sign.V5(c.credentials.GatewaySecret, r.method, out.URL.RequestURI(),
+			timestamp, r.idempotencyKey, r.body))
 	}
 	in, err := c.http.Do(out)
 	if err != nil {
@@ -70,16 +71,16 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	defer in.Body.Close()
 	c.clock.observe(sent, time.Now(), in.Header)
 	if in.StatusCode/100 == 2 && in.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%w: its status is %d", ErrUnexpectedAnswer, in.StatusCode)
+		return nil, fmt.Errorf("%w: status %d", ErrUnexpectedAnswer, in.StatusCode)
 	}
 	if in.StatusCode != http.StatusOK {
-		// What can be read of a refusal is enough: its status counts.
+		// A read error is ignored, because the status alone identifies a refusal.
 		body, _ := io.ReadAll(io.LimitReader(in.Body, maxErrorBody))
 		return nil, decodeError(in.StatusCode, in.Header, body, c.redact)
 	}
 	body, err := io.ReadAll(io.LimitReader(in.Body, maxResponse+1))
 	if err != nil {
-		return nil, fmt.Errorf("parley: read the answer: %w", err)
+		return nil, fmt.Errorf("parley: read the response: %w", err)
 	}
 	if len(body) > maxResponse {
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedAnswer, maxResponse)
@@ -87,7 +88,7 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	return &response{header: in.Header, body: body}, nil
 }
 
-// call sends a request and reads its answer into into, a pointer to a struct.
+// call sends a request and decodes the response into into, a pointer to a struct.
 func (c *Client) call(ctx context.Context, r *request, into any) (http.Header, error) {
 	a, err := c.do(ctx, r)
 	if err != nil {
@@ -99,18 +100,18 @@ func (c *Client) call(ctx context.Context, r *request, into any) (http.Header, e
 	return a.header, nil
 }
 
-// decode reads JSON. Its errors name the field that does not fit, and repeat
-// no value.
+// decode decodes JSON. Its errors name the field with a wrong type, and repeat no
+// value.
 func decode(body []byte, into any) error {
 	err := json.Unmarshal(body, into)
 	if err == nil {
 		return nil
 	}
-	place := ""
+	field := ""
 	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && mistyped.Field != "" {
-		place = ", in " + mistyped.Field
+		field = " in " + mistyped.Field
 	}
-	return fmt.Errorf("%w: it is not the JSON of the interface%s", ErrUnexpectedAnswer, place)
+	return fmt.Errorf("%w: invalid JSON%s", ErrUnexpectedAnswer, field)
 }
 
 // sendJSON encodes a body and sends the request with it.
@@ -123,7 +124,7 @@ func (c *Client) sendJSON(ctx context.Context, r *request, body, into any) (http
 	return c.call(ctx, r, into)
 }
 
-// splitHeader reads a header that lists names.
+// splitHeader returns the names in a header, which are separated by commas.
 func splitHeader(header http.Header, name string) []string {
 	var list []string
 	for item := range strings.SplitSeq(strings.Join(header.Values(name), ","), ",") {

@@ -27,7 +27,8 @@ const (
 	projectSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 )
 
-var credentials = client.Credentials{ProjectID: projectID, APIKey: apiKey, GatewaySecret: gatewaySecret, ProjectSecret: projectSecret}
+var credentials = client.Credentials{ProjectID: projectID, APIKey: apiKey,
+	GatewaySecret: gatewaySecret, ProjectSecret: projectSecret}
 
 // A received request, as it stood on the wire.
 type received struct {
@@ -51,7 +52,7 @@ type server struct {
 
 func newServer() *server { return &server{skew: sign.DefaultSkew} }
 
-// respondWith says what is done with the next requests.
+// respondWith sets the handler of the next requests.
 func (s *server) respondWith(script ...http.HandlerFunc) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -131,8 +132,8 @@ func (s *server) serveGateway(w http.ResponseWriter, r *http.Request, now time.T
 	}
 }
 
-// serveRequests pages through calls; a cursor is the index of the first, with a prefix
-// that a query must encode.
+// serveRequests pages through calls. A cursor is the index of the first call
+// with a prefix that needs escaping in a query.
 func (s *server) serveRequests(w http.ResponseWriter, query url.Values) {
 	limit, from := 50, 0
 	fmt.Sscanf(query.Get("limit"), "%d", &limit)
@@ -183,10 +184,12 @@ func serveLegacy(w http.ResponseWriter, r *http.Request, body []byte) {
 }
 
 func scheduledV3(kind string) string {
-	return fmt.Sprintf(`{"status":true,"message":"the room is scheduled","room_type":%q,"start_time":"2027-01-31T09:30:00+01:00","room_id":%q}`, kind, roomID)
+	return fmt.Sprintf(
+		`{"status":true,"message":"the room is scheduled","room_type":%q,"start_time":"2027-01-31T09:30:00+01:00","room_id":%q}`, kind, roomID)
 }
 
-// errorResponse answers as versions 3 and 4 do, with headers in pairs.
+// errorResponse responds with an error as versions 3 and 4 do, with headers in
+// pairs.
 func errorResponse(status int, sentence string, header ...string) http.HandlerFunc {
 	body, err := json.Marshal(map[string]string{"error": sentence})
 	if err != nil {
@@ -195,7 +198,7 @@ func errorResponse(status int, sentence string, header ...string) http.HandlerFu
 	return reply(status, string(body), header...)
 }
 
-// errorResponseV5 answers as version 5 does.
+// errorResponseV5 responds with an error as version 5 does.
 func errorResponseV5(status int, code, sentence string, header ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		id := w.Header().Get("X-Gateway-Request-ID")
@@ -214,7 +217,7 @@ func reply(status int, body string, header ...string) http.HandlerFunc {
 	}
 }
 
-// dropConnection loses the answer.
+// dropConnection closes the connection instead of responding.
 func dropConnection(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 
 const keysAnswer = `{"data":{
@@ -247,8 +250,8 @@ func connect(t testing.TB, baseURL string, credentials client.Credentials, optio
 	return c
 }
 
-// newSynctestClient serves s over pipes, within a bubble of testing/synctest, where
-// time passes at once.
+// newSynctestClient serves s over pipes in a bubble of testing/synctest, in
+// which time passes instantly.
 func newSynctestClient(t *testing.T, s http.Handler, options client.Options) *client.Client {
 	t.Helper()
 	options.HTTPClient = &http.Client{Transport: serveOnPipes(t, s)}

@@ -50,7 +50,8 @@ func vectors(t *testing.T, profile string) map[string]vector {
 	return byName
 }
 
-// What leaves the client in version 5 is what the vectors say, at their time.
+// TestGateway_RequestsMatchVectors checks version 5 requests of the client
+// against the vectors.
 func TestGateway_RequestsMatchVectors(t *testing.T) {
 	cases := vectors(t, sign.Profile)
 	for name, call := range map[string]func(ctx context.Context, c *client.Client) error{
@@ -80,7 +81,8 @@ func TestGateway_RequestsMatchVectors(t *testing.T) {
 					t.Fatal(err)
 				}
 				sent := s.requestsSeen()[0]
-				if sent.target != v.Target || sent.header.Get("timestamp") != v.Timestamp || sent.header.Get("hash-signature") != v.Signature || sent.body != v.Body {
+				if sent.target != v.Target || sent.header.Get("timestamp") != v.Timestamp ||
+					sent.header.Get("hash-signature") != v.Signature || sent.body != v.Body {
 					t.Errorf("sent %+v, not %+v", sent, v)
 				}
 			})
@@ -88,7 +90,8 @@ func TestGateway_RequestsMatchVectors(t *testing.T) {
 	}
 }
 
-// So it is in the older versions, which sign the body.
+// TestLegacySignatures_MatchVectors checks requests of versions 3 and 4, which
+// sign only the body, against the vectors.
 func TestLegacySignatures_MatchVectors(t *testing.T) {
 	cases := vectors(t, "legacy-body")
 	inactive := func(c *client.Client) error {
@@ -107,7 +110,8 @@ func TestLegacySignatures_MatchVectors(t *testing.T) {
 			return client.Credentials{ProjectID: projectID, ProjectSecret: secret}
 		}, inactive},
 		{"join-event", func(secret string) client.Credentials { return client.Credentials{ProjectSecret: secret} }, func(c *client.Client) error {
-			_, err := c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: "0198c0de-0000-7000-8000-000000000001", Name: "Zoë"})
+			_, err := c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: "0198c0de-0000-7000-8000-000000000001",
+				Name: "Zoë"})
 			return err
 		}},
 	} {

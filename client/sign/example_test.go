@@ -31,8 +31,8 @@ func ExampleV5Text() {
 	// {"a":1}
 }
 
-// A verifier asks two questions: is the timestamp recent, and does the
-// signature fit?
+// A verifier checks two things: that the timestamp is recent and that the
+// signature matches.
 func ExampleVerifyV5() {
 	serverTime := time.Unix(1767225630, 0)
 	const timestamp, target = "1767225600", "/api/v5/keys"
@@ -72,7 +72,7 @@ func ExampleLegacy() {
 // A receiver of webhooks checks the signature over the raw body, then the
 // time, before it reads any of the JSON.
 func ExampleVerifyWebhook() {
-	// What arrived: the headers webhook-id, webhook-timestamp and
+	// The received headers webhook-id, webhook-timestamp and
 	// webhook-signature, and the raw body.
 	const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 	const id, timestamp = "msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330"

@@ -12,9 +12,11 @@ import (
 
 func FuzzVerifyV5(f *testing.F) {
 	f.Add("gs_secret", "GET", "/api/v5/keys?limit=1", "1767225600", "", []byte(nil), "00", 0)
-	f.Add("gs_secret", "POST", "/api/v4/rooms/end_room", "1767225600", "order-1", []byte(`{"room_id":"x"}`), strings.Repeat("f", 64), 70)
+	f.Add("gs_secret", "POST", "/api/v4/rooms/end_room", "1767225600", "order-1",
+		[]byte(`{"room_id":"x"}`), strings.Repeat("f", 64), 70)
 	f.Add("", "", "", "", "", []byte{0xff, '\n'}, strings.Repeat("é", 32), 5)
-	f.Fuzz(func(t *testing.T, secret, method, target, timestamp, key string, body []byte, signature string, position int) {
+	f.Fuzz(func(t *testing.T, secret, method, target, timestamp, key string, body []byte,
+		signature string, position int) {
 		right := sign.V5(secret, method, target, timestamp, key, body)
 		verifies := func(signature string) bool {
 			return sign.VerifyV5(secret, method, target, timestamp, key, body, signature)

@@ -10,16 +10,16 @@ import (
 // events: the HMAC-SHA256 over the raw body alone, in standard Base64 with
 // padding (RFC 4648, section 4), 44 characters. The key is an API key or the
 // project secret for requests, and the project secret for join events, as
-// shown. It covers no time: a captured request can be sent again.
+// shown. It does not cover a time, so that a captured request can be replayed.
 func Legacy(key string, body []byte) string {
 	sum := legacySum(key, body)
 	return string(sum[:])
 }
 
-// VerifyLegacy reports whether signature is the older signature over body.
-// Only the one canonical Base64 form is taken: no line breaks, no URL
-// alphabet, no missing padding. An empty key verifies nothing: it is one that
-// anybody could sign with.
+// VerifyLegacy reports whether signature is the signature of Legacy over body. It
+// accepts only the canonical Base64 form: no line breaks, no URL alphabet, no
+// missing padding. It returns false for an empty key, because anybody could sign
+// with that.
 func VerifyLegacy(key string, body []byte, signature string) bool {
 	want := legacySum(key, body)
 	return hmac.Equal(want[:], []byte(signature)) && key != ""

@@ -49,7 +49,8 @@ func opensslSignatures(t *testing.T, profile, secret string, text []byte) []stri
 	switch profile {
 	case sign.Profile:
 		sum := openssl(t, text, "-hmac", secret)
-		if other := openssl(t, text, "-mac", "HMAC", "-macopt", "hexkey:"+hex.EncodeToString([]byte(secret))); !bytes.Equal(sum, other) {
+		if other := openssl(t, text, "-mac", "HMAC", "-macopt",
+			"hexkey:"+hex.EncodeToString([]byte(secret))); !bytes.Equal(sum, other) {
 			t.Fatal("openssl disagrees with itself")
 		}
 		return []string{hex.EncodeToString(sum), strings.ToUpper(hex.EncodeToString(sum))}

@@ -37,13 +37,15 @@ func (p v5Parts) verify(signature string) bool {
 	return sign.VerifyV5(p.secret, p.method, p.target, p.timestamp, p.key, p.body, signature)
 }
 
-// Two requests that differ in any part never share a signed text: that is
-// what the line feeds are for.
+// TestV5_DifferentPartsDifferentSignature checks that two requests that differ
+// in any part never have the same signed text, because line feeds separate the
+// parts.
 func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := drawV5(t), drawV5(t)
 		b.secret = a.secret
-		same := a.method == b.method && a.target == b.target && a.timestamp == b.timestamp && a.key == b.key && string(a.body) == string(b.body)
+		same := a.method == b.method && a.target == b.target && a.timestamp == b.timestamp && a.key == b.key &&
+			string(a.body) == string(b.body)
 		if !a.verify(a.sign()) {
 			t.Fatal("the right signature does not verify")
 		}
@@ -53,8 +55,9 @@ func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 	})
 }
 
-// Moving text over the border between two parts changes the verdict, also
-// where a line feed moves with it and the signed text stays the same.
+// TestVerifyV5_LineFeedInIdempotencyKey moves text over the border between two
+// parts: the result changes, also if a line feed moves with it and the signed
+// text stays the same.
 func TestVerifyV5_LineFeedInIdempotencyKey(t *testing.T) {
 	a := v5Parts{secret: "gs_s", method: "POST", target: "/a", timestamp: "1", key: "k", body: []byte("b\nc")}
 	shifted := a
@@ -89,7 +92,8 @@ func TestVerify_EmptyKeys(t *testing.T) {
 	}
 }
 
-// Every header made with some secrets verifies with any one of them.
+// TestVerifyWebhook_SecretRotation checks that every header that was made with
+// several secrets verifies with each of them.
 func TestVerifyWebhook_SecretRotation(t *testing.T) {
 	all := []string{projectSecret, newSecret, "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 	rapid.Check(t, func(t *rapid.T) {

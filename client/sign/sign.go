@@ -1,15 +1,14 @@
 // Package sign computes and checks the three signatures of Parley: those of
 // version 5 requests, those of version 3 and 4 requests and join events, and
-// those of Standard Webhooks. The server uses this very package.
+// those of Standard Webhooks. The server uses this package too.
 //
-// It imports the standard library only, and neither net/http nor a database:
-// it takes texts and bytes and gives texts and verdicts. It must not learn
-// where keys are kept or how a request is answered.
+// It imports the standard library only, and neither net/http nor a database. It
+// must not depend on where keys are stored or how requests are answered.
 //
 // Every signature is an HMAC-SHA256 (RFC 2104, FIPS 180-4). For version 5 and
 // for the older versions the key is the UTF-8 bytes of the credential exactly
-// as shown, prefix included. Standard Webhooks alone decodes its secret
-// first. Comparisons take the same time whatever the difference is.
+// as shown, prefix included. Only Standard Webhooks decodes its secret first.
+// Comparisons take constant time.
 //
 // The vectors in client/testdata/vectors.json are for authors of clients in
 // other languages.

@@ -6,19 +6,18 @@ import (
 	"time"
 )
 
-// DefaultSkew is how far a timestamp may be from the server's clock, either
-// way, unless the operator sets another bound.
+// DefaultSkew is the default maximum difference between a timestamp and the
+// server's clock, in either direction. The operator may set another one.
 const DefaultSkew = 5 * time.Minute
 
-// maxTimestampDigits bounds a timestamp, so that no arithmetic on it can
-// overflow. Eighteen digits of seconds are far beyond any date.
+// maxTimestampDigits bounds a timestamp, so that arithmetic on it cannot overflow.
 const maxTimestampDigits = 18
 
-// ErrTimestamp is returned for a timestamp that is no number of Unix seconds.
+// ErrTimestamp is returned for a timestamp that is not a number of Unix seconds.
 var ErrTimestamp = errors.New("a timestamp is Unix seconds in 1 to 18 ASCII digits")
 
-// ParseTimestamp reads Unix seconds from 1 to 18 ASCII digits. A sign, a
-// fraction, white space and the digits of other scripts are ErrTimestamp.
+// ParseTimestamp parses Unix seconds in 1 to 18 ASCII digits. It returns
+// ErrTimestamp for a sign, a fraction, white space and digits of other scripts.
 func ParseTimestamp(text string) (int64, error) {
 	if len(text) == 0 || len(text) > maxTimestampDigits {
 		return 0, ErrTimestamp
@@ -34,17 +33,17 @@ func ParseTimestamp(text string) (int64, error) {
 	return n, nil
 }
 
-// FormatTimestamp returns t as the header "timestamp" carries it.
+// FormatTimestamp returns t in the form of the header "timestamp".
 func FormatTimestamp(t time.Time) string { return strconv.FormatInt(t.Unix(), 10) }
 
-// Freshness is what CheckTimestamp finds.
+// Freshness is the result of comparing a timestamp with the clock.
 type Freshness int
 
-// The values of Freshness. The zero value is not Fresh, so that nothing is
-// fresh by accident.
+// The values of Freshness. The zero value is not Fresh, so that a forgotten check
+// does not pass.
 const (
-	Malformed Freshness = iota // no number of seconds
-	Fresh                      // within the bound
+	Malformed Freshness = iota // not a number of seconds
+	Fresh                      // within the limit
 	Behind                     // too old
 	Ahead                      // too far in the future
 )
@@ -69,19 +68,19 @@ type TimestampCheck struct {
 	// SkewSeconds is the client's clock minus ours, in seconds; 0 when the
 	// timestamp is malformed.
 	SkewSeconds int64
-	// Milliseconds is true for a timestamp that would be fresh if it were
-	// read as milliseconds, the usual slip.
+	// Milliseconds is true for a timestamp that would be fresh in milliseconds, a
+	// common mistake.
 	Milliseconds bool
 }
 
-// CheckTimestamp compares a timestamp with the time now. It is fresh when it
-// is at most bound behind or ahead, in whole seconds of both clocks.
-func CheckTimestamp(text string, now time.Time, bound time.Duration) TimestampCheck {
+// CheckTimestamp compares a timestamp with now. The timestamp is fresh if it is at
+// most maxSkew behind or ahead, in whole seconds of both clocks.
+func CheckTimestamp(text string, now time.Time, maxSkew time.Duration) TimestampCheck {
 	seconds, err := ParseTimestamp(text)
 	if err != nil {
 		return TimestampCheck{Freshness: Malformed}
 	}
-	limit := int64(bound / time.Second)
+	limit := int64(maxSkew / time.Second)
 	skew := seconds - now.Unix()
 	check := TimestampCheck{Freshness: Fresh, SkewSeconds: skew}
 	if skew < -limit {

@@ -11,25 +11,25 @@ import (
 // signed text.
 const Profile = "SVC-HMAC-V5-1"
 
-// V5Text returns the text that a version 5 signature covers: six parts with a
-// line feed between each two. Nothing stands behind the body: with an empty
-// key and an empty body the text ends with the two line feeds before them.
+// V5Text returns the text that a version 5 signature covers: six parts, separated
+// by line feeds. There is no line feed after the body, so that with an empty
+// idempotency key and an empty body the text ends with two line feeds.
 //
 //   - the profile's name
-//   - the method, here put in upper case
-//   - the target: the path and, where there is one, "?" and the query, byte for
-//     byte as they stand in the request line
+//   - the method, which V5Text converts to upper case
+//   - the target: the path and, if there is one, "?" and the query, byte for
+//     byte as in the request line
 //   - the timestamp: Unix seconds in ASCII digits, as in the header "timestamp"
 //   - the idempotency key, empty for all GET requests
 //   - the raw body, empty for GET
 //
-// A line feed within one of the first five would make the text ambiguous.
-// V5Text does not look for one; VerifyV5 refuses it.
+// A line feed within one of the first five parts would make the text ambiguous.
+// V5Text does not check for it; VerifyV5 refuses it.
 func V5Text(method, target, timestamp, idempotencyKey string, body []byte) []byte {
 	return append(v5Head(len(body), method, target, timestamp, idempotencyKey), body...)
 }
 
-// v5Head returns the signed text without the body, with room for extra bytes.
+// v5Head returns the signed text without the body, with capacity for extra bytes.
 func v5Head(extra int, method, target, timestamp, idempotencyKey string) []byte {
 	n := len(Profile) + len(method) + len(target) + len(timestamp) + len(idempotencyKey) + 5
 	head := make([]byte, 0, n+extra)
@@ -47,7 +47,7 @@ func v5Head(extra int, method, target, timestamp, idempotencyKey string) []byte 
 	return append(head, '\n')
 }
 
-// upperASCII puts an ASCII letter in upper case. Methods are ASCII (RFC 9110,
+// upperASCII converts an ASCII letter to upper case. Methods are ASCII (RFC 9110,
 // section 9.1), so the rules of other alphabets must not apply.
 func upperASCII(c byte) byte {
 	if 'a' <= c && c <= 'z' {
@@ -63,11 +63,11 @@ func V5(secret, method, target, timestamp, idempotencyKey string, body []byte) s
 	return hex.EncodeToString(sum[:])
 }
 
-// VerifyV5 reports whether signature is the version 5 signature over the
-// other parts. It takes hexadecimal digits of either case. The work is the
-// same for every signature, well formed or not. Whether the timestamp is
-// recent is CheckTimestamp's question. An empty secret verifies nothing: it is
-// one that anybody could sign with.
+// VerifyV5 reports whether signature is the version 5 signature over the other
+// parts. It accepts hexadecimal digits of either case, and takes the same time for
+// well-formed and malformed signatures. It does not check whether the timestamp is
+// recent; use CheckTimestamp for that. It returns false for an empty secret,
+// because anybody could sign with that.
 func VerifyV5(secret, method, target, timestamp, idempotencyKey string, body []byte, signature string) bool {
 	want := v5Sum(secret, method, target, timestamp, idempotencyKey, body)
 	got, wellFormed := decodeHex(signature)
@@ -83,7 +83,7 @@ func v5Sum(secret, method, target, timestamp, idempotencyKey string, body []byte
 	return sum
 }
 
-// decodeHex reads a signature of 64 hexadecimal digits.
+// decodeHex decodes a signature of 64 hexadecimal digits.
 func decodeHex(signature string) (sum [sha256.Size]byte, ok bool) {
 	if len(signature) != hex.EncodedLen(sha256.Size) {
 		return sum, false

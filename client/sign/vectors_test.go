@@ -162,12 +162,14 @@ func sameSignature(header, signature string) bool {
 
 // signAndVerify returns what this package signs for a case, the signature it makes,
 // and whether it accepts the case's own signature.
-func signAndVerify(t *testing.T, profile string, c vectorCase, body []byte) (text []byte, signature string, valid bool) {
+func signAndVerify(t *testing.T, profile string, c vectorCase,
+	body []byte) (text []byte, signature string, valid bool) {
 	t.Helper()
 	switch profile {
 	case sign.Profile:
 		s, m, g, ts, k := c.Secrets[0], *c.Method, *c.Target, *c.Timestamp, *c.IdempotencyKey
-		return sign.V5Text(m, g, ts, k, body), sign.V5(s, m, g, ts, k, body), sign.VerifyV5(s, m, g, ts, k, body, c.Signature)
+		return sign.V5Text(m, g, ts, k, body), sign.V5(s, m, g, ts, k, body), sign.VerifyV5(s, m,
+			g, ts, k, body, c.Signature)
 	case profileLegacy:
 		return body, sign.Legacy(c.Secrets[0], body), sign.VerifyLegacy(c.Secrets[0], body, c.Signature)
 	case profileWebhooks:
@@ -191,7 +193,8 @@ func TestCheckTimestamp_MatchesVectors(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			got := sign.CheckTimestamp(c.Timestamp, time.Unix(c.Now, 0), time.Duration(c.BoundSecs)*time.Second)
 			if got.Freshness.String() != c.Result || got.SkewSeconds != c.SkewSeconds {
-				t.Errorf("%q is %s (%d s), the vector says %s (%d s)", c.Timestamp, got.Freshness, got.SkewSeconds, c.Result, c.SkewSeconds)
+				t.Errorf("%q is %s (%d s), the vector says %s (%d s)", c.Timestamp, got.Freshness, got.SkewSeconds,
+					c.Result, c.SkewSeconds)
 			}
 		})
 	}

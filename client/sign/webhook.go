@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// WebhookSecretPrefix begins every project secret, as Standard Webhooks 1.0
-// ("Signature scheme") wants of symmetric secrets.
+// WebhookSecretPrefix is the prefix of every project secret, which Standard
+// Webhooks 1.0 ("Signature scheme") requires of symmetric secrets.
 const WebhookSecretPrefix = "whsec_"
 
 // Bounds of a decoded webhook secret in bytes, from the same place.
@@ -18,14 +18,14 @@ const (
 	maxWebhookSecret = 64
 )
 
-// webhookVersion begins every symmetric signature in the header.
+// webhookVersion is the prefix of every symmetric signature in the header.
 const webhookVersion = "v1,"
 
 // Errors of the webhook functions. None repeats a secret.
 var (
 	ErrWebhookSecret    = errors.New(`a webhook secret is "whsec_" and the standard Base64 of 24 to 64 bytes`)
-	ErrWebhookID        = errors.New("a webhook id is not empty and holds no full stop and no space")
-	ErrWebhookSignature = errors.New("no signature in the header fits")
+	ErrWebhookID        = errors.New("a webhook id must not be empty or contain a full stop or a space")
+	ErrWebhookSignature = errors.New("no signature in the header matches")
 )
 
 // WebhookText returns the text that a webhook signature covers (Standard
@@ -45,8 +45,8 @@ func webhookHead(extra int, id, timestamp string) []byte {
 
 // Webhook returns the value of the header "webhook-signature" for one
 // delivery: "v1," and the standard Base64 of the HMAC-SHA256. With several
-// secrets, while one is being rotated, there is one signature for each, in
-// their order, with a space between each two. id goes into "webhook-id" and
+// secrets, during a rotation, it contains one signature for each in their order,
+// separated by spaces. id goes into "webhook-id" and
 // timestamp, Unix seconds in ASCII digits, into "webhook-timestamp". The
 // errors are ErrWebhookSecret, ErrWebhookID and ErrTimestamp.
 func Webhook(secrets []string, id, timestamp string, body []byte) (string, error) {
@@ -72,13 +72,12 @@ func Webhook(secrets []string, id, timestamp string, body []byte) (string, error
 	return header.String(), nil
 }
 
-// VerifyWebhook checks a delivery: it returns nil when one of the signatures
-// in header, the value of "webhook-signature", was made with one of the
-// secrets. Signatures of versions other than v1 are passed over. The errors
-// are ErrWebhookSecret for a secret of a wrong form, ErrWebhookID and
-// ErrTimestamp for headers that nothing can be signed with, and
-// ErrWebhookSignature. Whether the timestamp is recent is CheckTimestamp's
-// question; ask it too, against replays.
+// VerifyWebhook returns nil if one of the signatures in header, the value of
+// "webhook-signature", was made with one of the secrets. It skips signatures of
+// versions other than v1. The errors are ErrWebhookSecret for a malformed secret,
+// ErrWebhookID and ErrTimestamp for malformed headers, and ErrWebhookSignature. It
+// does not check whether the timestamp is recent; also use CheckTimestamp against
+// replays.
 func VerifyWebhook(secrets []string, id, timestamp string, body []byte, header string) error {
 	if err := checkWebhook(id, timestamp); err != nil {
 		return err

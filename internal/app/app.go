@@ -1,5 +1,5 @@
-// Package app wires the service together and runs it from start to stop. It
-// imports everything; nobody but the command line imports it.
+// Package app builds the service from its parts and runs it from start to stop.
+// It may import every package; only the command line imports it.
 package app
 
 import (
@@ -16,6 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
 	"parley/internal/api/rooms"
@@ -28,53 +29,56 @@ import (
 	"parley/internal/media"
 	"parley/internal/operator"
 	"parley/internal/project"
+	"parley/internal/quickstart"
 	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/supervise"
 	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 	"parley/web"
 )
 
 const (
-	// How long requests in flight get when the service stops.
+	// requestShutdownTimeout is the time for requests in flight when the service
+	// stops.
 	requestShutdownTimeout = 4 * time.Second
-	// How long a start waits for a slow disk, or one that is still busy with an
-	// earlier process.
+	// startupWriteTimeout bounds a write during the start. It is longer than usual,
+	// because the disk may still be busy with an earlier process.
 	startupWriteTimeout = 10 * time.Second
-	// How long the media engine gets to tell participants.
+	// mediaShutdownTimeout is the time for the media engine to notify participants.
 	mediaShutdownTimeout = 3 * time.Second
 )
 
 // App is one running service.
 type App struct {
 	*ExclusiveResources
-	cfg          config.Config
-	log          *slog.Logger
-	supervisor   *supervise.Service  // nil without a supervisor
-	dbClaim      *store.InstanceLock // nil without PostgreSQL
-	redis        *cluster.Redis      // nil on one machine
-	db           *store.DB
-	engine       *media.Engine
-	projects     *project.Service
-	keys         *key.Service
-	rooms        *room.Service
-	webhooks     *webhook.Service
-	tokens       *operator.Service
-	gateway      gateway
-	quickstartMu sync.Mutex // held while the quick start file is brought up to date
-	baseURL      string
-	handler      http.Handler
-	failures     manage.FailureLimiter // nil without rate limits
-	refusals     *refusal.Recorder
-	ready        atomic.Bool
+	cfg        config.Config
+	log        *slog.Logger
+	supervisor *supervise.Service  // nil without a supervisor
+	dbClaim    *store.InstanceLock // nil without PostgreSQL
+	redis      *cluster.Redis      // nil on one machine
+	db         *store.DB
+	engine     *media.Engine
+	projects   *project.Service
+	keys       *key.Service
+	rooms      *room.Service
+	webhooks   *webhook.Service
+	sender     *sender.Service
+	tokens     *operator.Service
+	gateway    gateway
+	quickstart *quickstart.Service
+	baseURL    string
+	handler    http.Handler
+	failures   manage.FailureLimiter // nil without rate limits
+	refusals   *refusal.Recorder
+	ready      atomic.Bool
 }
 
-// New makes a service that is ready to Run: the data directory is locked, the
-// database open and up to date, the ports taken. What is wrong with a setting
-// or its surroundings comes back as a plain sentence. Close releases
-// everything when Run is not called.
+// New returns a service that is ready to Run: the data directory is locked, the
+// database is open and migrated, the ports are bound. Its errors name the setting
+// and the remedy. Call Close if Run is not called.
 func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
@@ -86,7 +90,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	return newApp(ctx, cfg, log, e, nil)
 }
 
-// NewSupervised is New in the child process of a supervisor, which holds the
+// NewSupervised is New for the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
 	e, err := InheritExclusive(s.Files)
@@ -96,7 +100,8 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 	return newApp(ctx, cfg, log, e, s)
 }
 
-func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources, s *supervise.Service) (_ *App, err error) {
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources,
+	s *supervise.Service) (_ *App, err error) {
 	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s,
 		refusals: refusal.NewRecorder(log, time.Now)}
 	defer func() {
@@ -121,7 +126,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 	return a, nil
 }
 
-// wire builds the services and the handler.
+// wire builds the services and the HTTP handler.
 func (a *App) wire(ctx context.Context) error {
 	secret, err := a.db.MediaSecret(ctx)
 	if err != nil {
@@ -133,19 +138,29 @@ func (a *App) wire(ctx context.Context) error {
 		nodeIP = ip.String()
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
-		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log}, observer, observer)
+		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log,
+	}, observer, observer)
 	if err != nil {
 		return err
 	}
 	now, newID := time.Now, newID
-	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) })
-	a.keys = key.NewService(a.db, a.projects, now, newID)
+	a.webhooks = webhook.NewService(a.db, now, newID)
+	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) },
+		project.WithEventRecorder(a.webhooks.ProjectChanged))
+	keyOptions := []key.Option{key.WithEventRecorder(a.webhooks.ProjectChanged)}
+	if a.redis != nil {
+		keyOptions = append(keyOptions, key.WithInvalidationPublisher(a.redis.PublishChange))
+	}
+	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	observer.rooms = a.rooms
-	if err := a.wireWebhooks(now); err != nil {
+	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
+		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
+	if err := a.wireSender(now); err != nil {
 		return err
 	}
+	a.rooms.UseWebhooks(a.webhooks)
 
 	roomPage, err := site.New(web.Assets(), a.rooms)
 	if err != nil {
@@ -186,19 +201,20 @@ func (a *App) wire(ctx context.Context) error {
 	a.handler = a.routes(routeHandlers{
 		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{Options: versions, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
 			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:     v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, versions),
-		v5:     reads,
-		join:   join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
-		manage: manage.NewHandler(a.projects, quickstartKeys{a.keys, a}, a.rooms, a.tokens, provider, a.webhooks, a.failures),
-		rtc:    a.engine.Handler(),
-		docs:   docs,
-		page:   roomPage,
+		v4:   v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, versions),
+		v5:   reads,
+		join: join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
+		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
+			provider, a.webhooks, a.failures),
+		rtc:  a.engine.Handler(),
+		docs: docs,
+		page: roomPage,
 	}, trusted)
 	return nil
 }
 
-// OpenStore opens the database of a configuration and unlocks its secrets. A
-// master key is made only for a database in which nothing is sealed yet.
+// OpenStore opens the database of a configuration and unlocks its secrets. It
+// creates a master key only for a database that has no sealed secrets yet.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
@@ -229,12 +245,12 @@ func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
 	return err
 }
 
-// BaseURL is where browsers reach the service.
+// BaseURL returns the URL at which browsers reach the service.
 func (a *App) BaseURL() string { return a.baseURL }
 
-// Run serves until ctx ends, then stops within ten seconds: new work is
-// refused, requests in flight are finished, participants are told, buffers are
-// flushed. out gets what a person who started it wants to read.
+// Run serves until ctx ends, then stops within ten seconds: it refuses new work,
+// finishes requests in flight, notifies participants and flushes buffers. It
+// writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
 	if err := a.engine.Start(ctx); err != nil {
@@ -242,9 +258,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	starting := store.WithWriteTimeout(ctx, startupWriteTimeout)
 	if err := a.rooms.Recover(starting); err != nil {
-		return fmt.Errorf("take up the rooms of the last run: %w", err)
+		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
-	if err := a.ensureQuickstart(starting, demo, out); err != nil {
+	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
 		return err
 	}
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
@@ -254,7 +270,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
 	work.Go(func() { a.rooms.Run(background) })
-	work.Go(func() { a.webhooks.Run(background) })
+	work.Go(func() { a.sender.Run(background) })
 	work.Go(func() { a.gateway.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
 
@@ -266,7 +282,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	servers[0].ConnState = conns.connState
 	listeners := []net.Listener{conns}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(readOnly(a.metricsHandler()))), append(listeners, a.metrics)
+		servers, listeners = append(servers, a.server(httpx.ReadOnly(a.metricsHandler()))), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {
@@ -278,11 +294,12 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.ready.Store(true)
 	a.supervisor.Ready()
-	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node", a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node",
+		a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 
 	select {
 	case <-ctx.Done():
-		a.log.Info("stopping: no new work, finishing what is under way")
+		a.log.Info("stopping, finishing requests in flight")
 	case err = <-failed:
 	}
 	a.ready.Store(false)
@@ -298,16 +315,17 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	return err
 }
 
-// deregisterNode tells other nodes that this one has gone, and was not lost.
+// deregisterNode records that this node has stopped, so that other nodes do not
+// treat it as failed.
 func (a *App) deregisterNode() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
 	if err := a.rooms.Deregister(ctx); err != nil {
-		a.log.Warn("could not write down that this process has stopped", "error", err)
+		a.log.Warn("deregister node failed", "error", err)
 	}
 }
 
-// shutdown closes the doors and tells those inside.
+// shutdown stops the HTTP servers and the media engine.
 func (a *App) shutdown(servers []*http.Server) {
 	var work sync.WaitGroup
 	for _, s := range servers {
@@ -325,7 +343,8 @@ func (a *App) shutdown(servers []*http.Server) {
 	work.Wait()
 }
 
-// Close releases what New took. It may be called more than once.
+// Close releases the resources that New acquired. It may be called more than
+// once.
 func (a *App) Close() {
 	if a.engine != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
@@ -344,17 +363,19 @@ func (a *App) Close() {
 	a.Release()
 }
 
-// limitedListener is the listener with the bounds of the configuration.
+// limitedListener returns the listener with the connection limits of the
+// configuration.
 func (a *App) limitedListener() (*limitListener, error) {
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
 		return nil, err
 	}
-	most := clampToFileLimit(a.cfg.MaxConnections)
-	if most < a.cfg.MaxConnections {
-		a.log.Warn("--max-connections was lowered, because the limit of open files (ulimit -n) is low", "max_connections", most)
+	limit := clampToFileLimit(a.cfg.MaxConnections)
+	if limit < a.cfg.MaxConnections {
+		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
+			"max_connections", limit)
 	}
-	return newLimitListener(a.listener, most, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
+	return newLimitListener(a.listener, limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
 }
 
 func (a *App) server(h http.Handler) *http.Server {
@@ -368,8 +389,8 @@ func (a *App) server(h http.Handler) *http.Server {
 	}
 }
 
-// mediaObserver passes what the engine reports and asks on to the rooms, which are made
-// after it.
+// mediaObserver forwards the reports and authorization requests of the media
+// engine to the room service, which is created after the engine.
 type mediaObserver struct{ rooms *room.Service }
 
 func (r *mediaObserver) ParticipantJoined(session, identity, sid string, at time.Time) {

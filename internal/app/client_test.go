@@ -11,12 +11,13 @@ import (
 	"parley/client"
 	"parley/internal/config"
 	"parley/internal/key"
+	"parley/internal/quickstart"
 )
 
-// client is our Go client with what the quick start file has.
+// client is the Go client with the credentials of the quickstart file.
 func (s *server) client() *client.Client {
 	s.t.Helper()
-	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, QuickstartFile))
+	raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, quickstart.FileName))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -31,8 +32,8 @@ func (s *server) client() *client.Client {
 	return c
 }
 
-// An integrator with our Go client and the quick start file uses every route
-// of the interface, on the whole product.
+// TestClient_EveryRoute uses every route of the API with the Go client and the
+// quickstart file, on the whole service.
 func TestClient_EveryRoute(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.SchedulingTimezone = "Europe/Berlin" })
 	c := s.client()
@@ -44,24 +45,30 @@ func TestClient_EveryRoute(t *testing.T) {
 	}
 	tomorrow := time.Now().Add(24 * time.Hour).Truncate(time.Minute)
 
-	quick, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about, IdempotencyKey: "once"})
+	quick, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3,
+		Metadata: about, IdempotencyKey: "once"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	again, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about, IdempotencyKey: "once"})
+	again, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3,
+		Metadata: about, IdempotencyKey: "once"})
 	if err != nil || again.RoomID != quick.RoomID || again.FinalLink != quick.FinalLink {
 		t.Errorf("the same creation again: %+v %v", again, err)
 	}
 	for name, schedule := range map[string]func() (*client.ScheduledRoom, error){
 		"v3 video": func() (*client.ScheduledRoom, error) {
-			return c.CreateScheduledVideoRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow, MaxParticipants: 3, Metadata: about})
+			return c.CreateScheduledVideoRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow,
+				MaxParticipants: 3, Metadata: about})
 		},
 		"v3 audio": func() (*client.ScheduledRoom, error) {
-			return c.CreateScheduledAudioRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow, MaxParticipants: 3, Metadata: about})
+			return c.CreateScheduledAudioRoomV3(ctx, client.ScheduledRoomV3Request{StartAt: tomorrow,
+				MaxParticipants: 3, Metadata: about})
 		},
 		"v4 video": func() (*client.ScheduledRoom, error) {
-			return c.CreateScheduledVideoRoom(ctx, client.ScheduledRoomRequest{StartAt: client.LocalTime(tomorrow, berlin), MaxParticipants: 3,
-				Metadata: client.ScheduledRoomMetadata{Metadata: about}, Name: "Amina", ExternalUserID: "7", ClientRoomID: "mine"})
+			return c.CreateScheduledVideoRoom(ctx,
+				client.ScheduledRoomRequest{StartAt: client.LocalTime(tomorrow, berlin), MaxParticipants: 3,
+					Metadata: client.ScheduledRoomMetadata{
+						Metadata: about}, Name: "Amina", ExternalUserID: "7", ClientRoomID: "mine"})
 		},
 	} {
 		room, err := schedule()
@@ -69,19 +76,22 @@ func TestClient_EveryRoute(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, room, err)
 		}
 	}
-	if answer, err := c.SendJoinEvent(ctx, client.JoinEvent{RoomID: quick.RoomID, Name: "Ben"}); err != nil || !answer.Joined {
+	if answer, err := c.SendJoinEvent(ctx, client.JoinEvent{RoomID: quick.RoomID, Name: "Ben"}); err != nil ||
+		!answer.Joined {
 		t.Errorf("join event: %+v %v", answer, err)
 	}
 
 	_, err = c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1001, Metadata: about})
 	var refused *client.Error
-	if !errors.As(err, &refused) || refused.Status != 400 || refused.Message != "max_participants must be between 1 and 1000, not 1001" {
+	if !errors.As(err, &refused) || refused.Status != 400 ||
+		refused.Message != "max_participants must be between 1 and 1000, not 1001" {
 		t.Errorf("out of range: %v", err)
 	}
 	if update, err := c.UpdateProjectStatus(ctx, client.Inactive); err != nil || update.Status != client.Inactive {
 		t.Errorf("inactive: %+v %v", update, err)
 	}
-	if _, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3, Metadata: about}); !client.IsForbidden(err) {
+	if _, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3,
+		Metadata: about}); !client.IsForbidden(err) {
 		t.Errorf("a room of an inactive project: %v", err)
 	}
 	if _, err := c.UpdateProjectStatus(ctx, client.Active); err != nil {

@@ -21,12 +21,13 @@ import (
 	"parley/client/sign"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 )
 
-// There is one media engine in a process, so a second node is this test
-// program again, as a process of its own.
+// A process can run only one media engine, so the second node is this test
+// binary in a process of its own.
 const processVariable = "PARLEY_APP_TEST_PROCESS"
 
 func TestMain(m *testing.M) {
@@ -40,8 +41,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// processConfig is what a started process is told: settings that are secret
-// are not written by config.Config itself.
+// processConfig is the configuration of a started process. It repeats the secret
+// settings, because config.Config does not marshal them.
 type processConfig struct {
 	DataDir, DatabaseURL, RedisURL, MasterKey string
 	UDPPort                                   int
@@ -50,11 +51,12 @@ type processConfig struct {
 func (p processConfig) config() config.Config {
 	cfg := config.Default()
 	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", p.DataDir, p.UDPPort
-	cfg.DatabaseURL, cfg.RedisURL, cfg.MasterKey = seal.Secret(p.DatabaseURL), seal.Secret(p.RedisURL), seal.Secret(p.MasterKey)
+	cfg.DatabaseURL, cfg.RedisURL, cfg.MasterKey = seal.Secret(p.DatabaseURL), seal.Secret(
+		p.RedisURL), seal.Secret(p.MasterKey)
 	return cfg
 }
 
-// runProcess serves until its standard input ends.
+// runProcess serves until its standard input is closed.
 func runProcess(text string) error {
 	var p processConfig
 	if err := json.Unmarshal([]byte(text), &p); err != nil {
@@ -149,16 +151,17 @@ func (n *process) health() (int, map[string]string) {
 	return answer.StatusCode, report
 }
 
-// testCluster are two processes, and what a client and an operator know.
+// testCluster is a pair of processes with the credentials of a client and an
+// operator.
 type testCluster struct {
 	t    *testing.T
 	a, b *process
-	Quickstart
+	quickstart.File
 	mu    sync.Mutex
 	calls int // that were validly signed
 }
 
-// call makes a signed call of version 5.
+// call sends a signed call of version 5.
 func (n *testCluster) call(at *process, apiKey, secret string) (status int, used string) {
 	n.t.Helper()
 	const target = "/api/v5/keys"
@@ -178,16 +181,17 @@ func (n *testCluster) callWithCurrentKey(at *process) (int, string) {
 	return n.call(at, n.APIKey, n.GatewaySecret)
 }
 
-// write makes a room, signed with a credential.
+// write creates a room, signed with a credential.
 func (n *testCluster) write(at *process, secret string) int {
 	n.t.Helper()
-	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, n.ProjectID)
+	body := fmt.Appendf(nil,
+		`{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, n.ProjectID)
 	answer, _ := at.do("POST", "/api/v3/rooms/create_quick_audio_room",
 		http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(secret, body)}}, body)
 	return answer.StatusCode
 }
 
-// manage makes a call of the management API.
+// manage sends a call of the management API.
 func (n *testCluster) manage(at *process, method, path, body string) map[string]any {
 	n.t.Helper()
 	answer, raw := at.do(method, "/api/manage/projects/"+n.ProjectID+path,
@@ -210,8 +214,9 @@ func (n *testCluster) rotate(at *process, overlap time.Duration) (oldKey, oldSec
 	return oldKey, oldSecret
 }
 
-// waitFor waits for a change to hold on another node, and says how long it took.
-// What is told takes milliseconds; the bound leaves room for a busy machine.
+// waitFor waits until a change is visible on another node and returns how long
+// that took. Publishing a change takes milliseconds; the limit leaves room for a
+// busy machine.
 func (n *testCluster) waitFor(what string, holds func() bool) {
 	n.t.Helper()
 	began := time.Now()
@@ -234,7 +239,7 @@ func startTwoNodes(t *testing.T) (*testCluster, *clustertest.Redis) {
 		*at = startProcess(t, p)
 		if n.ProjectID == "" {
 			var err error
-			if n.Quickstart, err = ReadQuickstart(p.DataDir); err != nil {
+			if n.File, err = quickstart.Read(p.DataDir); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -242,7 +247,7 @@ func startTwoNodes(t *testing.T) (*testCluster, *clustertest.Redis) {
 	return n, redis
 }
 
-// run runs a part, whose failures are its own.
+// run runs a part of the test as a subtest.
 func (n *testCluster) run(name string, part func(t *testing.T)) {
 	whole := n.t
 	defer func() { n.t, n.a.t, n.b.t = whole, whole, whole }()
@@ -252,7 +257,8 @@ func (n *testCluster) run(name string, part func(t *testing.T)) {
 	})
 }
 
-// Two processes on one PostgreSQL and one Redis are one service.
+// TestCluster_TwoNodes checks that two processes on one PostgreSQL and one Redis
+// act as one service.
 func TestCluster_TwoNodes(t *testing.T) {
 	n, redis := startTwoNodes(t)
 
@@ -286,7 +292,10 @@ func TestCluster_TwoNodes(t *testing.T) {
 	})
 	n.run("rotation without an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.a, 0)
-		n.waitFor("the old key is refused", func() bool { status, _ := n.call(n.b, oldKey, oldSecret); return status == 401 })
+		n.waitFor("the old key is refused", func() bool {
+			status, _ := n.call(n.b, oldKey, oldSecret)
+			return status == 401
+		})
 		if status, _ := n.callWithCurrentKey(n.b); status != 200 {
 			t.Errorf("the new key: %d", status)
 		}
@@ -298,7 +307,10 @@ func TestCluster_TwoNodes(t *testing.T) {
 			t.Errorf("the old key in its overlap: %d", status)
 		}
 		n.manage(n.b, "POST", "/keys/revoke-overlap", "")
-		n.waitFor("the old key is refused", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+		n.waitFor("the old key is refused", func() bool {
+			status, _ := n.call(n.a, oldKey, oldSecret)
+			return status == 401
+		})
 	})
 	n.run("suspension", func(t *testing.T) {
 		n.manage(n.a, "POST", "/suspend", `{}`)
@@ -339,7 +351,10 @@ func TestCluster_TwoNodes(t *testing.T) {
 func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 	redis.Kill()
 	for _, at := range []*process{n.a, n.b} {
-		n.waitFor("the counter is unavailable", func() bool { status, used := n.callWithCurrentKey(at); return status == 200 && used == "unavailable" })
+		n.waitFor("the counter is unavailable", func() bool {
+			status, used := n.callWithCurrentKey(at)
+			return status == 200 && used == "unavailable"
+		})
 		began := time.Now()
 		for range 10 {
 			if status, used := n.callWithCurrentKey(at); status != 200 || used != "unavailable" {
@@ -347,7 +362,8 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 			}
 		}
 		t.Logf("a call without Redis takes %v", time.Since(began)/10)
-		if status, report := at.health(); status != 200 || report["redis"] != "unavailable" || report["status"] != "ok" {
+		if status, report := at.health(); status != 200 || report["redis"] != "unavailable" ||
+			report["status"] != "ok" {
 			t.Errorf("health: %d %v", status, report)
 		}
 	}
@@ -376,11 +392,14 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 		t.Errorf("the old key with Redis back: %d", status)
 	}
 	oldKey, oldSecret = n.rotate(n.b, 0)
-	n.waitFor("changes are told again", func() bool { status, _ := n.call(n.a, oldKey, oldSecret); return status == 401 })
+	n.waitFor("changes are told again", func() bool {
+		status, _ := n.call(n.a, oldKey, oldSecret)
+		return status == 401
+	})
 }
 
-// Who may use a PostgreSQL database: one process alone, or several that share
-// a Redis.
+// TestCluster_SharedDatabaseNeedsRedis checks which processes may use a
+// PostgreSQL database: a single process, or several with the same Redis.
 func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 	redis := clustertest.NewRedis(t)
 	p := processConfig{DatabaseURL: storetest.Postgres(t), MasterKey: seal.NewKey().Reveal()}
@@ -400,16 +419,23 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 	first.DataDir, first.UDPPort = t.TempDir(), freeUDPPort(t)
 	t.Run("one without Redis is alone", func(t *testing.T) {
 		startProcess(t, first)
-		refused("", "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; several need the same --redis-url each")
-		refused(redis.URL(), "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database without --redis-url; several need the same --redis-url each")
+		refused("",
+			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; "+
+				"to run several processes, give each the same --redis-url")
+		refused(redis.URL(),
+			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database without --redis-url; "+
+				"to run several processes, give each the same --redis-url")
 	})
 	t.Run("one with Redis keeps those without out", func(t *testing.T) {
 		first.RedisURL = redis.URL()
 		startProcess(t, first)
-		refused("", "--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; several need the same --redis-url each")
+		refused("",
+			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; "+
+				"to run several processes, give each the same --redis-url")
 		cfg := p.config()
 		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), freeUDPPort(t)
-		if _, err := Reseal(t.Context(), cfg); err == nil || err.Error() != "--database-url: another Parley is running on this database: stop it first" {
+		if _, err := Reseal(t.Context(), cfg); err == nil ||
+			err.Error() != "--database-url: another Parley is running on this database: stop it first" {
 			t.Errorf("reseal: %v", err)
 		}
 	})

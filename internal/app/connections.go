@@ -14,19 +14,18 @@ import (
 	"parley/internal/refusal"
 )
 
-// reservedFiles is how many files the process keeps open besides connections at
-// least: the database, media, webhooks.
+// reservedFiles is the minimum number of file descriptors that are kept for other
+// uses than client connections: the database, media, webhooks.
 const reservedFiles = 256
 
-// limitListener bounds how many connections are open, in all and for each
-// address. At a bound a new connection takes the place of the one that has been
-// idle for longest, so that idle ones keep nobody out. Where none is idle, one
-// above the bound of its address is closed, and one above the bound in all
-// waits until another ends. Addresses of trusted proxies have no bound of their
-// own: everybody comes from them.
+// limitListener limits the number of open connections, in total and per address.
+// At a limit a new connection replaces the one that has been idle longest. If
+// none is idle, a connection above the limit of its address is closed, and a
+// connection above the total limit waits until another one ends. Addresses of
+// trusted proxies have no limit of their own, because all clients share them.
 type limitListener struct {
 	net.Listener
-	max, perAddress int // 0: no bound
+	max, perAddress int // 0 for no limit
 	trusted         []netip.Prefix
 	refusals        *refusal.Recorder
 
@@ -38,41 +37,43 @@ type limitListener struct {
 	clients map[netip.Prefix]*clientConnections
 }
 
-// clientConnections are those of one network.
+// clientConnections are the connections of one client network.
 type clientConnections struct {
 	open int
 	idle *list.List // of *connection, the longest idle first
 }
 
-// connection is one that counts until it is closed.
+// connection counts against the limits until it is closed.
 type connection struct {
 	net.Conn
 	listener                       *limitListener
 	client                         netip.Prefix
-	limited                        bool // its address has a bound
+	limited                        bool // the limit per address applies to it
 	idleElement, clientIdleElement *list.Element
 	hijacked                       bool
 	closed                         bool
 }
 
-func newLimitListener(l net.Listener, most, perAddress int, trusted []netip.Prefix, refusals *refusal.Recorder) *limitListener {
-	c := &limitListener{Listener: l, max: most, perAddress: perAddress, trusted: trusted, refusals: refusals,
+func newLimitListener(l net.Listener, limit, perAddress int, trusted []netip.Prefix,
+	refusals *refusal.Recorder) *limitListener {
+	c := &limitListener{Listener: l, max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
 		idle: list.New(), clients: map[netip.Prefix]*clientConnections{}}
 	c.freed = sync.NewCond(&c.mu)
 	return c
 }
 
-// clampToFileLimit lowers a bound to what the limit of open files leaves.
-func clampToFileLimit(most int) int {
+// clampToFileLimit lowers a connection limit to what the process's limit of open
+// files allows, at least 1. 0 (no limit) stays 0.
+func clampToFileLimit(limit int) int {
 	var files syscall.Rlimit
-	if most == 0 || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
-		return most
+	if limit == 0 || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
+		return limit
 	}
-	left := files.Cur - min(files.Cur, max(reservedFiles, files.Cur/8))
-	return int(max(1, min(uint64(most), left)))
+	available := files.Cur - min(files.Cur, max(reservedFiles, files.Cur/8))
+	return int(max(1, min(uint64(limit), available)))
 }
 
-// Accept implements net.Listener.
+// Accept returns the next connection within the limits.
 func (c *limitListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := c.Listener.Accept()
@@ -87,13 +88,15 @@ func (c *limitListener) Accept() (net.Conn, error) {
 	}
 }
 
-// admit counts a connection; nil when its address has too many.
+// admit counts a connection, after waiting for a free slot if necessary. It
+// returns nil if the address of the connection is at its limit.
 func (c *limitListener) admit(conn net.Conn) net.Conn {
 	var peer netip.Addr
-	if from, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
-		peer = from.Addr().Unmap()
+	if remote, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
+		peer = remote.Addr().Unmap()
 	}
-	added := &connection{Conn: conn, listener: c, client: network.ClientPrefix(peer), limited: c.perAddress > 0 && peer.IsValid()}
+	added := &connection{Conn: conn, listener: c, client: network.ClientPrefix(peer),
+		limited: c.perAddress > 0 && peer.IsValid()}
 	for _, p := range c.trusted {
 		added.limited = added.limited && !p.Contains(peer)
 	}
@@ -104,16 +107,17 @@ func (c *limitListener) admit(conn net.Conn) net.Conn {
 		client = &clientConnections{idle: list.New()}
 		c.clients[added.client] = client
 	}
-	client.open++ // so that it is not forgotten meanwhile
+	client.open++ // so that the entry is not deleted while this connection waits
 	if added.limited && client.open > c.perAddress && !c.closeIdle(client.idle) {
 		c.releaseClient(added.client, client)
-		c.refusals.Record(refusal.AddressConnections, "too many open connections of one address", "client", peer, "bound", c.perAddress)
+		c.refusals.Record(refusal.AddressConnections, "too many open connections of one address",
+			"client", peer, "limit", c.perAddress)
 		return nil
 	}
 	waited := false
 	for c.max > 0 && c.open >= c.max && !c.closed && !c.closeIdle(c.idle) {
 		if !waited {
-			c.refusals.Record(refusal.Connections, "too many open connections, new ones wait", "bound", c.max)
+			c.refusals.Record(refusal.Connections, "too many open connections, new ones wait", "limit", c.max)
 		}
 		waited = true
 		c.freed.Wait()
@@ -123,7 +127,8 @@ func (c *limitListener) admit(conn net.Conn) net.Conn {
 	return added
 }
 
-// closeIdle closes the connection that has been idle for longest.
+// closeIdle closes the connection that has been idle longest. It reports whether
+// there was one.
 func (c *limitListener) closeIdle(idle *list.List) bool {
 	first := idle.Front()
 	if first == nil {
@@ -135,14 +140,15 @@ func (c *limitListener) closeIdle(idle *list.List) bool {
 	return true
 }
 
-// markIdle notes that a connection is idle.
+// markIdle adds a connection to the idle lists.
 func (c *limitListener) markIdle(conn *connection) {
 	if conn.idleElement == nil && !conn.closed {
-		conn.idleElement, conn.clientIdleElement = c.idle.PushBack(conn), c.clients[conn.client].idle.PushBack(conn)
+		conn.idleElement = c.idle.PushBack(conn)
+		conn.clientIdleElement = c.clients[conn.client].idle.PushBack(conn)
 	}
 }
 
-// markActive notes that it is not.
+// markActive removes a connection from the idle lists.
 func (c *limitListener) markActive(conn *connection) {
 	if conn.idleElement != nil {
 		c.idle.Remove(conn.idleElement)
@@ -151,7 +157,7 @@ func (c *limitListener) markActive(conn *connection) {
 	}
 }
 
-// remove counts a connection no more.
+// remove stops counting a connection. It may be called more than once.
 func (c *limitListener) remove(conn *connection) {
 	if conn.closed {
 		return
@@ -163,13 +169,13 @@ func (c *limitListener) remove(conn *connection) {
 	c.freed.Signal()
 }
 
-func (c *limitListener) releaseClient(of netip.Prefix, client *clientConnections) {
+func (c *limitListener) releaseClient(prefix netip.Prefix, client *clientConnections) {
 	if client.open--; client.open == 0 {
-		delete(c.clients, of)
+		delete(c.clients, prefix)
 	}
 }
 
-// connState is for http.Server.ConnState.
+// connState tracks idle connections; it is the ConnState hook of the http.Server.
 func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
 	counted, ok := conn.(*connection)
 	if !ok {
@@ -180,7 +186,7 @@ func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
 	switch state {
 	case http.StateIdle:
 		c.markIdle(counted)
-		c.freed.Signal() // its place is to be had
+		c.freed.Signal() // a waiting connection may replace it
 	case http.StateHijacked:
 		counted.hijacked = true
 		c.markActive(counted)
@@ -189,7 +195,7 @@ func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// Close implements net.Listener; who waits in Accept goes on.
+// Close closes the listener and ends a waiting Accept.
 func (c *limitListener) Close() error {
 	c.mu.Lock()
 	c.closed = true
@@ -198,12 +204,14 @@ func (c *limitListener) Close() error {
 	return c.Listener.Close()
 }
 
-// Write implements net.Conn. What a reader did not take in time is dropped
-// with its connection, instead of waiting in the kernel.
+// Write writes to the client. After a write timeout the kernel discards unsent
+// data when the connection is closed, instead of buffering it for a client that
+// does not read.
 func (conn *connection) Write(b []byte) (int, error) {
 	n, err := conn.Conn.Write(b)
 	if errors.Is(err, os.ErrDeadlineExceeded) && !conn.isHijacked() {
-		conn.listener.refusals.Record(refusal.SlowReaders, "a response was not read in time", "client", conn.client.Addr())
+		conn.listener.refusals.Record(refusal.SlowReaders, "a response was not read in time",
+			"client", conn.client.Addr())
 		if tcp, ok := conn.Conn.(*net.TCPConn); ok {
 			_ = tcp.SetLinger(0)
 		}
@@ -217,7 +225,7 @@ func (conn *connection) isHijacked() bool {
 	return conn.hijacked
 }
 
-// Close implements net.Conn.
+// Close closes the connection and frees its slot.
 func (conn *connection) Close() error {
 	conn.listener.mu.Lock()
 	conn.listener.remove(conn)

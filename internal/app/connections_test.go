@@ -16,8 +16,10 @@ import (
 	"parley/internal/refusal"
 )
 
-// serveLimited serves a handler on 127.0.0.1 with bounds, and returns its address.
-func serveLimited(t *testing.T, h http.Handler, most, perAddress int, trusted ...string) (address string, log *syncBuffer) {
+// serveLimited serves a handler on 127.0.0.1 with connection limits and returns
+// its address.
+func serveLimited(t *testing.T, h http.Handler, most, perAddress int,
+	trusted ...string) (address string, log *syncBuffer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -28,7 +30,8 @@ func serveLimited(t *testing.T, h http.Handler, most, perAddress int, trusted ..
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
 	log = &syncBuffer{}
-	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(slog.New(slog.NewTextHandler(log, nil)), time.Now))
+	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(slog.New(slog.NewTextHandler(log, nil)),
+		time.Now))
 	s := &http.Server{Handler: h, ConnState: c.connState}
 	go func() { _ = s.Serve(c) }()
 	t.Cleanup(func() { _ = s.Close() })
@@ -57,7 +60,8 @@ func getStatus(address, path string, within time.Duration) (int, error) {
 	return res.StatusCode, err
 }
 
-// blockUntil answers /hang when it is told to, and everything else at once.
+// blockUntil returns a handler that answers /hang after until is closed, and
+// everything else at once.
 func blockUntil(until chan struct{}) http.Handler {
 	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/hang" {
@@ -100,7 +104,8 @@ func TestLimitListener_AddressLimit(t *testing.T) {
 		t.Errorf("the log: %q", log.String())
 	}
 	close(until)
-	eventually(t, "a place is free", func() bool { status, _ := getStatus(address, "/", time.Second); return status == http.StatusOK })
+	eventually(t, "a place is free",
+		func() bool { status, _ := getStatus(address, "/", time.Second); return status == http.StatusOK })
 }
 
 func TestLimitListener_TrustedProxyExempt(t *testing.T) {
@@ -131,7 +136,7 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	}
 }
 
-// openBusyConnections opens connections whose requests are not answered yet.
+// openBusyConnections opens connections with requests that are not answered yet.
 func openBusyConnections(t *testing.T, address string, n int) {
 	t.Helper()
 	for range n {
@@ -140,7 +145,8 @@ func openBusyConnections(t *testing.T, address string, n int) {
 	time.Sleep(100 * time.Millisecond) // until the server has read them
 }
 
-// Who does not read is cut off; who reads slowly, but reads, gets all of it.
+// TestWithWriteDeadlines checks that a client that does not read is
+// disconnected, and that a slow reader gets the whole response.
 func TestWithWriteDeadlines(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernel takes
@@ -182,11 +188,14 @@ func TestWithWriteDeadlines(t *testing.T) {
 	}
 }
 
-// A writer without a connection, as tests have, is written to all the same.
+// TestWithWriteDeadlines_NoConnection checks that a response writer without a
+// connection, as in tests, works.
 func TestWithWriteDeadlines_NoConnection(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
-	withWriteDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") }), time.Second).
+	withWriteDeadlines(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "hello")
+	}), time.Second).
 		ServeHTTP(rec, httptest.NewRequest(http.MethodGet, "/", nil))
 	if rec.Body.String() != "hello" {
 		t.Errorf("got %q", rec.Body.String())

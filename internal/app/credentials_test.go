@@ -11,9 +11,9 @@ import (
 	"parley/internal/api/apitest"
 )
 
-// publicPaths are the paths that answer without credentials, and why each may. An
-// operation that is not in this list and yet declares no authentication fails
-// the test, and so does one that declares it and answers all the same.
+// publicPaths are the paths that answer without credentials, with the reason.
+// The test fails for an operation that is not in this list and declares no
+// authentication, and for one that declares it and answers without credentials.
 var publicPaths = map[string]string{
 	"/api/join/rooms/{room_id}/check":   "whoever may look may check their network, a few times a minute",
 	"/api/join/rooms/{room_id}/preview": "the room's id is a guest's right to look",
@@ -23,9 +23,9 @@ var publicPaths = map[string]string{
 	"/api/v5/openapi.json":              "the interface says that its description is public",
 }
 
-// seatKeyPaths are the paths that a seat key in the body opens. No OpenAPI scheme
-// says that, so their description calls them public; they must turn away a seat
-// key that nobody has.
+// seatKeyPaths are the paths that need a seat key in the body. No OpenAPI scheme
+// can express that, so their description calls them public; they must refuse an
+// unknown seat key.
 var seatKeyPaths = map[string]bool{
 	"/api/join/rooms/{room_id}/end":               true,
 	"/api/join/rooms/{room_id}/breakouts":         true,
@@ -48,8 +48,8 @@ var seatKeyPaths = map[string]bool{
 	"/api/join/rooms/{room_id}/invitations":       true,
 }
 
-// TestRoutes_RequireCredentials goes by the descriptions: each
-// operation they document exists, and turns away who brings nothing.
+// TestRoutes_RequireCredentials checks for each operation in the OpenAPI
+// descriptions that it exists and refuses calls without credentials.
 func TestRoutes_RequireCredentials(t *testing.T) {
 	s := startServer(t, nil)
 	roomID, _ := s.createRoom(2, 300)
@@ -67,20 +67,24 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			operations++
 			_, listed := publicPaths[o.Path]
 			if seatKeyPaths[o.Path] {
-				body := `{"seat_key":"` + strings.Repeat("n", 43) + `","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
-				if status := s.sendUnsigned(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1), body); status != http.StatusForbidden {
+				body := `{"seat_key":"` + strings.Repeat("n", 43) +
+					`","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
+				if status := s.sendUnsigned(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1),
+					body); status != http.StatusForbidden {
 					t.Errorf("%s %s with nobody's seat key: %d", o.Method, o.Path, status)
 				}
 				continue
 			}
 			if o.Public != listed {
-				t.Errorf("%s %s (%s): its description says public %v, the list here says %v", name, o.Path, o.ID, o.Public, listed)
+				t.Errorf("%s %s (%s): its description says public %v, the list here says %v", name, o.Path,
+					o.ID, o.Public, listed)
 			}
 			if o.Public {
 				continue
 			}
 			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
-			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x", "{delivery_id}", "x").Replace(path)
+			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x",
+				"{delivery_id}", "x").Replace(path)
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s: give its parameter a value here", path)
 			}
@@ -94,8 +98,8 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 	}
 }
 
-// callWithoutCredentials calls an operation with all it needs but credentials, and returns the
-// status of the answer.
+// callWithoutCredentials calls an operation with all its parameters but without
+// credentials, and returns the status of the response.
 func (s *server) callWithoutCredentials(o apitest.Operation, path string) int {
 	s.t.Helper()
 	body := ""
@@ -105,7 +109,7 @@ func (s *server) callWithoutCredentials(o apitest.Operation, path string) int {
 	return s.sendUnsigned(o.Method, path+"?project_id="+s.ProjectID, body)
 }
 
-// sendUnsigned makes a call without any credential in its headers.
+// sendUnsigned sends a call without credentials in its headers.
 func (s *server) sendUnsigned(method, target, body string) int {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.app.BaseURL()+target, strings.NewReader(body))
@@ -118,5 +122,5 @@ func (s *server) sendUnsigned(method, target, body string) int {
 	return s.do(r, nil)
 }
 
-// roomOf is the room a path is about: its last segment.
+// roomOf returns the room id of a path: its last segment.
 func (s *server) roomOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }

@@ -9,30 +9,31 @@ import (
 )
 
 const (
-	// chunkWriteTimeout is how long a client may take for one chunk of a response.
+	// chunkWriteTimeout is the time that a client has to read one chunk of a
+	// response.
 	chunkWriteTimeout = 30 * time.Second
-	// writeChunkSize is how much of a response has a deadline of its own, in bytes:
-	// a slow phone may take minutes for a file, as long as it goes on reading.
+	// writeChunkSize is the number of bytes with a deadline of their own, so that a
+	// slow phone may take minutes for a file as long as it keeps reading.
 	writeChunkSize = 32 << 10
 )
 
-// withWriteDeadlines ends responses that their clients do not read. Signalling is
-// left out: it takes over its connection.
-func withWriteDeadlines(next http.Handler, within time.Duration) http.Handler {
-	signalling := media.SignalingPaths()
+// withWriteDeadlines ends responses that their clients do not read. It does not
+// apply to signaling, which hijacks its connections.
+func withWriteDeadlines(next http.Handler, timeout time.Duration) http.Handler {
+	signaling := media.SignalingPaths()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if slices.Contains(signalling, r.URL.Path) {
+		if slices.Contains(signaling, r.URL.Path) {
 			next.ServeHTTP(w, r)
 			return
 		}
-		timed := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: within}
+		timed := &deadlineWriter{ResponseWriter: w, control: http.NewResponseController(w), timeout: timeout}
 		timed.extendDeadline()
 		next.ServeHTTP(timed, r)
-		timed.extendDeadline() // for what is flushed after it
+		timed.extendDeadline() // for the flush after the handler returns
 	})
 }
 
-// deadlineWriter moves the deadline on as long as the client reads.
+// deadlineWriter extends the write deadline with each chunk.
 type deadlineWriter struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -40,10 +41,11 @@ type deadlineWriter struct {
 }
 
 func (w *deadlineWriter) extendDeadline() {
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout)) // tests have writers without one
+	// The error is ignored because the response writers of tests have no deadline.
+	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))
 }
 
-// Write implements http.ResponseWriter.
+// Write writes b in chunks of writeChunkSize, each with its own deadline.
 func (w *deadlineWriter) Write(b []byte) (n int, err error) {
 	for {
 		chunk := b[n:min(n+writeChunkSize, len(b))]

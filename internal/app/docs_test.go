@@ -15,8 +15,8 @@ var (
 	externalURLPattern = regexp.MustCompile(`(?:url\(|@import)[\s"']*(?:https?:)?//`)
 )
 
-// TestDocs_ReferencesAreLocal follows the documentation through every reference
-// its HTML makes: each is on this server, and is there.
+// TestDocs_ReferencesAreLocal follows every reference in the HTML of the
+// documentation and checks that each exists on this server.
 func TestDocs_ReferencesAreLocal(t *testing.T) {
 	s := startServer(t, nil)
 	seen := map[string]bool{}
@@ -36,7 +36,8 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 			continue
 		}
 		policy := header.Get("Content-Security-Policy")
-		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "http") || strings.Contains(policy, "unsafe") {
+		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "http") ||
+			strings.Contains(policy, "unsafe") {
 			t.Errorf("%s: policy %q", path, policy)
 		}
 		switch kind := header.Get("Content-Type"); {
@@ -48,7 +49,8 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 			t.Errorf("%s loads from another host", path)
 		}
 	}
-	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples", "/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions",
+	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples",
+		"/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions",
 		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
 		if !seen[path] {
 			t.Errorf("no page refers to %s", path)

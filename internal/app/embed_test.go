@@ -8,7 +8,8 @@ import (
 	"parley/internal/project"
 )
 
-// The page of a room follows what its project allows, from the next request on.
+// TestRoomPage_FrameAncestors checks that the room page applies the settings of
+// its project from the next request on.
 func TestRoomPage_FrameAncestors(t *testing.T) {
 	s := startServer(t, nil)
 	id, _ := s.createRoom(2, 300)
@@ -19,7 +20,8 @@ func TestRoomPage_FrameAncestors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = answer.Body.Close()
-		if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy, "; frame-ancestors "+ancestors) || answer.Header.Get("X-Frame-Options") != refused {
+		if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
+			"; frame-ancestors "+ancestors) || answer.Header.Get("X-Frame-Options") != refused {
 			t.Errorf("%s: %v, want %s", path, answer.Header, ancestors)
 		}
 	}

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// killedProcessTimeout is how long a start waits for a lock or an address in use:
-	// a process that was killed leaves them a moment later.
+	// killedProcessTimeout is how long a start waits for a lock or an address in
+	// use, because the kernel releases those of a killed process a moment later.
 	killedProcessTimeout = 800 * time.Millisecond
-	// stoppingProcessTimeout is the same for a process that says it is stopping.
+	// stoppingProcessTimeout is the wait for a process that has marked the lock as
+	// stopping.
 	stoppingProcessTimeout = 15 * time.Second
-	// retryInterval is how often a start looks again.
+	// retryInterval is the time between two attempts.
 	retryInterval = 20 * time.Millisecond
 )
 
-// ExclusiveResources holds what one process at a time can have: the lock of the data
-// directory and the listening sockets. A supervisor takes it and hands it to
-// its child, so that it outlives a crash.
+// ExclusiveResources are the resources that only one process can hold: the lock of
+// the data directory and the listening sockets. A supervisor acquires them and
+// passes them to its child, so that they outlive a crash.
 type ExclusiveResources struct {
 	lock     *dataLock
 	listener net.Listener
 	metrics  net.Listener // nil without --metrics-listen
 }
 
-// AcquireExclusive locks the data directory and opens the listening sockets. It waits
-// for a predecessor that is stopping. What is wrong with a setting or its
-// surroundings comes back as a plain sentence.
+// AcquireExclusive locks the data directory and opens the listening sockets. It
+// waits for a previous process that is stopping. Its errors name the setting.
 func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResources, err error) {
 	e := &ExclusiveResources{}
 	defer func() {
@@ -54,8 +54,9 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 	return e, nil
 }
 
-// Files returns copies of what is held, for Inherit in another process: the
-// lock, the socket of --listen and, if there is one, that of --metrics-listen.
+// Files returns duplicates of the file descriptors for InheritExclusive in
+// another process: the lock, the socket of --listen and, if there is one, the
+// socket of --metrics-listen.
 func (e *ExclusiveResources) Files() ([]*os.File, error) {
 	files := []*os.File{e.lock.file}
 	for _, l := range []net.Listener{e.listener, e.metrics} {
@@ -64,34 +65,34 @@ func (e *ExclusiveResources) Files() ([]*os.File, error) {
 		}
 		f, err := l.(*net.TCPListener).File()
 		if err != nil {
-			return nil, fmt.Errorf("hand a socket to the service process: %w", err)
+			return nil, fmt.Errorf("pass a socket to the service process: %w", err)
 		}
 		files = append(files, f)
 	}
 	return files, nil
 }
 
-// InheritExclusive takes over what Files returned in another process.
+// InheritExclusive returns the resources that Files returned in another process.
 func InheritExclusive(files []*os.File) (_ *ExclusiveResources, err error) {
 	if len(files) < 2 || len(files) > 3 {
-		return nil, fmt.Errorf("inherited %d files from the supervisor, not 2 or 3", len(files))
+		return nil, fmt.Errorf("inherited %d files from the supervisor, want 2 or 3", len(files))
 	}
 	e := &ExclusiveResources{lock: &dataLock{file: files[0]}}
-	for i, to := range []*net.Listener{&e.listener, &e.metrics}[:len(files)-1] {
-		if *to, err = net.FileListener(files[i+1]); err != nil {
+	for i, l := range []*net.Listener{&e.listener, &e.metrics}[:len(files)-1] {
+		if *l, err = net.FileListener(files[i+1]); err != nil {
 			e.Release()
-			return nil, fmt.Errorf("take over a socket of the supervisor: %w", err)
+			return nil, fmt.Errorf("inherit a socket of the supervisor: %w", err)
 		}
-		_ = files[i+1].Close() // the listener has a copy
+		_ = files[i+1].Close() // the listener has a duplicate
 	}
 	return e, nil
 }
 
-// MarkStopping tells a process that is about to start that this one is stopping, so
-// that it waits.
+// MarkStopping marks the lock of the data directory, so that a process that starts
+// now waits until this one has stopped.
 func (e *ExclusiveResources) MarkStopping() { e.lock.markStopping() }
 
-// CloseListeners closes the sockets, but not the copies that Files made.
+// CloseListeners closes the sockets, but not the duplicates that Files returned.
 func (e *ExclusiveResources) CloseListeners() {
 	for _, l := range []net.Listener{e.listener, e.metrics} {
 		if l != nil {
@@ -100,7 +101,7 @@ func (e *ExclusiveResources) CloseListeners() {
 	}
 }
 
-// Release gives back what is held.
+// Release closes the sockets and unlocks the data directory.
 func (e *ExclusiveResources) Release() {
 	e.CloseListeners()
 	e.lock.release()
@@ -117,20 +118,21 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 		return l, nil
 	}
 	if errors.Is(err, errAddressInUse) {
-		return nil, fmt.Errorf("--%s: the address %s is already in use, by another Parley or another program", flag, address)
+		return nil, fmt.Errorf("--%s: the address %s is already in use by another Parley or another program",
+			flag, address)
 	}
 	if errors.Is(err, os.ErrPermission) {
-		return nil, fmt.Errorf("--%s: this user may not listen on %s", flag, address)
+		return nil, fmt.Errorf("--%s: no permission to listen on %s", flag, address)
 	}
 	return nil, fmt.Errorf("--%s: cannot listen on %s: %w", flag, address, err)
 }
 
-// retry calls try until it succeeds, says that trying again is no use, or has
-// been tried for as long as it says.
-func retry(ctx context.Context, try func() (again bool, patience time.Duration, err error)) error {
+// retry calls try until it succeeds, returns false for retryable, or the timeout
+// that it returned has passed since the first call.
+func retry(ctx context.Context, try func() (retryable bool, timeout time.Duration, err error)) error {
 	for began := time.Now(); ; {
-		again, patience, err := try()
-		if err == nil || !again || time.Since(began) > patience {
+		retryable, timeout, err := try()
+		if err == nil || !retryable || time.Since(began) > timeout {
 			return err
 		}
 		select {

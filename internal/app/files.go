@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"parley/internal/quickstart"
 	"path/filepath"
 	"syscall"
 )
@@ -14,7 +15,7 @@ import (
 // data. The master key is not among them: a key file with a wider mode is
 // refused, because it may have been read already.
 var privateFiles = []string{"parley.db", "parley.db-wal", "parley.db-shm",
-	QuickstartFile, QuickstartFile + ".new", "parley.lock"}
+	quickstart.FileName, quickstart.FileName + ".new", "parley.lock"}
 
 // MakeFilesPrivate makes the process create files and directories for its own user
 // only (umask 077), and takes the access of other users from the files of an
@@ -40,7 +41,8 @@ func MakeFilesPrivate(dir string, log *slog.Logger) error {
 			err = os.Chmod(path, 0o600)
 		}
 		if err != nil {
-			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path, err)
+			return fmt.Errorf("--data-dir: other users can read %s, and its mode cannot be changed to 0600: %w", path,
+				err)
 		}
 		log.Warn("file was open to other users, changed its mode to 0600",
 			"file", path, "mode", fmt.Sprintf("%04o", info.Mode().Perm()))

@@ -3,6 +3,7 @@ package app
 import (
 	"log/slog"
 	"os"
+	"parley/internal/quickstart"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -16,7 +17,7 @@ func TestMakeFilesPrivate(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"parley.db", QuickstartFile, "notes.txt", "master.key"} {
+	for _, name := range []string{"parley.db", quickstart.FileName, "notes.txt", "master.key"} {
 		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -28,7 +29,7 @@ func TestMakeFilesPrivate(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "fresh"), nil, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]os.FileMode{"parley.db": 0o600, QuickstartFile: 0o600, "fresh": 0o600,
+	for name, want := range map[string]os.FileMode{"parley.db": 0o600, quickstart.FileName: 0o600, "fresh": 0o600,
 		"notes.txt": 0o644, "master.key": 0o644, ".": 0o755} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
@@ -36,7 +37,8 @@ func TestMakeFilesPrivate(t *testing.T) {
 		}
 	}
 	said := log.String()
-	if strings.Count(said, "changed its mode to 0600") != 2 || !strings.Contains(said, "other users can enter the data directory") {
+	if strings.Count(said, "changed its mode to 0600") != 2 ||
+		!strings.Contains(said, "other users can enter the data directory") {
 		t.Errorf("the log: %s", said)
 	}
 	if err := MakeFilesPrivate(filepath.Join(dir, "missing"), nil); err != nil {

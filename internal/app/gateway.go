@@ -16,19 +16,21 @@ import (
 	"parley/internal/validate"
 )
 
-// gateway is what version 5 keeps in memory and writes now and then.
+// gateway holds the data of version 5 that is buffered in memory and flushed
+// periodically.
 type gateway struct {
 	counter  callCounter
 	recorder *requestlog.Recorder
 }
 
-// callCounter are kept by writing them now and then.
+// callCounter counts version 5 calls. Run flushes the counts periodically.
 type callCounter interface {
 	v5.CallCounter
 	Run(ctx context.Context, failed func(error))
 }
 
-// newCallCounter returns counts of this process, or of all nodes.
+// newCallCounter returns a counter of this process, or with Redis one that all
+// nodes share.
 func (a *App) newCallCounter(now func() time.Time) callCounter {
 	if a.redis == nil {
 		return counter.New(a.db, now)
@@ -36,7 +38,7 @@ func (a *App) newCallCounter(now func() time.Time) callCounter {
 	return cluster.NewCounter(a.db, a.redis, now)
 }
 
-// wireGateway builds version 5.
+// wireGateway builds the handler of version 5.
 func (a *App) wireGateway(provider usage.Provider, limits rateLimits, now func() time.Time) (http.Handler, error) {
 	a.gateway = gateway{counter: a.newCallCounter(now), recorder: requestlog.NewRecorder(a.db, now)}
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
@@ -49,7 +51,7 @@ func (a *App) wireGateway(provider usage.Provider, limits rateLimits, now func()
 	return v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.gateway.counter, now, options)
 }
 
-// planProvider returns who knows plans here.
+// planProvider returns the provider of plans that --plan-provider selects.
 func planProvider(cfg config.Config) (usage.Provider, error) {
 	if cfg.PlanProvider == config.PlanProviderNone {
 		return usage.NoProvider{}, nil
@@ -60,28 +62,32 @@ func planProvider(cfg config.Config) (usage.Provider, error) {
 	}
 	plans := make([]usage.Plan, 0, len(configured))
 	for _, c := range configured {
-		p := usage.Plan{Name: c.Name, MaxParticipants: validate.MaxParticipants, RoomDuration: validate.MaxRoomDuration,
-			BreakoutRooms: validate.MaxBreakoutRooms, IncludedMinutes: c.IncludedMinutes}
-		for to, from := range map[*int]*int{&p.MaxParticipants: c.MaxParticipants, &p.RoomDuration: c.RoomDuration, &p.BreakoutRooms: c.BreakoutRooms} {
-			if from != nil {
-				*to = *from
-			}
-		}
-		plans = append(plans, p)
+		plans = append(plans, usage.Plan{
+			Name:            c.Name,
+			MaxParticipants: valueOr(c.MaxParticipants, validate.MaxParticipants),
+			RoomDuration:    valueOr(c.RoomDuration, validate.MaxRoomDuration),
+			BreakoutRooms:   valueOr(c.BreakoutRooms, validate.MaxBreakoutRooms),
+			IncludedMinutes: c.IncludedMinutes,
+		})
 	}
 	return usage.NewBuiltinProvider(plans), nil
 }
 
-// run writes what memory holds until ctx ends, and a last time then.
+func valueOr(p *int, fallback int) int {
+	if p == nil {
+		return fallback
+	}
+	return *p
+}
+
+// run flushes counts and records until ctx ends, and once more then.
 func (g gateway) run(ctx context.Context, log *slog.Logger) {
 	var work sync.WaitGroup
 	work.Go(func() {
-		g.counter.Run(ctx, func(err error) { log.Error("the counts of calls could not be written; they wait", "error", err) })
+		g.counter.Run(ctx, func(err error) { log.Error("flush call counters failed, will retry", "error", err) })
 	})
 	work.Go(func() {
-		g.recorder.Run(ctx, func(err error) {
-			log.Error("the records of version 5 calls could not be written; they wait", "error", err)
-		})
+		g.recorder.Run(ctx, func(err error) { log.Error("flush request log failed, will retry", "error", err) })
 	})
 	work.Wait()
 }

@@ -18,8 +18,8 @@ import (
 	"parley/internal/config"
 )
 
-// signedGet makes a signed call of version 5 over a connection of its own, with the
-// target byte for byte as it is given.
+// signedGet sends a signed call of version 5 on a connection of its own, with
+// the target byte for byte.
 func (s *server) signedGet(target string, more ...string) (*http.Response, string) {
 	s.t.Helper()
 	timestamp := sign.FormatTimestamp(time.Now())
@@ -35,7 +35,8 @@ func (s *server) rawRequest(method, target string, headers ...string) (*http.Res
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n\r\n", method, target, strings.Join(headers, "\r\n")); err != nil {
+	if _, err := fmt.Fprintf(conn, "%s %s HTTP/1.1\r\nHost: x\r\nConnection: close\r\n%s\r\n\r\n", method, target,
+		strings.Join(headers, "\r\n")); err != nil {
 		s.t.Fatal(err)
 	}
 	answer, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -52,7 +53,8 @@ func (s *server) rawRequest(method, target string, headers ...string) (*http.Res
 func TestGateway(t *testing.T) {
 	s := startServer(t, nil)
 	t.Run("the target is what stands in the request line", func(t *testing.T) {
-		for _, target := range []string{"/api/v5/keys", "/api/v5/keys?", "/api/v5/keys?b=2&a=%7e+%2F&a", "/api/v5/k%65ys?x=[]|\"<>", "http://x/api/v5/keys?a=1", "/api/v5/limits?x=\xc3\xa9"} {
+		for _, target := range []string{"/api/v5/keys", "/api/v5/keys?", "/api/v5/keys?b=2&a=%7e+%2F&a",
+			"/api/v5/k%65ys?x=[]|\"<>", "http://x/api/v5/keys?a=1", "/api/v5/limits?x=\xc3\xa9"} {
 			if answer, body := s.signedGet(target); answer.StatusCode != 200 {
 				t.Errorf("%s: %d %s", target, answer.StatusCode, body)
 			}
@@ -68,12 +70,14 @@ func TestGateway(t *testing.T) {
 		timestamp := sign.FormatTimestamp(time.Now())
 		right := sign.V5(s.GatewaySecret, "GET", "/api/v5/keys", timestamp, "", nil)
 		for name, headers := range map[string][]string{
-			"nothing":      nil,
-			"unknown key":  {"api-key: pk_x", "timestamp: " + timestamp, "hash-signature: " + right},
-			"wrong":        {"api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: 00"},
-			"stale":        {"api-key: " + s.APIKey, "timestamp: 1", "hash-signature: " + right},
-			"repeated":     {"api-key: " + s.APIKey, "api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: " + right},
-			"older header": {"key: " + s.APIKey, "secret-key: " + s.GatewaySecret, "timestamp: " + timestamp, "hash-signature: " + right},
+			"nothing":     nil,
+			"unknown key": {"api-key: pk_x", "timestamp: " + timestamp, "hash-signature: " + right},
+			"wrong":       {"api-key: " + s.APIKey, "timestamp: " + timestamp, "hash-signature: 00"},
+			"stale":       {"api-key: " + s.APIKey, "timestamp: 1", "hash-signature: " + right},
+			"repeated": {"api-key: " + s.APIKey, "api-key: " + s.APIKey, "timestamp: " + timestamp,
+				"hash-signature: " + right},
+			"older header": {"key: " + s.APIKey, "secret-key: " + s.GatewaySecret, "timestamp: " + timestamp,
+				"hash-signature: " + right},
 		} {
 			answer, body := s.rawRequest("GET", "/api/v5/keys", headers...)
 			id := answer.Header.Get("X-Gateway-Request-ID")
@@ -93,7 +97,8 @@ func TestGateway(t *testing.T) {
 		timestamp := sign.FormatTimestamp(time.Now())
 		answer, body := s.rawRequest("HEAD", "/api/v5/keys", "api-key: "+s.APIKey, "timestamp: "+timestamp,
 			"hash-signature: "+sign.V5(s.GatewaySecret, "HEAD", "/api/v5/keys", timestamp, "", nil))
-		if answer.StatusCode != 200 || body != "" || answer.ContentLength < 100 || answer.Header.Get("X-Gateway-Requests-Used") == "" {
+		if answer.StatusCode != 200 || body != "" || answer.ContentLength < 100 ||
+			answer.Header.Get("X-Gateway-Requests-Used") == "" {
 			t.Errorf("%d %q %d", answer.StatusCode, body, answer.ContentLength)
 		}
 	})
@@ -108,7 +113,8 @@ func TestGateway(t *testing.T) {
 		})
 	})
 	t.Run("metrics", func(t *testing.T) {
-		if got := s.metrics(); !strings.Contains(got, "parley_diagnostics_dropped_total 0") || !strings.Contains(got, `parley_http_requests_total{part="v5"}`) {
+		if got := s.metrics(); !strings.Contains(got, "parley_diagnostics_dropped_total 0") ||
+			!strings.Contains(got, `parley_http_requests_total{part="v5"}`) {
 			t.Errorf("%.400s", got)
 		}
 	})
@@ -150,7 +156,8 @@ func TestGateway(t *testing.T) {
 func TestGateway_Disabled(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.GatewayEnabled = false })
 	for _, target := range []string{"/api/v5/openapi.json", "/api/v5/keys", "/api/v5/other"} {
-		if answer, body := s.signedGet(target); answer.StatusCode != 404 || !strings.Contains(body, "SVC_GATEWAY_DISABLED") {
+		if answer, body := s.signedGet(target); answer.StatusCode != 404 ||
+			!strings.Contains(body, "SVC_GATEWAY_DISABLED") {
 			t.Errorf("%s: %d %s", target, answer.StatusCode, body)
 		}
 	}
@@ -158,7 +165,8 @@ func TestGateway_Disabled(t *testing.T) {
 
 func TestGateway_Settings(t *testing.T) {
 	plans := filepath.Join(t.TempDir(), "plans.yaml")
-	if err := os.WriteFile(plans, []byte("default:\n  max_participants: 7\n  included_minutes: 100\n"), 0o600); err != nil {
+	if err := os.WriteFile(plans, []byte("default:\n  max_participants: 7\n  included_minutes: 100\n"),
+		0o600); err != nil {
 		t.Fatal(err)
 	}
 	s := startServer(t, func(c *config.Config) {
@@ -174,7 +182,8 @@ func TestGateway_Settings(t *testing.T) {
 		}
 	}
 	old := sign.FormatTimestamp(time.Now().Add(-50 * time.Minute))
-	answer, _ := s.rawRequest("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old, "hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
+	answer, _ := s.rawRequest("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old,
+		"hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
 	if answer.StatusCode != 200 {
 		t.Errorf("within the bound that was set: %d", answer.StatusCode)
 	}
@@ -186,7 +195,8 @@ func TestGateway_RateLimits(t *testing.T) {
 	for range 3 * readsPerSecond {
 		answer, body := s.signedGet("/api/v5/limits")
 		statuses[answer.StatusCode]++
-		if answer.StatusCode == 429 && (answer.Header.Get("Retry-After") == "" || !strings.Contains(body, "SVC_RATE_LIMITED")) {
+		if answer.StatusCode == 429 && (answer.Header.Get("Retry-After") == "" ||
+			!strings.Contains(body, "SVC_RATE_LIMITED")) {
 			t.Fatalf("%v %s", answer.Header, body)
 		}
 	}

@@ -15,10 +15,11 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/quickstart"
 )
 
-// server is the whole product in this process, on free ports of 127.0.0.1.
-// There is one media engine in a process, so tests that start one do not run
+// server is the whole service in this process, on free ports of 127.0.0.1. A
+// process can run only one media engine, so tests that start a server do not run
 // in parallel.
 type server struct {
 	t    testing.TB
@@ -27,10 +28,10 @@ type server struct {
 	log  *syncBuffer
 	out  *syncBuffer
 	stop func() error // stops it in good order, once
-	Quickstart
+	quickstart.File
 }
 
-// startServer runs the product. change may alter its settings.
+// startServer runs the service. change may alter its settings.
 func startServer(t testing.TB, change func(*config.Config)) *server {
 	t.Helper()
 	cfg := config.Default()
@@ -40,7 +41,8 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 	}
 	s := &server{t: t, cfg: cfg, log: &syncBuffer{}, out: &syncBuffer{}}
 	var err error
-	s.app, err = New(t.Context(), cfg, slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+	s.app, err = New(t.Context(), cfg,
+		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
 		t.Fatalf("start: %v", err)
 	}
@@ -64,18 +66,20 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		_ = answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
-	if s.Quickstart, err = ReadQuickstart(cfg.DataDir); err != nil {
+	if s.File, err = quickstart.Read(cfg.DataDir); err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// createRoom makes a quick audio room as an integrator does.
+// createRoom creates a quick audio room as an integrator does.
 func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string) {
 	s.t.Helper()
-	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":%d,"metadata":{"room_title":"Standup","welcome_message":""}}`,
+	body := fmt.Appendf(nil,
+		`{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":%d,"metadata":{"room_title":"Standup","welcome_message":""}}`,
 		s.ProjectID, maxParticipants, emptyTimeout)
-	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room", bytes.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room",
+		bytes.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -91,7 +95,8 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 	return out.RoomID, out.FinalLink
 }
 
-// do sends a request and reads the JSON of the answer, where out wants it.
+// do sends a request and decodes the JSON of the response into out unless that
+// is nil.
 func (s *server) do(r *http.Request, out any) int {
 	s.t.Helper()
 	answer, err := http.DefaultClient.Do(r)
@@ -111,20 +116,18 @@ func (s *server) do(r *http.Request, out any) int {
 	return answer.StatusCode
 }
 
-// syncBuffer is a log that may be read while it is written.
+// syncBuffer is a buffer for logs that is safe for concurrent use.
 type syncBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-// Write implements io.Writer.
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-// String implements fmt.Stringer.
 func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -141,7 +144,7 @@ func freeUDPPort(t testing.TB) int {
 	return c.LocalAddr().(*net.UDPAddr).Port
 }
 
-// eventually waits for something that other goroutines bring about.
+// eventually waits until a condition becomes true.
 func eventually(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	deadline := time.Now().Add(15 * time.Second)

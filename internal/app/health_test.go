@@ -14,7 +14,8 @@ import (
 	"parley/internal/config"
 )
 
-// A database that answers but can write nothing is not healthy.
+// TestHealth_FullDisk checks that a database that answers but cannot write is
+// reported as unhealthy.
 func TestHealth_FullDisk(t *testing.T) {
 	dir := t.TempDir()
 	if runtime.GOOS != "linux" || syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m") != nil {
@@ -44,7 +45,8 @@ func TestHealth_FullDisk(t *testing.T) {
 	_ = f.Close()
 	eventually(t, "the full disk is noticed", func() bool {
 		status, body := health()
-		return status == 503 && strings.Contains(body, `"database":"read_only"`) && strings.Contains(body, `"status":"unavailable"`)
+		return status == 503 && strings.Contains(body, `"database":"read_only"`) &&
+			strings.Contains(body, `"status":"unavailable"`)
 	})
 	if err := os.Remove(f.Name()); err != nil {
 		t.Fatal(err)
@@ -54,7 +56,8 @@ func TestHealth_FullDisk(t *testing.T) {
 func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	local := "http://" + s.app.listener.Addr().String()
-	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" + s.app.metrics.Addr().String() + "/metrics"} {
+	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" +
+		s.app.metrics.Addr().String() + "/metrics"} {
 		for _, method := range []string{"POST", "DELETE", "PUT", "OPTIONS"} {
 			r, err := http.NewRequest(method, url, nil)
 			if err != nil {

@@ -7,13 +7,12 @@ import (
 	"parley/internal/fault"
 )
 
-// janitorInterval is how often the work is done that nobody waits for.
+// janitorInterval is the time between two passes of the janitor.
 const janitorInterval = time.Minute
 
-// runJanitor does, until ctx ends, what keeps the house in order and no answer
-// depends on: credentials whose overlap is over are retired and in the end
-// forgotten, and the quick start file is brought up to date if it could not be
-// before.
+// runJanitor does periodic maintenance until ctx ends: it retires credentials
+// whose overlap has ended, purges them later, and repeats an update of the
+// quickstart file that failed before.
 func (a *App) runJanitor(ctx context.Context) {
 	tick := time.NewTicker(janitorInterval)
 	defer tick.Stop()
@@ -23,9 +22,9 @@ func (a *App) runJanitor(ctx context.Context) {
 			if fault.Is(err, fault.Unavailable) {
 				level = a.log.Warn
 			}
-			level("could not sweep credentials", "error", err)
+			level("sweep credentials failed", "error", err)
 		} else if err == nil {
-			a.updateQuickstart(ctx)
+			a.quickstart.Update(ctx)
 		}
 		select {
 		case <-ctx.Done():

@@ -79,7 +79,8 @@ func TestJoinAPI(t *testing.T) {
 		}
 		_, again := send(seats, m{"name": "Amina K", "seat_key": hostKey, "link": token})
 		_, without := send(seats, m{"name": "Amina K", "seat_key": hostKey})
-		if again.Role != "host" || without.Role != "host" || again.Identity != without.Identity || again.Name != "Amina K" {
+		if again.Role != "host" || without.Role != "host" ||
+			again.Identity != without.Identity || again.Name != "Amina K" {
 			t.Fatalf("%+v %+v", again, without)
 		}
 	})
@@ -88,16 +89,19 @@ func TestJoinAPI(t *testing.T) {
 		if status != 200 || a.You.Role != "guest" || a.You.Name != "" || a.You.Link != "taken" {
 			t.Fatalf("%d %+v", status, a)
 		}
-		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "host"}); status != 409 || a.Error.Code != "link_taken" {
+		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token,
+			"role": "host"}); status != 409 || a.Error.Code != "link_taken" {
 			t.Fatalf("%d %+v", status, a)
 		}
-		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "guest"}); status != 200 || a.Role != "guest" {
+		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token,
+			"role": "guest"}); status != 200 || a.Role != "guest" {
 			t.Fatalf("%d %+v", status, a)
 		}
 	})
 	t.Run("the third of two is refused in words", func(t *testing.T) {
 		status, a := send(seats, m{"name": "Chen", "seat_key": otherKey})
-		if status != 409 || a.Error.Code != "room_full" || a.Error.Message != "this room is full: all 2 seats are taken" {
+		if status != 409 || a.Error.Code != "room_full" ||
+			a.Error.Message != "this room is full: all 2 seats are taken" {
 			t.Fatalf("%d %+v", status, a)
 		}
 	})
@@ -126,13 +130,15 @@ func TestJoinAPI(t *testing.T) {
 			}
 		}
 		for _, path := range []string{preview, seats} {
-			if res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`)); res.StatusCode != 415 {
+			if res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"text/plain"}},
+				[]byte(`{}`)); res.StatusCode != 415 {
 				t.Errorf("text/plain: %d", res.StatusCode)
 			}
 		}
 	})
 	t.Run("an unknown link is a guest's", func(t *testing.T) {
-		if status, a := send(preview, m{"link": "wrong"}); status != 200 || a.You.Link != "unknown" || a.You.Role != "guest" {
+		if status, a := send(preview, m{"link": "wrong"}); status != 200 ||
+			a.You.Link != "unknown" || a.You.Role != "guest" {
 			t.Errorf("%d %+v", status, a)
 		}
 	})
@@ -141,7 +147,8 @@ func TestJoinAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{preview, seats} {
-			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 403 || a.Error.Code != "project_inactive" {
+			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 403 ||
+				a.Error.Code != "project_inactive" {
 				t.Errorf("%d %+v", status, a)
 			}
 		}
@@ -162,7 +169,9 @@ func TestJoinAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{"/preview", "/seats"} {
-			if status, a := send("/api/join/rooms/"+over+path, m{"name": "Chen", "seat_key": otherKey}); status != 410 || a.Error.Code != "room_ended" || a.Error.Reason != "empty_timeout" {
+			if status, a := send("/api/join/rooms/"+over+path,
+				m{"name": "Chen", "seat_key": otherKey}); status != 410 || a.Error.Code != "room_ended" ||
+				a.Error.Reason != "empty_timeout" {
 				t.Errorf("%d %+v", status, a)
 			}
 		}
@@ -185,7 +194,8 @@ func TestJoinAPI(t *testing.T) {
 	t.Run("the database is gone", func(t *testing.T) {
 		_ = s.app.db.Close()
 		for _, path := range []string{preview, seats} {
-			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 503 || a.Error.Code != "unavailable" {
+			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 503 ||
+				a.Error.Code != "unavailable" {
 				t.Errorf("%s: %d %+v", path, status, a)
 			}
 		}
@@ -193,7 +203,8 @@ func TestJoinAPI(t *testing.T) {
 
 	t.Run("no token in the log", func(t *testing.T) {
 		log := s.log.String()
-		for name, secret := range map[string]string{"link": token, "seat key": hostKey, "API key": s.APIKey, "project secret": s.ProjectSecret,
+		for name, secret := range map[string]string{"link": token, "seat key": hostKey, "API key": s.APIKey,
+			"project secret": s.ProjectSecret,
 			"Gateway secret": s.GatewaySecret, "management token": s.AdminToken} {
 			if strings.Contains(log, secret) {
 				t.Errorf("the log has the %s", name)

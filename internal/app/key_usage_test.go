@@ -9,8 +9,8 @@ import (
 	"parley/internal/key"
 )
 
-// TestKeyUsage_OldKeyDuringOverlap rotates a key and goes on with the old one on version
-// 3: version 5 tells of it.
+// TestKeyUsage_OldKeyDuringOverlap rotates a key and keeps using the old one on
+// version 3: version 5 reports its usage.
 func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 	s := startServer(t, nil)
 	rotated, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{Overlap: time.Hour})
@@ -26,7 +26,8 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 	now := sign.FormatTimestamp(time.Now())
 	r.Header.Set("api-key", rotated.APIKey.Reveal())
 	r.Header.Set("timestamp", now)
-	r.Header.Set("hash-signature", sign.V5(rotated.GatewaySecret.Reveal(), http.MethodGet, "/api/v5/keys", now, "", nil))
+	r.Header.Set("hash-signature", sign.V5(rotated.GatewaySecret.Reveal(),
+		http.MethodGet, "/api/v5/keys", now, "", nil))
 	var answer struct {
 		Data struct {
 			Overlap struct {
@@ -35,7 +36,8 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 			} `json:"overlap"`
 		} `json:"data"`
 	}
-	if status := s.do(r, &answer); status != http.StatusOK || answer.Data.Overlap.Requests != 2 || time.Since(answer.Data.Overlap.LastUsedAt) > time.Minute {
+	if status := s.do(r, &answer); status != http.StatusOK || answer.Data.Overlap.Requests != 2 ||
+		time.Since(answer.Data.Overlap.LastUsedAt) > time.Minute {
 		t.Errorf("%d %+v", status, answer)
 	}
 	answered, err := http.DefaultClient.Do(r)

@@ -18,7 +18,8 @@ import (
 
 func TestApp_StopFinishesRequests(t *testing.T) {
 	s := startServer(t, nil)
-	body := fmt.Sprintf(`{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
+	body := fmt.Sprintf(
+		`{"project_id":%q,"name":"Amina","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
 	counted := func() string {
 		return regexp.MustCompile(`parley_http_requests_total\{part="v3"\} .*`).FindString(s.metrics())
 	}
@@ -30,7 +31,8 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 	}
 	defer func() { _ = conn.Close() }()
 	half := len(body) / 2
-	_, err = fmt.Fprintf(conn, "POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nhash-signature: %s\r\nContent-Length: %d\r\n\r\n%s",
+	_, err = fmt.Fprintf(conn,
+		"POST /api/v3/rooms/create_quick_audio_room HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nhash-signature: %s\r\nContent-Length: %d\r\n\r\n%s",
 		sign.Legacy(s.APIKey, []byte(body)), len(body), body[:half])
 	if err != nil {
 		t.Fatal(err)
@@ -133,11 +135,13 @@ func TestNew_InvalidSettings(t *testing.T) {
 		change func(*config.Config)
 		want   string
 	}{
-		"redis alone": {func(c *config.Config) { c.RedisURL = "redis://127.0.0.1" }, "--redis-url (PARLEY_REDIS_URL): nodes need a database that they share: add --database-url postgres://…"},
+		"redis alone": {func(c *config.Config) { c.RedisURL = "redis://127.0.0.1" },
+			"--redis-url (PARLEY_REDIS_URL) needs a database that all nodes share: add --database-url postgres://…"},
 		"redis": {func(c *config.Config) {
 			c.RedisURL, c.DatabaseURL = "redis://:hidden@%zz", "postgres://127.0.0.1:1/x"
 		}, "--redis-url (PARLEY_REDIS_URL): must be a URL such as redis://user:password@host:6379/0"},
-		"UDP port": {func(c *config.Config) { c.RTCUDPPort = 0 }, "--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0"},
+		"UDP port": {func(c *config.Config) { c.RTCUDPPort = 0 },
+			"--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0"},
 		"database": {func(c *config.Config) { c.DatabaseURL = "postgres://u:hidden@127.0.0.1:1/x" }, "PostgreSQL"},
 		"data dir": {func(c *config.Config) { c.DataDir = "/proc/nowhere" }, "--data-dir"},
 	} {
@@ -153,7 +157,8 @@ func TestNew_InvalidSettings(t *testing.T) {
 
 func TestRoutes_OutsideAPIs(t *testing.T) {
 	s := startServer(t, nil)
-	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 404, "/assets/none.js": 404, "/rtc": 401, "/rtc/v1": 401, "/twirp/livekit.RoomService/ListRooms": 404, "/debug/pprof/": 404} {
+	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 404,
+		"/assets/none.js": 404, "/rtc": 401, "/rtc/v1": 401, "/twirp/livekit.RoomService/ListRooms": 404, "/debug/pprof/": 404} {
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {
 			t.Fatal(err)
@@ -164,7 +169,8 @@ func TestRoutes_OutsideAPIs(t *testing.T) {
 		}
 	}
 	// The root of a version answers as that version does.
-	for path, header := range map[string]string{"/api/v3": "X-Request-ID", "/api/v4": "X-Request-ID", "/api/v5": "X-Gateway-Request-ID", "/api/v5/": "X-Gateway-Request-ID"} {
+	for path, header := range map[string]string{"/api/v3": "X-Request-ID", "/api/v4": "X-Request-ID",
+		"/api/v5": "X-Gateway-Request-ID", "/api/v5/": "X-Gateway-Request-ID"} {
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {
 			t.Fatal(err)

@@ -13,7 +13,7 @@ import (
 	"parley/internal/config"
 )
 
-// requestSeat asks for a seat as the page does.
+// requestSeat requests a seat as the page does.
 func (s *server) requestSeat(roomID, key, link string) (status int, code, retryAfter string) {
 	s.t.Helper()
 	body, _ := json.Marshal(map[string]string{"name": "Guest", "seat_key": key, "link": link})
@@ -29,8 +29,9 @@ func (s *server) requestSeat(roomID, key, link string) (status int, code, retryA
 	return res.StatusCode, out.Error.Code, res.Header.Get("Retry-After")
 }
 
-// One address floods a room: it gets a class at once and then one seat a
-// second, its refusals are counted and logged, and the host gets in.
+// TestNewSeatsPerMinute_OneAddress floods a room from one address: the address
+// gets the burst at once and then one seat a second, its refusals are counted
+// and logged, and the host can still join.
 func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	id, link := s.createRoom(1000, 300)
@@ -58,7 +59,8 @@ func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	metrics, err := io.ReadAll(res.Body)
-	if want := "parley_refusals_total{kind=\"new_seats\"} "; err != nil || !strings.Contains(string(metrics), want) || strings.Contains(string(metrics), want+"0\n") {
+	if want := "parley_refusals_total{kind=\"new_seats\"} "; err != nil || !strings.Contains(string(metrics), want) ||
+		strings.Contains(string(metrics), want+"0\n") {
 		t.Errorf("the metrics do not count %d refusals: %v", refused, err)
 	}
 	if n := strings.Count(s.log.String(), "kind=new_seats"); n < 1 || n > 20 {
@@ -70,7 +72,8 @@ func TestNewSeatsPerMinute_ZeroIsNoLimit(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.NewSeatsPerMinute = 0 })
 	id, _ := s.createRoom(100, 300)
 	for n := range 60 {
-		if status, code, _ := s.requestSeat(id, fmt.Sprintf("seat-key-of-browser-%06d", n), ""); status != http.StatusOK {
+		if status, code, _ := s.requestSeat(id, fmt.Sprintf("seat-key-of-browser-%06d", n),
+			""); status != http.StatusOK {
 			t.Fatalf("number %d: %d %s", n+1, status, code)
 		}
 	}

@@ -14,21 +14,22 @@ import (
 
 var errAddressInUse error = syscall.EADDRINUSE
 
-// stoppingMark stands in the lock file, behind the number of the process, while
-// that process is stopping.
+// stoppingMark follows the process id in the lock file while that process is
+// stopping.
 const stoppingMark = "stopping"
 
-// dataLock keeps a second process out of a data directory. The kernel drops it
-// when the last process that holds the file has ended, however that ends.
+// dataLock keeps a second process out of a data directory. The kernel releases it
+// when the last process that holds the file has ended, for whatever reason.
 type dataLock struct {
 	file     *os.File
-	acquired bool // this process has taken the lock, and did not inherit it
+	acquired bool // this process acquired the lock and did not inherit it
 }
 
-// lockDataDir waits while the lock's holder is stopping.
+// lockDataDir locks a data directory. It waits while the current holder of the
+// lock is stopping.
 func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("--data-dir: cannot make %s: %w", dir, err)
+		return nil, fmt.Errorf("--data-dir: cannot create %s: %w", dir, err)
 	}
 	path := filepath.Join(dir, "parley.lock")
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
@@ -56,7 +57,7 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 		}
 		return nil, fmt.Errorf("--data-dir: cannot lock %s: %w", path, err)
 	}
-	// The number is for people; what counts is the kernel's lock.
+	// The process id is only shown to people; the kernel's lock decides.
 	if err := errors.Join(f.Truncate(0), writeLockFile(f, fmt.Sprintln(os.Getpid()))); err != nil {
 		_ = f.Close()
 		return nil, fmt.Errorf("--data-dir: cannot write %s: %w", path, err)
@@ -69,8 +70,8 @@ func writeLockFile(f *os.File, text string) error {
 	return err
 }
 
-// markStopping marks the lock. A mark that cannot be written, on a full disk say,
-// means that a successor does not wait for long.
+// markStopping writes the stopping mark. If that fails, for example on a full
+// disk, the next process only waits for a shorter time.
 func (l *dataLock) markStopping() {
 	if l.acquired {
 		_ = writeLockFile(l.file, fmt.Sprintln(os.Getpid(), stoppingMark))

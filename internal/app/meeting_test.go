@@ -11,8 +11,9 @@ import (
 	"parley/internal/room"
 )
 
-// A backend runs a meeting with real participants, on the whole product: what
-// it reads of who was there is what it is asked to pay for.
+// TestMeeting_RunByBackend runs a meeting with real participants on the whole
+// service: the attendance that a backend reads is equal to the usage that is
+// billed.
 func TestMeeting_RunByBackend(t *testing.T) {
 	s := startServer(t, nil)
 	c := s.client()
@@ -28,7 +29,8 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	personal, err := c.JoinRoom(ctx, client.JoinRoomRequest{RoomID: id, Person: client.Person{Name: "Bela", ClientUserID: "4712"}})
+	personal, err := c.JoinRoom(ctx, client.JoinRoomRequest{RoomID: id,
+		Person: client.Person{Name: "Bela", ClientUserID: "4712"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +68,8 @@ func TestMeeting_RunByBackend(t *testing.T) {
 		t.Fatalf("analytics: %+v, %v", found, err)
 	}
 	used, err := c.Usage(ctx)
-	if sum := math.Round(found.TotalDuration/60*100) / 100; err != nil || math.Abs(used.Totals.ParticipantMinutes-sum) > 0.001 {
+	if sum := math.Round(found.TotalDuration/60*100) / 100; err != nil ||
+		math.Abs(used.Totals.ParticipantMinutes-sum) > 0.001 {
 		t.Errorf("usage says %v minutes, analytics %v: %v", used.Totals.ParticipantMinutes, sum, err)
 	}
 	csv, err := c.ExportAttendance(ctx, id)

@@ -14,8 +14,9 @@ import (
 	"parley/internal/room"
 )
 
-// What a host decides holds for clients that do not obey: on the whole product,
-// with real participants, through the API of the page.
+// TestModeration_EnforcedByServer checks that decisions of a host apply to
+// clients that ignore them, on the whole service, with real participants and
+// through the API of the page.
 func TestModeration_EnforcedByServer(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
@@ -81,8 +82,10 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 
 	// A guest may nothing of it.
 	locked := map[string]any{"locks": map[string]any{"microphone": true}}
-	for path, in := range map[string]map[string]any{"/mute": nil, "/unmute": of(host), "/remove": of(host), "/readmit": of(host), "/locks": locked,
-		"/role": {"identity": guest.Identity, "role": "cohost"}, "/waiting/admit": nil, "/waiting/turn-away": of(host), "/invitations": {"role": "guest"}} {
+	for path, in := range map[string]map[string]any{"/mute": nil, "/unmute": of(host), "/remove": of(host),
+		"/readmit": of(host), "/locks": locked,
+		"/role": {"identity": guest.Identity, "role": "cohost"}, "/waiting/admit": nil, "/waiting/turn-away": of(
+			host), "/invitations": {"role": "guest"}} {
 		if status, a := send(path, guestKey, in); status != http.StatusForbidden || a.Error.Code != "not_host" {
 			t.Errorf("%s as a guest: %d %+v", path, status, a.Error)
 		}
@@ -125,20 +128,23 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		t.Helper()
 		for name, token := range map[string]string{"the pass": guest.MediaToken, "what the server sent": ben.Token()} {
 			var refused *mediatest.RefusedError
-			if p, err := mediatest.Join(ctx, s.app.BaseURL(), token); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+			if p, err := mediatest.Join(ctx, s.app.BaseURL(), token); !errors.As(err, &refused) ||
+				refused.Status != http.StatusUnauthorized {
 				t.Errorf("%s: %v", name, err)
 				if p != nil {
 					p.Leave()
 				}
 			}
 		}
-		if status, a := send("/seats", guestKey, map[string]any{"name": "Ben"}); status != http.StatusForbidden || a.Error.Code != "removed" {
+		if status, a := send("/seats", guestKey, map[string]any{"name": "Ben"}); status != http.StatusForbidden ||
+			a.Error.Code != "removed" {
 			t.Errorf("%d %+v", status, a.Error)
 		}
 	}
 	keptOut()
 	stays, err := s.app.db.Attendance(ctx, id)
-	if err != nil || len(stays) != 2 || !slices.ContainsFunc(stays, func(a room.Attendance) bool { return a.SeatID == guest.Identity && a.Reason == room.LeftRemoved }) {
+	if err != nil || len(stays) != 2 || !slices.ContainsFunc(stays,
+		func(a room.Attendance) bool { return a.SeatID == guest.Identity && a.Reason == room.LeftRemoved }) {
 		t.Errorf("%+v, %v", stays, err)
 	}
 

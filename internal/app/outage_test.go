@@ -13,20 +13,21 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// maxResponseTime is the second in which everything is answered, with room for a busy
-// machine.
+// maxResponseTime is the second in which every request is answered, with room
+// for a busy machine.
 const maxResponseTime = 1200 * time.Millisecond
 
-// TestApp_DatabaseOutage stops PostgreSQL under the whole service: what needs
-// it is refused within a second, what memory holds is answered, and all is well
-// again by itself.
+// TestApp_DatabaseOutage stops PostgreSQL under the whole service: requests that
+// need it are refused within a second, cached data is still served, and the
+// service recovers without a restart.
 func TestApp_DatabaseOutage(t *testing.T) {
 	cluster := storetest.NewPostgresServer(t)
 	s := startServer(t, func(c *config.Config) { c.DatabaseURL = seal.Secret(cluster.NewDatabase(t)) })
 	roomID, _ := s.createRoom(2, 300)
 	at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
 	room := func(more string) string {
-		return fmt.Sprintf(`{"project_id":%q,"max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""},%s}`, s.ProjectID, more)
+		return fmt.Sprintf(
+			`{"project_id":%q,"max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""},%s}`, s.ProjectID, more)
 	}
 	ask := func(method, path, body string) (*http.Response, time.Duration) {
 		t.Helper()
@@ -36,9 +37,11 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		}
 		if strings.HasPrefix(path, "/api/v5/") {
 			now := sign.FormatTimestamp(time.Now())
-			r.Header = http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now}, "Hash-Signature": {sign.V5(s.GatewaySecret, method, path, now, "", nil)}}
+			r.Header = http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now},
+				"Hash-Signature": {sign.V5(s.GatewaySecret, method, path, now, "", nil)}}
 		} else {
-			r.Header = http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(s.ProjectSecret, []byte(body))}}
+			r.Header = http.Header{"Content-Type": {"application/json"},
+				"Hash-Signature": {sign.Legacy(s.ProjectSecret, []byte(body))}}
 		}
 		began := time.Now()
 		answer, err := http.DefaultClient.Do(r)
@@ -80,7 +83,8 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		for _, c := range calls {
 			answer, took := ask(c.method, c.path, c.body)
 			if answer.StatusCode != c.without || took > maxResponseTime {
-				t.Errorf("%s: %s %s: %d after %v, want %d", outage.name, c.method, c.path, answer.StatusCode, took, c.without)
+				t.Errorf("%s: %s %s: %d after %v, want %d", outage.name, c.method, c.path,
+					answer.StatusCode, took, c.without)
 			}
 			if c.without == 503 && c.path != "/healthz" && answer.Header.Get("Retry-After") == "" {
 				t.Errorf("%s: %s %s says no Retry-After", outage.name, c.method, c.path)

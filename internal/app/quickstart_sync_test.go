@@ -13,19 +13,21 @@ import (
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
+	"parley/internal/quickstart"
 )
 
-// TestQuickstart_UpdatedAfterRotation, also those whose process died between the
-// commit and the file.
+// TestQuickstart_UpdatedAfterRotation checks that the file is updated after
+// rotations, also if the process died between the commit and the write.
 func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
-	keys := quickstartKeys{s.app.keys, s.app}
-	path := filepath.Join(s.cfg.DataDir, QuickstartFile)
+	keys := s.app.quickstart.WithRotation()
+	path := filepath.Join(s.cfg.DataDir, quickstart.FileName)
 	holds := func(what string, apiKey, gatewaySecret, projectSecret string) {
 		t.Helper()
-		q, err := ReadQuickstart(s.cfg.DataDir)
-		if err != nil || q.APIKey != apiKey || q.GatewaySecret != gatewaySecret || q.ProjectSecret != projectSecret || q.AdminToken != s.AdminToken || q.BaseURL != s.BaseURL {
+		q, err := quickstart.Read(s.cfg.DataDir)
+		if err != nil || q.APIKey != apiKey || q.GatewaySecret != gatewaySecret || q.ProjectSecret != projectSecret ||
+			q.AdminToken != s.AdminToken || q.BaseURL != s.BaseURL {
 			t.Errorf("%s: the file is not current: %v", what, err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
@@ -61,13 +63,13 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 		if err != nil {
 			t.Fatalf("the rotation is done, and its secrets must be answered: %v", err)
 		}
-		if !strings.Contains(s.log.String(), "could not bring the quick start file up to date") {
+		if !strings.Contains(s.log.String(), "update quickstart file failed, will retry") {
 			t.Error("the log does not tell")
 		}
 		if err := os.Remove(path + ".new"); err != nil {
 			t.Fatal(err)
 		}
-		s.app.updateQuickstart(ctx) // as the next pass of tend does
+		s.app.quickstart.Update(ctx) // as the next pass of the janitor does
 		holds("the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 	})
 	t.Run("a process that died in between", func(t *testing.T) {
@@ -79,7 +81,8 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 			t.Fatal(err)
 		}
 		again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
-		if again.APIKey != last.APIKey.Reveal() || again.GatewaySecret != last.GatewaySecret.Reveal() || again.BaseURL != again.app.BaseURL() {
+		if again.APIKey != last.APIKey.Reveal() || again.GatewaySecret != last.GatewaySecret.Reveal() ||
+			again.BaseURL != again.app.BaseURL() {
 			t.Error("the start did not bring the file up to date")
 		}
 		if strings.Contains(again.out.String(), "No management token was live") || again.AdminToken != s.AdminToken {
@@ -88,8 +91,8 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	})
 }
 
-// TestQuickstart_NewTokenWhenNoneIsLive: a start without any live token makes one, with the
-// file or without.
+// TestQuickstart_NewTokenWhenNoneIsLive checks that a start without a live
+// management token creates one, with or without a quickstart file.
 func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
@@ -106,11 +109,12 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.cfg.DataDir, QuickstartFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.cfg.DataDir, quickstart.FileName)); err != nil {
 		t.Fatal(err)
 	}
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
-	if !strings.Contains(again.out.String(), "No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, QuickstartFile)) {
+	if !strings.Contains(again.out.String(),
+		"No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, quickstart.FileName)) {
 		t.Errorf("printed: %s", again.out.String())
 	}
 	if _, err := again.app.tokens.Authenticate(ctx, again.AdminToken); err != nil || again.ProjectID != "" {
@@ -118,8 +122,8 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	}
 }
 
-// TestOperatorChanges_EffectiveImmediately: what operators change is in force with the very next
-// call, caches notwithstanding.
+// TestOperatorChanges_EffectiveImmediately checks that changes by operators
+// apply to the next call in spite of caches.
 func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
@@ -127,7 +131,8 @@ func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	if err := s.app.projects.Suspend(ctx, s.ProjectID); err != nil {
 		t.Fatal(err)
 	}
-	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/join/rooms/"+id+"/preview", strings.NewReader("{}"))
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/join/rooms/"+id+"/preview",
+		strings.NewReader("{}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +160,8 @@ func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	}
 }
 
-// TestRunJanitor_StopsWithContext with its context, and does its work before it first waits.
+// TestRunJanitor_StopsWithContext checks that the janitor does its work before
+// it first waits, and stops with its context.
 func TestRunJanitor_StopsWithContext(t *testing.T) {
 	s := startServer(t, nil)
 	if _, err := s.app.keys.RotateKey(t.Context(), s.ProjectID, key.Rotation{}); err != nil {
@@ -165,7 +171,7 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	done := make(chan struct{})
 	go func() { s.app.runJanitor(ctx); close(done) }()
 	eventually(t, "the file is current", func() bool {
-		q, err := ReadQuickstart(s.cfg.DataDir)
+		q, err := quickstart.Read(s.cfg.DataDir)
 		return err == nil && q.APIKey != s.APIKey
 	})
 	cancel()

@@ -16,25 +16,24 @@ import (
 )
 
 const (
-	// writesPerSecond and readsPerSecond are how often one credential may
-	// call, with bursts of twice that.
+	// writesPerSecond and readsPerSecond limit the calls of one credential, with
+	// bursts of twice as many.
 	writesPerSecond = 50
 	readsPerSecond  = 100
-	// failedAuthenticationsPerMinute is how many calls a minute one address may fail
-	// to sign, on all versions together, before they are refused as too many.
+	// failedAuthenticationsPerMinute limits the failed authentications of one
+	// address, on all versions together.
 	failedAuthenticationsPerMinute = 120
-	// wrongLinksPerMinute is how many wrong room ids and links a minute one address
-	// may try.
+	// wrongLinksPerMinute limits the wrong room ids and links of one address.
 	wrongLinksPerMinute = 60
-	// connectionChecksPerMinute is how many connection checks a minute one address may
-	// make.
+	// connectionChecksPerMinute limits the connection checks of one address.
 	connectionChecksPerMinute = 30
-	// newSeatsBurst is the time in which an address earns what it may take of
-	// new seats at once: with 60 a minute 25, a class, and 45 in 20 s.
+	// newSeatsBurst is the burst of new seats of one address, as the time in which
+	// it accrues: with 60 a minute an address may take 25 seats (a class) at once,
+	// and 45 in 20 s.
 	newSeatsBurst = 25 * time.Second
 )
 
-// rateLimits is how often may be called. The zero value bounds nothing.
+// rateLimits are the limiters of the API. The zero value limits nothing.
 type rateLimits struct {
 	reads, writes   *ratelimit.Limiter
 	failures, links *ratelimit.AddressLimiter
@@ -64,7 +63,7 @@ func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.
 	return b
 }
 
-// joinLimits is what the join API asks.
+// joinLimits returns the limiters of the join API.
 func (b rateLimits) joinLimits() join.Limits {
 	if b.links == nil {
 		return join.Limits{}
@@ -72,7 +71,8 @@ func (b rateLimits) joinLimits() join.Limits {
 	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
-// managementFailures is what the management API asks.
+// managementFailures returns the limiter of failed authentications of the
+// management API; nil without rate limits.
 func (b rateLimits) managementFailures() manage.FailureLimiter {
 	if b.failures == nil {
 		return nil
@@ -80,7 +80,7 @@ func (b rateLimits) managementFailures() manage.FailureLimiter {
 	return b.failures
 }
 
-// roomAPILimits is what versions 3 and 4 ask.
+// roomAPILimits returns the limiters of versions 3 and 4.
 func (b rateLimits) roomAPILimits() rooms.Limits {
 	if b.writes == nil {
 		return rooms.Limits{}
@@ -88,22 +88,24 @@ func (b rateLimits) roomAPILimits() rooms.Limits {
 	return rooms.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
 }
 
-// planEntitlements tells the rooms what the plan of a project's organization allows. What
-// no provider knows has the technical bounds.
+// planEntitlements returns the entitlements of the plan of a project's
+// organization.
 type planEntitlements struct {
 	provider usage.Provider
 	keys     *key.Service
 }
 
-// Entitlements implements room.Plans.
-func (p planEntitlements) Entitlements(ctx context.Context, of project.Project) (room.Entitlements, error) {
-	ring, err := p.keys.Keyring(ctx, of.ID)
+// Entitlements returns the entitlements of a project; the technical limits when
+// its plan is unknown.
+func (p planEntitlements) Entitlements(ctx context.Context, owner project.Project) (room.Entitlements, error) {
+	keyring, err := p.keys.Keyring(ctx, owner.ID)
 	if err != nil {
 		return room.Entitlements{}, err
 	}
-	plan, known := p.provider.Plan(ring.Organization.Plan)
+	plan, known := p.provider.Plan(keyring.Organization.Plan)
 	if !known {
 		return room.MaxEntitlements, nil
 	}
-	return room.Entitlements{MaxParticipants: plan.MaxParticipants, Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
+	return room.Entitlements{MaxParticipants: plan.MaxParticipants,
+		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
 }

@@ -13,11 +13,13 @@ import (
 	"parley/internal/project"
 )
 
-// tryCreateRoom asks for a quick audio room, signed with a secret.
+// tryCreateRoom requests a quick audio room, signed with a secret.
 func (s *server) tryCreateRoom(secret string, maxParticipants int) (status int, sentence string) {
 	s.t.Helper()
-	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID, maxParticipants)
-	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room", bytes.NewReader(body))
+	body := fmt.Appendf(nil,
+		`{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID, maxParticipants)
+	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+"/api/v3/rooms/create_quick_audio_room",
+		bytes.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -71,10 +73,12 @@ func TestPlans_LimitRooms(t *testing.T) {
 		t.Errorf("on the default plan: %d", status)
 	}
 	small := "small"
-	if _, err := s.app.projects.SetOrganization(t.Context(), s.OrganizationID, project.OrganizationChanges{Plan: &small}); err != nil {
+	if _, err := s.app.projects.SetOrganization(t.Context(), s.OrganizationID,
+		project.OrganizationChanges{Plan: &small}); err != nil {
 		t.Fatal(err)
 	}
-	if status, sentence := s.tryCreateRoom(s.APIKey, 6); status != http.StatusBadRequest || sentence != "max_participants must be between 1 and 5, not 6" {
+	if status, sentence := s.tryCreateRoom(s.APIKey, 6); status != http.StatusBadRequest ||
+		sentence != "max_participants must be between 1 and 5, not 6" {
 		t.Errorf("beyond a plan of five: %d %q", status, sentence)
 	}
 	if status, _ := s.tryCreateRoom(s.APIKey, 5); status != http.StatusOK {

@@ -11,24 +11,24 @@ import (
 	"parley/internal/store"
 )
 
-// nextKeySuffix marks the key file that takes over when a reseal is done.
+// nextKeySuffix is the suffix of the new key file until the reseal is done.
 const nextKeySuffix = ".next"
 
-// ResealResult says what a reseal did.
+// ResealResult is the result of Reseal.
 type ResealResult struct {
-	Secrets int    `json:"secrets"` // how many were sealed anew
+	Secrets int    `json:"secrets"` // number of secrets that were sealed again
 	KeyFile string `json:"key_file"`
-	// Switch tells the operator what is left to do; empty when nothing is.
+	// NextStep tells the operator what to do now; empty when nothing is left.
 	NextStep string `json:"switch,omitempty"`
 }
 
-// Reseal puts every secret under a new master key. The server must be stopped.
+// Reseal seals every secret with a new master key. The server must be stopped.
 //
-// The new key is written beside the old one first, then every secret is sealed
-// anew in one transaction, then the new file takes the old one's place. A
-// crash before the commit leaves the old key in force; after it, the next
-// start finds the new key waiting and finishes. Where the old key comes from
-// PARLEY_MASTER_KEY, the operator has to put the new one there.
+// It writes the new key next to the old one, seals every secret again in one
+// transaction, and then renames the new file to the old one. After a crash before
+// the commit the old key stays valid; after a crash behind it the next start finds
+// the new key file and renames it. If the old key comes from PARLEY_MASTER_KEY,
+// the operator has to replace it there.
 func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	if err := cfg.Validate(); err != nil {
 		return ResealResult{}, err
@@ -72,13 +72,13 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	return ResealResult{Secrets: n, KeyFile: cfg.KeyFile()}, nil
 }
 
-// finishReseal takes up a reseal that was interrupted between the database and
-// the key file.
-func finishReseal(ctx context.Context, db *store.DB, cfg config.Config, wrong error) error {
+// finishReseal completes a reseal that was interrupted between the commit and the
+// rename of the key file. It returns wrongKey if there was none.
+func finishReseal(ctx context.Context, db *store.DB, cfg config.Config, wrongKey error) error {
 	file := cfg.KeyFile() + nextKeySuffix
 	next, err := seal.LoadKeyFile(file)
 	if err != nil || db.Unlock(ctx, seal.NewBox(next)) != nil {
-		return wrong
+		return wrongKey
 	}
 	return os.Rename(file, cfg.KeyFile())
 }

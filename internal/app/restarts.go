@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reportRestarts adds to a health report what the supervisor knows about
-// crashes; nothing without a supervisor. The status stays as it is, because a
+// reportRestarts adds the crashes that the supervisor has seen to a health
+// report; nothing without a supervisor. It does not change the status, because a
 // service that serves again is healthy.
 func (a *App) reportRestarts(report map[string]string) {
 	if a.supervisor == nil {
@@ -24,14 +24,16 @@ func (a *App) reportRestarts(report map[string]string) {
 	}
 }
 
-// restartMetrics tell the same, and stay at zero without a supervisor.
+// restartMetrics returns the same as metrics, which stay at zero without a
+// supervisor.
 func (a *App) restartMetrics() []prometheus.Collector {
 	return []prometheus.Collector{
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "parley_restarts_total", Help: "Restarts of the service process after a crash.",
 		}, func() float64 { return float64(a.supervisor.Restarts()) }),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "parley_crash_loop", Help: "1 after several crashes in a row, until the service has run quietly for a while.",
+			Name: "parley_crash_loop",
+			Help: "1 after several crashes in a row, until the service has run without a crash for a while.",
 		}, func() float64 {
 			if a.supervisor.CrashLoop(time.Now()) {
 				return 1

@@ -22,14 +22,15 @@ import (
 	"parley/internal/refusal"
 )
 
-// routeHandlers are the parts of the one handler.
+// routeHandlers are the handlers that routes dispatches to.
 type routeHandlers struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
 
-// routes decides by the path which part answers. It is no http.ServeMux: that
-// one redirects paths that are not clean, and a signature would not survive.
+// routes returns a handler that dispatches by path. It does not use
+// http.ServeMux, because that redirects paths that are not clean and so breaks
+// signatures.
 func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
-	signalling := media.SignalingPaths()
+	signaling := media.SignalingPaths()
 	choose := func(path string) (string, http.Handler) {
 		switch {
 		case hasPathPrefix(path, "/api/v3"):
@@ -44,7 +45,7 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 			return "manage", parts.manage
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
-		case slices.Contains(signalling, path):
+		case slices.Contains(signaling, path):
 			return "media", parts.rtc
 		case path == "/healthz":
 			return "other", health
@@ -72,7 +73,7 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 	})
 }
 
-// hasPathPrefix reports whether a path is a folder or lies in it.
+// hasPathPrefix reports whether path is folder or a path below it.
 func hasPathPrefix(path, folder string) bool {
 	rest, ok := strings.CutPrefix(path, folder)
 	return ok && (rest == "" || rest[0] == '/')
@@ -86,14 +87,14 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
 }
 
-// health answers 200 when the database answers and no write failed lately for
-// lack of space, the media engine runs and this very answer goes out. A Redis that is gone does not make it fail, nor
-// does what the media engine says meanwhile: it is gone for all nodes, and they
-// go on answering what they can.
+// health answers 200 if the database answers, no write has recently failed for
+// lack of disk space, and the media engine runs. An unavailable Redis does not
+// make it fail, and neither does the media engine while Redis is unavailable,
+// because all nodes are affected alike and still answer what they can.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
 	status := http.StatusOK
-	note := func(part string, err error) {
+	check := func(part string, err error) {
 		if err != nil {
 			httpx.LogError(r, err)
 			report["status"], report[part] = "unavailable", "unavailable"
@@ -102,13 +103,13 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 	defer cancel()
-	note("database", a.db.Ping(ctx))
+	check("database", a.db.Ping(ctx))
 	if err := a.db.RecentWriteError(); err != nil && report["database"] == "ok" {
-		note("database", err)
+		check("database", err)
 		report["database"] = "read_only"
 	}
 	if a.redis == nil || a.redis.Available() {
-		note("media", a.engine.Healthy())
+		check("media", a.engine.Healthy())
 	} else if a.engine.Healthy() != nil {
 		report["media"] = "unavailable"
 	}
@@ -128,10 +129,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(report)
 }
 
-// readOnly is httpx.ReadOnly, for the files in which web is the built page.
-func readOnly(next http.Handler) http.Handler { return httpx.ReadOnly(next) }
-
-// requireToken asks for a management token.
+// requireToken refuses requests without a live management token.
 func (a *App) requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -158,16 +156,17 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 }
 
 var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Name: "parley_http_requests_total", Help: "Requests by the part that answered them.",
+	Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
 }, []string{"part"})
 
-// metricsHandler serves our metrics and, on the library's own registry, those
-// of the media engine.
+// metricsHandler serves our metrics and those of the media engine, which are in
+// Prometheus's default registry.
 func (a *App) metricsHandler() http.Handler {
 	ours := prometheus.NewRegistry()
 	ours.MustRegister(a.restartMetrics()...)
 	ours.MustRegister(requests, refusal.Collector(), prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "parley_diagnostics_dropped_total", Help: "Records of version 5 calls that were dropped because too many waited to be written.",
+		Name: "parley_diagnostics_dropped_total",
+		Help: "Records of version 5 calls that were dropped because the buffer was full.",
 	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))
 	return promhttp.HandlerFor(prometheus.Gatherers{ours, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
 }

@@ -12,22 +12,25 @@ import (
 	"parley/client/sign"
 )
 
-// A scheduled room opens by itself when its time comes, and its creator's link
-// works from then on.
+// TestScheduledRoom_OpensAtStartTime checks that a scheduled room opens
+// automatically at its start, and that its creator's link works from then on.
 func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 	s := startServer(t, nil)
 	soon := time.Now().Add(2 * time.Second)
-	id := s.createScheduledRoom("/api/v3/rooms/create_schedule_audio_room", soon.UTC().Format("2006-01-02T15:04:05.000Z")).RoomID
+	id := s.createScheduledRoom("/api/v3/rooms/create_schedule_audio_room",
+		soon.UTC().Format("2006-01-02T15:04:05.000Z")).RoomID
 	preview, seats := "/api/join/rooms/"+id+"/preview", "/api/join/rooms/"+id+"/seats"
 	var early struct {
 		State     string
 		StartTime time.Time `json:"start_time"`
 	}
-	if status := s.postJSON(preview, map[string]any{}, &early); status != 200 || early.State != "scheduled" || !early.StartTime.Equal(soon.Truncate(time.Millisecond)) {
+	if status := s.postJSON(preview, map[string]any{}, &early); status != 200 || early.State != "scheduled" ||
+		!early.StartTime.Equal(soon.Truncate(time.Millisecond)) {
 		t.Fatalf("%d %+v", status, early)
 	}
 	var refused joinResponse
-	if status := s.postJSON(seats, map[string]any{"name": "Early", "seat_key": guestKey}, &refused); status != 409 || refused.Error.Code != "room_not_open" {
+	if status := s.postJSON(seats, map[string]any{"name": "Early", "seat_key": guestKey}, &refused); status != 409 ||
+		refused.Error.Code != "room_not_open" {
 		t.Fatalf("%d %+v", status, refused)
 	}
 	eventually(t, "the room is open", func() bool {
@@ -35,24 +38,27 @@ func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 		return s.postJSON(preview, map[string]any{}, &now) == 200 && now.State == "open"
 	})
 	var seat joinResponse
-	if status := s.postJSON(seats, map[string]any{"name": "Guest", "seat_key": guestKey}, &seat); status != 200 || seat.Role != "guest" {
+	if status := s.postJSON(seats, map[string]any{"name": "Guest", "seat_key": guestKey}, &seat); status != 200 ||
+		seat.Role != "guest" {
 		t.Fatalf("%d %+v", status, seat)
 	}
 
 	// This minute counts as the future still: the creator's link leads in at
 	// once, or in a few seconds when a new minute is about to begin.
-	created := s.createScheduledRoom("/api/v4/rooms/create_schedule_video_room", time.Now().Add(5*time.Second).UTC().Format("2006-01-02T15:04"))
+	created := s.createScheduledRoom("/api/v4/rooms/create_schedule_video_room",
+		time.Now().Add(5*time.Second).UTC().Format("2006-01-02T15:04"))
 	_, token, _ := strings.Cut(created.FinalLink, "#t=")
 	var host joinResponse
 	eventually(t, "the host is in", func() bool {
-		return s.postJSON("/api/join/rooms/"+created.RoomID+"/seats", map[string]any{"name": "Host", "seat_key": hostKey, "link": token}, &host) == 200
+		return s.postJSON("/api/join/rooms/"+created.RoomID+"/seats",
+			map[string]any{"name": "Host", "seat_key": hostKey, "link": token}, &host) == 200
 	})
 	if host.Role != "host" {
 		t.Errorf("%+v", host)
 	}
 }
 
-// postJSON asks at the door of a room, as its page does.
+// postJSON posts to the join API of a room, as its page does.
 func (s *server) postJSON(path string, in map[string]any, out any) int {
 	s.t.Helper()
 	body, err := json.Marshal(in)
@@ -72,10 +78,11 @@ type scheduledRoom struct {
 	FinalLink string `json:"final_link"`
 }
 
-// createScheduledRoom makes a scheduled room as an integrator does.
+// createScheduledRoom creates a scheduled room as an integrator does.
 func (s *server) createScheduledRoom(path, startAt string) scheduledRoom {
 	s.t.Helper()
-	body := fmt.Appendf(nil, `{"project_id":%q,"start_at":%q,"max_participants":2,"empty_timeout":60,"metadata":{"room_title":"Standup","welcome_message":""}}`, s.ProjectID, startAt)
+	body := fmt.Appendf(nil,
+		`{"project_id":%q,"start_at":%q,"max_participants":2,"empty_timeout":60,"metadata":{"room_title":"Standup","welcome_message":""}}`, s.ProjectID, startAt)
 	r, err := http.NewRequest(http.MethodPost, s.app.BaseURL()+path, bytes.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)

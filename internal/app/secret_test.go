@@ -18,22 +18,24 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/quickstart"
 )
 
-// secretTracker calls everything there is, and knows every secret that was made on
-// the way and the answers that may show it.
+// secretTracker makes calls and remembers every secret that they create, with
+// the responses that may contain it.
 type secretTracker struct {
 	*server
 	responses map[string]string   // what was answered to which call
 	secrets   map[string][]string // a secret → the answers that may show it
 }
 
-// TestSecrets_NotExposed makes every secret the service has, uses each where it
-// belongs and where it does not, and looks for all of them: in every answer but
-// the one that makes it, in the log, the metrics, the diagnostics and every
-// file of the data directory, as they are and in the usual disguises.
+// TestSecrets_NotExposed creates every kind of secret, uses each where it
+// belongs and where it does not, and searches for all of them: in every response
+// but the one that creates it, in the log, the metrics, the diagnostics and
+// every file of the data directory, in clear text and in the usual encodings.
 func TestSecrets_NotExposed(t *testing.T) {
-	s := &secretTracker{server: startServer(t, func(c *config.Config) { c.LegacyV3KeyHeader = true }), responses: map[string]string{}, secrets: map[string][]string{}}
+	s := &secretTracker{server: startServer(t, func(c *config.Config) { c.LegacyV3KeyHeader = true }),
+		responses: map[string]string{}, secrets: map[string][]string{}}
 	for _, secret := range []string{s.APIKey, s.GatewaySecret, s.ProjectSecret, s.AdminToken} {
 		s.secrets[secret] = nil
 	}
@@ -75,7 +77,7 @@ func TestSecrets_NotExposed(t *testing.T) {
 	}
 }
 
-// scan looks at what the service leaves behind.
+// scan searches everything that the service leaves behind.
 func (s *secretTracker) scan(when string) {
 	s.t.Helper()
 	left := map[string]string{"the log": s.log.String(), "what it greets with": s.out.String()}
@@ -88,7 +90,7 @@ func (s *secretTracker) scan(when string) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		if e.Name() != QuickstartFile && e.Name() != "master.key" {
+		if e.Name() != quickstart.FileName && e.Name() != "master.key" {
 			left[e.Name()] = string(raw)
 		}
 	}
@@ -102,8 +104,8 @@ func (s *secretTracker) scan(when string) {
 	}
 }
 
-// assertAbsent looks for a secret as it is, as the bytes it stands for, and written
-// in hexadecimal or Base64.
+// assertAbsent searches for a secret in clear text, decoded, and in hexadecimal
+// or Base64.
 func (s *secretTracker) assertAbsent(where, text, secret string) {
 	s.t.Helper()
 	disguises := []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))}
@@ -117,9 +119,10 @@ func (s *secretTracker) assertAbsent(where, text, secret string) {
 	}
 }
 
-// call makes a call and keeps its answer. makes names the fields that the
-// answer may show a new secret in.
-func (s *secretTracker) call(name, method, target string, body []byte, header http.Header, makes ...string) map[string]any {
+// call makes a call and keeps its response. makes names the response fields that
+// may contain a new secret.
+func (s *secretTracker) call(name, method, target string, body []byte,
+	header http.Header, makes ...string) map[string]any {
 	s.t.Helper()
 	r, err := http.NewRequest(method, s.app.BaseURL()+target, bytes.NewReader(body))
 	if err != nil {
@@ -167,7 +170,8 @@ func (s *secretTracker) bearer() http.Header {
 	return http.Header{"Authorization": {"Bearer " + s.AdminToken}}
 }
 
-// misplacedCredentials are headers that hold each credential where none belongs.
+// misplacedCredentials are headers with each credential in a place where it does
+// not belong.
 func (s *secretTracker) misplacedCredentials(h http.Header) http.Header {
 	h.Set("Secret-Key", s.GatewaySecret)
 	h.Set("User-Agent", "client "+s.APIKey)
@@ -183,7 +187,8 @@ func (s *secretTracker) callOlderVersions() {
 		return s.misplacedCredentials(http.Header{"Hash-Signature": {sign.Legacy(k, body)}})
 	}
 	room := func(more string) []byte {
-		return fmt.Appendf(nil, `{"project_id":%q,"max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}%s}`, s.ProjectID, more)
+		return fmt.Appendf(nil,
+			`{"project_id":%q,"max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}%s}`, s.ProjectID, more)
 	}
 	const quick, video = "/api/v3/rooms/create_quick_audio_room", "/api/v4/rooms/create_schedule_video_room"
 	body := room(`,"name":"Amina"`)
@@ -191,25 +196,32 @@ func (s *secretTracker) callOlderVersions() {
 	once.Set("Idempotency-Key", "once")
 	s.call("v3 quick", http.MethodPost, quick, body, once, "final_link")
 	s.call("v3 quick again", http.MethodPost, quick, body, once, "final_link")
-	s.call("v3 key alone", http.MethodPost, quick, body, s.misplacedCredentials(http.Header{"Key": {s.APIKey}}), "final_link")
-	s.call("v3 refused", http.MethodPost, quick, body, s.misplacedCredentials(http.Header{"Key": {s.GatewaySecret}, "Api-Key": {s.ProjectSecret}}))
+	s.call("v3 key alone", http.MethodPost, quick, body, s.misplacedCredentials(http.Header{"Key": {s.APIKey}}),
+		"final_link")
+	s.call("v3 refused", http.MethodPost, quick, body,
+		s.misplacedCredentials(http.Header{"Key": {s.GatewaySecret}, "Api-Key": {s.ProjectSecret}}))
 	bad := room(`,"name":5,"` + s.GatewaySecret + `":1`)
 	s.call("v3 bad fields", http.MethodPost, quick, bad, signed(s.ProjectSecret, bad))
-	s.call("v3 secrets in the query", http.MethodPost, quick+"?key="+s.APIKey+"&secret="+s.GatewaySecret, body, signed("wrong", body))
+	s.call("v3 secrets in the query", http.MethodPost, quick+"?key="+s.APIKey+"&secret="+s.GatewaySecret, body,
+		signed("wrong", body))
 	at := time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04")
 	body = room(`,"start_at":"` + at + `","name":"Amina"`)
 	made := s.call("v4 scheduled", http.MethodPost, video, body, signed(s.ProjectSecret, body), "final_link")
 	body = room(`,"start_at":"` + s.ProjectSecret + `"`)
 	s.call("v4 refused", http.MethodPost, video, body, signed("wrong", body))
 	event := fmt.Appendf(nil, `{"room_id":%q,"user_info":{"name":"Ben"}}`, made["room_id"])
-	s.call("v4 event", http.MethodPost, fmt.Sprintf("/api/v4/webhook/get_room_events/%s", made["room_id"]), event, signed(s.ProjectSecret, event))
+	s.call("v4 event", http.MethodPost, fmt.Sprintf("/api/v4/webhook/get_room_events/%s", made["room_id"]),
+		event, signed(s.ProjectSecret, event))
 	status := []byte(`{"status":"active"}`)
-	s.call("v4 status", http.MethodPut, "/api/v4/projects/update_project_status?project_id="+s.ProjectID, status, signed(s.APIKey, status))
+	s.call("v4 status", http.MethodPut, "/api/v4/projects/update_project_status?project_id="+s.ProjectID,
+		status, signed(s.APIKey, status))
 }
 
 func (s *secretTracker) visitRoom() {
-	body := fmt.Appendf(nil, `{"project_id":%q,"name":"Amina","max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
-	made := s.call("room", http.MethodPost, "/api/v3/rooms/create_quick_audio_room", body, http.Header{"Hash-Signature": {sign.Legacy(s.APIKey, body)}}, "final_link")
+	body := fmt.Appendf(nil,
+		`{"project_id":%q,"name":"Amina","max_participants":3,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID)
+	made := s.call("room", http.MethodPost, "/api/v3/rooms/create_quick_audio_room", body,
+		http.Header{"Hash-Signature": {sign.Legacy(s.APIKey, body)}}, "final_link")
 	_, token, _ := strings.Cut(made["final_link"].(string), "#t=")
 	path := fmt.Sprintf("/api/join/rooms/%s/", made["room_id"])
 	const seatKey = "a-seat-key-that-a-browser-has-made-of-chance"
@@ -217,8 +229,10 @@ func (s *secretTracker) visitRoom() {
 	visit := fmt.Appendf(nil, `{"name":"Amina","seat_key":%q,"link":%q}`, seatKey, token)
 	s.call("preview", http.MethodPost, path+"preview", visit, s.misplacedCredentials(http.Header{}))
 	seat := s.call("seat", http.MethodPost, path+"seats", visit, s.misplacedCredentials(http.Header{}), "media_token")
-	s.call("wrong link", http.MethodPost, path+"seats", []byte(`{"name":"B","seat_key":"`+seatKey+`2","link":"`+s.ProjectSecret+`"}`), nil)
-	s.call("invitation", http.MethodPost, path+"invitations", []byte(`{"role":"cohost","seat_key":"`+seatKey+`"}`), nil, "link")
+	s.call("wrong link", http.MethodPost, path+"seats",
+		[]byte(`{"name":"B","seat_key":"`+seatKey+`2","link":"`+s.ProjectSecret+`"}`), nil)
+	s.call("invitation", http.MethodPost, path+"invitations",
+		[]byte(`{"role":"cohost","seat_key":"`+seatKey+`"}`), nil, "link")
 	mediaToken := seat["media_token"].(string)
 	s.call("media", http.MethodGet, "/rtc/validate?access_token="+mediaToken, nil, nil)
 	s.call("media, no socket", http.MethodGet, "/rtc?access_token="+mediaToken, nil, nil)
@@ -233,14 +247,17 @@ func (s *secretTracker) manageAll() {
 		s.t.Helper()
 		return s.call(name, http.MethodPost, path, []byte(body), s.misplacedCredentials(s.bearer()), makes...)
 	}
-	post("a project is made", "/api/manage/projects", fmt.Sprintf(`{"organization_id":%q,"name":"Second"}`, s.OrganizationID), "project_secret", "api_key", "gateway_secret")
+	post("a project is made", "/api/manage/projects", fmt.Sprintf(`{"organization_id":%q,"name":"Second"}`,
+		s.OrganizationID), "project_secret", "api_key", "gateway_secret")
 	post("a key is rotated", project+"/keys/rotate", `{}`, "api_key", "gateway_secret")
 	post("a second rotation", project+"/keys/rotate", `{}`)
 	post("a secret is rotated", project+"/rotate-secret", `{}`, "project_secret")
 	token := post("a token is made", "/api/manage/tokens", `{"name":"other"}`, "token")
-	s.call("not a token", http.MethodGet, "/api/manage/tokens", nil, http.Header{"Authorization": {"Bearer " + s.APIKey}})
+	s.call("not a token", http.MethodGet, "/api/manage/tokens", nil,
+		http.Header{"Authorization": {"Bearer " + s.APIKey}})
 	post("unknown field", "/api/manage/tokens", fmt.Sprintf(`{"name":"x","secret":%q}`, s.GatewaySecret))
-	for _, path := range []string{"/api/manage/organizations", "/api/manage/projects", project, project + "/keys", "/api/manage/rooms", "/api/manage/tokens"} {
+	for _, path := range []string{"/api/manage/organizations", "/api/manage/projects", project, project + "/keys",
+		"/api/manage/rooms", "/api/manage/tokens"} {
 		s.call("GET "+path, http.MethodGet, path, nil, s.bearer())
 	}
 	post("a token is revoked", fmt.Sprintf("/api/manage/tokens/%s/revoke", token["token_id"]), "")
@@ -250,15 +267,18 @@ func (s *secretTracker) readGateway() {
 	read := func(name, target, secret string) {
 		s.t.Helper()
 		now := sign.FormatTimestamp(time.Now())
-		s.call(name, http.MethodGet, target, nil, s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now},
-			"Hash-Signature": {sign.V5(secret, http.MethodGet, target, now, "", nil)}}))
+		s.call(name, http.MethodGet, target, nil,
+			s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Timestamp": {now},
+				"Hash-Signature": {sign.V5(secret, http.MethodGet, target, now, "", nil)}}))
 	}
-	for _, target := range []string{"keys", "usage", "limits", "requests", "requests?limit=0", "keys?key=" + s.GatewaySecret, "nowhere", "openapi.json"} {
+	for _, target := range []string{"keys", "usage", "limits", "requests", "requests?limit=0", "keys?key=" +
+		s.GatewaySecret, "nowhere", "openapi.json"} {
 		read("v5 "+strings.ReplaceAll(target, s.GatewaySecret, "SECRET"), "/api/v5/"+target, s.GatewaySecret)
 	}
 	read("v5, a wrong secret", "/api/v5/keys", s.ProjectSecret)
 	read("v5, a newline in the secret", "/api/v5/keys", s.GatewaySecret+"\n")
-	s.call("v5, unsigned", http.MethodGet, "/api/v5/keys", nil, s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Key": {s.APIKey}}))
+	s.call("v5, unsigned", http.MethodGet, "/api/v5/keys", nil,
+		s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Key": {s.APIKey}}))
 	n := 0
 	eventually(s.t, "the refused calls are listed", func() bool {
 		n++

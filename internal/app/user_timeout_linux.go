@@ -7,14 +7,15 @@ import (
 )
 
 const (
-	// unackedDataTimeout is how long the kernel keeps what a peer does not take, after
-	// the connection is closed too.
+	// unackedDataTimeout is how long the kernel keeps unacknowledged data, also
+	// after the connection is closed.
 	unackedDataTimeout = time.Minute
 	// tcpUserTimeout is TCP_USER_TIMEOUT, which package syscall does not name.
 	tcpUserTimeout = 0x12
 )
 
-// setTCPUserTimeout has the kernel drop a connection whose peer takes nothing.
+// setTCPUserTimeout makes the kernel drop a connection whose peer does not
+// acknowledge data for unackedDataTimeout.
 func setTCPUserTimeout(conn net.Conn) {
 	tcp, ok := conn.(*net.TCPConn)
 	if !ok {
@@ -22,7 +23,8 @@ func setTCPUserTimeout(conn net.Conn) {
 	}
 	if raw, err := tcp.SyscallConn(); err == nil {
 		_ = raw.Control(func(fd uintptr) {
-			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout, int(unackedDataTimeout.Milliseconds()))
+			_ = syscall.SetsockoptInt(int(fd), syscall.IPPROTO_TCP, tcpUserTimeout,
+				int(unackedDataTimeout.Milliseconds()))
 		})
 	}
 }

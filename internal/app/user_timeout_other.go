@@ -4,6 +4,6 @@ package app
 
 import "net"
 
-// setTCPUserTimeout does nothing here: the kernel decides for how long it keeps data that a peer does
-// not take.
+// setTCPUserTimeout does nothing on this system, so that the kernel's own timeout
+// for unacknowledged data applies.
 func setTCPUserTimeout(net.Conn) {}

@@ -3,20 +3,17 @@ package app
 import (
 	"time"
 
-	"parley/internal/webhook"
 	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
-// wireWebhooks has what happens to rooms, projects and credentials delivered.
-func (a *App) wireWebhooks(now func() time.Time) error {
+// wireSender builds the sender of webhooks.
+func (a *App) wireSender(now func() time.Time) error {
 	prefixes, hosts, err := a.cfg.WebhookAllowed()
 	if err != nil {
 		return err
 	}
-	sender := post.New(post.Guard{AllowPrivate: a.cfg.WebhookAllowPrivate, Prefixes: prefixes, Hosts: hosts})
-	a.webhooks = webhook.NewService(a.db, a.keys, sender, now, newID, a.log)
-	a.rooms.UseWebhooks(a.webhooks)
-	a.projects.SetEventRecorder(a.webhooks.ProjectChanged)
-	a.keys.SetEventRecorder(a.webhooks.ProjectChanged)
+	poster := post.New(post.Guard{AllowPrivate: a.cfg.WebhookAllowPrivate, Prefixes: prefixes, Hosts: hosts})
+	a.sender = sender.NewService(a.db, a.webhooks, a.keys, poster, now, newID, a.log)
 	return nil
 }

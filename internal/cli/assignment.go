@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// parseAssignments reads NAME=VALUE texts into the body of a change. One of the
-// management API's own types says what there is to change and what each value
-// is; a dot leads to what stands inside. Nothing after the = is the default.
+// parseAssignments converts NAME=VALUE arguments to the body of a change. T is the
+// management API's type of the change; it defines the names and the types of the
+// values. A dot separates nested names. An empty value means the default.
 func parseAssignments[T any](assignments []string) (map[string]any, error) {
 	known := flattenFields(reflect.ValueOf(new(T)).Elem())
 	out := map[string]any{}
@@ -23,7 +23,8 @@ func parseAssignments[T any](assignments []string) (map[string]any, error) {
 		}
 		field, ok := known[name]
 		if !ok {
-			return nil, usageError{fmt.Errorf("there is no %q to set, only %s", name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))}
+			return nil, usageError{fmt.Errorf("unknown setting %q, must be one of %s",
+				name, strings.Join(slices.Sorted(maps.Keys(known)), ", "))}
 		}
 		value, err := parseValue(field.Type(), text)
 		if err != nil {
@@ -41,7 +42,8 @@ func parseAssignments[T any](assignments []string) (map[string]any, error) {
 	return out, nil
 }
 
-// parseValue reads a value of a type; the error says what the text should have been.
+// parseValue converts text to a value of type t. The error describes the expected
+// value.
 func parseValue(t reflect.Type, text string) (any, error) {
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
@@ -70,7 +72,8 @@ func parseValue(t reflect.Type, text string) (any, error) {
 	return n, nil
 }
 
-// formatValue writes a value as parse reads it; "-" for one that is not set.
+// formatValue returns a value in the form that parseValue accepts; "-" if it is
+// not set.
 func formatValue(v reflect.Value) string {
 	if v.Kind() == reflect.Pointer && !v.IsNil() {
 		v = v.Elem()
@@ -85,8 +88,8 @@ func formatValue(v reflect.Value) string {
 	return text
 }
 
-// flattenFields returns the fields of a generated value by their JSON names, those
-// inside others behind a dot.
+// flattenFields returns the fields of a generated struct by their JSON names.
+// Nested fields have a dot in their names.
 func flattenFields(v reflect.Value) map[string]reflect.Value {
 	all := map[string]reflect.Value{}
 	for i := range v.NumField() {

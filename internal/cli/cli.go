@@ -1,5 +1,5 @@
-// Package cli is the command line: it parses arguments, calls app or a running
-// server, and prints. It decides nothing.
+// Package cli is the command line: it parses arguments, calls app or the
+// management API of a running server, and prints the result.
 package cli
 
 import (
@@ -28,46 +28,47 @@ const (
 
 type commands struct {
 	Serve   serveCommand    `cmd:"" help:"Run the service."`
-	Org     orgCommands     `cmd:"" help:"Organizations: create, list, set."`
-	Project projectCommands `cmd:"" help:"Projects: create, list, show, set, suspend, resume, rotate their secret."`
-	Key     keyCommands     `cmd:"" help:"API keys: list, rotate, revoke the overlap."`
-	Room    roomCommands    `cmd:"" help:"Rooms: list, show, end."`
-	Token   tokenCommands   `cmd:"" help:"Management tokens: create, list, revoke."`
-	Webhook webhookCommands `cmd:"" help:"Webhooks: list, show, replay, test; targets, resume; listen."`
+	Org     orgCommands     `cmd:"" help:"Manage organizations."`
+	Project projectCommands `cmd:"" help:"Manage projects and their secrets."`
+	Key     keyCommands     `cmd:"" help:"Manage API keys."`
+	Room    roomCommands    `cmd:"" help:"List, show and end rooms."`
+	Token   tokenCommands   `cmd:"" help:"Manage management tokens."`
+	Webhook webhookCommands `cmd:"" help:"Manage webhook deliveries and test a receiver."`
 	Request requestCommand  `cmd:"" help:"Sign a request and send it."`
-	Sign    signCommand     `cmd:"" help:"Show what is signed for a request, and its signature."`
-	Verify  verifyCommand   `cmd:"" help:"Check a signature, and show what went wrong."`
-	Reseal  resealCommand   `cmd:"" help:"Put every secret under a new master key; the server must be stopped."`
+	Sign    signCommand     `cmd:"" help:"Show the signed text and the signature of a request."`
+	Verify  verifyCommand   `cmd:"" help:"Check a signature and explain why it is wrong."`
+	Reseal  resealCommand   `cmd:"" help:"Seal every secret with a new master key while the server is stopped."`
 	Version versionCommand  `cmd:"" help:"Print the version."`
 }
 
-// streams are where a command reads and writes.
+// streams are the outputs and the environment of a command.
 type streams struct {
 	out, err io.Writer
 	environ  []string
 }
 
-// Run runs the command this process was started for and returns its exit
-// status. The first SIGINT or SIGTERM asks for an orderly stop; the next one
-// gets its way.
+// Run runs the command of this process and returns its exit status. The first
+// SIGINT or SIGTERM stops the command gracefully, the next one kills it.
 func Run() int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	// A supervised process keeps ignoring further signals, because a service manager
+	// may signal both processes and the supervisor decides when to kill the child.
 	if !supervise.Supervised() {
 		context.AfterFunc(ctx, stop)
-	} // else the supervisor decides, also where a service manager signals both
+	}
 	return Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
 }
 
-// Main runs one command and returns the exit status: 0 done, 1 failed, 2 wrong
-// usage. What was asked for goes to out, everything else to errs.
+// Main runs one command and returns the exit status: 0 for success, 1 for failure,
+// 2 for wrong usage. Results go to out, errors and notes to errs.
 func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int {
 	var c commands
 	status := -1
-	// kong parses flags because commands are plain structs in it and flags,
-	// environment and file share one declaration.
+	// kong is used because its commands are plain structs, so that flags, environment
+	// and file share one declaration.
 	options := append(config.Options(environ),
 		kong.Name("parley"),
-		kong.Description("Rooms for video and audio, on your own machine."),
+		kong.Description("Video and audio conferences on your own server."),
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { status = code }),
 		kong.Bind(&streams{out: out, err: errs, environ: environ}),
@@ -83,7 +84,7 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		args = []string{"--help"}
 	}
 	parsed, err := parser.Parse(args)
-	if status >= 0 { // --help was asked for and printed
+	if status >= 0 { // --help has been printed
 		return status
 	}
 	if err != nil {
@@ -105,7 +106,8 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 	return exitOK
 }
 
-// printResult prints what a call to the server came to, or passes its error on.
+// printResult prints the result of a call to the server as JSON, or returns its
+// error.
 func (s *streams) printResult(v any, err error) error {
 	if err != nil {
 		return err
@@ -113,13 +115,13 @@ func (s *streams) printResult(v any, err error) error {
 	return printJSON(s.out, v)
 }
 
-// exitStatus is that of a child process, which has said why.
+// exitStatus is the exit status of a child process, which has printed its error.
 type exitStatus int
 
-// Error implements error.
+// Error returns the status as text.
 func (e exitStatus) Error() string { return fmt.Sprintf("exit status %d", int(e)) }
 
-// usageError is a call that makes no sense, whatever the server says.
+// usageError is an error of the command line, with exit status 2.
 type usageError struct{ error }
 
 // printJSON prints one JSON value.
@@ -131,10 +133,10 @@ func printJSON(w io.Writer, v any) error {
 }
 
 type versionCommand struct {
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON bool `name:"json" help:"JSON output."`
 }
 
-// Run implements the command.
+// Run prints the version.
 func (c versionCommand) Run(s *streams) error {
 	v := struct {
 		Version  string `json:"version"`

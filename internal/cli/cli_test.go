@@ -16,7 +16,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 func TestMain(m *testing.M) {
@@ -50,8 +50,8 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// healthy waits until the server of a data directory answers that it is, and
-// sets $URL, $ADDRESS and $TOKEN to how to reach it.
+// healthy waits until the server of a data directory is healthy, and sets $URL,
+// $ADDRESS and $TOKEN for it.
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	q, ok := awaitServing(ts.MkAbs(args[0]))
 	if !ok {
@@ -62,7 +62,7 @@ func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("TOKEN", q.AdminToken)
 }
 
-// eventually reports whether something comes true within twenty seconds.
+// eventually reports whether a condition becomes true within twenty seconds.
 func eventually(ok func() bool) bool {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ok() {
@@ -72,16 +72,14 @@ func eventually(ok func() bool) bool {
 	return false
 }
 
-// awaitServing waits until the server of a data directory answers that it is
-// healthy.
-func awaitServing(dir string) (q app.Quickstart, ok bool) {
+// awaitServing waits until the server of a data directory is healthy.
+func awaitServing(dir string) (q quickstart.File, ok bool) {
 	return q, eventually(func() bool { q, ok = serving(dir); return ok })
 }
 
-// serving reports whether the server of a data directory answers that it is
-// healthy.
-func serving(dir string) (app.Quickstart, bool) {
-	q, err := app.ReadQuickstart(dir)
+// serving reports whether the server of a data directory is healthy.
+func serving(dir string) (quickstart.File, bool) {
+	q, err := quickstart.Read(dir)
 	if err != nil {
 		return q, false
 	}
@@ -93,8 +91,8 @@ func serving(dir string) (app.Quickstart, bool) {
 	return q, answer.StatusCode == http.StatusOK
 }
 
-// extractReadmeExample writes the example of the README that begins with a text to a file,
-// with the address of the server that runs here.
+// extractReadmeExample writes the example of the README that begins with a text
+// to a file, with the address of the running server.
 func extractReadmeExample(ts *testscript.TestScript, _ bool, args []string) {
 	raw, err := os.ReadFile(readmePath)
 	ts.Check(err)

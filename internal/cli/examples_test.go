@@ -12,14 +12,14 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
-// example is a block of a guide that can be run: its first line, a comment,
-// names its file.
+// example is a runnable block of a guide. Its first line, a comment, names its
+// file.
 var example = regexp.MustCompile("(?ms)^```(?:sh|go|js|python)\n((?:#|//) (\\S+)\n.*?)^```$")
 
 var runnable = regexp.MustCompile("(?m)^```(?:sh|go|js|python)$")
 
-// examples writes the examples of the guides to files of their names. There
-// must be those named and no others, so that none is left unrun.
+// examples writes the examples of the guides to files with their names. It fails
+// unless they are exactly the named ones, so that every example is run.
 func examples(ts *testscript.TestScript, _ bool, names []string) {
 	if _, err := os.Stat(filepath.Join(ts.Getenv("REPO"), "test/webhooks/node_modules/standardwebhooks")); err != nil {
 		ts.Fatalf("the examples that receive webhooks need what test/webhooks/package.json names: run npm ci there, or make test-go")
@@ -46,7 +46,7 @@ func examples(ts *testscript.TestScript, _ bool, names []string) {
 	}
 }
 
-// goEnv lets the scripts run Go, with the caches of whoever runs the tests.
+// goEnv lets the scripts run Go with the caches of the user who runs the tests.
 func goEnv(e *testscript.Env) error {
 	repository, err := filepath.Abs("../..")
 	if err != nil {

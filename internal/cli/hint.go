@@ -8,47 +8,68 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// hint is a usual way to get a signature wrong.
+// hint is a common signing mistake.
 type hint struct {
 	Code    string `json:"code"`
 	Message string `json:"message"`
 }
 
-// The slips that are recognised.
+// The mistakes that are recognized.
 var (
-	hintMilliseconds    = hint{"milliseconds", "the timestamp that was signed is in milliseconds: sign and send Unix time in seconds"}
-	hintBase64          = hint{"base64_for_hex", "the signature is in Base64: send it as 64 hexadecimal digits"}
-	hintHex             = hint{"hex_for_base64", "the signature is in hexadecimal digits: send it in standard, padded Base64"}
-	hintBase64Form      = hint{"base64_form", "the signature is not in standard Base64 with padding"}
-	hintBase64OfHex     = hint{"base64_of_hex", "the signature is the Base64 of hexadecimal digits: encode the 32 bytes once"}
-	hintQuery           = hint{"query_left_out", "the query was left out of what was signed: sign the target as it is sent, with ? and the query"}
-	hintDecoded         = hint{"target_decoded", "the target was signed decoded: sign it byte for byte as it stands in the request line"}
-	hintNewline         = hint{"newline_in_secret", "the secret was used with a line break at its end: leave it out of the key"}
-	hintWhiteSpace      = hint{"white_space_in_secret", "the secret given here has white space around it, the one that signed has none"}
-	hintOtherSecret     = hint{"other_secret", "it was signed with another of this project's credentials"}
-	hintDecodedKey      = hint{"secret_decoded", "the secret was decoded first: the key is the bytes of the whole text as shown"}
-	hintBody            = hint{"body_not_signed", "the body was not signed: its raw bytes are the last part of the signed text"}
-	hintBodyChanged     = hint{"body_changed", "the body was signed in another layout than it is sent: sign the very bytes that go out"}
-	hintIdempotency     = hint{"idempotency_key_not_signed", "the idempotency key was not signed: it is the fifth part of the signed text"}
-	hintMethod          = hint{"method_case", "the method was signed in lower case: it is signed in upper case"}
-	hintTextCutShort    = hint{"text_cut_short", "the line feeds at the end of the signed text were left out: empty parts keep theirs"}
-	hintTrailingNewline = hint{"newline_at_end", "a line feed was signed after the last part: nothing stands behind the body"}
-	hintCarriageReturns = hint{"carriage_returns", "the parts were joined with CR and LF: it is one line feed between each two"}
-	hintWholeText       = hint{"whole_text_signed", "more than the body was signed: this route signs the body alone"}
+	hintMilliseconds = hint{"milliseconds",
+		"the signed timestamp is in milliseconds: sign and send Unix time in seconds"}
+	hintBase64 = hint{"base64_for_hex",
+		"the signature is in Base64: send it as 64 hexadecimal digits"}
+	hintHex = hint{"hex_for_base64",
+		"the signature is in hexadecimal digits: send it in standard, padded Base64"}
+	hintBase64Form = hint{"base64_form",
+		"the signature is not in standard Base64 with padding"}
+	hintBase64OfHex = hint{"base64_of_hex",
+		"the signature is the Base64 of hexadecimal digits: encode the 32 bytes once"}
+	hintQuery = hint{"query_left_out",
+		"the query was not signed: sign the target as it is sent, with ? and the query"}
+	hintDecoded = hint{"target_decoded",
+		"the decoded target was signed: sign it byte for byte as in the request line"}
+	hintNewline = hint{"newline_in_secret",
+		"the secret was used with a line break at its end: remove it from the key"}
+	hintWhiteSpace = hint{"white_space_in_secret",
+		"the secret given here has white space around it, but the signature was made without"}
+	hintOtherSecret = hint{"other_secret",
+		"the signature was made with another credential of this project"}
+	hintDecodedKey = hint{"secret_decoded",
+		"the secret was decoded first: the key is the bytes of the whole text as shown"}
+	hintBody = hint{"body_not_signed",
+		"the body was not signed: its raw bytes are the last part of the signed text"}
+	hintBodyChanged = hint{"body_changed",
+		"the body was signed with other white space than it is sent: sign the exact bytes that are sent"}
+	hintIdempotency = hint{"idempotency_key_not_signed",
+		"the idempotency key was not signed: it is the fifth part of the signed text"}
+	hintMethod = hint{"method_case",
+		"the method was signed in lower case: sign it in upper case"}
+	hintTextCutShort = hint{"text_cut_short",
+		"the line feeds at the end of the signed text are missing: keep those before empty parts"}
+	hintTrailingNewline = hint{"newline_at_end",
+		"a line feed was signed after the last part: the signed text ends with the body"}
+	hintCarriageReturns = hint{"carriage_returns",
+		"the parts were joined with CR and LF: join them with a single line feed"}
+	hintWholeText = hint{"whole_text_signed",
+		"more than the body was signed: this route signs only the body"}
 )
 
-// variant is something a client may have used instead of the right thing.
+// variant is a value that a client may have used by mistake, with the hints that
+// describe the mistake.
 type variant struct {
 	value string
 	hints []hint
 }
 
-// findHints returns the fewest slips that together explain a signature; nil
-// when none do. given is the text that the client says it signed, if any.
+// findHints returns the smallest set of mistakes that explains a signature; nil if
+// none does. given is the text that the client signed, or empty if unknown.
 func findHints(t signedText, c credentials, signature, given string) []hint {
 	var best []hint
 	for _, text := range candidateTexts(t, given) {
@@ -57,9 +78,9 @@ func findHints(t signedText, c credentials, signature, given string) []hint {
 			mac.Write([]byte(text.value))
 			sum := mac.Sum(nil)
 			for _, form := range signatureForms(t, signature) {
-				slips := append(append(append([]hint{}, text.hints...), k.hints...), form.hints...)
-				if form.value == string(sum) && len(slips) > 0 && (best == nil || len(slips) < len(best)) {
-					best = slips
+				hints := slices.Concat(text.hints, k.hints, form.hints)
+				if form.value == string(sum) && len(hints) > 0 && (best == nil || len(hints) < len(best)) {
+					best = hints
 				}
 			}
 		}
@@ -67,12 +88,12 @@ func findHints(t signedText, c credentials, signature, given string) []hint {
 	return best
 }
 
-// signatureForms are the bytes a signature may stand for.
+// signatureForms returns the decodings of a signature.
 func signatureForms(t signedText, signature string) []variant {
 	var all []variant
-	add := func(raw []byte, err error, slips ...hint) {
+	add := func(raw []byte, err error, hints ...hint) {
 		if err == nil {
-			all = append(all, variant{string(raw), slips})
+			all = append(all, variant{string(raw), hints})
 		}
 	}
 	raw, err := hex.DecodeString(strings.TrimSpace(signature))
@@ -94,6 +115,7 @@ func signatureForms(t signedText, signature string) []variant {
 	return all
 }
 
+// candidateKeys returns the right key and those that may have been used instead.
 func candidateKeys(t signedText, c credentials) []variant {
 	all := []variant{{t.key, nil}, {t.key + "\n", []hint{hintNewline}}, {t.key + "\r\n", []hint{hintNewline}}}
 	if trimmed := strings.TrimSpace(t.key); trimmed != t.key {
@@ -101,7 +123,8 @@ func candidateKeys(t signedText, c credentials) []variant {
 	}
 	for _, other := range []string{c.GatewaySecret, c.ProjectSecret, c.APIKey} {
 		if other != "" && other != t.key {
-			all = append(all, variant{other, []hint{hintOtherSecret}}, variant{other + "\n", []hint{hintOtherSecret, hintNewline}})
+			all = append(all, variant{other, []hint{hintOtherSecret}},
+				variant{other + "\n", []hint{hintOtherSecret, hintNewline}})
 		}
 	}
 	if _, encoded, ok := strings.Cut(t.key, "_"); ok {
@@ -113,11 +136,13 @@ func candidateKeys(t signedText, c credentials) []variant {
 	return all
 }
 
+// candidateTexts returns the right text and those that may have been signed
+// instead.
 func candidateTexts(t signedText, given string) []variant {
 	right := joinParts(t.Parts)
 	all := []variant{{right, nil}, {right + "\n", []hint{hintTrailingNewline}}}
 	body := t.value("body")
-	with := func(name, value string, s hint) {
+	with := func(name, value string, h hint) {
 		parts := append([]part{}, t.Parts...)
 		for i := range parts {
 			if parts[i].Name == name {
@@ -125,7 +150,7 @@ func candidateTexts(t signedText, given string) []variant {
 			}
 		}
 		if text := joinParts(parts); text != right {
-			all = append(all, variant{text, []hint{s}})
+			all = append(all, variant{text, []hint{h}})
 		}
 	}
 	with("body", "", hintBody)
@@ -158,7 +183,7 @@ func candidateTexts(t signedText, given string) []variant {
 	return all
 }
 
-// bodyLayouts are other layouts of the same body.
+// bodyLayouts returns the same body with other white space.
 func bodyLayouts(body string) []string {
 	all := []string{strings.TrimRight(body, "\r\n"), body + "\n"}
 	var compact, indented bytes.Buffer

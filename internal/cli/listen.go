@@ -16,34 +16,35 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 const (
-	// maxWebhookBody is the longest body that is read; those of Parley are far
-	// shorter.
+	// maxWebhookBody is the maximum size of a body in bytes; those of Parley are much
+	// smaller.
 	maxWebhookBody = 1 << 20
-	// maxSecretInput is how much of standard input is read for a secret.
+	// maxSecretInput is how many bytes of standard input are read for a secret.
 	maxSecretInput = 4 << 10
 
-	webhookReadTimeout     = 15 * time.Second // for a delivery to come in
-	webhookShutdownTimeout = 2 * time.Second  // for those under way when we stop
+	webhookReadTimeout     = 15 * time.Second // for reading a delivery
+	webhookShutdownTimeout = 2 * time.Second  // for deliveries in flight when the command stops
 )
 
 type webhookListen struct {
-	DataDir       string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Where quickstart.json is, which has the secret that is not given."`
-	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"The project secret, which webhooks are signed with; - reads it from standard input."`
-	Listen        string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"The address to listen on."`
-	Status        int    `default:"204" placeholder:"CODE" help:"What to answer to webhooks that verify, such as 500 to see them come again."`
-	JSON          bool   `name:"json" help:"Print each webhook as a line of JSON, with its payload."`
+	DataDir       string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Directory with quickstart.json, which contains the default of --project-secret."`
+	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Project secret that webhooks are signed with; - reads it from standard input."`
+	Listen        string `default:"127.0.0.1:8090" placeholder:"HOST:PORT" help:"Address to listen on."`
+	Status        int    `default:"204" placeholder:"CODE" help:"Status of the response to valid webhooks; 500, for example, to see retries."`
+	JSON          bool   `name:"json" help:"JSON output, one line with the payload per webhook."`
 }
 
-// Help implements kong's interface.
+// Help returns the detailed help of the command.
 func (webhookListen) Help() string {
-	return "For your own machine: prints each webhook that comes, whether its signature verifies, and if not why; what is missing, and what comes again. One that does not verify is answered with 401."
+	return "For development: prints each webhook with the result of its signature check, and reports missing, " +
+		"repeated and replayed webhooks. Webhooks with an invalid signature get the status 401."
 }
 
-// Run implements the command.
+// Run receives webhooks until ctx ends.
 func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	if c.Status < 200 || c.Status > 599 {
 		return usageError{fmt.Errorf("--status must be 200 to 599, not %d", c.Status)}
@@ -58,8 +59,8 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	}
 	l := &webhookReceiver{verifier: newWebhookVerifier(secret, q.ProjectID), command: c, out: s.out}
 	l.printInstructions(s.err, listener.Addr(), q.ProjectID)
-	server := &http.Server{Handler: l, ReadHeaderTimeout: webhookReadTimeout, ReadTimeout: webhookReadTimeout, IdleTimeout: time.Minute,
-		MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: l, ReadHeaderTimeout: webhookReadTimeout, ReadTimeout: webhookReadTimeout,
+		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
@@ -67,18 +68,18 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 		return err
 	case <-ctx.Done():
 	}
-	last, cancel := context.WithTimeout(context.Background(), webhookShutdownTimeout)
+	shutdownCtx, cancel := context.WithTimeout(context.Background(), webhookShutdownTimeout)
 	defer cancel()
-	if server.Shutdown(last) != nil {
+	if server.Shutdown(shutdownCtx) != nil {
 		_ = server.Close()
 	}
 	return l.printSummary(s.err)
 }
 
-// loadSecret returns the project secret. What else is known of its project is in
-// the quick start file, if it comes from there.
-func (c webhookListen) loadSecret(stdin io.Reader) (string, app.Quickstart, error) {
-	var q app.Quickstart
+// loadSecret returns the project secret from the flag, standard input or the
+// quickstart file. The Quickstart is set only if the secret comes from that file.
+func (c webhookListen) loadSecret(stdin io.Reader) (string, quickstart.File, error) {
+	var q quickstart.File
 	secret := c.ProjectSecret
 	switch secret {
 	case "-":
@@ -89,32 +90,34 @@ func (c webhookListen) loadSecret(stdin io.Reader) (string, app.Quickstart, erro
 		secret = strings.TrimSpace(string(raw))
 	case "":
 		var err error
-		if q, err = app.ReadQuickstart(c.DataDir); err != nil && !os.IsNotExist(err) {
+		if q, err = quickstart.Read(c.DataDir); err != nil && !os.IsNotExist(err) {
 			return "", q, err
 		}
 		if secret = q.ProjectSecret; secret == "" {
-			return "", q, usageError{fmt.Errorf("the project secret is missing: there is no %s in %s; set PARLEY_PROJECT_SECRET, or give it on standard input with --project-secret -", app.QuickstartFile, c.DataDir)}
+			return "", q, usageError{fmt.Errorf("the project secret is missing, and there is no %s in %s: "+
+				"set PARLEY_PROJECT_SECRET, or pass it on standard input with --project-secret -",
+				quickstart.FileName, c.DataDir)}
 		}
 	}
 	if _, err := sign.Webhook([]string{secret}, "id", "0", nil); err != nil {
-		return "", q, usageError{fmt.Errorf("what was given is no project secret: %w", err)}
+		return "", q, usageError{fmt.Errorf("invalid project secret: %w", err)}
 	}
 	return secret, q, nil
 }
 
-// webhookReceiver is a receiver at work.
+// webhookReceiver is the HTTP handler that verifies and prints webhooks.
 type webhookReceiver struct {
 	command webhookListen
 	out     io.Writer
 
-	mu       sync.Mutex // one delivery after another
+	mu       sync.Mutex // serializes deliveries
 	verifier *webhookVerifier
 	err      error // of printing
 }
 
-// printInstructions says what to do next.
-func (l *webhookReceiver) printInstructions(w io.Writer, where net.Addr, project string) {
-	address := where.String()
+// printInstructions prints how to send webhooks to this receiver.
+func (l *webhookReceiver) printInstructions(w io.Writer, listening net.Addr, project string) {
+	address := listening.String()
 	if a, err := netip.ParseAddrPort(address); err == nil && a.Addr().IsUnspecified() {
 		address = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), a.Port()).String()
 	}
@@ -122,19 +125,21 @@ func (l *webhookReceiver) printInstructions(w io.Writer, where net.Addr, project
 	if project == "" {
 		project = "PROJECT_ID"
 	}
-	fmt.Fprintf(w, "Webhooks are taken at http://%s/ until Ctrl-C.\n\n", address)
-	fmt.Fprintf(w, "Give it as webhook_url of a room, or for all rooms of the project:\n  parley project set %s default_webhook_url=http://%s/\n\n", project, address)
-	fmt.Fprintf(w, "A server sends to an address like this one only if it was started with\n  parley serve --webhook-allow %s\n\n", host)
+	fmt.Fprintf(w, "Listening for webhooks at http://%s/ until Ctrl-C.\n\n", address)
+	fmt.Fprintf(w, "Use this URL as webhook_url of a room, or for all rooms of the project:\n"+
+		"  parley project set %s default_webhook_url=http://%s/\n\n", project, address)
+	fmt.Fprintf(w, "The server sends webhooks to a private address only if it was started with\n"+
+		"  parley serve --webhook-allow %s\n\n", host)
 	if l.command.Status/100 != 2 {
-		fmt.Fprintf(w, "Each is answered with %d, so it counts as not delivered.\n\n", l.command.Status)
+		fmt.Fprintf(w, "The response is %d, so the server treats each webhook as not delivered.\n\n", l.command.Status)
 	}
 }
 
-// ServeHTTP implements http.Handler.
+// ServeHTTP receives a webhook.
 func (l *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
-		http.Error(w, "webhooks come with POST", http.StatusMethodNotAllowed)
+		http.Error(w, "the method of webhooks must be POST", http.StatusMethodNotAllowed)
 		return
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxWebhookBody))
@@ -157,18 +162,22 @@ func (l *webhookReceiver) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(a.Status)
 }
 
-// rejectUnreadable tells of a body that could not be read.
+// rejectUnreadable reports a body that could not be read completely.
 func (l *webhookReceiver) rejectUnreadable(w http.ResponseWriter, r *http.Request, err error) {
-	status, wrong := http.StatusBadRequest, hint{"body_cut", "the connection ended, or was too slow, before the body did"}
+	status := http.StatusBadRequest
+	problem := hint{"body_cut", "the connection ended or timed out before the end of the body"}
 	var large *http.MaxBytesError
 	if errors.As(err, &large) {
-		status, wrong = http.StatusRequestEntityTooLarge, hint{"body_too_large", fmt.Sprintf("the body has more than %d bytes, and Parley's have far fewer", large.Limit)}
+		status = http.StatusRequestEntityTooLarge
+		problem = hint{"body_too_large",
+			fmt.Sprintf("the body has more than %d bytes; those of Parley are much smaller", large.Limit)}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.verifier.received++
-	l.print(webhookReport{ReceivedAt: time.Now().UTC().Format(timestampLayout), Target: r.URL.RequestURI(), WebhookID: r.Header.Get(headerWebhookID), Problem: &wrong, Status: status})
-	http.Error(w, wrong.Message, status)
+	l.print(webhookReport{ReceivedAt: time.Now().UTC().Format(timestampLayout), Target: r.URL.RequestURI(),
+		WebhookID: r.Header.Get(headerWebhookID), Problem: &problem, Status: status})
+	http.Error(w, problem.Message, status)
 }
 
 func (l *webhookReceiver) print(a webhookReport) {
@@ -184,18 +193,17 @@ func (l *webhookReceiver) print(a webhookReport) {
 	l.err = errors.Join(l.err, write())
 }
 
-// printSummary says at the end what there was.
+// printSummary prints the totals and returns the first error of printing.
 func (l *webhookReceiver) printSummary(w io.Writer) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.verifier
-	fmt.Fprintf(w, "%s, %d verified, %d of them again; %s.\n", pluralize(b.received, "webhook came", "webhooks came"), b.valid, b.duplicates,
-		pluralize(b.gaps, "gap", "gaps"))
+	v := l.verifier
+	fmt.Fprintf(w, "%s received, %d verified, %d of them repeated; %s.\n",
+		pluralize(v.received, "webhook", "webhooks"), v.valid, v.duplicates, pluralize(v.gaps, "gap", "gaps"))
 	return l.err
 }
 
-// String is an arrival for people: a line, and one more for each thing they
-// should know.
+// String formats a report for people: one line, and one more for each finding.
 func (a webhookReport) String() string {
 	var out strings.Builder
 	kind := a.Type
@@ -212,27 +220,30 @@ func (a webhookReport) String() string {
 		out.WriteString("  NOT VERIFIED")
 	}
 	fmt.Fprintf(&out, "  answered %d\n", a.Status)
-	say := func(format string, args ...any) { fmt.Fprintf(&out, "    "+format+"\n", args...) }
+	writeLine := func(format string, args ...any) { fmt.Fprintf(&out, "    "+format+"\n", args...) }
 	if a.Problem != nil {
-		say("%s (%s)", a.Problem.Message, a.Problem.Code)
+		writeLine("%s (%s)", a.Problem.Message, a.Problem.Code)
 	}
 	switch {
 	case a.Signatures > 1 && a.Signature == 1:
-		say("the first of %d signatures fits: the secret is being rotated, and yours is the new one", a.Signatures)
+		writeLine("the first of %d signatures matches: the secret is being rotated, and yours is the new one",
+			a.Signatures)
 	case a.Signature > 1:
-		say("signature %d of %d fits: the secret is being rotated, and yours ends with the overlap", a.Signature, a.Signatures)
+		writeLine("signature %d of %d matches: the secret is being rotated, and yours is valid until the overlap ends",
+			a.Signature, a.Signatures)
 	}
 	switch {
 	case a.Replay:
-		say("a replay; it has come %s here", pluralize(a.Times, "time", "times"))
+		writeLine("a replay; received %s", pluralize(a.Times, "time", "times"))
 	case a.Times > 1:
-		say("the same webhook for the %d. time: an answer was not 2xx, or not seen", a.Times)
+		writeLine("the same webhook for the %d. time: an earlier response was not 2xx or was lost", a.Times)
 	}
 	if a.Missing {
-		say("MISSING: the last one that came is %d, and there was more up to %d; parley webhook list and replay know them", a.Last, a.Previous)
+		writeLine("MISSING: the last received sequence is %d, but events up to %d were sent; "+
+			"see parley webhook list and replay", a.Last, a.Previous)
 	}
 	if a.Late {
-		say("out of order: %d has come before", a.Last)
+		writeLine("out of order: sequence %d was received before", a.Last)
 	}
 	return out.String()
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 const (
@@ -21,16 +21,16 @@ const (
 	otherSecret = "whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="
 )
 
-// startListen runs the command with a secret from the quick start file and returns
-// where it listens, what it prints, and how to end it.
+// startListen runs the command with a secret from the quickstart file, and
+// returns its address, its output and a function that ends it.
 func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, end func() (status int, errs string)) {
 	t.Helper()
 	dir := t.TempDir()
-	raw, err := json.Marshal(app.Quickstart{ProjectID: "P", ProjectSecret: oldSecret})
+	raw, err := json.Marshal(quickstart.File{ProjectID: "P", ProjectSecret: oldSecret})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, app.QuickstartFile), raw, 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, quickstart.FileName), raw, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -38,11 +38,13 @@ func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, en
 	var errs syncBuffer
 	ended := make(chan int, 1)
 	go func() {
-		ended <- Main(ctx, append([]string{"webhook", "listen", "--listen", "127.0.0.1:0", "--data-dir", dir}, flags...), nil, out, &errs)
+		ended <- Main(ctx, append([]string{"webhook", "listen", "--listen", "127.0.0.1:0", "--data-dir", dir},
+			flags...), nil, out, &errs)
 	}()
 	t.Cleanup(stop)
-	greeting := regexp.MustCompile(`taken at (http://127\.0\.0\.1:\d+/) until`)
-	for deadline := time.Now().Add(20 * time.Second); url == "" && time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
+	greeting := regexp.MustCompile(`webhooks at (http://127\.0\.0\.1:\d+/) until`)
+	for deadline := time.Now().Add(20 * time.Second); url == "" &&
+		time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
 		if m := greeting.FindStringSubmatch(errs.String()); m != nil {
 			url = m[1]
 		}
@@ -56,7 +58,7 @@ func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, en
 	}
 }
 
-// testWebhook is one to be sent.
+// testWebhook is a webhook to send.
 type testWebhook struct {
 	id, body        string
 	secrets         []string
@@ -67,7 +69,8 @@ type testWebhook struct {
 
 func newEvent(id, room string, sequence, previous int) testWebhook {
 	return testWebhook{id: id, secrets: []string{oldSecret},
-		body: fmt.Sprintf(`{"id":%q,"type":"room.opened","sequence":%d,"previous":%d,"project_id":"P","data":{"room_id":%q}}`, id, sequence, previous, room)}
+		body: fmt.Sprintf(
+			`{"id":%q,"type":"room.opened","sequence":%d,"previous":%d,"project_id":"P","data":{"room_id":%q}}`, id, sequence, previous, room)}
 }
 
 func (w testWebhook) send(t *testing.T, url string) (status int) {
@@ -84,7 +87,8 @@ func (w testWebhook) send(t *testing.T, url string) (status int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, value := range map[string]string{headerWebhookID: w.id, headerWebhookTimestamp: timestamp, headerWebhookSignature: signature} {
+	for name, value := range map[string]string{headerWebhookID: w.id, headerWebhookTimestamp: timestamp,
+		headerWebhookSignature: signature} {
 		q.Header.Set(name, value)
 	}
 	for name, value := range w.headerOverrides {
@@ -100,7 +104,7 @@ func (w testWebhook) send(t *testing.T, url string) (status int) {
 	return answer.StatusCode
 }
 
-// readReports reads what was printed as JSON lines.
+// readReports parses the JSON lines of the output.
 func readReports(t *testing.T, out *syncBuffer) (all []webhookReport) {
 	t.Helper()
 	for line := range strings.Lines(out.String()) {
@@ -113,7 +117,8 @@ func readReports(t *testing.T, out *syncBuffer) (all []webhookReport) {
 	return all
 }
 
-// What is wrong with a webhook is said, and it is refused.
+// TestWebhookListen_ReportsProblem checks the problem that is reported for each
+// kind of invalid webhook, which is refused.
 func TestWebhookListen_ReportsProblem(t *testing.T) {
 	t.Parallel()
 	url, out, end := startListen(t, "--json")
@@ -172,13 +177,14 @@ func TestWebhookListen_ReportsProblem(t *testing.T) {
 			t.Errorf("%d: %+v %s, want %q", i, a, code, tc.problem)
 		}
 	}
-	if status, errs := end(); status != exitOK || !strings.Contains(errs, "18 webhooks came, 2 verified, 0 of them again; 0 gaps.") {
+	if status, errs := end(); status != exitOK || !strings.Contains(errs,
+		"18 webhooks received, 2 verified, 0 of them repeated; 0 gaps.") {
 		t.Errorf("%d %s", status, errs)
 	}
 }
 
-// What is missing, comes again, is replayed or comes in the wrong order is
-// marked, for each room and path by itself.
+// TestWebhookListen_TracksSequence checks that missing, repeated, replayed and
+// late webhooks are marked, separately for each room and path.
 func TestWebhookListen_TracksSequence(t *testing.T) {
 	t.Parallel()
 	url, out, end := startListen(t, "--status", "500", "--json")
@@ -215,20 +221,22 @@ func TestWebhookListen_TracksSequence(t *testing.T) {
 		status := tc.send(t, url+tc.path)
 		all := readReports(t, out)
 		a := all[len(all)-1]
-		if got := (mark{a.Times, a.Replay, a.Missing, a.Late, a.Last}); got != tc.want || a.Target != "/"+tc.path || string(a.Payload) != tc.body {
+		if got := (mark{a.Times, a.Replay, a.Missing, a.Late, a.Last}); got != tc.want || a.Target != "/"+tc.path ||
+			string(a.Payload) != tc.body {
 			t.Errorf("%d: %+v, want %+v; %+v", i, got, tc.want, a)
 		}
 		if want := map[bool]int{true: 500, false: 401}[a.Valid]; status != want || a.Status != want {
 			t.Errorf("%d: answered %d, told %d", i, status, a.Status)
 		}
 	}
-	if status, errs := end(); status != exitOK || !strings.Contains(errs, "Each is answered with 500") ||
-		!strings.Contains(errs, "12 webhooks came, 11 verified, 2 of them again; 1 gap.") {
+	if status, errs := end(); status != exitOK || !strings.Contains(errs, "The response is 500") ||
+		!strings.Contains(errs, "12 webhooks received, 11 verified, 2 of them repeated; 1 gap.") {
 		t.Errorf("%d %s", status, errs)
 	}
 }
 
-// For people it says the same in words, and nothing that moves their cursor.
+// TestWebhookListen_TextOutput checks the output for people, without control
+// characters.
 func TestWebhookListen_TextOutput(t *testing.T) {
 	t.Parallel()
 	url, out, end := startListen(t)
@@ -250,17 +258,18 @@ func TestWebhookListen_TextOutput(t *testing.T) {
 	}
 	for _, line := range []string{
 		`(?m)^20\S+Z  room\.opened  sequence 1, after 0  room r1  verified  answered 204$`,
-		`(?m)^    signature 2 of 2 fits: the secret is being rotated, and yours ends with the overlap$`,
+		`(?m)^    signature 2 of 2 matches: the secret is being rotated, and yours is valid until the overlap ends$`,
 		`(?m)^    the same webhook for the 2\. time`,
-		`(?m)^    MISSING: the last one that came is 1, and there was more up to 3`,
+		`(?m)^    MISSING: the last received sequence is 1, but events up to 3 were sent`,
 		`(?m)^20\S+Z  �\[2J  sequence 5, after 4  room r1  NOT VERIFIED  answered 401$`,
-		`(?m)^    no signature fits, .* \(body_changed\)$`,
+		`(?m)^    no signature matches, .* \(body_changed\)$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out.String()) {
 			t.Errorf("%s is not in\n%s", line, out.String())
 		}
 	}
-	for _, line := range []string{"parley project set P default_webhook_url=" + url, "parley serve --webhook-allow 127.0.0.1", "4 webhooks came, 3 verified, 1 of them again; 1 gap."} {
+	for _, line := range []string{"parley project set P default_webhook_url=" + url,
+		"parley serve --webhook-allow 127.0.0.1", "4 webhooks received, 3 verified, 1 of them repeated; 1 gap."} {
 		if !strings.Contains(errs, line) {
 			t.Errorf("%q is not in\n%s", line, errs)
 		}

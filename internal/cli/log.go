@@ -10,11 +10,11 @@ import (
 	"parley/internal/config"
 )
 
-// Log lines of a busy server share a write: one for each costs as much as
-// the line itself. A line waits that long at most.
+// Log lines of a busy server share a write, because a write per line costs as much
+// as the line itself.
 const (
-	logFlushInterval = 10 * time.Millisecond
-	logBufferSize    = 64 << 10 // bytes that are written at once
+	logFlushInterval = 10 * time.Millisecond // longest delay of a line
+	logBufferSize    = 64 << 10              // bytes that are written at once
 )
 
 func newLogger(c config.Config, w *logWriter) *slog.Logger {
@@ -25,14 +25,14 @@ func newLogger(c config.Config, w *logWriter) *slog.Logger {
 	return slog.New(flushOnWarnHandler{slog.NewTextHandler(w, options), w})
 }
 
-// flushOnWarnHandler writes at once what an operator has to know, and with it all
-// that led to it.
+// flushOnWarnHandler flushes the log at once after a record with level warn or
+// higher.
 type flushOnWarnHandler struct {
 	slog.Handler
 	w *logWriter
 }
 
-// Handle implements slog.Handler.
+// Handle writes a record.
 func (h flushOnWarnHandler) Handle(ctx context.Context, r slog.Record) error {
 	err := h.Handler.Handle(ctx, r)
 	if r.Level >= slog.LevelWarn {
@@ -41,26 +41,26 @@ func (h flushOnWarnHandler) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-// WithAttrs implements slog.Handler.
+// WithAttrs returns a handler with more attributes that also flushes on warnings.
 func (h flushOnWarnHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return flushOnWarnHandler{h.Handler.WithAttrs(attrs), h.w}
 }
 
-// WithGroup implements slog.Handler.
+// WithGroup returns a handler with a group that also flushes on warnings.
 func (h flushOnWarnHandler) WithGroup(name string) slog.Handler {
 	return flushOnWarnHandler{h.Handler.WithGroup(name), h.w}
 }
 
-// logWriter gathers what is written and passes it on a moment later.
+// logWriter buffers lines for at most logFlushInterval.
 type logWriter struct {
 	out io.Writer
 
 	mu      sync.Mutex
 	pending []byte
-	timer   *time.Timer // runs while something waits; nil before the first line
+	timer   *time.Timer // runs while lines are pending; nil before the first line
 }
 
-// Write implements io.Writer. It never fails: nobody could be told.
+// Write buffers a line. It never fails, because an error could not be logged.
 func (w *logWriter) Write(line []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -69,7 +69,7 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	switch {
 	case len(w.pending) >= logBufferSize:
 		w.flushLocked()
-	case !first: // the timer runs
+	case !first: // the timer is already running
 	case w.timer == nil:
 		w.timer = time.AfterFunc(logFlushInterval, w.flush)
 	default:
@@ -78,7 +78,7 @@ func (w *logWriter) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// flush writes what waits.
+// flush writes the pending lines.
 func (w *logWriter) flush() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"parley/internal/config"
 )
 
-// writeRecorder is what came to a log, one element for each write.
+// writeRecorder records each write to a log as one element.
 type writeRecorder struct{ calls []string }
 
 func (w *writeRecorder) Write(p []byte) (int, error) {
@@ -39,7 +39,8 @@ func TestLogWriter_BatchesLines(t *testing.T) {
 		}
 		log.Info("before")
 		log.Warn("at once")
-		if len(got.calls) != 1 || !strings.Contains(got.calls[0], "before") || !strings.Contains(got.calls[0], "at once") {
+		if len(got.calls) != 1 || !strings.Contains(got.calls[0], "before") ||
+			!strings.Contains(got.calls[0], "at once") {
 			t.Fatalf("a warning waited: %q", got.calls)
 		}
 		log.Info("last")
@@ -55,7 +56,8 @@ func TestLogWriter_BatchesLines(t *testing.T) {
 	})
 }
 
-// However much is written in a moment, little of it is held.
+// TestLogWriter_BoundedBuffer checks that the buffer stays small under many
+// writes.
 func TestLogWriter_BoundedBuffer(t *testing.T) {
 	var out bytes.Buffer
 	lines := &logWriter{out: &out}

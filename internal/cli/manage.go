@@ -14,23 +14,24 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
-// manager reaches the management API of a running server.
+// manager contains the flags of commands that call the management API of a running
+// server.
 type manager struct {
-	DataDir string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Where quickstart.json is, which gives what is left out."`
-	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"Where the server is."`
-	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"A management token."`
-	JSON    bool   `name:"json" help:"Print JSON."`
+	DataDir string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Directory with quickstart.json, which contains the defaults of --url and --token."`
+	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
+	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token."`
+	JSON    bool   `name:"json" help:"JSON output."`
 }
 
-// applyQuickstart takes what was not given from the quick start file, where there is one.
+// applyQuickstart sets missing flags from the quickstart file.
 func (m *manager) applyQuickstart() error {
 	if m.URL != "" && m.Token != "" {
 		return nil
 	}
-	q, err := app.ReadQuickstart(m.DataDir)
+	q, err := quickstart.Read(m.DataDir)
 	if err != nil && !os.IsNotExist(err) {
 		return err
 	}
@@ -42,14 +43,15 @@ func (m *manager) applyQuickstart() error {
 	}
 	for flag, value := range map[string]string{"--url (PARLEY_URL)": m.URL, "--token (PARLEY_ADMIN_TOKEN)": m.Token} {
 		if value == "" {
-			return usageError{fmt.Errorf("%s is missing, and there is no %s in %s to take it from", flag, app.QuickstartFile, m.DataDir)}
+			return usageError{fmt.Errorf("%s is missing, and there is no %s in %s",
+				flag, quickstart.FileName, m.DataDir)}
 		}
 	}
 	return nil
 }
 
-// callManagement asks the management API for one thing. What the server refuses is an
-// error in its words.
+// callManagement calls the management API and decodes the response. If the server
+// refuses the call, the error contains the server's message.
 func callManagement[T any](ctx context.Context, m manager, method, path string, body any) (T, error) {
 	var out T
 	if err := m.applyQuickstart(); err != nil {
@@ -60,33 +62,33 @@ func callManagement[T any](ctx context.Context, m manager, method, path string, 
 		return out, err
 	}
 	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // a token goes where it was meant to go, and nowhere else
+		return http.ErrUseLastResponse // so that the token is not sent to another host
 	}}
-	answer, err := client.Do(r)
+	response, err := client.Do(r)
 	if err != nil {
-		return out, fmt.Errorf("no answer from %s, is the server running? %w", m.URL, err)
+		return out, fmt.Errorf("no response from %s, is the server running? %w", m.URL, err)
 	}
-	defer func() { _ = answer.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(answer.Body, 64<<20))
+	defer func() { _ = response.Body.Close() }()
+	raw, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
 	if err != nil {
-		return out, fmt.Errorf("the answer from %s broke off: %w", m.URL, err)
+		return out, fmt.Errorf("the response from %s is incomplete: %w", m.URL, err)
 	}
-	if answer.StatusCode != http.StatusOK {
-		return out, responseError(m, answer, raw)
+	if response.StatusCode != http.StatusOK {
+		return out, responseError(m, response, raw)
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
-		return out, fmt.Errorf("what answered at %s is no Parley: %w", m.URL, err)
+		return out, fmt.Errorf("%s is not a Parley server: %w", m.URL, err)
 	}
 	return out, nil
 }
 
-// secretPath finds a credential where an id belongs. It must not go out: paths
-// are logged.
+// secretPath matches a path with a credential in the place of an id. Such a path
+// must not be sent, because servers log paths.
 var secretPath = regexp.MustCompile(`/(pk_|gs_|whsec_|pt_)`)
 
 func (m manager) request(ctx context.Context, method, path string, body any) (*http.Request, error) {
 	if secretPath.MatchString(path) {
-		return nil, usageError{fmt.Errorf("what stands where an id belongs is a key, a secret or a token: nothing was sent")}
+		return nil, usageError{fmt.Errorf("the id is a key, a secret or a token: nothing was sent")}
 	}
 	var reader io.Reader
 	if body != nil {
@@ -107,22 +109,22 @@ func (m manager) request(ctx context.Context, method, path string, body any) (*h
 	return r, nil
 }
 
-func responseError(m manager, answer *http.Response, raw []byte) error {
-	var told manage.Refusal
-	if json.Unmarshal(raw, &told) != nil || told.Error.Message == "" {
-		return fmt.Errorf("what answered at %s is no Parley of this version: %s", m.URL, answer.Status)
+func responseError(m manager, response *http.Response, raw []byte) error {
+	var refusal manage.Refusal
+	if json.Unmarshal(raw, &refusal) != nil || refusal.Error.Message == "" {
+		return fmt.Errorf("%s is not a Parley server of this version: %s", m.URL, response.Status)
 	}
-	message := told.Error.Message
-	switch answer.StatusCode {
+	message := refusal.Error.Message
+	switch response.StatusCode {
 	case http.StatusUnauthorized:
-		message += ": see --token, PARLEY_ADMIN_TOKEN and " + app.QuickstartFile
+		message += ": check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
 	case http.StatusInternalServerError:
-		message += ": the server's log says more under " + answer.Header.Get("X-Request-ID")
+		message += ": see request " + response.Header.Get("X-Request-ID") + " in the server's log"
 	}
 	return fmt.Errorf("%s", message)
 }
 
-// apiPath puts ids into a path of the management API.
+// apiPath returns a path of the management API with escaped ids.
 func apiPath(format string, ids ...string) string {
 	escaped := make([]any, len(ids))
 	for i, id := range ids {

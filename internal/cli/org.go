@@ -16,23 +16,25 @@ type orgCommands struct {
 
 type orgCreate struct {
 	manager
-	Name    string `required:"" help:"1 to 255 characters."`
-	Billing string `required:"" enum:"plan,payg" help:"plan, or payg (pay as you go)."`
+	Name    string `required:"" help:"Name, 1 to 255 characters."`
+	Billing string `required:"" enum:"plan,payg" help:"Billing model, plan or payg (pay as you go)."`
 }
 
-// Run implements the command.
+// Run creates the organization.
 func (c orgCreate) Run(ctx context.Context, s *streams) error {
-	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", "/organizations", manage.NewOrganization{Name: c.Name, Billing: manage.Billing(c.Billing)})
+	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", "/organizations",
+		manage.NewOrganization{Name: c.Name, Billing: manage.Billing(c.Billing)})
 	if err != nil || c.JSON {
 		return s.printResult(o, err)
 	}
-	_, err = fmt.Fprintf(s.out, "Created organization %s %s, billing %s.\n", o.OrganizationId, quoteName(o.Name), o.Billing)
+	_, err = fmt.Fprintf(s.out, "Created organization %s %s, billing %s.\n",
+		o.OrganizationId, quoteName(o.Name), o.Billing)
 	return err
 }
 
 type orgList struct{ manager }
 
-// Run implements the command.
+// Run lists the organizations.
 func (c orgList) Run(ctx context.Context, s *streams) error {
 	list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
 	if err != nil || c.JSON {
@@ -40,18 +42,19 @@ func (c orgList) Run(ctx context.Context, s *streams) error {
 	}
 	var rows [][]string
 	for _, o := range list.Organizations {
-		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan, strings.TrimSpace(o.UnitPrice + " " + o.Currency), formatTime(&o.CreatedAt)})
+		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan,
+			strings.TrimSpace(o.UnitPrice + " " + o.Currency), formatTime(&o.CreatedAt)})
 	}
 	return printTable(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
 }
 
 type orgSet struct {
 	manager
-	ID      string   `arg:"" help:"The organization."`
-	Changes []string `arg:"" name:"name=value" help:"What to change: name, plan, currency, unit_price."`
+	ID      string   `arg:"" help:"ID of the organization."`
+	Changes []string `arg:"" name:"name=value" help:"Changes of name, plan, currency or unit_price."`
 }
 
-// Run implements the command.
+// Run changes the organization.
 func (c orgSet) Run(ctx context.Context, s *streams) error {
 	q, err := parseAssignments[manage.OrganizationChanges](c.Changes)
 	if err != nil {
@@ -61,7 +64,7 @@ func (c orgSet) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(o, err)
 	}
-	fmt.Fprintf(s.out, "Changed organization %s. It is now\n", o.OrganizationId)
+	fmt.Fprintf(s.out, "Changed organization %s. New values:\n", o.OrganizationId)
 	return printFields(s.out, "  name", o.Name, "  billing", string(o.Billing),
 		"  plan", o.Plan, "  currency", o.Currency, "  unit price", o.UnitPrice)
 }

@@ -17,37 +17,40 @@ type projectCommands struct {
 	Show                projectShow         `cmd:"" help:"Show a project."`
 	Set                 projectSet          `cmd:"" help:"Change a project's name and settings."`
 	Suspend             projectSuspend      `cmd:"" help:"Refuse a project's writes and joins until it is resumed."`
-	Resume              projectResume       `cmd:"" help:"Lift a suspension."`
-	RotateSecret        projectRotateSecret `cmd:"" help:"Make a new project secret."`
+	Resume              projectResume       `cmd:"" help:"End the suspension of a project."`
+	RotateSecret        projectRotateSecret `cmd:"" help:"Rotate the project secret."`
 	RevokeSecretOverlap projectRevoke       `cmd:"" help:"End the overlap of project secrets now."`
 }
 
 type projectCreate struct {
 	manager
-	Org  string `required:"" placeholder:"ID" help:"The organization that owns it."`
-	Name string `required:"" help:"1 to 255 characters."`
+	Org  string `required:"" placeholder:"ID" help:"ID of the organization that owns the project."`
+	Name string `required:"" help:"Name, 1 to 255 characters."`
 }
 
-// Run implements the command.
+// Run creates the project and prints its credentials.
 func (c projectCreate) Run(ctx context.Context, s *streams) error {
-	p, err := callManagement[manage.NewProjectWithSecrets](ctx, c.manager, "POST", "/projects", manage.NewProject{OrganizationId: c.Org, Name: c.Name})
+	p, err := callManagement[manage.NewProjectWithSecrets](ctx, c.manager, "POST", "/projects",
+		manage.NewProject{OrganizationId: c.Org, Name: c.Name})
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	fmt.Fprintf(s.out, "Created project %s %s in organization %s.\n\n", p.ProjectId, quoteName(p.Name), p.OrganizationId)
-	if err := printFields(s.out, "  project secret", p.ProjectSecret, "  API key", p.ApiKey, "  Gateway secret", p.GatewaySecret); err != nil {
+	fmt.Fprintf(s.out, "Created project %s %s in organization %s.\n\n", p.ProjectId,
+		quoteName(p.Name), p.OrganizationId)
+	if err := printFields(s.out, "  project secret", p.ProjectSecret, "  API key", p.ApiKey,
+		"  Gateway secret", p.GatewaySecret); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(s.out, "\nThey are shown here and never again: keep them now.\n")
+	_, err = fmt.Fprint(s.out, "\nThey are not shown again: save them now.\n")
 	return err
 }
 
 type projectList struct {
 	manager
-	Org string `placeholder:"ID" help:"Only those of this organization."`
+	Org string `placeholder:"ID" help:"ID of the organization whose projects are listed."`
 }
 
-// Run implements the command.
+// Run lists the projects.
 func (c projectList) Run(ctx context.Context, s *streams) error {
 	query := ""
 	if c.Org != "" {
@@ -73,10 +76,10 @@ func projectStatus(p manage.Project) string {
 
 type projectShow struct {
 	manager
-	ID string `arg:"" help:"The project."`
+	ID string `arg:"" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run prints the project.
 func (c projectShow) Run(ctx context.Context, s *streams) error {
 	p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
 	if err != nil || c.JSON {
@@ -86,8 +89,10 @@ func (c projectShow) Run(ctx context.Context, s *streams) error {
 }
 
 func showProject(s *streams, p manage.Project) error {
-	pairs := []string{"project", p.ProjectId, "name", p.Name, "organization", p.OrganizationId, "status", projectStatus(p),
-		"suspended since", formatTime(p.SuspendedAt), "created", formatTime(&p.CreatedAt), "earlier project secret works until", formatTime(p.SecretOverlapEndsAt)}
+	pairs := []string{"project", p.ProjectId, "name", p.Name, "organization",
+		p.OrganizationId, "status", projectStatus(p),
+		"suspended since", formatTime(p.SuspendedAt), "created", formatTime(&p.CreatedAt),
+		"previous project secret works until", formatTime(p.SecretOverlapEndsAt)}
 	settings := flattenFields(reflect.ValueOf(p.Settings))
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		pairs = append(pairs, name, formatValue(settings[name]))
@@ -97,11 +102,11 @@ func showProject(s *streams, p manage.Project) error {
 
 type projectSet struct {
 	manager
-	ID      string   `arg:"" help:"The project."`
-	Changes []string `arg:"" name:"name=value" help:"What to change: the name, or a setting as project show names it. Lists have commas; nothing after the = is the default."`
+	ID      string   `arg:"" help:"ID of the project."`
+	Changes []string `arg:"" name:"name=value" help:"Changes of the name or of settings with the names that project show prints. Separate list items by commas; an empty value sets the default."`
 }
 
-// Run implements the command.
+// Run changes the project.
 func (c projectSet) Run(ctx context.Context, s *streams) error {
 	q, err := parseAssignments[manage.ProjectChanges](c.Changes)
 	if err != nil {
@@ -111,46 +116,49 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	fmt.Fprint(s.out, "Changed, and in force now. Rooms that exist keep their empty timeout, features and locks.\n\n")
+	fmt.Fprint(s.out, "The changes are effective now. Existing rooms keep their empty timeout, features and locks.\n\n")
 	return showProject(s, p)
 }
 
 type projectSuspend struct {
 	manager
-	ID       string `arg:"" help:"The project."`
-	EndRooms bool   `help:"End its running rooms now."`
+	ID       string `arg:"" help:"ID of the project."`
+	EndRooms bool   `help:"Immediate end of the project's running rooms."`
 }
 
-// Run implements the command.
+// Run suspends the project.
 func (c projectSuspend) Run(ctx context.Context, s *streams) error {
-	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/suspend", c.ID), manage.Suspension{EndRooms: &c.EndRooms})
+	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/suspend", c.ID),
+		manage.Suspension{EndRooms: &c.EndRooms})
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	fmt.Fprintf(s.out, "Project %s %s is suspended since %s: its calls and joins are refused.\n", p.ProjectId, quoteName(p.Name), formatTime(p.SuspendedAt))
+	fmt.Fprintf(s.out, "Project %s %s has been suspended since %s: its calls and joins are refused.\n",
+		p.ProjectId, quoteName(p.Name), formatTime(p.SuspendedAt))
 	if !c.EndRooms {
-		_, err = fmt.Fprintln(s.out, "Running rooms go on to their end; --end-rooms ends them now.")
+		_, err = fmt.Fprintln(s.out, "Running rooms continue; use --end-rooms to end them now.")
 		return err
 	}
 	ended := 0
 	if p.RoomsEnded != nil {
 		ended = *p.RoomsEnded
 	}
-	_, err = fmt.Fprintf(s.out, "%s ended.\n", pluralize(ended, "running room was", "running rooms were"))
+	_, err = fmt.Fprintf(s.out, "Ended %s.\n", pluralize(ended, "running room", "running rooms"))
 	return err
 }
 
 type projectResume struct {
 	manager
-	ID string `arg:"" help:"The project."`
+	ID string `arg:"" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run ends the suspension.
 func (c projectResume) Run(ctx context.Context, s *streams) error {
 	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/resume", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	_, err = fmt.Fprintf(s.out, "Project %s %s is not suspended; its status is %s.\n", p.ProjectId, quoteName(p.Name), p.Status)
+	_, err = fmt.Fprintf(s.out, "Project %s %s is no longer suspended; its status is %s.\n",
+		p.ProjectId, quoteName(p.Name), p.Status)
 	return err
 }

@@ -13,34 +13,34 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
-// credentials are what it takes to sign for one project. Flags beat the
-// environment, and the environment beats the quick start file.
+// credentials are the flags with the credentials of a project. Flags take
+// precedence over the environment, and the environment over the quickstart file.
 type credentials struct {
-	DataDir       string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Where quickstart.json is, which gives what is left out."`
-	URL           string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"Where the server is."`
-	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"The project to sign for."`
-	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Signs versions 3 and 4."`
-	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"Names the key on version 5; signs versions 3 and 4 where no project secret is given."`
-	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Signs version 5, and the routes that run a meeting."`
+	DataDir       string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Directory with quickstart.json, which contains the defaults of the credentials and --url."`
+	URL           string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
+	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"ID of the project to sign for."`
+	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Project secret, which signs versions 3 and 4."`
+	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the key on version 5, and signs versions 3 and 4 without a project secret."`
+	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the routes that run a meeting."`
 }
 
-// applyQuickstart takes what was not given from the quick start file, where there is one.
+// applyQuickstart sets missing flags from the quickstart file.
 func (c *credentials) applyQuickstart() error {
-	q, err := app.ReadQuickstart(c.DataDir)
+	q, err := quickstart.Read(c.DataDir)
 	if os.IsNotExist(err) {
 		err = nil
 	}
 	if err != nil {
 		return err
 	}
-	own := c.ProjectSecret != "" || c.APIKey != "" || c.GatewaySecret != ""
+	given := c.ProjectSecret != "" || c.APIKey != "" || c.GatewaySecret != ""
 	if c.URL == "" {
 		c.URL = q.BaseURL
 	}
-	if !own { // never a mix of two projects' credentials
+	if !given { // so that the credentials of two projects are never mixed
 		c.ProjectSecret, c.APIKey, c.GatewaySecret = q.ProjectSecret, q.APIKey, q.GatewaySecret
 		if c.ProjectID == "" {
 			c.ProjectID = q.ProjectID
@@ -53,18 +53,18 @@ type requestCommand struct {
 	credentials
 	Method         string `arg:"" help:"GET, POST or PUT."`
 	Target         string `arg:"" help:"Path and query, such as /api/v5/keys."`
-	Body           string `help:"JSON, or @FILE. Without a project_id in it, the project's own is added."`
-	IdempotencyKey string `name:"idempotency-key" placeholder:"KEY" help:"Makes a creation happen once."`
-	JSON           bool   `name:"json" help:"Print the answer's status, headers and body as JSON."`
+	Body           string `help:"JSON body, or @FILE; a missing project_id is added."`
+	IdempotencyKey string `name:"idempotency-key" placeholder:"KEY" help:"Idempotency key, so that a repeated creation creates nothing new."`
+	JSON           bool   `name:"json" help:"JSON output with the status, headers and body of the response."`
 }
 
-// Run implements the command.
+// Run sends the request and prints the response.
 func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	if err := c.applyQuickstart(); err != nil {
 		return err
 	}
 	if c.URL == "" {
-		return usageError{fmt.Errorf("--url is missing, and there is no %s in %s to take it from", app.QuickstartFile, c.DataDir)}
+		return usageError{fmt.Errorf("--url is missing, and there is no %s in %s", quickstart.FileName, c.DataDir)}
 	}
 	if !strings.HasPrefix(c.Target, "/") {
 		return usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
@@ -76,7 +76,7 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	client := &http.Client{Timeout: 30 * time.Second}
 	answer, err := client.Do(request)
 	if err != nil {
-		return fmt.Errorf("no answer from %s: %w", c.URL, err)
+		return fmt.Errorf("no response from %s: %w", c.URL, err)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(io.LimitReader(answer.Body, 16<<20))
@@ -111,8 +111,8 @@ func (c requestCommand) print(s *streams, answer *http.Response, body []byte) er
 	return printJSON(s.out, out)
 }
 
-// buildRequest makes the signed request. The URL is taken apart by hand, so that the
-// target goes out, and is signed, exactly as it was given.
+// buildRequest returns the signed request. It does not parse the target as a URL,
+// so that the target is signed and sent exactly as given.
 func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error) {
 	body, err := readBody(c.Body)
 	if err != nil {
@@ -127,13 +127,13 @@ func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--url: %w", err)}
 	}
-	path, query, asked := strings.Cut(c.Target, "?")
+	path, query, hasQuery := strings.Cut(c.Target, "?")
 	r, err := http.NewRequestWithContext(ctx, method, base.Scheme+"://"+base.Host, bytes.NewReader(body))
 	if err != nil {
 		return nil, usageError{err}
 	}
-	r.URL.Opaque = path // goes into the request line as it is
-	r.URL.RawQuery, r.URL.ForceQuery = query, asked
+	r.URL.Opaque = path // is sent unchanged in the request line
+	r.URL.RawQuery, r.URL.ForceQuery = query, hasQuery
 	if len(body) > 0 {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -144,13 +144,13 @@ func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error)
 		if c.APIKey == "" || c.GatewaySecret == "" {
 			return nil, usageError{fmt.Errorf("this route needs --api-key and --gateway-secret")}
 		}
-		timestamp, once := sign.FormatTimestamp(time.Now()), c.IdempotencyKey
+		timestamp, idempotencyKey := sign.FormatTimestamp(time.Now()), c.IdempotencyKey
 		if method == http.MethodGet {
-			once = "" // what only reads is signed without
+			idempotencyKey = "" // reads are signed without it
 		}
 		r.Header.Set("api-key", c.APIKey)
 		r.Header.Set("timestamp", timestamp)
-		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, once, body))
+		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, idempotencyKey, body))
 		return r, nil
 	}
 	signer := c.ProjectSecret
@@ -164,14 +164,14 @@ func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error)
 	return r, nil
 }
 
-// addProjectID puts the project's id into a JSON object that has none, before
-// it is signed. Everything else is sent as it was written.
+// addProjectID adds the project id to a JSON object without project_id, before it
+// is signed. All other bytes stay unchanged.
 func addProjectID(body []byte, projectID string) []byte {
 	var fields map[string]json.RawMessage
 	if projectID == "" || json.Unmarshal(body, &fields) != nil || fields == nil {
 		return body
 	}
-	if _, there := fields["project_id"]; there {
+	if _, ok := fields["project_id"]; ok {
 		return body
 	}
 	open := bytes.IndexByte(body, '{')

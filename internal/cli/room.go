@@ -15,17 +15,17 @@ type roomCommands struct {
 	End  roomEnd  `cmd:"" help:"End a room now."`
 }
 
-// pageSize is the most the management API answers at once.
+// pageSize is the largest page of the management API.
 const pageSize = 100
 
 type roomList struct {
 	manager
-	Project string `placeholder:"ID" help:"Only those of this project."`
-	State   string `enum:",scheduled,open,active,ended,cancelled,expired" default:"" placeholder:"STATE" help:"Only those in this state: scheduled, open, active, ended, cancelled or expired."`
-	Limit   int    `placeholder:"N" help:"Only the newest N. Default: all."`
+	Project string `placeholder:"ID" help:"ID of the project whose rooms are listed."`
+	State   string `enum:",scheduled,open,active,ended,cancelled,expired" default:"" placeholder:"STATE" help:"State of the listed rooms: scheduled, open, active, ended, cancelled or expired."`
+	Limit   int    `placeholder:"N" help:"Maximum number of rooms, the newest first. Default: all."`
 }
 
-// Run implements the command.
+// Run lists the rooms.
 func (c roomList) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 1 or more, not %d", c.Limit)}
@@ -42,7 +42,7 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 	return printTable(s.out, []string{"ROOM", "TYPE", "STATE", "END REASON", "TITLE", "IN", "CREATED", "PROJECT"}, rows)
 }
 
-// fetch follows the pages to their end, or to the limit.
+// fetch reads all pages, up to the limit.
 func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 	rooms := []manage.Room{}
 	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
@@ -70,41 +70,43 @@ func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 
 type roomShow struct {
 	manager
-	ID string `arg:"" help:"The room."`
+	ID string `arg:"" help:"ID of the room."`
 }
 
-// Run implements the command.
+// Run prints the room.
 func (c roomShow) Run(ctx context.Context, s *streams) error {
 	r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(r, err)
 	}
-	return printFields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId, "client_room_id", r.ClientRoomId,
+	return printFields(s.out, "room", r.RoomId, "title", r.Title, "project", r.ProjectId,
+		"client_room_id", r.ClientRoomId,
 		"type", string(r.RoomType), "state", string(r.State), "end reason", string(r.EndReason),
 		"participants", fmt.Sprintf("%d of at most %d", r.Participants, r.MaxParticipants),
-		"created", formatTime(&r.CreatedAt), "opens", formatTime(r.StartAt), "opened", formatTime(r.OpenedAt), "started", formatTime(r.StartedAt), "ended", formatTime(r.EndedAt))
+		"created", formatTime(&r.CreatedAt), "opens", formatTime(r.StartAt), "opened", formatTime(r.OpenedAt),
+		"started", formatTime(r.StartedAt), "ended", formatTime(r.EndedAt))
 }
 
 type roomEnd struct {
 	manager
-	ID string `arg:"" help:"The room."`
+	ID string `arg:"" help:"ID of the room."`
 }
 
-// Run implements the command.
+// Run ends the room.
 func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	r, err := callManagement[manage.Room](ctx, c.manager, "POST", apiPath("/rooms/%s/end", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(r, err)
 	}
-	what := fmt.Sprintf("%s room %s %s of project %s", r.RoomType, r.RoomId, quoteName(r.Title), r.ProjectId)
+	name := fmt.Sprintf("%s room %s %s of project %s", r.RoomType, r.RoomId, quoteName(r.Title), r.ProjectId)
 	if r.State == manage.RoomStateCancelled {
-		_, err = fmt.Fprintf(s.out, "Cancelled %s, which had not opened yet.\n", what)
+		_, err = fmt.Fprintf(s.out, "Canceled %s, which had not opened yet.\n", name)
 		return err
 	}
-	out := 0
+	removed := 0
 	if r.ParticipantsSentOut != nil {
-		out = *r.ParticipantsSentOut
+		removed = *r.ParticipantsSentOut
 	}
-	_, err = fmt.Fprintf(s.out, "Ended %s; %s in it.\n", what, pluralize(out, "person was", "people were"))
+	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, pluralize(removed, "participant", "participants"))
 	return err
 }

@@ -9,10 +9,10 @@ import (
 	"parley/internal/config"
 )
 
-// rotationFlags is how a credential is rotated.
+// rotationFlags are the flags of a rotation.
 type rotationFlags struct {
-	Overlap config.Duration `default:"24h" help:"How long the old one keeps working, 0 to 7d; 0 ends it at once."`
-	Force   bool            `help:"During an overlap, revoke what overlaps and rotate all the same."`
+	Overlap config.Duration `default:"24h" help:"Time for which the old credential keeps working, 0 to 7d; 0 ends it at once."`
+	Force   bool            `help:"Rotation also during an overlap, which revokes the overlap credential."`
 }
 
 func (r rotationFlags) toRequest() (manage.Rotation, error) {
@@ -24,65 +24,69 @@ func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	return manage.Rotation{Overlap: &seconds, Force: &r.Force}, nil
 }
 
-// oldCredentialNote says what becomes of the old one.
-func (r rotationFlags) oldCredentialNote(what string, ends time.Time) string {
+// oldCredentialNote returns a sentence about how long the old credential works.
+func (r rotationFlags) oldCredentialNote(name string, ends time.Time) string {
 	if r.Overlap == 0 {
-		return "The old " + what + " stopped working now.\n"
+		return "The old " + name + " no longer works.\n"
 	}
-	return "The old " + what + " works until " + formatDeadline(ends) + ".\n"
+	return "The old " + name + " works until " + formatDeadline(ends) + ".\n"
 }
 
 type projectRotateSecret struct {
 	manager
 	rotationFlags
-	ID string `arg:"" help:"The project."`
+	ID string `arg:"" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run rotates the project secret.
 func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 	q, err := c.toRequest()
 	if err != nil {
 		return err
 	}
-	made, err := callManagement[manage.RotatedSecret](ctx, c.manager, "POST", apiPath("/projects/%s/rotate-secret", c.ID), q)
+	made, err := callManagement[manage.RotatedSecret](ctx, c.manager, "POST",
+		apiPath("/projects/%s/rotate-secret", c.ID), q)
 	if err != nil || c.JSON {
 		return s.printResult(made, err)
 	}
-	fmt.Fprintf(s.out, "Made a new project secret for project %s.\n\n", made.ProjectId)
+	fmt.Fprintf(s.out, "Created a new project secret for project %s.\n\n", made.ProjectId)
 	if err := printFields(s.out, "  project secret", made.ProjectSecret); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nIt is shown here and never again: keep it now.\n%s", c.oldCredentialNote("project secret", made.OverlapEndsAt))
+	_, err = fmt.Fprintf(s.out, "\nIt is not shown again: save it now.\n%s",
+		c.oldCredentialNote("project secret", made.OverlapEndsAt))
 	return err
 }
 
 type projectRevoke struct {
 	manager
-	ID string `arg:"" help:"The project."`
+	ID string `arg:"" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run ends the overlap of project secrets.
 func (c projectRevoke) Run(ctx context.Context, s *streams) error {
-	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/revoke-secret-overlap", c.ID), nil)
+	p, err := callManagement[manage.Project](ctx, c.manager, "POST",
+		apiPath("/projects/%s/revoke-secret-overlap", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	_, err = fmt.Fprintf(s.out, "The earlier project secret of project %s %s no longer works; the current one does.\n", p.ProjectId, quoteName(p.Name))
+	_, err = fmt.Fprintf(s.out, "The previous project secret of project %s %s no longer works; the current one does.\n",
+		p.ProjectId, quoteName(p.Name))
 	return err
 }
 
 type keyCommands struct {
 	List          keyList   `cmd:"" help:"List the live API keys of a project."`
-	Rotate        keyRotate `cmd:"" help:"Make a new API key with a new Gateway secret."`
+	Rotate        keyRotate `cmd:"" help:"Rotate an API key and its Gateway secret."`
 	RevokeOverlap keyRevoke `cmd:"" help:"End the overlap of API keys now."`
 }
 
 type keyList struct {
 	manager
-	ID string `arg:"" name:"project_id" help:"The project."`
+	ID string `arg:"" name:"project_id" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run lists the live API keys.
 func (c keyList) Run(ctx context.Context, s *streams) error {
 	list, err := callManagement[manage.KeyList](ctx, c.manager, "GET", apiPath("/projects/%s/keys", c.ID), nil)
 	if err != nil || c.JSON {
@@ -102,10 +106,10 @@ func showKeys(s *streams, keys []manage.Key) error {
 type keyRotate struct {
 	manager
 	rotationFlags
-	ID string `arg:"" name:"project_id" help:"The project."`
+	ID string `arg:"" name:"project_id" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run rotates the API key.
 func (c keyRotate) Run(ctx context.Context, s *streams) error {
 	q, err := c.toRequest()
 	if err != nil {
@@ -115,25 +119,27 @@ func (c keyRotate) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(made, err)
 	}
-	fmt.Fprintf(s.out, "Made a new API key and Gateway secret for project %s.\n\n", made.ProjectId)
+	fmt.Fprintf(s.out, "Created a new API key and Gateway secret for project %s.\n\n", made.ProjectId)
 	if err := printFields(s.out, "  API key", made.ApiKey, "  Gateway secret", made.GatewaySecret); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(s.out, "\nThey are shown here and never again: keep them now.\n%s", c.oldCredentialNote("pair", made.OverlapEndsAt))
+	_, err = fmt.Fprintf(s.out, "\nThey are not shown again: save them now.\n%s",
+		c.oldCredentialNote("pair", made.OverlapEndsAt))
 	return err
 }
 
 type keyRevoke struct {
 	manager
-	ID string `arg:"" name:"project_id" help:"The project."`
+	ID string `arg:"" name:"project_id" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run ends the overlap of API keys.
 func (c keyRevoke) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.KeyList](ctx, c.manager, "POST", apiPath("/projects/%s/keys/revoke-overlap", c.ID), nil)
+	list, err := callManagement[manage.KeyList](ctx, c.manager, "POST",
+		apiPath("/projects/%s/keys/revoke-overlap", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(list.Keys, err)
 	}
-	fmt.Fprintf(s.out, "The earlier API key of project %s no longer works. Live now:\n\n", c.ID)
+	fmt.Fprintf(s.out, "The previous API key of project %s no longer works. Live keys:\n\n", c.ID)
 	return showKeys(s, list.Keys)
 }

@@ -15,25 +15,26 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
-// scriptCommands are what our scripts say besides testscript's own words.
+// scriptCommands are the commands of our scripts in addition to those of
+// testscript.
 var scriptCommands = map[string]func(ts *testscript.TestScript, neg bool, args []string){
 	"healthy":    healthy,
 	"readme":     extractReadmeExample,
 	"examples":   examples,
 	"shape":      shape,
 	"field":      field,
-	"quickstart": quickstart,
+	"quickstart": quickstartField,
 	"revoke-all": revokeAll,
 	"free-port":  freePort,
 	"until":      retryUntilSuccess,
 }
 
-// shape holds the last standard output to the names of a JSON object, or of
-// each object in an array that is not empty: the named ones and, in arrays,
-// others that only some have.
+// shape compares the last standard output with the names of a JSON object, or of
+// each object in an array that is not empty: all named ones and, in arrays,
+// others that only some objects have.
 func shape(ts *testscript.TestScript, _ bool, args []string) {
 	out := ts.ReadFile("stdout")
 	var objects []map[string]any
@@ -58,9 +59,8 @@ func shape(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-// field puts a text of the last standard output, a JSON object or the first of
-// a list, into a
-// variable.
+// field stores a value of the last standard output, a JSON object or the first
+// one of a list, in a variable.
 func field(ts *testscript.TestScript, _ bool, args []string) {
 	var o map[string]any
 	printed := []byte(ts.ReadFile("stdout"))
@@ -75,7 +75,7 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], text)
 }
 
-// freePort puts a TCP port that was free a moment ago into a variable.
+// freePort stores a free TCP port in a variable.
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	ts.Check(err)
@@ -85,16 +85,16 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv(args[0], port)
 }
 
-// retryUntilSuccess runs a program again and again, until it succeeds.
+// retryUntilSuccess runs a program repeatedly until it succeeds.
 func retryUntilSuccess(ts *testscript.TestScript, _ bool, args []string) {
 	if !eventually(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
 		ts.Fatalf("%q never succeeded", args)
 	}
 }
 
-// quickstart puts a field of data/quickstart.json into a variable.
-func quickstart(ts *testscript.TestScript, _ bool, args []string) {
-	raw, err := os.ReadFile(filepath.Join(ts.MkAbs("data"), app.QuickstartFile))
+// quickstartField stores a field of data/quickstart.json in a variable.
+func quickstartField(ts *testscript.TestScript, _ bool, args []string) {
+	raw, err := os.ReadFile(filepath.Join(ts.MkAbs("data"), quickstart.FileName))
 	ts.Check(err)
 	var o map[string]string
 	ts.Check(json.Unmarshal(raw, &o))
@@ -102,7 +102,7 @@ func quickstart(ts *testscript.TestScript, _ bool, args []string) {
 }
 
 // revokeAll revokes every management token of the server of a data directory,
-// the one it uses last.
+// its own token last.
 func revokeAll(ts *testscript.TestScript, _ bool, args []string) {
 	dir := ts.MkAbs(args[0])
 	run := func(words ...string) string {

@@ -10,13 +10,13 @@ import (
 	"sync"
 	"testing"
 
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
-// TestCommands_NoSecretExposed runs every command against a server that logs all it
-// can, collects each secret that was ever made, and looks for them where they
-// must not be: in the answers of commands that make none, in the log, and in
-// the files of the data directory.
+// TestCommands_NoSecretExposed runs every command against a server with debug
+// logs, collects each secret that was ever created, and searches for them where
+// they must not be: in the output of other commands, in the log, and in the
+// files of the data directory.
 func TestCommands_NoSecretExposed(t *testing.T) {
 	dir := t.TempDir()
 	port, err := freeUDPPort()
@@ -27,7 +27,8 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	var log, greeting syncBuffer
 	stopped := make(chan int, 1)
 	go func() {
-		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0", "--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
+		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0",
+			"--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
 	}()
 	t.Cleanup(stop)
 	q := awaitQuickstart(t, dir)
@@ -115,7 +116,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	refused("key", "rotate", own, "--overlap", "9d")
 	refused("project", "show", q.APIKey) // a secret where an id belongs
 	refused("org", "list", "--token", q.AdminToken+"x")
-	if now, err := app.ReadQuickstart(dir); err != nil {
+	if now, err := quickstart.Read(dir); err != nil {
 		t.Error(err)
 	} else if note(now); now.APIKey == q.APIKey || !secrets[now.APIKey] {
 		t.Error("the quick start file is not current")
@@ -143,7 +144,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if e.Name() != app.QuickstartFile {
+			if e.Name() != quickstart.FileName {
 				inClear(e.Name(), string(raw))
 			}
 		}
@@ -160,7 +161,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	}
 }
 
-func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
+func awaitQuickstart(t *testing.T, dir string) quickstart.File {
 	t.Helper()
 	q, ok := awaitServing(dir)
 	if !ok {
@@ -169,20 +170,18 @@ func awaitQuickstart(t *testing.T, dir string) app.Quickstart {
 	return q
 }
 
-// syncBuffer is a text that may be read while it is written.
+// syncBuffer is a buffer that is safe for concurrent use.
 type syncBuffer struct {
 	mu   sync.Mutex
 	text strings.Builder
 }
 
-// Write implements io.Writer.
 func (b *syncBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.text.Write(p)
 }
 
-// String implements fmt.Stringer.
 func (b *syncBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -14,10 +14,10 @@ import (
 
 type serveCommand struct {
 	config.Config
-	Demo bool `help:"Also make one audio and one video room and print their links."`
+	Demo bool `help:"Demo rooms, one audio and one video, whose links are printed."`
 }
 
-// Run implements the command.
+// Run runs the service, under a supervisor unless --no-supervise is given.
 func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
@@ -33,16 +33,16 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	defer lines.flush()
 	log := newLogger(c.Config, lines)
 	if service.Restarts() > 0 {
-		// All this was said, and the rooms made, at the first start.
+		// The first start has printed everything and created the demo rooms.
 		s.out, c.Demo = io.Discard, false
 	} else {
 		for _, name := range config.UnknownEnv(s.environ, supervise.EnvVar) {
-			log.Warn("this environment variable means nothing to Parley", "name", name)
+			log.Warn("unknown environment variable", "name", name)
 		}
 	}
 	if os.Getenv("GOGC") == "" {
-		// Requests are short-lived garbage beside a small heap: collecting
-		// half as often is cheaper, and still far from what a machine has.
+		// Requests produce short-lived garbage next to a small heap, so collecting half
+		// as often saves time and needs little memory.
 		debug.SetGCPercent(200)
 	}
 	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
@@ -68,20 +68,20 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
-	held, err := app.AcquireExclusive(ctx, c.Config)
+	resources, err := app.AcquireExclusive(ctx, c.Config)
 	if err != nil {
 		return err
 	}
-	defer held.Release()
-	files, err := held.Files()
+	defer resources.Release()
+	files, err := resources.Files()
 	if err != nil {
 		return err
 	}
-	held.CloseListeners() // the copies stay
+	resources.CloseListeners() // files contains duplicates of them
 	status, err := supervise.Run(ctx, supervise.Options{Files: files, Log: log, Stopping: func() {
-		held.MarkStopping()
-		// Whoever connects from now on is refused, and does not wait for
-		// a service that will not come.
+		resources.MarkStopping()
+		// New connections are refused from now on, so that clients do not wait for a
+		// service that is not started again.
 		for _, f := range files[1:] {
 			_ = f.Close()
 		}
@@ -94,10 +94,10 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 
 type resealCommand struct {
 	config.Config
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON bool `name:"json" help:"JSON output."`
 }
 
-// Run implements the command.
+// Run reseals the secrets and prints the next step.
 func (c resealCommand) Run(ctx context.Context, s *streams) error {
 	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
@@ -109,9 +109,9 @@ func (c resealCommand) Run(ctx context.Context, s *streams) error {
 	if c.JSON {
 		return printJSON(s.out, done)
 	}
-	fmt.Fprintf(s.out, "%d secrets are sealed under the new master key in %s.\n", done.Secrets, done.KeyFile)
+	fmt.Fprintf(s.out, "Sealed %d secrets with the new master key in %s.\n", done.Secrets, done.KeyFile)
 	if done.NextStep != "" {
-		fmt.Fprintf(s.out, "Now %s.\n", done.NextStep)
+		fmt.Fprintf(s.out, "Next step: %s.\n", done.NextStep)
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ import (
 	"parley/internal/seal"
 )
 
-// usesV5Profile reports whether a target's requests are signed with SVC-HMAC-V5-1,
-// their time included. The others of versions 3 and 4, the creations, the
-// status update and the join event, are signed over their body alone.
+// usesV5Profile reports whether requests to a target are signed with
+// SVC-HMAC-V5-1, which includes the time. The creations, the status update and the
+// join event of versions 3 and 4 sign only the body.
 func usesV5Profile(target string) bool {
 	route, _, _ := strings.Cut(target, "?")
 	name := route[strings.LastIndexByte(route, '/')+1:]
@@ -30,13 +30,13 @@ func usesV5Profile(target string) bool {
 	return !created && name != "update_project_status" && !strings.Contains(route, "/webhook/")
 }
 
-// message is a request as its signature sees it.
+// message contains the parts of a request that its signature may cover.
 type message struct {
-	Method         string `arg:"" help:"GET, POST or PUT."`
-	Target         string `arg:"" help:"Path and query, as they stand in the request line, such as /api/v5/keys."`
-	Body           string `help:"The raw body, or @FILE."`
-	Timestamp      string `placeholder:"SECONDS" help:"The header timestamp: Unix time in seconds."`
-	IdempotencyKey string `placeholder:"KEY" help:"The header Idempotency-Key, where one is sent."`
+	Method         string `arg:"" help:"Method of the request: GET, POST or PUT."`
+	Target         string `arg:"" help:"Path and query as in the request line, such as /api/v5/keys."`
+	Body           string `help:"Raw body, or @FILE."`
+	Timestamp      string `placeholder:"SECONDS" help:"Value of the header timestamp, Unix time in seconds."`
+	IdempotencyKey string `placeholder:"KEY" help:"Value of the header Idempotency-Key, if it is sent."`
 }
 
 // part is one part of a signed text.
@@ -45,10 +45,10 @@ type part struct {
 	Value string `json:"value"`
 }
 
-// signedText is what a signature covers, and with what.
+// signedText is the text that a signature covers, with the key.
 type signedText struct {
-	Profile string // SVC-HMAC-V5-1, or the body alone
-	KeyName string // what the key is, without the key
+	Profile string // sign.Profile or bodyProfile
+	KeyName string // description of the key without the key itself
 	Parts   []part
 
 	key    string
@@ -57,7 +57,8 @@ type signedText struct {
 
 const bodyProfile = "Base64 of HMAC-SHA256 over the body alone"
 
-// buildSignedText says what is signed for a message with these credentials.
+// buildSignedText returns the text and the key of a message's signature with these
+// credentials.
 func (m message) buildSignedText(c credentials) (signedText, error) {
 	body, err := readBody(m.Body)
 	if err != nil {
@@ -67,7 +68,8 @@ func (m message) buildSignedText(c credentials) (signedText, error) {
 		return signedText{}, usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
 	}
 	if !usesV5Profile(m.Target) {
-		t := signedText{Profile: bodyProfile, KeyName: "the project secret", key: c.ProjectSecret, Parts: []part{{"body", string(body)}}}
+		t := signedText{Profile: bodyProfile, KeyName: "the project secret", key: c.ProjectSecret,
+			Parts: []part{{"body", string(body)}}}
 		if t.key == "" {
 			t.KeyName, t.key = "the API key "+c.maskedKey(), c.APIKey
 		}
@@ -92,7 +94,7 @@ func v5Parts(method, target, timestamp, idempotencyKey, body string) []part {
 		{"timestamp", timestamp}, {"idempotency key", idempotencyKey}, {"body", body}}
 }
 
-// joinParts is the signed text itself.
+// joinParts returns the signed text.
 func joinParts(parts []part) string {
 	values := make([]string, len(parts))
 	for i, p := range parts {
@@ -101,7 +103,7 @@ func joinParts(parts []part) string {
 	return strings.Join(values, "\n")
 }
 
-// value returns the part of a name.
+// value returns the value of the part with this name; "" if there is none.
 func (t signedText) value(name string) string {
 	for _, p := range t.Parts {
 		if p.Name == name {
@@ -111,23 +113,24 @@ func (t signedText) value(name string) string {
 	return ""
 }
 
-// signature is the right one.
+// signature returns the correct signature.
 func (t signedText) signature() string {
 	if !t.usesV5 {
 		return sign.Legacy(t.key, []byte(t.value("body")))
 	}
-	return sign.V5(t.key, t.value("method"), t.value("target"), t.value("timestamp"), t.value("idempotency key"), []byte(t.value("body")))
+	return sign.V5(t.key, t.value("method"), t.value("target"), t.value("timestamp"),
+		t.value("idempotency key"), []byte(t.value("body")))
 }
 
-// maskedKey is the API key as lists show it.
+// maskedKey returns the masked API key for display.
 func (c credentials) maskedKey() string { return key.APIKey{Key: seal.Secret(c.APIKey)}.Masked() }
 
-// print shows the text part by part, with what cannot be seen made visible.
+// print prints the text part by part, with invisible characters escaped.
 func (t signedText) print(w io.Writer) {
 	if t.usesV5 {
-		fmt.Fprintf(w, "Signed text of %s: six parts, a line feed (␊) between each two\n\n", t.Profile)
+		fmt.Fprintf(w, "Signed text of %s: six parts, separated by line feeds (␊)\n\n", t.Profile)
 	} else {
-		fmt.Fprintf(w, "Signed text: the body, byte for byte, and nothing else\n\n")
+		fmt.Fprintf(w, "Signed text: only the body, byte for byte\n\n")
 	}
 	for i, p := range t.Parts {
 		end := "␊"
@@ -143,8 +146,8 @@ func (t signedText) print(w io.Writer) {
 	fmt.Fprintln(w)
 }
 
-// escapeInvisible makes seen what a terminal does not show: control characters, spaces
-// at the end, marks without width, bytes that are no text.
+// escapeInvisible replaces what a terminal does not show by visible text: control
+// characters, trailing spaces, zero-width characters and invalid UTF-8.
 func escapeInvisible(text string) string {
 	var out strings.Builder
 	trimmed := len(strings.TrimRight(text, " "))
@@ -172,10 +175,10 @@ func escapeInvisible(text string) string {
 type signCommand struct {
 	credentials
 	message
-	JSON bool `name:"json" help:"Print JSON."`
+	JSON bool `name:"json" help:"JSON output."`
 }
 
-// Run implements the command.
+// Run prints the signed text and the signature.
 func (c signCommand) Run(s *streams) error {
 	if err := c.applyQuickstart(); err != nil {
 		return err
@@ -195,7 +198,7 @@ func (c signCommand) Run(s *streams) error {
 		}
 	}
 	if bytes.ContainsAny([]byte(t.key), " \t\r\n") {
-		fmt.Fprintf(s.err, "parley: %s has white space in it, which no secret of ours has\n", t.KeyName)
+		fmt.Fprintf(s.err, "parley: %s contains white space, which is never part of a secret\n", t.KeyName)
 	}
 	if c.JSON {
 		named := map[string]string{}
@@ -211,9 +214,9 @@ func (c signCommand) Run(s *streams) error {
 		}{t.Profile, t.KeyName, t.Parts, joinParts(t.Parts), named})
 	}
 	t.print(s.out)
-	fmt.Fprintf(s.out, "Signed with %s. Headers to send\n\n", t.KeyName)
+	fmt.Fprintf(s.out, "Signed with %s. Headers to send:\n\n", t.KeyName)
 	if t.usesV5 {
-		fmt.Fprintf(s.out, "  api-key: %s (the whole key, not as shortened here)\n", c.maskedKey())
+		fmt.Fprintf(s.out, "  api-key: %s (masked here, send the whole key)\n", c.maskedKey())
 	}
 	for _, h := range headers {
 		fmt.Fprintf(s.out, "  %s: %s\n", h[0], escapeInvisible(h[1]))

@@ -26,8 +26,8 @@ func printTable(w io.Writer, heading []string, rows [][]string) error {
 	return t.Flush()
 }
 
-// printFields prints names and values below each other, aligned; those without a
-// value are left out.
+// printFields prints pairs of names and values, one per line and aligned. It skips
+// empty values.
 func printFields(w io.Writer, pairs ...string) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i := 0; i < len(pairs); i += 2 {
@@ -38,7 +38,8 @@ func printFields(w io.Writer, pairs ...string) error {
 	return t.Flush()
 }
 
-// sanitizeText keeps what others wrote from moving the cursor of a terminal.
+// sanitizeText replaces control characters, so that text of others cannot control
+// the terminal.
 func sanitizeText(text string) string {
 	return strings.Map(func(c rune) rune {
 		if unicode.IsControl(c) || unicode.Is(unicode.Cf, c) {
@@ -57,7 +58,7 @@ func formatTime(t *time.Time) string {
 	return t.UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
-// formatDeadline says when, and how long that is from now.
+// formatDeadline returns a time and how far away it is.
 func formatDeadline(t time.Time) string {
 	return fmt.Sprintf("%s, in %s", formatTime(&t), config.Duration(time.Until(t).Round(time.Second)))
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
+	"parley/internal/quickstart"
 )
 
 type tokenCommands struct {
@@ -16,12 +16,13 @@ type tokenCommands struct {
 
 type tokenCreate struct {
 	manager
-	Name string `required:"" help:"Who or what it is for, 1 to 255 characters."`
+	Name string `required:"" help:"Name that tells what the token is for, 1 to 255 characters."`
 }
 
-// Run implements the command.
+// Run creates the token and prints it.
 func (c tokenCreate) Run(ctx context.Context, s *streams) error {
-	t, err := callManagement[manage.NewTokenWithSecret](ctx, c.manager, "POST", "/tokens", manage.NewToken{Name: c.Name})
+	t, err := callManagement[manage.NewTokenWithSecret](ctx, c.manager, "POST",
+		"/tokens", manage.NewToken{Name: c.Name})
 	if err != nil || c.JSON {
 		return s.printResult(t, err)
 	}
@@ -29,13 +30,13 @@ func (c tokenCreate) Run(ctx context.Context, s *streams) error {
 	if err := printFields(s.out, "  token", t.Token); err != nil {
 		return err
 	}
-	_, err = fmt.Fprint(s.out, "\nIt is shown here and never again: keep it now.\n")
+	_, err = fmt.Fprint(s.out, "\nIt is not shown again: save it now.\n")
 	return err
 }
 
 type tokenList struct{ manager }
 
-// Run implements the command.
+// Run lists the tokens.
 func (c tokenList) Run(ctx context.Context, s *streams) error {
 	list, err := callManagement[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
 	if err != nil || c.JSON {
@@ -45,7 +46,7 @@ func (c tokenList) Run(ctx context.Context, s *streams) error {
 	for _, t := range list.Tokens {
 		note := ""
 		if t.InUse {
-			note = "used for this call"
+			note = "used for this command"
 		}
 		rows = append(rows, []string{t.TokenId, t.Name, formatTime(&t.CreatedAt), formatTime(t.RevokedAt), note})
 	}
@@ -54,18 +55,20 @@ func (c tokenList) Run(ctx context.Context, s *streams) error {
 
 type tokenRevoke struct {
 	manager
-	ID string `arg:"" help:"The token's id."`
+	ID string `arg:"" help:"ID of the token."`
 }
 
-// Run implements the command.
+// Run revokes the token.
 func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
 	t, err := callManagement[manage.Token](ctx, c.manager, "POST", apiPath("/tokens/%s/revoke", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(t, err)
 	}
-	fmt.Fprintf(s.out, "Management token %s %s is revoked since %s.\n", t.TokenId, quoteName(t.Name), formatTime(t.RevokedAt))
+	fmt.Fprintf(s.out, "Management token %s %s was revoked at %s.\n",
+		t.TokenId, quoteName(t.Name), formatTime(t.RevokedAt))
 	if t.InUse {
-		fmt.Fprintf(s.out, "It was the token of this very call: the next command needs another one.\nIf it was the last, the server's next start makes a new one in %s.\n", app.QuickstartFile)
+		fmt.Fprintf(s.out, "This command used it, so the next command needs another token.\n"+
+			"If it was the last one, the next start of the server creates a new one in %s.\n", quickstart.FileName)
 	}
 	return nil
 }

@@ -11,22 +11,22 @@ import (
 
 type verifyCommand struct {
 	credentials
-	Signature string `arg:"" help:"The header hash-signature that was sent."`
+	Signature string `arg:"" help:"Value of the header hash-signature."`
 	message
-	Text string `help:"The text that the client signed, or @FILE: shows where it differs."`
-	JSON bool   `name:"json" help:"Print JSON."`
+	Text string `help:"Text that the client signed, or @FILE, to show where it differs."`
+	JSON bool   `name:"json" help:"JSON output."`
 }
 
-// difference is a part of the text that should have been signed and was not.
+// difference is a part of the signed text with a wrong value.
 type difference struct {
 	Part     int    `json:"part"`
 	Name     string `json:"name"`
 	Expected string `json:"expected"`
 	Given    string `json:"given"`
-	At       int    `json:"at"` // the first character that differs, counted from 1
+	At       int    `json:"at"` // position of the first different character, from 1
 }
 
-// verification is what became of a signature.
+// verification is the result of checking a signature.
 type verification struct {
 	Valid       bool         `json:"valid"`
 	Profile     string       `json:"profile"`
@@ -35,16 +35,16 @@ type verification struct {
 	Expected    string       `json:"expected_signature"`
 	Hints       []hint       `json:"slips"`
 	Differences []difference `json:"differences"`
-	Timestamp   string       `json:"timestamp,omitempty"` // fresh, behind, ahead or malformed, by this clock
+	Timestamp   string       `json:"timestamp,omitempty"` // fresh, behind, ahead or malformed
 	SkewSeconds int64        `json:"skew_seconds,omitempty"`
 
 	text             signedText
-	signatureMatches bool // the signature is the text's, whatever its timestamp
+	signatureMatches bool // the signature is correct, whether or not the timestamp is
 }
 
 var errInvalidSignature = errors.New("a server would refuse this signature")
 
-// Run implements the command.
+// Run checks the signature and prints the result.
 func (c verifyCommand) Run(s *streams) error {
 	if err := c.applyQuickstart(); err != nil {
 		return err
@@ -76,9 +76,11 @@ func (c verifyCommand) verify(given string, now time.Time) (verification, error)
 	if err != nil {
 		return verification{}, err
 	}
-	v := verification{Profile: t.Profile, Key: t.KeyName, Parts: t.Parts, Expected: t.signature(), Hints: []hint{}, Differences: []difference{}, text: t}
+	v := verification{Profile: t.Profile, Key: t.KeyName, Parts: t.Parts, Expected: t.signature(),
+		Hints: []hint{}, Differences: []difference{}, text: t}
 	if t.usesV5 {
-		v.Valid = sign.VerifyV5(t.key, t.value("method"), t.value("target"), t.value("timestamp"), t.value("idempotency key"), []byte(t.value("body")), c.Signature)
+		v.Valid = sign.VerifyV5(t.key, t.value("method"), t.value("target"), t.value("timestamp"),
+			t.value("idempotency key"), []byte(t.value("body")), c.Signature)
 		check := sign.CheckTimestamp(c.Timestamp, now, sign.DefaultSkew)
 		v.Timestamp, v.SkewSeconds = check.Freshness.String(), check.SkewSeconds
 		if check.Milliseconds {
@@ -98,8 +100,8 @@ func (c verifyCommand) verify(given string, now time.Time) (verification, error)
 	return v, nil
 }
 
-// differences compares the text that was signed with the one that should have
-// been, part by part.
+// differences compares the text that the client signed with the correct text, part
+// by part.
 func differences(t signedText, given string) []difference {
 	lines := strings.SplitN(given, "\n", len(t.Parts))
 	all := []difference{}
@@ -109,11 +111,14 @@ func differences(t signedText, given string) []difference {
 			line = lines[i]
 		}
 		if line != p.Value {
-			all = append(all, difference{Part: i + 1, Name: p.Name, Expected: p.Value, Given: line, At: firstDifference(p.Value, line)})
+			all = append(all, difference{Part: i + 1, Name: p.Name, Expected: p.Value, Given: line,
+				At: firstDifference(p.Value, line)})
 		}
 	}
-	if right := joinParts(t.Parts); len(all) == 0 && given != right { // empty parts at the end, without their line feeds
-		all = append(all, difference{Part: len(lines) + 1, Name: "the line feeds before it", Expected: strings.TrimPrefix(right, given), At: 1})
+	// The line feeds before empty parts at the end may be missing.
+	if right := joinParts(t.Parts); len(all) == 0 && given != right {
+		all = append(all, difference{Part: len(lines) + 1, Name: "the line feeds before it",
+			Expected: strings.TrimPrefix(right, given), At: 1})
 	}
 	return all
 }
@@ -131,26 +136,28 @@ func firstDifference(a, b string) int {
 func (v verification) print(s *streams) {
 	v.text.print(s.out)
 	if v.Valid {
-		fmt.Fprintf(s.out, "The signature is right: %s made it over this text.\n", v.Key)
+		fmt.Fprintf(s.out, "The signature is valid: it was made with %s over this text.\n", v.Key)
 	} else if v.signatureMatches {
-		fmt.Fprintln(s.out, "The signature is that of this text, but no server takes its timestamp.")
+		fmt.Fprintln(s.out, "The signature matches this text, but servers refuse its timestamp.")
 	} else {
-		fmt.Fprintf(s.out, "The signature is not right. With %s it would be\n  %s\n", v.Key, v.Expected)
+		fmt.Fprintf(s.out, "The signature is invalid. The signature with %s is\n  %s\n", v.Key, v.Expected)
 	}
 	for _, d := range v.Differences {
-		fmt.Fprintf(s.out, "\nPart %d, %s, differs from its character %d on:\n  should be  %s\n  was        %s\n", d.Part, d.Name, d.At, escapeInvisible(d.Expected), escapeInvisible(d.Given))
+		fmt.Fprintf(s.out, "\nPart %d, %s, differs from character %d on:\n  expected  %s\n  given     %s\n",
+			d.Part, d.Name, d.At, escapeInvisible(d.Expected), escapeInvisible(d.Given))
 	}
 	if len(v.Hints) > 0 {
-		fmt.Fprintln(s.out, "\nThis explains it:")
-		for _, found := range v.Hints {
-			fmt.Fprintf(s.out, "  - %s\n", found.Message)
+		fmt.Fprintln(s.out, "\nReason:")
+		for _, h := range v.Hints {
+			fmt.Fprintf(s.out, "  - %s\n", h.Message)
 		}
 	} else if !v.Valid && len(v.Differences) == 0 {
-		fmt.Fprintln(s.out, "\nNo usual slip explains it. Compare the key, and give the text that was signed with --text to see where it differs.")
+		fmt.Fprintln(s.out, "\nNo common mistake explains it. Compare the key, "+
+			"and use --text with the text that was signed to see where it differs.")
 	}
 	switch v.Timestamp {
 	case sign.Malformed.String():
-		fmt.Fprintln(s.out, "\nThe timestamp is no number of seconds, and a server refuses it.")
+		fmt.Fprintln(s.out, "\nThe timestamp is not a number of seconds: a server refuses it.")
 	case sign.Behind.String():
 		fmt.Fprintf(s.out, "\nThe timestamp is %d s behind this clock: a server refuses it now.\n", -v.SkewSeconds)
 	case sign.Ahead.String():

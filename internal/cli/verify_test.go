@@ -12,7 +12,8 @@ import (
 	"parley/client/sign"
 )
 
-var testCredentials = credentials{APIKey: "pk_0123456789abcdef0123456789abcdef", GatewaySecret: "gs_secret", ProjectSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
+var testCredentials = credentials{APIKey: "pk_0123456789abcdef0123456789abcdef", GatewaySecret: "gs_secret",
+	ProjectSecret: "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}
 
 func hmacSHA256(key, text string) []byte {
 	h := hmac.New(sha256.New, []byte(key))
@@ -20,7 +21,8 @@ func hmacSHA256(key, text string) []byte {
 	return h.Sum(nil)
 }
 
-// TestVerify_Hints makes every slip that is recognised, and holds verify to its name.
+// TestVerify_Hints makes every mistake that is recognized and checks the hint
+// for it.
 func TestVerify_Hints(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_790_000_000, 0)
@@ -31,7 +33,8 @@ func TestVerify_Hints(t *testing.T) {
 	}
 	get := message{Method: "get", Target: "/api/v5/requests?limit=5&cursor=a%20b", Timestamp: seconds}
 	right := text("GET", get.Target, seconds, "", "")
-	post := message{Method: "POST", Target: "/api/v4/rooms/end_room", Timestamp: seconds, IdempotencyKey: "once", Body: body}
+	post := message{Method: "POST", Target: "/api/v4/rooms/end_room", Timestamp: seconds,
+		IdempotencyKey: "once", Body: body}
 	older := message{Method: "POST", Target: "/api/v3/rooms/create_quick_audio_room", Body: body}
 	asHex := func(key, text string) string { return hex.EncodeToString(hmacSHA256(key, text)) }
 	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(hmacSHA256(key, text)) }
@@ -99,17 +102,19 @@ func mustDecode(t *testing.T, text string) string {
 
 func TestDifferences(t *testing.T) {
 	t.Parallel()
-	c := verifyCommand{credentials: testCredentials, message: message{Method: "GET", Target: "/api/v5/keys", Timestamp: "1"}}
+	c := verifyCommand{credentials: testCredentials, message: message{Method: "GET",
+		Target: "/api/v5/keys", Timestamp: "1"}}
 	signed, err := c.buildSignedText(testCredentials)
 	if err != nil {
 		t.Fatal(err)
 	}
 	right := joinParts(signed.Parts)
 	for given, want := range map[string]difference{
-		strings.Replace(right, "keys", "kéys", 1): {Part: 3, Name: "target", Expected: "/api/v5/keys", Given: "/api/v5/kéys", At: 10},
-		strings.Replace(right, "GET", "GET ", 1):  {Part: 2, Name: "method", Expected: "GET", Given: "GET ", At: 4},
-		right + "\n":                              {Part: 6, Name: "body", Expected: "", Given: "\n", At: 1},
-		strings.TrimSuffix(right, "\n\n"):         {Part: 5, Name: "the line feeds before it", Expected: "\n\n", At: 1},
+		strings.Replace(right, "keys", "kéys", 1): {Part: 3, Name: "target", Expected: "/api/v5/keys",
+			Given: "/api/v5/kéys", At: 10},
+		strings.Replace(right, "GET", "GET ", 1): {Part: 2, Name: "method", Expected: "GET", Given: "GET ", At: 4},
+		right + "\n":                             {Part: 6, Name: "body", Expected: "", Given: "\n", At: 1},
+		strings.TrimSuffix(right, "\n\n"):        {Part: 5, Name: "the line feeds before it", Expected: "\n\n", At: 1},
 	} {
 		if got := differences(signed, given); len(got) != 1 || got[0] != want {
 			t.Errorf("%q: %+v, want %+v", given, got, want)
@@ -132,7 +137,7 @@ func TestEscapeInvisible(t *testing.T) {
 	}
 }
 
-// TestUsesV5Profile says which routes sign their time.
+// TestUsesV5Profile checks which routes sign their time.
 func TestUsesV5Profile(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]bool{

@@ -13,23 +13,23 @@ import (
 type webhookCommands struct {
 	List    webhookList    `cmd:"" help:"List deliveries, the newest first."`
 	Show    webhookShow    `cmd:"" help:"Show a delivery and its attempts."`
-	Replay  webhookReplay  `cmd:"" help:"Send again what was sent in the last 30 days."`
-	Test    webhookTest    `cmd:"" help:"Send a test to a project's target."`
+	Replay  webhookReplay  `cmd:"" help:"Replay deliveries of the last 30 days."`
+	Test    webhookTest    `cmd:"" help:"Send a test event to a project's target."`
 	Targets webhookTargets `cmd:"" help:"List targets that fail or are paused."`
-	Resume  webhookResume  `cmd:"" help:"Try a paused target again."`
-	Listen  webhookListen  `cmd:"" help:"Print and verify what arrives at a local port."`
+	Resume  webhookResume  `cmd:"" help:"Resume a paused target."`
+	Listen  webhookListen  `cmd:"" help:"Receive, verify and print webhooks on a local port."`
 }
 
 type webhookList struct {
 	manager
-	Project string `placeholder:"ID" help:"Only those of this project."`
-	Room    string `placeholder:"ID" help:"Only those of this room."`
-	Event   string `placeholder:"ID" help:"Only those of this event."`
-	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"Only those in this state: pending, delivered, failed or gone."`
-	Limit   int    `placeholder:"N" help:"Only the newest N. Default: all."`
+	Project string `placeholder:"ID" help:"ID of the project whose deliveries are listed."`
+	Room    string `placeholder:"ID" help:"ID of the room whose deliveries are listed."`
+	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
+	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
+	Limit   int    `placeholder:"N" help:"Maximum number of deliveries, the newest first. Default: all."`
 }
 
-// Run implements the command.
+// Run lists the deliveries.
 func (c webhookList) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 1 or more, not %d", c.Limit)}
@@ -40,12 +40,14 @@ func (c webhookList) Run(ctx context.Context, s *streams) error {
 	}
 	var rows [][]string
 	for _, d := range all {
-		rows = append(rows, []string{d.DeliveryId, d.Type, strconv.FormatInt(d.Sequence, 10), deliveryState(d), strconv.Itoa(d.AttemptCount), formatTime(&d.CreatedAt), d.RoomId, d.Url})
+		rows = append(rows, []string{d.DeliveryId, d.Type, strconv.FormatInt(d.Sequence, 10), deliveryState(d),
+			strconv.Itoa(d.AttemptCount), formatTime(&d.CreatedAt), d.RoomId, d.Url})
 	}
-	return printTable(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "ROOM", "URL"}, rows)
+	return printTable(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "ROOM", "URL"},
+		rows)
 }
 
-// deliveryState says of a delivery too that it is a replay.
+// deliveryState returns the state of a delivery, and whether it is a replay.
 func deliveryState(d manage.Webhook) string {
 	if d.Replay {
 		return string(d.State) + " (replay)"
@@ -53,11 +55,13 @@ func deliveryState(d manage.Webhook) string {
 	return string(d.State)
 }
 
-// fetch follows the pages to their end, or to the limit.
+// fetch reads all pages, up to the limit.
 func (c webhookList) fetch(ctx context.Context) ([]manage.Webhook, error) {
 	all := []manage.Webhook{}
 	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	for name, value := range map[string]string{"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "state": c.State} {
+	for name, value := range map[string]string{
+		"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "state": c.State,
+	} {
 		if value != "" {
 			q.Set(name, value)
 		}
@@ -80,27 +84,29 @@ func (c webhookList) fetch(ctx context.Context) ([]manage.Webhook, error) {
 
 type webhookShow struct {
 	manager
-	ID string `arg:"" help:"The delivery."`
+	ID string `arg:"" help:"ID of the delivery."`
 }
 
-// Run implements the command.
+// Run prints the delivery and its attempts.
 func (c webhookShow) Run(ctx context.Context, s *streams) error {
 	d, err := callManagement[manage.Webhook](ctx, c.manager, "GET", apiPath("/webhooks/%s", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(d, err)
 	}
-	if err := printFields(s.out, "delivery", d.DeliveryId, "event", d.EventId, "type", d.Type, "project", d.ProjectId, "room", d.RoomId, "url", d.Url,
-		"sequence", fmt.Sprintf("%d, after %d", d.Sequence, d.Previous), "state", deliveryState(d), "created", formatTime(&d.CreatedAt), "done", formatTime(d.DoneAt),
-		"body", *d.Body); err != nil {
+	if err := printFields(s.out, "delivery", d.DeliveryId, "event", d.EventId, "type", d.Type,
+		"project", d.ProjectId, "room", d.RoomId, "url", d.Url,
+		"sequence", fmt.Sprintf("%d, after %d", d.Sequence, d.Previous), "state", deliveryState(d),
+		"created", formatTime(&d.CreatedAt), "done", formatTime(d.DoneAt), "body", *d.Body); err != nil {
 		return err
 	}
 	var rows [][]string
 	for _, a := range *d.Attempts {
-		said := a.Error
-		if said == "" {
-			said = a.Answer
+		result := a.Error
+		if result == "" {
+			result = a.Answer
 		}
-		rows = append(rows, []string{strconv.Itoa(a.N), formatTime(&a.At), (time.Duration(a.DurationMs) * time.Millisecond).String(), strconv.Itoa(a.Status), said})
+		rows = append(rows, []string{strconv.Itoa(a.N), formatTime(&a.At),
+			(time.Duration(a.DurationMs) * time.Millisecond).String(), strconv.Itoa(a.Status), result})
 	}
 	if len(rows) == 0 {
 		return nil
@@ -110,26 +116,28 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 
 type webhookReplay struct {
 	manager
-	Project string `required:"" placeholder:"ID" help:"The project."`
-	Event   string `placeholder:"ID" help:"This event."`
-	Room    string `placeholder:"ID" help:"What happened in this room."`
-	Since   string `placeholder:"TIME" help:"What happened from this RFC 3339 time on; with --before."`
-	Before  string `placeholder:"TIME" help:"And before this one."`
-	Target  string `placeholder:"URL" help:"Only what went to this target."`
+	Project string `required:"" placeholder:"ID" help:"ID of the project."`
+	Event   string `placeholder:"ID" help:"ID of the event to replay."`
+	Room    string `placeholder:"ID" help:"ID of the room whose events are replayed."`
+	Since   string `placeholder:"TIME" help:"Start of the period to replay, an RFC 3339 time; needs --before."`
+	Before  string `placeholder:"TIME" help:"End of the period to replay, an RFC 3339 time."`
+	Target  string `placeholder:"URL" help:"URL of the only target to replay to."`
 }
 
-// Run implements the command.
+// Run replays the deliveries.
 func (c webhookReplay) Run(ctx context.Context, s *streams) error {
-	q := manage.WebhookReplay{ProjectId: c.Project, EventId: optionalString(c.Event), RoomId: optionalString(c.Room), Since: optionalString(c.Since), Before: optionalString(c.Before), Url: optionalString(c.Target)}
+	q := manage.WebhookReplay{ProjectId: c.Project, EventId: optionalString(c.Event), RoomId: optionalString(c.Room),
+		Since: optionalString(c.Since), Before: optionalString(c.Before), Url: optionalString(c.Target)}
 	done, err := callManagement[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
 	if err != nil || c.JSON {
 		return s.printResult(done, err)
 	}
-	_, err = fmt.Fprintf(s.out, "%s on the way again, marked as a replay.\n", pluralize(done.Enqueued, "delivery is", "deliveries are"))
+	_, err = fmt.Fprintf(s.out, "Enqueued %s, marked as a replay.\n",
+		pluralize(done.Enqueued, "delivery", "deliveries"))
 	return err
 }
 
-// optionalString is nil for what was not given.
+// optionalString returns nil for an empty string.
 func optionalString(text string) *string {
 	if text == "" {
 		return nil
@@ -139,49 +147,55 @@ func optionalString(text string) *string {
 
 type webhookTest struct {
 	manager
-	ID string `arg:"" name:"project-id" help:"The project."`
+	ID string `arg:"" name:"project-id" help:"ID of the project."`
 }
 
-// Run implements the command.
+// Run sends the test event.
 func (c webhookTest) Run(ctx context.Context, s *streams) error {
-	sent, err := callManagement[manage.WebhookTest](ctx, c.manager, "POST", apiPath("/projects/%s/webhook-test", c.ID), nil)
+	sent, err := callManagement[manage.WebhookTest](ctx, c.manager, "POST",
+		apiPath("/projects/%s/webhook-test", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(sent, err)
 	}
-	_, err = fmt.Fprintf(s.out, "A test is on its way. What became of it:\n  parley webhook list --event %s\n", sent.EventId)
+	_, err = fmt.Fprintf(s.out, "Enqueued a test event. To see its delivery, run\n  parley webhook list --event %s\n",
+		sent.EventId)
 	return err
 }
 
 type webhookTargets struct {
 	manager
-	Project string `placeholder:"ID" help:"Only those of this project."`
+	Project string `placeholder:"ID" help:"ID of the project whose targets are listed."`
 }
 
-// Run implements the command.
+// Run lists the targets.
 func (c webhookTargets) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "GET", "/webhook-targets?"+url.Values{"project_id": {c.Project}}.Encode(), nil)
+	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "GET",
+		"/webhook-targets?"+url.Values{"project_id": {c.Project}}.Encode(), nil)
 	if err != nil || c.JSON {
 		return s.printResult(list.Targets, err)
 	}
 	var rows [][]string
 	for _, t := range list.Targets {
-		rows = append(rows, []string{t.Url, strconv.Itoa(t.Failures), formatTime(&t.FailingSince), formatTime(t.PausedAt), formatTime(t.ProbeAt), t.Notice, t.ProjectId})
+		rows = append(rows, []string{t.Url, strconv.Itoa(t.Failures), formatTime(&t.FailingSince),
+			formatTime(t.PausedAt), formatTime(t.ProbeAt), t.Notice, t.ProjectId})
 	}
-	return printTable(s.out, []string{"TARGET", "FAILURES", "SINCE", "PAUSED", "TRIED AGAIN", "NOTICE", "PROJECT"}, rows)
+	return printTable(s.out, []string{"TARGET", "FAILURES", "SINCE", "PAUSED", "TRIED AGAIN", "NOTICE", "PROJECT"},
+		rows)
 }
 
 type webhookResume struct {
 	manager
-	ID     string `arg:"" name:"project-id" help:"The project."`
-	Target string `arg:"" help:"The paused target."`
+	ID     string `arg:"" name:"project-id" help:"ID of the project."`
+	Target string `arg:"" help:"URL of the paused target."`
 }
 
-// Run implements the command.
+// Run resumes the target.
 func (c webhookResume) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "POST", apiPath("/projects/%s/webhook-resume", c.ID), manage.WebhookResumption{Url: c.Target})
+	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "POST",
+		apiPath("/projects/%s/webhook-resume", c.ID), manage.WebhookResumption{Url: c.Target})
 	if err != nil || c.JSON {
 		return s.printResult(list.Targets, err)
 	}
-	_, err = fmt.Fprintln(s.out, "The target is tried again, with all that waits for it.")
+	_, err = fmt.Fprintln(s.out, "Resumed the target. The waiting deliveries are sent now.")
 	return err
 }

@@ -13,8 +13,7 @@ import (
 	"parley/client/sign"
 )
 
-// The headers of a webhook. Those of its signature are in the order in which
-// they are signed.
+// The headers of a webhook.
 const (
 	headerWebhookID        = "webhook-id"
 	headerWebhookTimestamp = "webhook-timestamp"
@@ -22,21 +21,21 @@ const (
 	headerWebhookReplay    = "webhook-replay"
 )
 
-// timestampLayout is how the moment of an arrival is written.
+// timestampLayout is the layout of received_at.
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
-// maxRemembered is of how many webhooks the ids are kept.
+// maxRemembered is the number of webhooks whose ids are kept in memory.
 const maxRemembered = 10_000
 
-// receivedWebhook is a webhook as it came.
+// receivedWebhook is a received delivery.
 type receivedWebhook struct {
 	header http.Header
-	target string // path and query it came to
+	target string // path and query of the request
 	body   []byte
 	at     time.Time
 }
 
-// webhookReport is what there is to say of a delivery.
+// webhookReport is the result of checking a delivery.
 type webhookReport struct {
 	ReceivedAt string `json:"received_at"`
 	Target     string `json:"target"`
@@ -48,25 +47,25 @@ type webhookReport struct {
 	RoomID     string `json:"room_id"` // empty for an event of the project itself
 
 	Valid      bool  `json:"valid"`
-	Problem    *hint `json:"problem,omitempty"` // why it is not
-	Signature  int   `json:"signature"`         // which one fits, counted from 1; 0 for none
-	Signatures int   `json:"signatures"`        // how many came: two while the secret is being rotated
+	Problem    *hint `json:"problem,omitempty"` // reason why it is invalid
+	Signature  int   `json:"signature"`         // position of the matching signature, from 1; 0 for none
+	Signatures int   `json:"signatures"`        // number of signatures; two during the overlap of a rotation
 
-	// What follows is told of valid ones only.
-	Times  int  `json:"times"` // how often it has come by now
+	// The following fields are set only if Valid is true.
+	Times  int  `json:"times"` // how often it was received so far
 	Replay bool `json:"replay"`
-	Late   bool `json:"late"` // one with a higher sequence has come before
-	// Missing is true if events that were meant for this target have not come:
-	// the last of them is that of Previous.
+	Late   bool `json:"late"` // a webhook with a higher sequence was received before
+	// Missing is true if events for this target were not received, up to the one
+	// with the sequence Previous.
 	Missing bool  `json:"missing"`
-	Last    int64 `json:"last"` // sequence of the last one before; 0 for none
+	Last    int64 `json:"last"` // highest sequence received before; 0 for none
 
-	Status  int             `json:"status"` // what it was answered with
+	Status  int             `json:"status"` // status of the response
 	Payload json.RawMessage `json:"payload,omitempty"`
-	Body    string          `json:"body,omitempty"` // where it is no JSON
+	Body    string          `json:"body,omitempty"` // set if the body is not JSON
 }
 
-// payload is what is read of a body.
+// payload contains the fields of a body that the verifier needs.
 type payload struct {
 	ID        string `json:"id"`
 	Type      string `json:"type"`
@@ -78,15 +77,15 @@ type payload struct {
 	} `json:"data"`
 }
 
-// webhookVerifier judges deliveries, and remembers those that were valid.
+// webhookVerifier checks deliveries and remembers the valid ones.
 type webhookVerifier struct {
 	secret  string
-	project string // whose secret it is; empty if that is not known
+	project string // id of the project with this secret; empty if unknown
 
 	countByID    map[string]int               // by id
 	bodyHashes   map[string][sha256.Size]byte // by id
 	order        []string                     // ids, the oldest first
-	lastSequence map[string]int64             // the highest sequence, by target and room
+	lastSequence map[string]int64             // highest sequence by stream, which is target and room
 	received     int
 	valid        int
 	duplicates   int
@@ -94,17 +93,20 @@ type webhookVerifier struct {
 }
 
 func newWebhookVerifier(secret, project string) *webhookVerifier {
-	return &webhookVerifier{secret: secret, project: project, countByID: map[string]int{}, bodyHashes: map[string][sha256.Size]byte{}, lastSequence: map[string]int64{}}
+	return &webhookVerifier{secret: secret, project: project, countByID: map[string]int{},
+		bodyHashes: map[string][sha256.Size]byte{}, lastSequence: map[string]int64{}}
 }
 
-// record judges a delivery and, if it is valid, remembers it: what somebody else
-// sent must not hide what is missing.
+// record checks a delivery. It remembers only valid ones, so that messages of
+// other senders cannot hide missing events.
 func (l *webhookVerifier) record(d receivedWebhook) webhookReport {
 	l.received++
-	a := webhookReport{ReceivedAt: d.at.UTC().Format(timestampLayout), Target: d.target, WebhookID: d.header.Get(headerWebhookID)}
+	a := webhookReport{ReceivedAt: d.at.UTC().Format(timestampLayout), Target: d.target,
+		WebhookID: d.header.Get(headerWebhookID)}
 	var p payload
 	if err := json.Unmarshal(d.body, &p); err == nil {
-		a.Type, a.Sequence, a.Previous, a.ProjectID, a.RoomID = p.Type, p.Sequence, p.Previous, p.ProjectID, p.Data.RoomID
+		a.Type, a.Sequence, a.Previous = p.Type, p.Sequence, p.Previous
+		a.ProjectID, a.RoomID = p.ProjectID, p.Data.RoomID
 		a.Payload = d.body
 	} else {
 		a.Body = string(d.body)
@@ -123,16 +125,17 @@ func (l *webhookVerifier) record(d receivedWebhook) webhookReport {
 	if a.Replay || a.Times > 1 {
 		return a
 	}
-	lane := a.Target + " " + a.RoomID
-	last, known := l.lastSequence[lane]
+	stream := a.Target + " " + a.RoomID
+	last, known := l.lastSequence[stream]
 	a.Last = last
 	a.Late = known && a.Sequence < last
-	// What went to a target before we listened there is not missing.
+	// Events before the first received one are not missing, because they were sent
+	// before this command was started.
 	a.Missing = known && a.Previous > last
 	if a.Missing {
 		l.gaps++
 	}
-	l.lastSequence[lane] = max(last, a.Sequence)
+	l.lastSequence[stream] = max(last, a.Sequence)
 	return a
 }
 
@@ -148,9 +151,9 @@ func (l *webhookVerifier) remember(id string, body []byte) {
 	}
 }
 
-// checkSignatures says which of the signatures that came fits, how many came, and what is
-// wrong.
-func (l *webhookVerifier) checkSignatures(d receivedWebhook, p payload) (fits, came int, wrong *hint) {
+// checkSignatures returns the position of the matching signature, the number of
+// signatures, and the problem of the delivery, which is nil for a valid one.
+func (l *webhookVerifier) checkSignatures(d receivedWebhook, p payload) (match, count int, problem *hint) {
 	for _, name := range []string{headerWebhookID, headerWebhookTimestamp, headerWebhookSignature} {
 		if d.header.Get(name) == "" {
 			return 0, 0, &hint{"header_missing", "the header " + name + " is missing"}
@@ -162,55 +165,69 @@ func (l *webhookVerifier) checkSignatures(d receivedWebhook, p payload) (fits, c
 		case err == nil:
 			return i + 1, len(signatures), l.checkTimestamp(d)
 		case !errors.Is(err, sign.ErrWebhookSignature):
-			return 0, len(signatures), &hint{"header_malformed", "a header is not as it was sent: " + err.Error()}
+			return 0, len(signatures), &hint{"header_malformed", "a header is malformed: " + err.Error()}
 		}
 	}
 	return 0, len(signatures), l.explainMismatch(d, p, signatures)
 }
 
 func (l *webhookVerifier) verifySignature(d receivedWebhook, body []byte, signature string) error {
-	return sign.VerifyWebhook([]string{l.secret}, d.header.Get(headerWebhookID), d.header.Get(headerWebhookTimestamp), body, signature)
+	return sign.VerifyWebhook([]string{l.secret}, d.header.Get(headerWebhookID),
+		d.header.Get(headerWebhookTimestamp), body, signature)
 }
 
-// checkTimestamp says what is wrong with the time of a delivery whose signature fits.
+// checkTimestamp returns the problem with the timestamp of a delivery whose
+// signature matches; nil for none.
 func (l *webhookVerifier) checkTimestamp(d receivedWebhook) *hint {
-	bound := int(sign.DefaultSkew.Seconds())
+	limit := int(sign.DefaultSkew.Seconds())
 	check := sign.CheckTimestamp(d.header.Get(headerWebhookTimestamp), d.at, sign.DefaultSkew)
 	switch check.Freshness {
 	case sign.Behind:
-		return &hint{"timestamp_behind", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s behind this clock, and %d s are taken: it was held up or is sent again by somebody, or a clock is wrong", -check.SkewSeconds, bound)}
+		return &hint{"timestamp_behind",
+			fmt.Sprintf("the signature matches, but webhook-timestamp is %d s behind this clock, "+
+				"and the limit is %d s: the webhook was delayed or repeated on the way, or a clock is wrong",
+				-check.SkewSeconds, limit)}
 	case sign.Ahead:
-		return &hint{"timestamp_ahead", fmt.Sprintf("the signature fits, but webhook-timestamp is %d s ahead of this clock, and %d s are taken: a clock is wrong", check.SkewSeconds, bound)}
+		return &hint{"timestamp_ahead",
+			fmt.Sprintf("the signature matches, but webhook-timestamp is %d s ahead of this clock, "+
+				"and the limit is %d s: a clock is wrong", check.SkewSeconds, limit)}
 	default:
 		return nil
 	}
 }
 
-// explainMismatch looks for the reason why no signature fits. A signature itself tells
-// nothing of that.
+// explainMismatch returns the probable reason why no signature matches.
 func (l *webhookVerifier) explainMismatch(d receivedWebhook, p payload, signatures []string) *hint {
 	id := d.header.Get(headerWebhookID)
 	if first, ok := l.bodyHashes[id]; ok && first != sha256.Sum256(d.body) {
-		return &hint{"body_changed", "the body is not that of the first time this webhook came: it was changed on the way"}
+		return &hint{"body_changed", "the body differs from that of an earlier delivery of this webhook: " +
+			"it was changed on the way"}
 	}
 	if l.reformatted(d, signatures) {
-		return &hint{"body_reformatted", "the body was written anew on the way: without its white space the signature fits"}
+		return &hint{"body_reformatted",
+			"the body was formatted on the way: without its white space the signature matches"}
 	}
 	switch {
 	case p.ID == "":
-		return &hint{"body_changed", "the body is no event of Parley: it was changed or cut short on the way, or somebody else sends here"}
+		return &hint{"body_changed", "the body is not an event of Parley: " +
+			"it was changed or truncated on the way, or another sender uses this URL"}
 	case p.ID != id:
-		return &hint{"body_changed", "the header webhook-id and the id in the body differ: one of them was changed on the way"}
+		return &hint{"body_changed", "the header webhook-id and the id in the body differ: " +
+			"one of them was changed on the way"}
 	case l.project != "" && p.ProjectID != l.project:
-		return &hint{"other_project", fmt.Sprintf("it says that it is from project %s, and the secret is that of project %s", sanitizeText(p.ProjectID), l.project)}
+		return &hint{"other_project", fmt.Sprintf("the body is from project %s, but the secret belongs to project %s",
+			sanitizeText(p.ProjectID), l.project)}
 	case l.valid > 0:
-		return &hint{"body_changed", "no signature fits, and the secret has fitted others: the body or a header was changed on the way, unless the secret has been rotated and its overlap has ended"}
+		return &hint{"body_changed", "no signature matches, but the secret has matched others: the body or a header " +
+			"was changed on the way, unless the secret has been rotated and its overlap has ended"}
 	default:
-		return &hint{"other_secret", "no signature fits: the secret is another project's or not live any more, or the body was changed on the way"}
+		return &hint{"other_secret",
+			"no signature matches: the secret belongs to another project or is no longer live, " +
+				"or the body was changed on the way"}
 	}
 }
 
-// reformatted reports whether white space in the body is all that is wrong.
+// reformatted reports whether the signature matches the body without white space.
 func (l *webhookVerifier) reformatted(d receivedWebhook, signatures []string) bool {
 	var compact bytes.Buffer
 	if json.Compact(&compact, d.body) != nil {

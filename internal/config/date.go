@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// Date is a moment that is written as a date, which means its beginning in
-// UTC, or as an RFC 3339 time. The zero Date is none.
+// Date is a time that is written as a date, which means 00:00 UTC, or as an
+// RFC 3339 time. The zero Date means none.
 type Date time.Time
 
-// ParseDate reads a date.
+// ParseDate parses a date.
 func ParseDate(text string) (Date, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
 		if t, err := time.Parse(layout, text); err == nil && !t.IsZero() {
@@ -22,7 +22,7 @@ func ParseDate(text string) (Date, error) {
 // Std returns d as the standard library's type.
 func (d Date) Std() time.Time { return time.Time(d) }
 
-// String writes d as ParseDate reads it; "" for none.
+// String returns d in a form that ParseDate accepts; "" for the zero Date.
 func (d Date) String() string {
 	t := time.Time(d)
 	switch {
@@ -34,7 +34,7 @@ func (d Date) String() string {
 	return t.Format(time.RFC3339)
 }
 
-// UnmarshalText reads d from text as ParseDate does.
+// UnmarshalText parses text as ParseDate does.
 func (d *Date) UnmarshalText(text []byte) error {
 	parsed, err := ParseDate(string(text))
 	if err != nil {
@@ -44,5 +44,5 @@ func (d *Date) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes d as String does.
+// MarshalText returns the same text as String.
 func (d Date) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

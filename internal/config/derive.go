@@ -9,20 +9,19 @@ import (
 	"regexp"
 	"strings"
 	"time"
-	_ "time/tzdata" // zone data in the binary, so that every machine has the same
+	_ "time/tzdata" // so that the zone data is the same on every machine
 
 	"parley/internal/seal"
 )
 
-// keyFileName is the master key's file in the data directory.
+// keyFileName is the default name of the master key file in the data directory.
 const keyFileName = "master.key"
 
-// BaseURL returns the URL at which browsers reach the server, without a slash
-// at its end and without a port that its scheme implies: PublicURL, or
-// "http://" and the address bound, which is what the listener says it
-// listens on (with --listen's port 0 only the listener knows). With bound
-// empty the address is Listen. Where the address is every address of the
-// machine, the host is localhost.
+// BaseURL returns the URL at which browsers reach the server, without a trailing
+// slash and without the default port of its scheme. It is PublicURL, or "http://"
+// and bound, the address of the listener, because with port 0 only the listener
+// knows the port. If bound is empty, the address is Listen. If the address is
+// unspecified, the host is localhost.
 func (c *Config) BaseURL(bound string) string {
 	if u, err := url.Parse(c.PublicURL); err == nil && c.PublicURL != "" {
 		return origin(u.Scheme, u.Hostname(), u.Port())
@@ -40,7 +39,7 @@ func (c *Config) BaseURL(bound string) string {
 	return origin("http", host, port)
 }
 
-// origin writes a URL as a browser's Origin header writes it.
+// origin returns a URL in the form of a browser's Origin header.
 func origin(scheme, host, port string) string {
 	u := url.URL{Scheme: scheme, Host: strings.ToLower(host)}
 	switch {
@@ -55,8 +54,8 @@ func origin(scheme, host, port string) string {
 }
 
 // NodeIP returns the address that browsers send media to: RTCNodeIP, or the
-// address in Listen. It is the zero Addr where neither names one address, and
-// then it has to be found out.
+// address in Listen. If neither is a single address it returns the zero Addr, and
+// the caller has to detect the address.
 func (c *Config) NodeIP() netip.Addr {
 	if ip, err := netip.ParseAddr(c.RTCNodeIP); err == nil {
 		return ip.Unmap()
@@ -75,9 +74,9 @@ func (c *Config) NodeIP() netip.Addr {
 	return ip.Unmap().WithZone("")
 }
 
-// TrustedPrefixes returns TrustedProxies as ranges of addresses; a single
-// address is a range of one. IPv4 ranges written in IPv6 form become IPv4.
-// The error is the sentence that Validate gives.
+// TrustedPrefixes returns TrustedProxies as address ranges; a single address is a
+// range of one. IPv4-mapped IPv6 ranges become IPv4. The error is the same as
+// that of Validate.
 func (c *Config) TrustedPrefixes() ([]netip.Prefix, error) {
 	var prefixes []netip.Prefix
 	for _, text := range c.TrustedProxies {
@@ -87,15 +86,16 @@ func (c *Config) TrustedPrefixes() ([]netip.Prefix, error) {
 		}
 		prefix, ok := parsePrefix(text)
 		if !ok {
-			return nil, settingError("trusted-proxies", "must be IP addresses or CIDR ranges such as 10.0.0.0/8, not %q", text)
+			return nil, settingError("trusted-proxies",
+				"must be IP addresses or CIDR ranges such as 10.0.0.0/8, not %q", text)
 		}
 		prefixes = append(prefixes, prefix)
 	}
 	return prefixes, nil
 }
 
-// WebhookAllowed returns WebhookAllow as ranges of addresses, and as names in
-// lower case. The error is the sentence that Validate gives.
+// WebhookAllowed returns WebhookAllow as address ranges and as host names in lower
+// case. The error is the same as that of Validate.
 func (c *Config) WebhookAllowed() (prefixes []netip.Prefix, hosts []string, err error) {
 	for _, text := range c.WebhookAllow {
 		text = strings.TrimSpace(text)
@@ -107,16 +107,18 @@ func (c *Config) WebhookAllowed() (prefixes []netip.Prefix, hosts []string, err 
 			continue
 		}
 		if !hostNamePattern.MatchString(text) || len(text) > 253 {
-			return nil, nil, settingError("webhook-allow", "must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)
+			return nil, nil, settingError("webhook-allow",
+				"must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)
 		}
 		hosts = append(hosts, strings.ToLower(text))
 	}
 	return prefixes, hosts, nil
 }
 
-// hostNamePattern is a name with at least one letter in its last part: what has none
-// is an address that is written wrongly.
-var hostNamePattern = regexp.MustCompile(`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$`)
+// hostNamePattern matches a host name whose last label has at least one letter,
+// because a name without one is a malformed address.
+var hostNamePattern = regexp.MustCompile(
+	`^([A-Za-z0-9_]([A-Za-z0-9_-]*[A-Za-z0-9_])?\.)*[A-Za-z0-9-]*[A-Za-z][A-Za-z0-9-]*$`)
 
 func parsePrefix(text string) (netip.Prefix, bool) {
 	prefix, err := netip.ParsePrefix(text)
@@ -133,18 +135,19 @@ func parsePrefix(text string) (netip.Prefix, bool) {
 	return prefix.Masked(), true
 }
 
-// Location returns the scheduling zone. The error is the sentence that
-// Validate gives.
+// Location returns the scheduling zone. The error is the same as that of
+// Validate.
 func (c *Config) Location() (*time.Location, error) {
 	name := c.SchedulingTimezone
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "" || name == "Local" {
-		return nil, settingError("scheduling-timezone", "must be an IANA time zone such as UTC or Europe/Berlin, not %q", name)
+		return nil, settingError("scheduling-timezone",
+			"must be an IANA time zone such as UTC or Europe/Berlin, not %q", name)
 	}
 	return zone, nil
 }
 
-// Level returns LogLevel for slog; info when Validate would refuse it.
+// Level returns LogLevel as a slog.Level; info if it is invalid.
 func (c *Config) Level() slog.Level {
 	var level slog.Level
 	if level.UnmarshalText([]byte(c.LogLevel)) != nil {
@@ -153,8 +156,8 @@ func (c *Config) Level() slog.Level {
 	return level
 }
 
-// KeyFile returns the path of the master key's file: MasterKeyFile, or
-// master.key in DataDir.
+// KeyFile returns the path of the master key file: MasterKeyFile, or master.key in
+// DataDir.
 func (c *Config) KeyFile() string {
 	if c.MasterKeyFile != "" {
 		return c.MasterKeyFile
@@ -162,9 +165,9 @@ func (c *Config) KeyFile() string {
 	return filepath.Join(c.DataDir, keyFileName)
 }
 
-// LoadMasterKey returns the master key: the one in PARLEY_MASTER_KEY, or the
-// one in the key file. With create, a missing file is made with a new key;
-// give it only while nothing is sealed yet.
+// LoadMasterKey returns the master key from PARLEY_MASTER_KEY or from the key
+// file. With create it creates a missing file with a new key; use that only while
+// nothing is sealed yet.
 func (c *Config) LoadMasterKey(create bool) (seal.Key, error) {
 	if c.MasterKey != "" {
 		return seal.ParseKey(c.MasterKey.Reveal())

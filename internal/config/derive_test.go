@@ -54,7 +54,8 @@ func TestNodeIP(t *testing.T) {
 }
 
 func TestTrustedPrefixes(t *testing.T) {
-	c := Config{TrustedProxies: []string{" 10.1.2.3/8 ", "192.0.2.1", "", "2001:db8::1", "::ffff:10.0.0.0/104", "::ffff:192.0.2.9"}}
+	c := Config{TrustedProxies: []string{" 10.1.2.3/8 ", "192.0.2.1", "", "2001:db8::1",
+		"::ffff:10.0.0.0/104", "::ffff:192.0.2.9"}}
 	got, err := c.TrustedPrefixes()
 	want := "[10.0.0.0/8 192.0.2.1/32 2001:db8::1/128 10.0.0.0/8 192.0.2.9/32]"
 	if err != nil || fmt.Sprint(got) != want {
@@ -71,7 +72,8 @@ func TestLocation_EmbeddedZoneData(t *testing.T) {
 }
 
 func TestLevel(t *testing.T) {
-	for text, want := range map[string]slog.Level{"debug": slog.LevelDebug, "error": slog.LevelError, "warn": slog.LevelWarn, "loud": slog.LevelInfo} {
+	for text, want := range map[string]slog.Level{"debug": slog.LevelDebug, "error": slog.LevelError,
+		"warn": slog.LevelWarn, "loud": slog.LevelInfo} {
 		c := Config{LogLevel: text}
 		if got := c.Level(); got != want {
 			t.Errorf("%s: %s", text, got)

@@ -2,5 +2,5 @@ package config
 
 import "fmt"
 
-// dump prints a configuration as a careless log line would.
+// dump formats a configuration as a careless log line would.
 func dump(c Config) string { return fmt.Sprintf("%+v\n%#v", c, c) }

@@ -10,16 +10,16 @@ import (
 
 const day = 24 * time.Hour
 
-// maxDays is how many whole days a time.Duration holds.
+// maxDays is the largest number of whole days in a time.Duration.
 const maxDays = int64(1<<63-1) / int64(day)
 
-// Duration is a time.Duration that is also read and written in days: "7d",
-// "1d12h", next to all that time.ParseDuration takes. kong, JSON and YAML
-// read it through UnmarshalText.
+// Duration is a time.Duration that is also parsed and written with days ("7d",
+// "1d12h"), in addition to the syntax of time.ParseDuration. kong, JSON and YAML
+// parse it through UnmarshalText.
 type Duration time.Duration
 
-// ParseDuration reads a duration. Days are a whole number without a sign, and
-// come first.
+// ParseDuration parses a duration. Days are a whole number without a sign and come
+// first.
 func ParseDuration(text string) (Duration, error) {
 	days, rest, found := strings.Cut(text, "d")
 	if !found {
@@ -62,8 +62,8 @@ func isDigits(text string) bool {
 // Std returns d as the standard library's type.
 func (d Duration) Std() time.Duration { return time.Duration(d) }
 
-// String writes d as ParseDuration reads it, with days and without parts that
-// are zero: "1d12h", "5m".
+// String returns d in a form that ParseDuration accepts, with days and without
+// parts that are zero: "1d12h", "5m".
 func (d Duration) String() string {
 	std := time.Duration(d)
 	if std == 0 {
@@ -86,7 +86,7 @@ func (d Duration) String() string {
 	return days + text
 }
 
-// UnmarshalText reads d from text as ParseDuration does.
+// UnmarshalText parses text as ParseDuration does.
 func (d *Duration) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		return errors.New("must be a duration with its unit, such as 90s, 5m or 1d, not empty")
@@ -99,5 +99,5 @@ func (d *Duration) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// MarshalText writes d as String does.
+// MarshalText returns the same text as String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }

@@ -11,10 +11,10 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// maxFileSize is the size of the largest configuration file, in bytes.
+// maxFileSize is the maximum size of a configuration file, in bytes.
 const maxFileSize = 1 << 20
 
-// readFile reads the settings in a YAML file, by flag. Errors name the file.
+// readFile returns the settings of a YAML file by flag. Errors name the file.
 func readFile(path string) (map[string]string, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -35,10 +35,10 @@ func readFile(path string) (map[string]string, error) {
 	return values, nil
 }
 
-// parseFile reads the settings in a YAML document, by flag. The document is
-// one flat mapping, or empty. Unknown and repeated keys and values of a wrong
-// type are errors that name the key and the line, and never a text, which may
-// be a password.
+// parseFile returns the settings of a YAML document by flag. The document is one
+// flat mapping, or empty. Errors for unknown keys, duplicate keys and values of a
+// wrong type name the key and the line. They never repeat a text value, because it
+// may be a password.
 func parseFile(data []byte) (map[string]string, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	var document yaml.Node
@@ -49,19 +49,19 @@ func parseFile(data []byte) (map[string]string, error) {
 		return nil, err
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one YAML document")
+		return nil, errors.New("contains more than one YAML document")
 	}
 	root := document.Content[0]
 	if root.ShortTag() == "!!null" {
-		return map[string]string{}, nil // nothing but comments
+		return map[string]string{}, nil // a file with only comments
 	}
 	if root.Kind != yaml.MappingNode {
-		return nil, fmt.Errorf("line %d: must be a list of settings of the form name: value", root.Line)
+		return nil, fmt.Errorf("line %d: must be a mapping of settings, name: value", root.Line)
 	}
 	return parseMapping(root)
 }
 
-// parseMapping reads the pairs of a mapping.
+// parseMapping returns the settings of a mapping by flag.
 func parseMapping(root *yaml.Node) (map[string]string, error) {
 	known := map[string]setting{}
 	for _, s := range settings() {
@@ -77,7 +77,7 @@ func parseMapping(root *yaml.Node) (map[string]string, error) {
 			return nil, fmt.Errorf("line %d: unknown setting %q", key.Line, key.Value)
 		}
 		if _, repeated := values[s.flag]; repeated {
-			return nil, fmt.Errorf("line %d: %s is there twice", key.Line, s.key)
+			return nil, fmt.Errorf("line %d: duplicate setting %s", key.Line, s.key)
 		}
 		parsed, err := parseNode(s.valueType, value)
 		if err != nil {
@@ -88,8 +88,8 @@ func parseMapping(root *yaml.Node) (map[string]string, error) {
 	return values, nil
 }
 
-// parseNode returns a value of the file as kong reads it. The error continues
-// a sentence that begins with the key.
+// parseNode returns a value of the file in the form that kong parses. The error
+// continues a sentence that begins with the key.
 func parseNode(k valueType, node *yaml.Node) (string, error) {
 	tag := node.ShortTag()
 	switch {
@@ -107,7 +107,7 @@ func parseNode(k valueType, node *yaml.Node) (string, error) {
 	return "", wrongType(k)
 }
 
-// parseList returns the items of a list with commas between them.
+// parseList returns the items of a list, separated by commas.
 func parseList(node *yaml.Node) (string, error) {
 	var items []string
 	for _, item := range node.Content {
@@ -130,8 +130,8 @@ func wrongType(k valueType) error {
 	case typeDate:
 		return errors.New("must be a date such as 2027-01-31, or a time such as 2027-01-31T09:30:00Z")
 	case typeList:
-		return errors.New("must be a list of texts, or one text")
+		return errors.New("must be a list of strings, or one string")
 	default:
-		return errors.New("must be text, in quotes where YAML would read something else")
+		return errors.New("must be a string, in quotes if YAML would parse it as another type")
 	}
 }

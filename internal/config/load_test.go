@@ -10,7 +10,7 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// command is a program as cmd/parley builds it, reduced to what matters here.
+// command is the part of cmd/parley that these tests need.
 type command struct {
 	Serve struct {
 		Config
@@ -21,7 +21,7 @@ type command struct {
 	} `cmd:""`
 }
 
-// load parses a command line over an environment.
+// load parses a command line with an environment.
 func load(t *testing.T, environ []string, args ...string) (Config, error) {
 	t.Helper()
 	var c command
@@ -43,8 +43,8 @@ func writeFile(t *testing.T, content string) string {
 	return path
 }
 
-// The fixed part of the settings: names and defaults that others script
-// against.
+// TestSettings_NamesAndDefaults checks the names and defaults of settings that
+// scripts rely on.
 func TestSettings_NamesAndDefaults(t *testing.T) {
 	want := strings.TrimSpace(`
 config PARLEY_CONFIG
@@ -100,8 +100,8 @@ log-format PARLEY_LOG_FORMAT text`)
 	}
 }
 
-// Flags beat the environment, and the environment beats the file, for every
-// kind of value and whatever the value is.
+// TestSettings_Precedence checks for every type of setting that flags take
+// precedence over the environment, and the environment over the file.
 func TestSettings_Precedence(t *testing.T) {
 	for _, c := range []struct {
 		name, fromFile, fromEnv, fromFlag string // how each source says it
@@ -126,9 +126,15 @@ func TestSettings_Precedence(t *testing.T) {
 		{"duration", "clock_skew: 1m", "PARLEY_CLOCK_SKEW=2m", "--clock-skew=3m",
 			func(c Config) any { return c.ClockSkew.String() }, "5m", "1m", "2m", "3m"},
 		{"date", "v3_deprecation_date: 2027-01-31", "PARLEY_V3_DEPRECATION_DATE=2027-02-01T09:30:00+01:00", "--v3-deprecation-date=2027-03-01",
-			func(c Config) any { return c.V3DeprecationDate.String() }, "", "2027-01-31", "2027-02-01T08:30:00Z", "2027-03-01"},
+			func(
+				c Config) any {
+				return c.V3DeprecationDate.String()
+			}, "", "2027-01-31", "2027-02-01T08:30:00Z", "2027-03-01"},
 		{"list", "trusted_proxies: [10.0.0.1, 10.0.0.2]", "PARLEY_TRUSTED_PROXIES=10.0.0.3,10.0.0.4", "--trusted-proxies=10.0.0.5",
-			func(c Config) any { return strings.Join(c.TrustedProxies, " ") }, "", "10.0.0.1 10.0.0.2", "10.0.0.3 10.0.0.4", "10.0.0.5"},
+			func(c Config) any {
+				return strings.Join(c.TrustedProxies,
+					" ")
+			}, "", "10.0.0.1 10.0.0.2", "10.0.0.3 10.0.0.4", "10.0.0.5"},
 		{"secret", "redis_url: redis://a", "PARLEY_REDIS_URL=redis://b", "--redis-url=redis://c",
 			func(c Config) any { return c.RedisURL.Reveal() }, "", "redis://a", "redis://b", "redis://c"},
 	} {
@@ -174,7 +180,8 @@ func TestConfigFile_Path(t *testing.T) {
 	}
 	missing := filepath.Join(t.TempDir(), "none.yaml")
 	_, err = load(t, nil, "--config", missing)
-	if want := "the configuration file cannot be opened: open " + missing + ": no such file or directory"; err == nil || err.Error() != want {
+	if want := "the configuration file cannot be opened: open " + missing +
+		": no such file or directory"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	_, err = load(t, nil, "--config", t.TempDir())
@@ -187,7 +194,8 @@ func TestConfigFile_Path(t *testing.T) {
 	}
 }
 
-// Every setting but the file's own path can be said in the file.
+// TestConfigFile_AllSettings checks that the file can contain every setting
+// except its own path.
 func TestConfigFile_AllSettings(t *testing.T) {
 	c, err := load(t, nil, "--config", writeFile(t, `
 # Everything at once.
@@ -230,7 +238,8 @@ supervise: false
 		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
 		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
 		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
-		WebhookAllowPrivate: true, WebhookAllow: []string{"10.1.0.0/16", "hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
+		WebhookAllowPrivate: true, WebhookAllow: []string{"10.1.0.0/16",
+			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
 	}
 	if got, want := dump(c), dump(want); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
@@ -251,11 +260,12 @@ func TestEnvironment_InvalidValues(t *testing.T) {
 	}
 }
 
-// Only the commands that have settings look at the environment and the file,
-// and only for their own flags.
+// TestOptions_OtherCommandsUnaffected checks that only commands with settings
+// read the environment and the file, and only for their own flags.
 func TestOptions_OtherCommandsUnaffected(t *testing.T) {
 	var c command
-	parser, err := kong.New(&c, Options([]string{"PARLEY_LISTEN=:1", "PARLEY_RTC_UDP_PORT=x", "PARLEY_CONFIG=/none"})...)
+	parser, err := kong.New(&c,
+		Options([]string{"PARLEY_LISTEN=:1", "PARLEY_RTC_UDP_PORT=x", "PARLEY_CONFIG=/none"})...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -282,7 +292,8 @@ func TestMasterKey_FromEnvironment(t *testing.T) {
 		t.Errorf("the environment beats the file: %v", err)
 	}
 	_, err = load(t, []string{"PARLEY_MASTER_KEY=" + key, "PARLEY_MASTER_KEY_FILE=other.key"})
-	if want := "PARLEY_MASTER_KEY and PARLEY_MASTER_KEY_FILE are both set: keep one of them"; err == nil || err.Error() != want {
+	if want := "PARLEY_MASTER_KEY and PARLEY_MASTER_KEY_FILE are both set: unset one of them"; err == nil ||
+		err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 	_, err = load(t, nil, "--master-key="+key)
@@ -298,7 +309,8 @@ func TestMasterKey_FromEnvironment(t *testing.T) {
 func TestHelp_NoSecrets(t *testing.T) {
 	var c command
 	var out strings.Builder
-	environ := []string{"PARLEY_MASTER_KEY=very-secret", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"}
+	environ := []string{"PARLEY_MASTER_KEY=very-secret", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x",
+		"PARLEY_REDIS_URL=redis://:very-secret@r"}
 	parser, err := kong.New(&c, append(Options(environ), kong.Writers(&out, io.Discard), kong.Exit(func(int) {}))...)
 	if err != nil {
 		t.Fatal(err)
@@ -310,7 +322,8 @@ func TestHelp_NoSecrets(t *testing.T) {
 }
 
 func TestConfig_PrintsNoSecrets(t *testing.T) {
-	c, err := load(t, []string{"PARLEY_MASTER_KEY=AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=", "PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"})
+	c, err := load(t, []string{"PARLEY_MASTER_KEY=AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE=",
+		"PARLEY_DATABASE_URL=postgres://u:very-secret@db/x", "PARLEY_REDIS_URL=redis://:very-secret@r"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,21 +14,21 @@ import (
 	"parley/internal/validate"
 )
 
-// Plan is one plan of the file that --plans-file names. What a plan leaves out
-// is nil: the technical bound.
+// Plan is one plan of the file that --plans-file names. A field that the file
+// omits is nil, which means the technical limit.
 type Plan struct {
 	Name            string `yaml:"-"`
 	MaxParticipants *int   `yaml:"max_participants"`
 	RoomDuration    *int   `yaml:"room_duration"` // minutes
 	BreakoutRooms   *int   `yaml:"breakout_rooms"`
-	IncludedMinutes *int64 `yaml:"included_minutes"` // a month
+	IncludedMinutes *int64 `yaml:"included_minutes"` // per month
 }
 
-// maxIncludedMinutes is some 1.9 million years of one participant.
+// maxIncludedMinutes is about 1.9 million years of one participant.
 const maxIncludedMinutes = 1_000_000_000_000
 
-// Plans reads the plans of the plans file, in the order of their names; none
-// without a file. Errors name the file, the plan and the bound.
+// Plans returns the plans of the plans file, sorted by name; none without a file.
+// Errors name the file, the plan and the bound.
 func (c *Config) Plans() ([]Plan, error) {
 	if c.PlansFile == "" {
 		return nil, nil
@@ -52,8 +52,8 @@ func (c *Config) Plans() ([]Plan, error) {
 	return plans, nil
 }
 
-// parsePlans reads a YAML document: the names of plans, each with what it
-// entitles to. Unknown and repeated keys are errors.
+// parsePlans parses a YAML document that maps the names of plans to their limits.
+// Unknown and duplicate keys are errors.
 func parsePlans(data []byte) ([]Plan, error) {
 	decoder := yaml.NewDecoder(bytes.NewReader(data))
 	decoder.KnownFields(true)
@@ -62,7 +62,7 @@ func parsePlans(data []byte) ([]Plan, error) {
 		return nil, err
 	}
 	if err := decoder.Decode(new(yaml.Node)); !errors.Is(err, io.EOF) {
-		return nil, errors.New("holds more than one YAML document")
+		return nil, errors.New("contains more than one YAML document")
 	}
 	plans := make([]Plan, 0, len(named))
 	for name, p := range named {

@@ -20,8 +20,10 @@ func TestPlans(t *testing.T) {
 	if plans, err := (&Config{}).Plans(); plans != nil || err != nil {
 		t.Errorf("no file: %v %v", plans, err)
 	}
-	plans, err := write("gold:\n  max_participants: 500\n  included_minutes: 100000\ndefault:\n  room_duration: 60\n  breakout_rooms: 0\n").Plans()
-	if err != nil || len(plans) != 2 || plans[0].Name != "default" || *plans[0].RoomDuration != 60 || *plans[0].BreakoutRooms != 0 || plans[0].MaxParticipants != nil ||
+	plans, err := write(
+		"gold:\n  max_participants: 500\n  included_minutes: 100000\ndefault:\n  room_duration: 60\n  breakout_rooms: 0\n").Plans()
+	if err != nil || len(plans) != 2 || plans[0].Name != "default" || *plans[0].RoomDuration != 60 ||
+		*plans[0].BreakoutRooms != 0 || plans[0].MaxParticipants != nil ||
 		plans[1].Name != "gold" || *plans[1].MaxParticipants != 500 || *plans[1].IncludedMinutes != 100_000 {
 		t.Errorf("%+v %v", plans, err)
 	}
@@ -43,7 +45,8 @@ func TestPlans(t *testing.T) {
 		"a: {}\n---\nb:": "more than one YAML document",
 	} {
 		_, err := write(text).Plans()
-		if err == nil || !strings.Contains(err.Error(), want) || !strings.HasPrefix(err.Error(), "--plans-file (PARLEY_PLANS_FILE) ") {
+		if err == nil || !strings.Contains(err.Error(), want) ||
+			!strings.HasPrefix(err.Error(), "--plans-file (PARLEY_PLANS_FILE) ") {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 )
 
-// valueType is what sort of value a setting takes.
+// valueType is the type of a setting's value.
 type valueType int
 
 const (
@@ -20,7 +20,7 @@ const (
 	typeList
 )
 
-// setting is one field of Config, as its tags describe it.
+// setting describes one field of Config by its tags.
 type setting struct {
 	flag      string // "rtc-udp-port"
 	env       string // "PARLEY_RTC_UDP_PORT"
@@ -28,10 +28,11 @@ type setting struct {
 	valueType valueType
 }
 
-// configFlag is the one setting that the file cannot hold: its own path.
+// configFlag is the one setting that the file cannot contain: its own path.
 const configFlag = "config"
 
-// settings lists the fields of Config that have a flag, in their order.
+// settings lists the fields of Config that have a flag, in the order of the
+// struct.
 var settings = sync.OnceValue(func() []setting {
 	var all []setting
 	for field := range reflect.TypeFor[Config]().Fields() {
@@ -69,8 +70,8 @@ func valueTypeOf(t reflect.Type) valueType {
 	}
 }
 
-// normalize checks a value from the environment or the file and returns it as
-// kong reads it. The error continues a sentence that begins with a name.
+// normalize checks a value from the environment or the file and returns it in the
+// form that kong parses. The error continues a sentence that begins with a name.
 func (k valueType) normalize(value string) (string, error) {
 	switch k {
 	case typeNumber:

@@ -11,7 +11,7 @@ import (
 	"parley/internal/seal"
 )
 
-// Environment variables that are known but are no settings with a flag.
+// Environment variables that are known but have no flag of their own.
 const (
 	envMasterKey     = "PARLEY_MASTER_KEY"
 	envMasterKeyFile = "PARLEY_MASTER_KEY_FILE"
@@ -21,8 +21,8 @@ const (
 
 const envPrefix = "PARLEY_"
 
-// environment holds the variables that are set to something. One that is set
-// but empty counts as unset.
+// environment contains the variables with a value. A variable that is set but
+// empty counts as unset.
 type environment map[string]string
 
 func newEnvironment(environ []string) environment {
@@ -35,9 +35,10 @@ func newEnvironment(environ []string) environment {
 	return env
 }
 
-// Options returns what kong.New needs for a command that embeds Config.
-// environ is os.Environ(), or a test's own. kong's "env" tag is not used for
-// settings: it counts an empty variable as set and loses to a file.
+// Options returns the options of kong.New for a command that embeds Config.
+// environ has the form of os.Environ(). Settings do not use kong's "env" tag,
+// because it treats an empty variable as set and has a lower precedence than a
+// file.
 func Options(environ []string) []kong.Option {
 	return []kong.Option{
 		kong.Bind(newEnvironment(environ)),
@@ -57,8 +58,8 @@ func nameVariable(node kong.Visitable, next kong.Next) error {
 	return next(nil)
 }
 
-// BeforeResolve is kong's hook between reading the command line and filling
-// in the rest: it gives kong the values of the environment and the file.
+// BeforeResolve is kong's hook after parsing the command line. It passes the
+// values of the environment and the file to kong.
 func (c *Config) BeforeResolve(ctx *kong.Context, env environment) error {
 	given := flagsGiven(ctx)
 	values := map[string]string{}
@@ -77,7 +78,7 @@ func (c *Config) BeforeResolve(ctx *kong.Context, env environment) error {
 	}
 	if _, ok := given["master-key-file"]; !ok {
 		if env[envMasterKey] != "" && env[envMasterKeyFile] != "" {
-			return errors.New(envMasterKey + " and " + envMasterKeyFile + " are both set: keep one of them")
+			return errors.New(envMasterKey + " and " + envMasterKeyFile + " are both set: unset one of them")
 		}
 		c.MasterKey = seal.Secret(env[envMasterKey])
 	}
@@ -90,8 +91,7 @@ func (c *Config) BeforeResolve(ctx *kong.Context, env environment) error {
 	return nil
 }
 
-// flagsGiven returns the settings that stand on the command line, with their
-// values as text.
+// flagsGiven returns the settings on the command line with their values as text.
 func flagsGiven(ctx *kong.Context) map[string]string {
 	given := map[string]string{}
 	for _, step := range ctx.Path {
@@ -102,7 +102,8 @@ func flagsGiven(ctx *kong.Context) map[string]string {
 	return given
 }
 
-// addEnvironment puts what the environment holds over what the file holds.
+// addEnvironment adds the settings of the environment to those of the file, which
+// they override.
 func addEnvironment(values map[string]string, env environment) error {
 	for _, s := range settings() {
 		value, ok := env[s.env]
@@ -118,18 +119,18 @@ func addEnvironment(values map[string]string, env environment) error {
 	return nil
 }
 
-// Default returns the settings of a server that was told nothing.
+// Default returns the default settings.
 func Default() Config {
 	var c Config
 	if err := kong.ApplyDefaults(&c, Options(nil)...); err != nil {
-		panic("config: the defaults are not valid: " + err.Error())
+		panic("config: the defaults are invalid: " + err.Error())
 	}
 	return c
 }
 
-// UnknownEnv returns the names in environ (as os.Environ gives it) that begin
-// with PARLEY_ and mean nothing, sorted: most likely slips. Names in extra
-// are known too.
+// UnknownEnv returns the names in environ (in the form of os.Environ) that begin
+// with PARLEY_ and have no meaning, sorted. They are probably misspelled. Names in
+// extra are known too.
 func UnknownEnv(environ []string, extra ...string) []string {
 	known := append([]string{envMasterKey, envURL, envAdminToken}, extra...)
 	for _, s := range settings() {

@@ -22,15 +22,15 @@ const (
 
 const maxPort = 65535
 
-// Bounds of the limits per address.
+// Maximum values of the limits.
 const (
 	maxNewSeatsPerMinute = 100_000
 	maxConnections       = 1_000_000
 )
 
-// Validate returns an error with one sentence for each setting that cannot
-// be, or nil. Each sentence names the flag, the variable and the bound. None
-// repeats a URL that may hold a password, or the master key.
+// Validate returns an error with one sentence for each invalid setting, or nil.
+// Each sentence names the flag, the variable and the bound. None repeats the
+// master key or a URL that may contain a password.
 func (c *Config) Validate() error {
 	_, timezoneErr := c.Location()
 	_, proxiesErr := c.TrustedPrefixes()
@@ -40,7 +40,8 @@ func (c *Config) Validate() error {
 		checkAddress("listen", c.Listen),
 		c.checkPublicURL(),
 		check(strings.TrimSpace(c.DataDir) != "", "data-dir", "must not be empty"),
-		check(1 <= c.RTCUDPPort && c.RTCUDPPort <= maxPort, "rtc-udp-port", "must be between 1 and 65535, not %d", c.RTCUDPPort),
+		check(1 <= c.RTCUDPPort && c.RTCUDPPort <= maxPort, "rtc-udp-port",
+			"must be between 1 and 65535, not %d", c.RTCUDPPort),
 		c.checkTCPPort(),
 		c.checkNodeIP(),
 		proxiesErr,
@@ -49,7 +50,8 @@ func (c *Config) Validate() error {
 		c.checkMasterKey(),
 		c.checkMetricsListen(),
 		timezoneErr,
-		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew", "must be between 1s and 1h, not %s", c.ClockSkew),
+		check(minClockSkew <= c.ClockSkew.Std() && c.ClockSkew.Std() <= maxClockSkew, "clock-skew",
+			"must be between 1s and 1h, not %s", c.ClockSkew),
 		checkChoice("plan-provider", c.PlanProvider, PlanProviderBuiltin, PlanProviderNone),
 		plansErr,
 		webhookErr,
@@ -62,7 +64,7 @@ func (c *Config) Validate() error {
 	)
 }
 
-// settingError returns a sentence that begins with the flag and the variable.
+// settingError returns an error that begins with the flag and the variable.
 func settingError(flag, format string, args ...any) error {
 	env := ""
 	for _, s := range settings() {
@@ -73,7 +75,7 @@ func settingError(flag, format string, args ...any) error {
 	return fmt.Errorf("--%s (%s) %w", flag, env, fmt.Errorf(format, args...))
 }
 
-// check returns nil if ok, and the sentence otherwise.
+// check returns nil if ok, and the error of settingError otherwise.
 func check(ok bool, flag, format string, args ...any) error {
 	if ok {
 		return nil
@@ -88,13 +90,15 @@ func checkChoice(flag, value string, choices ...string) error {
 }
 
 func checkLimit(flag string, value, highest int) error {
-	return check(0 <= value && value <= highest, flag, "must be 0 (no limit) or between 1 and %d, not %d", highest, value)
+	return check(0 <= value && value <= highest, flag, "must be 0 (no limit) or between 1 and %d, not %d", highest,
+		value)
 }
 
 func checkAddress(flag, value string) error {
 	host, port, err := net.SplitHostPort(value)
 	if err != nil || strings.ContainsAny(host, " /@") || !isPort(port) {
-		return settingError(flag, "must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not %q", value)
+		return settingError(flag,
+			"must be host:port with a port between 0 and 65535, such as 127.0.0.1:8080 or [::1]:8080, not %q", value)
 	}
 	return nil
 }
@@ -118,13 +122,16 @@ func (c *Config) checkPublicURL() error {
 	}
 	u, err := url.Parse(c.PublicURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" {
-		return settingError("public-url", "must be an absolute URL with http or https, such as https://meet.example.org")
+		return settingError("public-url",
+			"must be an absolute URL with http or https, such as https://meet.example.org")
 	}
 	if u.User != nil {
-		return settingError("public-url", "must not hold a user name or password")
+		return settingError("public-url", "must not contain a user name or password")
 	}
-	if strings.TrimSuffix(u.EscapedPath(), "/") != "" || u.RawQuery != "" || u.ForceQuery || strings.Contains(c.PublicURL, "#") {
-		return settingError("public-url", "must end after the host and port, without a path, query or fragment, not %q", c.PublicURL)
+	hasQuery := u.RawQuery != "" || u.ForceQuery
+	if strings.TrimSuffix(u.EscapedPath(), "/") != "" || hasQuery || strings.Contains(c.PublicURL, "#") {
+		return settingError("public-url",
+			"must end after the host and port, without a path, query or fragment, not %q", c.PublicURL)
 	}
 	if port := u.Port(); strings.HasSuffix(u.Host, ":") || port != "" && (!isPort(port) || port == "0") {
 		return settingError("public-url", "must have a port between 1 and 65535 or none, not %q", c.PublicURL)
@@ -149,13 +156,14 @@ func (c *Config) checkNodeIP() error {
 	}
 	ip, err := netip.ParseAddr(c.RTCNodeIP)
 	if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
-		return settingError("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q", c.RTCNodeIP)
+		return settingError("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q",
+			c.RTCNodeIP)
 	}
 	return nil
 }
 
-// checkScheme looks at the beginning of a URL only: its driver checks the
-// rest, and the value must not be repeated.
+// checkScheme checks only the scheme of a URL, because its driver checks the rest
+// and the error must not repeat the value.
 func checkScheme(flag string, value seal.Secret, schemes ...string) error {
 	if value == "" {
 		return nil
@@ -168,17 +176,20 @@ func checkScheme(flag string, value seal.Secret, schemes ...string) error {
 	return settingError(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
 }
 
-// checkV3Dates holds an operator to the notice that clients are promised.
+// checkV3Dates checks that the sunset is at least twelve months after the
+// deprecation, which is the notice that clients are promised.
 func (c *Config) checkV3Dates() error {
 	deprecation, sunset := c.V3DeprecationDate.Std(), c.V3SunsetDate.Std()
 	if sunset.IsZero() {
 		return nil
 	}
 	if deprecation.IsZero() {
-		return settingError("v3-sunset-date", "needs --v3-deprecation-date, at least twelve months before")
+		return settingError("v3-sunset-date", "needs --v3-deprecation-date, at least twelve months earlier")
 	}
-	if first := deprecation.AddDate(1, 0, 0); sunset.Before(first) {
-		return settingError("v3-sunset-date", "must be at least twelve months after --v3-deprecation-date: %s or later, not %s", Date(first), c.V3SunsetDate)
+	if earliest := deprecation.AddDate(1, 0, 0); sunset.Before(earliest) {
+		return settingError("v3-sunset-date",
+			"must be at least twelve months after --v3-deprecation-date: %s or later, not %s",
+			Date(earliest), c.V3SunsetDate)
 	}
 	return nil
 }

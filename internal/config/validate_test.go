@@ -16,7 +16,8 @@ func TestDefault_Valid(t *testing.T) {
 	}
 }
 
-// Every refusal, word for word: operators read these.
+// TestValidate_Errors checks the exact text of every error, because operators
+// read it.
 func TestValidate_Errors(t *testing.T) {
 	const publicURLForm = `--public-url (PARLEY_PUBLIC_URL) must be an absolute URL with http or https, such as https://meet.example.org`
 	const publicURLEnd = `--public-url (PARLEY_PUBLIC_URL) must end after the host and port, without a path, query or fragment, not `
@@ -38,7 +39,7 @@ func TestValidate_Errors(t *testing.T) {
 		{`--public-url=https:meet.example.org`, publicURLForm},
 		{`--public-url=https://:443`, publicURLForm},
 		{`--public-url=https://%zz`, publicURLForm},
-		{`--public-url=https://me:secret@meet.example.org`, `--public-url (PARLEY_PUBLIC_URL) must not hold a user name or password`},
+		{`--public-url=https://me:secret@meet.example.org`, `--public-url (PARLEY_PUBLIC_URL) must not contain a user name or password`},
 		{`--public-url=https://meet.example.org/rooms`, publicURLEnd + `"https://meet.example.org/rooms"`},
 		{`--public-url=https://meet.example.org/?a=1`, publicURLEnd + `"https://meet.example.org/?a=1"`},
 		{`--public-url=https://meet.example.org?`, publicURLEnd + `"https://meet.example.org?"`},
@@ -72,7 +73,7 @@ func TestValidate_Errors(t *testing.T) {
 		{`--clock-skew=999ms`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 999ms`},
 		{`--clock-skew=1d`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 1d`},
 		{`--plan-provider=stripe`, `--plan-provider (PARLEY_PLAN_PROVIDER) must be builtin or none, not "stripe"`},
-		{`--v3-sunset-date=2028-01-31`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) needs --v3-deprecation-date, at least twelve months before`},
+		{`--v3-sunset-date=2028-01-31`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) needs --v3-deprecation-date, at least twelve months earlier`},
 		{`--v3-deprecation-date=2027-02-01 --v3-sunset-date=2028-01-31`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) must be at least twelve months after --v3-deprecation-date: 2028-02-01 or later, not 2028-01-31`},
 		{`--v3-deprecation-date=2027-02-01T00:00:01Z --v3-sunset-date=2028-02-01`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) must be at least twelve months after --v3-deprecation-date: 2028-02-01T00:00:01Z or later, not 2028-02-01`},
 		{`--new-seats-per-minute=100001`, `--new-seats-per-minute (PARLEY_NEW_SEATS_PER_MINUTE) must be 0 (no limit) or between 1 and 100000, not 100001`},

@@ -14,7 +14,7 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// countingStore is a store that counts what is asked of it.
+// countingStore counts the queries of a store.
 type countingStore struct {
 	*store.DB
 	mu     sync.Mutex
@@ -65,14 +65,15 @@ func (c *countingStore) APIKeyHashes(ctx context.Context, id string, each func(h
 	return c.DB.APIKeyHashes(ctx, id, each)
 }
 
-// newOtherNode is a node on a database that hears nothing of what b does.
+// newOtherNode returns a node on the same database that does not receive the
+// invalidations of b.
 func newOtherNode(b *fixture) (*key.Service, *countingStore) {
 	db := &countingStore{DB: b.db, counts: map[string]int{}}
 	return key.NewService(db, nil, b.clock, newID), db
 }
 
-// A node that does not hear of changes sees them all the same while it
-// distrusts its memory, and whatever was in it is forgotten afterwards.
+// TestBypassCache_ReadsDatabase checks that a node without invalidations sees
+// changes while it bypasses the cache, and that the cache is empty afterwards.
 func TestBypassCache_ReadsDatabase(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -126,7 +127,8 @@ func TestBypassCache_ReadsDatabase(t *testing.T) {
 	}
 }
 
-// How much is asked of the database must not tell whether a key exists.
+// TestBypassCache_UnknownKeySameCost checks that the number of queries does not
+// reveal whether a key exists.
 func TestBypassCache_UnknownKeySameCost(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -152,7 +154,8 @@ func TestBypassCache_UnknownKeySameCost(t *testing.T) {
 	}
 }
 
-// What is read while memory is not trusted, or across the change, is not kept.
+// TestBypassCache_ReadsNotCached checks that nothing is cached that was read
+// while the cache was bypassed or across the switch.
 func TestBypassCache_ReadsNotCached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -179,17 +182,23 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 	}
 }
 
-// Every change of credentials is told to the other nodes, and what they tell
-// is not told back.
+// TestInvalidation_PublishedOnce checks that every change of credentials is
+// published to the other nodes, and that received invalidations are not
+// published again.
 func TestInvalidation_PublishedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	b := newFixture(storetest.SQLite(t))
-	b.createProject(t)
 	var told []string
-	b.keys.SetInvalidationPublisher(func(id string) { told = append(told, id) })
+	publish := func(id string) { told = append(told, id) }
+	b := newFixture(storetest.SQLite(t), key.WithInvalidationPublisher(publish))
+	b.createProject(t)
+	told = nil
 	for name, change := range map[string]func() error{
-		"rotate a key": func() error { _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour}); return err },
+		"rotate a key": func() error {
+			_, err := b.keys.RotateKey(ctx, b.project,
+				key.Rotation{Overlap: time.Hour})
+			return err
+		},
 		"rotate a secret": func() error {
 			_, err := b.keys.RotateSecret(ctx, b.project, key.Rotation{Overlap: time.Hour})
 			return err
@@ -224,8 +233,9 @@ func TestInvalidation_PublishedOnce(t *testing.T) {
 	}
 }
 
-// A call for a project that does not exist asks the database for what a call
-// for one that does asks for: nothing, unless memory is not to be used.
+// TestKeyring_UnknownProjectSameCost checks that a call for an unknown project
+// runs the same queries as one for a known project: none, unless the cache is
+// bypassed.
 func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()

@@ -15,19 +15,19 @@ import (
 	"parley/internal/seal"
 )
 
-// Slot is the place a credential has among those of its project.
+// Slot is the role of a credential among those of its project.
 type Slot string
 
-// A project has one current credential of each sort and, during a rotation,
-// one overlap credential. Both are live; retired ones are not.
+// The slots. A project has one current credential of each kind and, during a
+// rotation, one overlap credential. Both are live; retired ones are not.
 const (
 	Current Slot = "current"
 	Overlap Slot = "overlap"
 	Retired Slot = "retired"
 )
 
-// APIKey names a credential of one project and carries its Gateway secret.
-// Both are sealed at rest and kept in clear only in memory.
+// APIKey is an API key of a project with its Gateway secret. Both are sealed at
+// rest and in clear text only in memory.
 type APIKey struct {
 	ID            string
 	ProjectID     string
@@ -38,7 +38,7 @@ type APIKey struct {
 	RetiringSince time.Time // zero unless Slot is Overlap
 	OverlapEndsAt time.Time // zero unless Slot is Overlap
 
-	hash [sha256.Size]byte // of Key; set in rings
+	hash [sha256.Size]byte // of Key; set only in keyrings
 }
 
 // ProjectSecret keys the join-event signature and signs outgoing webhooks.
@@ -52,84 +52,99 @@ type ProjectSecret struct {
 	OverlapEndsAt time.Time
 }
 
-// IssuedCredentials is what a new project's client needs; shown once, never read back.
+// IssuedCredentials are the credentials of a new project in clear text. They are
+// returned once and cannot be read later.
 type IssuedCredentials struct {
 	ProjectSecret seal.Secret
 	APIKey        seal.Secret
 	GatewaySecret seal.Secret
 }
 
-// Store keeps credentials, sealed.
+// Store stores credentials, sealed.
 type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	InsertAPIKey(ctx context.Context, k APIKey) error
 	InsertProjectSecret(ctx context.Context, s ProjectSecret) error
-	// APIKeys and LiveProjectSecrets return those of a project that are not
+	// APIKeys and ProjectSecrets return the credentials of a project that are not
 	// retired, the current one first.
 	APIKeys(ctx context.Context, projectID string) ([]APIKey, error)
 	ProjectSecrets(ctx context.Context, projectID string) ([]ProjectSecret, error)
 	Project(ctx context.Context, id string) (project.Project, error)
-	// LockProject keeps others from changing the project or its credentials
-	// until the transaction ends; NotFound when there is none of that id.
+	// LockProject prevents changes of the project and its credentials by others
+	// until the transaction ends; NotFound when there is no such project.
 	LockProject(ctx context.Context, id string) error
-	// UpdateAPIKey and UpdateProjectSecret write slot, retirement and overlap; a
-	// credential that is retired is so from now.
+	// UpdateAPIKey and UpdateProjectSecret update slot, RetiringSince and
+	// OverlapEndsAt. A credential whose slot becomes Retired is retired at now.
 	UpdateAPIKey(ctx context.Context, k APIKey, now time.Time) error
 	UpdateProjectSecret(ctx context.Context, s ProjectSecret, now time.Time) error
-	// APIKeyByHash returns a key in any slot; NotFound when there is none or
-	// it was forgotten.
+	// APIKeyByHash returns a key in any slot; NotFound when there is none or it was
+	// purged.
 	APIKeyByHash(ctx context.Context, hash string) (APIKey, error)
-	// APIKeyHashes gives the hash of every API key of a project, in any slot;
-	// of all projects when the id is empty.
+	// APIKeyHashes calls each with the hash of every API key of a project, in any
+	// slot; of all projects when the id is empty.
 	APIKeyHashes(ctx context.Context, projectID string, each func(hash, projectID string)) error
 	Organization(ctx context.Context, id string) (project.Organization, error)
-	// PurgeRetired forgets credentials that were retired before a moment, and
-	// returns the projects whose overlap has ended by now; those credentials
-	// are retired by it.
+	// PurgeRetired deletes credentials that were retired before a time, retires
+	// those whose overlap has ended by now, and returns the projects of the latter.
 	PurgeRetired(ctx context.Context, before, now time.Time) (projectIDs []string, err error)
-	// ProjectsWithDueNotices returns the projects with an overlap whose NoticeAt has come
-	// and that goes on; ConsumeNotices returns those of a project, and they are
-	// due no more.
+	// ProjectsWithDueNotices returns the projects with an overlap that has not ended
+	// and whose NoticeAt has passed. ConsumeNotices returns the due notices of a
+	// project and marks them as sent.
 	ProjectsWithDueNotices(ctx context.Context, now time.Time) (projectIDs []string, err error)
 	ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]Notice, error)
 }
 
-// Service makes credentials and answers which are live.
+// Service creates, rotates, caches and looks up credentials.
 type Service struct {
 	store    Store
 	projects *project.Service
 	now      func() time.Time
 	newID    func() string
 
-	keyrings            sync.Map // project id → *Ring
-	retired             sync.Map // hash of an API key → APIKey that is not in a ring any more
+	keyrings            sync.Map // project id → *Keyring
+	retired             sync.Map // hash of a retired API key → APIKey
 	index               *keyIndex
 	invalidateMu        sync.Mutex
-	generation          atomic.Uint64 // how often something was forgotten
-	cacheBypassed       atomic.Bool   // nothing is answered from memory
+	generation          atomic.Uint64 // number of invalidations
+	cacheBypassed       atomic.Bool   // everything is read from the database
 	publishInvalidation func(projectID string)
 	recordEvent         project.EventRecorder
 }
 
-// NewService returns a Service.
-func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(), publishInvalidation: func(string) {},
-		recordEvent: func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
+// Option is an optional setting of NewService.
+type Option func(*Service)
+
+// WithInvalidationPublisher sets the function that publishes every change to the
+// other nodes. Without it changes are not published.
+func WithInvalidationPublisher(publish func(projectID string)) Option {
+	return func(s *Service) { s.publishInvalidation = publish }
 }
 
-// SetInvalidationPublisher has every change told to the other nodes. Call it before the
-// first change.
-func (s *Service) SetInvalidationPublisher(tell func(projectID string)) { s.publishInvalidation = tell }
+// WithEventRecorder sets the recorder of credential events. Without it events are
+// not recorded.
+func WithEventRecorder(record project.EventRecorder) Option {
+	return func(s *Service) { s.recordEvent = record }
+}
 
-// SetEventRecorder has events of credentials noted. Call it before the first change;
-// without it they are not.
-func (s *Service) SetEventRecorder(note project.EventRecorder) { s.recordEvent = note }
+// NewService returns a Service.
+func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string,
+	options ...Option) *Service {
+	s := &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(),
+		publishInvalidation: func(string) {},
+		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
+	for _, apply := range options {
+		apply(s)
+	}
+	return s
+}
 
-// CreateProject makes a project together with its first API key and project
+// CreateProject creates a project together with its first API key and project
 // secret, in one transaction.
-func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project, IssuedCredentials, error) {
+func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project,
+	IssuedCredentials, error) {
 	var p project.Project
-	issued := IssuedCredentials{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret()}
+	issued := IssuedCredentials{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(),
+		GatewaySecret: seal.NewGatewaySecret()}
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		var err error
 		if p, err = s.projects.Create(ctx, organizationID, name); err != nil {
@@ -154,12 +169,12 @@ func (k APIKey) Live(now time.Time) bool {
 	return k.Slot == Current || k.Slot == Overlap && now.Before(k.OverlapEndsAt)
 }
 
-// Keys returns the API keys of the ring, the current one first. Who calls it
-// asks Live of each.
+// Keys returns the API keys that were live when the keyring was read, the current
+// one first. Call Live before using one, because its overlap may have ended.
 func (r *Keyring) Keys() []APIKey { return r.keys }
 
-// Keyring is a project with its live credentials, unsealed: what it takes to
-// check a signature without asking the database.
+// Keyring is a project with its live credentials, unsealed, so that signatures can
+// be checked without the database.
 type Keyring struct {
 	Project      project.Project
 	Organization project.Organization
@@ -169,7 +184,7 @@ type Keyring struct {
 	verified atomic.Int32 // index of the credential that verified last
 }
 
-// LiveAPIKeys returns the live API keys at now.
+// LiveAPIKeys returns the API keys that are live at now, the current one first.
 func (r *Keyring) LiveAPIKeys(now time.Time) []string {
 	live := make([]string, 0, len(r.keys))
 	for _, k := range r.keys {
@@ -180,7 +195,8 @@ func (r *Keyring) LiveAPIKeys(now time.Time) []string {
 	return live
 }
 
-// LiveProjectSecrets returns the live project secrets at now.
+// LiveProjectSecrets returns the project secrets that are live at now, the current
+// one first.
 func (r *Keyring) LiveProjectSecrets(now time.Time) []string {
 	live := make([]string, 0, len(r.secrets))
 	for _, k := range r.secrets {

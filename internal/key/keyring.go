@@ -7,9 +7,9 @@ import (
 	"parley/internal/fault"
 )
 
-// Keyring returns the ring of a project, from memory where it can; NotFound when
-// there is no such project. Whether a project exists is answered from memory, so
-// that a call for an unknown one costs what a call for a known one does.
+// Keyring returns the keyring of a project, from the cache if possible; NotFound
+// when there is no such project. The existence of a project is checked in memory,
+// so that a call for an unknown project takes as long as one for a known project.
 func (s *Service) Keyring(ctx context.Context, projectID string) (*Keyring, error) {
 	if s.cacheBypassed.Load() {
 		return s.readKeyring(ctx, projectID)
@@ -29,13 +29,13 @@ func (s *Service) Keyring(ctx context.Context, projectID string) (*Keyring, erro
 	defer s.invalidateMu.Unlock()
 	if s.generation.Load() == generation {
 		s.keyrings.Store(projectID, r)
-	} // else something was forgotten while this was read: it may be this
+	} // else an invalidation during the read may have been for this keyring
 	return r, nil
 }
 
-// readKeyring asks the database. For a project that does not exist it asks all
-// that it asks for one that does: who calls with a key that does not exist must
-// not see it by the time that takes.
+// readKeyring reads a keyring from the database. For an unknown project it runs
+// the same queries as for a known one, so that the response time does not reveal
+// whether a key exists.
 func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, error) {
 	p, err := s.store.Project(ctx, projectID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
@@ -62,14 +62,14 @@ func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, 
 	return r, nil
 }
 
-// InvalidateAndPublish drops what any node holds of a project. Whoever changes a project or
-// its credentials calls it after the commit.
+// InvalidateAndPublish removes a project from the caches of all nodes. It must be
+// called after the commit of every change of a project or its credentials.
 func (s *Service) InvalidateAndPublish(projectID string) {
 	s.Invalidate(projectID)
 	s.publishInvalidation(projectID)
 }
 
-// Invalidate drops what memory holds of a project.
+// Invalidate removes a project from the cache of this node.
 func (s *Service) Invalidate(projectID string) {
 	s.invalidateMu.Lock()
 	defer s.invalidateMu.Unlock()
@@ -78,11 +78,11 @@ func (s *Service) Invalidate(projectID string) {
 	s.index.invalidate(projectID)
 }
 
-// BypassCache has everything read from the database until Trust: other nodes may
-// change what memory holds, and this one would not hear of it.
+// BypassCache makes all reads go to the database until EnableCache. It is for
+// times in which this node does not receive the invalidations of other nodes.
 func (s *Service) BypassCache() { s.cacheBypassed.Store(true) }
 
-// EnableCache forgets all that memory holds and begins to use it anew.
+// EnableCache clears the cache and uses it again.
 func (s *Service) EnableCache() {
 	s.invalidateMu.Lock()
 	defer s.invalidateMu.Unlock()

@@ -14,7 +14,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// hookedStore is a store that says when a ring is read, before the last part.
+// hookedStore is a store with a hook that runs while a keyring is read, before
+// its last query.
 type hookedStore struct {
 	*store.DB
 	reads   atomic.Int32
@@ -39,7 +40,7 @@ func newHookedService(t *testing.T) (*hookedStore, *key.Service, *project.Servic
 	return db, keys, projects, p.ID
 }
 
-// A ring is read once, until what it holds is changed.
+// TestKeyring_Cached checks that a keyring is read once until it is invalidated.
 func TestKeyring_Cached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -69,7 +70,8 @@ func TestKeyring_Cached(t *testing.T) {
 	status(project.Inactive, 2)
 }
 
-// What changes while a ring is read must not be hidden by what was read.
+// TestKeyring_InvalidatedDuringRead checks that a change during the read of a
+// keyring is not hidden by the result.
 func TestKeyring_InvalidatedDuringRead(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -90,7 +92,7 @@ func TestKeyring_InvalidatedDuringRead(t *testing.T) {
 	}
 }
 
-// What could not be read is not remembered.
+// TestKeyring_FailedReadNotCached checks that failed reads are not cached.
 func TestKeyring_FailedReadNotCached(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -120,7 +122,8 @@ type failingStore struct {
 
 func (f failingStore) APIKeys(context.Context, string) ([]key.APIKey, error) { return nil, f.err }
 
-// An overlap ends at its moment, whatever is in memory: nobody has to forget.
+// TestOverlap_EndsOnTime checks that an overlap ends on time in a cached
+// keyring, without an invalidation.
 func TestOverlap_EndsOnTime(t *testing.T) {
 	t.Parallel()
 	b := newSQLiteFixture(t)
@@ -152,8 +155,8 @@ func TestOverlap_EndsOnTime(t *testing.T) {
 	}
 }
 
-// Two bearers of one secret are never mixed up: a key is found by its whole
-// text.
+// TestByAPIKey checks that a key is found by its whole text, so that two keys
+// with the same secret are never confused.
 func TestByAPIKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -164,7 +167,8 @@ func TestByAPIKey(t *testing.T) {
 	if err != nil || k.Key.Reveal() != text || k.GatewaySecret != issued.GatewaySecret || r.Project.ID != b.project {
 		t.Errorf("%+v %v", k, err)
 	}
-	for _, wrong := range []string{"", text[:len(text)-1], text + "x", issued.GatewaySecret.Reveal(), issued.ProjectSecret.Reveal()} {
+	for _, wrong := range []string{"", text[:len(text)-1], text + "x", issued.GatewaySecret.Reveal(),
+		issued.ProjectSecret.Reveal()} {
 		if _, _, err := b.keys.ByAPIKey(ctx, wrong); !fault.Is(err, fault.NotFound) {
 			t.Errorf("%q: %v", wrong, err)
 		}

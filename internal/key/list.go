@@ -5,22 +5,22 @@ import (
 	"time"
 )
 
-// Masked returns what lists show of an API key: its first eight characters, an
-// ellipsis and its last four.
+// Masked returns the API key for display: its first eight characters, an ellipsis
+// and its last four.
 func (k APIKey) Masked() string {
 	text := k.Key.Reveal()
 	if len(text) < 16 {
-		return "…" // too short to show a part of it
+		return "…" // too short to show parts of it
 	}
 	return text[:8] + "…" + text[len(text)-4:]
 }
 
-// Credentials is what an operator reads of a project's credentials: when, and
-// never the secrets themselves.
+// Credentials are the live credentials of a project for display: only the times of
+// the project secrets, and keys to be shown masked.
 type Credentials struct {
 	Keys                []APIKey  // the live ones, the current one first
 	SecretCreatedAt     time.Time // of the current project secret
-	SecretOverlapEndsAt time.Time // zero unless an earlier project secret still works
+	SecretOverlapEndsAt time.Time // zero unless the previous project secret is still live
 }
 
 // Credentials returns the live credentials of a project; NotFound when there

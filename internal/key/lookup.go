@@ -13,19 +13,19 @@ import (
 	"parley/internal/seal"
 )
 
-// indexLoadTimeout is how long a caller waits for the index to be read.
+// indexLoadTimeout is how long a caller waits while the index is loaded.
 const indexLoadTimeout = 900 * time.Millisecond
 
 var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
 var errKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
-// ByAPIKey returns the key whose text is given, in any slot, with the ring of
-// its project; NotFound when there is no such key. A key that was retired is
-// found for keepRetired, so that its owner can be told.
+// ByAPIKey returns the key with this text, in any slot, and the keyring of its
+// project; NotFound when there is no such key. A retired key is found for
+// retiredRetention, so that its owner can see why calls with it are refused.
 //
-// Whether there is such a key is answered from memory, so that a call with an
-// unknown key costs what one with a known key does, and needs no database.
+// The existence of the key is checked in memory, so that a call with an unknown
+// key takes as long as one with a known key, and needs no database.
 func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, error) {
 	if s.cacheBypassed.Load() {
 		return s.readByAPIKey(ctx, text)
@@ -51,47 +51,48 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, 
 	if err != nil {
 		return APIKey{}, nil, err
 	}
-	if k.Slot == Retired { // for ever, so it may be kept
+	if k.Slot == Retired { // it never becomes live again, so it may be cached
 		s.retired.Store(hash, k)
 	}
 	return k, r, nil
 }
 
-// readByAPIKey is ByAPIKey without memory. A key that does not exist costs the
-// readings of one that does: those of a ring, of nobody's.
+// readByAPIKey bypasses the cache. For an unknown key it runs the queries of a
+// keyring that does not exist, so that the response time does not reveal whether a
+// key exists.
 func (s *Service) readByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, error) {
 	k, err := s.store.APIKeyByHash(ctx, seal.Hash(text))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return APIKey{}, nil, err
 	}
-	r, rerr := s.readKeyring(ctx, k.ProjectID)
-	if err != nil && fault.Is(rerr, fault.NotFound) {
+	r, keyringErr := s.readKeyring(ctx, k.ProjectID)
+	if err != nil && fault.Is(keyringErr, fault.NotFound) {
 		return APIKey{}, nil, err
 	}
-	if rerr != nil {
-		return APIKey{}, nil, rerr
+	if keyringErr != nil {
+		return APIKey{}, nil, keyringErr
 	}
 	for _, live := range r.keys {
 		if live.ID == k.ID {
 			return live, r, nil
 		}
 	}
-	k.Slot = Retired // by now, if it was not before
+	k.Slot = Retired // it was retired between the two reads, if not before
 	return k, r, nil
 }
 
-// keyIndex knows the hash of every API key and the project it belongs to: some
-// 100 bytes a key. It is read whole once, and anew for each project that was
-// forgotten.
+// keyIndex maps the hash of every API key to its project, with about 100 bytes a
+// key. It is loaded completely once, and again for each project that was
+// invalidated.
 type keyIndex struct {
-	loadSem chan struct{} // holds one token while nobody reads
+	loadSem chan struct{} // holds one token while no load is running
 
 	mu           sync.RWMutex
 	hashes       map[[sha256.Size]byte]string
-	projectIDs   map[string]struct{} // the projects: each has a key
-	changed      map[string]uint64   // projects to be read anew, with the time of their change
-	allChangedAt uint64              // when all had to be read anew; 0 when they need not
-	clock        uint64              // counts changes
+	projectIDs   map[string]struct{} // all projects, because each has a key
+	changed      map[string]uint64   // projects to load again, with the clock of their invalidation
+	allChangedAt uint64              // clock of the invalidation of all projects; 0 for none
+	clock        uint64              // counts invalidations
 }
 
 func newKeyIndex() *keyIndex {
@@ -100,18 +101,18 @@ func newKeyIndex() *keyIndex {
 	return x
 }
 
-// project returns whose key it is; NotFound when it is nobody's, and
-// Unavailable when that cannot be said.
+// project returns the project of a key; NotFound when there is no such key, and
+// Unavailable when the index cannot be loaded.
 func (x *keyIndex) project(ctx context.Context, store Store, hash [sha256.Size]byte) (projectID string, err error) {
 	err = x.lookupOrLoad(ctx, store, func() (err error) { projectID, err = x.lookup(hash); return err })
-	if err == errIncomplete { // changed again, but not by what the caller waited for
+	if err == errIncomplete { // invalidated again after the load, so later than this call began
 		err = errKeyNotFound
 	}
 	return projectID, err
 }
 
-// checkProjectExists returns nil for a project that exists, NotFound for one that does not,
-// and Unavailable when that cannot be said.
+// checkProjectExists returns nil if the project exists, NotFound if it does not,
+// and Unavailable when the index cannot be loaded.
 func (x *keyIndex) checkProjectExists(ctx context.Context, store Store, projectID string) error {
 	err := x.lookupOrLoad(ctx, store, func() error {
 		x.mu.RLock()
@@ -125,16 +126,17 @@ func (x *keyIndex) checkProjectExists(ctx context.Context, store Store, projectI
 		}
 		return errProjectNotFound
 	})
-	if err == errIncomplete { // changed again, but not by what the caller waited for
+	if err == errIncomplete { // invalidated again after the load, so later than this call began
 		err = errProjectNotFound
 	}
 	return err
 }
 
-// lookupOrLoad looks something up, and reads the index first where it has to. The
-// error of look is errIncomplete when the index changed again meanwhile.
-func (x *keyIndex) lookupOrLoad(ctx context.Context, store Store, look func() error) error {
-	if err := look(); err != errIncomplete {
+// lookupOrLoad calls lookup. If that returns errIncomplete, it loads the index and
+// calls lookup again, which returns errIncomplete if the index was invalidated
+// again in between.
+func (x *keyIndex) lookupOrLoad(ctx context.Context, store Store, lookup func() error) error {
+	if err := lookup(); err != errIncomplete {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, indexLoadTimeout)
@@ -146,13 +148,13 @@ func (x *keyIndex) lookupOrLoad(ctx context.Context, store Store, look func() er
 		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
 			Message: "the database does not answer, try again in a moment", Err: ctx.Err()}
 	}
-	if err := look(); err != errIncomplete {
-		return err // somebody else has read it meanwhile
+	if err := lookup(); err != errIncomplete {
+		return err // another caller has loaded the index in the meantime
 	}
 	if err := x.load(ctx, store); err != nil {
 		return err
 	}
-	return look()
+	return lookup()
 }
 
 var errIncomplete = errors.New("the index of API keys is not complete")
@@ -170,26 +172,26 @@ func (x *keyIndex) lookup(hash [sha256.Size]byte) (string, error) {
 	return "", errKeyNotFound
 }
 
-// load makes the index complete. A hash that was purged may stay: what it
-// leads to is asked for and not found.
+// load makes the index complete. A purged hash may stay in it, because the key is
+// then looked up in the database and not found.
 func (x *keyIndex) load(ctx context.Context, store Store) error {
 	x.mu.RLock()
-	wanted, all := maps.Clone(x.changed), x.allChangedAt
+	changed, allChangedAt := maps.Clone(x.changed), x.allChangedAt
 	x.mu.RUnlock()
-	found, owners := map[[sha256.Size]byte]string{}, map[string]struct{}{}
+	hashes, projectIDs := map[[sha256.Size]byte]string{}, map[string]struct{}{}
 	add := func(hash, projectID string) {
 		var raw [sha256.Size]byte
 		if _, err := hex.Decode(raw[:], []byte(hash)); err == nil {
-			found[raw] = projectID
-			owners[projectID] = struct{}{}
+			hashes[raw] = projectID
+			projectIDs[projectID] = struct{}{}
 		}
 	}
-	if all != 0 {
+	if allChangedAt != 0 {
 		if err := store.APIKeyHashes(ctx, "", add); err != nil {
 			return err
 		}
 	} else {
-		for projectID := range wanted {
+		for projectID := range changed {
 			if err := store.APIKeyHashes(ctx, projectID, add); err != nil {
 				return err
 			}
@@ -197,16 +199,16 @@ func (x *keyIndex) load(ctx context.Context, store Store) error {
 	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if all != 0 {
-		x.hashes, x.projectIDs = found, owners
-		if x.allChangedAt == all {
+	if allChangedAt != 0 {
+		x.hashes, x.projectIDs = hashes, projectIDs
+		if x.allChangedAt == allChangedAt {
 			x.allChangedAt = 0
 		}
 	} else {
-		maps.Copy(x.hashes, found)
-		maps.Copy(x.projectIDs, owners)
+		maps.Copy(x.hashes, hashes)
+		maps.Copy(x.projectIDs, projectIDs)
 	}
-	for projectID, at := range wanted {
+	for projectID, at := range changed {
 		if x.changed[projectID] == at {
 			delete(x.changed, projectID)
 		}
@@ -214,7 +216,8 @@ func (x *keyIndex) load(ctx context.Context, store Store) error {
 	return nil
 }
 
-// invalidate has a project's keys read anew before a key is called unknown.
+// invalidate makes the next lookup of an unknown key load this project's keys
+// again.
 func (x *keyIndex) invalidate(projectID string) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
@@ -222,8 +225,7 @@ func (x *keyIndex) invalidate(projectID string) {
 	x.changed[projectID] = x.clock
 }
 
-// invalidateAll has the keys of all projects read anew before one is called
-// unknown.
+// invalidateAll makes the next lookup of an unknown key load all keys again.
 func (x *keyIndex) invalidateAll() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"parley/internal/seal"
 )
 
-// fakeHashStore is the part of a database that the index reads.
+// fakeHashStore is the part of a Store that the index reads.
 type fakeHashStore struct {
 	Store
 	mu            sync.Mutex
@@ -103,7 +103,8 @@ func TestKeyIndex_LoadTimeout(t *testing.T) {
 		var work sync.WaitGroup
 		for range 5 {
 			work.Go(func() {
-				if _, err := x.project(t.Context(), db, sha256.Sum256(nil)); err == nil || errors.Is(err, errKeyNotFound) {
+				if _, err := x.project(t.Context(), db, sha256.Sum256(nil)); err == nil ||
+					errors.Is(err, errKeyNotFound) {
 					t.Errorf("%v: a key was ruled out without being looked for", err)
 				}
 			})
@@ -116,8 +117,8 @@ func TestKeyIndex_LoadTimeout(t *testing.T) {
 	})
 }
 
-// TestKeyIndex_InvalidatedDuringLoad: what is forgotten while the index is read is read
-// again.
+// TestKeyIndex_InvalidatedDuringLoad checks that a project that is invalidated
+// during a load is loaded again.
 func TestKeyIndex_InvalidatedDuringLoad(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -11,20 +11,19 @@ import (
 )
 
 const (
-	// DefaultOverlap is how long a rotated credential keeps working unless
-	// said otherwise.
+	// DefaultOverlap is how long the old credential keeps working by default.
 	DefaultOverlap = 24 * time.Hour
-	// MaxOverlap bounds it.
+	// MaxOverlap is the longest overlap.
 	MaxOverlap = 7 * 24 * time.Hour
-	// retiredRetention is how long a retired credential is kept, sealed, so that
-	// its owner can be told why a call with it was refused.
+	// retiredRetention is how long a retired credential is kept, sealed, so that its
+	// owner can see why a call with it was refused.
 	retiredRetention = 7 * 24 * time.Hour
 )
 
-// Rotation says how to rotate.
+// Rotation contains the options of a rotation.
 type Rotation struct {
 	Overlap time.Duration // how long the old credential keeps working; 0 ends it at once
-	Force   bool          // during an overlap: revoke what overlaps, and rotate all the same
+	Force   bool          // rotate also during an overlap, and revoke the overlap credential
 }
 
 func (r Rotation) validate() error {
@@ -48,23 +47,25 @@ type RotatedSecret struct {
 }
 
 var (
-	errOverlap   = fault.New(fault.Conflict, "overlap_in_force", "a rotation is still overlapping: wait for its end, revoke the overlap, or force")
-	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "nothing is overlapping")
+	errOverlap = fault.New(fault.Conflict, "overlap_in_force",
+		"the overlap of the last rotation has not ended: wait for its end, revoke it, or use force")
+	errNoOverlap = fault.New(fault.NotFound, "no_overlap", "there is no overlap")
 )
 
-// RotateKey makes a new API key with a new Gateway secret. The old pair works
-// until the overlap ends. Refusals: NotFound, Conflict while an overlap is in
-// force, Invalid for an overlap out of bounds.
-func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation) (RotatedKey, error) {
+// RotateKey creates a new API key with a new Gateway secret. The old pair works
+// until the overlap ends. It fails with NotFound, with Conflict during an overlap,
+// and with Invalid for an overlap out of bounds.
+func (s *Service) RotateKey(ctx context.Context, projectID string, options Rotation) (RotatedKey, error) {
 	var out RotatedKey
-	err := s.rotate(ctx, projectID, event.CredentialKey, how, func(ctx context.Context, now, ends time.Time) error {
+	err := s.rotate(ctx, projectID, event.CredentialKey, options, func(ctx context.Context, now, ends time.Time) error {
 		out = RotatedKey{APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), OverlapEndsAt: ends}
 		keys, err := s.store.APIKeys(ctx, projectID)
 		if err != nil {
 			return err
 		}
-		for _, k := range slices.Backward(keys) { // the place of the overlap is cleared before the current one takes it
-			if k.Slot, err = how.nextSlot(k.Slot, now, k.OverlapEndsAt); err != nil {
+		// The overlap slot must be empty before the current key moves into it.
+		for _, k := range slices.Backward(keys) {
+			if k.Slot, err = options.nextSlot(k.Slot, now, k.OverlapEndsAt); err != nil {
 				return err
 			}
 			k.RetiringSince, k.OverlapEndsAt = overlapTimes(k.Slot, now, ends)
@@ -78,34 +79,36 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, how Rotation)
 	return out, err
 }
 
-// RotateSecret makes a new project secret; otherwise it is as RotateKey.
-func (s *Service) RotateSecret(ctx context.Context, projectID string, how Rotation) (RotatedSecret, error) {
+// RotateSecret creates a new project secret; otherwise it works like RotateKey.
+func (s *Service) RotateSecret(ctx context.Context, projectID string, options Rotation) (RotatedSecret, error) {
 	var out RotatedSecret
-	err := s.rotate(ctx, projectID, event.CredentialSecret, how, func(ctx context.Context, now, ends time.Time) error {
-		out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: ends}
-		secrets, err := s.store.ProjectSecrets(ctx, projectID)
-		if err != nil {
-			return err
-		}
-		for _, p := range slices.Backward(secrets) {
-			if p.Slot, err = how.nextSlot(p.Slot, now, p.OverlapEndsAt); err != nil {
+	err := s.rotate(ctx, projectID, event.CredentialSecret, options,
+		func(ctx context.Context, now, ends time.Time) error {
+			out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: ends}
+			secrets, err := s.store.ProjectSecrets(ctx, projectID)
+			if err != nil {
 				return err
 			}
-			p.RetiringSince, p.OverlapEndsAt = overlapTimes(p.Slot, now, ends)
-			if err := s.store.UpdateProjectSecret(ctx, p, now); err != nil {
-				return err
+			for _, p := range slices.Backward(secrets) {
+				if p.Slot, err = options.nextSlot(p.Slot, now, p.OverlapEndsAt); err != nil {
+					return err
+				}
+				p.RetiringSince, p.OverlapEndsAt = overlapTimes(p.Slot, now, ends)
+				if err := s.store.UpdateProjectSecret(ctx, p, now); err != nil {
+					return err
+				}
 			}
-		}
-		return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: projectID, Slot: Current,
-			Secret: out.ProjectSecret, CreatedAt: now})
-	})
+			return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: projectID, Slot: Current,
+				Secret: out.ProjectSecret, CreatedAt: now})
+		})
 	return out, err
 }
 
-// rotate runs one rotation with its project's row locked, so that two at once
-// cannot both win.
-func (s *Service) rotate(ctx context.Context, projectID, credential string, how Rotation, work func(ctx context.Context, now, ends time.Time) error) error {
-	if err := how.validate(); err != nil {
+// rotate runs one rotation. It locks the row of the project, so that only one of
+// two concurrent rotations succeeds.
+func (s *Service) rotate(ctx context.Context, projectID, credential string, options Rotation,
+	work func(ctx context.Context, now, ends time.Time) error) error {
+	if err := options.validate(); err != nil {
 		return err
 	}
 	err := s.store.Write(ctx, func(ctx context.Context) error {
@@ -113,7 +116,7 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, how 
 			return err
 		}
 		now := s.now()
-		ends := now.Add(how.Overlap)
+		ends := now.Add(options.Overlap)
 		if err := work(ctx, now, ends); err != nil {
 			return err
 		}
@@ -125,8 +128,10 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, how 
 	return err
 }
 
-// recordCredentialEvent notes what happened to a credential.
-func (s *Service) recordCredentialEvent(ctx context.Context, projectID string, kind event.Type, credential string, ends time.Time) error {
+// recordCredentialEvent records an event of a credential whose overlap ends at
+// ends.
+func (s *Service) recordCredentialEvent(ctx context.Context, projectID string, kind event.Type,
+	credential string, ends time.Time) error {
 	p, err := s.store.Project(ctx, projectID)
 	if err != nil {
 		return err
@@ -135,20 +140,22 @@ func (s *Service) recordCredentialEvent(ctx context.Context, projectID string, k
 	return s.recordEvent(ctx, p, kind, event.ProjectData{Credential: credential, OverlapEndsAt: &ends})
 }
 
-// overlapNoticeLead is how long before the end of an overlap it is told of, unless
-// half of it is shorter.
+// overlapNoticeLead is how long before the end of an overlap the notice is sent.
+// If half of the overlap is shorter, that is used instead.
 const overlapNoticeLead = time.Hour
 
 // Notice is an overlap that is about to end.
 type Notice struct {
-	Credential string // as events name it
+	Credential string // event.CredentialKey or event.CredentialSecret
 	EndsAt     time.Time
 }
 
-// NoticeAt is when it is told that the overlap ends; zero without one.
+// NoticeAt returns the time of the notice that the overlap ends; zero without an
+// overlap.
 func (k APIKey) NoticeAt() time.Time { return noticeAt(k.RetiringSince, k.OverlapEndsAt) }
 
-// NoticeAt is when it is told that the overlap ends; zero without one.
+// NoticeAt returns the time of the notice that the overlap ends; zero without an
+// overlap.
 func (s ProjectSecret) NoticeAt() time.Time { return noticeAt(s.RetiringSince, s.OverlapEndsAt) }
 
 func noticeAt(since, ends time.Time) time.Time {
@@ -158,7 +165,7 @@ func noticeAt(since, ends time.Time) time.Time {
 	return ends.Add(-min(overlapNoticeLead, ends.Sub(since)/2))
 }
 
-// announceEndingOverlaps tells of the overlaps that are about to end.
+// announceEndingOverlaps records an event for each overlap that is about to end.
 func (s *Service) announceEndingOverlaps(ctx context.Context) error {
 	due, err := s.store.ProjectsWithDueNotices(ctx, s.now())
 	if err != nil {
@@ -174,7 +181,8 @@ func (s *Service) announceEndingOverlaps(ctx context.Context) error {
 				return err
 			}
 			for _, n := range notices {
-				if err := s.recordCredentialEvent(ctx, projectID, event.KeyOverlapEnding, n.Credential, n.EndsAt); err != nil {
+				if err := s.recordCredentialEvent(ctx, projectID, event.KeyOverlapEnding, n.Credential,
+					n.EndsAt); err != nil {
 					return err
 				}
 			}
@@ -187,7 +195,8 @@ func (s *Service) announceEndingOverlaps(ctx context.Context) error {
 	return nil
 }
 
-// nextSlot says where a live credential goes when a new one comes.
+// nextSlot returns the slot of a live credential after this rotation; Conflict
+// during an overlap without Force.
 func (r Rotation) nextSlot(slot Slot, now, overlapEndsAt time.Time) (Slot, error) {
 	switch {
 	case slot == Overlap && now.Before(overlapEndsAt) && !r.Force:
@@ -243,7 +252,8 @@ func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) err
 	})
 }
 
-func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx context.Context, now time.Time) (bool, error)) error {
+func (s *Service) revoke(ctx context.Context, projectID string,
+	work func(ctx context.Context, now time.Time) (bool, error)) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, projectID); err != nil {
 			return err
@@ -260,9 +270,9 @@ func (s *Service) revoke(ctx context.Context, projectID string, work func(ctx co
 	return err
 }
 
-// Sweep tells of overlaps that are about to end, retires what has overlapped
-// long enough and forgets what was retired retiredRetention ago. Call it now and
-// then; nothing but the moment of the notice depends on when.
+// Sweep announces overlaps that are about to end, retires credentials whose
+// overlap has ended, and deletes those that were retired retiredRetention ago. It
+// must be called periodically; only the time of the notice depends on how often.
 func (s *Service) Sweep(ctx context.Context) error {
 	if err := s.announceEndingOverlaps(ctx); err != nil {
 		return err

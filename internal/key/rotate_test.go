@@ -20,7 +20,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// fixture is the service on a real database, with a clock that the test moves.
+// fixture is the service on a real database, with a clock that the test
+// advances.
 type fixture struct {
 	db      *store.DB
 	keys    *key.Service
@@ -44,18 +45,19 @@ func (b *fixture) advance(d time.Duration) {
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
-// newSQLiteFixture makes the service on a new SQLite database.
+// newSQLiteFixture returns the service on a new SQLite database.
 func newSQLiteFixture(t testing.TB) *fixture { return newFixture(storetest.SQLite(t)) }
 
-func newFixture(db *store.DB) *fixture {
+func newFixture(db *store.DB, options ...key.Option) *fixture {
 	b := &fixture{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Invalidate(id) })
-	b.keys = key.NewService(db, projects, b.clock, newID)
+	b.keys = key.NewService(db, projects, b.clock, newID, options...)
 	return b
 }
 
 func (b *fixture) createProject(t fataler) key.IssuedCredentials {
-	o, err := project.NewService(b.db, b.clock, newID, b.keys.Invalidate).CreateOrganization(context.Background(), "Org", project.Plan)
+	o, err := project.NewService(b.db, b.clock, newID, b.keys.Invalidate).CreateOrganization(context.Background(),
+		"Org", project.Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +82,8 @@ func (b *fixture) keyring(t fataler) *key.Keyring {
 	return r
 }
 
-// credentialType is one of the two things that rotate; the rules are the same.
+// credentialType is a kind of credential that rotates; the rules are the same
+// for both.
 type credentialType struct {
 	name   string
 	rotate func(b *fixture, how key.Rotation) (string, time.Time, error)
@@ -115,9 +118,9 @@ var credentialTypes = []credentialType{
 		func(i key.IssuedCredentials) string { return i.ProjectSecret.Reveal() }},
 }
 
-// TestRotation holds whole histories of rotations, revocations, waits and
-// sweeps to a model of two places: the current credential, and the one before
-// it until its overlap ends.
+// TestRotation compares histories of rotations, revocations, waits and sweeps
+// with a model of two slots: the current credential, and the previous one until
+// its overlap ends.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	b := newSQLiteFixture(t)
@@ -129,8 +132,9 @@ func TestRotation(t *testing.T) {
 				t.Repeat(map[string]func(*rapid.T){
 					"rotate": func(t *rapid.T) {
 						how := key.Rotation{
-							Overlap: time.Duration(rapid.Int64Range(0, int64(key.MaxOverlap/time.Second)).Draw(t, "seconds")) * time.Second,
-							Force:   rapid.Bool().Draw(t, "force"),
+							Overlap: time.Duration(rapid.Int64Range(0, int64(key.MaxOverlap/time.Second)).Draw(t,
+								"seconds")) * time.Second,
+							Force: rapid.Bool().Draw(t, "force"),
 						}
 						if rapid.Bool().Draw(t, "at once") {
 							how.Overlap = 0
@@ -161,7 +165,8 @@ func TestRotation(t *testing.T) {
 						overlap = ""
 					},
 					"wait": func(t *rapid.T) {
-						b.advance(time.Duration(rapid.Int64Range(1, int64(8*24*time.Hour/time.Second)).Draw(t, "seconds")) * time.Second)
+						b.advance(time.Duration(rapid.Int64Range(1, int64(8*24*time.Hour/time.Second)).Draw(t,
+							"seconds")) * time.Second)
 					},
 					"sweep": func(t *rapid.T) {
 						if err := b.keys.Sweep(context.Background()); err != nil {
@@ -211,13 +216,13 @@ func TestRotation_Errors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour})
-		if want := "a rotation is still overlapping: wait for its end, revoke the overlap, or force"; err == nil || err.Error() != want {
+		if want := "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"; err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %q", s.name, err, want)
 		}
 		if err := s.revoke(b); err != nil {
 			t.Errorf("%s: %v", s.name, err)
 		}
-		if err := s.revoke(b); err == nil || err.Error() != "nothing is overlapping" {
+		if err := s.revoke(b); err == nil || err.Error() != "there is no overlap" {
 			t.Errorf("%s: %v", s.name, err)
 		}
 		b.project = "nowhere"
@@ -230,8 +235,8 @@ func TestRotation_Errors(t *testing.T) {
 	}
 }
 
-// TestRotation_Concurrent lets several operators rotate at the same moment,
-// on both databases: one wins, the others read that an overlap is in force.
+// TestRotation_Concurrent rotates concurrently on both databases: one rotation
+// succeeds, the others fail because of the overlap.
 func TestRotation_Concurrent(t *testing.T) {
 	t.Parallel()
 	for engine, open := range storetest.Engines {
@@ -269,8 +274,8 @@ func testConcurrentRotations(t *testing.T, b *fixture) {
 	}
 }
 
-// TestRetiredKey_FoundUntilPurged, so that their owner can be told, and are
-// forgotten after.
+// TestRetiredKey_FoundUntilPurged checks that retired keys are found until they
+// are purged.
 func TestRetiredKey_FoundUntilPurged(t *testing.T) {
 	t.Parallel()
 	b := newSQLiteFixture(t)

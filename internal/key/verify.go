@@ -2,18 +2,18 @@ package key
 
 import "time"
 
-// Verify looks for the live credential that check holds for, and returns its
-// id. The one that was found last is tried first: clients sign with the same
-// one every time. With secretsOnly API keys are left out.
+// Verify returns the id of the live credential for which check returns true. It
+// tries the credential that matched last first, because clients always sign with
+// the same one. With secretsOnly it skips API keys.
 func (r *Keyring) Verify(now time.Time, secretsOnly bool, check func(credential string) bool) (id string, found bool) {
 	n := len(r.keys) + len(r.secrets)
 	first := int(r.verified.Load())
 	for i := range n {
-		at := (first + i) % n
-		id, credential, live := r.credentialAt(at, now, secretsOnly)
+		index := (first + i) % n
+		id, credential, live := r.credentialAt(index, now, secretsOnly)
 		if live && check(credential) {
-			if at != first {
-				r.verified.Store(int32(at))
+			if index != first {
+				r.verified.Store(int32(index))
 			}
 			return id, true
 		}
@@ -21,7 +21,8 @@ func (r *Keyring) Verify(now time.Time, secretsOnly bool, check func(credential 
 	return "", false
 }
 
-// credentialAt returns the credential at an index that counts keys and then secrets.
+// credentialAt returns the credential at an index that counts API keys first and
+// then project secrets.
 func (r *Keyring) credentialAt(i int, now time.Time, secretsOnly bool) (id, credential string, live bool) {
 	if i < len(r.keys) {
 		k := &r.keys[i]

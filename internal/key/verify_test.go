@@ -11,7 +11,8 @@ func TestVerify(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
 	ring := &Keyring{
-		keys: []APIKey{{ID: "k1", Slot: Current, Key: "key one"}, {ID: "k2", Slot: Overlap, Key: "key two", OverlapEndsAt: now.Add(time.Minute)}},
+		keys: []APIKey{{ID: "k1", Slot: Current, Key: "key one"},
+			{ID: "k2", Slot: Overlap, Key: "key two", OverlapEndsAt: now.Add(time.Minute)}},
 		secrets: []ProjectSecret{{ID: "s1", Slot: Current, Secret: "secret one"},
 			{ID: "s2", Slot: Overlap, Secret: "secret two", OverlapEndsAt: now.Add(time.Minute)}},
 	}

@@ -1,5 +1,5 @@
-// Package operator holds who may operate the service: management tokens. It
-// imports the standard library, fault, field and seal only.
+// Package operator holds the management tokens, with which operators use the
+// management API. It imports the standard library, fault, validate and seal only.
 package operator
 
 import (
@@ -20,7 +20,7 @@ type Token struct {
 	RevokedAt time.Time // zero while it is live
 }
 
-// Store keeps tokens.
+// Store stores tokens.
 type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	InsertToken(ctx context.Context, t Token) error
@@ -33,7 +33,7 @@ type Store interface {
 	RevokeToken(ctx context.Context, id string, at time.Time) error
 }
 
-// Service makes and checks tokens.
+// Service creates, authenticates, lists and revokes tokens.
 type Service struct {
 	store Store
 	now   func() time.Time
@@ -45,8 +45,8 @@ func NewService(store Store, now func() time.Time, newID func() string) *Service
 	return &Service{store: store, now: now, newID: newID}
 }
 
-// Create makes a token and returns it in clear, once. The name has 1 to 255
-// characters.
+// Create creates a token and returns it in clear text, which cannot be read later.
+// The name has 1 to 255 characters.
 func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, error) {
 	if err := validate.Text("name", name, 1, 255, false); err != nil {
 		return Token{}, "", err
@@ -57,7 +57,7 @@ func (s *Service) Create(ctx context.Context, name string) (Token, seal.Secret, 
 	return t, clear, err
 }
 
-// Authenticate returns the live token whose text is clear, or Unauthorized.
+// Authenticate returns the live token with this clear text, or Unauthorized.
 func (s *Service) Authenticate(ctx context.Context, clear string) (Token, error) {
 	t, err := s.store.TokenByHash(ctx, seal.Hash(clear))
 	if fault.Is(err, fault.NotFound) || err == nil && !t.RevokedAt.IsZero() {

@@ -30,7 +30,8 @@ func TestTokens(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if first.Hash != seal.Hash(clear.Reveal()) || strings.Contains(first.Hash, clear.Reveal()) || first.CreatedAt != now {
+	if first.Hash != seal.Hash(clear.Reveal()) || strings.Contains(first.Hash, clear.Reveal()) ||
+		first.CreatedAt != now {
 		t.Errorf("%+v", first)
 	}
 	if got, err := tokens.Authenticate(ctx, clear.Reveal()); err != nil || got != first {
@@ -64,7 +65,8 @@ func TestTokens(t *testing.T) {
 
 	// One answer for all that is wrong.
 	var answer string
-	for _, wrong := range []string{clear.Reveal(), "", "unknown", clear.Reveal() + "x", first.Hash, first.ID, clear.Reveal()[1:]} {
+	for _, wrong := range []string{clear.Reveal(), "", "unknown", clear.Reveal() + "x",
+		first.Hash, first.ID, clear.Reveal()[1:]} {
 		_, err := tokens.Authenticate(ctx, wrong)
 		f := fault.From(err)
 		if err == nil || f.Kind != fault.Unauthorized || answer != "" && err.Error() != answer {
@@ -93,7 +95,8 @@ func TestCreate_NameValidation(t *testing.T) {
 	}
 }
 
-// When the database is away nobody is told that a token is wrong.
+// TestAuthenticate_DatabaseUnavailable checks that a token is not called wrong
+// while the database is unavailable.
 func TestAuthenticate_DatabaseUnavailable(t *testing.T) {
 	t.Parallel()
 	db := storetest.SQLite(t)

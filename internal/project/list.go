@@ -23,13 +23,15 @@ func (s *Service) Projects(ctx context.Context, organizationID string) ([]Projec
 	return s.store.Projects(ctx, organizationID)
 }
 
-// Edit is what an operator changes of a project at once. What is nil stays.
+// Edit is a change of a project by an operator. Fields that are nil stay as they
+// are.
 type Edit struct {
 	Name     *string
 	Settings func(*Settings) error // changes the settings in place; may be called again
 }
 
-// Edit changes a project, all of it or nothing, and returns it as it is now.
+// Edit applies a change completely or not at all, and returns the changed
+// project.
 func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
 	var out Project
 	err := s.update(ctx, id, func(p *Project) (err error) {

@@ -7,19 +7,20 @@ import (
 	"parley/internal/fault"
 )
 
-// maxPriceDigits bounds a unit price on either side of its point.
+// maxPriceDigits is the maximum number of digits of a unit price on each side of
+// its decimal point.
 const maxPriceDigits = 12
 
-// OrganizationChanges are what the operator sets for an organization; nil
-// leaves a value as it is.
+// OrganizationChanges is a change of an organization by the operator. Fields that
+// are nil stay as they are.
 type OrganizationChanges struct {
 	Name      *string // 1 to 255 characters
-	Plan      *string // name of a plan; empty is the one named default
-	Currency  *string // three letters, as ISO 4217 has them
-	UnitPrice *string // of a participant minute, such as "0.004"; empty is none
+	Plan      *string // name of a plan; empty for the plan named default
+	Currency  *string // ISO 4217 code
+	UnitPrice *string // price of a participant minute, such as "0.004"; empty for none
 }
 
-// SetOrganization changes an organization and returns what it is now.
+// SetOrganization changes an organization and returns it.
 func (s *Service) SetOrganization(ctx context.Context, id string, changes OrganizationChanges) (Organization, error) {
 	var o Organization
 	var projects []string
@@ -49,19 +50,24 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 
 func (c OrganizationChanges) apply(o *Organization) error {
 	for _, f := range []struct {
-		to, from *string
-		check    func(string) error
-	}{{&o.Name, c.Name, checkName}, {&o.Plan, c.Plan, checkPlan}, {&o.Currency, c.Currency, checkCurrency}, {&o.UnitPrice, c.UnitPrice, checkPrice}} {
-		if f.from == nil {
+		field, value *string
+		check        func(string) error
+	}{
+		{&o.Name, c.Name, checkName},
+		{&o.Plan, c.Plan, checkPlan},
+		{&o.Currency, c.Currency, checkCurrency},
+		{&o.UnitPrice, c.UnitPrice, checkPrice},
+	} {
+		if f.value == nil {
 			continue
 		}
-		if err := f.check(*f.from); err != nil {
+		if err := f.check(*f.value); err != nil {
 			return err
 		}
-		*f.to = *f.from
+		*f.field = *f.value
 	}
 	if (o.Currency != "" || o.UnitPrice != "") && o.Billing != Payg {
-		return fault.Invalidf("currency and unit_price are for organizations that pay as they go")
+		return fault.Invalidf("currency and unit_price are only for organizations with billing %q", Payg)
 	}
 	if o.UnitPrice != "" && o.Currency == "" {
 		return fault.Invalidf("unit_price needs a currency")
@@ -69,7 +75,7 @@ func (c OrganizationChanges) apply(o *Organization) error {
 	return nil
 }
 
-// ValidPlanName reports whether a plan may be called so: 1 to 64 lower-case
+// ValidPlanName reports whether name is a valid name of a plan: 1 to 64 lower-case
 // letters, digits, "-" and "_".
 func ValidPlanName(name string) bool {
 	return name != "" && len(name) <= 64 && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
@@ -92,7 +98,8 @@ func checkCurrency(code string) error {
 func checkPrice(price string) error {
 	whole, fraction, point := strings.Cut(price, ".")
 	if price != "" && (!isDigits(whole) || point && !isDigits(fraction)) {
-		return fault.Invalidf("unit_price must be a decimal such as 0.004, with at most %d digits on either side of the point", maxPriceDigits)
+		return fault.Invalidf("unit_price must be a decimal such as 0.004, "+
+			"with at most %d digits on either side of the point", maxPriceDigits)
 	}
 	return nil
 }

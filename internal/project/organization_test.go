@@ -30,7 +30,7 @@ func TestOrganizationChanges(t *testing.T) {
 		{"an exponent", Payg, OrganizationChanges{Currency: text("EUR"), UnitPrice: text("1e-3")}, "unit_price must be a decimal such as 0.004, with at most 12 digits on either side of the point"},
 		{"a point alone", Payg, OrganizationChanges{Currency: text("EUR"), UnitPrice: text("1.")}, "unit_price must be a decimal such as 0.004, with at most 12 digits on either side of the point"},
 		{"a price without a currency", Payg, OrganizationChanges{UnitPrice: text("1")}, "unit_price needs a currency"},
-		{"a price for a plan", Plan, OrganizationChanges{Currency: text("EUR"), UnitPrice: text("1")}, "currency and unit_price are for organizations that pay as they go"},
+		{"a price for a plan", Plan, OrganizationChanges{Currency: text("EUR"), UnitPrice: text("1")}, `currency and unit_price are only for organizations with billing "payg"`},
 	} {
 		o := Organization{Billing: tc.billing}
 		err := tc.changes.apply(&o)

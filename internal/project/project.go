@@ -1,5 +1,5 @@
 // Package project holds organizations and the projects they own: types, rules
-// and a Service. It imports the standard library, fault, field and event only.
+// and a Service. It imports the standard library, event, fault and validate only.
 package project
 
 import (
@@ -20,10 +20,10 @@ const (
 	Payg Billing = "payg" // pay as you go
 )
 
-// Status is a project's switch that its client holds.
+// Status is the status of a project, which its client sets.
 type Status string
 
-// The statuses of a project. Suspension is apart from them.
+// The statuses of a project. Suspension by the operator is independent of them.
 const (
 	Active   Status = "active"
 	Inactive Status = "inactive"
@@ -36,9 +36,9 @@ type Organization struct {
 	Billing   Billing
 	CreatedAt time.Time
 
-	Plan      string // name of its plan; empty is the one named default
-	Currency  string // of the unit price, as ISO 4217 has it; empty with no price
-	UnitPrice string // of a participant minute, a decimal; empty is none
+	Plan      string // name of its plan; empty for the plan named default
+	Currency  string // ISO 4217 code of the unit price; empty without a price
+	UnitPrice string // decimal price of a participant minute; empty for none
 }
 
 // Project owns keys and rooms.
@@ -52,10 +52,11 @@ type Project struct {
 	CreatedAt      time.Time
 }
 
-// Suspended reports the operator's switch.
+// Suspended reports whether the operator has suspended the project.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 
-// Writable says whether its client may write at all, and if not, why.
+// Writable returns nil if the client of the project may write, and otherwise
+// Forbidden with the reason.
 func (p Project) Writable() error {
 	if p.Suspended() {
 		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
@@ -63,7 +64,8 @@ func (p Project) Writable() error {
 	return nil
 }
 
-// AllowsJoins says whether new rooms and new joins are allowed, and if not, why.
+// AllowsJoins returns nil if new rooms and new joins are allowed, and otherwise
+// Forbidden with the reason.
 func (p Project) AllowsJoins() error {
 	if err := p.Writable(); err != nil {
 		return err
@@ -74,33 +76,34 @@ func (p Project) AllowsJoins() error {
 	return nil
 }
 
-// Store keeps organizations and projects. Every method may run inside Write.
+// Store stores organizations and projects. Every method may run inside Write.
 type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	InsertOrganization(ctx context.Context, o Organization) error
-	// Organization fails with NotFound when there is none of that id.
+	// Organization fails with NotFound when there is no organization with this id.
 	Organization(ctx context.Context, id string) (Organization, error)
 	CountOrganizations(ctx context.Context) (int, error)
-	// LockOrganization and LockProject keep others from changing one until the
-	// transaction ends; NotFound when there is none of that id.
+	// LockOrganization and LockProject prevent changes by others until the
+	// transaction ends. They fail with NotFound.
 	LockOrganization(ctx context.Context, id string) error
 	LockProject(ctx context.Context, id string) error
-	// UpdateOrganization writes name, plan, currency and unit price.
+	// UpdateOrganization updates name, plan, currency and unit price.
 	UpdateOrganization(ctx context.Context, o Organization) error
 	// ProjectIDs returns the ids of an organization's projects.
 	ProjectIDs(ctx context.Context, organizationID string) ([]string, error)
-	// Organizations and Projects return all there are, the oldest first;
-	// Projects those of one organization, or of all when it is "".
+	// Organizations returns all organizations, the oldest first. Projects returns
+	// the projects of one organization, or all when the id is empty, the oldest
+	// first.
 	Organizations(ctx context.Context) ([]Organization, error)
 	Projects(ctx context.Context, organizationID string) ([]Project, error)
 	InsertProject(ctx context.Context, p Project) error
-	// Project fails with NotFound when there is none of that id.
+	// Project fails with NotFound when there is no project with this id.
 	Project(ctx context.Context, id string) (Project, error)
-	// UpdateProject writes status, suspension, name and settings.
+	// UpdateProject updates status, suspension, name and settings.
 	UpdateProject(ctx context.Context, p Project) error
 }
 
-// Service is what may be done with organizations and projects.
+// Service creates and changes organizations and projects.
 type Service struct {
 	store           Store
 	now             func() time.Time
@@ -109,22 +112,32 @@ type Service struct {
 	recordEvent     EventRecorder
 }
 
-// EventRecorder notes what happened to a project, in the transaction that holds its
+// EventRecorder records an event of a project, in the transaction that holds its
 // lock.
 type EventRecorder func(ctx context.Context, p Project, kind event.Type, data event.ProjectData) error
 
-// SetEventRecorder has events of projects noted. Call it before the first change; without
-// it they are not.
-func (s *Service) SetEventRecorder(tell EventRecorder) { s.recordEvent = tell }
+// Option is an optional setting of NewService.
+type Option func(*Service)
 
-// NewService returns a Service. changed is told, after the commit, of each
-// project whose answers from caches are no longer true.
-func NewService(store Store, now func() time.Time, newID func() string, changed func(projectID string)) *Service {
-	return &Service{store: store, now: now, newID: newID, invalidateCache: changed,
-		recordEvent: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
+// WithEventRecorder sets the recorder of project events. Without it events are not
+// recorded.
+func WithEventRecorder(record EventRecorder) Option {
+	return func(s *Service) { s.recordEvent = record }
 }
 
-// CreateOrganization makes an organization. The name has 1 to 255 characters.
+// NewService returns a Service. It calls invalidateCache after the commit for each
+// project that has changed.
+func NewService(store Store, now func() time.Time, newID func() string,
+	invalidateCache func(projectID string), options ...Option) *Service {
+	s := &Service{store: store, now: now, newID: newID, invalidateCache: invalidateCache,
+		recordEvent: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
+	for _, apply := range options {
+		apply(s)
+	}
+	return s
+}
+
+// CreateOrganization creates an organization. The name has 1 to 255 characters.
 func (s *Service) CreateOrganization(ctx context.Context, name string, billing Billing) (Organization, error) {
 	if err := checkName(name); err != nil {
 		return Organization{}, err
@@ -142,7 +155,8 @@ func (s *Service) NoOrganizations(ctx context.Context) (bool, error) {
 	return n == 0, err
 }
 
-// Create makes an active project. Called inside a transaction, it joins it.
+// Create creates an active project. Called inside a transaction, it becomes part
+// of it.
 func (s *Service) Create(ctx context.Context, organizationID, name string) (Project, error) {
 	if err := checkName(name); err != nil {
 		return Project{}, err
@@ -161,7 +175,7 @@ func (s *Service) Get(ctx context.Context, id string) (Project, error) {
 	return s.store.Project(ctx, id)
 }
 
-// SetStatus moves the client's switch. A suspended project refuses it.
+// SetStatus sets the client's status. Forbidden for a suspended project.
 func (s *Service) SetStatus(ctx context.Context, id string, status Status) error {
 	if status != Active && status != Inactive {
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
@@ -175,7 +189,7 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 	})
 }
 
-// Suspend moves the operator's switch. The client's status stays as it is.
+// Suspend suspends a project. The client's status stays as it is.
 func (s *Service) Suspend(ctx context.Context, id string) error {
 	return s.update(ctx, id, func(p *Project) error {
 		if !p.Suspended() {
@@ -185,14 +199,14 @@ func (s *Service) Suspend(ctx context.Context, id string) error {
 	})
 }
 
-// Resume lifts a suspension; the earlier status holds again.
+// Resume ends a suspension; the client's status applies again.
 func (s *Service) Resume(ctx context.Context, id string) error {
 	return s.update(ctx, id, func(p *Project) error { p.SuspendedAt = time.Time{}; return nil })
 }
 
 // Configure replaces a project's settings.
 func (s *Service) Configure(ctx context.Context, id string, settings Settings) error {
-	_, err := s.Edit(ctx, id, Edit{Settings: func(to *Settings) error { *to = settings; return nil }})
+	_, err := s.Edit(ctx, id, Edit{Settings: func(s *Settings) error { *s = settings; return nil }})
 	return err
 }
 
@@ -216,7 +230,8 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 			return nil
 		}
 		suspended := p.Suspended()
-		return s.recordEvent(ctx, p, event.ProjectStatusChanged, event.ProjectData{Status: string(p.Status), Suspended: &suspended})
+		return s.recordEvent(ctx, p, event.ProjectStatusChanged,
+			event.ProjectData{Status: string(p.Status), Suspended: &suspended})
 	})
 	if err == nil {
 		s.invalidateCache(id)

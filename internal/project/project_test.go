@@ -18,7 +18,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// fixture is the service on a real database, and what it says has changed.
+// fixture is the service on a real database. It records the projects that the
+// service invalidates.
 type fixture struct {
 	*project.Service
 	now time.Time
@@ -27,13 +28,13 @@ type fixture struct {
 	changed []string
 }
 
-func newFixture(db *store.DB) *fixture {
+func newFixture(db *store.DB, options ...project.Option) *fixture {
 	d := &fixture{now: time.UnixMilli(1_780_000_000_000).UTC()}
 	d.Service = project.NewService(db, func() time.Time { return d.now }, storetest.NewID, func(id string) {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.changed = append(d.changed, id)
-	})
+	}, options...)
 	return d
 }
 
@@ -50,7 +51,7 @@ func (d *fixture) createProject(t testing.TB) project.Project {
 	return p
 }
 
-// drainChanged returns which projects are said to have changed since the last call.
+// drainChanged returns the projects that were invalidated since the last call.
 func (d *fixture) drainChanged() []string {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -58,8 +59,8 @@ func (d *fixture) drainChanged() []string {
 	return d.changed
 }
 
-// The client's switch and the operator's are two: a suspension refuses the
-// first one's moves, and ends with the status that was before.
+// TestProject_StatusAndSuspension checks that a suspension refuses changes of
+// the client's status, and that this status applies again when it ends.
 func TestProject_StatusAndSuspension(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
@@ -90,7 +91,8 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 	d.now = d.now.Add(time.Hour)
 	do(d.Suspend(ctx, p.ID))
 	is(project.Inactive, suspended, "project_suspended") // since the first time
-	if err := d.SetStatus(ctx, p.ID, project.Active); !fault.Is(err, fault.Forbidden) || err.Error() != "the project is suspended" {
+	if err := d.SetStatus(ctx, p.ID, project.Active); !fault.Is(err, fault.Forbidden) ||
+		err.Error() != "the project is suspended" {
 		t.Error(err)
 	}
 	do(d.Resume(ctx, p.ID))
@@ -117,8 +119,9 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 	}
 }
 
-// Operators and clients who change a project or an organization at once do not
-// undo each other's work: above all, no client's call lifts a suspension.
+// TestService_ConcurrentChanges checks that concurrent changes by operators and
+// clients do not overwrite each other; above all, that no call of a client lifts
+// a suspension.
 func TestService_ConcurrentChanges(t *testing.T) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
@@ -143,19 +146,23 @@ func TestService_ConcurrentChanges(t *testing.T) {
 						return err
 					},
 					func() error {
-						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error { s.DefaultEmptyTimeout = 20; return nil }})
+						_, err := d.Edit(ctx, p.ID, project.Edit{
+							Settings: func(s *project.Settings) error { s.DefaultEmptyTimeout = 20; return nil }})
 						return err
 					},
 					func() error {
-						_, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error { s.RequireSecretSignatures = true; return nil }})
+						_, err := d.Edit(ctx, p.ID, project.Edit{
+							Settings: func(s *project.Settings) error { s.RequireSecretSignatures = true; return nil }})
 						return err
 					},
 					func() error {
-						_, err := d.SetOrganization(ctx, p.OrganizationID, project.OrganizationChanges{Name: text("New")})
+						_, err := d.SetOrganization(ctx, p.OrganizationID,
+							project.OrganizationChanges{Name: text("New")})
 						return err
 					},
 					func() error {
-						_, err := d.SetOrganization(ctx, p.OrganizationID, project.OrganizationChanges{Plan: text("gold")})
+						_, err := d.SetOrganization(ctx, p.OrganizationID,
+							project.OrganizationChanges{Plan: text("gold")})
 						return err
 					},
 				} {
@@ -208,7 +215,8 @@ func TestNames_Validation(t *testing.T) {
 			}
 		}
 	}
-	if _, err := d.CreateOrganization(ctx, "Org", "barter"); !fault.Is(err, fault.Invalid) || err.Error() != `billing must be "plan" or "payg"` {
+	if _, err := d.CreateOrganization(ctx, "Org", "barter"); !fault.Is(err, fault.Invalid) ||
+		err.Error() != `billing must be "plan" or "payg"` {
 		t.Error(err)
 	}
 	if _, err := d.Create(ctx, storetest.NewID(), "Project"); !fault.Is(err, fault.NotFound) {
@@ -248,19 +256,20 @@ func TestService_Lists(t *testing.T) {
 	}
 }
 
-// Each move of a switch is told of, and nothing else is; what cannot be told
-// of does not happen.
+// TestService_RecordsStatusEvents checks that each change of status is recorded
+// as an event and nothing else is, and that a change fails if its event cannot
+// be recorded.
 func TestService_RecordsStatusEvents(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	d := newFixture(storetest.SQLite(t))
-	p := d.createProject(t)
 	var got []string
 	var fails error
-	d.SetEventRecorder(func(_ context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+	record := func(_ context.Context, _ project.Project, kind event.Type, data event.ProjectData) error {
 		got = append(got, fmt.Sprint(kind, " ", data.Status, " ", *data.Suspended))
 		return fails
-	})
+	}
+	d := newFixture(storetest.SQLite(t), project.WithEventRecorder(record))
+	p := d.createProject(t)
 	for _, move := range []func() error{
 		func() error { return d.SetStatus(ctx, p.ID, project.Active) },
 		func() error { return d.SetStatus(ctx, p.ID, project.Inactive) },
@@ -273,7 +282,8 @@ func TestService_RecordsStatusEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	want := []string{"project.status_changed inactive false", "project.status_changed inactive true", "project.status_changed inactive false"}
+	want := []string{"project.status_changed inactive false", "project.status_changed inactive true",
+		"project.status_changed inactive false"}
 	if !slices.Equal(got, want) {
 		t.Errorf("%q", got)
 	}

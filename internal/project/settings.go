@@ -14,48 +14,48 @@ const (
 	maxEmbedOrigins = 20
 )
 
-// Settings are what the operator sets for a project. Every field's zero value
-// is its default.
+// Settings are the settings of a project, which the operator sets. The zero value
+// of every field is its default.
 type Settings struct {
-	// RequireSecretSignatures refuses v3 and v4 calls that are signed with an
-	// API key; the project secret is the stronger key.
+	// RequireSecretSignatures refuses v3 and v4 calls that are signed with an API
+	// key, because the project secret is the stronger key.
 	RequireSecretSignatures bool `json:"require_secret_signatures,omitempty"`
-	// DefaultEmptyTimeout applies to rooms that ask for 0, in seconds; 0 is 300.
+	// DefaultEmptyTimeout applies to rooms with an empty_timeout of 0, in seconds;
+	// 0 means 300.
 	DefaultEmptyTimeout int `json:"default_empty_timeout,omitempty"`
-	// DefaultLogoutURL is where people go who leave a room that names no place
-	// of its own; may be empty.
+	// DefaultLogoutURL is the page after leaving a room without a logout_url; may be
+	// empty.
 	DefaultLogoutURL string `json:"default_logout_url,omitempty"`
-	// DefaultWebhookURL is the target of the events of all its rooms, beside
-	// a room's own; may be empty.
+	// DefaultWebhookURL gets the events of all rooms, in addition to a room's own
+	// webhook_url; may be empty.
 	DefaultWebhookURL string `json:"default_webhook_url,omitempty"`
-	// WebhookEvents are the kinds of events that are delivered; all of them
-	// without any.
+	// WebhookEvents are the types of events that are delivered; empty means all.
 	WebhookEvents []event.Type `json:"webhook_events,omitempty"`
-	// InvitationsRequired lets in only who has a link with a token: the id of
-	// a room is then not enough.
+	// InvitationsRequired refuses guests without a link token, so that the room id
+	// alone is not enough to join.
 	InvitationsRequired bool `json:"invitations_required,omitempty"`
-	// HiddenParticipants allows links whose holder the others do not see.
+	// HiddenParticipants allows links for participants that others do not see.
 	HiddenParticipants bool `json:"hidden_participants,omitempty"`
-	// EmbedOrigins are the origins whose pages may show the room page in a
-	// frame, "https://example.org"; none without any. At most 20.
+	// EmbedOrigins are the origins, such as "https://example.org", whose pages may
+	// show the room page in a frame; empty means none. At most 20.
 	EmbedOrigins []string `json:"embed_origins,omitempty"`
 	Features     Features `json:"features,omitzero"`
 	Locks        Locks    `json:"locks,omitzero"`
 }
 
-// Features is what the rooms of a project may do, below what the plan allows.
-// A room takes them over when it is created.
+// Features are the limits and features of a project's rooms, within the limits of
+// the plan. A room copies them when it is created.
 type Features struct {
-	MaxParticipants int  `json:"max_participants,omitempty"` // 0 is the plan's
-	RoomDuration    int  `json:"room_duration,omitempty"`    // minutes; 0 is the plan's
-	BreakoutRooms   *int `json:"breakout_rooms,omitempty"`   // nil is the plan's
+	MaxParticipants int  `json:"max_participants,omitempty"` // 0 means the plan's limit
+	RoomDuration    int  `json:"room_duration,omitempty"`    // minutes; 0 means the plan's limit
+	BreakoutRooms   *int `json:"breakout_rooms,omitempty"`   // nil means the plan's limit
 	NoCamera        bool `json:"no_camera,omitempty"`
 	NoScreenShare   bool `json:"no_screen_share,omitempty"`
 	NoChat          bool `json:"no_chat,omitempty"`
 }
 
-// Locks is what guests may not do in its rooms unless a host lets them. The
-// last is to come in. A room takes them over when it is created.
+// Locks are the actions that guests may not take without permission of a host.
+// WaitingRoom locks joining. A room copies them when it is created.
 type Locks struct {
 	Microphone  bool `json:"microphone,omitempty"`
 	Camera      bool `json:"camera,omitempty"`
@@ -64,8 +64,8 @@ type Locks struct {
 	WaitingRoom bool `json:"waiting_room,omitempty"`
 }
 
-// validated returns the settings as they are kept, or says which of them breaks
-// which bound.
+// validated returns the settings without duplicates, or an error that names the
+// invalid setting and its bound.
 func (s Settings) validated() (Settings, error) {
 	breakoutRooms := 0
 	if s.Features.BreakoutRooms != nil {
@@ -94,13 +94,15 @@ func (s Settings) validated() (Settings, error) {
 		}
 	}
 	if len(origins) > maxEmbedOrigins {
-		return Settings{}, fault.Invalidf("embed_origins must hold at most %d origins, not %d", maxEmbedOrigins, len(origins))
+		return Settings{}, fault.Invalidf("embed_origins must contain at most %d origins, not %d",
+			maxEmbedOrigins, len(origins))
 	}
 	s.EmbedOrigins = origins
 	var kinds []event.Type
 	for _, kind := range s.WebhookEvents {
 		if !slices.Contains(event.Selectable(), kind) {
-			return Settings{}, fault.Invalidf("webhook_events must name kinds of events such as %s, not %q", event.RoomEnded, kind)
+			return Settings{}, fault.Invalidf("webhook_events must contain event types such as %s, not %q",
+				event.RoomEnded, kind)
 		}
 		if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

@@ -14,8 +14,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// A setting that is set and then read is equal, and what an edit does not
-// name stays, on both databases.
+// TestSettings_RoundTrip checks on both databases that settings are read as they
+// were set, and that an edit keeps the fields that it does not name.
 func TestSettings_RoundTrip(t *testing.T) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
@@ -54,15 +54,21 @@ func drawSettings(t *rapid.T) project.Settings {
 	s := project.Settings{
 		RequireSecretSignatures: flag("require_secret_signatures"),
 		DefaultEmptyTimeout:     number("default_empty_timeout", 86400),
-		DefaultLogoutURL:        rapid.SampledFrom([]string{"", "https://example.org/bye?x=é"}).Draw(t, "default_logout_url"),
-		DefaultWebhookURL:       rapid.SampledFrom([]string{"", "http://10.0.0.1:8080/hook"}).Draw(t, "default_webhook_url"),
-		InvitationsRequired:     flag("invitations_required"),
-		HiddenParticipants:      flag("hidden_participants"),
-		WebhookEvents:           rapid.SampledFrom([][]event.Type{nil, {event.RoomEnded}, {event.ParticipantLeft, event.KeyRotated}}).Draw(t, "webhook_events"),
-		EmbedOrigins:            rapid.SampledFrom([][]string{nil, {"https://a.example"}, {"https://b.example:8443", "http://localhost:3000"}}).Draw(t, "embed_origins"),
-		Features: project.Features{MaxParticipants: number("max_participants", 1000), RoomDuration: number("room_duration", 1440),
-			NoCamera: flag("no_camera"), NoScreenShare: flag("no_screen_share"), NoChat: flag("no_chat")},
-		Locks: project.Locks{Microphone: flag("microphone"), Camera: flag("camera"), ScreenShare: flag("screen_share"), Chat: flag("chat"), WaitingRoom: flag("waiting room")},
+		DefaultLogoutURL: rapid.SampledFrom([]string{"", "https://example.org/bye?x=é"}).Draw(t,
+			"default_logout_url"),
+		DefaultWebhookURL: rapid.SampledFrom([]string{"", "http://10.0.0.1:8080/hook"}).Draw(t,
+			"default_webhook_url"),
+		InvitationsRequired: flag("invitations_required"),
+		HiddenParticipants:  flag("hidden_participants"),
+		WebhookEvents: rapid.SampledFrom([][]event.Type{nil, {event.RoomEnded},
+			{event.ParticipantLeft, event.KeyRotated}}).Draw(t, "webhook_events"),
+		EmbedOrigins: rapid.SampledFrom([][]string{nil, {"https://a.example"},
+			{"https://b.example:8443", "http://localhost:3000"}}).Draw(t, "embed_origins"),
+		Features: project.Features{MaxParticipants: number("max_participants", 1000),
+			RoomDuration: number("room_duration", 1440),
+			NoCamera:     flag("no_camera"), NoScreenShare: flag("no_screen_share"), NoChat: flag("no_chat")},
+		Locks: project.Locks{Microphone: flag("microphone"), Camera: flag("camera"), ScreenShare: flag("screen_share"),
+			Chat: flag("chat"), WaitingRoom: flag("waiting room")},
 	}
 	if flag("breakout_rooms set") {
 		n := number("breakout_rooms", 16)
@@ -97,9 +103,9 @@ func TestSettings_Bounds(t *testing.T) {
 		{settings{DefaultWebhookURL: "ftp://example.org"}, "default_webhook_url must be an absolute http or https URL"},
 		{settings{DefaultWebhookURL: "https://example.org/" + strings.Repeat("x", 2029)}, "default_webhook_url must have at most 2048 characters, not 2049"},
 		{settings{EmbedOrigins: []string{"https://example.org/"}}, `embed_origins must contain origins such as https://example.org or https://example.org:8443, not "https://example.org/"`},
-		{settings{EmbedOrigins: many}, "embed_origins must hold at most 20 origins, not 21"},
-		{settings{WebhookEvents: []event.Type{event.RoomEnded, "room.exploded"}}, `webhook_events must name kinds of events such as room.ended, not "room.exploded"`},
-		{settings{WebhookEvents: []event.Type{event.AttendanceMarked}}, `webhook_events must name kinds of events such as room.ended, not "attendance.marked"`},
+		{settings{EmbedOrigins: many}, "embed_origins must contain at most 20 origins, not 21"},
+		{settings{WebhookEvents: []event.Type{event.RoomEnded, "room.exploded"}}, `webhook_events must contain event types such as room.ended, not "room.exploded"`},
+		{settings{WebhookEvents: []event.Type{event.AttendanceMarked}}, `webhook_events must contain event types such as room.ended, not "attendance.marked"`},
 		{settings{Features: features{MaxParticipants: 1001}}, "features.max_participants must be between 0 and 1000, not 1001"},
 		{settings{Features: features{RoomDuration: 1441}}, "features.room_duration must be between 0 and 1440, not 1441"},
 		{settings{Features: features{BreakoutRooms: number(17)}}, "features.breakout_rooms must be between 0 and 16, not 17"},
@@ -112,14 +118,17 @@ func TestSettings_Bounds(t *testing.T) {
 	if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, settings{}) {
 		t.Errorf("a refusal left %+v %v", got.Settings, err)
 	}
-	most := settings{DefaultEmptyTimeout: 86400, EmbedOrigins: many[:20], Features: features{MaxParticipants: 1000, RoomDuration: 1440, BreakoutRooms: number(16)}}
+	most := settings{DefaultEmptyTimeout: 86400, EmbedOrigins: many[:20],
+		Features: features{MaxParticipants: 1000, RoomDuration: 1440, BreakoutRooms: number(16)}}
 	if err := d.Configure(ctx, p.ID, most); err != nil {
 		t.Error(err)
 	}
-	if err := d.Configure(ctx, p.ID, settings{EmbedOrigins: []string{"HTTPS://A.example:443", "https://a.example", "https://b.example"}}); err != nil {
+	if err := d.Configure(ctx, p.ID, settings{EmbedOrigins: []string{"HTTPS://A.example:443", "https://a.example",
+		"https://b.example"}}); err != nil {
 		t.Error(err)
 	}
-	if got, err := d.Get(ctx, p.ID); err != nil || strings.Join(got.Settings.EmbedOrigins, " ") != "https://a.example https://b.example" {
+	if got, err := d.Get(ctx, p.ID); err != nil || strings.Join(got.Settings.EmbedOrigins,
+		" ") != "https://a.example https://b.example" {
 		t.Errorf("%v %v", got.Settings.EmbedOrigins, err)
 	}
 }

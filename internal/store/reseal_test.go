@@ -48,9 +48,8 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	addSecrets(media)
 
 	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
-	keys := key.NewService(db, projects, time.Now, storetest.NewID)
-	hooks := webhook.NewService(db, keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.SetEventRecorder(hooks.ProjectChanged)
+	hooks := webhook.NewService(db, time.Now, storetest.NewID)
+	keys := key.NewService(db, projects, time.Now, storetest.NewID, key.WithEventRecorder(hooks.ProjectChanged))
 	o, err := projects.CreateOrganization(ctx, "Example", project.Payg)
 	must(err)
 	text := func(s string) *string { return &s }

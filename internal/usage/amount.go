@@ -5,20 +5,19 @@ import (
 	"strings"
 )
 
-// Minutes are hundredths of a minute.
+// Minutes is a duration in hundredths of a minute.
 type Minutes int64
 
-// minutesFromMillis turns milliseconds into minutes, rounded to the nearest hundredth,
-// a half upwards.
+// minutesFromMillis converts milliseconds to minutes, rounded half up to the
+// nearest hundredth.
 func minutesFromMillis(ms int64) Minutes { return Minutes((ms + 300) / 600) }
 
-// Float returns m as a number, whose shortest decimal form has at most two
-// digits behind the point.
+// Float returns m as a number with at most two decimal places.
 func (m Minutes) Float() float64 { return float64(m) / 100 }
 
-// Amount returns price × m exactly, with at least two digits behind the point
-// and no further zeros. The price is a decimal such as "0.004". No rounding
-// takes place: who sees the price and the minutes can work the amount out.
+// Amount returns price × m exactly, with at least two decimal places and without
+// further trailing zeros. The price is a decimal such as "0.004". Nothing is
+// rounded, so that clients can compute the same amount from price and minutes.
 func Amount(price string, m Minutes) string {
 	whole, fraction, _ := strings.Cut(price, ".")
 	product, ok := new(big.Int).SetString(whole+fraction, 10)

@@ -1,6 +1,6 @@
-// Package usage says what an organization has used, what its plan entitles it
-// to and what it owes. Every figure comes from the ledger of attendance; none
-// is invented. It imports the standard library, fault and project.
+// Package usage reports the usage of an organization, its entitlements and the
+// amount due. Every figure is computed from the recorded attendance. It imports
+// the standard library and project.
 package usage
 
 import (
@@ -10,34 +10,34 @@ import (
 	"parley/internal/validate"
 )
 
-// DefaultPlan is the name of the plan of an organization that has no other.
+// DefaultPlan is the name of the plan of an organization without another one.
 const DefaultPlan = "default"
 
-// Plan is what an organization is entitled to.
+// Plan contains the limits of a plan.
 type Plan struct {
 	Name            string
-	MaxParticipants int // of a room
+	MaxParticipants int // per room
 	RoomDuration    int // minutes
-	BreakoutRooms   int // of a room
-	// IncludedMinutes are the participant minutes a month that the plan
-	// includes; nil when it says nothing of minutes.
+	BreakoutRooms   int // per room
+	// IncludedMinutes is the number of participant minutes included per month; nil
+	// if the plan does not define it.
 	IncludedMinutes *int64
 }
 
-// Provider knows plans.
+// Provider returns plans by name.
 type Provider interface {
-	// Plan returns the plan of a name; false when it is not known, so that
-	// nothing can be said of it. An empty name is DefaultPlan.
+	// Plan returns the plan with this name; false when it is unknown. An empty name
+	// means DefaultPlan.
 	Plan(name string) (Plan, bool)
-	// Names returns the names of all plans it knows, in order.
+	// Names returns the sorted names of all known plans.
 	Names() []string
 }
 
 type builtinProvider map[string]Plan
 
-// NewBuiltinProvider returns a Provider of the plans that the operator has configured. A
-// plan named default that is not among them has the technical bounds, and says
-// nothing of minutes.
+// NewBuiltinProvider returns a Provider of the plans that the operator has
+// configured. If none of them is named default, that plan has the technical limits
+// and does not define included minutes.
 func NewBuiltinProvider(plans []Plan) Provider {
 	b := builtinProvider{DefaultPlan: {Name: DefaultPlan, MaxParticipants: validate.MaxParticipants,
 		RoomDuration: validate.MaxRoomDuration, BreakoutRooms: validate.MaxBreakoutRooms}}
@@ -47,7 +47,7 @@ func NewBuiltinProvider(plans []Plan) Provider {
 	return b
 }
 
-// Plan implements Provider.
+// Plan returns a configured plan.
 func (b builtinProvider) Plan(name string) (Plan, bool) {
 	if name == "" {
 		name = DefaultPlan
@@ -56,14 +56,14 @@ func (b builtinProvider) Plan(name string) (Plan, bool) {
 	return p, ok
 }
 
-// Names implements Provider.
+// Names returns the sorted names of the configured plans.
 func (b builtinProvider) Names() []string { return slices.Sorted(maps.Keys(b)) }
 
-// NoProvider is the missing Provider: it knows nothing.
+// NoProvider is a Provider without plans.
 type NoProvider struct{}
 
-// Plan implements Provider.
+// Plan returns false.
 func (NoProvider) Plan(string) (Plan, bool) { return Plan{}, false }
 
-// Names implements Provider.
+// Names returns nil.
 func (NoProvider) Names() []string { return nil }

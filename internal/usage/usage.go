@@ -7,21 +7,21 @@ import (
 	"parley/internal/project"
 )
 
-// Totals are sums over the ledger: one row of attendance for each connection
-// of a participant, from joining to leaving.
+// Totals are sums over the attendance records: one for each connection of a
+// participant, from joining to leaving.
 type Totals struct {
 	AudioMillis  int64 // in audio rooms
 	VideoMillis  int64 // in video rooms
 	RoomsCreated int64
-	Sessions     int64 // live periods of rooms that began
-	Peak         int64 // most connections at one moment
+	Sessions     int64 // number of sessions that began
+	Peak         int64 // maximum number of concurrent connections
 }
 
-// Ledger reads what rooms have written down.
+// Ledger reads the recorded attendance.
 type Ledger interface {
-	// Totals returns the sums of an organization for a period. Attendance
-	// counts for the part of it between start and asOf; rooms and sessions
-	// when they began within the period.
+	// Totals returns the sums of an organization for a period. Attendance counts
+	// for its part between start and asOf; rooms and sessions count if they began
+	// within the period.
 	Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (Totals, error)
 }
 
@@ -37,27 +37,27 @@ type Usage struct {
 	Sessions           int64
 	Peak               int64
 	Plan               PlanUsage
-	PayAsYouGo         *PayAsYouGo // nil for organizations that do not
+	PayAsYouGo         *PayAsYouGo // nil unless the organization pays as it goes
 }
 
-// PlanUsage is the use of a plan. Nothing but Known is to be read unless it is
-// true.
+// PlanUsage compares usage with a plan. The other fields are valid only if Known
+// is true.
 type PlanUsage struct {
 	Known     bool
 	Name      string
-	Included  *Minutes // nil when the plan says nothing of minutes
-	Remaining *Minutes // of those included, at least 0
+	Included  *Minutes // nil if the plan does not define included minutes
+	Remaining *Minutes // included minutes that are left, at least 0
 }
 
-// PayAsYouGo is what an organization owes.
+// PayAsYouGo is the amount due of an organization.
 type PayAsYouGo struct {
 	Priced    bool // whether a price is set; without one there is no amount
 	Currency  string
-	UnitPrice string // of a participant minute
+	UnitPrice string // per participant minute
 	AmountDue string
 }
 
-// Service answers what organizations use and may use.
+// Service reports the usage and the plans of organizations.
 type Service struct {
 	ledger   Ledger
 	provider Provider
@@ -69,7 +69,7 @@ func NewService(ledger Ledger, provider Provider, now func() time.Time) *Service
 	return &Service{ledger: ledger, provider: provider, now: now}
 }
 
-// Usage returns what an organization has used in this calendar month, UTC.
+// Usage returns the usage of an organization in the current calendar month (UTC).
 func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, error) {
 	u := Usage{Organization: o, AsOf: s.now().UTC().Truncate(time.Millisecond)}
 	u.Start = time.Date(u.AsOf.Year(), u.AsOf.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -78,13 +78,15 @@ func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, err
 	if err != nil {
 		return Usage{}, err
 	}
-	u.ParticipantMinutes, u.AudioMinutes, u.VideoMinutes = minutesFromMillis(t.AudioMillis+t.VideoMillis), minutesFromMillis(t.AudioMillis), minutesFromMillis(t.VideoMillis)
+	u.ParticipantMinutes = minutesFromMillis(t.AudioMillis + t.VideoMillis)
+	u.AudioMinutes, u.VideoMinutes = minutesFromMillis(t.AudioMillis), minutesFromMillis(t.VideoMillis)
 	u.RoomsCreated, u.Sessions, u.Peak = t.RoomsCreated, t.Sessions, t.Peak
 	u.Plan = s.planUsage(o, u.ParticipantMinutes)
 	if o.Billing == project.Payg {
 		u.PayAsYouGo = &PayAsYouGo{}
 		if o.UnitPrice != "" {
-			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice, AmountDue: Amount(o.UnitPrice, u.ParticipantMinutes)}
+			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice,
+				AmountDue: Amount(o.UnitPrice, u.ParticipantMinutes)}
 		}
 	}
 	return u, nil
@@ -98,11 +100,11 @@ func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {
 	u := PlanUsage{Known: true, Name: p.Name}
 	if p.IncludedMinutes != nil {
 		included := Minutes(*p.IncludedMinutes * 100)
-		left := max(0, included-used)
-		u.Included, u.Remaining = &included, &left
+		remaining := max(0, included-used)
+		u.Included, u.Remaining = &included, &remaining
 	}
 	return u
 }
 
-// PlanOf returns the plan of an organization; false when it is not known.
+// PlanOf returns the plan of an organization; false when it is unknown.
 func (s *Service) PlanOf(o project.Organization) (Plan, bool) { return s.provider.Plan(o.Plan) }

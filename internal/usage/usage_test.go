@@ -12,14 +12,14 @@ import (
 	"parley/internal/project"
 )
 
-// sums is a ledger that answers the same for every period, and remembers it.
+// sums is a ledger that returns the same totals for every period and remembers
+// the period.
 type sums struct {
 	totals     Totals
 	err        error
 	start, end time.Time
 }
 
-// Totals implements Ledger.
 func (s *sums) Totals(_ context.Context, _ string, start, end, _ time.Time) (Totals, error) {
 	s.start, s.end = start, end
 	return s.totals, s.err
@@ -39,7 +39,8 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 		}
 		l := &sums{}
 		u, err := NewService(l, NoProvider{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
-		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] || l.start != u.Start || l.end != u.End || !u.AsOf.Equal(at) {
+		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] ||
+			l.start != u.Start || l.end != u.End || !u.AsOf.Equal(at) {
 			t.Errorf("%s: %+v %v", now, u, err)
 		}
 	}
@@ -57,16 +58,19 @@ func TestUsage_Plans(t *testing.T) {
 		}
 		return u
 	}
-	if u := usage(NoProvider{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) || u.PayAsYouGo != nil {
+	if u := usage(NoProvider{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) ||
+		u.PayAsYouGo != nil {
 		t.Errorf("without a provider nothing is known: %+v", u)
 	}
 	if u := usage(provider, project.Organization{Plan: "silver"}, 1); u.Plan != (PlanUsage{}) {
 		t.Errorf("a plan that is not known: %+v", u)
 	}
-	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan || u.Plan.Included != nil || u.Plan.Remaining != nil {
+	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan ||
+		u.Plan.Included != nil || u.Plan.Remaining != nil {
 		t.Errorf("the default plan says nothing of minutes: %+v", u.Plan)
 	}
-	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 || *u.Plan.Remaining != 9850 || u.ParticipantMinutes != 150 {
+	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 ||
+		*u.Plan.Remaining != 9850 || u.ParticipantMinutes != 150 {
 		t.Errorf("%+v", u)
 	}
 	if u := usage(provider, project.Organization{Plan: "gold"}, 101*60_000); *u.Plan.Remaining != 0 {
@@ -88,7 +92,8 @@ func TestUsage_Plans(t *testing.T) {
 
 func TestMinutes(t *testing.T) {
 	t.Parallel()
-	for ms, want := range map[int64]float64{0: 0, 299: 0, 300: 0.01, 600: 0.01, 60_000: 1, 90_000: 1.5, 100_000: 1.67, 3_600_000: 60} {
+	for ms, want := range map[int64]float64{0: 0, 299: 0, 300: 0.01, 600: 0.01, 60_000: 1,
+		90_000: 1.5, 100_000: 1.67, 3_600_000: 60} {
 		if got := minutesFromMillis(ms).Float(); got != want {
 			t.Errorf("%d ms: %v, want %v", ms, got, want)
 		}

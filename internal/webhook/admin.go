@@ -10,7 +10,7 @@ import (
 	"parley/internal/fault"
 )
 
-// Filter chooses deliveries. What is empty does not choose.
+// Filter selects deliveries. Empty fields match everything.
 type Filter struct {
 	ProjectID string
 	RoomID    string
@@ -18,17 +18,17 @@ type Filter struct {
 	URL       string
 	Type      event.Type
 	State     State
-	Since     time.Time // made at it or after
-	Before    time.Time // made before it
-	Cursor    string    // an id: go on after it
+	Since     time.Time // created at this time or later
+	Before    time.Time // created before this time
+	Cursor    string    // id of a delivery; the page begins after it
 	Limit     int
 
 	OldestFirst bool
-	Sent        bool // no replays, and nothing that is pending
+	Sent        bool // excludes replays and pending deliveries
 }
 
-// List returns deliveries, the newest first. The id of the last is the cursor
-// for what follows.
+// List returns deliveries, the newest first. The id of the last one is the
+// cursor of the next page.
 func (s *Service) List(ctx context.Context, f Filter) ([]Delivery, error) {
 	return s.store.Deliveries(ctx, f)
 }
@@ -43,12 +43,14 @@ func (s *Service) Show(ctx context.Context, id string) (Delivery, []Attempt, err
 	return d, attempts, err
 }
 
-// Targets returns URLs that fail or are paused.
+// Targets returns the URLs of a project that fail or are paused; those of all
+// projects when the id is empty.
 func (s *Service) Targets(ctx context.Context, projectID string) ([]Target, error) {
 	return s.store.Targets(ctx, projectID)
 }
 
-// Resume has a paused target tried again, with all that waits for it.
+// Resume lifts the pause of a target and sends the deliveries that wait for it.
+// NotFound when the target is not paused.
 func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		t, err := s.store.Target(ctx, projectID, url)
@@ -56,7 +58,7 @@ func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 			return err
 		}
 		if !t.Paused() {
-			return fault.New(fault.NotFound, "target_not_paused", "nothing to that target is paused")
+			return fault.New(fault.NotFound, "target_not_paused", "this target is not paused")
 		}
 		return s.store.ClearTarget(ctx, projectID, url, s.now())
 	})
@@ -66,33 +68,36 @@ func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 	return err
 }
 
-// Replay says what to send again: an event, or what happened in a room or a
-// time, or both.
+// Replay selects the deliveries to send again: those of an event, of a room or
+// of a period. Fields that are set must all match.
 type Replay struct {
 	ProjectID string
 	EventID   string
 	RoomID    string
 	Since     time.Time
 	Before    time.Time
-	URL       string // only what went there; empty for all targets
+	URL       string // only deliveries to this target; empty for all targets
 }
 
 const replayBatch = 200
 
-// Replay sends again what was sent in the last 30 days, to where it went, in
-// its order and beside what is new. It returns how many deliveries it made.
+// Replay sends deliveries of the last 30 days again, to the same target and in
+// the same order. They have streams of their own, so that they do not delay new
+// events. It returns the number of deliveries it created; NotFound when none
+// matches.
 func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
 		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
 	}
-	f := Filter{ProjectID: q.ProjectID, EventID: q.EventID, RoomID: q.RoomID, URL: q.URL, Since: q.Since, Before: q.Before,
+	f := Filter{ProjectID: q.ProjectID, EventID: q.EventID, RoomID: q.RoomID, URL: q.URL,
+		Since: q.Since, Before: q.Before,
 		Limit: replayBatch, OldestFirst: true, Sent: true}
-	id, made := s.newID(), 0
-	streams := map[string]Stream{} // by that of the original
+	id, created := s.newID(), 0
+	streams := map[string]Stream{} // by the id of the original stream
 	for {
 		page, err := s.store.Deliveries(ctx, f)
 		if err != nil {
-			return made, err
+			return created, err
 		}
 		if len(page) == 0 {
 			break
@@ -103,30 +108,32 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 			return err
 		})
 		if err != nil {
-			return made, err
+			return created, err
 		}
 		maps.Copy(streams, touched)
-		made += len(page)
+		created += len(page)
 		f.Cursor = page[len(page)-1].ID
 	}
-	if made == 0 {
-		return 0, fault.New(fault.NotFound, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
+	if created == 0 {
+		return 0, fault.New(fault.NotFound, "nothing_to_replay", "no delivery of the last 30 days matches")
 	}
 	s.Wake()
-	return made, nil
+	return created, nil
 }
 
-// enqueueReplay enqueues deliveries once more, in streams of the replay's own, and
-// returns those as they are now.
-func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Delivery, streams map[string]Stream) (touched map[string]Stream, err error) {
+// enqueueReplay copies deliveries into the streams of the replay, and returns
+// those streams by the id of the original stream.
+func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Delivery,
+	streams map[string]Stream) (touched map[string]Stream, err error) {
 	now := s.now()
 	touched = map[string]Stream{}
-	var waiting []Delivery
+	var pending []Delivery
 	for _, d := range page {
 		stream, seen := touched[d.StreamID]
 		if !seen {
 			if stream, seen = streams[d.StreamID]; !seen {
-				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay, Bucket: bucketName(d.ProjectID, d.URL)}
+				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay,
+					Bucket: bucketName(d.ProjectID, d.URL)}
 			}
 		}
 		stream.Enqueued++
@@ -134,18 +141,18 @@ func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Deliv
 		touched[d.StreamID] = stream
 		d.ID, d.StreamID, d.Position, d.CreatedAt = s.newID(), stream.ID, stream.Enqueued, now
 		d.Replay, d.State, d.Attempts, d.Step, d.DoneAt = true, Pending, 0, 0, time.Time{}
-		waiting = append(waiting, d)
+		pending = append(pending, d)
 	}
 	for original, stream := range touched {
-		put := s.store.InsertStream
+		save := s.store.InsertStream
 		if _, known := streams[original]; known {
-			put = s.store.ExtendStream
+			save = s.store.ExtendStream
 		}
-		if err := put(ctx, stream, now); err != nil {
+		if err := save(ctx, stream, now); err != nil {
 			return nil, err
 		}
 	}
-	for _, d := range waiting {
+	for _, d := range pending {
 		if err := s.store.InsertDelivery(ctx, d); err != nil {
 			return nil, err
 		}
@@ -153,8 +160,9 @@ func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Deliv
 	return touched, nil
 }
 
-// Test sends an event that says nothing to a project's target, and returns
-// the event's id. Conflict when the project has no target.
+// Test sends an event of the type webhook.test to a project's
+// default_webhook_url and returns the event's id. Conflict when the project has
+// none.
 func (s *Service) Test(ctx context.Context, projectID string) (eventID string, err error) {
 	err = s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, projectID); err != nil {
@@ -177,10 +185,11 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 	return eventID, err
 }
 
-// EventsAfter returns what happened in a room after a sequence number, in
-// order: the bodies that a receiver of every kind is sent, the number of the
-// last of them, and whether there are more.
-func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64, limit int) (bodies []json.RawMessage, last int64, more bool, err error) {
+// EventsAfter returns the events of a room after a sequence number, in order. It
+// returns the bodies that a receiver of all event types gets, the sequence
+// number of the last one, and whether there are more.
+func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64,
+	limit int) (bodies []json.RawMessage, last int64, more bool, err error) {
 	events, err := s.store.DeliveredEvents(ctx, roomID, after, limit+1)
 	if err != nil {
 		return nil, 0, false, err

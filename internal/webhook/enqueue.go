@@ -12,7 +12,7 @@ import (
 	"parley/internal/project"
 )
 
-// eventBody is what a receiver reads.
+// eventBody is the JSON body of a webhook.
 type eventBody struct {
 	ID        string     `json:"id"`
 	Type      event.Type `json:"type"`
@@ -28,7 +28,7 @@ func (b eventBody) encode() (string, error) {
 	return string(text), err
 }
 
-// formatTimestamp writes a moment as RFC 3339 in UTC, to the millisecond.
+// formatTimestamp returns a time as RFC 3339 in UTC with milliseconds.
 func formatTimestamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func roomEventBody(e event.Event) eventBody {
@@ -38,14 +38,16 @@ func roomEventBody(e event.Event) eventBody {
 		shown.JoinedAt = shown.JoinedAt.UTC().Truncate(time.Millisecond)
 		data.Participant = &shown
 	}
-	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: data}
+	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence,
+		ProjectID: e.ProjectID, Data: data}
 }
 
 func projectEventBody(e event.ProjectEvent) eventBody {
-	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence, ProjectID: e.ProjectID, Data: e.Data}
+	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence,
+		ProjectID: e.ProjectID, Data: e.Data}
 }
 
-// isSubscribed reports whether a kind of event is delivered at all.
+// isSubscribed reports whether events of this type are delivered.
 func isSubscribed(s project.Settings, kind event.Type) bool {
 	switch kind {
 	case event.AttendanceMarked:
@@ -56,7 +58,7 @@ func isSubscribed(s project.Settings, kind event.Type) bool {
 	return len(s.WebhookEvents) == 0 || slices.Contains(s.WebhookEvents, kind)
 }
 
-// targets returns where the events of a room go, each place once.
+// targets returns the URLs that get the events of a room, without duplicates.
 func targets(s project.Settings, roomURL string) []string {
 	var urls []string
 	for _, u := range []string{roomURL, s.DefaultWebhookURL} {
@@ -67,7 +69,8 @@ func targets(s project.Settings, roomURL string) []string {
 	return urls
 }
 
-// bucketName names what shares a bound: what goes to one host, for one project.
+// bucketName returns the name of the concurrency limit that deliveries of one
+// project to one host share.
 func bucketName(projectID, target string) string {
 	if u, err := url.Parse(target); err == nil {
 		return projectID + " " + strings.ToLower(u.Host)
@@ -76,9 +79,10 @@ func bucketName(projectID, target string) string {
 }
 
 // RoomCreated enqueues the first events of a room, in the transaction that
-// makes it, and reports whether there was any. It asks the database nothing,
-// and does nothing where nobody listens.
-func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error) {
+// creates it, and reports whether it enqueued any. It reads nothing from the
+// database, and does nothing when the room has no target.
+func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, webhookURL string,
+	events []event.Event) (bool, error) {
 	urls := targets(settings, webhookURL)
 	if len(urls) == 0 {
 		return false, nil
@@ -86,8 +90,8 @@ func (s *Service) RoomCreated(ctx context.Context, settings project.Settings, we
 	return s.enqueue(ctx, settings, urls, nil, eventBodies(events, roomEventBody), scopeOf(events))
 }
 
-// RoomChanged enqueues events of a room that was there before, in the
-// transaction that holds its lock, and reports whether there was any.
+// RoomChanged enqueues events of an existing room, in the transaction that holds
+// its lock, and reports whether it enqueued any.
 func (s *Service) RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error) {
 	if len(events) == 0 {
 		return false, nil
@@ -107,14 +111,16 @@ func (s *Service) RoomChanged(ctx context.Context, webhookURL string, events []e
 	return s.enqueue(ctx, p.Settings, urls, known, eventBodies(events, roomEventBody), scopeOf(events))
 }
 
-// ProjectChanged notes what happened to a project, in the transaction that
-// holds its lock, and enqueues it.
-func (s *Service) ProjectChanged(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) error {
+// ProjectChanged records an event of a project, in the transaction that holds
+// its lock, and enqueues it.
+func (s *Service) ProjectChanged(ctx context.Context, p project.Project,
+	kind event.Type, data event.ProjectData) error {
 	_, err := s.recordProjectEvent(ctx, p, kind, data)
 	return err
 }
 
-func (s *Service) recordProjectEvent(ctx context.Context, p project.Project, kind event.Type, data event.ProjectData) (event.ProjectEvent, error) {
+func (s *Service) recordProjectEvent(ctx context.Context, p project.Project, kind event.Type,
+	data event.ProjectData) (event.ProjectEvent, error) {
 	e := event.ProjectEvent{ID: s.newID(), Type: kind, ProjectID: p.ID, At: s.now(), Data: data}
 	last, err := s.store.ProjectSequence(ctx, p.ID)
 	if err != nil {
@@ -132,11 +138,13 @@ func (s *Service) recordProjectEvent(ctx context.Context, p project.Project, kin
 	if err != nil {
 		return e, err
 	}
-	_, err = s.enqueue(ctx, p.Settings, urls, known, eventBodies([]event.ProjectEvent{e}, projectEventBody), eventScope{projectID: p.ID})
+	_, err = s.enqueue(ctx, p.Settings, urls, known, eventBodies([]event.ProjectEvent{e}, projectEventBody),
+		eventScope{projectID: p.ID})
 	return e, err
 }
 
-// eventScope is whose events they are.
+// eventScope identifies the project and room of events. roomID is empty for
+// events of the project itself.
 type eventScope struct{ projectID, roomID string }
 
 func scopeOf(events []event.Event) eventScope {
@@ -154,8 +162,10 @@ func eventBodies[E any](events []E, of func(E) eventBody) []eventBody {
 	return all
 }
 
-// enqueue writes a delivery for each event and each URL that wants it.
-func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls []string, known []Stream, events []eventBody, at eventScope) (bool, error) {
+// enqueue inserts a delivery for each subscribed event and each URL. It reports
+// whether it inserted any.
+func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls []string, known []Stream,
+	events []eventBody, scope eventScope) (bool, error) {
 	events = slices.DeleteFunc(events, func(b eventBody) bool { return !isSubscribed(settings, b.Type) })
 	if len(events) == 0 {
 		return false, nil
@@ -163,12 +173,13 @@ func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls [
 	now := s.now()
 	for _, u := range urls {
 		i := slices.IndexFunc(known, func(k Stream) bool { return k.URL == u })
-		stream := Stream{ID: s.newID(), ProjectID: at.projectID, RoomID: at.roomID, URL: u, Bucket: bucketName(at.projectID, u)}
-		put := s.store.InsertStream
+		stream := Stream{ID: s.newID(), ProjectID: scope.projectID, RoomID: scope.roomID, URL: u,
+			Bucket: bucketName(scope.projectID, u)}
+		save := s.store.InsertStream
 		if i >= 0 {
-			stream, put = known[i], s.store.ExtendStream
+			stream, save = known[i], s.store.ExtendStream
 		}
-		waiting := make([]Delivery, 0, len(events))
+		pending := make([]Delivery, 0, len(events))
 		for _, e := range events {
 			e.Previous = stream.LastSequence
 			text, err := e.encode()
@@ -177,14 +188,15 @@ func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls [
 			}
 			stream.Enqueued++
 			stream.LastSequence = e.Sequence
-			waiting = append(waiting, Delivery{ID: s.newID(), StreamID: stream.ID, Position: stream.Enqueued, EventID: e.ID,
-				ProjectID: at.projectID, RoomID: at.roomID, URL: u, Type: e.Type, Sequence: e.Sequence, Previous: e.Previous,
-				Body: text, State: Pending, CreatedAt: now})
+			pending = append(pending, Delivery{ID: s.newID(), StreamID: stream.ID,
+				Position: stream.Enqueued, EventID: e.ID,
+				ProjectID: scope.projectID, RoomID: scope.roomID, URL: u, Type: e.Type,
+				Sequence: e.Sequence, Previous: e.Previous, Body: text, State: Pending, CreatedAt: now})
 		}
-		if err := put(ctx, stream, now); err != nil {
+		if err := save(ctx, stream, now); err != nil {
 			return false, err
 		}
-		for _, d := range waiting {
+		for _, d := range pending {
 			if err := s.store.InsertDelivery(ctx, d); err != nil {
 				return false, err
 			}

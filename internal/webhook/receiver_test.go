@@ -15,8 +15,9 @@ import (
 	"parley/internal/webhook"
 )
 
-// What fails is sent again at the times of the schedule, the same to the byte
-// but for the signature's time, and in the end given up; then the next goes.
+// TestDelivery_RetrySchedule checks that a delivery is retried on schedule with
+// the same body and a new signature, and that the next one follows when it has
+// failed.
 func TestDelivery_RetrySchedule(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var fails atomic.Bool
@@ -26,7 +27,7 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				http.Error(w, "not today", http.StatusInternalServerError)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		after := []time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
@@ -40,10 +41,12 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				}
 				h.advance(d * 24 / 100)
 			}
-			eventually(t, fmt.Sprintf("attempt %d is written down", i+1), func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
+			eventually(t, fmt.Sprintf("attempt %d is written down", i+1),
+				func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
 		}
 		d, attempts := h.waitForState(ids[0], webhook.Failed)
-		if len(attempts) != len(after) || attempts[3].Status != 500 || attempts[3].ResponseBody != "not today\n" || d.DoneAt.IsZero() {
+		if len(attempts) != len(after) || attempts[3].Status != 500 ||
+			attempts[3].ResponseBody != "not today\n" || d.DoneAt.IsZero() {
 			t.Errorf("%+v %+v", d, attempts)
 		}
 		fails.Store(false)
@@ -64,7 +67,8 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 	})
 }
 
-// Receivers that answer badly, and what becomes of what they were sent.
+// TestDelivery_FaultyReceivers checks the states of deliveries to misbehaving
+// receivers.
 func TestDelivery_FaultyReceivers(t *testing.T) {
 	elsewhere := newReceiver(t, nil)
 	for name, tc := range map[string]struct {
@@ -77,7 +81,8 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 			http.Redirect(w, q, elsewhere.URL, http.StatusTemporaryRedirect)
 		},
 			webhook.Pending, 307, ""},
-		"is gone": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, webhook.Gone, 410, ""},
+		"is gone": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, webhook.Gone, 410,
+			""},
 		"closes early": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 			webhook.Pending, 0, "the connection was closed without an answer"},
 		"closes in the answer": {func(w http.ResponseWriter, _ *http.Request) {
@@ -93,16 +98,21 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 				}
 			}
 		}, webhook.Delivered, 200, ""},
-		"sends what is no text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) }, webhook.Delivered, 200, ""},
+		"sends what is no text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) },
+			webhook.Delivered, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			forEachEngine(t, func(t *testing.T, h *fixture) {
 				r := newReceiver(t, tc.answer)
-				h.run(h.Service)
+				h.run(h.sender)
 				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-				eventually(t, "an attempt is written down", func() bool { d, _ := h.delivery(id); return d.Attempts == 1 })
+				eventually(t, "an attempt is written down", func() bool {
+					d, _ := h.delivery(id)
+					return d.Attempts == 1
+				})
 				d, attempts := h.delivery(id)
-				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error || len(attempts[0].ResponseBody) > 1024 {
+				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error ||
+					len(attempts[0].ResponseBody) > 1024 {
 					t.Errorf("%+v %+v", d, attempts)
 				}
 			})
@@ -115,14 +125,15 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 	})
 }
 
-// A receiver may ask for more time than the schedule has.
+// TestDelivery_RetryAfter checks that Retry-After can extend the wait of the
+// schedule.
 func TestDelivery_RetryAfter(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		tried := func(n int) {
 			t.Helper()
@@ -137,11 +148,15 @@ func TestDelivery_RetryAfter(t *testing.T) {
 	})
 }
 
-// While one target hangs, another gets its own in order.
+// TestDelivery_DeadTargetDoesNotBlockOthers checks that a target gets its
+// deliveries in order while another one hangs.
 func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
-		dead, alive := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) { <-q.Context().Done() }), newReceiver(t, nil)
-		stop := h.run(h.Service)
+		dead, alive := newReceiver(t, func(_ http.ResponseWriter,
+			q *http.Request) {
+			<-q.Context().Done()
+		}), newReceiver(t, nil)
+		stop := h.run(h.sender)
 		var rooms []string
 		for range 20 {
 			room := storetest.NewID()
@@ -165,8 +180,8 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		if n := len(dead.messages()); n != 4 {
 			t.Errorf("the dead one got %d at once", n)
 		}
-		// The end waits for attempts that take long, but not as long as they
-		// may, and gives back what they were at.
+		// The stop waits for long attempts, but not for their full timeout, and
+		// releases their streams.
 		began := time.Now()
 		stop()
 		if took := time.Since(began); took > 6*time.Second {
@@ -179,8 +194,9 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 	})
 }
 
-// A target that has failed for long is paused: it is tried now and then, and
-// when it is back, all that waits for it goes out.
+// TestTarget_PausedAfterFailures checks that a target that keeps failing is
+// paused and probed, and that the waiting deliveries are sent when it has
+// recovered.
 func TestTarget_PausedAfterFailures(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var fails atomic.Bool
@@ -190,7 +206,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		var ids []string
 		for range 12 {
 			ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
@@ -206,10 +222,11 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 			}
 			return err == nil && target.Paused()
 		})
-		if target.Failures < 20 || target.PausedAt.Sub(target.FailingSince) < time.Hour || !strings.Contains(target.Notice, "attempts in a row failed") {
+		if target.Failures < 20 || target.PausedAt.Sub(target.FailingSince) < time.Hour ||
+			!strings.Contains(target.Notice, "attempts in a row failed") {
 			t.Errorf("%+v", target)
 		}
-		// What is new waits, and one at a time is a probe.
+		// New deliveries wait while one at a time is used as a probe.
 		ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		before := len(r.messages())
 		h.advance(11 * time.Minute)
@@ -229,7 +246,8 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 	})
 }
 
-// One that answered 410 is not tried until somebody says so.
+// TestTarget_Resume checks that a target that answered 410 is not tried until an
+// operator resumes it.
 func TestTarget_Resume(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		var gone atomic.Bool
@@ -239,7 +257,7 @@ func TestTarget_Resume(t *testing.T) {
 				w.WriteHeader(http.StatusGone)
 			}
 		})
-		h.run(h.Service)
+		h.run(h.sender)
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		h.waitForState(ids[0], webhook.Gone)
@@ -259,13 +277,13 @@ func TestTarget_Resume(t *testing.T) {
 	})
 }
 
-// What was sent can be sent again, by event, room and time, marked and with
-// the same bytes.
+// TestReplay replays deliveries by event, room and time: marked as a replay and
+// with the same bytes.
 func TestReplay(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		room, other := storetest.NewID(), storetest.NewID()
 		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
 		h.enqueueEvents(other, r.URL, event.RoomOpened)
@@ -301,32 +319,34 @@ func TestReplay(t *testing.T) {
 		replay(webhook.Replay{EventID: sent[0].ID}, sent[:1])
 		replay(webhook.Replay{RoomID: room}, ofRoom)
 		replay(webhook.Replay{RoomID: room, URL: r.URL}, ofRoom)
-		for _, q := range []webhook.Replay{{}, {ProjectID: h.project.ID, Since: h.now()}, {ProjectID: storetest.NewID(), EventID: sent[0].ID},
+		for _, q := range []webhook.Replay{{}, {ProjectID: h.project.ID, Since: h.now()},
+			{ProjectID: storetest.NewID(), EventID: sent[0].ID},
 			{ProjectID: h.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: h.project.ID, Since: h.now(), Before: h.now().Add(time.Hour)}} {
 			if n, err := h.Replay(ctx, q); err == nil || n != 0 {
 				t.Errorf("%+v: %d", q, n)
 			}
 		}
-		if n, err := h.Replay(ctx, webhook.Replay{ProjectID: h.project.ID, Since: h.now().Add(-time.Hour), Before: h.now()}); err != nil || n != 4 {
+		if n, err := h.Replay(ctx, webhook.Replay{ProjectID: h.project.ID, Since: h.now().Add(-time.Hour),
+			Before: h.now()}); err != nil || n != 4 {
 			t.Errorf("%d %v", n, err)
 		}
 	})
 }
 
-// What is older than thirty days goes.
+// TestPrune checks that deliveries older than thirty days are deleted.
 func TestPrune(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		h.waitForState(id, webhook.Delivered)
 		h.advance(30*24*time.Hour - time.Minute)
-		if err := h.Prune(t.Context()); err != nil {
+		if err := h.sender.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		h.delivery(id)
 		h.advance(2 * time.Minute)
-		if err := h.Prune(t.Context()); err != nil {
+		if err := h.sender.Prune(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if all, err := h.List(t.Context(), webhook.Filter{EventID: id, Limit: 1}); err != nil || len(all) != 0 {

@@ -22,11 +22,13 @@ import (
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
 	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
-// fixture is a service on a database, with a clock that can be put forward.
+// fixture is a service on a database, with a clock that the test advances.
 type fixture struct {
 	*webhook.Service
+	sender  *sender.Service
 	t       testing.TB
 	db      *store.DB
 	keys    *key.Service
@@ -38,13 +40,12 @@ type fixture struct {
 	dueReads     atomic.Int64     // for what is due
 }
 
-// countingStore counts how often a service looks for what is due.
+// countingStore counts how often a service lists due buckets.
 type countingStore struct {
 	*store.DB
 	dueReads *atomic.Int64
 }
 
-// DueBuckets implements webhook.Store.
 func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 	w.dueReads.Add(1)
 	return w.DB.DueBuckets(ctx, now)
@@ -53,17 +54,18 @@ func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string,
 func newFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
 	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
-	h.Service, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
+	h.Service, h.sender, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
 	return h
 }
 
-// newNode is another process on the same database.
-func (h *fixture) newNode(to webhook.Poster) (*webhook.Service, *key.Service) {
+// newNode returns another process on the same database.
+func (h *fixture) newNode(poster sender.Poster) (*webhook.Service, *sender.Service, *key.Service) {
 	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
-	keys := key.NewService(h.db, projects, h.now, storetest.NewID)
-	s := webhook.NewService(countingStore{h.db, &h.dueReads}, keys, to, h.now, storetest.NewID, slog.New(slog.DiscardHandler))
-	keys.SetEventRecorder(s.ProjectChanged)
-	return s, keys
+	hooks := webhook.NewService(h.db, h.now, storetest.NewID)
+	keys := key.NewService(h.db, projects, h.now, storetest.NewID, key.WithEventRecorder(hooks.ProjectChanged))
+	s := sender.NewService(countingStore{h.db, &h.dueReads}, hooks, keys, poster, h.now,
+		storetest.NewID, slog.New(slog.DiscardHandler))
+	return hooks, s, keys
 }
 
 func (h *fixture) now() time.Time {
@@ -79,15 +81,16 @@ func (h *fixture) advance(d time.Duration) {
 	h.Wake()
 }
 
-// waitForSweep returns when a sweep at the present time has begun what it found due.
+// waitForSweep returns when a sweep at the current time has started its
+// attempts.
 func (h *fixture) waitForSweep() {
 	h.t.Helper()
 	before := h.dueReads.Load()
 	eventually(h.t, "a sweep is through", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
 }
 
-// run delivers until the test ends, or the function it returns is called.
-func (h *fixture) run(s *webhook.Service) (stop func()) {
+// run runs the sender until the test ends or the returned function is called.
+func (h *fixture) run(s *sender.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
@@ -102,7 +105,8 @@ func (h *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []st
 	var events []event.Event
 	for _, kind := range kinds {
 		h.lastSequence[room]++
-		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room, Sequence: h.lastSequence[room], At: h.now(),
+		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room,
+			Sequence: h.lastSequence[room], At: h.now(),
 			Data: event.Data{RoomID: room, RoomType: "audio"}}
 		events, ids = append(events, e), append(ids, e.ID)
 	}
@@ -120,13 +124,14 @@ func (h *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []st
 func (h *fixture) updateSettings(change func(*project.Settings)) {
 	h.t.Helper()
 	change(&h.project.Settings)
-	err := h.db.Write(context.Background(), func(ctx context.Context) error { return h.db.UpdateProject(ctx, h.project) })
+	err := h.db.Write(context.Background(),
+		func(ctx context.Context) error { return h.db.UpdateProject(ctx, h.project) })
 	if err != nil {
 		h.t.Fatal(err)
 	}
 }
 
-// delivery returns the only one of an event.
+// delivery returns the only delivery of an event.
 func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
 	all, err := h.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
@@ -142,11 +147,14 @@ func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt)
 
 func (h *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
-	eventually(h.t, "the delivery is "+string(state), func() bool { d, _ := h.delivery(eventID); return d.State == state })
+	eventually(h.t, "the delivery is "+string(state), func() bool {
+		d, _ := h.delivery(eventID)
+		return d.State == state
+	})
 	return h.delivery(eventID)
 }
 
-// message is what a receiver was sent.
+// message is a message that a receiver got.
 type message struct {
 	ID        string          `json:"id"`
 	Type      event.Type      `json:"type"`
@@ -161,14 +169,14 @@ type message struct {
 	path   string
 }
 
-// receiver keeps what it is sent, and answers as it is told to.
+// receiver is an HTTP server that records messages.
 type receiver struct {
 	*httptest.Server
 	mu       sync.Mutex
 	received []message
 }
 
-// newReceiver starts one. answer is nil for 204.
+// newReceiver starts a receiver. With a nil answer it responds with 204.
 func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 	r := &receiver{}
 	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
@@ -225,12 +233,13 @@ func forEachEngine(t *testing.T, test func(t *testing.T, h *fixture)) {
 	}
 }
 
-// What happened arrives at the room's target and at the project's, in order,
-// numbered so that a gap shows, and signed.
+// TestDelivery_OrderedAndSigned checks that events arrive at the targets of the
+// room and of the project, in order, signed, and with sequence numbers that
+// reveal gaps.
 func TestDelivery_OrderedAndSigned(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		own, all := newReceiver(t, nil), newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
@@ -243,13 +252,15 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 				{ID: ids[3], Type: event.RoomEnded, Sequence: 4, Previous: 3},
 			} {
 				m := got[i]
-				if m.ID != want.ID || m.Type != want.Type || m.Sequence != want.Sequence || m.Previous != want.Previous || m.ProjectID != h.project.ID {
+				if m.ID != want.ID || m.Type != want.Type || m.Sequence != want.Sequence ||
+					m.Previous != want.Previous || m.ProjectID != h.project.ID {
 					t.Errorf("message %d is %s", i, m.body)
 				}
 				if string(m.Data) != `{"room_id":"`+room+`","room_type":"audio"}` {
 					t.Errorf("data %s", m.Data)
 				}
-				if at, err := time.Parse("2006-01-02T15:04:05.000Z", m.Timestamp); err != nil || time.Since(at) > time.Minute {
+				if at, err := time.Parse("2006-01-02T15:04:05.000Z", m.Timestamp); err != nil ||
+					time.Since(at) > time.Minute {
 					t.Errorf("timestamp %q %v", m.Timestamp, err)
 				}
 				h.verifySignature(m)
@@ -262,7 +273,7 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 	})
 }
 
-// verifySignature holds a message to its signature.
+// verifySignature checks the signature of a message.
 func (h *fixture) verifySignature(m message) {
 	h.t.Helper()
 	ring, err := h.keys.Keyring(context.Background(), h.project.ID)
@@ -270,22 +281,25 @@ func (h *fixture) verifySignature(m message) {
 		h.t.Fatal(err)
 	}
 	for _, secret := range ring.LiveProjectSecrets(h.now()) {
-		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"), []byte(m.body), m.header.Get("webhook-signature"))
+		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"),
+			[]byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {
 			h.t.Errorf("%v: %v", err, m.header)
 		}
 	}
-	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" || m.header.Get("User-Agent") != "Parley-Webhooks/1" {
+	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" ||
+		m.header.Get("User-Agent") != "Parley-Webhooks/1" {
 		h.t.Errorf("%v", m.header)
 	}
 }
 
-// A URL that is the room's and the project's gets everything once; a filter
-// leaves out what it does, and previous says so.
+// TestDelivery_TargetsAndFilter checks that a URL that is the target of both
+// room and project gets each event once, and that previous skips the event types
+// that are not subscribed.
 func TestDelivery_TargetsAndFilter(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		h.updateSettings(func(s *project.Settings) {
 			s.DefaultWebhookURL, s.WebhookEvents = r.URL, []event.Type{event.RoomOpened, event.RoomEnded}
 		})
@@ -301,18 +315,21 @@ func TestDelivery_TargetsAndFilter(t *testing.T) {
 	})
 }
 
-// What happened in a room can be read as the bytes that a receiver of every
-// kind was sent, page by page.
+// TestEventsAfter checks that the events of a room can be read page by page as
+// the same bytes that a receiver of all types gets.
 func TestEventsAfter(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		id := storetest.Room(h.project.ID)
 		start := time.Now().Add(time.Hour)
-		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1", Connection: "PA_1", JoinedAt: time.Now()}
+		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1",
+			Connection: "PA_1", JoinedAt: time.Now()}
 		var events []event.Event
-		for i, kind := range []event.Type{event.RoomOpened, event.AttendanceMarked, event.RoomStarted, event.ParticipantJoined, event.RoomEnded} {
-			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: id.ID, Sequence: int64(i + 1), At: h.now(),
+		for i, kind := range []event.Type{event.RoomOpened, event.AttendanceMarked, event.RoomStarted,
+			event.ParticipantJoined, event.RoomEnded} {
+			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: id.ID,
+				Sequence: int64(i + 1), At: h.now(),
 				Data: event.Data{RoomID: id.ID, RoomType: "video", StartAt: &start}}
 			if kind == event.ParticipantJoined {
 				e.Data.Participant = person
@@ -340,7 +357,8 @@ func TestEventsAfter(t *testing.T) {
 			want  []message
 			last  int64
 			more  bool
-		}{{0, 50, sent, 5, false}, {0, 4, sent, 5, false}, {0, 2, sent[:2], 3, true}, {1, 1, sent[1:2], 3, true}, {2, 3, sent[1:], 5, false}, {5, 3, nil, 5, false}, {9, 3, nil, 9, false}} {
+		}{{0, 50, sent, 5, false}, {0, 4, sent, 5, false}, {0, 2, sent[:2], 3, true}, {1, 1, sent[1:2], 3, true}, {2, 3,
+			sent[1:], 5, false}, {5, 3, nil, 5, false}, {9, 3, nil, 9, false}} {
 			bodies, last, more, err := h.EventsAfter(t.Context(), id.ID, c.after, c.limit)
 			if err != nil || last != c.last || more != c.more || len(bodies) != len(c.want) {
 				t.Fatalf("%d after %d: %d, last %d, more %v, %v", c.limit, c.after, len(bodies), last, more, err)
@@ -354,12 +372,13 @@ func TestEventsAfter(t *testing.T) {
 	})
 }
 
-// A project's own events have numbers of their own, and go to its target.
+// TestProjectEvents checks that events of a project have their own sequence
+// numbers and go to its target.
 func TestProjectEvents(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := context.Background()
 		r := newReceiver(t, nil)
-		h.run(h.Service)
+		h.run(h.sender)
 		if _, err := h.Test(ctx, h.project.ID); err == nil {
 			t.Error("a test without a target")
 		}

@@ -35,8 +35,8 @@ var allowedImports = map[string][]string{
 	"internal/room":         {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project"},
 	"internal/usage":        {"internal/project", "internal/validate"},
 	"internal/requestlog":   {"client/sign"},
-	"internal/webhook":      {"client/sign", "internal/fault", "internal/event", "internal/project", "internal/key", "internal/room"},
-	"internal/webhook/post": {"internal/webhook"},
+	"internal/webhook":      {"internal/fault", "internal/event", "internal/project", "internal/room"},
+	"internal/webhook/post": {"internal/webhook/sender"},
 	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault"},
@@ -52,6 +52,8 @@ var allowedImports = map[string][]string{
 	"internal/media/signalfilter": {"internal/refusal"},
 	"internal/api/codegen/prune":  {},
 	"internal/testkit":            {},
+	"internal/quickstart":         {"internal/fault", "internal/key", "internal/operator", "internal/project", "internal/room"},
+	"internal/webhook/sender":     {"client/sign", "internal/fault", "internal/key", "internal/webhook"},
 }
 
 // wiringPackages connect all parts, so they may import every package and module.
@@ -61,7 +63,7 @@ var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 var domainPackages = []string{
 	"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event",
 	"internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog",
-	"internal/webhook", "internal/counter", "internal/ratelimit", "internal/network",
+	"internal/webhook", "internal/webhook/sender", "internal/counter", "internal/ratelimit", "internal/network",
 }
 
 // restrictedModules lists the packages that may import a module or a package of

@@ -16,9 +16,9 @@ import (
 	"testing"
 
 	"parley/client"
-	"parley/internal/app"
 	"parley/internal/cli"
 	"parley/internal/media/mediatest"
+	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/testkit"
@@ -40,7 +40,7 @@ type service struct {
 	database, redis string // URLs; empty for one node on SQLite
 	master          seal.Key
 	publicURL       string
-	app.Quickstart
+	quickstart.File
 }
 
 // node is one process of a service.
@@ -60,9 +60,9 @@ func (s *service) startNode(t testing.TB) *node {
 	n := &node{t: t, s: s, dir: t.TempDir(), udp: testkit.FreeUDPPort(t)}
 	t.Cleanup(func() { n.kill() })
 	n.start()
-	if s.Quickstart.ProjectID == "" {
+	if s.File.ProjectID == "" {
 		var err error
-		if s.Quickstart, err = app.ReadQuickstart(n.dir); err != nil {
+		if s.File, err = quickstart.Read(n.dir); err != nil {
 			t.Fatal(err)
 		}
 	}

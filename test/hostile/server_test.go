@@ -18,9 +18,9 @@ import (
 	"time"
 
 	"parley/client"
-	"parley/internal/app"
 	"parley/internal/cli"
 	"parley/internal/media/mediatest"
+	"parley/internal/quickstart"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/testkit"
@@ -43,7 +43,7 @@ type server struct {
 	url string
 	log *testkit.Buffer
 	cmd *exec.Cmd
-	app.Quickstart
+	quickstart.File
 
 	ended chan struct{} // closed when the process has ended
 }
@@ -88,7 +88,7 @@ func startServer(t testing.TB, environment ...string) *server {
 		t.Fatalf("the service did not start:\n%s", p.log.Tail(megabyte))
 	}
 	// The second node of a cluster has no quickstart file.
-	if p.Quickstart, err = app.ReadQuickstart(p.dir); err != nil && len(environment) == 0 {
+	if p.File, err = quickstart.Read(p.dir); err != nil && len(environment) == 0 {
 		t.Fatal(err)
 	}
 	return p

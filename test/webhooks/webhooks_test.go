@@ -19,8 +19,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/app"
 	"parley/internal/cli"
+	"parley/internal/quickstart"
 	"parley/internal/testkit"
 )
 
@@ -59,7 +59,7 @@ func startServer(t *testing.T) server {
 		}
 	})
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if q, err := app.ReadQuickstart(s.dir); err == nil {
+		if q, err := quickstart.Read(s.dir); err == nil {
 			if res, err := http.Get(q.BaseURL + "/healthz"); err == nil {
 				_ = res.Body.Close()
 				return s
@@ -71,9 +71,9 @@ func startServer(t *testing.T) server {
 }
 
 // quickstart returns the current credentials of the server's project.
-func (s server) quickstart() app.Quickstart {
+func (s server) quickstart() quickstart.File {
 	s.t.Helper()
-	q, err := app.ReadQuickstart(s.dir)
+	q, err := quickstart.Read(s.dir)
 	if err != nil {
 		s.t.Fatal(err)
 	}

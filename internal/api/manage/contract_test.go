@@ -160,13 +160,13 @@ func testCredentials(t *testing.T, b *fixture) {
 	if k := keys(); len(k) != 2 || k[1].(m)["status"] != "retiring" || k[1].(m)["overlap_ends_at"] == nil {
 		t.Errorf("%v", k)
 	}
-	const overlapping = "a rotation is still overlapping: wait for its end, revoke the overlap, or force"
+	const overlapping = "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"
 	b.assertError("POST", path+"/keys/rotate", m{}, 409, "overlap_in_force", overlapping)
 	b.mustCall("POST", path+"/keys/rotate", m{"force": true, "overlap": 60})
 	if left := b.mustCall("POST", path+"/keys/revoke-overlap", nil)["keys"].([]any); len(left) != 1 {
 		t.Errorf("%v", left)
 	}
-	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", "nothing is overlapping")
+	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", "there is no overlap")
 	b.mustCall("POST", path+"/keys/rotate", m{"overlap": 0})
 	if k := keys(); len(k) != 1 {
 		t.Errorf("after an overlap of 0: %v", k)
@@ -183,7 +183,7 @@ func testCredentials(t *testing.T, b *fixture) {
 	if shown := b.mustCall("POST", path+"/revoke-secret-overlap", nil); shown["secret_overlap_ends_at"] != nil {
 		t.Errorf("%v", shown)
 	}
-	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", "nothing is overlapping")
+	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", "there is no overlap")
 	for _, rotate := range []string{"/keys/rotate", "/rotate-secret"} {
 		b.assertError("POST", path+rotate, m{"overlap": -1}, 400, "invalid_request", "overlap must be between 0 and 7d, not -1s")
 		b.assertError("POST", path+rotate, m{"overlap": 604801}, 400, "invalid_request", "overlap must be between 0 and 7d, not 168h0m1s")

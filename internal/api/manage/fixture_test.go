@@ -79,7 +79,7 @@ func setup(t *testing.T) *fixture {
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
 	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
-	b.hooks = webhook.NewService(db, b.keys, nil, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.hooks = webhook.NewService(db, time.Now, newID)
 	b.rooms.UseWebhooks(b.hooks)
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)

@@ -80,7 +80,7 @@ func testWebhooks(t *testing.T, b *fixture) {
 	if left := b.mustCall("POST", "/projects/"+id+"/webhook-resume", m{"url": url})["targets"].([]any); len(left) != 0 {
 		t.Errorf("%v", left)
 	}
-	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused", "nothing to that target is paused")
+	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused", "this target is not paused")
 
 	if again := b.mustCall("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
@@ -92,7 +92,7 @@ func testWebhooks(t *testing.T, b *fixture) {
 	if again := b.mustCall("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
 	}
-	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay", "nothing that was sent in the last 30 days fits")
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay", "no delivery of the last 30 days matches")
 	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request", "a replay needs event_id, room_id, or both since and before")
 	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is missing")
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request", `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)

@@ -3,7 +3,6 @@ package v4
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
@@ -35,7 +34,7 @@ func setup(t testing.TB, options rooms.Options) (*Fixture, http.Handler) {
 
 // newWebhooks are webhooks that go nowhere.
 func newWebhooks(b *Fixture) *webhook.Service {
-	return webhook.NewService(b.DB, b.Keys, nil, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	return webhook.NewService(b.DB, time.Now, storetest.NewID)
 }
 
 // route is one operation with a request that is right.

@@ -25,6 +25,7 @@ import (
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
 	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
 // webhookFixture is an integrator's server, which is told everything.
@@ -44,16 +45,17 @@ func newWebhookFixture(t *testing.T) *webhookFixture {
 	k := &webhookFixture{MeetingFixture: newMeetingFixture(t, b), t: t, bodies: map[string]string{}}
 	server := httptest.NewServer(http.HandlerFunc(k.receive))
 	t.Cleanup(server.Close)
-	k.hooks = webhook.NewService(b.DB, b.Keys, post.New(post.Guard{AllowPrivate: true}), time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	k.hooks = webhook.NewService(b.DB, time.Now, storetest.NewID)
+	s := sender.NewService(b.DB, k.hooks, b.Keys, post.New(post.Guard{AllowPrivate: true}), time.Now,
+		storetest.NewID, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { k.hooks.Run(ctx); close(done) }()
+	go func() { s.Run(ctx); close(done) }()
 	t.Cleanup(func() { cancel(); <-done })
 	now := func() time.Time { return k.Now }
-	k.projects = project.NewService(b.DB, now, storetest.NewID, b.Keys.Invalidate)
-	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID)
-	k.projects.SetEventRecorder(k.hooks.ProjectChanged)
-	k.keys.SetEventRecorder(k.hooks.ProjectChanged)
+	k.projects = project.NewService(b.DB, now, storetest.NewID, b.Keys.Invalidate,
+		project.WithEventRecorder(k.hooks.ProjectChanged))
+	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID, key.WithEventRecorder(k.hooks.ProjectChanged))
 	k.LiveRooms.UseWebhooks(k.hooks)
 	Must(t, k.projects.Configure(t.Context(), b.Project.ID, project.Settings{DefaultWebhookURL: server.URL}))
 	var err error

@@ -8,38 +8,38 @@ import (
 	"strings"
 )
 
-// Guard says which addresses may be connected to. The zero Guard refuses all
-// but public ones: whoever names a webhook_url must not reach what only this
-// machine can.
+// Guard decides which addresses may be connected to. The zero Guard allows only
+// public addresses, so that a webhook_url cannot reach hosts that are only
+// reachable from this machine (SSRF).
 type Guard struct {
 	AllowPrivate bool
-	Prefixes     []netip.Prefix // ranges that are allowed whatever they are
-	Hosts        []string       // names whose addresses are, in lower case
+	Prefixes     []netip.Prefix // ranges that are always allowed
+	Hosts        []string       // host names that are always allowed, in lower case
 }
 
-// allowsHost reports whether a name, as the URL has it, is one of Hosts.
+// allowsHost reports whether the host name of a URL is one of Hosts.
 func (g Guard) allowsHost(name string) bool {
 	return slices.Contains(g.Hosts, strings.ToLower(strings.TrimSuffix(name, ".")))
 }
 
-// check returns nil where the address may be connected to, and otherwise a
-// sentence that says why not.
+// check returns nil if the address may be connected to, and otherwise an error
+// that gives the reason.
 func (g Guard) check(a netip.Addr) error {
 	plain := a.WithZone("").Unmap()
 	if g.AllowPrivate || slices.ContainsFunc(g.Prefixes, func(p netip.Prefix) bool { return p.Contains(plain) }) {
 		return nil
 	}
-	if what := nonPublicReason(plain); what != "" {
-		return fmt.Errorf("the address %s is refused: it is %s", plain, what)
+	if reason := nonPublicReason(plain); reason != "" {
+		return fmt.Errorf("the address %s is refused: it is %s", plain, reason)
 	}
 	return nil
 }
 
-// nonPublicRanges are ranges that are not for everybody's traffic, from the registries
-// of special-purpose addresses (RFC 6890 and later).
+// nonPublicRanges are the ranges that are not globally reachable, from the IANA
+// registries of special-purpose addresses (RFC 6890 and later).
 var nonPublicRanges = []struct {
 	prefix netip.Prefix
-	what   string
+	reason string
 }{
 	{netip.MustParsePrefix("0.0.0.0/8"), "unspecified"},
 	{netip.MustParsePrefix("10.0.0.0/8"), "private"},
@@ -75,23 +75,24 @@ var (
 	teredo = netip.MustParsePrefix("2001::/32")
 )
 
-// nonPublicReason says what an address is that does not lead out, and "" of one that
-// does. An IPv6 address that carries an IPv4 one leads where that does.
+// nonPublicReason describes an address that is not public; it returns "" for a
+// public one. An IPv6 address with an embedded IPv4 address is public if that
+// one is.
 func nonPublicReason(a netip.Addr) string {
 	for _, s := range nonPublicRanges {
 		if s.prefix.Contains(a) {
-			return s.what
+			return s.reason
 		}
 	}
 	for _, inner := range embeddedIPv4(a) {
-		if what := nonPublicReason(inner); what != "" {
-			return "a way to " + inner.String() + ", which is " + what
+		if reason := nonPublicReason(inner); reason != "" {
+			return "a way to " + inner.String() + ", which is " + reason
 		}
 	}
 	return ""
 }
 
-// embeddedIPv4 returns the IPv4 addresses that an IPv6 address is made of.
+// embeddedIPv4 returns the IPv4 addresses that are embedded in an IPv6 address.
 func embeddedIPv4(a netip.Addr) []netip.Addr {
 	if !a.Is6() {
 		return nil
@@ -103,7 +104,7 @@ func embeddedIPv4(a netip.Addr) []netip.Addr {
 		return []netip.Addr{v4(binary.BigEndian.Uint32(b[12:]))}
 	case sixTo4.Contains(a):
 		return []netip.Addr{v4(binary.BigEndian.Uint32(b[2:]))}
-	case teredo.Contains(a): // its server, and the client behind a NAT with all bits turned
+	case teredo.Contains(a): // the server, and the client behind a NAT with all bits inverted
 		return []netip.Addr{v4(binary.BigEndian.Uint32(b[4:])), v4(^binary.BigEndian.Uint32(b[12:]))}
 	}
 	return nil

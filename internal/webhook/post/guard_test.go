@@ -22,7 +22,8 @@ func TestGuard(t *testing.T) {
 			t.Errorf("%s, with private ones allowed: %v", refused, err)
 		}
 	}
-	for _, public := range []string{"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255", "100.128.0.0", "172.15.255.255", "172.32.0.0",
+	for _, public := range []string{"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255",
+		"100.128.0.0", "172.15.255.255", "172.32.0.0",
 		"192.167.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
 		"2001:0:808:808:0:0:f7f7:f7f7"} {
 		if err := (Guard{}).check(netip.MustParseAddr(public)); err != nil {
@@ -30,17 +31,20 @@ func TestGuard(t *testing.T) {
 		}
 	}
 	some := Guard{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")}}
-	for address, want := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false, "fd00::1": true, "127.0.0.1": false, "64:ff9b::10.1.2.3": false} {
+	for address, want := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false,
+		"fd00::1": true, "127.0.0.1": false, "64:ff9b::10.1.2.3": false} {
 		if err := some.check(netip.MustParseAddr(address)); (err == nil) != want {
 			t.Errorf("%s: %v", address, err)
 		}
 	}
 }
 
-// Whatever way an address is written in IPv6, it is refused if the IPv4 one in
-// it is, and what is let through is public by the standard library's word.
+// FuzzGuard checks that an IPv6 address with an embedded non-public IPv4 address
+// is refused, and that every allowed address is public according to the standard
+// library.
 func FuzzGuard(f *testing.F) {
-	for _, seed := range []string{"\x7f\x00\x00\x01", "\x08\x08\x08\x08", "\xa9\xfe\xa9\xfe", "0123456789abcdef", "\x20\x02\x0a\x00\x00\x010123456789"} {
+	for _, seed := range []string{"\x7f\x00\x00\x01", "\x08\x08\x08\x08", "\xa9\xfe\xa9\xfe", "0123456789abcdef",
+		"\x20\x02\x0a\x00\x00\x010123456789"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {

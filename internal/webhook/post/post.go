@@ -1,6 +1,6 @@
-// Package post sends webhooks over HTTP: one request, no redirect, no proxy,
-// and never to an address that only this machine can reach. It imports the
-// package webhook.
+// Package post sends webhooks over HTTP: one request without redirects or
+// proxies, and only to addresses that its Guard allows. It imports the package
+// sender.
 package post
 
 import (
@@ -19,25 +19,27 @@ import (
 	"syscall"
 	"time"
 
-	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 )
 
 const (
-	maxResponseBody   = 1 << 10  // how much of an answer is read
-	maxResponseHeader = 16 << 10 // and of its header
-	maxError          = 300      // bytes of a sentence that is kept
-	// idleConnTimeout is how long a connection waits for the next message.
+	maxResponseBody   = 1 << 10  // bytes of the response body that are read
+	maxResponseHeader = 16 << 10 // bytes of the response header
+	maxError          = 300      // bytes of an error text
+	// idleConnTimeout is how long an idle connection is kept for the next message.
 	idleConnTimeout = 30 * time.Second
 )
 
-// Client implements webhook.Poster.
+// Client sends webhooks. It is safe for concurrent use.
 type Client struct{ http *http.Client }
 
-// New returns a Client that connects to what guard lets it.
+var _ sender.Poster = (*Client)(nil)
+
+// New returns a Client that connects only to addresses that guard allows.
 func New(guard Guard) *Client {
-	open := &net.Dialer{Timeout: 10 * time.Second}
-	// The address is judged when it is connected to, and not when the name is
-	// looked up: a name may lead elsewhere by then.
+	unguarded := &net.Dialer{Timeout: 10 * time.Second}
+	// The address is checked at the connection and not at the name lookup, because
+	// a name may resolve to another address in between (DNS rebinding).
 	guarded := &net.Dialer{Timeout: 10 * time.Second, Control: func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
 		if err != nil {
@@ -50,17 +52,17 @@ func New(guard Guard) *Client {
 	}}
 	return &Client{http: &http.Client{
 		Transport: &http.Transport{
-			Proxy: nil, // not that of the environment either: it would look names up past the guard
+			Proxy: nil, // a proxy would resolve names itself and so bypass the guard
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 				host, _, err := net.SplitHostPort(address)
 				if err == nil && guard.allowsHost(host) {
-					return open.DialContext(ctx, network, address)
+					return unguarded.DialContext(ctx, network, address)
 				}
 				return guarded.DialContext(ctx, network, address)
 			},
 			ForceAttemptHTTP2:      true,
 			TLSHandshakeTimeout:    10 * time.Second,
-			DisableCompression:     true, // a kilobyte is a kilobyte
+			DisableCompression:     true, // so that maxResponseBody bounds the bytes on the wire
 			MaxIdleConns:           256,
 			MaxIdleConnsPerHost:    4,
 			IdleConnTimeout:        idleConnTimeout,
@@ -70,44 +72,47 @@ func New(guard Guard) *Client {
 	}}
 }
 
-type blockedAddressError struct{ sentence string }
+type blockedAddressError struct{ reason string }
 
-func (e *blockedAddressError) Error() string { return e.sentence }
+func (e *blockedAddressError) Error() string { return e.reason }
 
-// Post implements webhook.Poster.
-func (c *Client) Post(ctx context.Context, m webhook.Message) webhook.Response {
+// Post sends a message. Failures are in Error of the Response.
+func (c *Client) Post(ctx context.Context, m sender.Message) sender.Response {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL, bytes.NewReader(m.Body))
 	if err != nil {
-		return webhook.Response{Error: "the URL cannot be called"}
+		return sender.Response{Error: "the URL cannot be called"}
 	}
 	request.Header = m.Header
 	response, err := c.http.Do(request)
 	if err != nil {
-		return webhook.Response{Error: errorText(err)}
+		return sender.Response{Error: errorText(err)}
 	}
-	// A body that goes on is not drained: to close it closes the connection.
+	// A longer body is not drained; closing it closes the connection.
 	defer func() { _ = response.Body.Close() }()
-	text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody)) // what there is of it: the status has said what counts
+	// A read error is ignored, because the status alone decides the outcome.
+	text, _ := io.ReadAll(io.LimitReader(response.Body, maxResponseBody))
 	if len(text) == maxResponseBody {
-		_, _ = response.Body.Read(make([]byte, 1)) // the end, if this was all, so that the connection can be kept
+		// Reading EOF lets the transport reuse the connection.
+		_, _ = response.Body.Read(make([]byte, 1))
 	}
-	return webhook.Response{Status: response.StatusCode, Body: sanitize(string(text)), RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
+	return sender.Response{Status: response.StatusCode, Body: sanitize(string(text)),
+		RetryAfter: retryAfter(response.Header.Get("Retry-After"), time.Now())}
 }
 
-// Close lets go of the connections that wait.
+// Close closes idle connections.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// errorText says in a few words why there was no answer.
+// errorText returns a short reason why there was no response.
 func errorText(err error) string {
 	var (
-		refused *blockedAddressError
+		blocked *blockedAddressError
 		dns     *net.DNSError
 		badTLS  *tls.CertificateVerificationError
-		around  *url.Error // repeats the URL
+		wrapper *url.Error // its text repeats the URL
 	)
 	switch {
-	case errors.As(err, &refused):
-		return refused.sentence
+	case errors.As(err, &blocked):
+		return blocked.reason
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded):
 		return "no answer within 15 seconds"
 	case errors.As(err, &dns) && dns.IsNotFound:
@@ -118,8 +123,8 @@ func errorText(err error) string {
 		return "the connection was refused"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, syscall.ECONNRESET):
 		return "the connection was closed without an answer"
-	case errors.As(err, &around):
-		err = around.Err
+	case errors.As(err, &wrapper):
+		err = wrapper.Err
 	}
 	text := sanitize(err.Error())
 	if len(text) > maxError {
@@ -128,12 +133,13 @@ func errorText(err error) string {
 	return text
 }
 
-// sanitize makes text that every database takes.
+// sanitize returns text that every database accepts: valid UTF-8 without NUL.
 func sanitize(text string) string {
 	return strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 }
 
-// retryAfter reads the header of that name: seconds, or a date.
+// retryAfter parses the value of the header Retry-After: seconds or an HTTP
+// date. It returns 0 if the value is neither.
 func retryAfter(value string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(value, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 )
 
-// serve counts connections and answers with a body of some bytes.
+// serve counts connections and responds with a body of size bytes.
 func serve(t *testing.T, size int) (url string, connections *atomic.Int32) {
 	t.Helper()
 	connections = &atomic.Int32{}
@@ -31,8 +31,9 @@ func serve(t *testing.T, size int) (url string, connections *atomic.Int32) {
 	return s.URL, connections
 }
 
-// The guard stands where the connection is made: a name that leads to this
-// machine is refused like its address, and not connected to.
+// TestGuard_CheckedAtConnect checks that the guard applies to the connection: a
+// name that resolves to this machine is refused like its address, without a
+// connection.
 func TestGuard_CheckedAtConnect(t *testing.T) {
 	t.Parallel()
 	at, connections := serve(t, 1)
@@ -57,7 +58,7 @@ func TestGuard_CheckedAtConnect(t *testing.T) {
 		connections.Store(0)
 		c := New(tc.guard)
 		t.Cleanup(c.Close)
-		answer := c.Post(t.Context(), webhook.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
+		answer := c.Post(t.Context(), sender.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
 		if (answer.Status == 200) != tc.want || (connections.Load() > 0) != tc.want {
 			t.Errorf("%+v %s: %+v", tc.guard, tc.host, answer)
 		}
@@ -67,8 +68,8 @@ func TestGuard_CheckedAtConnect(t *testing.T) {
 	}
 }
 
-// A connection serves again when its answer was read to the end, and is
-// closed when there is more of it.
+// TestClient_ConnectionReuse checks that a connection is reused after a response
+// that was read completely, and closed after a longer one.
 func TestClient_ConnectionReuse(t *testing.T) {
 	t.Parallel()
 	for size, want := range map[int]int32{0: 1, 1024: 1, 1 << 22: 3} {
@@ -76,7 +77,8 @@ func TestClient_ConnectionReuse(t *testing.T) {
 		c := New(Guard{AllowPrivate: true})
 		t.Cleanup(c.Close)
 		for range 3 {
-			if a := c.Post(t.Context(), webhook.Message{URL: at, Header: http.Header{}}); a.Status != 200 || len(a.Body) != min(size, 1024) {
+			if a := c.Post(t.Context(), sender.Message{URL: at, Header: http.Header{}}); a.Status != 200 ||
+				len(a.Body) != min(size, 1024) {
 				t.Errorf("%+v", a)
 			}
 		}
@@ -119,15 +121,16 @@ func TestPost_NoResponse(t *testing.T) {
 			patience = 200 * time.Millisecond
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), patience)
-		answer := c.Post(ctx, webhook.Message{URL: at, Header: http.Header{}})
+		answer := c.Post(ctx, sender.Message{URL: at, Header: http.Header{}})
 		cancel()
-		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) || strings.Contains(answer.Error, "http://") {
+		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) ||
+			strings.Contains(answer.Error, "http://") {
 			t.Errorf("%s: %+v, want %q", at, answer, want)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	if a := c.Post(ctx, webhook.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
+	if a := c.Post(ctx, sender.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
 		t.Errorf("%+v", a)
 	}
 }
@@ -135,7 +138,8 @@ func TestPost_NoResponse(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
-	for value, want := range map[string]time.Duration{"": 0, "120": 2 * time.Minute, "-1": 0, "soon": 0, "99999999999": 0,
+	for value, want := range map[string]time.Duration{"": 0, "120": 2 * time.Minute,
+		"-1": 0, "soon": 0, "99999999999": 0,
 		"Sun, 22 Nov 2026 00:05:00 GMT": 5 * time.Minute, "Sat, 21 Nov 2026 00:05:00 GMT": 0} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("%q: %s, want %s", value, got, want)

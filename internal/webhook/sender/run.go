@@ -1,4 +1,4 @@
-package webhook
+package sender
 
 import (
 	"context"
@@ -7,25 +7,27 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/webhook"
 )
 
 const (
 	sweepEvery = time.Second
-	// batchDelay is how long a sweep waits after the one before, so that what is
-	// committed meanwhile shares it.
+	// batchDelay is the pause before a sweep that Wake starts, so that one sweep
+	// serves all transactions that commit in this time.
 	batchDelay = 3 * time.Millisecond
-	// shutdownTimeout is what attempts under way get when the process stops.
+	// shutdownTimeout is the time for attempts in flight when the process stops.
 	shutdownTimeout = 3 * time.Second
 
 	pruneEvery = time.Hour
 	pruneBatch = 500
 )
 
-// Run delivers what is due until ctx ends. Then attempts under way get a
-// moment, and what they were at is given back.
+// Run sends due deliveries until ctx ends. Attempts in flight then have
+// shutdownTimeout to finish; after it they are canceled and their streams are
+// released.
 func (s *Service) Run(ctx context.Context) {
-	attempts, cut := context.WithCancel(context.WithoutCancel(ctx))
-	defer cut()
+	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
 	var work sync.WaitGroup
 	work.Go(func() { s.runPruner(ctx) })
 	tick := time.NewTicker(sweepEvery)
@@ -35,20 +37,20 @@ func (s *Service) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-tick.C:
-		case <-s.wake:
+		case <-s.signal.Woken():
 			time.Sleep(batchDelay)
 		}
 	}
-	defer time.AfterFunc(shutdownTimeout, cut).Stop()
+	defer time.AfterFunc(shutdownTimeout, cancel).Stop()
 	work.Wait()
 }
 
-// runPruner deletes, now and then, what is kept no longer.
+// runPruner calls Prune every hour until ctx ends.
 func (s *Service) runPruner(ctx context.Context) {
 	tick := time.NewTicker(pruneEvery)
 	defer tick.Stop()
 	for {
-		s.logFailure("forget old deliveries", s.Prune(ctx))
+		s.logFailure("prune webhook deliveries", s.Prune(ctx))
 		select {
 		case <-ctx.Done():
 			return
@@ -57,7 +59,8 @@ func (s *Service) runPruner(ctx context.Context) {
 	}
 }
 
-// Prune deletes what is kept no longer, a few at a time so that nobody waits.
+// Prune deletes deliveries older than 30 days. It deletes pruneBatch of them in
+// each transaction, so that other writers do not wait long.
 func (s *Service) Prune(ctx context.Context) error {
 	before := s.now().Add(-deliveryRetention)
 	for pruned := pruneBatch; pruned == pruneBatch; {
@@ -74,27 +77,28 @@ func (s *Service) Prune(ctx context.Context) error {
 	return nil
 }
 
-// sweep starts as many attempts as are due and there is room for.
+// sweep leases due streams, as many as there are free slots, and starts their
+// attempts.
 func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 	due, err := s.store.DueBuckets(ctx, s.now())
-	if s.logFailure("look for due webhooks", err) {
+	if s.logFailure("list due webhook buckets", err) {
 		return
 	}
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
-	places := map[string]int{}
-	for _, lane := range due {
-		if n := s.buckets.acquire(lane); n > 0 {
-			places[lane] = n
+	slots := map[string]int{} // acquired and not yet used, by bucket
+	for _, name := range due {
+		if n := s.buckets.acquire(name); n > 0 {
+			slots[name] = n
 		}
 	}
-	if len(places) == 0 {
+	if len(slots) == 0 {
 		return
 	}
 	var all []job
 	err = s.store.Write(ctx, func(ctx context.Context) error {
 		all = all[:0]
-		for lane, n := range places {
-			jobs, err := s.lease(ctx, lane, n)
+		for name, n := range slots {
+			jobs, err := s.lease(ctx, name, n)
 			if err != nil {
 				return err
 			}
@@ -102,37 +106,37 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 		}
 		return nil
 	})
-	if s.logFailure("claim due webhooks", err) {
+	if s.logFailure("lease due webhook streams", err) {
 		all = nil
 	}
 	for _, j := range all {
-		places[j.stream.Bucket]--
+		slots[j.stream.Bucket]--
 		work.Go(func() {
 			s.deliver(ctx, attempts, j)
 			s.buckets.release(j.stream.Bucket, 1)
-			s.Wake()
+			s.signal.Wake()
 		})
 	}
-	for lane, n := range places {
-		s.buckets.release(lane, n)
+	for name, n := range slots {
+		s.buckets.release(name, n)
 	}
 }
 
-// job is a stream that this process has claimed, and what is to be sent of it.
+// job is a stream that this process has leased, with its next delivery.
 type job struct {
-	stream      Stream
-	delivery    Delivery
-	target      Target
-	probe       bool      // the target is paused, and this is to see whether it is back
-	leaseEndsAt time.Time // when others may claim it
+	stream      webhook.Stream
+	delivery    webhook.Delivery
+	target      webhook.Target
+	probe       bool      // the target is paused, and this attempt tests whether it has recovered
+	leaseEndsAt time.Time // from then on another process may lease the stream
 }
 
-// lease takes streams of a lane. Those with nothing to send, and those whose
-// target is paused, are given back at once.
-func (s *Service) lease(ctx context.Context, lane string, n int) ([]job, error) {
+// lease leases at most n due streams of a bucket. It releases those without a
+// pending delivery and those whose target is paused.
+func (s *Service) lease(ctx context.Context, bucketName string, n int) ([]job, error) {
 	now := s.now()
 	until := now.Add(leaseDuration)
-	streams, err := s.store.LeaseStreams(ctx, lane, n, s.node+"."+s.newID(), now, until)
+	streams, err := s.store.LeaseStreams(ctx, bucketName, n, s.node+"."+s.newID(), now, until)
 	if err != nil {
 		return nil, err
 	}
@@ -163,21 +167,21 @@ func (s *Service) lease(ctx context.Context, lane string, n int) ([]job, error) 
 	return jobs, nil
 }
 
-// acquireProbe reports whether it is a job's turn to try a paused target. If not, all
-// that is due to it waits for the next turn.
+// acquireProbe reports whether this job may probe its paused target. If not, it
+// postpones all deliveries to the target until the next probe.
 func (s *Service) acquireProbe(ctx context.Context, j job, now time.Time) (bool, error) {
 	t := j.target
 	if !t.ProbeAt.IsZero() {
-		turn, err := s.store.AcquireProbe(ctx, t.ProjectID, t.URL, now, now.Add(probeInterval))
-		if turn || err != nil {
-			return turn, err
+		acquired, err := s.store.AcquireProbe(ctx, t.ProjectID, t.URL, now, now.Add(probeInterval))
+		if acquired || err != nil {
+			return acquired, err
 		}
 	}
 	until := t.ProbeAt
 	switch {
 	case until.IsZero():
 		until = now.Add(pausedRetryInterval)
-	case !until.After(now): // somebody else has just had the turn
+	case !until.After(now): // another job has just acquired the probe
 		until = now.Add(probeInterval)
 	}
 	if err := s.store.ReleaseStream(ctx, j.stream, until, now); err != nil {
@@ -186,15 +190,16 @@ func (s *Service) acquireProbe(ctx context.Context, j job, now time.Time) (bool,
 	return false, s.store.Postpone(ctx, t.ProjectID, t.URL, now, until)
 }
 
-// logFailure logs a failure of the background and reports whether there was one.
-func (s *Service) logFailure(what string, err error) bool {
+// logFailure logs the failure of a background operation, and reports whether err
+// is one.
+func (s *Service) logFailure(operation string, err error) bool {
 	if err == nil {
 		return false
 	}
 	if fault.Is(err, fault.Unavailable) {
-		s.log.Warn("could not "+what, "error", err)
+		s.log.Warn(operation+" failed", "error", err)
 	} else {
-		s.log.Error("could not "+what, "error", err)
+		s.log.Error(operation+" failed", "error", err)
 	}
 	return true
 }

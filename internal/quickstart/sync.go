@@ -1,0 +1,128 @@
+package quickstart
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/key"
+)
+
+// The quickstart file follows the database. A rotation commits first, then the
+// file is written. If the process dies or the disk is full in between, the file
+// is stale until the next pass of the janitor or the next start, which read the
+// sealed credentials again. The opposite order could leave a key in the file that
+// was never committed.
+
+// Keys is the key service that updates the quickstart file after each rotation.
+type Keys struct {
+	*key.Service
+	quickstart *Service
+}
+
+// WithRotation returns the key service that updates the file after each rotation.
+func (s *Service) WithRotation() Keys { return Keys{s.keys, s} }
+
+// RotateKey rotates the API key and Gateway secret of a project.
+func (r Keys) RotateKey(ctx context.Context, projectID string, o key.Rotation) (key.RotatedKey, error) {
+	rotated, err := r.Service.RotateKey(ctx, projectID, o)
+	if err == nil {
+		r.quickstart.Update(ctx)
+	}
+	return rotated, err
+}
+
+// RotateSecret rotates the secret of a project.
+func (r Keys) RotateSecret(ctx context.Context, projectID string, o key.Rotation) (key.RotatedSecret, error) {
+	rotated, err := r.Service.RotateSecret(ctx, projectID, o)
+	if err == nil {
+		r.quickstart.Update(ctx)
+	}
+	return rotated, err
+}
+
+// Update updates the quickstart file. A failure is only logged, because
+// the rotation is already committed; the next pass of the janitor tries again.
+func (s *Service) Update(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+	defer cancel()
+	if err := s.refresh(ctx); err != nil {
+		s.log.Error("update quickstart file failed, will retry",
+			"file", filepath.Join(s.dataDir, FileName), "error", err)
+	}
+}
+
+// refresh writes the base URL and the current credentials of the file's
+// project into the file if they have changed. It does nothing without a file.
+func (s *Service) refresh(ctx context.Context) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	q, err := Read(s.dataDir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	updated := q
+	updated.BaseURL = s.baseURL
+	if q.ProjectID != "" {
+		keyring, err := s.keys.Keyring(ctx, q.ProjectID)
+		switch {
+		case fault.Is(err, fault.NotFound):
+			// The file belongs to another database, so its credentials stay.
+		case err != nil:
+			return err
+		default:
+			for _, k := range keyring.Keys() {
+				if k.Slot == key.Current {
+					updated.APIKey, updated.GatewaySecret = k.Key.Reveal(), k.GatewaySecret.Reveal()
+				}
+			}
+			if secrets := keyring.LiveProjectSecrets(time.Now()); len(secrets) > 0 {
+				updated.ProjectSecret = secrets[0] // the current one comes first
+			}
+		}
+	}
+	if updated == q {
+		return nil
+	}
+	return updated.write(s.dataDir)
+}
+
+// restore updates the file of an earlier run. If no management token is
+// live, so that nobody could operate the service, it creates one and writes it to
+// the file. That is safe because a user who can start the server on this data
+// directory can read everything in it anyway.
+func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
+	if err := s.refresh(ctx); err != nil {
+		return File{}, err
+	}
+	q, err := Read(s.dataDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return File{}, err
+	}
+	lockedOut, err := s.tokens.LockedOut(ctx)
+	if err != nil || !lockedOut {
+		return q, err
+	}
+	q.BaseURL = s.baseURL
+	err = s.db.Write(ctx, func(ctx context.Context) error {
+		_, token, err := s.tokens.Create(ctx, "quickstart")
+		if err != nil {
+			return err
+		}
+		q.AdminToken = token.Reveal()
+		return q.write(s.dataDir) // before the commit, as in createFirstProject
+	})
+	if err == nil {
+		fmt.Fprintf(out, "No management token was live. A new one is in %s\n",
+			filepath.Join(s.dataDir, FileName))
+	}
+	return q, err
+}

@@ -1,0 +1,196 @@
+package sender
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/fault"
+	"parley/internal/webhook"
+)
+
+// userAgent is the User-Agent header of deliveries.
+const userAgent = "Parley-Webhooks/1"
+
+// headerReplay is the header of deliveries that Replay created.
+const headerReplay = "webhook-replay"
+
+// deliver makes an attempt. It keeps its slot for the next due delivery of the
+// same bucket as long as slots are free.
+func (s *Service) deliver(ctx, attempts context.Context, j job) {
+	for {
+		m, err := s.buildMessage(attempts, j.delivery)
+		if err != nil {
+			s.logFailure("sign webhook", err)
+			s.release(j, s.now().Add(retrySchedule[1]))
+			return
+		}
+		began := s.now()
+		limited, cancel := context.WithTimeout(attempts, attemptTimeout)
+		clock := time.Now()
+		response := s.poster.Post(limited, m)
+		took := time.Since(clock)
+		cancel()
+		if attempts.Err() != nil && response.Status == 0 {
+			// This process canceled the attempt because it is stopping, so it is not a
+			// failure of the receiver.
+			s.release(j, s.now())
+			return
+		}
+		next, more := s.finish(ctx, j, webhook.Attempt{At: began, Duration: took, Status: response.Status,
+			Error: response.Error, ResponseBody: response.Body}, response)
+		if !more {
+			return
+		}
+		j = next
+	}
+}
+
+// buildMessage returns the signed HTTP message of a delivery. The body is the
+// same in every attempt; the timestamp and the signature are new each time.
+func (s *Service) buildMessage(ctx context.Context, d webhook.Delivery) (Message, error) {
+	keyring, err := s.keyrings.Keyring(ctx, d.ProjectID)
+	if err != nil {
+		return Message{}, err
+	}
+	now := s.now()
+	at := strconv.FormatInt(now.Unix(), 10)
+	signature, err := sign.Webhook(keyring.LiveProjectSecrets(now), d.EventID, at, []byte(d.Body))
+	if err != nil {
+		return Message{}, err
+	}
+	header := http.Header{}
+	header.Set("Content-Type", "application/json")
+	header.Set("User-Agent", userAgent)
+	header.Set("webhook-id", d.EventID)
+	header.Set("webhook-timestamp", at)
+	header.Set("webhook-signature", signature)
+	if d.Replay {
+		header.Set(headerReplay, "true")
+	}
+	return Message{URL: d.URL, Header: header, Body: []byte(d.Body)}, nil
+}
+
+// release ends the lease of a stream without an attempt. The stream is due again
+// at due.
+func (s *Service) release(j job, due time.Time) {
+	err := s.store.Write(context.Background(), func(ctx context.Context) error {
+		return s.store.ReleaseStream(ctx, j.stream, due, s.now())
+	})
+	if !fault.Is(err, fault.Conflict) {
+		s.logFailure("release webhook stream", err)
+	}
+}
+
+// finish records the result of an attempt and leases the next job of the bucket
+// in the same transaction. While the database is unavailable it retries until
+// the lease ends, because an attempt that is not recorded is sent again.
+func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Response) (next job, more bool) {
+	now := s.now()
+	out := decideOutcome(j.delivery, r, j.probe, now)
+	s.buckets.recordResult(j.stream.Bucket, out.state != webhook.Delivered)
+	more = ctx.Err() == nil && !s.buckets.full() && !s.buckets.overLimit(j.stream.Bucket)
+	var paused webhook.Target
+	var jobs []job
+	for {
+		err := s.store.Write(context.Background(), func(ctx context.Context) (err error) {
+			paused, jobs = webhook.Target{}, nil
+			if paused, err = s.recordOutcome(ctx, j, a, out, now); err != nil || !more {
+				return err
+			}
+			jobs, err = s.lease(ctx, j.stream.Bucket, 1)
+			return err
+		})
+		if err == nil {
+			break
+		}
+		if fault.Is(err, fault.Conflict) {
+			s.log.Warn("webhook attempt outlived its lease, will be sent again", "delivery_id", j.delivery.ID)
+			return job{}, false
+		}
+		s.logFailure("record webhook attempt", err)
+		if !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
+			return job{}, false
+		}
+		time.Sleep(batchDelay * 100)
+	}
+	s.logAttempt(j, a, out, paused)
+	if len(jobs) == 0 {
+		return job{}, false
+	}
+	return jobs[0], true
+}
+
+// recordOutcome stores an attempt and updates its delivery, stream and target.
+// It returns the target if this attempt paused it, and the zero Target otherwise.
+func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, out outcome,
+	now time.Time) (paused webhook.Target, err error) {
+	d := j.delivery
+	d.Attempts++
+	if !j.probe {
+		d.Step++
+	}
+	a.N, d.State = d.Attempts, out.state
+	due := out.retryAt
+	if d.State != webhook.Pending {
+		d.DoneAt = now
+		if d.Position < j.stream.Enqueued {
+			due = now
+		}
+	}
+	// ReleaseStream comes first because it fails with Conflict when the lease is
+	// lost, and then nothing must be written.
+	if err := s.store.ReleaseStream(ctx, j.stream, due, now); err != nil {
+		return paused, err
+	}
+	if err := s.store.RecordAttempt(ctx, d, a); err != nil {
+		return paused, err
+	}
+	if d.State == webhook.Delivered {
+		if j.target.Failures > 0 {
+			err = s.store.ClearTarget(ctx, d.ProjectID, d.URL, now)
+		}
+		return paused, err
+	}
+	t, err := s.store.RecordTargetFailure(ctx, d.ProjectID, d.URL, now)
+	if err != nil || t.Paused() && d.State != webhook.Gone {
+		return paused, err
+	}
+	switch {
+	case d.State == webhook.Gone:
+		t.PausedAt, t.Notice = now, "the target answered 410 (webhook.Gone): resume it manually"
+	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
+		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
+		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is probed every " + probeInterval.String()
+	default:
+		return paused, nil
+	}
+	return t, s.store.PauseTarget(ctx, t)
+}
+
+// logAttempt logs the result of an attempt. It logs only scheme and host of the
+// target, because the path may contain a secret.
+func (s *Service) logAttempt(j job, a webhook.Attempt, out outcome, paused webhook.Target) {
+	host := j.stream.URL
+	if u, err := url.Parse(host); err == nil {
+		host = u.Scheme + "://" + u.Host
+	}
+	fields := []any{"project_id", j.stream.ProjectID, "target", host, "delivery_id", j.delivery.ID, "status", a.Status}
+	if a.Error != "" {
+		fields = append(fields, "error", a.Error)
+	}
+	switch {
+	case out.state == webhook.Failed:
+		s.log.Warn("webhook delivery failed after the last attempt", fields...)
+	case out.state == webhook.Delivered && j.target.Paused():
+		s.log.Info("webhook target recovered", fields...)
+	default:
+		s.log.Debug("webhook attempt", append(fields, "state", out.state)...)
+	}
+	if paused.Paused() {
+		s.log.Warn("webhook target paused", append(fields, "notice", paused.Notice)...)
+	}
+}

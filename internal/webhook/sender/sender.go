@@ -1,0 +1,109 @@
+// Package sender sends the deliveries that the package webhook records: at least
+// once, in order, and with retries for three days. Any node may lease and send
+// them.
+//
+// It imports the standard library, client/sign, fault, key and webhook. It sends
+// through a Poster, which the package post implements.
+package sender
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"parley/internal/key"
+	"parley/internal/webhook"
+)
+
+// Store leases deliveries and stores the results of attempts. Methods that write
+// run inside Write; those that read may.
+type Store interface {
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+
+	// DueBuckets returns the names of the buckets that have due streams.
+	DueBuckets(ctx context.Context, now time.Time) ([]string, error)
+	// LeaseStreams leases at most n due streams of a bucket until a time, those
+	// that have been due longest first.
+	LeaseStreams(ctx context.Context, bucket string, n int, leaseID string,
+		now, until time.Time) ([]webhook.Stream, error)
+	// NextDelivery returns the first pending delivery of a stream and the failure
+	// record of its target; NotFound when none is pending.
+	NextDelivery(ctx context.Context, streamID string) (webhook.Delivery, webhook.Target, error)
+	// ReleaseStream ends the lease of a stream and makes it due at due. With the
+	// zero time it is due at now if deliveries were added during the lease, and not
+	// due otherwise. Conflict when the lease was lost.
+	ReleaseStream(ctx context.Context, s webhook.Stream, due, now time.Time) error
+	// RecordAttempt inserts an attempt and updates its delivery.
+	RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.Attempt) error
+
+	// RecordTargetFailure increments the failures of a URL.
+	RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error)
+	PauseTarget(ctx context.Context, t webhook.Target) error
+	// AcquireProbe reports whether a probe of a paused target is due, and if so
+	// moves the next one to next, so that only one caller probes.
+	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
+	// Postpone makes streams to a URL that are due at now due at until.
+	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
+	// ClearTarget deletes the failure record of a URL and makes its waiting streams
+	// due.
+	ClearTarget(ctx context.Context, projectID, url string, now time.Time) error
+	// PruneDeliveries deletes at most limit deliveries created before a time, the
+	// oldest first, and returns their number.
+	PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
+	// PruneStreams deletes at most limit streams that have not changed since a time
+	// and cannot get deliveries anymore: those of finished rooms and of replays.
+	PruneStreams(ctx context.Context, before time.Time, limit int) error
+}
+
+// Message is the HTTP request of an attempt.
+type Message struct {
+	URL    string
+	Header http.Header
+	Body   []byte
+}
+
+// Response is the result of an attempt.
+type Response struct {
+	Status     int           // 0 without a response
+	Error      string        // reason why there is no response, one sentence
+	Body       string        // first kilobyte
+	RetryAfter time.Duration // 0 without the header Retry-After
+}
+
+// Poster sends messages. It does not follow redirects, and stops when ctx ends.
+type Poster interface {
+	Post(ctx context.Context, m Message) Response
+}
+
+// Keyrings returns the secrets of projects.
+type Keyrings interface {
+	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
+}
+
+// Signal wakes the sender after new deliveries were committed.
+type Signal interface {
+	Wake()
+	Woken() <-chan struct{}
+}
+
+// Service sends deliveries.
+type Service struct {
+	store    Store
+	signal   Signal
+	keyrings Keyrings
+	poster   Poster
+	now      func() time.Time
+	newID    func() string
+	log      *slog.Logger
+
+	node    string
+	buckets buckets
+}
+
+// NewService returns a Service. Call Run to send deliveries.
+func NewService(store Store, signal Signal, keyrings Keyrings, poster Poster, now func() time.Time,
+	newID func() string, log *slog.Logger) *Service {
+	return &Service{store: store, signal: signal, keyrings: keyrings, poster: poster, now: now, newID: newID, log: log,
+		node: newID(), buckets: buckets{byName: map[string]*bucket{}}}
+}
