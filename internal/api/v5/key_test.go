@@ -25,13 +25,13 @@ func testKeyRotation(t *testing.T, url string) {
 	target := prefix + "keys"
 	get := func() Keys {
 		t.Helper()
-		answer := c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil)
+		resp := c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil)
 		var wire map[string]map[string]any
-		keys := decodeData[json.RawMessage](t, answer)
+		keys := decodeData[json.RawMessage](t, resp)
 		must(t, json.Unmarshal(keys, &wire))
 		shown, whole := wire["current"]["api_key"], b.issued.APIKey.Reveal()
 		if shown != whole[:8]+"…"+whole[len(whole)-4:] {
-			t.Errorf("the key is shown as %v", shown)
+			t.Errorf("got api_key %v, want only its first eight and last four characters", shown)
 		}
 		var out Keys
 		must(t, json.Unmarshal(keys, &out))
@@ -54,7 +54,7 @@ func testKeyRotation(t *testing.T, url string) {
 	for range 2 {
 		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil), nil)
 	}
-	// What is counted is kept over a restart.
+	// The counts survive a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
@@ -63,11 +63,11 @@ func testKeyRotation(t *testing.T, url string) {
 	}
 	b.now = b.now.Add(2 * time.Hour)
 	if keys = get(); keys.Overlap != nil {
-		t.Errorf("after its end: %+v", keys.Overlap)
+		t.Errorf("got overlap %+v after its end, want none", keys.Overlap)
 	}
 }
 
-// TestAppendKeys_MatchesEncodingJSON holds what is written by hand to what encoding/json writes.
+// TestAppendKeys_MatchesEncodingJSON compares appendKeys with encoding/json.
 func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -18,7 +18,7 @@ const (
 	maxLimit     = 100
 )
 
-// getRequests answers with a page of recent calls.
+// getRequests returns a page of recent calls.
 func (s *Server) getRequests(c *call) ([]byte, error) {
 	limit, below, err := parsePageQuery(c.request.URL.RawQuery)
 	if err != nil {
@@ -59,8 +59,9 @@ func stringOrNil(text string) *string {
 	return &text
 }
 
-// parsePageQuery reads limit and cursor from a query. Whatever else stands in it is
-// ignored, even if it is malformed.
+// parsePageQuery reads limit and cursor from a query. It ignores all other
+// parameters, even malformed ones. The page lists the calls with numbers below
+// the returned one.
 func parsePageQuery(query string) (limit int, below int64, err error) {
 	limit, below = defaultLimit, math.MaxInt64
 	seen := map[string]bool{}
@@ -92,7 +93,8 @@ func parsePageQuery(query string) (limit int, below int64, err error) {
 	return limit, below, nil
 }
 
-// encodeCursor names the place behind a call: what follows has smaller numbers.
+// encodeCursor returns the cursor of the page after call n, which lists the calls
+// with smaller numbers.
 func encodeCursor(n int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }

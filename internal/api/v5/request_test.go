@@ -12,7 +12,7 @@ import (
 	"parley/internal/usage"
 )
 
-// flushRequestLog waits until what was noted is written.
+// flushRequestLog writes the recorded calls to the database.
 func (b *fixture) flushRequestLog(t testing.TB) {
 	t.Helper()
 	b.recorder.ExplainPending()
@@ -65,7 +65,7 @@ func testListRequests(t *testing.T, url string) {
 		}
 	}
 	if seen != 6 {
-		t.Errorf("%d calls were listed, want 6", seen)
+		t.Errorf("got %d calls, want 6", seen)
 	}
 
 	t.Run("of this project only", func(t *testing.T) {
@@ -79,10 +79,10 @@ func testListRequests(t *testing.T, url string) {
 	})
 	t.Run("not configured", func(t *testing.T) {
 		c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute}), func() {
-			answer := call("requests")
+			resp := call("requests")
 			var body strings.Builder
-			must(t, answer.Header.Write(&body))
-			if page := decodeData[map[string]any](t, answer); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
+			must(t, resp.Header.Write(&body))
+			if page := decodeData[map[string]any](t, resp); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
 				t.Errorf("%v", page)
 			}
 		})
@@ -120,7 +120,7 @@ func testRetiredKeys(t *testing.T, url string) {
 	}
 	items := b.listCalls(t, 100)
 	if len(items) != 6 {
-		t.Fatalf("%d items", len(items))
+		t.Fatalf("got %d items, want 6", len(items))
 	}
 	for i, item := range items {
 		want := RequestItem{KeySlot: Retired, AuthResult: RetiredKey}
@@ -131,12 +131,12 @@ func testRetiredKeys(t *testing.T, url string) {
 			want = RequestItem{KeySlot: Overlap, AuthResult: Ok}
 		}
 		if item.KeySlot != want.KeySlot || item.AuthResult != want.AuthResult {
-			t.Errorf("%d: %+v", i, item)
+			t.Errorf("item %d: got %+v, want %+v", i, item, want)
 		}
 	}
 	b.now = b.now.Add(8 * 24 * time.Hour)
 	must(t, b.keys.Sweep(t.Context()))
 	if call(old, b.timestamp(0)) != 401 || len(b.listCalls(t, 100)) != 6 {
-		t.Error("a key that was forgotten is still known")
+		t.Error("a deleted key is still known")
 	}
 }

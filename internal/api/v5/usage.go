@@ -6,7 +6,7 @@ import (
 	"parley/internal/usage"
 )
 
-// getUsage answers with what the organization has used this month.
+// getUsage returns the usage of the organization in the current month.
 func (s *Server) getUsage(c *call) ([]byte, error) {
 	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization)
 	if err != nil {

@@ -16,13 +16,13 @@ import (
 	"parley/internal/usage"
 )
 
-// attendanceRow is one row of the ledger.
+// attendanceRow is one attendance record.
 type attendanceRow struct {
 	kind         room.Type
-	joined, left time.Time // left is zero for who is still there
+	joined, left time.Time // left is zero while the person is present
 }
 
-// insertAttendance writes a room with its sessions and attendance.
+// insertAttendance inserts a room with a session and attendance.
 func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time, people []attendanceRow) {
 	t.Helper()
 	r := &room.Room{ID: newID(), ProjectID: projectID, Type: kind, State: room.Active, Title: "T", CreatorName: "A", MaxParticipants: 1000,
@@ -48,7 +48,8 @@ func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Typ
 	}))
 }
 
-// TestUsage_SumOfAttendance adds the ledger up by itself.
+// TestUsage_SumOfAttendance compares the usage with an independent sum of the
+// attendance.
 func TestUsage_SumOfAttendance(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, testUsageTotals)
@@ -203,7 +204,7 @@ func TestLimits_ByPlan(t *testing.T) {
 	gold := "gold"
 	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID, project.OrganizationChanges{Plan: &gold})
 	must(t, err)
-	check("a plan nobody knows", "")
+	check("an unknown plan", "")
 	c.WithHandler(b.serve(t, usage.NewBuiltinProvider([]usage.Plan{{Name: "gold", MaxParticipants: 5, RoomDuration: 60, BreakoutRooms: 0}}), b.options), func() {
 		check("a plan", "plan:gold", 5, 60, 0)
 	})
