@@ -13,8 +13,8 @@ const docsDir = "docs"
 
 // docsPolicy is the Content-Security-Policy of the documentation. It allows
 // data: images because the viewer's styles contain some.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'"
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'"
 
 // Docs serves the documentation: /docs, its pages /docs/{name}, and their
 // assets.

@@ -15,8 +15,9 @@ import (
 
 // pagePolicy is the Content-Security-Policy of the room page: it may load only
 // from its own host.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
-	"media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; " +
+	"manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
 // roomPrefix precedes the room's id in the path of a room page.
 const roomPrefix = "r/"

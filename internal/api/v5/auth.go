@@ -71,16 +71,20 @@ func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	case !fault.Is(err, fault.NotFound):
 		return err
 	}
-	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
-		Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew), Repeated: !(hasKey && hasTimestamp && hasSignature)}
+	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
+		Signature: signature,
+		Body:      body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew),
+		Repeated: !(hasKey && hasTimestamp && hasSignature)}
 	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
-	c.authenticated = valid && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh && !c.authDetails.Repeated
+	c.authenticated = valid && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh &&
+		!c.authDetails.Repeated
 	if c.authenticated {
 		return nil
 	}
 	if s.options.Failures != nil {
 		if over, after := s.options.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
-			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
+			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
+				Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
 	return errUnauthorized
@@ -105,8 +109,10 @@ func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
 		return
 	}
 	r := c.request
-	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.receivedAt,
-		Method: r.Method, Path: r.URL.Path, Status: status, Code: string(code), Micros: s.now().Sub(c.receivedAt).Microseconds(),
+	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID,
+		ReceivedAt: c.receivedAt,
+		Method:     r.Method, Path: r.URL.Path, Status: status, Code: string(code),
+		Micros:  s.now().Sub(c.receivedAt).Microseconds(),
 		KeySlot: string(c.key.Slot), AuthResult: requestlog.OK, UserAgent: r.UserAgent()}
 	if len(call.UserAgent) > maxUserAgent {
 		call.UserAgent = strings.Clone(call.UserAgent[:maxUserAgent])

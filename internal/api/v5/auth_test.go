@@ -114,7 +114,8 @@ func rejectedCalls() []rejectedCall {
 		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
-			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once", nil))
+			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once",
+				nil))
 			return h
 		}, result: requestlog.BadSignature},
 		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.BadSignature, hint: requestlog.HintBody},
@@ -165,9 +166,11 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 		if item.Hint != nil {
 			hint = *item.Hint
 		}
-		if *item.UserAgent != tc.name || string(item.AuthResult) != string(tc.result) || hint != tc.hint || item.Status != 401 ||
+		if *item.UserAgent != tc.name || string(item.AuthResult) != string(tc.result) || hint != tc.hint ||
+			item.Status != 401 ||
 			*item.Code != "SVC_UNAUTHORIZED" || item.Path != prefix+"requests" || item.KeySlot != Current {
-			t.Errorf("%s: got log entry %+v with hint %q, want result %s, hint %q", tc.name, item, hint, tc.result, tc.hint)
+			t.Errorf("%s: got log entry %+v with hint %q, want result %s, hint %q", tc.name, item, hint, tc.result,
+				tc.hint)
 		}
 	}
 }
@@ -190,7 +193,8 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, target := range []string{
-		prefix + "keys", prefix + "keys?", prefix + "keys?b=2&a=1&a=%41+%c3%a9;x", prefix + "keys?%zz", prefix + "k%65ys", prefix + "keys?project_id=other&organization_id=x",
+		prefix + "keys", prefix + "keys?", prefix + "keys?b=2&a=1&a=%41+%c3%a9;x", prefix + "keys?%zz",
+		prefix + "k%65ys", prefix + "keys?project_id=other&organization_id=x",
 		prefix + "keys?x=\u00e9", prefix + "keys?next=http://example.org/?a#b",
 	} {
 		r := httptest.NewRequest(http.MethodGet, prefix+"keys", nil)
@@ -206,8 +210,10 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 		}
 	}
 	for name, header := range map[string]http.Header{
-		"just old enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(-300*time.Second), nil),
-		"just new enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(300*time.Second), nil),
+		"just old enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget,
+			b.timestamp(-300*time.Second), nil),
+		"just new enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget,
+			b.timestamp(300*time.Second), nil),
 		"capitals in hex": func() http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("hash-signature", strings.ToUpper(h.Get("hash-signature")))

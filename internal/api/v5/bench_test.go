@@ -36,7 +36,8 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 		s.recorder = requestlog.NewRecorder(s.db, time.Now)
 		s.options.RequestLog = s.recorder
 	})
-	api, err := NewHandler(fix.keys, usage.NewService(fix.db, usage.NewBuiltinProvider(nil), time.Now), fix.counter, time.Now, fix.options)
+	api, err := NewHandler(fix.keys, usage.NewService(fix.db, usage.NewBuiltinProvider(nil), time.Now), fix.counter,
+		time.Now, fix.options)
 	must(b, err)
 	// The log has its default format, but is discarded.
 	handler := httpx.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
@@ -98,7 +99,8 @@ func BenchmarkAuthenticate(b *testing.B) {
 			}
 			r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 			must(b, err)
-			r.RequestURI, r.Header = prefix+"keys", signHeaders(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(fix.now), nil)
+			r.RequestURI, r.Header = prefix+"keys",
+				signHeaders(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(fix.now), nil)
 			b.ReportAllocs()
 			for b.Loop() {
 				if err := s.authenticate(nil, &call{request: r, receivedAt: fix.now}); err != errUnauthorized {

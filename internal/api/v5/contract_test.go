@@ -190,37 +190,46 @@ func TestContract(t *testing.T) {
 			header := b.signedHeaders("GET", target, nil)
 			expect := func(resp *http.Response, status int, code, message string) {
 				t.Helper()
-				if gotCode, got := decodeError(t, resp); resp.StatusCode != status || gotCode != code || got != message {
+				if gotCode, got := decodeError(t, resp); resp.StatusCode != status || gotCode != code ||
+					got != message {
 					t.Errorf("got %d %s %q\nwant %d %s %q", resp.StatusCode, gotCode, got, status, code, message)
 				}
 			}
 			resp := get(t, target, header, nil)
 			decodeData[map[string]any](t, resp)
-			if used := resp.Header.Get("X-Gateway-Requests-Used"); resp.StatusCode == 200 && used == "" || i == 0 && used != "1" {
+			if used := resp.Header.Get("X-Gateway-Requests-Used"); resp.StatusCode == 200 && used == "" || i == 0 &&
+				used != "1" {
 				t.Errorf("used: %q", used)
 			}
-			if resp := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil), nil); resp.StatusCode != 200 {
+			if resp := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil),
+				nil); resp.StatusCode != 200 {
 				t.Errorf("HEAD: %d", resp.StatusCode)
 			}
-			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED",
+				"the API key, signature or timestamp was not accepted")
 			suspended(func() {
 				expect(get(t, target, header, nil), 403, "SVC_GATEWAY_PROJECT_SUSPENDED", "the project is suspended")
-				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED",
+					"the API key, signature or timestamp was not accepted")
 			})
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Inactive))
-			decodeData[map[string]any](t, get(t, target, header, nil)) // version 5 ignores the status that the client controls
+			decodeData[map[string]any](t, get(t, target, header,
+				nil)) // version 5 ignores the status that the client controls
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
 
 			large := make([]byte, httpx.MaxBodySize+1)
-			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
+			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST",
+				"the body must not be larger than 65536 bytes")
 			post := c.Do(t, http.MethodPost, target, header, nil)
 			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")
 			if post.Header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow: %q", post.Header.Get("Allow"))
 			}
 			c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Disabled: true}), func() {
-				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
-				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
+				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED",
+					"version 5 is disabled in this environment")
+				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED",
+					"version 5 is disabled in this environment")
 			})
 			c.WithHandler(b.serve(t, usage.NoProvider{}, full), func() {
 				resp := get(t, target, header, nil)
@@ -228,9 +237,11 @@ func TestContract(t *testing.T) {
 				if resp.Header.Get("Retry-After") != "2" {
 					t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
 				}
-				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED", "too many calls from this address failed to authenticate, try again later")
+				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED",
+					"too many calls from this address failed to authenticate, try again later")
 			})
-			unavailable := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
+			unavailable := &fault.Error{Kind: fault.Unavailable,
+				Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
 			c.WithHandler(b.failingHandler(t, unavailable), func() {
 				resp := get(t, target, header, nil)
 				expect(resp, 503, "SVC_GATEWAY_UNAVAILABLE", unavailable.Message)
@@ -239,7 +250,8 @@ func TestContract(t *testing.T) {
 				}
 			})
 			c.WithHandler(b.failingHandler(t, errors.New("secret cause")), func() {
-				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE", "the gateway is unavailable, try again in a moment")
+				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE",
+					"the gateway is unavailable, try again in a moment")
 			})
 		})
 	}
@@ -264,13 +276,15 @@ func TestContract(t *testing.T) {
 			for _, h := range []http.Handler{b.handler, b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute})} {
 				c.WithHandler(h, func() {
 					resp := get(t, target, b.signedHeaders("GET", target, nil), nil)
-					if code, got := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" || got != message {
+					if code, got := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" ||
+						got != message {
 						t.Errorf("%s: %d %s %q, want %q", query, resp.StatusCode, code, got, message)
 					}
 				})
 			}
 		}
-		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=999999999999", "x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
+		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=999999999999",
+			"x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
 			target := prefix + "requests?" + query
 			decodeData[Requests](t, get(t, target, b.signedHeaders("GET", target, nil), nil))
 		}
@@ -288,7 +302,8 @@ func TestContract(t *testing.T) {
 	t.Run("other paths", func(t *testing.T) {
 		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yaml"} {
 			resp := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
-			if code, _ := decodeError(t, resp); resp.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" || resp.Header.Get("Allow") != "" {
+			if code, _ := decodeError(t, resp); resp.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" ||
+				resp.Header.Get("Allow") != "" {
 				t.Errorf("%q: %d %s", path, resp.StatusCode, code)
 			}
 		}
@@ -334,7 +349,8 @@ func (alwaysLimited) RecordAttempt(netip.Addr) (bool, time.Duration) {
 // failingHandler returns a handler whose key lookup fails with err.
 func (b *fixture) failingHandler(t testing.TB, err error) http.Handler {
 	t.Helper()
-	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now, Options{})
+	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now,
+		Options{})
 	must(t, herr)
 	return withMiddleware(h)
 }
@@ -362,7 +378,8 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	b := setup(t, nil)
 	call := func(c requestSender) string {
 		target := prefix + "limits"
-		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
+		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil),
+			nil).Header.Get("X-Gateway-Requests-Used")
 	}
 	c := apitest.New(t, Description(), b.handler)
 	for n := 1; n <= 3; n++ {
@@ -381,7 +398,8 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	// Another project of the organization has the same count.
 	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 	must(t, err)
-	resp := c.Do(t, http.MethodGet, prefix+"limits", signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
+	resp := c.Do(t, http.MethodGet, prefix+"limits",
+		signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
 	if got := resp.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
 		t.Errorf("%q, want 6", got)
 	}
@@ -398,7 +416,8 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 		t.Errorf("%q, want 1", got)
 	}
 	// If the counter fails, the response is the same and the count unavailable.
-	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{}, func() time.Time { return b.now }, b.options)
+	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{},
+		func() time.Time { return b.now }, b.options)
 	must(t, err)
 	if got := call(apitest.New(t, Description(), withMiddleware(h))); got != "unavailable" {
 		t.Errorf("%q", got)

@@ -16,8 +16,9 @@ var (
 	errDisabled         = fault.New(fault.NotFound, codeDisabled, "version 5 is disabled in this environment")
 	errResourceNotFound = fault.New(fault.NotFound, "resource_not_found", "there is no such resource")
 	errMethodNotAllowed = fault.New(fault.NotFound, "resource_not_found", "this resource is read with GET or HEAD")
-	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized", "the API key, signature or timestamp was not accepted")
-	errSuspended        = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized",
+		"the API key, signature or timestamp was not accepted")
+	errSuspended = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 )
 
 // mapError returns the status, the code and the message of an error in version 5.

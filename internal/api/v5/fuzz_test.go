@@ -16,7 +16,8 @@ func FuzzHeaders(f *testing.F) {
 	b := setup(f, nil)
 	for _, tc := range rejectedCalls() {
 		h := tc.header(b)
-		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"), h.Get("hash-signature"), listTarget, tc.body)
+		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"),
+			h.Get("hash-signature"), listTarget, tc.body)
 	}
 	f.Add("KEY", "NOW", "RIGHT", prefix+"keys?\x00\n", "")
 	f.Fuzz(func(t *testing.T, apiKey, timestamp, signature, target, body string) {
@@ -31,7 +32,8 @@ func FuzzHeaders(f *testing.F) {
 		r.Header = http.Header{"Api-Key": {apiKey}, "Timestamp": {timestamp}, "Hash-Signature": {signature}}
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
-		allowed := apiKey == b.issued.APIKey.Reveal() && strings.EqualFold(signature, right) && !strings.Contains(target, "\n")
+		allowed := apiKey == b.issued.APIKey.Reveal() && strings.EqualFold(signature, right) &&
+			!strings.Contains(target, "\n")
 		switch w.Code {
 		case 200, 400:
 			if !allowed {
@@ -51,7 +53,8 @@ func FuzzHeaders(f *testing.F) {
 // FuzzPage sends arbitrary queries.
 func FuzzPage(f *testing.F) {
 	b := setup(f, nil)
-	for _, seed := range []string{"", "limit=1", "limit=0", "limit=%31", "limit=1&limit=1", "cursor=AAAAAAAAAAA", "cursor=%41", "&&=&limit", "%zz=1", "limit=99999999999999999999", "cursor=__________8", "a;limit=2"} {
+	for _, seed := range []string{"", "limit=1", "limit=0", "limit=%31", "limit=1&limit=1", "cursor=AAAAAAAAAAA",
+		"cursor=%41", "&&=&limit", "%zz=1", "limit=99999999999999999999", "cursor=__________8", "a;limit=2"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -20,14 +20,16 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active, SigningProfile: sign.Profile,
-				CreatedAt: Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
+			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active,
+				SigningProfile: sign.Profile,
+				CreatedAt:      Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
 		case k.Live(c.receivedAt):
 			n, last, err := s.keyUsage(c, k)
 			if err != nil {
 				return nil, err
 			}
-			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring, RetiringSince: Time(k.RetiringSince),
+			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring,
+				RetiringSince: Time(k.RetiringSince),
 				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: timeOrNil(last), RequestsSinceRotation: n}
 		}
 	}
@@ -92,7 +94,8 @@ func appendTime(b []byte, t *Time) []byte {
 // escapes.
 func appendText(b []byte, text string) []byte {
 	for _, c := range text {
-		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' || c == '\uFFFD' {
+		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' ||
+			c == '\uFFFD' {
 			quoted, err := json.Marshal(text)
 			if err != nil {
 				panic(err) // unreachable because every string can be encoded

@@ -38,7 +38,8 @@ func testKeyRotation(t *testing.T, url string) {
 		return out
 	}
 	first := get()
-	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" || !time.Time(*first.Current.LastUsedAt).Equal(b.now) {
+	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" ||
+		!time.Time(*first.Current.LastUsedAt).Equal(b.now) {
 		t.Errorf("%+v", first)
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
@@ -47,12 +48,15 @@ func testKeyRotation(t *testing.T, url string) {
 	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
 	b.now = b.now.Add(time.Minute)
 	keys := get()
-	if keys.Overlap == nil || keys.Overlap.Id != first.Current.Id || keys.Overlap.RequestsSinceRotation != 0 || !time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
-		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) || !time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
+	if keys.Overlap == nil || keys.Overlap.Id != first.Current.Id || keys.Overlap.RequestsSinceRotation != 0 ||
+		!time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
+		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) ||
+		!time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
 		t.Fatalf("%+v", keys.Overlap)
 	}
 	for range 2 {
-		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil), nil)
+		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil),
+			nil)
 	}
 	// The counts survive a restart.
 	must(t, b.counter.Flush(t.Context()))
@@ -82,10 +86,12 @@ func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 			moment := at(name)
 			return &moment
 		}
-		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51, CreatedAt: at("created"), LastUsedAt: maybe("used")}}
+		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51,
+			CreatedAt: at("created"), LastUsedAt: maybe("used")}}
 		if rapid.Bool().Draw(t, "overlap") {
-			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"), OverlapEndsAt: at("ends"),
-				LastUsedAt: maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
+			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"),
+				OverlapEndsAt: at("ends"),
+				LastUsedAt:    maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
 		}
 		want, err := json.Marshal(KeysAnswer{Data: k})
 		if err != nil {

@@ -25,7 +25,7 @@ func TestServeHTTP_OrderOfChecks(t *testing.T) {
 	for _, tc := range []struct {
 		status int
 		code   string
-		fix   func()
+		fix    func()
 	}{
 		{404, "SVC_GATEWAY_DISABLED", func() { options.Disabled = false }},
 		{404, "SVC_RESOURCE_NOT_FOUND", func() { target = prefix + "requests?limit=0" }},

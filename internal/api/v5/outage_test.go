@@ -40,7 +40,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	send := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
 		start := time.Now()
-		resp := c.Do(t, http.MethodGet, prefix+route, signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
+		resp := c.Do(t, http.MethodGet, prefix+route,
+			signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
 		if elapsed := time.Since(start); elapsed > time.Second {
 			t.Errorf("%s took %v", route, elapsed)
 		}
@@ -52,7 +53,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	}
 	unavailable := func(resp *http.Response, what string) {
 		t.Helper()
-		if code, _ := decodeError(t, resp); resp.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" || resp.Header.Get("Retry-After") == "" {
+		if code, _ := decodeError(t, resp); resp.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" ||
+			resp.Header.Get("Retry-After") == "" {
 			t.Errorf("%s: %d %s", what, resp.StatusCode, code)
 		}
 	}
@@ -72,7 +74,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	// A new counter cannot read the earlier count.
 	b.counter = live.NewCounter(b.db, func() time.Time { return b.now })
 	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() {
-		if resp := call("limits"); resp.StatusCode != 200 || resp.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
+		if resp := call("limits"); resp.StatusCode != 200 ||
+			resp.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
 			t.Errorf("%d %q", resp.StatusCode, resp.Header.Get("X-Gateway-Requests-Used"))
 		}
 		unavailable(call("requests"), "requests without a count")

@@ -25,7 +25,8 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 		return nil, err
 	}
 	if s.options.RequestLog == nil {
-		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable, Items: []RequestItem{}}})
+		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable,
+			Items: []RequestItem{}}})
 	}
 	calls, more, err := s.options.RequestLog.List(c.timeoutContext(), c.key.ProjectID, below, limit)
 	if err != nil {
@@ -43,8 +44,9 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 }
 
 func newRequestItem(c requestlog.Call) RequestItem {
-	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path, Status: c.Status,
-		Code: stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
+	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path,
+		Status: c.Status,
+		Code:   stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
 		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: stringOrNil(c.Hint), UserAgent: stringOrNil(c.UserAgent)}
 	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew

@@ -47,8 +47,10 @@ func testListRequests(t *testing.T, url string) {
 		t.Fatalf("%+v", page)
 	}
 	latest := page.Items[0]
-	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 || *latest.Code != "SVC_GATEWAY_PROJECT_SUSPENDED" ||
-		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil || *latest.ClockSkewSeconds != 0 ||
+	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 ||
+		*latest.Code != "SVC_GATEWAY_PROJECT_SUSPENDED" ||
+		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil ||
+		*latest.ClockSkewSeconds != 0 ||
 		*latest.UserAgent != "test/1" || latest.KeySlot != Current {
 		t.Errorf("%+v", latest)
 	}
@@ -72,8 +74,10 @@ func testListRequests(t *testing.T, url string) {
 		_, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 		must(t, err)
 		b.flushRequestLog(t)
-		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests", sign.FormatTimestamp(b.now), nil)
-		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header, nil)); len(page.Items) != 0 || page.NextCursor != nil {
+		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests",
+			sign.FormatTimestamp(b.now), nil)
+		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header,
+			nil)); len(page.Items) != 0 || page.NextCursor != nil {
 			t.Errorf("%+v", page)
 		}
 	})
@@ -82,7 +86,8 @@ func testListRequests(t *testing.T, url string) {
 			resp := call("requests")
 			var body strings.Builder
 			must(t, resp.Header.Write(&body))
-			if page := decodeData[map[string]any](t, resp); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
+			if page := decodeData[map[string]any](t, resp); len(page) != 2 || page["availability"] != "unavailable" ||
+				len(page["items"].([]any)) != 0 {
 				t.Errorf("%v", page)
 			}
 		})
@@ -99,7 +104,8 @@ func testRetiredKeys(t *testing.T, url string) {
 	c := apitest.New(t, Description(), b.handler)
 	old, target := b.issued, prefix+"keys"
 	call := func(issued key.IssuedCredentials, timestamp string) int {
-		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target, timestamp, nil), nil).StatusCode
+		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target,
+			timestamp, nil), nil).StatusCode
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
 	must(t, err)

@@ -59,7 +59,10 @@ type CallCounter interface {
 type RequestLog interface {
 	Record(requestlog.Call)
 	RecordRefused(requestlog.Call, requestlog.RefusedCall)
-	List(ctx context.Context, projectID string, below int64, limit int) (calls []requestlog.NumberedCall, more bool, err error)
+	// List returns up to limit calls of a project with numbers below below, the
+	// newest first, and whether there are more.
+	List(ctx context.Context, projectID string, below int64, limit int) (
+		calls []requestlog.NumberedCall, more bool, err error)
 }
 
 // RateLimiter limits the calls of each key.
@@ -76,7 +79,7 @@ type FailureLimiter interface {
 
 // Options configures version 5. The nil values turn off the respective part.
 type Options struct {
-	Disabled   bool // every request is a 404
+	Disabled   bool           // every request is a 404
 	Skew       time.Duration  // the maximum difference between timestamp and clock
 	RequestLog RequestLog     // nil if calls are not stored
 	Rate       RateLimiter    // nil for no limit
@@ -95,7 +98,8 @@ type Server struct {
 
 // NewHandler returns the handler for all paths under /api/v5/. It returns an
 // error if the embedded description is invalid.
-func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time, options Options) (http.Handler, error) {
+func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time,
+	options Options) (http.Handler, error) {
 	text, err := descriptionJSON()
 	if err != nil {
 		return nil, err
@@ -178,7 +182,8 @@ func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, 
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
 		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
-			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls with this API key, try again later", RetryAfter: after}
+			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
+				Message: "too many calls with this API key, try again later", RetryAfter: after}
 		}
 	}
 	if c.keyring.Project.Suspended() {

@@ -104,8 +104,7 @@ func SignatureCases() []ErrorCase {
 			h["Hash-Signature"] = SignedHeaders(b.Issued.GatewaySecret, body)["Hash-Signature"]
 		}),
 		unauthorizedCase("no signature", func(_ *Fixture, h http.Header, _ []byte) { h.Del("hash-signature") }),
-		unauthorizedCase("two signatures", func(_ *Fixture, h http.Header,
-			_ []byte) {
+		unauthorizedCase("two signatures", func(_ *Fixture, h http.Header, _ []byte) {
 			h.Add("hash-signature", h.Get("hash-signature"))
 		}),
 		unauthorizedCase("no Base64", func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "%%%") }),

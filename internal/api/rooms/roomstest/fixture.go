@@ -187,8 +187,9 @@ func (f FailingService) Invite(context.Context, project.Project, string, room.In
 }
 
 // Reschedule returns Err.
-func (f FailingService) Reschedule(context.Context, project.Project, string, room.RescheduleRequest) (room.Created,
-	error) {
+func (f FailingService) Reschedule(context.Context, project.Project, string, room.RescheduleRequest) (
+	room.Created, error,
+) {
 	return room.Created{}, f.Err
 }
 

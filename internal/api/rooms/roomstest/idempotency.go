@@ -38,7 +38,8 @@ func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route str
 	if first.StatusCode != 200 || again.StatusCode != 200 || text != same ||
 		first.Header.Get("X-Ignored-Fields") != "metadata.default_lock_settings" ||
 		again.Header.Get("X-Ignored-Fields") != first.Header.Get("X-Ignored-Fields") {
-		t.Errorf("the same answer again: %d %s %v\n%d %s %v", first.StatusCode, text, first.Header, again.StatusCode,
+		t.Errorf("a repeated request: got %d %s %v\nthen %d %s %v\nwant the same response twice",
+			first.StatusCode, text, first.Header, again.StatusCode,
 			same, again.Header)
 	}
 	if other, text := post("another ~ key!"); other.StatusCode != 200 || text == same {

@@ -23,10 +23,10 @@ const (
 type operation struct {
 	route              string                                               // with its query
 	fields             func(t testing.TB, h *MeetingFixture) map[string]any // of the body; nil is a GET
-	roomLocation       string                                               // where the room's id is: "body", "query", "path" or nowhere
+	roomLocation       string                                               // of room_id: "body", "query", "path" or ""
 	needsActiveProject bool                                                 // requires an active project
 	idempotent         bool                                                 // accepts an Idempotency-Key
-	endedMessage       string                                               // the error for a room that is over; "" if there is none
+	endedMessage       string                                               // the error for a room that is over, if any
 	errorCases         []ErrorCase                                          // of fields
 	invalidQueries     map[string]string                                    // wrong queries and their errors
 }
@@ -57,7 +57,8 @@ func (h *MeetingFixture) operations() []operation {
 				FieldCase("name blank", SetField("name", " "), "name must have 1 to 255 characters and not be blank"),
 				FieldCase("name too long", SetField("name", long), "name must have at most 255 characters, not 256"),
 				FieldCase("external_user_id of somebody else", SetField("external_user_id", "4712"),
-					"external_user_id cannot first be assigned at start: leave it out, or send that of the room's creation"),
+					"external_user_id cannot first be assigned at start: "+
+						"leave it out, or send that of the room's creation"),
 				FieldCase("external_user_id a number", SetField("external_user_id", 4711),
 					"external_user_id must be a string"),
 			}},
@@ -345,7 +346,8 @@ func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 	first, again := h.send(t, s, nil), h.send(t, s, nil)
 	if a, b := EncodeJSON(t, DecodeFields(t, first)), EncodeJSON(t, DecodeFields(t, again)); first.StatusCode != 200 ||
 		again.StatusCode != 200 || string(a) != string(b) {
-		t.Errorf("the same answer again: %d %s, %d %s", first.StatusCode, a, again.StatusCode, b)
+		t.Errorf("a repeated request: got %d %s, then %d %s, want the same response twice",
+			first.StatusCode, a, again.StatusCode, b)
 	}
 	s.body = op.validRequest(t, h).body
 	AssertError(t, h.send(t, s, nil), 422, "this Idempotency-Key was used with another body")

@@ -35,10 +35,10 @@ func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
 				s.body = EncodeJSON(t, map[string]any{"room_id": roomID, "user_info": map[string]any{"name": name}})
 			}
 		}
-		for _, fault := range []struct {
-			status   int
-			sentence string
-			mend     func()
+		for _, tc := range []struct {
+			status  int
+			message string
+			fix     func()
 		}{
 			{404, "there is no such path in this version of the API", func() { s.target = path }},
 			{405, "this path takes POST, not DELETE", func() { s.method = http.MethodPost }},
@@ -62,8 +62,8 @@ func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
 				if signature != "" {
 					header.Set("Hash-Signature", signature)
 				}
-			}), fault.status, fault.sentence)
-			fault.mend()
+			}), tc.status, tc.message)
+			tc.fix()
 		}
 		if resp := h.send(t, s, nil); resp.StatusCode != http.StatusOK {
 			t.Errorf("after all fixes: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))

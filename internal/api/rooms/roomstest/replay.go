@@ -12,7 +12,7 @@ import (
 // CheckReplays sends captured requests again and checks that each takes effect
 // only once.
 func (h *MeetingFixture) CheckReplays(t *testing.T) {
-	const refusal = "this signed request was carried out already: sign each request with a current timestamp, " +
+	const alreadyUsed = "this signed request was carried out already: sign each request with a current timestamp, " +
 		"and send a different Idempotency-Key with each of two equal requests in one second"
 	for route, more := range map[string]map[string]any{
 		"/rooms/join_room":              {"user_info": map[string]any{"name": "Bela", "is_admin": true}},
@@ -31,8 +31,8 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		if resp := send(captured); resp.StatusCode != http.StatusOK {
 			t.Errorf("%s: %d", route, resp.StatusCode)
 		}
-		AssertError(t, send(captured), http.StatusConflict, refusal)
-		AssertError(t, send(upper), http.StatusConflict, refusal)
+		AssertError(t, send(captured), http.StatusConflict, alreadyUsed)
+		AssertError(t, send(upper), http.StatusConflict, alreadyUsed)
 		one, two := V5SignedHeaders(h.Issued, http.MethodPost, target, "one", body),
 			V5SignedHeaders(h.Issued, http.MethodPost, target, "two", body)
 		first, again, other := send(one), send(one), send(two)
@@ -54,7 +54,7 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		AssertError(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, ErrDatabaseDown.Message)
 	})
 	if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
-		t.Errorf("after a refusal: %d", resp.StatusCode)
+		t.Errorf("after an error: got %d, want 200", resp.StatusCode)
 	}
 	// A read changes nothing, so it may be repeated.
 	body, target = []byte("{}"), h.Prefix+"/rooms/fetch_past_rooms"
@@ -83,7 +83,8 @@ func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string,
 		for _, route := range []string{"end_room", "start_schedule_room", "create_invitation_link", "reschedule_room",
 			"fetch_past_rooms"} {
 			AssertError(t, call("/rooms/"+route, person("Ada")), 400,
-				"user_info is not a field of this route: a body with it is a join event, and its signature over the body is good for that alone")
+				"user_info is not a field of this route: "+
+					"a body with it is a join event, and its signature over the body is good for that alone")
 		}
 		if resp := event(id, person("Ada")); resp.StatusCode != 200 {
 			t.Fatalf("a join event: %d", resp.StatusCode)
