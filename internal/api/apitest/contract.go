@@ -1,6 +1,7 @@
-// Package apitest holds a handler to its openapi.yaml in tests: each answer
-// must be one that the description documents, byte for byte of its schema. It
-// imports the standard library and kin-openapi, and is imported by tests only.
+// Package apitest checks in tests that a handler conforms to its openapi.yaml:
+// the description must document the status, the headers and the body of each
+// response. It imports only the standard library and kin-openapi, and only
+// tests import it.
 package apitest
 
 import (
@@ -22,7 +23,8 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 )
 
-// Checker sends requests and holds the answers to the description.
+// Checker sends requests to a handler and checks the responses against the
+// description.
 type Checker struct {
 	t       testing.TB
 	doc     *openapi3.T
@@ -34,7 +36,8 @@ type Checker struct {
 	errors errorLog
 }
 
-// New loads a description and checks that it is one.
+// New returns a Checker for a handler. It fails the test if description is not
+// a valid OpenAPI document.
 func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(description)
@@ -42,7 +45,7 @@ func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 		t.Fatalf("load the description: %v", err)
 	}
 	if err := doc.Validate(context.Background()); err != nil {
-		t.Fatalf("the description is no OpenAPI document: %v", err)
+		t.Fatalf("the description is not a valid OpenAPI document: %v", err)
 	}
 	router, err := legacy.NewRouter(doc)
 	if err != nil {
@@ -51,9 +54,10 @@ func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}, errors: errorLog{}}
 }
 
-// Do sends a request. The answer must be documented for its operation: status,
-// headers and body. For an answer of 200 the request must be valid by the
-// description too, so that the two cannot drift apart.
+// Do sends a request and returns the response. The description must document
+// the response for its operation: status, headers and body. If the status is
+// 200, the request must also be valid by the description, so that the
+// description and the handler cannot drift apart.
 func (c *Checker) Do(t testing.TB, method, target string, header http.Header, body []byte) *http.Response {
 	t.Helper()
 	r := httptest.NewRequest(method, target, bytes.NewReader(body))
@@ -62,53 +66,57 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 	}
 	w := httptest.NewRecorder()
 	c.handler.ServeHTTP(w, r)
-	answer := w.Result()
-	answer.Body = io.NopCloser(bytes.NewReader(w.Body.Bytes()))
-	if answer.StatusCode >= http.StatusBadRequest {
+	resp := w.Result()
+	resp.Body = io.NopCloser(bytes.NewReader(w.Body.Bytes()))
+	if resp.StatusCode >= http.StatusBadRequest {
 		c.mu.Lock()
-		c.errors.add(t, method, target, answer, w.Body.Bytes())
+		c.errors.add(t, method, target, resp, w.Body.Bytes())
 		c.mu.Unlock()
 	}
 
 	r = httptest.NewRequest(method, target, bytes.NewReader(body))
 	r.Header = header.Clone()
-	if answer.StatusCode == http.StatusMethodNotAllowed {
-		c.checkAllow(t, r, answer)
-		return answer
+	if resp.StatusCode == http.StatusMethodNotAllowed {
+		c.checkAllow(t, r, resp)
+		return resp
 	}
 	route, params, err := c.router.FindRoute(r)
 	if err != nil || strings.HasSuffix(r.URL.Path, "/") {
-		return answer // not an operation: nothing is documented
+		return resp // the path is not an operation
 	}
 	c.mu.Lock()
-	c.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, answer.StatusCode)] = true
+	c.seen[fmt.Sprintf("%s %d", route.Operation.OperationID, resp.StatusCode)] = true
 	c.mu.Unlock()
 	in := &openapi3filter.RequestValidationInput{Request: r, PathParams: params, Route: route,
-		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc, IncludeResponseStatus: true}}
-	if answer.StatusCode == http.StatusOK {
+		Options: &openapi3filter.Options{AuthenticationFunc: openapi3filter.NoopAuthenticationFunc,
+			IncludeResponseStatus: true}}
+	if resp.StatusCode == http.StatusOK {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
-			t.Errorf("%s %s answered 200 to a request that the description refuses: %v", method, target, err)
+			t.Errorf("%s %s: got 200 for a request that the description does not allow: %v", method, target, err)
 		}
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: answer.StatusCode, Header: answer.Header,
+		RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header,
 		Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())), Options: in.Options,
 	}); err != nil {
-		t.Errorf("%s %s answered %d, which the description does not allow: %v\n%s", method, target, answer.StatusCode, err, w.Body)
+		t.Errorf("%s %s: the description does not allow the response %d: %v\n%s", method, target, resp.StatusCode, err,
+			w.Body)
 	}
-	return answer
+	return resp
 }
 
-// checkAllow holds a 405 to its Allow header: it must name the methods that
-// the description has for the path, and each of them then documents the 405.
-func (c *Checker) checkAllow(t testing.TB, r *http.Request, answer *http.Response) {
+// checkAllow checks that the Allow header of a 405 names the methods that the
+// description has for the path, and marks the 405 of their operations as seen.
+func (c *Checker) checkAllow(t testing.TB, r *http.Request, resp *http.Response) {
 	t.Helper()
 	var documented []string
-	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete, http.MethodPatch} {
-		asked := r.Clone(context.Background())
-		asked.Method = method
-		route, params, err := c.router.FindRoute(asked)
-		if err != nil || slices.Contains(slices.Collect(maps.Values(params)), "") { // the router takes /a for /a/{id}
+	for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodDelete,
+		http.MethodPatch} {
+		probe := r.Clone(context.Background())
+		probe.Method = method
+		route, params, err := c.router.FindRoute(probe)
+		// The router also matches /a with /a/{id}.
+		if err != nil || slices.Contains(slices.Collect(maps.Values(params)), "") {
 			continue
 		}
 		documented = append(documented, method)
@@ -118,22 +126,22 @@ func (c *Checker) checkAllow(t testing.TB, r *http.Request, answer *http.Respons
 		c.seen[route.Operation.OperationID+" 405"] = true
 	}
 	slices.Sort(documented)
-	if got := answer.Header.Get("Allow"); got != strings.Join(documented, ", ") {
-		t.Errorf("%s %s: Allow is %q, the description has %v", r.Method, r.URL.Path, got, documented)
+	if got := resp.Header.Get("Allow"); got != strings.Join(documented, ", ") {
+		t.Errorf("%s %s: Allow is %q, want %v from the description", r.Method, r.URL.Path, got, documented)
 	}
 }
 
-// WithHandler sends what work sends to another handler of the same description, such
-// as one whose database is gone.
-func (c *Checker) WithHandler(handler http.Handler, work func()) {
-	usual := c.handler
-	defer func() { c.handler = usual }()
+// WithHandler runs work while the checker sends its requests to another handler
+// of the same description, such as one whose database is down.
+func (c *Checker) WithHandler(handler http.Handler, run func()) {
+	previous := c.handler
+	defer func() { c.handler = previous }()
 	c.handler = handler
-	work()
+	run()
 }
 
-// AssertCovered fails the test for each documented status of each operation that no
-// request has met.
+// AssertCovered fails the test for each documented status of an operation that
+// no response had.
 func (c *Checker) AssertCovered() {
 	c.t.Helper()
 	var missing []string
@@ -148,6 +156,6 @@ func (c *Checker) AssertCovered() {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		c.t.Errorf("documented, but met by no request here:\n%s", strings.Join(missing, "\n"))
+		c.t.Errorf("documented, but no response had:\n%s", strings.Join(missing, "\n"))
 	}
 }

@@ -14,9 +14,10 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the golden answers anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// errorLog collects refusals, byte for byte, and what each was the answer to.
+// errorLog maps each distinct error response to the set of requests that
+// returned it.
 type errorLog map[string]map[string]bool
 
 var (
@@ -24,36 +25,38 @@ var (
 	uuidPattern      = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 )
 
-// add notes a refusal: its status, headers and body, with neutral ids.
-func (d errorLog) add(t testing.TB, method, target string, answer *http.Response, body []byte) {
+// add records an error response: its status, headers and body, with ids
+// replaced by placeholders.
+func (d errorLog) add(t testing.TB, method, target string, resp *http.Response, body []byte) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%d %s\n", answer.StatusCode, http.StatusText(answer.StatusCode))
-	_ = answer.Header.Write(&text)
+	fmt.Fprintf(&text, "%d %s\n", resp.StatusCode, http.StatusText(resp.StatusCode))
+	_ = resp.Header.Write(&text)
 	text.WriteString("\r\n")
 	text.Write(body)
-	refusal := strings.ReplaceAll(requestIDPattern.ReplaceAllString(text.String(), "req_ID"), "\r", "")
+	response := strings.ReplaceAll(requestIDPattern.ReplaceAllString(text.String(), "req_ID"), "\r", "")
 	target = uuidPattern.ReplaceAllString(target, "UUID")
 	name := t.Name()[strings.LastIndexByte(t.Name(), '/')+1:]
-	if d[refusal] == nil {
-		d[refusal] = map[string]bool{}
+	if d[response] == nil {
+		d[response] = map[string]bool{}
 	}
-	cause := method + " " + target
+	request := method + " " + target
 	if !strings.HasSuffix(target, "/"+name) {
-		cause += ": " + name
+		request += ": " + name
 	}
-	d[refusal][cause] = true
+	d[response][request] = true
 }
 
-// AssertGolden holds every refusal that was met to a file: each distinct answer with
-// all that it was the answer to. The flag -update writes the file.
+// AssertGolden compares the error responses so far with a file, which lists each
+// distinct response after the requests that returned it. The flag -update
+// rewrites the file.
 func (c *Checker) AssertGolden(name string) {
 	c.t.Helper()
 	var out bytes.Buffer
-	for _, refusal := range slices.Sorted(maps.Keys(c.errors)) {
-		for _, cause := range slices.Sorted(maps.Keys(c.errors[refusal])) {
-			fmt.Fprintf(&out, "# %s\n", cause)
+	for _, response := range slices.Sorted(maps.Keys(c.errors)) {
+		for _, request := range slices.Sorted(maps.Keys(c.errors[response])) {
+			fmt.Fprintf(&out, "# %s\n", request)
 		}
-		fmt.Fprintf(&out, "%s\n\n", strings.TrimSuffix(refusal, "\n"))
+		fmt.Fprintf(&out, "%s\n\n", strings.TrimSuffix(response, "\n"))
 	}
 	if *update {
 		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
@@ -68,13 +71,15 @@ func (c *Checker) AssertGolden(name string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	got, lines := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
-	for i := range min(len(got), len(lines)) {
-		if got[i] != lines[i] {
-			c.t.Fatalf("%s, line %d: the answer is now\n%s\nand was\n%s\nIf that is meant, run the test with -update", name, i+1, got[i], lines[i])
+	got, wantLines := strings.Split(out.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(got), len(wantLines)) {
+		if got[i] != wantLines[i] {
+			c.t.Fatalf("%s, line %d: got\n%s\nwant\n%s\nIf the change is intended, run the test with -update", name,
+				i+1, got[i], wantLines[i])
 		}
 	}
-	if len(got) != len(lines) {
-		c.t.Fatalf("%s has %d lines, the answers %d. If that is meant, run the test with -update", name, len(lines), len(got))
+	if len(got) != len(wantLines) {
+		c.t.Fatalf("%s has %d lines, the responses have %d. If the change is intended, run the test with -update", name,
+			len(wantLines), len(got))
 	}
 }

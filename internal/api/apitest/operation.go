@@ -9,12 +9,13 @@ import (
 type Operation struct {
 	ID      string
 	Method  string
-	Path    string // with the server's prefix, and its parameters in braces
-	HasBody bool   // whether it takes one
-	Public  bool   // whether it is documented to need no authentication
+	Path    string // with the server's prefix, and the parameters in braces
+	HasBody bool   // whether the request has a body
+	Public  bool   // whether the description requires no authentication
 }
 
-// Operations returns every operation of the description.
+// Operations returns every operation of the description, sorted by path and
+// method.
 func (c *Checker) Operations() []Operation {
 	prefix := ""
 	if len(c.doc.Servers) > 0 {
@@ -27,7 +28,8 @@ func (c *Checker) Operations() []Operation {
 			if o.Security != nil {
 				security = *o.Security
 			}
-			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, HasBody: o.RequestBody != nil, Public: len(security) == 0})
+			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path,
+				HasBody: o.RequestBody != nil, Public: len(security) == 0})
 		}
 	}
 	slices.SortFunc(all, func(a, b Operation) int {

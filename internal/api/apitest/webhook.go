@@ -10,15 +10,15 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 )
 
-// WebhookChecker holds bodies that receivers got to the webhooks of a description.
-// Receivers are told that fields may be added; here none may, so that one that
-// nobody described is found.
+// WebhookChecker checks the bodies of deliveries against the webhooks of a
+// description. Receivers must accept unknown fields, but the checker rejects
+// them, so that it finds a field that the description lacks.
 type WebhookChecker struct {
-	schemas   map[string]*openapi3.Schema // by kind
-	uncovered map[string]bool             // "kind field.of.the.body"
+	schemas   map[string]*openapi3.Schema // by event type
+	uncovered map[string]bool             // "type field.of.the.body"
 }
 
-// NewWebhookChecker loads a description for itself.
+// NewWebhookChecker returns a WebhookChecker for a description.
 func NewWebhookChecker(t testing.TB, description []byte) *WebhookChecker {
 	t.Helper()
 	doc, err := openapi3.NewLoader().LoadFromData(description)
@@ -26,55 +26,55 @@ func NewWebhookChecker(t testing.TB, description []byte) *WebhookChecker {
 		t.Fatalf("load the description: %v", err)
 	}
 	w := &WebhookChecker{schemas: map[string]*openapi3.Schema{}, uncovered: map[string]bool{}}
-	for kind, item := range doc.Webhooks {
+	for eventType, item := range doc.Webhooks {
 		schema := item.Post.RequestBody.Value.Content.Get("application/json").Schema.Value
-		w.schemas[kind] = schema
-		w.forbidUnknownFields(kind, "", schema)
+		w.schemas[eventType] = schema
+		w.forbidUnknownFields(eventType, "", schema)
 	}
 	return w
 }
 
-// forbidUnknownFields lets an object have the fields that are described and no others, and
-// notes them as not met.
-func (w *WebhookChecker) forbidUnknownFields(kind, path string, schema *openapi3.Schema) {
+// forbidUnknownFields makes the schema reject undescribed fields, and marks the
+// described ones as not covered.
+func (w *WebhookChecker) forbidUnknownFields(eventType, path string, schema *openapi3.Schema) {
 	if schema.Type.Is(openapi3.TypeObject) {
 		schema.AdditionalProperties = openapi3.BoolSchema{Has: openapi3.Ptr(false)}
 	}
 	for name, property := range schema.Properties {
 		field := strings.TrimPrefix(path+"."+name, ".")
-		w.uncovered[kind+" "+field] = true
-		w.forbidUnknownFields(kind, field, property.Value)
+		w.uncovered[eventType+" "+field] = true
+		w.forbidUnknownFields(eventType, field, property.Value)
 	}
 }
 
-// EventTypes returns the kinds that are described.
+// EventTypes returns the event types of the description, sorted.
 func (w *WebhookChecker) EventTypes() []string { return slices.Sorted(maps.Keys(w.schemas)) }
 
-// Check holds a body to the description of its kind.
+// Check checks a body against the schema of its event type.
 func (w *WebhookChecker) Check(t testing.TB, body []byte) {
 	t.Helper()
 	var value map[string]any
 	if err := json.Unmarshal(body, &value); err != nil {
 		t.Fatalf("%s: %v", body, err)
 	}
-	kind, _ := value["type"].(string)
-	schema, known := w.schemas[kind]
+	eventType, _ := value["type"].(string)
+	schema, known := w.schemas[eventType]
 	if !known {
-		t.Errorf("no webhook is described for %s", body)
+		t.Errorf("the description has no webhook for %s", body)
 		return
 	}
 	if err := schema.VisitJSON(value, openapi3.EnableFormatValidation(), openapi3.MultiErrors()); err != nil {
-		t.Errorf("not as %s is described: %v\n%s", kind, err, body)
+		t.Errorf("the body does not match the schema of %s: %v\n%s", eventType, err, body)
 	}
-	w.markCovered(kind, "", value)
+	w.markCovered(eventType, "", value)
 }
 
-func (w *WebhookChecker) markCovered(kind, path string, value map[string]any) {
+func (w *WebhookChecker) markCovered(eventType, path string, value map[string]any) {
 	for name, v := range value {
 		field := strings.TrimPrefix(path+"."+name, ".")
-		delete(w.uncovered, kind+" "+field)
+		delete(w.uncovered, eventType+" "+field)
 		if inner, ok := v.(map[string]any); ok {
-			w.markCovered(kind, field, inner)
+			w.markCovered(eventType, field, inner)
 		}
 	}
 }

@@ -10,17 +10,19 @@ import (
 	"parley/internal/fault"
 )
 
-// The codes of refusals that concern the body as a whole. Each API maps them
-// to its statuses.
+// Codes of the errors that concern the request body as a whole. Each API maps
+// them to its own statuses.
 const (
 	CodeUnsupportedMediaType = "unsupported_media_type"
 	CodeBodyTooLarge         = "body_too_large"
 )
 
-var errBodyTooLarge = fault.New(fault.Invalid, CodeBodyTooLarge, "the body must not be larger than %d bytes", MaxBodySize)
+var errBodyTooLarge = fault.New(fault.Invalid, CodeBodyTooLarge, "the body must not be larger than %d bytes",
+	MaxBodySize)
 
-// ReadJSONBody reads the body of a request, once: it must say that it is JSON and stay
-// within MaxBodySize. Whether it is JSON is for Parse to say.
+// ReadJSONBody reads the body of a request. The request must have the content
+// type application/json, and a body of at most MaxBodySize bytes. ReadJSONBody
+// does not parse the body; ParseObject does. The errors are Invalid.
 func ReadJSONBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if err := checkJSON(r.Header.Values("Content-Type")); err != nil {
 		return nil, err
@@ -51,11 +53,12 @@ func checkJSON(values []string) error {
 			}
 		}
 	}
-	return fault.New(fault.Invalid, CodeUnsupportedMediaType, "the header Content-Type must be application/json (UTF-8)")
+	return fault.New(fault.Invalid, CodeUnsupportedMediaType,
+		"the header Content-Type must be application/json (UTF-8)")
 }
 
-// ReadOptionalBody reads the body of a request that needs none, where it is part of
-// what is signed: nil when none was sent.
+// ReadOptionalBody reads the body of a request that needs none, because the
+// signature covers a body that is sent anyway. It returns nil if there is none.
 func ReadOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil
@@ -63,14 +66,15 @@ func ReadOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	return checkBodyRead(io.ReadAll(http.MaxBytesReader(w, r.Body, MaxBodySize)))
 }
 
-// checkBodyRead says what went wrong with the reading of a body.
+// checkBodyRead converts the error of reading a body into an Invalid error.
 func checkBodyRead(body []byte, err error) ([]byte, error) {
 	var over *http.MaxBytesError
 	switch {
 	case errors.As(err, &over):
 		return nil, errBodyTooLarge
 	case err != nil:
-		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request", Message: "the body could not be read to its end", Err: err}
+		return nil, &fault.Error{Kind: fault.Invalid, Code: "invalid_request",
+			Message: "the body could not be read to its end", Err: err}
 	}
 	return body, nil
 }

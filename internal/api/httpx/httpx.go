@@ -1,7 +1,7 @@
-// Package httpx is the transport that all HTTP packages share: the body read
-// once, request ids, the access log, recovery from panics, JSON in and out. It
-// imports fault and the standard library, a JSON tokenizer aside, and knows no
-// version and no domain.
+// Package httpx is the transport that all HTTP packages share: reading bodies,
+// request ids, the access log, recovery from panics, reading and writing JSON.
+// It imports only fault, the standard library and a JSON tokenizer, and depends
+// on no API version and no domain package.
 package httpx
 
 import (
@@ -19,19 +19,20 @@ import (
 	"time"
 )
 
-// MaxBodySize is the largest body that any API takes, in bytes.
+// MaxBodySize is the largest request body that any API accepts, in bytes.
 const MaxBodySize = 64 << 10
 
-// RequestInfo is what the transport knows of a request besides the request.
+// RequestInfo is what the transport adds to a request.
 type RequestInfo struct {
-	ID       string      // names the request in answers and logs; holds no secret
-	Client   netip.Addr  // who is calling, forwarding headers of trusted proxies considered
-	LogAttrs []slog.Attr // further log fields, such as the cause of a refusal
+	ID       string      // identifies the request in responses and logs; not secret
+	Client   netip.Addr  // the caller's address, from the forwarding headers of trusted proxies
+	LogAttrs []slog.Attr // further attributes of the access log, such as the cause of an error
 }
 
 type requestInfoKey struct{}
 
-// FromContext returns what the transport knows of a request that came through Wrap.
+// FromContext returns the RequestInfo of a request that came through Middleware,
+// else an empty one.
 func FromContext(ctx context.Context) *RequestInfo {
 	if r, ok := ctx.Value(requestInfoKey{}).(*RequestInfo); ok {
 		return r
@@ -39,20 +40,21 @@ func FromContext(ctx context.Context) *RequestInfo {
 	return &RequestInfo{}
 }
 
-// LogError adds the cause of a refusal to the request's line in the access
-// log. The caller of the API never reads it.
+// LogError adds the cause of an error to the request's line in the access log.
+// The caller of the API never sees it.
 func LogError(r *http.Request, err error) {
 	if err != nil {
-		q := FromContext(r.Context())
-		q.LogAttrs = append(q.LogAttrs, slog.String("error", err.Error()))
+		info := FromContext(r.Context())
+		info.LogAttrs = append(info.LogAttrs, slog.String("error", err.Error()))
 	}
 }
 
-// Middleware gives every request an id, sets the security headers, recovers from panics and writes the access
-// log: method, path, status, size, duration. Addresses are logged without
-// their query, which may hold a token. fail writes the answer to a request
-// whose handler panicked before it wrote anything.
-func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
+// Middleware gives every request an id, sets the security headers, recovers
+// from panics and writes the access log: method, path, status, size, duration.
+// The log omits the query because it may contain a token. fail writes the
+// response if a handler panicked before it wrote anything.
+func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
+	fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
 		info := &RequestInfo{ID: newRequestID(), Client: clientAddr(r, trusted)}
@@ -61,7 +63,7 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fai
 		setSecurityHeaders(w, r)
 		defer func() {
 			if v := recover(); v != nil && v != http.ErrAbortHandler {
-				log.Error("a handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))
+				log.Error("handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))
 				if rec.status == 0 {
 					fail(rec, r)
 				}
@@ -71,13 +73,16 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fai
 				level = slog.LevelError
 			}
 			if log.Enabled(r.Context(), level) {
-				// Not by the logger itself, which would look for its caller on the stack.
+				// The record goes to the handler directly because the logger would look up
+				// its caller on the stack.
 				end := time.Now()
 				line := slog.NewRecord(end, level, "request", 0)
 				line.AddAttrs(info.LogAttrs...)
-				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method),
+					slog.String("path", r.URL.Path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)), slog.String("client", info.Client.String()))
+					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)),
+					slog.String("client", info.Client.String()))
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
@@ -85,7 +90,7 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger, fai
 	})
 }
 
-// statusRecorder remembers what was answered.
+// statusRecorder records the status and the size of the response.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int
@@ -110,7 +115,8 @@ func (r *statusRecorder) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// Hijack implements http.Hijacker: a WebSocket takes the connection over.
+// Hijack implements http.Hijacker so that a WebSocket can take over the
+// connection.
 func (r *statusRecorder) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffered, err := http.NewResponseController(r.ResponseWriter).Hijack()
 	if err == nil && r.status == 0 {
@@ -133,8 +139,8 @@ func newRequestID() string {
 	return string(out[:])
 }
 
-// clientAddr is the nearest address that is not a trusted proxy. Without
-// trusted proxies it is the peer, whatever the headers say.
+// clientAddr returns the nearest address that is not a trusted proxy. If the
+// peer is not a trusted proxy, it returns the peer and ignores the headers.
 func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
@@ -171,11 +177,11 @@ func inPrefixes(a netip.Addr, prefixes []netip.Prefix) bool {
 	return false
 }
 
-// WriteJSON answers with a WriteJSON value.
+// WriteJSON writes a response with the status and v as JSON.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
-		panic(err) // only values of our own types come here
+		panic(err) // unreachable because the callers pass only types of this module
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

@@ -58,8 +58,9 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	if err := json.Unmarshal(log.Bytes(), &line); err != nil {
 		t.Fatalf("%s: %v", log.Bytes(), err)
 	}
-	if line["path"] != "/rtc" || line["status"] != 418.0 || line["bytes"] != 5.0 || line["error"] != "the cause" || line["request_id"] == "" {
-		t.Errorf("%v", line)
+	if line["path"] != "/rtc" || line["status"] != 418.0 || line["bytes"] != 5.0 || line["error"] != "the cause" ||
+		line["request_id"] == "" {
+		t.Errorf("log line: %v", line)
 	}
 	if strings.Contains(log.String(), "SECRET") {
 		t.Error("the query is in the log")
@@ -73,8 +74,9 @@ func TestMiddleware_RecoversFromPanic(t *testing.T) {
 		slog.New(slog.NewTextHandler(&log, nil)), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") || !strings.Contains(log.String(), "httpx_test.go") {
-		t.Errorf("%d %s", w.Code, log.String())
+	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") ||
+		!strings.Contains(log.String(), "httpx_test.go") {
+		t.Errorf("status %d, want 500; log:\n%s", w.Code, log.String())
 	}
 }
 
@@ -89,7 +91,7 @@ func TestReadJSONBody(t *testing.T) {
 		{"with a charset", "Application/JSON; charset=UTF-8", "{}", false, ""},
 		{"at the limit", "application/json", strings.Repeat("x", MaxBodySize), false, ""},
 		{"over the limit", "application/json", strings.Repeat("x", MaxBodySize+1), false, CodeBodyTooLarge},
-		{"over the limit, length unsaid", "application/json", strings.Repeat("x", MaxBodySize+1), true, CodeBodyTooLarge},
+		{"over the limit, unknown length", "application/json", strings.Repeat("x", MaxBodySize+1), true, CodeBodyTooLarge},
 		{"a form", "application/x-www-form-urlencoded", "{}", false, CodeUnsupportedMediaType},
 		{"nothing", "", "{}", false, CodeUnsupportedMediaType},
 	} {
@@ -104,7 +106,7 @@ func TestReadJSONBody(t *testing.T) {
 			code = fault.From(err).Code
 		}
 		if code != tc.code || err == nil && string(body) != tc.body {
-			t.Errorf("%s: %q %v", tc.name, code, err)
+			t.Errorf("%s: got code %q (%v), want %q", tc.name, code, err, tc.code)
 		}
 	}
 }
@@ -116,14 +118,15 @@ func TestObject_ReadsMembers(t *testing.T) {
 		t.Fatal(err)
 	}
 	in := o.RequiredObject("in")
-	if o.RequiredText("a") != "x" || o.RequiredInteger("n") != -5 || o.Text("none") != nil || o.Text("empty") != nil || o.Has("none") || !o.Has("more") ||
+	if o.RequiredText("a") != "x" || o.RequiredInteger("n") != -5 || o.Text("none") != nil || o.Text("empty") != nil ||
+		o.Has("none") || !o.Has("more") ||
 		in.RequiredText("b") != "é" || o.Err() != nil {
-		t.Errorf("%+v %v", o, o.Err())
+		t.Errorf("members read wrongly: %+v, error %v", o, o.Err())
 	}
 	in.RequiredText("c")
 	o.RequiredText("a")
 	if o.Err() == nil || o.Err().Error() != "in.c is required" {
-		t.Errorf("%v", o.Err())
+		t.Errorf("got error %v, want the first one, in.c is required", o.Err())
 	}
 }
 
@@ -131,7 +134,8 @@ func TestObject_RequiredIntegerOrDigits(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		`5`: "5", `"5"`: "5", `"007"`: "7", `-5`: "-5", `0`: "0", `"0"`: "0",
-		`"-5"`: "digits", `""`: "digits", `"5 "`: "digits", `"5.0"`: "digits", `"\u0665"`: "digits", `"5\u0000"`: "digits", `[]`: "digits", `true`: "digits",
+		`"-5"`: "digits", `""`: "digits", `"5 "`: "digits", `"5.0"`: "digits", `"\u0665"`: "digits",
+		`"5\u0000"`: "digits", `[]`: "digits", `true`: "digits",
 		`5.0`: "fraction", `5e0`: "fraction", `null`: "required",
 		`99999999999999999999`: "range", `"99999999999999999999"`: "range",
 	} {
@@ -145,15 +149,16 @@ func TestObject_RequiredIntegerOrDigits(t *testing.T) {
 			got = o.Err().Error()
 		}
 		if !strings.Contains(got, want) || o.Err() != nil && n != 0 {
-			t.Errorf("%s: %d, %s", text, n, got)
+			t.Errorf("%s: got %d, %s, want %s", text, n, got, want)
 		}
 	}
 }
 
-// FuzzParse looks for bodies that make Parse panic, or that it takes although
-// encoding/json reads them differently.
+// FuzzParse looks for bodies that make ParseObject panic, or that it accepts
+// although encoding/json reads them differently.
 func FuzzParse(f *testing.F) {
-	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1,"a":2}`, `{"a":"\ud83d\ude00"}`, `{"a":1}x`, `[]`, ``, "\xff", `{"a":1e999}`, `{"":{"":""}}`} {
+	for _, seed := range []string{`{}`, `{"a":1}`, `{"a":{"b":[1,2,{"c":null}]}}`, `{"a":1,"a":2}`,
+		`{"a":"\ud83d\ude00"}`, `{"a":1}x`, `[]`, ``, "\xff", `{"a":1e999}`, `{"":{"":""}}`} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
@@ -166,14 +171,14 @@ func FuzzParse(f *testing.F) {
 		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(body, &fields); err != nil {
-			t.Fatalf("%q is taken here and refused by encoding/json: %v", body, err)
+			t.Fatalf("%q is accepted by ParseObject and rejected by encoding/json: %v", body, err)
 		}
 		if len(fields) != len(o.members) {
-			t.Fatalf("%q: %d members here, %d there", body, len(o.members), len(fields))
+			t.Fatalf("%q: %d members by encoding/json, %d by ParseObject", body, len(fields), len(o.members))
 		}
 		for name, value := range fields {
 			if raw := o.raw(name); raw != nil && string(raw) != string(value) {
-				t.Fatalf("%q: %s is %q here, %q there", body, name, raw, value)
+				t.Fatalf("%q: %s is %q by ParseObject, %q by encoding/json", body, name, raw, value)
 			}
 			_, _ = o.Text(name), o.Has(name)
 			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredIntegerOrDigits(name)
@@ -182,10 +187,11 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzNumber looks for texts that are taken as numbers and are not those
-// digits, or that are refused although they are.
+// FuzzNumber looks for strings that RequiredIntegerOrDigits accepts although
+// they are not ASCII digits, or rejects although they are.
 func FuzzNumber(f *testing.F) {
-	for _, seed := range []string{"5", "007", "-5", "+5", "5.0", "1e2", "٥", "５", "", " 5", "9223372036854775807", "9223372036854775808", "5\x00"} {
+	for _, seed := range []string{"5", "007", "-5", "+5", "5.0", "1e2", "٥", "５", "", " 5", "9223372036854775807",
+		"9223372036854775808", "5\x00"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -204,7 +210,7 @@ func FuzzNumber(f *testing.F) {
 		case (err == nil) != (digits && rangeErr == nil):
 			t.Fatalf("%q: %d, %v", text, n, err)
 		case err == nil && n != want:
-			t.Fatalf("%q is %d", text, n)
+			t.Fatalf("%q: got %d, want %d", text, n, want)
 		case err != nil && (n != 0 || !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "n ")):
 			t.Fatalf("%q: %d, %v", text, n, err)
 		}

@@ -2,9 +2,9 @@ package httpx
 
 import "parley/internal/fault"
 
-// ParseLimit reads how many of a list a page may hold, in digits; more than most
-// means most.
-func ParseLimit(text string, most int) (int, error) {
+// ParseLimit parses the page size of a list, in ASCII digits. A value above
+// maximum counts as maximum. The error is Invalid.
+func ParseLimit(text string, maximum int) (int, error) {
 	n := 0
 	for i := range len(text) {
 		digit := text[i] - '0'
@@ -12,10 +12,11 @@ func ParseLimit(text string, most int) (int, error) {
 			n = 0
 			break
 		}
-		n = min(10*n+int(digit), most)
+		n = min(10*n+int(digit), maximum)
 	}
 	if n == 0 {
-		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d", most, most)
+		return 0, fault.Invalidf("limit must be a whole number of at least 1, in digits; more than %d means %d",
+			maximum, maximum)
 	}
 	return n, nil
 }

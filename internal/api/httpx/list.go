@@ -6,7 +6,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// Flag reads an optional true or false; it is false when absent or null.
+// Flag reads an optional boolean. It returns false if the member is absent or
+// null.
 func (o *Object) Flag(name string) bool {
 	v := o.raw(name)
 	if v == nil {
@@ -18,13 +19,14 @@ func (o *Object) Flag(name string) bool {
 	return v.Kind() == 't'
 }
 
-// Texts reads an optional list of texts; it is empty when absent or null.
+// Texts reads an optional list of strings. It returns nil if the member is
+// absent or null.
 func (o *Object) Texts(name string) []string {
 	v := o.raw(name)
 	if v == nil {
 		return nil
 	}
-	// The whole text was checked before, for repeated names too.
+	// ParseObject has already rejected duplicate names.
 	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
 	if v.Kind() == '[' {
 		_, _ = d.ReadToken()

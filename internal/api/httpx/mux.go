@@ -7,9 +7,8 @@ import (
 	"strings"
 )
 
-// Mux routes the requests of one API and answers for the paths and methods it
-// does not have in that API's own words. It satisfies the interface that
-// generated code registers its operations with.
+// Mux routes the requests of one API. For unknown paths and methods it calls
+// that API's own handlers, so that the error has the form of that API.
 type Mux struct {
 	mux        *http.ServeMux
 	methods    map[string][]string // path → methods
@@ -17,15 +16,15 @@ type Mux struct {
 	notAllowed http.HandlerFunc
 }
 
-// NewMux returns an empty Mux. notFound answers for unknown paths, notAllowed
-// for known ones asked with another method; Allow is set by then.
+// NewMux returns an empty Mux. notFound handles unknown paths. notAllowed
+// handles known paths with another method; the header Allow is already set.
 func NewMux(notFound, notAllowed http.HandlerFunc) *Mux {
 	m := &Mux{mux: http.NewServeMux(), methods: map[string][]string{}, notFound: notFound, notAllowed: notAllowed}
 	m.mux.HandleFunc("/", notFound)
 	return m
 }
 
-// HandleFunc registers "METHOD /path".
+// HandleFunc registers a handler for a pattern "METHOD /path". GET includes HEAD.
 func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http.Request)) {
 	method, route, _ := strings.Cut(pattern, " ")
 	if len(m.methods[route]) == 0 {
@@ -42,7 +41,7 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	m.mux.HandleFunc(pattern, handler)
 }
 
-// Handle registers the handlers of routes, each "METHOD /path".
+// Handle registers a handler for each pattern "METHOD /path" of routes.
 func (m *Mux) Handle(routes map[string]http.HandlerFunc) {
 	for pattern, handler := range routes {
 		m.HandleFunc(pattern, handler)
@@ -52,7 +51,7 @@ func (m *Mux) Handle(routes map[string]http.HandlerFunc) {
 // ServeHTTP implements http.Handler.
 func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		m.notFound(w, r) // http.ServeMux would redirect, and a signature would not survive that
+		m.notFound(w, r) // because http.ServeMux would redirect, and the signature covers the path
 		return
 	}
 	m.mux.ServeHTTP(w, r)

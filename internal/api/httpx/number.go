@@ -7,8 +7,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// RequiredInteger reads a number that must be there and be written as an
-// integer: no fraction, no exponent.
+// RequiredInteger reads a required number that is written as an integer,
+// without fraction or exponent.
 func (o *Object) RequiredInteger(name string) int {
 	v := o.raw(name)
 	if v == nil {
@@ -18,8 +18,8 @@ func (o *Object) RequiredInteger(name string) int {
 	return o.integer(name, v, "must be an integer")
 }
 
-// Integer reads an optional number that is written as an integer; nil when it
-// is absent or null.
+// Integer reads an optional number that is written as an integer. It returns
+// nil if the member is absent or null.
 func (o *Object) Integer(name string) *int {
 	v := o.raw(name)
 	if v == nil {
@@ -29,32 +29,32 @@ func (o *Object) Integer(name string) *int {
 	return &n
 }
 
-// RequiredIntegerOrDigits reads a number that must be there: an integer as
-// RequiredInteger takes it, or a string of ASCII digits.
+// RequiredIntegerOrDigits reads a required number: an integer as
+// RequiredInteger accepts it, or a string of ASCII digits.
 func (o *Object) RequiredIntegerOrDigits(name string) int {
-	const otherwise = "must be an integer, or a string of the digits 0 to 9"
+	const rule = "must be an integer, or a string of the digits 0 to 9"
 	v := o.raw(name)
 	switch {
 	case v == nil:
 		o.fail(name, "is required")
 		return 0
 	case v.Kind() != '"':
-		return o.integer(name, v, otherwise)
+		return o.integer(name, v, rule)
 	}
 	text, ok := o.text(name, v)
 	for i := range len(text) {
 		ok = ok && text[i] >= '0' && text[i] <= '9'
 	}
 	if !ok || text == "" {
-		o.fail(name, otherwise)
+		o.fail(name, rule)
 		return 0
 	}
 	return o.parseInteger(name, text)
 }
 
-func (o *Object) integer(name string, v jsontext.Value, otherwise string) int {
+func (o *Object) integer(name string, v jsontext.Value, rule string) int {
 	if v.Kind() != '0' {
-		o.fail(name, "%s", otherwise)
+		o.fail(name, "%s", rule)
 		return 0
 	}
 	return o.parseInteger(name, string(v))

@@ -11,30 +11,31 @@ import (
 	"parley/internal/fault"
 )
 
-// Object is a JSON object whose members are read one by one, each with a
-// sentence that names the field when it is not what it should be. The first
-// such sentence is kept for Err; reads after it return zero values.
+// Object is a JSON object whose members are read one by one. Each read checks
+// the type of the member. Err returns the first error, which names the field;
+// reads that fail return zero values.
 //
 // Unknown members are ignored. null means absent, and so does an empty string
-// in an optional text. A name that stands twice, at any depth, anything after
-// the object and invalid UTF-8 are refused: two readers of such a text may
-// disagree about what was signed (RFC 8259, section 4).
+// in an optional text. Duplicate names at any depth, data after the object and
+// invalid UTF-8 are errors, because two parsers may disagree about the meaning
+// of such a body, which is signed (RFC 8259, section 4).
 type Object struct {
 	prefix  string
 	members []member
-	err     *error // shared with the objects inside
+	err     *error // shared with the nested objects
 }
 
 type member struct {
 	name  string
-	value jsontext.Value // a part of the body, which must not be changed
-	inner *Object        // the value read as an object, once somebody asked
+	value jsontext.Value // a slice of the body, which must not be modified
+	inner *Object        // the value parsed as an object; nil until Object is called
 }
 
-// ParseObject reads a body that must be one JSON object.
+// ParseObject parses a body that must be one JSON object. The errors are
+// Invalid.
 func ParseObject(body []byte) (*Object, error) {
-	// jsontext is the tokenizer of Go's next encoding/json; unlike the
-	// present one it refuses repeated names and invalid UTF-8.
+	// jsontext is the tokenizer of encoding/json/v2. Unlike version 1 it rejects
+	// duplicate names and invalid UTF-8.
 	d := jsontext.NewDecoder(bytes.NewBuffer(body))
 	if d.PeekKind() != '{' {
 		if _, err := d.ReadToken(); err != nil {
@@ -55,8 +56,8 @@ func ParseObject(body []byte) (*Object, error) {
 	return o, nil
 }
 
-// readObject takes the object at d, which decodes text, apart. Its values are parts
-// of text and not copies.
+// readObject reads the members of the next object of d, which decodes text. The
+// values are slices of text, not copies.
 func readObject(d *jsontext.Decoder, text []byte, prefix string) (*Object, error) {
 	o := &Object{prefix: prefix, members: make([]member, 0, 8)}
 	if _, err := d.ReadToken(); err != nil {
@@ -91,8 +92,8 @@ func malformed(err error) error {
 	return fault.Invalidf("the body is not valid JSON, at byte %d", s.ByteOffset)
 }
 
-// Err returns the first thing that was wrong with what was read, here and in
-// the objects inside.
+// Err returns the first error of the reads of this object and its nested
+// objects.
 func (o *Object) Err() error { return *o.err }
 
 func (o *Object) fail(name, format string, args ...any) {
@@ -101,7 +102,7 @@ func (o *Object) fail(name, format string, args ...any) {
 	}
 }
 
-// member returns a member, or nil when it is absent or null.
+// member returns a member, or nil if it is absent or null.
 func (o *Object) member(name string) *member {
 	for i := range o.members {
 		if m := &o.members[i]; m.name == name && m.value.Kind() != 'n' {
@@ -111,7 +112,7 @@ func (o *Object) member(name string) *member {
 	return nil
 }
 
-// raw returns the value of a member, or nil when it is absent or null.
+// raw returns the value of a member, or nil if it is absent or null.
 func (o *Object) raw(name string) jsontext.Value {
 	if m := o.member(name); m != nil {
 		return m.value
@@ -119,10 +120,11 @@ func (o *Object) raw(name string) jsontext.Value {
 	return nil
 }
 
-// Has reports whether a member is there and not null.
+// Has reports whether a member is present and not null.
 func (o *Object) Has(name string) bool { return o.raw(name) != nil }
 
-// Text reads an optional text: nil when it is absent, null or empty.
+// Text reads an optional string. It returns nil if the member is absent, null
+// or empty.
 func (o *Object) Text(name string) *string {
 	v := o.raw(name)
 	if v == nil {
@@ -135,7 +137,7 @@ func (o *Object) Text(name string) *string {
 	return &text
 }
 
-// RequiredText reads a text that must be there; it may be empty.
+// RequiredText reads a required string, which may be empty.
 func (o *Object) RequiredText(name string) string {
 	v := o.raw(name)
 	if v == nil {
@@ -159,7 +161,7 @@ func (o *Object) text(name string, v jsontext.Value) (string, bool) {
 	return string(text), true
 }
 
-// RequiredObject reads an object that must be there.
+// RequiredObject reads a required object.
 func (o *Object) RequiredObject(name string) *Object {
 	if !o.Has(name) {
 		o.fail(name, "is required")
@@ -167,7 +169,8 @@ func (o *Object) RequiredObject(name string) *Object {
 	return o.Object(name)
 }
 
-// Object reads an optional object; it is empty when it is absent or null.
+// Object reads an optional object. It returns an empty one if the member is
+// absent or null.
 func (o *Object) Object(name string) *Object {
 	m := o.member(name)
 	if m == nil {
@@ -179,19 +182,21 @@ func (o *Object) Object(name string) *Object {
 			o.fail(name, "must be an object")
 			return m.inner
 		}
-		// The whole text was checked before, for repeated names too.
-		inside, err := readObject(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)), m.value, m.inner.prefix)
+		// ParseObject has already rejected duplicate names.
+		inner, err := readObject(jsontext.NewDecoder(bytes.NewBuffer(m.value), jsontext.AllowDuplicateNames(true)),
+			m.value, m.inner.prefix)
 		if err != nil {
 			o.fail(name, "must be an object")
 			return m.inner
 		}
-		inside.err = o.err
-		m.inner = inside
+		inner.err = o.err
+		m.inner = inner
 	}
 	return m.inner
 }
 
-// Names returns the names of the members that are there and not null, in order.
+// Names returns the names of the members that are not null, in the order of the
+// body.
 func (o *Object) Names() []string {
 	names := make([]string, 0, len(o.members))
 	for _, m := range o.members {

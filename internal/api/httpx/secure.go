@@ -2,22 +2,22 @@ package httpx
 
 import "net/http"
 
-// The headers of every response. A page replaces those that it needs otherwise.
-// Their values are shared, so that they cost no allocation for each response.
+// Values of the security headers. A page replaces those that do not fit it. The
+// slices are shared so that a response allocates none.
 var (
 	noSniff    = []string{"nosniff"}
 	noReferrer = []string{"no-referrer"}
 	sameOrigin = []string{"same-origin"}
-	// denyAllPolicy is the policy of a response that is data: a browser that is
-	// led to show it loads nothing, and no page shows it in a frame.
+	// denyAllPolicy is the policy of a response that is data: a browser that
+	// displays it loads nothing, and no page can embed it.
 	denyAllPolicy   = []string{"default-src 'none'; frame-ancestors 'none'"}
 	connectionClose = []string{"close"}
-	// hstsMaxAge is for 30 days, for this host name alone: the operator may serve
-	// other things below it, and can go back within a month.
+	// hstsMaxAge is 30 days, without includeSubDomains, because the operator may
+	// serve other sites on subdomains and may want to return to http.
 	hstsMaxAge = []string{"max-age=2592000"}
 )
 
-// setSecurityHeaders sets the headers of every response.
+// setSecurityHeaders sets the security headers of a response.
 func setSecurityHeaders(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["X-Content-Type-Options"] = noSniff
@@ -25,15 +25,15 @@ func setSecurityHeaders(w http.ResponseWriter, r *http.Request) {
 	h["Content-Security-Policy"] = denyAllPolicy
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	if len(r.TransferEncoding) > 0 {
-		// net/http removes a Content-Length beside chunked encoding, so nobody can
-		// see whether there was one. Bytes behind such a body may be a smuggled
-		// request (RFC 9112, section 6.1): they are not read.
+		// net/http removes a Content-Length beside chunked encoding, so that the
+		// handler cannot detect one. Bytes after such a body may be a smuggled
+		// request (RFC 9112, section 6.1), so the connection closes.
 		h["Connection"] = connectionClose
 	}
 }
 
-// WithHSTS has browsers use HTTPS alone from the first response on
-// (Strict-Transport-Security). It is for servers whose public URL is https.
+// WithHSTS adds Strict-Transport-Security to every response, so that browsers
+// use only HTTPS. It is for servers whose public URL is https.
 func WithHSTS(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Strict-Transport-Security"] = hstsMaxAge
@@ -41,7 +41,7 @@ func WithHSTS(next http.Handler) http.Handler {
 	})
 }
 
-// ReadOnly answers 405 to methods other than GET and HEAD.
+// ReadOnly responds with 405 to methods other than GET and HEAD.
 func ReadOnly(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {

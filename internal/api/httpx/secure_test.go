@@ -17,8 +17,10 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 		handler http.HandlerFunc
 		policy  string
 	}{
-		"JSON":      {func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, 200, "x") }, "default-src 'none'; frame-ancestors 'none'"},
-		"a failure": {func(http.ResponseWriter, *http.Request) { panic("x") }, "default-src 'none'; frame-ancestors 'none'"},
+		"JSON": {func(w http.ResponseWriter, _ *http.Request) { WriteJSON(w, 200, "x") },
+			"default-src 'none'; frame-ancestors 'none'"},
+		"a failure": {func(http.ResponseWriter, *http.Request) { panic("x") },
+			"default-src 'none'; frame-ancestors 'none'"},
 		"a page": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Security-Policy", "default-src 'self'")
 		}, "default-src 'self'"},
@@ -31,8 +33,10 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 			}
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
-			for header, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
-				"Cross-Origin-Resource-Policy": "same-origin", "Content-Security-Policy": tc.policy, "Strict-Transport-Security": strict} {
+			for header, want := range map[string]string{"X-Content-Type-Options": "nosniff",
+				"Referrer-Policy":              "no-referrer",
+				"Cross-Origin-Resource-Policy": "same-origin", "Content-Security-Policy": tc.policy,
+				"Strict-Transport-Security": strict} {
 				if got := w.Header().Get(header); got != want {
 					t.Errorf("%s: %s is %q, want %q", name, header, got, want)
 				}
@@ -41,8 +45,9 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 	}
 }
 
-// A request with both Content-Length and chunked encoding ends its connection,
-// so that what stands behind it is no request.
+// TestMiddleware_ClosesConnectionAfterChunkedRequest sends both Content-Length
+// and chunked encoding. The server must close the connection, so that it does
+// not serve the smuggled request.
 func TestMiddleware_ClosesConnectionAfterChunkedRequest(t *testing.T) {
 	t.Parallel()
 	served := 0
@@ -58,29 +63,31 @@ func TestMiddleware_ClosesConnectionAfterChunkedRequest(t *testing.T) {
 	}
 	defer conn.Close()
 	const smuggled = "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
-	_, err = io.WriteString(conn, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"+smuggled)
+	_, err = io.WriteString(conn,
+		"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 50\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"+smuggled)
 	if err != nil {
 		t.Fatal(err)
 	}
-	in := bufio.NewReader(conn)
-	answer, err := http.ReadResponse(in, nil)
-	if err != nil || !answer.Close {
-		t.Fatalf("the answer leaves the connection open: %v", err)
+	reader := bufio.NewReader(conn)
+	resp, err := http.ReadResponse(reader, nil)
+	if err != nil || !resp.Close {
+		t.Fatalf("the response leaves the connection open: %v", err)
 	}
-	_, _ = io.Copy(io.Discard, answer.Body)
-	if rest, err := io.ReadAll(in); err != nil || len(rest) > 0 || served != 1 {
-		t.Errorf("%d requests were served; then %q %v", served, rest, err)
+	_, _ = io.Copy(io.Discard, resp.Body)
+	if rest, err := io.ReadAll(reader); err != nil || len(rest) > 0 || served != 1 {
+		t.Errorf("%d requests served, want 1; the connection ended with %q, %v", served, rest, err)
 	}
 }
 
 func TestReadOnly_RejectsOtherMethods(t *testing.T) {
 	t.Parallel()
 	h := ReadOnly(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(200) }))
-	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405, "OPTIONS": 405, "BREW": 405} {
+	for method, want := range map[string]int{"GET": 200, "HEAD": 200, "POST": 405, "DELETE": 405, "OPTIONS": 405,
+		"BREW": 405} {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, "/", nil))
 		if w.Code != want || (want == 405) != (w.Header().Get("Allow") == "GET, HEAD") {
-			t.Errorf("%s: %d, Allow %q", method, w.Code, w.Header().Get("Allow"))
+			t.Errorf("%s: status %d, Allow %q, want %d", method, w.Code, w.Header().Get("Allow"), want)
 		}
 	}
 }

@@ -1,5 +1,6 @@
-// Package join translates what the room page asks to the domain and back. It
-// decides nothing, and imports no other API, no store and no media engine.
+// Package join translates the requests of the room page to calls of the domain,
+// and the results to responses. It contains no rules of its own, and imports no
+// other API, no store and no media engine.
 package join
 
 //go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml

@@ -10,7 +10,7 @@ import (
 	"parley/internal/refusal"
 )
 
-// statusByKind says, in this one place, what a kind of refusal is for the page.
+// statusByKind maps each kind of error to its status. Other kinds are 500.
 var statusByKind = map[fault.Kind]int{
 	fault.Invalid:     http.StatusBadRequest,
 	fault.Forbidden:   http.StatusForbidden,
@@ -21,17 +21,20 @@ var statusByKind = map[fault.Kind]int{
 	fault.Unavailable: http.StatusServiceUnavailable,
 }
 
+// writeError writes the response for an error. An unknown room counts as a wrong
+// guess of the client's address.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	if f.Code == string(RefusalErrorCodeRoomNotFound) {
-		if over := s.recordGuess(r); over != nil {
-			f = fault.From(over)
+		if limitErr := s.recordGuess(r); limitErr != nil {
+			f = fault.From(limitErr)
 		}
 	}
 	httpx.LogError(r, f.Err)
 	switch RefusalErrorCode(f.Code) {
 	case RefusalErrorCodeTooManyJoins:
-		s.refusals.Record(refusal.NewSeats, f.Message, "client", httpx.FromContext(r.Context()).Client, "room_id", r.PathValue("room_id"))
+		s.refusals.Record(refusal.NewSeats, f.Message, "client", httpx.FromContext(r.Context()).Client,
+			"room_id", r.PathValue("room_id"))
 	case RefusalErrorCodeCheckBusy:
 		s.refusals.Record(refusal.Checks, f.Message, "client", httpx.FromContext(r.Context()).Client)
 	}
@@ -55,8 +58,8 @@ func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, me
 	var out Refusal
 	out.Error.Code, out.Error.Message = code, message
 	if reason != "" {
-		why := RefusalErrorReason(reason)
-		out.Error.Reason = &why
+		value := RefusalErrorReason(reason)
+		out.Error.Reason = &value
 	}
 	httpx.WriteJSON(w, status, out)
 }
@@ -66,5 +69,6 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
-	writeErrorBody(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest, "this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
+	writeErrorBody(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest,
+		"this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
 }

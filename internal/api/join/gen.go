@@ -55,7 +55,7 @@ const (
 type Breakout struct {
 	Name string `json:"name"`
 
-	// Number Never used twice in a room.
+	// Number Unique in the room, never reused.
 	Number int `json:"number"`
 }
 
@@ -66,12 +66,12 @@ type Breakouts struct {
 
 // Check defines model for Check.
 type Check struct {
-	// MediaToken Opens the media connection within twenty seconds.
+	// MediaToken Valid for opening the test connection for twenty seconds.
 	MediaToken string `json:"media_token"`
 }
 
-// Features What people may do in the room. What one of them may send says the
-// preview, and for those who are in the media token.
+// Features What the room supports. The preview contains what the visitor may send, and
+// the media token what a participant may send.
 type Features struct {
 	Camera      bool `json:"camera"`
 	Chat        bool `json:"chat"`
@@ -88,16 +88,16 @@ type Invitation struct {
 type People struct {
 	People []Person `json:"people"`
 
-	// Removed Those whom hosts have removed, who may be readmitted.
+	// Removed The removed people, whom a host can readmit.
 	Removed []Person `json:"removed"`
 
-	// Waiting Those who wait to be let in, who came first first.
+	// Waiting The people in the waiting room, in the order of their arrival.
 	Waiting []Waiting `json:"waiting"`
 }
 
 // Person defines model for Person.
 type Person struct {
-	// Breakout The number of the breakout room they belong in, 0 for the room itself.
+	// Breakout The number of the person's breakout room, 0 for the main room.
 	Breakout int    `json:"breakout"`
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
@@ -106,52 +106,52 @@ type Person struct {
 
 // Preview defines model for Preview.
 type Preview struct {
-	// Features What people may do in the room. What one of them may send says the
-	// preview, and for those who are in the media token.
+	// Features What the room supports. The preview contains what the visitor may send, and
+	// the media token what a participant may send.
 	Features Features `json:"features"`
 
-	// LogoutUrl Where to go after leaving. Absent when there is no such place.
+	// LogoutUrl The URL to open after leaving, if any.
 	LogoutUrl       *string `json:"logout_url,omitempty"`
 	MaxParticipants int     `json:"max_participants"`
 
-	// OpensAt While the room is scheduled: when this visitor may come in. Hosts
-	// may ten minutes before the start, and the room opens with them.
+	// OpensAt The time from which this visitor can join. Present while the room is
+	// scheduled. Hosts can join ten minutes before the start, which opens the
+	// room.
 	OpensAt *time.Time `json:"opens_at,omitempty"`
 
-	// Participants Seats taken now.
+	// Participants The number of taken seats.
 	Participants int                `json:"participants"`
 	RoomId       openapi_types.UUID `json:"room_id"`
 	RoomType     RoomType           `json:"room_type"`
 	ServerTime   time.Time          `json:"server_time"`
 
-	// StartTime When a scheduled room opens. Absent for a quick room.
+	// StartTime The start time of a scheduled room. Absent for a quick room.
 	StartTime      *time.Time   `json:"start_time,omitempty"`
 	State          PreviewState `json:"state"`
 	Title          string       `json:"title"`
 	WelcomeMessage string       `json:"welcome_message"`
 	You            struct {
-		// Elsewhere True when the visitor, known by a personal link, is in the room
-		// in another browser now. Joining here ends that connection.
+		// Elsewhere True if the visitor, identified by a personal link, is in the room
+		// in another browser. Joining here ends that connection.
 		Elsewhere bool `json:"elsewhere"`
 
-		// Link Of the token sent: ok, it grants the role; taken, another
-		// browser used it first; expired, its time is over; unknown, it is
-		// not a link of this room.
-		// Absent when none was sent.
+		// Link The status of the sent link token. ok: it grants the role. taken:
+		// another browser has claimed it. expired: it is no longer valid.
+		// unknown: it is not a link of this room. Absent if no token was sent.
 		Link *PreviewYouLink `json:"link,omitempty"`
 
-		// MaySend What somebody may send: hosts and co-hosts whatever the room can do,
-		// guests what is not locked besides.
+		// MaySend What a person may send: hosts and co-hosts everything that the room
+		// supports, guests everything that is not locked.
 		MaySend Sources `json:"may_send"`
 
-		// Name A name to fill in; empty when the visitor is to be asked.
+		// Name The name to fill in. If empty, the page asks the visitor.
 		Name string `json:"name"`
 
-		// Returning True when seat_key names a seat of this room.
+		// Returning True if seat_key belongs to a seat of this room.
 		Returning bool `json:"returning"`
 		Role      Role `json:"role"`
 
-		// Waits True when a host has to let this visitor in.
+		// Waits True if a host must admit this visitor.
 		Waits bool `json:"waits"`
 	} `json:"you"`
 }
@@ -159,10 +159,9 @@ type Preview struct {
 // PreviewState defines model for Preview.State.
 type PreviewState string
 
-// PreviewYouLink Of the token sent: ok, it grants the role; taken, another
-// browser used it first; expired, its time is over; unknown, it is
-// not a link of this room.
-// Absent when none was sent.
+// PreviewYouLink The status of the sent link token. ok: it grants the role. taken:
+// another browser has claimed it. expired: it is no longer valid.
+// unknown: it is not a link of this room. Absent if no token was sent.
 type PreviewYouLink string
 
 // Refusal defines model for Refusal.
@@ -170,10 +169,10 @@ type Refusal struct {
 	Error struct {
 		Code RefusalErrorCode `json:"code"`
 
-		// Message A sentence for the person.
+		// Message A message for people.
 		Message string `json:"message"`
 
-		// Reason With room_ended, why it ended.
+		// Reason The reason why the room ended. Only with room_ended.
 		Reason *RefusalErrorReason `json:"reason,omitempty"`
 	} `json:"error"`
 }
@@ -181,7 +180,7 @@ type Refusal struct {
 // RefusalErrorCode defines model for Refusal.Error.Code.
 type RefusalErrorCode string
 
-// RefusalErrorReason With room_ended, why it ended.
+// RefusalErrorReason The reason why the room ended. Only with room_ended.
 type RefusalErrorReason string
 
 // Role defines model for Role.
@@ -192,32 +191,35 @@ type RoomType string
 
 // Seat defines model for Seat.
 type Seat struct {
-	// Breakout The breakout room the seat is in. Absent in the room itself.
+	// Breakout The breakout room of the seat. Absent in the main room.
 	Breakout *Breakout `json:"breakout,omitempty"`
 
-	// Features What people may do in the room. What one of them may send says the
-	// preview, and for those who are in the media token.
+	// Features What the room supports. The preview contains what the visitor may send, and
+	// the media token what a participant may send.
 	Features Features `json:"features"`
 
-	// Identity The participant's identity in the room; stays the same on return.
+	// Identity The participant's identity in the room. It is the same when the
+	// participant returns.
 	Identity string `json:"identity"`
 
-	// InvitedOnly The room's address alone lets nobody in; others need a link with a token.
+	// InvitedOnly True if the project requires invitations: other people need a link with
+	// a token, not only the room's URL.
 	InvitedOnly bool `json:"invited_only"`
 
-	// LogoutUrl Where to go after leaving. Absent when there is no such place.
+	// LogoutUrl The URL to open after leaving, if any.
 	LogoutUrl *string `json:"logout_url,omitempty"`
 
-	// MaxBreakouts How many breakout rooms may be open at once; 0 for none.
+	// MaxBreakouts The maximum number of open breakout rooms; 0 for none.
 	MaxBreakouts int `json:"max_breakouts"`
 
-	// MediaToken Opens the media connection within ten minutes. Never put it in an address that is logged.
+	// MediaToken Valid for opening the media connection for ten minutes. Do not put it in
+	// a URL that is logged.
 	MediaToken string   `json:"media_token"`
 	Name       string   `json:"name"`
 	Role       Role     `json:"role"`
 	RoomType   RoomType `json:"room_type"`
 
-	// SessionId The live period of the room, `<room_id>.<n>`.
+	// SessionId The session of the room, `<room_id>.<n>`.
 	SessionId string `json:"session_id"`
 	Title     string `json:"title"`
 }
@@ -227,8 +229,8 @@ type SeatKey struct {
 	SeatKey string `json:"seat_key"`
 }
 
-// Sources What somebody may send: hosts and co-hosts whatever the room can do,
-// guests what is not locked besides.
+// Sources What a person may send: hosts and co-hosts everything that the room
+// supports, guests everything that is not locked.
 type Sources struct {
 	Camera      bool `json:"camera"`
 	Chat        bool `json:"chat"`
@@ -238,7 +240,7 @@ type Sources struct {
 
 // Wait defines model for Wait.
 type Wait struct {
-	// AskAgainIn Seconds until the same request asks again.
+	// AskAgainIn Seconds after which the page must repeat the request.
 	AskAgainIn int `json:"ask_again_in"`
 }
 

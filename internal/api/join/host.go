@@ -7,19 +7,21 @@ import (
 	"parley/internal/room"
 )
 
-// What people who are in a room do with it. Who they are and what they may is
-// known by their seat key.
-
+// EndRoom ends the room for everybody; the seat key must be a host's.
 func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.EndByHost(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		return s.rooms.EndByHost(r.Context(), roomID, seatKey)
+	})
 }
 
+// CloseBreakouts closes all breakout rooms.
 func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey)
 	})
 }
 
+// Move moves a participant to a breakout room, or back to the main room.
 func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, to := valueOrEmpty(o.Text("identity")), o.RequiredInteger("to")
@@ -30,6 +32,7 @@ func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID string) {
 	})
 }
 
+// Broadcast sends a text to everybody in the room and its breakout rooms.
 func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		text := o.RequiredText("text")
@@ -40,6 +43,7 @@ func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID string
 	})
 }
 
+// OpenBreakouts opens breakout rooms and responds with their numbers and names.
 func (s *Server) OpenBreakouts(w http.ResponseWriter, r *http.Request, roomID string) {
 	opened, err := s.openBreakouts(w, r, roomID)
 	if err != nil {
@@ -55,15 +59,16 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 		return Breakouts{}, err
 	}
 	seatKey := o.RequiredText("seat_key")
-	q := room.OpenBreakoutsRequest{Names: o.Texts("names"), DistributeEvenly: o.Flag("evenly"), Assign: map[string]int{}}
+	req := room.OpenBreakoutsRequest{Names: o.Texts("names"), DistributeEvenly: o.Flag("evenly"),
+		Assign: map[string]int{}}
 	assign := o.Object("assign")
 	for _, identity := range assign.Names() {
-		q.Assign[identity] = assign.RequiredInteger(identity)
+		req.Assign[identity] = assign.RequiredInteger(identity)
 	}
 	if err := o.Err(); err != nil {
 		return Breakouts{}, err
 	}
-	opened, err := s.rooms.OpenBreakouts(r.Context(), roomID, seatKey, q)
+	opened, err := s.rooms.OpenBreakouts(r.Context(), roomID, seatKey, req)
 	out := Breakouts{Breakouts: []Breakout{}}
 	for _, b := range opened {
 		out.Breakouts = append(out.Breakouts, Breakout{Number: b.N, Name: b.Name})
@@ -71,6 +76,8 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 	return out, err
 }
 
+// ListPeople responds with the people in the room, the removed ones and those in
+// the waiting room.
 func (s *Server) ListPeople(w http.ResponseWriter, r *http.Request, roomID string) {
 	people, err := s.listPeople(w, r, roomID)
 	if err != nil {
@@ -91,8 +98,8 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 	}
 	all, err := s.rooms.People(r.Context(), roomID, seatKey)
 	out := People{People: people(all.Seats), Removed: people(all.Removed), Waiting: []Waiting{}}
-	for _, k := range all.Waiting {
-		out.Waiting = append(out.Waiting, Waiting{Identity: k.ID, Name: k.Name})
+	for _, knock := range all.Waiting {
+		out.Waiting = append(out.Waiting, Waiting{Identity: knock.ID, Name: knock.Name})
 	}
 	return out, err
 }
@@ -105,13 +112,16 @@ func people(seats []room.Seat) []Person {
 	return out
 }
 
-// serveAction reads who asks, has it done and says so.
-func (s *Server) serveAction(w http.ResponseWriter, r *http.Request, do func(o *httpx.Object, seatKey string) error) {
+// serveAction reads the body and its seat_key, runs action and responds with 204
+// if action succeeds. The seat key identifies the caller, so the domain can check
+// the caller's permissions.
+func (s *Server) serveAction(w http.ResponseWriter, r *http.Request,
+	action func(o *httpx.Object, seatKey string) error) {
 	o, err := readObject(w, r)
 	if err == nil {
 		seatKey := o.RequiredText("seat_key")
 		if err = o.Err(); err == nil {
-			err = do(o, seatKey)
+			err = action(o, seatKey)
 		}
 	}
 	if err != nil {

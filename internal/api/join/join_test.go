@@ -27,11 +27,11 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// engine is a media engine in which nobody is.
+// engine is a media engine without participants.
 type engine struct {
 	room.Media
 	unavailable bool
-	checkErr    error // of the connection check
+	checkErr    error // of PreflightToken
 }
 
 func (e *engine) Open(context.Context, room.MediaSession) error { return e.err() }
@@ -61,31 +61,31 @@ func (e *engine) err() error {
 	return nil
 }
 
-// stubLimiter is a limit that is over when the test says so.
+// stubLimiter is a limiter that is exhausted while over is set.
 type stubLimiter struct {
 	over   atomic.Bool
 	failed atomic.Int32
 }
 
-func (g *stubLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
-	g.failed.Add(1)
-	return g.over.Load(), 2 * time.Second
+func (l *stubLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
+	l.failed.Add(1)
+	return l.over.Load(), 2 * time.Second
 }
 
-func (g *stubLimiter) Exhausted(netip.Addr) (bool, time.Duration) {
-	return g.over.Load(), 2 * time.Second
+func (l *stubLimiter) Exhausted(netip.Addr) (bool, time.Duration) {
+	return l.over.Load(), 2 * time.Second
 }
 
 type m = map[string]any
 
-// fixture is the join API on a database of its own.
+// fixture is the join API with its own database.
 type fixture struct {
 	*room.Service
 	t                    *testing.T
 	db                   *store.DB
 	project              project.Project
 	engine               *engine
-	host                 string // the identity of the host of the room at hand
+	host                 string // identity of the host of the room under test
 	guesses              stubLimiter
 	checkLimit, newSeats stubLimiter
 	checker              *apitest.Checker
@@ -99,21 +99,24 @@ func newFixture(t *testing.T) *fixture {
 	}
 	db := storetest.SQLite(t)
 	p := &fixture{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
-	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID, slog.New(slog.DiscardHandler))
+	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now,
+		storetest.NewID, slog.New(slog.DiscardHandler))
 	p.SetJoinLimiter(&p.newSeats)
-	p.checker = apitest.New(t, description, join.NewHandler(p.Service, join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit}, refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
+	p.checker = apitest.New(t, description, join.NewHandler(p.Service,
+		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit},
+		refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
 	return p
 }
 
-// create makes a room and returns its id and the token of the creator's link.
+// create creates a room and returns its id and the token of the creator's link.
 func (p *fixture) create(q room.CreateRequest) (id, link string) {
 	p.t.Helper()
 	q.Type, q.Name, q.Title, q.MaxParticipants = room.Video, "Ada", "Title", 10
-	make := p.CreateQuick
+	createRoom := p.CreateQuick
 	if !q.StartAt.IsZero() {
-		make = p.Schedule
+		createRoom = p.Schedule
 	}
-	created, err := make(p.t.Context(), p.project, q)
+	created, err := createRoom(p.t.Context(), p.project, q)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -121,7 +124,7 @@ func (p *fixture) create(q room.CreateRequest) (id, link string) {
 	return created.ID, link
 }
 
-// response is all that the test reads of any answer.
+// response holds the fields of all responses that the tests read.
 type response struct {
 	Role, Identity string
 	MediaToken     string `json:"media_token"`
@@ -150,7 +153,8 @@ func (p *fixture) send(id, path string, in any) (int, response) {
 	if text, ok := in.(string); ok {
 		body = []byte(text)
 	}
-	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"application/json"}}, body)
+	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path,
+		http.Header{"Content-Type": {"application/json"}}, body)
 	var out response
 	if res.StatusCode != http.StatusNoContent {
 		if err := json.NewDecoder(res.Body).Decode(&out); err != nil {
@@ -160,12 +164,13 @@ func (p *fixture) send(id, path string, in any) (int, response) {
 	return res.StatusCode, out
 }
 
-// assertError fails unless the answer is that refusal.
+// assertError sends a request and fails the test unless the response is the
+// given error.
 func (p *fixture) assertError(id, path string, in any, status int, code string) response {
 	p.t.Helper()
 	got, a := p.send(id, path, in)
 	if got != status || a.Error.Code != code || a.Error.Message == "" {
-		p.t.Errorf("%s %v: %d %+v, want %d %s", path, in, got, a.Error, status, code)
+		p.t.Errorf("%s %v: got %d %+v, want %d %s", path, in, got, a.Error, status, code)
 	}
 	return a
 }
@@ -173,7 +178,7 @@ func (p *fixture) assertError(id, path string, in any, status int, code string) 
 func (p *fixture) assertNoContent(id, path string, in m) {
 	p.t.Helper()
 	if status, a := p.send(id, path, in); status != http.StatusNoContent {
-		p.t.Errorf("%s: %d %+v", path, status, a)
+		p.t.Errorf("%s %v: got %d %+v, want 204", path, in, status, a.Error)
 	}
 }
 
@@ -183,13 +188,16 @@ var (
 	otherKey = strings.Repeat("o", 43)
 )
 
-// roomRoutes are the routes of people in a room, with a body that each takes.
-var roomRoutes = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {}, "/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
-	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"}, "/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}}, "/role": {"identity": "somebody", "role": "cohost"},
+// roomRoutes are the routes for participants, each with a valid body.
+var roomRoutes = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"}}, "/breakouts/close": {},
+	"/move": {"to": 0}, "/broadcast": {"text": "Hello"}, "/people": {},
+	"/mute": {}, "/unmute": {"identity": "somebody"}, "/remove": {"identity": "somebody"},
+	"/readmit": {"identity": "somebody"}, "/locks": {"locks": m{"camera": true}},
+	"/role":       {"identity": "somebody", "role": "cohost"},
 	"/hand/raise": {}, "/hand/lower": {}, "/hands/lower": {}, "/react": {"reaction": "heart"},
 	"/waiting/admit": {}, "/waiting/turn-away": {"identity": "somebody"}, "/invitations": {"role": "guest"}}
 
-// guestRoutes are the routes for which one need not be a host.
+// guestRoutes are the routes that guests may call.
 var guestRoutes = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
 
 func withSeatKey(key string, in m) m {
@@ -208,12 +216,14 @@ func TestContract(t *testing.T) {
 	start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
 	early, earlyLink := p.create(room.CreateRequest{StartAt: start})
 
-	// Coming in.
-	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" || a.You.Link != "ok" || a.OpensAt != nil || a.Features["camera"] != true {
+	// Joining.
+	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" ||
+		a.You.Link != "ok" || a.OpensAt != nil || a.Features["camera"] != true {
 		t.Fatalf("%d %+v", status, a)
 	}
 	status, host := p.send(id, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": link, "role": "host"})
-	if status != 200 || host.Role != "host" || host.MaxBreakouts != 2 || host.Features["camera"] != true || host.Breakout != nil {
+	if status != 200 || host.Role != "host" || host.MaxBreakouts != 2 || host.Features["camera"] != true ||
+		host.Breakout != nil {
 		t.Fatalf("%d %+v", status, host)
 	}
 	status, guest := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey})
@@ -221,21 +231,26 @@ func TestContract(t *testing.T) {
 		t.Fatalf("%d %+v", status, guest)
 	}
 	p.host = host.Identity
-	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409, "link_taken")
+	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409,
+		"link_taken")
 	// Before the start.
 	for in, want := range map[string]time.Time{"": start, earlyLink: start.Add(-10 * time.Minute)} {
-		if status, a := p.send(early, "/preview", m{"link": in}); status != 200 || a.OpensAt == nil || !a.OpensAt.Equal(want) {
+		if status, a := p.send(early, "/preview", m{"link": in}); status != 200 || a.OpensAt == nil ||
+			!a.OpensAt.Equal(want) {
 			t.Errorf("%d opens at %v, want %s", status, a.OpensAt, want)
 		}
 	}
 	p.assertError(early, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": earlyLink}, 409, "room_not_open")
 
-	// What people do who are in.
-	status, opened := p.send(id, "/breakouts", withSeatKey(hostKey, m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
-	if status != 200 || len(opened.Breakouts) != 2 || opened.Breakouts[1]["number"] != 2. || opened.Breakouts[1]["name"] != "Two" {
+	// Actions of participants.
+	status, opened := p.send(id, "/breakouts", withSeatKey(hostKey,
+		m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
+	if status != 200 || len(opened.Breakouts) != 2 || opened.Breakouts[1]["number"] != 2. ||
+		opened.Breakouts[1]["name"] != "Two" {
 		t.Errorf("%d %+v", status, opened)
 	}
-	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout["name"] != "Two" || a.SessionID == guest.SessionID {
+	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 ||
+		a.Breakout["name"] != "Two" || a.SessionID == guest.SessionID {
 		t.Errorf("%d %+v", status, a)
 	}
 	p.assertError(id, "/breakouts", withSeatKey(hostKey, roomRoutes["/breakouts"]), 409, "too_many_breakouts")
@@ -244,10 +259,11 @@ func TestContract(t *testing.T) {
 	p.assertError(id, "/move", withSeatKey(guestKey, m{"to": 3}), 404, "breakout_not_found")
 	p.assertError(id, "/move", withSeatKey(hostKey, m{"identity": "nobody", "to": 1}), 404, "seat_not_found")
 	p.assertError(id, "/move", withSeatKey(guestKey, m{"identity": host.Identity, "to": 1}), 403, "not_host")
-	status, who := p.send(id, "/people", withSeatKey(hostKey, nil))
-	want := []m{{"identity": host.Identity, "name": "Ada", "role": "host", "breakout": 0.}, {"identity": guest.Identity, "name": "Ben", "role": "guest", "breakout": 2.}}
-	if status != 200 || !reflect.DeepEqual(who.People, want) {
-		t.Errorf("%d %v, want %v", status, who.People, want)
+	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
+	want := []m{{"identity": host.Identity, "name": "Ada", "role": "host", "breakout": 0.},
+		{"identity": guest.Identity, "name": "Ben", "role": "guest", "breakout": 2.}}
+	if status != 200 || !reflect.DeepEqual(list.People, want) {
+		t.Errorf("%d %v, want %v", status, list.People, want)
 	}
 	p.assertNoContent(id, "/broadcast", withSeatKey(hostKey, roomRoutes["/broadcast"]))
 	p.testReactions(id, host.Identity, guest.Identity)
@@ -257,11 +273,12 @@ func TestContract(t *testing.T) {
 	}
 	p.testWaitingRoom(id)
 	p.assertNoContent(id, "/breakouts/close", withSeatKey(hostKey, nil))
-	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil || a.Identity != guest.Identity {
+	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil ||
+		a.Identity != guest.Identity {
 		t.Errorf("%d %+v", status, a)
 	}
 	if n := p.guesses.failed.Load(); n > 0 {
-		t.Errorf("%d slips of people who are in count as guesses", n)
+		t.Errorf("%d errors of participants counted as guesses, want 0", n)
 	}
 
 	p.testErrors(id, early)
@@ -285,7 +302,8 @@ func TestContract(t *testing.T) {
 	p.checker.AssertCovered()
 }
 
-// testReactions is what people show each other: everybody their own, hosts more.
+// testReactions checks that guests control only their own hand, and hosts all
+// hands.
 func (p *fixture) testReactions(id, host, guest string) {
 	p.t.Helper()
 	p.assertNoContent(id, "/hand/raise", withSeatKey(guestKey, nil))
@@ -303,7 +321,8 @@ func (p *fixture) testReactions(id, host, guest string) {
 	}
 }
 
-// testWaitingRoom is how people come in whom a host lets in.
+// testWaitingRoom checks that hosts can admit and deny people in the waiting
+// room.
 func (p *fixture) testWaitingRoom(id string) {
 	p.t.Helper()
 	keys := []string{strings.Repeat("1", 43), strings.Repeat("2", 43), strings.Repeat("3", 43)}
@@ -316,18 +335,20 @@ func (p *fixture) testWaitingRoom(id string) {
 			p.t.Errorf("%s: %d %+v", name, status, a)
 		}
 	}
-	status, who := p.send(id, "/people", withSeatKey(hostKey, nil))
-	if status != 200 || len(who.Waiting) != 3 || who.Waiting[0]["name"] != "Dora" {
-		p.t.Fatalf("%d %+v", status, who.Waiting)
+	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
+	if status != 200 || len(list.Waiting) != 3 || list.Waiting[0]["name"] != "Dora" {
+		p.t.Fatalf("%d %+v", status, list.Waiting)
 	}
-	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": who.Waiting[0]["identity"]}))
+	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}))
 	p.assertError(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
 	p.assertError(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")
-	p.assertError(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": who.Waiting[0]["identity"]}), 404, "seat_not_found")
-	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": who.Waiting[1]["identity"]}))
+	p.assertError(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}), 404,
+		"seat_not_found")
+	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": list.Waiting[1]["identity"]}))
 	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, nil))
 	for i, name := range []string{"Emil", "Fay"} {
-		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 || a.Identity != who.Waiting[i+1]["identity"] {
+		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 ||
+			a.Identity != list.Waiting[i+1]["identity"] {
 			p.t.Errorf("%s: %d %+v", name, status, a)
 		}
 	}
@@ -336,12 +357,14 @@ func (p *fixture) testWaitingRoom(id string) {
 	}
 	p.assertError(id, "/seats", m{"name": "Gus", "seat_key": strings.Repeat("y", 43)}, 409, "waiting_room_full")
 	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": false}}))
-	if status, a := p.send(id, "/invitations", withSeatKey(hostKey, m{"role": "guest"})); status != 200 || !strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
+	if status, a := p.send(id, "/invitations", withSeatKey(hostKey, m{"role": "guest"})); status != 200 ||
+		!strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
 		p.t.Errorf("%d %q", status, a.Link)
 	}
 }
 
-// testConnectionCheck are for whoever may see the first view, as often as anybody may guess.
+// testConnectionCheck checks that visitors who may see the preview may test the
+// connection, within the limits.
 func (p *fixture) testConnectionCheck(id, early string) {
 	p.t.Helper()
 	for _, room := range []string{id, early} {
@@ -350,13 +373,14 @@ func (p *fixture) testConnectionCheck(id, early string) {
 			p.t.Errorf("%d %+v", status, a)
 		}
 		if n := p.checkLimit.failed.Load() - before; n != 1 {
-			p.t.Errorf("a check counts as %d attempts", n)
+			p.t.Errorf("a check counts as %d attempts, want 1", n)
 		}
 	}
 	p.checkLimit.over.Store(true)
 	p.assertError(id, "/check", m{}, 429, "check_busy")
 	p.checkLimit.over.Store(false)
-	p.engine.checkErr = &fault.Error{Kind: fault.Unavailable, Code: "check_busy", Message: "too many", RetryAfter: time.Second}
+	p.engine.checkErr = &fault.Error{Kind: fault.Unavailable, Code: "check_busy", Message: "too many",
+		RetryAfter: time.Second}
 	p.assertError(id, "/check", m{}, 503, "check_busy")
 	p.engine.checkErr = nil
 	p.newSeats.over.Store(true)
@@ -368,7 +392,8 @@ func (p *fixture) testConnectionCheck(id, early string) {
 	p.assertError(storetest.NewID(), "/check", m{}, 404, "room_not_found")
 	p.assertError(id, "/check", "[]", 400, "invalid_request")
 	p.assertError(id, "/check", `{"text":"`+strings.Repeat("x", 65<<10)+`"}`, 413, "body_too_large")
-	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+"/check", http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
+	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+"/check",
+		http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 	if res.StatusCode != http.StatusUnsupportedMediaType {
 		p.t.Errorf("text/plain: %d", res.StatusCode)
 	}
@@ -382,7 +407,7 @@ func (p *fixture) testConnectionCheck(id, early string) {
 	}
 }
 
-// testErrors are what every route may answer while the room goes on.
+// testErrors checks the errors of every route while the room is open.
 func (p *fixture) testErrors(id, early string) {
 	p.t.Helper()
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
@@ -391,7 +416,8 @@ func (p *fixture) testErrors(id, early string) {
 	for path, in := range all {
 		p.assertError(id, path, withSeatKey("short", in), 400, "invalid_request")
 		p.assertError(id, path, big, 413, "body_too_large")
-		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path, http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
+		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path,
+			http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 		if res.StatusCode != http.StatusUnsupportedMediaType {
 			p.t.Errorf("text/plain: %d", res.StatusCode)
 		}
@@ -426,11 +452,12 @@ func (p *fixture) testErrors(id, early string) {
 	p.assertError(id, "/broadcast", withSeatKey(hostKey, roomRoutes["/broadcast"]), 503, "unavailable")
 	p.assertError(id, "/react", withSeatKey(hostKey, roomRoutes["/react"]), 503, "unavailable")
 	p.engine.unavailable = false
-	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role", "/waiting/admit", "/waiting/turn-away"} {
+	for _, path := range []string{"/mute", "/unmute", "/remove", "/readmit", "/role", "/waiting/admit",
+		"/waiting/turn-away"} {
 		p.assertError(id, path, withSeatKey(hostKey, m{"identity": "nobody", "role": "cohost"}), 404, "seat_not_found")
 	}
 
-	// Where invitations are required.
+	// Errors of a project that requires invitations.
 	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
 	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{InvitationsRequired: true}); err != nil {
 		p.t.Fatal(err)
@@ -438,14 +465,15 @@ func (p *fixture) testErrors(id, early string) {
 	p.assertError(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
 	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 {
-		p.t.Errorf("who is in already: %d %+v", status, a)
+		p.t.Errorf("a participant who returns: got %d %+v, want 200", status, a)
 	}
 	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{}); err != nil {
 		p.t.Fatal(err)
 	}
 }
 
-// A link whose time is over makes nobody more than a guest, and says so.
+// TestTakeSeat_ExpiredLink checks that an expired link grants no role, and that
+// the response reports it as expired.
 func TestTakeSeat_ExpiredLink(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
@@ -465,24 +493,27 @@ func TestTakeSeat_ExpiredLink(t *testing.T) {
 	if status != 200 || a.You.Link != "expired" || a.You.Role != "guest" {
 		t.Errorf("%d %+v", status, a.You)
 	}
-	if a := p.assertError(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409, "link_taken"); a.Error.Message != "this link has expired" {
+	if a := p.assertError(id, "/seats", m{"name": "Ben", "seat_key": guestKey, "link": token, "role": "cohost"}, 409,
+		"link_taken"); a.Error.Message != "this link has expired" {
 		t.Errorf("%+v", a.Error)
 	}
 }
 
-// A visitor reads before coming in what they may send, by the role they would
-// have.
+// TestPreview_MaySendByRole checks that the preview reports what the visitor may
+// send in the role that the link grants.
 func TestPreview_MaySendByRole(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
-	p.project.Settings.Features.NoScreenShare, p.project.Settings.Locks = true, project.Locks{Microphone: true, Camera: true, Chat: true}
+	p.project.Settings.Features.NoScreenShare, p.project.Settings.Locks = true,
+		project.Locks{Microphone: true, Camera: true, Chat: true}
 	id, link := p.create(room.CreateRequest{})
-	can := m{"camera": true, "screen_share": false, "chat": true}
+	wantFeatures := m{"camera": true, "screen_share": false, "chat": true}
 	for in, want := range map[string]m{
 		"":   {"microphone": false, "camera": false, "screen_share": false, "chat": false},
 		link: {"microphone": true, "camera": true, "screen_share": false, "chat": true},
 	} {
-		if status, a := p.send(id, "/preview", m{"link": in}); status != 200 || !reflect.DeepEqual(a.You.MaySend, want) || !reflect.DeepEqual(a.Features, can) {
+		if status, a := p.send(id, "/preview", m{"link": in}); status != 200 ||
+			!reflect.DeepEqual(a.You.MaySend, want) || !reflect.DeepEqual(a.Features, wantFeatures) {
 			t.Errorf("%d %s: %v, may send %v, want %v", status, a.You.Role, a.Features, a.You.MaySend, want)
 		}
 	}

@@ -8,8 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-// What hosts and co-hosts do with the others.
-
+// Mute mutes one participant, or all guests without an identity.
 func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
@@ -20,30 +19,36 @@ func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID string) {
 	})
 }
 
+// AskToUnmute asks a participant to turn on the microphone.
 func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.AskToUnmute)
 }
 
+// RemovePerson removes a participant from the room for good.
 func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.Remove)
 }
 
+// Readmit allows a removed participant to return.
 func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.Readmit)
 }
 
+// Lock changes what guests may send, and whether the waiting room is on.
 func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
-		q := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
-			ScreenShare: optionalFlag(locks, "screen_share"), Chat: optionalFlag(locks, "chat"), WaitingRoom: optionalFlag(locks, "waiting_room")}
+		change := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
+			ScreenShare: optionalFlag(locks, "screen_share"), Chat: optionalFlag(locks, "chat"),
+			WaitingRoom: optionalFlag(locks, "waiting_room")}
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.UpdateLocks(r.Context(), roomID, seatKey, q)
+		return s.rooms.UpdateLocks(r.Context(), roomID, seatKey, change)
 	})
 }
 
+// Appoint changes the role of a participant to co-host or guest.
 func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, role := o.RequiredText("identity"), o.RequiredText("role")
@@ -54,18 +59,21 @@ func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID string) 
 	})
 }
 
-// serveActionOn is act for what is done to one person.
-func (s *Server) serveActionOn(w http.ResponseWriter, r *http.Request, roomID string, do func(ctx context.Context, roomID, seatKey, identity string) error) {
+// serveActionOn is serveAction for an action on one participant, whose identity
+// is required.
+func (s *Server) serveActionOn(w http.ResponseWriter, r *http.Request, roomID string,
+	action func(ctx context.Context, roomID, seatKey, identity string) error) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := o.RequiredText("identity")
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return do(r.Context(), roomID, seatKey, identity)
+		return action(r.Context(), roomID, seatKey, identity)
 	})
 }
 
-// optionalFlag reads a flag that may be absent.
+// optionalFlag reads an optional boolean. It returns nil if the member is absent
+// or null.
 func optionalFlag(o *httpx.Object, name string) *bool {
 	if !o.Has(name) {
 		return nil

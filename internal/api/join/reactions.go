@@ -7,12 +7,14 @@ import (
 	"parley/internal/room"
 )
 
-// What people who are in a room show each other beside sound and pictures.
-
+// RaiseHand raises the caller's hand.
 func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.RaiseHand(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		return s.rooms.RaiseHand(r.Context(), roomID, seatKey)
+	})
 }
 
+// LowerHand lowers the caller's hand, or the hand of the given identity.
 func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
@@ -23,10 +25,14 @@ func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID string
 	})
 }
 
+// LowerHands lowers all hands in the caller's session.
 func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error { return s.rooms.LowerHands(r.Context(), roomID, seatKey) })
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		return s.rooms.LowerHands(r.Context(), roomID, seatKey)
+	})
 }
 
+// React shows a reaction of the caller to the others in the session.
 func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		reaction := o.RequiredText("reaction")

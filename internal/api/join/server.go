@@ -14,12 +14,12 @@ import (
 	"parley/internal/room"
 )
 
-// Rooms is what the page needs of the rooms.
+// Rooms is the part of the room service that this API calls.
 type Rooms interface {
-	Preview(ctx context.Context, roomID string, v room.JoinRequest) (room.Preview, error)
+	Preview(ctx context.Context, roomID string, req room.JoinRequest) (room.Preview, error)
 	Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
-	ReserveSeat(ctx context.Context, roomID string, v room.JoinRequest) (room.Admission, error)
-	OpenBreakouts(ctx context.Context, roomID, seatKey string, q room.OpenBreakoutsRequest) ([]room.Breakout, error)
+	ReserveSeat(ctx context.Context, roomID string, req room.JoinRequest) (room.Admission, error)
+	OpenBreakouts(ctx context.Context, roomID, seatKey string, req room.OpenBreakoutsRequest) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
@@ -31,7 +31,7 @@ type Rooms interface {
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
 	Remove(ctx context.Context, roomID, seatKey, identity string) error
 	Readmit(ctx context.Context, roomID, seatKey, identity string) error
-	UpdateLocks(ctx context.Context, roomID, seatKey string, q room.LockChange) error
+	UpdateLocks(ctx context.Context, roomID, seatKey string, change room.LockChange) error
 	SetRole(ctx context.Context, roomID, seatKey, identity string, role room.Role) error
 	EndByHost(ctx context.Context, roomID, seatKey string) error
 	RaiseHand(ctx context.Context, roomID, seatKey string) error
@@ -40,18 +40,20 @@ type Rooms interface {
 	React(ctx context.Context, roomID, seatKey string, reaction room.Reaction) error
 }
 
-// Limiter bounds how often an address may guess wrong.
+// Limiter limits the attempts of each client address.
 type Limiter interface {
+	// RecordAttempt records an attempt and reports whether the address has
+	// exceeded its limit, and then when it may try again.
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// Limits bound how often an address may do something; nil is no limit.
+// Limits are the limits for each client address; nil means no limit.
 type Limits struct {
-	Guesses Limiter // wrong rooms and links
+	Guesses Limiter // unknown rooms and links
 	Checks  Limiter // connection checks
 }
 
-// Server answers the room page.
+// Server handles the requests of the room page.
 type Server struct {
 	rooms    Rooms
 	limits   Limits
@@ -59,8 +61,8 @@ type Server struct {
 	now      func() time.Time
 }
 
-// NewHandler returns the handler of everything under /api/join/. refusals
-// counts and logs what the limits refuse.
+// NewHandler returns the handler for all paths under /api/join/. refusals counts
+// and logs the requests that exceed a limit.
 func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func() time.Time) http.Handler {
 	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
 	mux := httpx.NewMux(notFound, notAllowed)
@@ -72,6 +74,7 @@ func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func
 	})
 }
 
+// PreviewRoom responds with the room as the visitor sees it before joining.
 func (s *Server) PreviewRoom(w http.ResponseWriter, r *http.Request, roomID string) {
 	p, err := s.preview(w, r, roomID)
 	if err != nil {
@@ -86,11 +89,11 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	v := room.JoinRequest{LinkToken: valueOrEmpty(o.Text("link")), SeatKey: valueOrEmpty(o.Text("seat_key"))}
+	req := room.JoinRequest{LinkToken: valueOrEmpty(o.Text("link")), SeatKey: valueOrEmpty(o.Text("seat_key"))}
 	if err := o.Err(); err != nil {
 		return Preview{}, err
 	}
-	p, err := s.rooms.Preview(r.Context(), roomID, v)
+	p, err := s.rooms.Preview(r.Context(), roomID, req)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -103,8 +106,10 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title, WelcomeMessage: p.Room.WelcomeMessage,
-		State: PreviewState(p.Room.State), Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants, Features: features(p.Room), ServerTime: s.now().UTC()}
+	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title,
+		WelcomeMessage: p.Room.WelcomeMessage, State: PreviewState(p.Room.State),
+		Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants,
+		Features: features(p.Room), ServerTime: s.now().UTC()}
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
 	}
@@ -123,6 +128,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	return out, nil
 }
 
+// CheckConnection responds with a token for a connection test.
 func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID string) {
 	token, err := s.check(w, r, roomID)
 	if err != nil {
@@ -139,13 +145,16 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (s
 	client := httpx.FromContext(r.Context()).Client
 	if s.limits.Checks != nil {
 		if over, retryAfter := s.limits.Checks.RecordAttempt(client); over {
-			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy), RetryAfter: retryAfter,
-				Message: "your network has checked its connection too often, try again in a moment"}
+			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy),
+				RetryAfter: retryAfter,
+				Message:    "too many connection checks from your address, try again in a moment"}
 		}
 	}
 	return s.rooms.Preflight(r.Context(), roomID, client)
 }
 
+// TakeSeat reserves a seat, or responds with 202 while the visitor waits for
+// admission.
 func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID string) {
 	a, err := s.takeSeat(w, r, roomID)
 	if err != nil {
@@ -164,12 +173,13 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 	if err != nil {
 		return room.Admission{}, err
 	}
-	v := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"), LinkToken: valueOrEmpty(o.Text("link")), ExpectedRole: room.Role(valueOrEmpty(o.Text("role"))),
+	req := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"),
+		LinkToken: valueOrEmpty(o.Text("link")), ExpectedRole: room.Role(valueOrEmpty(o.Text("role"))),
 		ClientAddr: httpx.FromContext(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
-	a, err := s.rooms.ReserveSeat(r.Context(), roomID, v)
+	a, err := s.rooms.ReserveSeat(r.Context(), roomID, req)
 	if err == nil && a.LinkStatus == room.LinkUnknown {
 		err = s.recordGuess(r)
 	}
@@ -198,8 +208,9 @@ func readObject(w http.ResponseWriter, r *http.Request) (*httpx.Object, error) {
 	return httpx.ParseObject(body)
 }
 
-// recordGuess notes a wrong guess of a room or a link: the ids and tokens are
-// random, and this bounds how many can be tried.
+// recordGuess records an unknown room id or link token of the client's address,
+// so that nobody can try many of the random ids and tokens. It returns an
+// Exhausted error if the address has exceeded the limit.
 func (s *Server) recordGuess(r *http.Request) error {
 	if s.limits.Guesses == nil {
 		return nil
@@ -212,6 +223,7 @@ func (s *Server) recordGuess(r *http.Request) error {
 		Message: "too many wrong links from your address, try again in a moment", RetryAfter: retryAfter}
 }
 
+// stringOrNil returns nil for the empty string.
 func stringOrNil(text string) *string {
 	if text == "" {
 		return nil
@@ -219,6 +231,7 @@ func stringOrNil(text string) *string {
 	return &text
 }
 
+// valueOrEmpty returns the empty string for nil.
 func valueOrEmpty(s *string) string {
 	if s == nil {
 		return ""

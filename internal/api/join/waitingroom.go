@@ -7,8 +7,7 @@ import (
 	"parley/internal/room"
 )
 
-// What hosts and co-hosts decide about who comes in.
-
+// LetIn admits one person from the waiting room, or all without an identity.
 func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
@@ -19,10 +18,12 @@ func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID string) {
 	})
 }
 
+// TurnAway denies entry to a person in the waiting room.
 func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveActionOn(w, r, roomID, s.rooms.DenyKnock)
 }
 
+// InviteFrom creates an invitation link on behalf of a host or co-host.
 func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID string) {
 	link, err := s.inviteFrom(w, r, roomID)
 	if err != nil {

@@ -15,17 +15,17 @@ import (
 
 type tokenKey struct{}
 
-// authenticate holds a call to its bearer token and remembers whose it is, for
-// the answer and for the log. It fails closed: no token, and none that can be
-// read, is looked up as the empty one, which nobody has.
+// authenticate checks the bearer token of a request and stores the token in the
+// context of the returned request and in the access log. It looks up a missing
+// or malformed token as the empty string, which is never valid.
 func (s *server) authenticate(r *http.Request) (*http.Request, error) {
-	clear := ""
+	token := ""
 	if values := r.Header.Values("Authorization"); len(values) == 1 {
 		if scheme, text, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
-			clear = text
+			token = text
 		}
 	}
-	t, err := s.tokens.Authenticate(r.Context(), clear)
+	t, err := s.tokens.Authenticate(r.Context(), token)
 	if err != nil {
 		return r, LimitFailures(r, s.failures, err)
 	}
@@ -34,13 +34,16 @@ func (s *server) authenticate(r *http.Request) (*http.Request, error) {
 	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)), nil
 }
 
-// FailureLimiter bounds how often one address may fail to show who it is.
+// FailureLimiter limits the failed authentications of each client address.
 type FailureLimiter interface {
+	// RecordAttempt records a failure and reports whether the address has
+	// exceeded its limit, and then when it may try again.
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// LimitFailures returns what to answer to a call whose token was refused with err:
-// Exhausted where its address has failed too often. limit may be nil for none.
+// LimitFailures returns the error for a request whose authentication failed with
+// err: err itself, or an Exhausted error if the client's address has failed too
+// often. A nil limit means no limit.
 func LimitFailures(r *http.Request, limit FailureLimiter, err error) error {
 	if limit == nil || !fault.Is(err, fault.Unauthorized) {
 		return err
@@ -53,7 +56,7 @@ func LimitFailures(r *http.Request, limit FailureLimiter, err error) error {
 		Message: "too many failed authentications from your address, try again later"}
 }
 
-// callerToken is the token of this call.
+// callerToken returns the token that authenticated the request.
 func callerToken(r *http.Request) operator.Token {
 	t, _ := r.Context().Value(tokenKey{}).(operator.Token)
 	return t

@@ -13,71 +13,71 @@ import (
 	"parley/internal/fault"
 )
 
-// read reads the body of a request into one of the generated types. A field
-// that the type does not have is refused: an operator who writes end_room for
-// end_rooms must not be told that all went well.
+// read reads the body of a request into a generated type T. An unknown field is
+// an error, so that an operator who writes end_room for end_rooms notices.
 func read[T any](w http.ResponseWriter, r *http.Request) (T, error) {
-	var into T
+	var dst T
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
-		return into, err
+		return dst, err
 	}
-	return into, decode(body, &into)
+	return dst, decode(body, &dst)
 }
 
-// readOptional is read for a body that may be left out.
+// readOptional is read for an optional body. It returns the zero value without
+// one.
 func readOptional[T any](w http.ResponseWriter, r *http.Request) (T, error) {
 	if r.ContentLength == 0 && r.Header.Get("Content-Type") == "" {
-		var none T
-		return none, nil
+		var zero T
+		return zero, nil
 	}
 	return read[T](w, r)
 }
 
-func decode(body []byte, into any) error {
-	if _, err := httpx.ParseObject(body); err != nil { // repeated fields, what follows the object
+func decode(body []byte, dst any) error {
+	if _, err := httpx.ParseObject(body); err != nil { // also rejects duplicate fields and data after the object
 		return err
 	}
-	t := reflect.TypeOf(into).Elem()
+	t := reflect.TypeOf(dst).Elem()
 	if err := checkNames(body, t, ""); err != nil {
 		return err
 	}
-	err := json.Unmarshal(body, into)
-	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
-		return fault.Invalidf("%s must be %s", wrong.Field, typeNames[typeAt(t, wrong.Field).Kind()])
+	err := json.Unmarshal(body, dst)
+	var typeErr *json.UnmarshalTypeError
+	if errors.As(err, &typeErr) {
+		return fault.Invalidf("%s must be %s", typeErr.Field, typeNames[typeAt(t, typeErr.Field).Kind()])
 	}
 	return err
 }
 
-var typeNames = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false", reflect.Int: "an integer",
-	reflect.Slice: "a list of strings", reflect.Struct: "an object"}
+var typeNames = map[reflect.Kind]string{reflect.String: "a string", reflect.Bool: "true or false",
+	reflect.Int: "an integer", reflect.Slice: "a list of strings", reflect.Struct: "an object"}
 
-// checkNames refuses a field that a generated type does not have, at any depth.
+// checkNames returns an error for a field that t does not have, at any depth.
 func checkNames(value json.RawMessage, t reflect.Type, prefix string) error {
-	var given map[string]json.RawMessage
-	if t.Kind() != reflect.Struct || json.Unmarshal(value, &given) != nil {
-		return nil // that it is no object is for its type to say
+	var members map[string]json.RawMessage
+	if t.Kind() != reflect.Struct || json.Unmarshal(value, &members) != nil {
+		return nil // json.Unmarshal reports a value that is not an object
 	}
 	fields := fieldsOf(t)
-	for name, value := range given {
-		inner, known := fields[name]
+	for name, value := range members {
+		fieldType, known := fields[name]
 		if !known {
 			var all []string
 			for name := range fields {
 				all = append(all, prefix+name)
 			}
 			slices.Sort(all)
-			return fault.Invalidf("there is no field %q here, only %s", prefix+name, strings.Join(all, ", "))
+			return fault.Invalidf("unknown field %q, the fields are %s", prefix+name, strings.Join(all, ", "))
 		}
-		if err := checkNames(value, inner, prefix+name+"."); err != nil {
+		if err := checkNames(value, fieldType, prefix+name+"."); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// fieldsOf returns the types of a generated type's fields by their JSON names.
+// fieldsOf maps the JSON names of the fields of a generated type to their types.
 func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	all := map[string]reflect.Type{}
 	for i := range t.NumField() {
@@ -90,7 +90,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 	return all
 }
 
-// typeAt returns the type of a field of a generated type, or of one inside it.
+// typeAt returns the type of the field at a dotted path of a generated type.
 func typeAt(t reflect.Type, path string) reflect.Type {
 	for name := range strings.SplitSeq(path, ".") {
 		t = fieldsOf(t)[name]
@@ -98,7 +98,7 @@ func typeAt(t reflect.Type, path string) reflect.Type {
 	return t
 }
 
-// parseInteger reads a parameter of a query. The error is Invalid and names it.
+// parseInteger parses the query parameter name. The error is Invalid.
 func parseInteger(name, text string) (int, error) {
 	n, err := strconv.Atoi(text)
 	if err != nil {

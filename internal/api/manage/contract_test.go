@@ -28,14 +28,14 @@ func TestManagementAPI_MatchesDescription(t *testing.T) {
 	t.Run("rooms", func(t *testing.T) { testRooms(t, b) })
 	t.Run("webhooks", func(t *testing.T) { testWebhooks(t, b) })
 	t.Run("tokens", func(t *testing.T) { testTokens(t, b) })
-	t.Run("refusals of every operation", func(t *testing.T) { testEveryOperation(t, b) })
+	t.Run("errors of every operation", func(t *testing.T) { testEveryOperation(t, b) })
 	b.contract.AssertCovered()
 }
 
 func testOrganizations(t *testing.T, b *fixture) {
 	b.t = t
 	if list := b.mustCall("GET", "/organizations", nil)["organizations"].([]any); len(list) != 0 {
-		t.Errorf("before the first: %v", list)
+		t.Errorf("got organizations %v, want none", list)
 	}
 	o := b.mustCall("POST", "/organizations", m{"name": "Acme", "billing": "payg"})
 	id, _ := o["organization_id"].(string)
@@ -48,36 +48,54 @@ func testOrganizations(t *testing.T, b *fixture) {
 	if changed := b.mustCall("PATCH", "/organizations/"+id, m{"name": "Acme Ltd"}); changed["name"] != "Acme Ltd" {
 		t.Errorf("%v", changed)
 	}
-	if priced := b.mustCall("PATCH", "/organizations/"+id, m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" || priced["plan"] != "gold" {
+	if priced := b.mustCall("PATCH", "/organizations/"+id,
+		m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" ||
+		priced["plan"] != "gold" {
 		t.Errorf("%v", priced)
 	}
-	b.assertError("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request", "currency must be three capital letters of ISO 4217, such as EUR")
-	b.assertError("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request", `plan must be one that the configuration knows (default, gold), not "silver"`)
-	b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, nil)), func() {
-		b.assertError("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request", "plan must be empty: without a plan provider no plan is known here")
-		if none := b.mustCall("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
-			t.Errorf("%v", none)
-		}
-	})
+	b.assertError("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request",
+		"currency must be three capital letters of ISO 4217, such as EUR")
+	b.assertError("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request",
+		`plan must be one of the configured plans (default, gold), not "silver"`)
+	b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, nil)),
+		func() {
+			b.assertError("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request",
+				"plan must be empty because no plan provider is configured")
+			if none := b.mustCall("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
+				t.Errorf("%v", none)
+			}
+		})
 	if same := b.mustCall("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
 		t.Errorf("%v", same)
 	}
-	if list := b.mustCall("GET", "/organizations", nil)["organizations"].([]any); len(list) != 1 || list[0].(m)["name"] != "Acme Ltd" {
+	if list := b.mustCall("GET", "/organizations", nil)["organizations"].([]any); len(list) != 1 ||
+		list[0].(m)["name"] != "Acme Ltd" {
 		t.Errorf("%v", list)
 	}
-	b.assertError("POST", "/organizations", m{"name": "A", "billing": "free"}, 400, "invalid_request", `billing must be "plan" or "payg"`)
-	b.assertError("POST", "/organizations", m{"billing": "plan"}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
-	b.assertError("POST", "/organizations", m{"name": strings.Repeat("é", 256), "billing": "plan"}, 400, "invalid_request", "name must have at most 255 characters, not 256")
-	b.assertError("POST", "/organizations", m{"name": "a\x1b[2J", "billing": "plan"}, 400, "invalid_request", "name must not contain control characters such as U+001B")
-	b.assertError("POST", "/organizations", m{"name": 5, "billing": "plan"}, 400, "invalid_request", "name must be a string")
-	b.assertError("POST", "/organizations", m{"nam": "A"}, 400, "invalid_request", `there is no field "nam" here, only billing, name`)
-	b.assertError("POST", "/organizations", `{"name":"A","name":"B"}`, 400, "invalid_request", "the body has a field twice: name")
-	b.assertError("PATCH", "/organizations/"+id, m{"name": " "}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
-	b.assertError("PATCH", "/organizations/"+unknownID, m{"name": "A"}, 404, "organization_not_found", "there is no such organization")
-	b.assertError("GET", "/organizations/"+unknownID, nil, 404, "organization_not_found", "there is no such organization")
+	b.assertError("POST", "/organizations", m{"name": "A", "billing": "free"}, 400, "invalid_request",
+		`billing must be "plan" or "payg"`)
+	b.assertError("POST", "/organizations", m{"billing": "plan"}, 400, "invalid_request",
+		"name must have 1 to 255 characters and not be blank")
+	b.assertError("POST", "/organizations", m{"name": strings.Repeat("é", 256), "billing": "plan"}, 400,
+		"invalid_request", "name must have at most 255 characters, not 256")
+	b.assertError("POST", "/organizations", m{"name": "a\x1b[2J", "billing": "plan"}, 400, "invalid_request",
+		"name must not contain control characters such as U+001B")
+	b.assertError("POST", "/organizations", m{"name": 5, "billing": "plan"}, 400, "invalid_request",
+		"name must be a string")
+	b.assertError("POST", "/organizations", m{"nam": "A"}, 400, "invalid_request",
+		`unknown field "nam", the fields are billing, name`)
+	b.assertError("POST", "/organizations", `{"name":"A","name":"B"}`, 400, "invalid_request",
+		"the body has a field twice: name")
+	b.assertError("PATCH", "/organizations/"+id, m{"name": " "}, 400, "invalid_request",
+		"name must have 1 to 255 characters and not be blank")
+	b.assertError("PATCH", "/organizations/"+unknownID, m{"name": "A"}, 404, "organization_not_found",
+		"there is no such organization")
+	b.assertError("GET", "/organizations/"+unknownID, nil, 404, "organization_not_found",
+		"there is no such organization")
 }
 
-// createProject makes an organization with one project and returns its answer.
+// createProject creates an organization with one project and returns the
+// response.
 func (b *fixture) createProject() m {
 	b.t.Helper()
 	o := b.mustCall("POST", "/organizations", m{"name": "Acme", "billing": "plan"})
@@ -88,14 +106,16 @@ func testProjects(t *testing.T, b *fixture) {
 	b.t = t
 	p := b.createProject()
 	id := p["project_id"].(string)
-	for field, prefix := range map[string]string{"project_secret": "whsec_", "api_key": "pk_", "gateway_secret": "gs_", "name": "Lessons", "status": "active"} {
+	for field, prefix := range map[string]string{"project_secret": "whsec_", "api_key": "pk_", "gateway_secret": "gs_",
+		"name": "Lessons", "status": "active"} {
 		if text, _ := p[field].(string); !strings.HasPrefix(text, prefix) {
 			t.Errorf("%s is %v", field, p[field])
 		}
 	}
 	path := "/projects/" + id
 	shown := b.mustCall("GET", path, nil)
-	if settings := shown["settings"].(m); shown["suspended"] != false || settings["default_empty_timeout"] != 0.0 || settings["require_secret_signatures"] != false {
+	if settings := shown["settings"].(m); shown["suspended"] != false || settings["default_empty_timeout"] != 0.0 ||
+		settings["require_secret_signatures"] != false {
 		t.Errorf("%v", shown)
 	}
 	for _, q := range []string{"", "?organization_id=" + p["organization_id"].(string)} {
@@ -103,22 +123,29 @@ func testProjects(t *testing.T, b *fixture) {
 			t.Errorf("%s: %v", q, list)
 		}
 	}
-	changed := b.mustCall("PATCH", path, m{"name": "Classes", "default_empty_timeout": 60, "require_secret_signatures": true})
-	if settings := changed["settings"].(m); changed["name"] != "Classes" || settings["default_empty_timeout"] != 60.0 || settings["require_secret_signatures"] != true {
+	changed := b.mustCall("PATCH", path, m{"name": "Classes", "default_empty_timeout": 60,
+		"require_secret_signatures": true})
+	if settings := changed["settings"].(m); changed["name"] != "Classes" || settings["default_empty_timeout"] != 60.0 ||
+		settings["require_secret_signatures"] != true {
 		t.Errorf("%v", changed)
 	}
-	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Settings.RequireSecretSignatures || r.Project.Name != "Classes" {
+	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Settings.RequireSecretSignatures ||
+		r.Project.Name != "Classes" {
 		t.Errorf("the change is not in force: %+v %v", r.Project, err)
 	}
-	b.assertError("PATCH", path, m{"name": "Other", "default_empty_timeout": 86401}, 400, "invalid_request", "default_empty_timeout must be between 0 and 86400, not 86401")
-	b.assertError("PATCH", path, m{"require_secret_signatures": "yes"}, 400, "invalid_request", "require_secret_signatures must be true or false")
-	b.assertError("PATCH", path, m{"default_empty_timeout": 1.5}, 400, "invalid_request", "default_empty_timeout must be an integer")
+	b.assertError("PATCH", path, m{"name": "Other", "default_empty_timeout": 86401}, 400, "invalid_request",
+		"default_empty_timeout must be between 0 and 86400, not 86401")
+	b.assertError("PATCH", path, m{"require_secret_signatures": "yes"}, 400, "invalid_request",
+		"require_secret_signatures must be true or false")
+	b.assertError("PATCH", path, m{"default_empty_timeout": 1.5}, 400, "invalid_request",
+		"default_empty_timeout must be an integer")
 	if same := b.mustCall("PATCH", path, m{}); same["name"] != "Classes" {
-		t.Errorf("a change that was refused left something: %v", same)
+		t.Errorf("a rejected change took effect: %v", same)
 	}
 	open, active, scheduled := b.createRoom(id), b.createRoom(id), b.createScheduled(id)
 	b.setState(active, room.Active)
-	if s := b.mustCall("POST", path+"/suspend", nil); s["suspended"] != true || s["rooms_ended"] != 0.0 || s["suspended_at"] == nil {
+	if s := b.mustCall("POST", path+"/suspend", nil); s["suspended"] != true || s["rooms_ended"] != 0.0 ||
+		s["suspended_at"] == nil {
 		t.Errorf("%v", s)
 	}
 	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Suspended() {
@@ -127,19 +154,25 @@ func testProjects(t *testing.T, b *fixture) {
 	if s := b.mustCall("POST", path+"/suspend", m{"end_rooms": true}); s["rooms_ended"] != 2.0 {
 		t.Errorf("%v", s)
 	}
-	for room, want := range map[string]string{open: "ended project_suspended", active: "ended project_suspended", scheduled: "scheduled "} {
+	for room, want := range map[string]string{open: "ended project_suspended", active: "ended project_suspended",
+		scheduled: "scheduled "} {
 		r := b.mustCall("GET", "/rooms/"+room, nil)
 		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if r := b.mustCall("POST", path+"/resume", nil); r["suspended"] != false || r["status"] != "active" || r["suspended_at"] != nil {
+	if r := b.mustCall("POST", path+"/resume", nil); r["suspended"] != false || r["status"] != "active" ||
+		r["suspended_at"] != nil {
 		t.Errorf("%v", r)
 	}
-	b.assertError("POST", path+"/suspend", m{"end_room": true}, 400, "invalid_request", `there is no field "end_room" here, only end_rooms`)
-	b.assertError("POST", "/projects", m{"organization_id": unknownID, "name": "A"}, 404, "organization_not_found", "there is no such organization")
-	b.assertError("GET", "/projects?organization_id="+unknownID, nil, 404, "organization_not_found", "there is no such organization")
-	b.assertError("GET", "/projects?organization_id=a&organization_id=b", nil, 400, "invalid_request", "organization_id must be sent at most once")
+	b.assertError("POST", path+"/suspend", m{"end_room": true}, 400, "invalid_request",
+		`unknown field "end_room", the fields are end_rooms`)
+	b.assertError("POST", "/projects", m{"organization_id": unknownID, "name": "A"}, 404, "organization_not_found",
+		"there is no such organization")
+	b.assertError("GET", "/projects?organization_id="+unknownID, nil, 404, "organization_not_found",
+		"there is no such organization")
+	b.assertError("GET", "/projects?organization_id=a&organization_id=b", nil, 400, "invalid_request",
+		"organization_id must be sent at most once")
 }
 
 func testCredentials(t *testing.T, b *fixture) {
@@ -148,13 +181,15 @@ func testCredentials(t *testing.T, b *fixture) {
 	path := "/projects/" + p["project_id"].(string)
 	keys := func() []any { return b.mustCall("GET", path+"/keys", nil)["keys"].([]any) }
 	first := p["api_key"].(string)
-	if k := keys(); len(k) != 1 || k[0].(m)["api_key"] != first[:8]+"…"+first[len(first)-4:] || k[0].(m)["status"] != "active" {
+	if k := keys(); len(k) != 1 || k[0].(m)["api_key"] != first[:8]+"…"+first[len(first)-4:] ||
+		k[0].(m)["status"] != "active" {
 		t.Errorf("%v", k)
 	}
 	before := time.Now()
 	rotated := b.mustCall("POST", path+"/keys/rotate", nil)
 	ends, err := time.Parse(time.RFC3339, rotated["overlap_ends_at"].(string))
-	if after := ends.Sub(before); err != nil || after < 24*time.Hour-time.Second || after > 24*time.Hour+time.Minute || rotated["api_key"] == first {
+	if after := ends.Sub(before); err != nil || after < 24*time.Hour-time.Second || after > 24*time.Hour+time.Minute ||
+		rotated["api_key"] == first {
 		t.Errorf("%v %v", rotated, err)
 	}
 	if k := keys(); len(k) != 2 || k[1].(m)["status"] != "retiring" || k[1].(m)["overlap_ends_at"] == nil {
@@ -185,9 +220,12 @@ func testCredentials(t *testing.T, b *fixture) {
 	}
 	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", "there is no overlap")
 	for _, rotate := range []string{"/keys/rotate", "/rotate-secret"} {
-		b.assertError("POST", path+rotate, m{"overlap": -1}, 400, "invalid_request", "overlap must be between 0 and 7d, not -1s")
-		b.assertError("POST", path+rotate, m{"overlap": 604801}, 400, "invalid_request", "overlap must be between 0 and 7d, not 168h0m1s")
-		b.assertError("POST", path+rotate, `{"overlap": 18446744074}`, 400, "invalid_request", "overlap must be between 0 and 7d, not 2562047h47m16s")
+		b.assertError("POST", path+rotate, m{"overlap": -1}, 400, "invalid_request",
+			"overlap must be between 0 and 7d, not -1s")
+		b.assertError("POST", path+rotate, m{"overlap": 604801}, 400, "invalid_request",
+			"overlap must be between 0 and 7d, not 168h0m1s")
+		b.assertError("POST", path+rotate, `{"overlap": 18446744074}`, 400, "invalid_request",
+			"overlap must be between 0 and 7d, not 2562047h47m16s")
 		b.assertError("POST", path+rotate, m{"overlap": "1d"}, 400, "invalid_request", "overlap must be an integer")
 	}
 }
@@ -195,97 +233,114 @@ func testCredentials(t *testing.T, b *fixture) {
 func testRooms(t *testing.T, b *fixture) {
 	b.t = t
 	id := b.createProject()["project_id"].(string)
-	made := []string{b.createScheduled(id)}
+	created := []string{b.createScheduled(id)}
 	for range 2 {
-		made = append(made, b.createRoom(id))
+		created = append(created, b.createRoom(id))
 	}
 	list := b.mustCall("GET", "/rooms?limit=2&project_id="+id, nil)
 	rooms := list["rooms"].([]any)
-	if len(rooms) != 2 || rooms[0].(m)["room_id"] != made[2] || list["next_cursor"] != made[1] {
+	if len(rooms) != 2 || rooms[0].(m)["room_id"] != created[2] || list["next_cursor"] != created[1] {
 		t.Fatalf("%v", list)
 	}
 	list = b.mustCall("GET", "/rooms?limit=2&project_id="+id+"&cursor="+list["next_cursor"].(string), nil)
-	if rooms = list["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != made[0] || list["next_cursor"] != nil {
+	if rooms = list["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != created[0] ||
+		list["next_cursor"] != nil {
 		t.Errorf("%v", list)
 	}
-	if s := b.mustCall("GET", "/rooms/"+made[0], nil); s["state"] != "scheduled" || s["start_at"] == nil || s["opened_at"] != nil {
+	if s := b.mustCall("GET", "/rooms/"+created[0], nil); s["state"] != "scheduled" || s["start_at"] == nil ||
+		s["opened_at"] != nil {
 		t.Errorf("%v", s)
 	}
-	for room, want := range map[string]string{made[0]: "cancelled ", made[1]: "ended api"} {
+	for room, want := range map[string]string{created[0]: "cancelled ", created[1]: "ended api"} {
 		r := b.mustCall("POST", "/rooms/"+room+"/end", nil)
-		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want || r["participants_sent_out"] != 0.0 || r["ended_at"] == nil {
+		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want ||
+			r["participants_sent_out"] != 0.0 || r["ended_at"] == nil {
 			t.Errorf("%v, want %q", r, want)
 		}
-		b.assertError("POST", "/rooms/"+room+"/end", nil, 409, "room_over", "the room is over already: its state is "+strings.Fields(want)[0])
+		b.assertError("POST", "/rooms/"+room+"/end", nil, 409, "room_over",
+			"the room is over already: its state is "+strings.Fields(want)[0])
 	}
-	for state, want := range map[string]string{"open": made[2], "ended": made[1], "cancelled": made[0]} {
-		if rooms := b.mustCall("GET", "/rooms?state="+state+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != want {
+	for state, want := range map[string]string{"open": created[2], "ended": created[1], "cancelled": created[0]} {
+		if rooms := b.mustCall("GET", "/rooms?state="+state+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != 1 ||
+			rooms[0].(m)["room_id"] != want {
 			t.Errorf("%s: %v", state, rooms)
 		}
 	}
-	b.join(made[2], "Amina")
-	b.join(made[2], "Chen")
-	if in := b.mustCall("GET", "/rooms/"+made[2], nil); in["participants"] != 2.0 || in["state"] != "active" || in["started_at"] == nil {
+	b.join(created[2], "Amina")
+	b.join(created[2], "Chen")
+	if in := b.mustCall("GET", "/rooms/"+created[2], nil); in["participants"] != 2.0 || in["state"] != "active" ||
+		in["started_at"] == nil {
 		t.Errorf("with two people: %v", in)
 	}
-	if out := b.mustCall("POST", "/rooms/"+made[2]+"/end", nil); out["participants_sent_out"] != 2.0 || out["participants"] != 0.0 || out["end_reason"] != "api" {
+	if out := b.mustCall("POST", "/rooms/"+created[2]+"/end", nil); out["participants_sent_out"] != 2.0 ||
+		out["participants"] != 0.0 || out["end_reason"] != "api" {
 		t.Errorf("ended: %v", out)
 	}
-	events, err := b.db.Events(t.Context(), made[2], 0)
+	events, err := b.db.Events(t.Context(), created[2], 0)
 	must(t, err)
-	var kinds []string
+	var types []string
 	for _, e := range events {
-		kinds = append(kinds, string(e.Type))
+		types = append(types, string(e.Type))
 	}
-	if got, want := strings.Join(kinds, " "), "room.opened room.started participant.joined participant.joined participant.left participant.left room.ended"; got != want {
+	if got, want := strings.Join(types, " "),
+		"room.opened room.started participant.joined participant.joined participant.left participant.left room.ended"; got != want {
 		t.Errorf("the events are\n %s, want\n %s", got, want)
 	}
-	if _, err := b.rooms.ReserveSeat(t.Context(), made[2], room.JoinRequest{Name: "Dara", SeatKey: strings.Repeat("d", 30)}); !fault.Is(err, fault.Gone) {
+	if _, err := b.rooms.ReserveSeat(t.Context(), created[2],
+		room.JoinRequest{Name: "Dara", SeatKey: strings.Repeat("d", 30)}); !fault.Is(err, fault.Gone) {
 		t.Errorf("a join of an ended room: %v", err)
 	}
-	shown := b.mustCall("GET", "/rooms/"+made[2], nil)
-	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 || shown["max_participants"] != 5.0 || shown["project_id"] != id {
+	shown := b.mustCall("GET", "/rooms/"+created[2], nil)
+	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 ||
+		shown["max_participants"] != 5.0 || shown["project_id"] != id {
 		t.Errorf("%v", shown)
 	}
-	b.assertError("GET", "/rooms?state=closed", nil, 400, "invalid_request", `state must be scheduled, open, active, ended, cancelled or expired, not "closed"`)
+	b.assertError("GET", "/rooms?state=closed", nil, 400, "invalid_request",
+		`state must be scheduled, open, active, ended, cancelled or expired, not "closed"`)
 	for _, limit := range []string{"0", "101", "-1"} {
-		b.assertError("GET", "/rooms?limit="+limit, nil, 400, "invalid_request", "limit must be between 1 and 100, not "+limit)
+		b.assertError("GET", "/rooms?limit="+limit, nil, 400, "invalid_request",
+			"limit must be between 1 and 100, not "+limit)
 	}
 	b.assertError("GET", "/rooms?limit=many", nil, 400, "invalid_request", "limit must be a whole number")
-	b.assertError("GET", "/rooms?cursor=x", nil, 400, "invalid_request", "cursor must be the next_cursor of an earlier answer")
+	b.assertError("GET", "/rooms?cursor=x", nil, 400, "invalid_request",
+		"cursor must be the next_cursor of an earlier answer")
 	b.assertError("GET", "/rooms/"+unknownID, nil, 404, "room_not_found", "there is no such room")
 	b.assertError("POST", "/rooms/"+unknownID+"/end", nil, 404, "room_not_found", "there is no such room")
 }
 
 func testTokens(t *testing.T, b *fixture) {
 	b.t = t
-	own := b.token
-	defer func() { b.token = own }()
-	made := b.mustCall("POST", "/tokens", m{"name": "night shift"})
-	if list := b.mustCall("GET", "/tokens", nil)["tokens"].([]any); len(list) != 2 || list[0].(m)["in_use"] != true || list[1].(m)["in_use"] != false || list[1].(m)["token"] != nil {
+	token := b.token
+	defer func() { b.token = token }()
+	created := b.mustCall("POST", "/tokens", m{"name": "night shift"})
+	if list := b.mustCall("GET", "/tokens", nil)["tokens"].([]any); len(list) != 2 || list[0].(m)["in_use"] != true ||
+		list[1].(m)["in_use"] != false || list[1].(m)["token"] != nil {
 		t.Errorf("%v", list)
 	}
-	b.token = made["token"].(string)
-	path := "/tokens/" + made["token_id"].(string) + "/revoke"
+	b.token = created["token"].(string)
+	path := "/tokens/" + created["token_id"].(string) + "/revoke"
 	if r := b.mustCall("POST", path, nil); r["in_use"] != true || r["revoked_at"] == nil {
-		t.Errorf("a token may revoke itself, and is told so: %v", r)
+		t.Errorf("a token revokes itself: got %v, want in_use and revoked_at", r)
 	}
 	b.assertError("GET", "/tokens", nil, 401, "unauthorized", "a live management token is required")
-	b.token = own
+	b.token = token
 	once := b.mustCall("GET", "/tokens", nil)["tokens"].([]any)[1].(m)["revoked_at"]
 	if again := b.mustCall("POST", path, nil); again["revoked_at"] != once || again["in_use"] != false {
 		t.Errorf("%v, revoked first at %v", again, once)
 	}
-	b.assertError("POST", "/tokens", m{"name": ""}, 400, "invalid_request", "name must have 1 to 255 characters and not be blank")
+	b.assertError("POST", "/tokens", m{"name": ""}, 400, "invalid_request",
+		"name must have 1 to 255 characters and not be blank")
 	b.assertError("POST", "/tokens/"+unknownID+"/revoke", nil, 404, "token_not_found", "there is no such token")
 }
 
-// testEveryOperation asks each operation what all of them refuse alike.
+// testEveryOperation checks the errors that all operations have in common.
 func testEveryOperation(t *testing.T, b *fixture) {
 	b.t = t
-	gone := &fault.Error{Kind: fault.Unavailable, Code: "unavailable", Message: "the database does not answer, try again in a moment"}
+	unavailable := &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
+		Message: "the database does not answer, try again in a moment"}
 	for _, o := range b.contract.Operations() {
-		path := strings.TrimPrefix(strings.NewReplacer("{organization_id}", unknownID, "{project_id}", unknownID, "{room_id}", unknownID, "{token_id}", unknownID, "{delivery_id}", unknownID).Replace(o.Path), "/api/manage")
+		path := strings.TrimPrefix(strings.NewReplacer("{organization_id}", unknownID, "{project_id}", unknownID,
+			"{room_id}", unknownID, "{token_id}", unknownID, "{delivery_id}", unknownID).Replace(o.Path), "/api/manage")
 		for name, header := range map[string]http.Header{
 			"no token":       {},
 			"another":        {"Authorization": {"Bearer pt_other"}},
@@ -294,19 +349,22 @@ func testEveryOperation(t *testing.T, b *fixture) {
 			"the token bare": {"Authorization": {b.token}},
 			"two":            {"Authorization": {"Bearer " + b.token, "Bearer " + b.token}},
 		} {
-			if status, out := b.send(o.Method, path, header, nil); status != 401 || out["error"].(m)["code"] != "unauthorized" {
+			if status, out := b.send(o.Method, path, header, nil); status != 401 ||
+				out["error"].(m)["code"] != "unauthorized" {
 				t.Errorf("%s, %s: %d %v", o.ID, name, status, out)
 			}
 		}
 		if status, _ := b.call("DELETE", path, nil); status != 405 {
-			t.Errorf("DELETE %s: %d", path, status)
+			t.Errorf("DELETE %s: got %d, want 405", path, status)
 		}
 		if o.HasBody {
-			if status, out := b.send(o.Method, path, http.Header{"Authorization": {"Bearer " + b.token}, "Content-Type": {"text/plain"}}, []byte(`{}`)); status != 415 {
-				t.Errorf("%s, text/plain: %d %v", o.ID, status, out)
+			if status, out := b.send(o.Method, path,
+				http.Header{"Authorization": {"Bearer " + b.token}, "Content-Type": {"text/plain"}},
+				[]byte(`{}`)); status != 415 {
+				t.Errorf("%s, text/plain: got %d %v, want 415", o.ID, status, out)
 			}
 			if status, out := b.call(o.Method, path, `{"x":"`+strings.Repeat("a", 64<<10)+`"}`); status != 413 {
-				t.Errorf("%s, a large body: %d %v", o.ID, status, out)
+				t.Errorf("%s, a large body: got %d %v, want 413", o.ID, status, out)
 			}
 			b.assertError(o.Method, path, `[]`, 400, "invalid_request", "the body must be a JSON object")
 			b.assertError(o.Method, path, `{"`, 400, "invalid_request", "the body ends before its JSON does")
@@ -317,39 +375,42 @@ func testEveryOperation(t *testing.T, b *fixture) {
 				body = m{}
 			}
 			if status, out := b.call(o.Method, path, body); status != 404 {
-				t.Errorf("%s of nothing: %d %v", o.ID, status, out)
+				t.Errorf("%s of an unknown resource: got %d %v, want 404", o.ID, status, out)
 			}
 		}
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, failingTokens{err: errors.New("secret cause")}, fakePlans{}, b.hooks, nil)), func() {
+		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms,
+			failingTokens{err: errors.New("secret cause")}, fakePlans{}, b.hooks, nil)), func() {
 			b.assertError(o.Method, path, nil, 500, "internal", "internal error")
 		})
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, failingTokens{err: gone}, fakePlans{}, b.hooks, nil)), func() {
-			b.assertError(o.Method, path, nil, 503, "unavailable", gone.Message)
+		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, failingTokens{err: unavailable},
+			fakePlans{}, b.hooks, nil)), func() {
+			b.assertError(o.Method, path, nil, 503, "unavailable", unavailable.Message)
 		})
 		over := ratelimit.NewAddressLimiter(1, time.Now, nil)
 		over.RecordAttempt(netip.Addr{})
-		wrong := http.Header{"Authorization": {"Bearer pt_other"}}
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, singleAddressLimiter{over})), func() {
-			if status, out := b.send(o.Method, path, wrong, nil); status != 429 || out["error"].(m)["code"] != "too_many_attempts" {
+		badToken := http.Header{"Authorization": {"Bearer pt_other"}}
+		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks,
+			singleAddressLimiter{over})), func() {
+			if status, out := b.send(o.Method, path, badToken, nil); status != 429 ||
+				out["error"].(m)["code"] != "too_many_attempts" {
 				t.Errorf("%s after too many failures: %d %v", o.ID, status, out)
 			}
 		})
 	}
 	b.assertError("GET", "/nothing", nil, 404, "not_found", "there is no such path in the management API")
-	if answer := b.contract.Do(t, "GET", "/api/manage/nothing", nil, nil); answer.StatusCode != 401 {
-		t.Errorf("an unknown path without a token: %d", answer.StatusCode)
+	if resp := b.contract.Do(t, "GET", "/api/manage/nothing", nil, nil); resp.StatusCode != 401 {
+		t.Errorf("an unknown path without a token: got %d, want 401", resp.StatusCode)
 	}
 }
 
-// singleAddressLimiter has one address.
+// singleAddressLimiter counts all addresses as one.
 type singleAddressLimiter struct{ *ratelimit.AddressLimiter }
 
-// RecordAttempt implements Failures.
 func (e singleAddressLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
 	return e.AddressLimiter.RecordAttempt(netip.Addr{})
 }
 
-// failingTokens is a database that is gone, or a mistake of ours.
+// failingTokens fails every authentication with err.
 type failingTokens struct {
 	Tokens
 	err error
@@ -359,7 +420,8 @@ func (f failingTokens) Authenticate(context.Context, string) (operator.Token, er
 	return operator.Token{}, f.err
 }
 
-// An address that fails too often is told so, and a live token still passes.
+// TestAuthenticate_LimitsFailures checks that an address with too many failures
+// gets 429, and that a live token still passes.
 func TestAuthenticate_LimitsFailures(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -381,6 +443,7 @@ func TestAuthenticate_LimitsFailures(t *testing.T) {
 		got[call("wrong")]++
 	}
 	if got[401] != 120 || got[429] != 280 || call(b.token) != 200 {
-		t.Errorf("400 wrong tokens got %v, and the live one %d", got, call(b.token))
+		t.Errorf("400 wrong tokens got %v, want 120 times 401 and 280 times 429; the live token got %d, want 200",
+			got, call(b.token))
 	}
 }

@@ -1,6 +1,7 @@
-// Package manage translates the management API to the domain and back: what
-// operators do with organizations, projects, keys, rooms and tokens. It decides
-// nothing, and imports no other API, no store and no media engine.
+// Package manage translates the requests of the management API to calls of the
+// domain, and the results to responses: operators manage organizations,
+// projects, keys, rooms, webhooks and tokens with it. It contains no rules of its
+// own, and imports no other API, no store and no media engine.
 package manage
 
 //go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml

@@ -9,7 +9,7 @@ import (
 	"parley/internal/fault"
 )
 
-// statusByKind says, in this one place, what a kind of refusal is here.
+// statusByKind maps each kind of error to its status. Other kinds are 500.
 var statusByKind = map[fault.Kind]int{
 	fault.Invalid:      http.StatusBadRequest,
 	fault.Unauthorized: http.StatusUnauthorized,
@@ -52,5 +52,6 @@ func notFound(w http.ResponseWriter, _ *http.Request) {
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
-	writeErrorBody(w, http.StatusMethodNotAllowed, "method_not_allowed", "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
+	writeErrorBody(w, http.StatusMethodNotAllowed, "method_not_allowed",
+		"this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }

@@ -24,7 +24,7 @@ import (
 	"parley/internal/webhook"
 )
 
-// fixture is the management API on a real database.
+// fixture is the management API with a real database.
 type fixture struct {
 	t        *testing.T
 	db       *store.DB
@@ -37,34 +37,27 @@ type fixture struct {
 	contract *apitest.Checker
 }
 
-// noopMedia is a media engine that does nothing and hands out passes to it.
+// noopMedia is a media engine that does nothing and issues access tokens.
 type noopMedia struct{ room.Media }
 
-// Open implements room.Media.
 func (noopMedia) Open(context.Context, room.MediaSession) error { return nil }
 
-// UpdateMetadata implements room.Media.
 func (noopMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }
 
-// UpdatePermissions implements room.Media.
 func (noopMedia) UpdatePermissions(context.Context, string, string, room.Role, room.Grants) error {
 	return nil
 }
 
-// Admit implements room.Media.
 func (noopMedia) Admit(string) {}
 
-// Participants implements room.Media.
 func (noopMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 
-// AccessToken implements room.Media.
-func (noopMedia) AccessToken(room.AccessTokenSpec) (string, error) { return "pass", nil }
+func (noopMedia) AccessToken(room.AccessTokenSpec) (string, error) { return "token", nil }
 
-// fakePlans are plans.
+// fakePlans are the names of the configured plans.
 type fakePlans []string
 
-// Names implements Plans.
-func (k fakePlans) Names() []string { return k }
+func (p fakePlans) Names() []string { return p }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }
 
@@ -77,19 +70,22 @@ func setup(t *testing.T) *fixture {
 	b := &fixture{t: t, db: db}
 	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
-	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID,
+		slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
 	b.hooks = webhook.NewService(db, time.Now, newID)
 	b.rooms.UseWebhooks(b.hooks)
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()
-	b.contract = apitest.New(t, description(t), withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
+	b.contract = apitest.New(t, description(t),
+		withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
 	return b
 }
 
 func withMiddleware(h http.Handler) http.Handler {
-	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler),
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 }
 
 func description(t testing.TB) []byte {
@@ -108,8 +104,8 @@ func must(t testing.TB, err error) {
 
 type m = map[string]any
 
-// call sends one request with the token, and a body when there is one: a text
-// as it is, anything else as JSON.
+// call sends one request with the token. It sends a string as the body
+// unchanged, another value as JSON, and no body for nil.
 func (b *fixture) call(method, path string, body any) (int, m) {
 	b.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + b.token}}
@@ -129,68 +125,71 @@ func (b *fixture) call(method, path string, body any) (int, m) {
 
 func (b *fixture) send(method, path string, header http.Header, body []byte) (int, m) {
 	b.t.Helper()
-	answer := b.contract.Do(b.t, method, "/api/manage"+path, header, body)
-	if answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("X-Request-ID") == "" {
-		b.t.Errorf("%s %s: headers %v", method, path, answer.Header)
+	resp := b.contract.Do(b.t, method, "/api/manage"+path, header, body)
+	if resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("X-Request-ID") == "" {
+		b.t.Errorf("%s %s: headers %v", method, path, resp.Header)
 	}
-	raw, err := io.ReadAll(answer.Body)
+	raw, err := io.ReadAll(resp.Body)
 	must(b.t, err)
 	var out m
 	if err := json.Unmarshal(raw, &out); err != nil {
-		b.t.Fatalf("%s %s answered %d %s", method, path, answer.StatusCode, raw)
+		b.t.Fatalf("%s %s: got %d %s, want JSON", method, path, resp.StatusCode, raw)
 	}
-	return answer.StatusCode, out
+	return resp.StatusCode, out
 }
 
-// mustCall is call for what must succeed.
+// mustCall is call for a request that must succeed with 200.
 func (b *fixture) mustCall(method, path string, body any) m {
 	b.t.Helper()
 	status, out := b.call(method, path, body)
 	if status != http.StatusOK {
-		b.t.Fatalf("%s %s: %d %v", method, path, status, out)
+		b.t.Fatalf("%s %s %v: got %d %v, want 200", method, path, body, status, out)
 	}
 	return out
 }
 
-// assertError is call for what must fail, with the exact words.
+// assertError is call for a request that must fail with the given error.
 func (b *fixture) assertError(method, path string, body any, status int, code, message string) {
 	b.t.Helper()
 	got, out := b.call(method, path, body)
-	told, _ := out["error"].(m)
-	if got != status || told["code"] != code || told["message"] != message {
-		b.t.Errorf("%s %s %v:\n got %d %v\nwant %d %s %q", method, path, body, got, told, status, code, message)
+	gotError, _ := out["error"].(m)
+	if got != status || gotError["code"] != code || gotError["message"] != message {
+		b.t.Errorf("%s %s %v:\n got %d %v\nwant %d %s %q", method, path, body, got, gotError, status, code, message)
 	}
 }
 
-// createRoom makes a quick room in a project.
+// createRoom creates a quick room in a project and returns its id.
 func (b *fixture) createRoom(projectID string) string {
 	b.t.Helper()
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
-	created, err := b.rooms.CreateQuick(b.t.Context(), p, room.CreateRequest{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
+	created, err := b.rooms.CreateQuick(b.t.Context(), p,
+		room.CreateRequest{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
 	must(b.t, err)
 	return created.ID
 }
 
-// join brings somebody into a room.
+// join adds a participant to a room.
 func (b *fixture) join(id, name string) {
 	b.t.Helper()
-	a, err := b.rooms.ReserveSeat(b.t.Context(), id, room.JoinRequest{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
+	a, err := b.rooms.ReserveSeat(b.t.Context(), id,
+		room.JoinRequest{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
 	must(b.t, err)
 	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
 }
 
-// createScheduled makes a room that opens in an hour.
+// createScheduled creates a room that opens in an hour and returns its id.
 func (b *fixture) createScheduled(projectID string) string {
 	b.t.Helper()
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
-	created, err := b.rooms.Schedule(b.t.Context(), p, room.CreateRequest{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
+	created, err := b.rooms.Schedule(b.t.Context(), p,
+		room.CreateRequest{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
 	must(b.t, err)
 	return created.ID
 }
 
-// setState moves a room to a state that it takes time, or people, to come to.
+// setState sets the state of a room directly, without waiting or joining.
 func (b *fixture) setState(id string, state room.State) {
 	b.t.Helper()
 	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context) error {

@@ -48,7 +48,7 @@ type Billing string
 
 // Key defines model for Key.
 type Key struct {
-	// ApiKey Its first eight characters, an ellipsis and its last four.
+	// ApiKey The first eight characters of the key, an ellipsis and the last four.
 	ApiKey        string     `json:"api_key"`
 	CreatedAt     time.Time  `json:"created_at"`
 	Id            string     `json:"id"`
@@ -93,7 +93,7 @@ type NewProjectWithSecrets struct {
 	ProjectId      string `json:"project_id"`
 	ProjectSecret  string `json:"project_secret"`
 
-	// Status The client's own switch.
+	// Status The status that the client controls.
 	Status ProjectStatus `json:"status"`
 }
 
@@ -117,30 +117,30 @@ type Organization struct {
 	Billing   Billing   `json:"billing"`
 	CreatedAt time.Time `json:"created_at"`
 
-	// Currency Of the unit price, as ISO 4217 has it; empty with no price.
+	// Currency The ISO 4217 currency of the unit price. Empty without a price.
 	Currency       string `json:"currency"`
 	Name           string `json:"name"`
 	OrganizationId string `json:"organization_id"`
 
-	// Plan The name of its plan; empty is the one named default.
+	// Plan The name of the plan. Empty means the plan named default.
 	Plan string `json:"plan"`
 
-	// UnitPrice Of a participant minute, a decimal; empty is none.
+	// UnitPrice The price of a participant minute, a decimal. Empty means no price.
 	UnitPrice string `json:"unit_price"`
 }
 
 // OrganizationChanges defines model for OrganizationChanges.
 type OrganizationChanges struct {
-	// Currency Three capital letters of ISO 4217; for organizations that pay as they go.
+	// Currency Three capital letters of ISO 4217. For organizations that pay as they go.
 	Currency *string `json:"currency,omitempty"`
 
 	// Name 1 to 255 characters, not blank.
 	Name *Name `json:"name,omitempty"`
 
-	// Plan One that the configuration knows; empty is the plan named default.
+	// Plan One of the configured plans. Empty means the plan named default.
 	Plan *string `json:"plan,omitempty"`
 
-	// UnitPrice A decimal such as 0.004; needs a currency.
+	// UnitPrice A decimal such as 0.004. Requires a currency.
 	UnitPrice *string `json:"unit_price,omitempty"`
 }
 
@@ -156,36 +156,37 @@ type Project struct {
 	OrganizationId string    `json:"organization_id"`
 	ProjectId      string    `json:"project_id"`
 
-	// RoomsEnded In the answer to a suspension, how many rooms it ended.
+	// RoomsEnded The number of rooms that the suspension ended. Only in the response to a suspension.
 	RoomsEnded *int `json:"rooms_ended,omitempty"`
 
-	// SecretOverlapEndsAt Until when an earlier project secret works too; absent when none does, and in lists.
+	// SecretOverlapEndsAt The time until which the old project secret works. Absent without an
+	// overlap, and in lists.
 	SecretOverlapEndsAt *time.Time `json:"secret_overlap_ends_at,omitempty"`
 
-	// Settings Each is at its default until it is set.
+	// Settings A setting has its default until it is changed.
 	Settings ProjectSettings `json:"settings"`
 
-	// Status The client's own switch.
+	// Status The status that the client controls.
 	Status ProjectStatus `json:"status"`
 
-	// Suspended The operator's switch.
+	// Suspended Whether the operator has suspended the project.
 	Suspended   bool       `json:"suspended"`
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
 }
 
-// ProjectChanges A name, and settings as ProjectSettings describes them; null is the default.
+// ProjectChanges A name, and settings as in ProjectSettings. null restores the default.
 type ProjectChanges struct {
 	DefaultEmptyTimeout *int `json:"default_empty_timeout,omitempty"`
 
-	// DefaultLogoutUrl Absolute, http or https, without user name and password; empty is none.
+	// DefaultLogoutUrl An absolute http or https URL without user name and password. Empty means none.
 	DefaultLogoutUrl *string `json:"default_logout_url,omitempty"`
 
-	// DefaultWebhookUrl Absolute, http or https, without user name and password; empty is none.
+	// DefaultWebhookUrl An absolute http or https URL without user name and password. Empty means none.
 	DefaultWebhookUrl *string `json:"default_webhook_url,omitempty"`
 
-	// EmbedOrigins At most 20, each scheme://host[:port] with https, or http for
-	// localhost. They are kept in lower case, without the scheme's own port
-	// and each once.
+	// EmbedOrigins At most 20 origins, each scheme://host[:port] with https, or with http
+	// for localhost. They are stored in lower case, without the scheme's
+	// default port and without duplicates.
 	EmbedOrigins *[]string `json:"embed_origins,omitempty"`
 	Features     *struct {
 		BreakoutRooms   *int  `json:"breakout_rooms,omitempty"`
@@ -209,14 +210,15 @@ type ProjectChanges struct {
 	Name                    *Name `json:"name,omitempty"`
 	RequireSecretSignatures *bool `json:"require_secret_signatures,omitempty"`
 
-	// WebhookEvents Kinds of events, such as room.ended; each is kept once. An empty
-	// list is all of them. webhook.test is always delivered.
+	// WebhookEvents Event types such as room.ended, stored without duplicates. An empty list
+	// means all types. webhook.test is always delivered.
 	WebhookEvents *[]string `json:"webhook_events,omitempty"`
 }
 
-// ProjectFeatures What its rooms may do, below what the plan allows. A room takes them over when it is created.
+// ProjectFeatures The features of the project's rooms, within the limits of the plan. A room
+// copies them when it is created.
 type ProjectFeatures struct {
-	// BreakoutRooms 0 is none; absent is the plan's own.
+	// BreakoutRooms 0 means none. Absent means the plan's limit.
 	BreakoutRooms *int `json:"breakout_rooms,omitempty"`
 
 	// Camera Default true.
@@ -225,10 +227,10 @@ type ProjectFeatures struct {
 	// Chat Default true.
 	Chat bool `json:"chat"`
 
-	// MaxParticipants 0 is the plan's own.
+	// MaxParticipants 0 means the plan's limit.
 	MaxParticipants int `json:"max_participants"`
 
-	// RoomDuration Minutes; 0 is the plan's own.
+	// RoomDuration Minutes. 0 means the plan's limit.
 	RoomDuration int `json:"room_duration"`
 
 	// ScreenShare Default true.
@@ -240,7 +242,8 @@ type ProjectList struct {
 	Projects []Project `json:"projects"`
 }
 
-// ProjectLocks What guests may not do unless a host lets them. A room takes them over when it is created.
+// ProjectLocks What guests may not do unless a host allows it. A room copies the locks when
+// it is created.
 type ProjectLocks struct {
 	// Camera Default false.
 	Camera bool `json:"camera"`
@@ -254,44 +257,51 @@ type ProjectLocks struct {
 	// ScreenShare Default false.
 	ScreenShare bool `json:"screen_share"`
 
-	// WaitingRoom Guests without a personal link wait until a host lets them in. Default false.
+	// WaitingRoom Guests without a personal link wait until a host admits them. Default false.
 	WaitingRoom bool `json:"waiting_room"`
 }
 
-// ProjectSettings Each is at its default until it is set.
+// ProjectSettings A setting has its default until it is changed.
 type ProjectSettings struct {
-	// DefaultEmptyTimeout Seconds, for rooms that ask for 0; 0 is the service's own default, 300.
+	// DefaultEmptyTimeout Seconds, for rooms that request 0. 0 means the default of the service, 300.
 	DefaultEmptyTimeout int `json:"default_empty_timeout"`
 
-	// DefaultLogoutUrl Where people go who leave a room that names no place of its own; empty is none.
+	// DefaultLogoutUrl The URL that opens after leaving a room without its own logout_url.
+	// Empty means none.
 	DefaultLogoutUrl string `json:"default_logout_url"`
 
-	// DefaultWebhookUrl Target of the events of all its rooms, beside a room's own; empty is none.
+	// DefaultWebhookUrl The target for the events of all rooms, in addition to a room's own
+	// target. Empty means none.
 	DefaultWebhookUrl string `json:"default_webhook_url"`
 
-	// EmbedOrigins Origins whose pages may show the room page in a frame; none without any.
+	// EmbedOrigins The origins whose pages may embed the room page in a frame. Empty means none.
 	EmbedOrigins []string `json:"embed_origins"`
 
-	// Features What its rooms may do, below what the plan allows. A room takes them over when it is created.
+	// Features The features of the project's rooms, within the limits of the plan. A room
+	// copies them when it is created.
 	Features ProjectFeatures `json:"features"`
 
-	// HiddenParticipants Allow links whose holder the others do not see. Default false.
+	// HiddenParticipants Allow links for hidden participants, whom the others do not see. Default
+	// false.
 	HiddenParticipants bool `json:"hidden_participants"`
 
-	// InvitationsRequired Let in only who has a link with a token; the id of a room is then not enough. Default false.
+	// InvitationsRequired Require a link with a token to join; the room's id is then not enough.
+	// Default false.
 	InvitationsRequired bool `json:"invitations_required"`
 
-	// Locks What guests may not do unless a host lets them. A room takes them over when it is created.
+	// Locks What guests may not do unless a host allows it. A room copies the locks when
+	// it is created.
 	Locks ProjectLocks `json:"locks"`
 
-	// RequireSecretSignatures Refuse version 3 and 4 calls that are signed with an API key. Default false.
+	// RequireSecretSignatures Reject calls of versions 3 and 4 that are signed with an API key.
+	// Default false.
 	RequireSecretSignatures bool `json:"require_secret_signatures"`
 
-	// WebhookEvents Kinds of events that are delivered to webhooks; all of them without any.
+	// WebhookEvents The event types that are delivered to webhooks. Empty means all.
 	WebhookEvents []string `json:"webhook_events"`
 }
 
-// ProjectStatus The client's own switch.
+// ProjectStatus The status that the client controls.
 type ProjectStatus string
 
 // Refusal defines model for Refusal.
@@ -300,7 +310,7 @@ type Refusal struct {
 		// Code For machines.
 		Code RefusalErrorCode `json:"code"`
 
-		// Message A sentence for the operator.
+		// Message A message for the operator.
 		Message string `json:"message"`
 	} `json:"error"`
 }
@@ -310,35 +320,37 @@ type RefusalErrorCode string
 
 // Room defines model for Room.
 type Room struct {
-	// ClientRoomId The client's own id; empty when it gave none.
+	// ClientRoomId The client's own id for the room. Empty if the client sent none.
 	ClientRoomId string    `json:"client_room_id"`
 	CreatedAt    time.Time `json:"created_at"`
 
-	// EndReason Why it ended; empty while it has not, and when it was cancelled or expired.
+	// EndReason The reason why the room ended. Empty if it has not ended, was cancelled
+	// or expired.
 	EndReason       RoomEndReason `json:"end_reason"`
 	EndedAt         *time.Time    `json:"ended_at,omitempty"`
 	MaxParticipants int           `json:"max_participants"`
 	OpenedAt        *time.Time    `json:"opened_at,omitempty"`
 
-	// Participants Who are in now.
+	// Participants The number of participants in the room now.
 	Participants int `json:"participants"`
 
-	// ParticipantsSentOut In the answer to an end, how many people were in.
+	// ParticipantsSentOut The number of participants who were disconnected. Only in the response to ending a room.
 	ParticipantsSentOut *int         `json:"participants_sent_out,omitempty"`
 	ProjectId           string       `json:"project_id"`
 	RoomId              string       `json:"room_id"`
 	RoomType            RoomRoomType `json:"room_type"`
 
-	// StartAt When a scheduled room opens; absent for quick rooms.
+	// StartAt The start time of a scheduled room. Absent for quick rooms.
 	StartAt *time.Time `json:"start_at,omitempty"`
 
-	// StartedAt The first join.
+	// StartedAt The time of the first join.
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	State     RoomState  `json:"state"`
 	Title     string     `json:"title"`
 }
 
-// RoomEndReason Why it ended; empty while it has not, and when it was cancelled or expired.
+// RoomEndReason The reason why the room ended. Empty if it has not ended, was cancelled
+// or expired.
 type RoomEndReason string
 
 // RoomRoomType defines model for Room.RoomType.
@@ -346,7 +358,7 @@ type RoomRoomType string
 
 // RoomList defines model for RoomList.
 type RoomList struct {
-	// NextCursor Where there is more.
+	// NextCursor Present if there are more rooms.
 	NextCursor *string `json:"next_cursor,omitempty"`
 	Rooms      []Room  `json:"rooms"`
 }
@@ -359,14 +371,14 @@ type RotatedKey struct {
 	ApiKey        string `json:"api_key"`
 	GatewaySecret string `json:"gateway_secret"`
 
-	// OverlapEndsAt When the old pair stops; the moment of the rotation when it stopped at once.
+	// OverlapEndsAt The time at which the old pair stops working. The time of the rotation if there is no overlap.
 	OverlapEndsAt time.Time `json:"overlap_ends_at"`
 	ProjectId     string    `json:"project_id"`
 }
 
 // RotatedSecret defines model for RotatedSecret.
 type RotatedSecret struct {
-	// OverlapEndsAt When the old one stops; the moment of the rotation when it stopped at once.
+	// OverlapEndsAt The time at which the old secret stops working. The time of the rotation if there is no overlap.
 	OverlapEndsAt time.Time `json:"overlap_ends_at"`
 	ProjectId     string    `json:"project_id"`
 	ProjectSecret string    `json:"project_secret"`
@@ -374,10 +386,10 @@ type RotatedSecret struct {
 
 // Rotation defines model for Rotation.
 type Rotation struct {
-	// Force During an overlap, revoke what overlaps and rotate all the same.
+	// Force During an overlap, revoke the overlapping credential and rotate anyway.
 	Force *bool `json:"force,omitempty"`
 
-	// Overlap Seconds that the old one keeps working; 0 ends it at once.
+	// Overlap Seconds that the old credential keeps working. 0 revokes it immediately.
 	Overlap *int `json:"overlap,omitempty"`
 }
 
@@ -391,7 +403,7 @@ type Suspension struct {
 type Token struct {
 	CreatedAt time.Time `json:"created_at"`
 
-	// InUse Whether it is the token of this call.
+	// InUse Whether this request is authenticated with the token.
 	InUse     bool       `json:"in_use"`
 	Name      string     `json:"name"`
 	RevokedAt *time.Time `json:"revoked_at,omitempty"`
@@ -407,10 +419,10 @@ type TokenList struct {
 type Webhook struct {
 	AttemptCount int `json:"attempt_count"`
 
-	// Attempts Where one delivery is shown.
+	// Attempts Only when one delivery is shown.
 	Attempts *[]WebhookAttempt `json:"attempts,omitempty"`
 
-	// Body What is sent; where one delivery is shown.
+	// Body The body of the request. Only when one delivery is shown.
 	Body       *string    `json:"body,omitempty"`
 	CreatedAt  time.Time  `json:"created_at"`
 	DeliveryId string     `json:"delivery_id"`
@@ -432,16 +444,16 @@ type Webhook struct {
 
 // WebhookAttempt defines model for WebhookAttempt.
 type WebhookAttempt struct {
-	// Answer Its first kilobyte.
+	// Answer The first kilobyte of the response body.
 	Answer     string    `json:"answer"`
 	At         time.Time `json:"at"`
 	DurationMs int64     `json:"duration_ms"`
 
-	// Error Why there was none.
+	// Error The reason why there was no response.
 	Error string `json:"error"`
 	N     int    `json:"n"`
 
-	// Status 0 without an answer.
+	// Status The HTTP status, 0 without a response.
 	Status int `json:"status"`
 }
 
@@ -451,7 +463,8 @@ type WebhookList struct {
 	Webhooks   []Webhook `json:"webhooks"`
 }
 
-// WebhookReplay An event, a room, or a time from since to before in RFC 3339.
+// WebhookReplay Selects the deliveries of an event, of a room, or from since until before
+// (RFC 3339).
 type WebhookReplay struct {
 	Before    *string `json:"before,omitempty"`
 	EventId   *string `json:"event_id,omitempty"`
@@ -459,7 +472,7 @@ type WebhookReplay struct {
 	RoomId    *string `json:"room_id,omitempty"`
 	Since     *string `json:"since,omitempty"`
 
-	// Url Only what went there.
+	// Url Only deliveries to this URL.
 	Url *string `json:"url,omitempty"`
 }
 
@@ -481,13 +494,13 @@ type WebhookState string
 type WebhookTarget struct {
 	FailingSince time.Time `json:"failing_since"`
 
-	// Failures In a row.
+	// Failures The number of consecutive failures.
 	Failures int        `json:"failures"`
 	Notice   string     `json:"notice"`
 	Paused   bool       `json:"paused"`
 	PausedAt *time.Time `json:"paused_at,omitempty"`
 
-	// ProbeAt When a paused one is tried again by itself.
+	// ProbeAt The time of the next automatic attempt of a paused target.
 	ProbeAt   *time.Time `json:"probe_at,omitempty"`
 	ProjectId string     `json:"project_id"`
 	Url       string     `json:"url"`

@@ -28,9 +28,10 @@ func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {
 		writeError(w, r, err)
 		return
 	}
-	made, err := s.keys.RotateKey(r.Context(), id, rotation(q))
-	writeResult(w, r, RotatedKey{ProjectId: id, ApiKey: made.APIKey.Reveal(), GatewaySecret: made.GatewaySecret.Reveal(),
-		OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
+	rotated, err := s.keys.RotateKey(r.Context(), id, rotation(q))
+	writeResult(w, r, RotatedKey{ProjectId: id, ApiKey: rotated.APIKey.Reveal(),
+		GatewaySecret: rotated.GatewaySecret.Reveal(),
+		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
 }
 
 func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id string) {
@@ -47,8 +48,9 @@ func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id 
 		writeError(w, r, err)
 		return
 	}
-	made, err := s.keys.RotateSecret(r.Context(), id, rotation(q))
-	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: made.ProjectSecret.Reveal(), OverlapEndsAt: made.OverlapEndsAt.UTC()}, err)
+	rotated, err := s.keys.RotateSecret(r.Context(), id, rotation(q))
+	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: rotated.ProjectSecret.Reveal(),
+		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
 }
 
 func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id string) {
@@ -60,17 +62,18 @@ func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Reque
 }
 
 func rotation(q Rotation) key.Rotation {
-	how := key.Rotation{Overlap: key.DefaultOverlap}
+	spec := key.Rotation{Overlap: key.DefaultOverlap}
 	if q.Overlap != nil {
-		how.Overlap = clampSeconds(*q.Overlap)
+		spec.Overlap = clampSeconds(*q.Overlap)
 	}
-	setIfPresent(&how.Force, q.Force)
-	return how
+	setIfPresent(&spec.Force, q.Force)
+	return spec
 }
 
-// clampSeconds keeps what no time.Duration can hold out of bounds, where it will be
-// refused, and not wrapped around into them.
+// clampSeconds converts n seconds to a duration. A value that overflows becomes
+// the longest duration instead of wrapping around into the valid range, so that
+// the domain rejects it.
 func clampSeconds(n int) time.Duration {
-	const most = int(math.MaxInt64 / time.Second)
-	return time.Duration(min(max(n, -most), most)) * time.Second
+	const maxSeconds = int(math.MaxInt64 / time.Second)
+	return time.Duration(min(max(n, -maxSeconds), maxSeconds)) * time.Second
 }

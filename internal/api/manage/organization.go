@@ -42,21 +42,22 @@ func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id s
 		writeError(w, r, err)
 		return
 	}
-	o, err := s.projects.SetOrganization(r.Context(), id, project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
+	o, err := s.projects.SetOrganization(r.Context(), id,
+		project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
 	writeResult(w, r, organization(o), err)
 }
 
-// checkPlan refuses a plan that the configuration does not know: rooms would
-// have the technical bounds, and not what its name promises.
+// checkPlan returns an error for a plan that is not configured, because rooms
+// would have the technical limits instead of the limits of the plan.
 func (s *server) checkPlan(name string) error {
 	known := s.plans.Names()
 	switch {
 	case name == "" || slices.Contains(known, name):
 		return nil
 	case len(known) == 0:
-		return fault.Invalidf("plan must be empty: without a plan provider no plan is known here")
+		return fault.Invalidf("plan must be empty because no plan provider is configured")
 	}
-	return fault.Invalidf("plan must be one that the configuration knows (%s), not %q", strings.Join(known, ", "), name)
+	return fault.Invalidf("plan must be one of the configured plans (%s), not %q", strings.Join(known, ", "), name)
 }
 
 func organization(o project.Organization) Organization {

@@ -30,8 +30,10 @@ func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, issued, err := s.keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
-	writeResult(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
-		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(), GatewaySecret: issued.GatewaySecret.Reveal()}, err)
+	writeResult(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name,
+		Status:        ProjectStatus(p.Status),
+		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(),
+		GatewaySecret: issued.GatewaySecret.Reveal()}, err)
 }
 
 func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
@@ -39,6 +41,7 @@ func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
 	writeResult(w, r, p, err)
 }
 
+// loadProject reads a project with the end of its secret overlap.
 func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	p, err := s.projects.Get(r.Context(), id)
 	if err != nil {
@@ -60,7 +63,8 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string
 		err = decode(body, &q)
 	}
 	if err == nil {
-		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name, Settings: func(to *project.Settings) error { return patchSettings(to, body) }})
+		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name,
+			Settings: func(dst *project.Settings) error { return patchSettings(dst, body) }})
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -101,12 +105,14 @@ func newProject(p project.Project) Project {
 		Settings: newProjectSettings(p.Settings)}
 }
 
-func setIfPresent[T any](to, from *T) {
-	if from != nil {
-		*to = *from
+// setIfPresent copies *src to *dst unless src is nil.
+func setIfPresent[T any](dst, src *T) {
+	if src != nil {
+		*dst = *src
 	}
 }
 
+// valueOrEmpty returns the empty string for nil.
 func valueOrEmpty(s *string) string {
 	if s == nil {
 		return ""
@@ -114,7 +120,7 @@ func valueOrEmpty(s *string) string {
 	return *s
 }
 
-// timeOrNil is nil for a moment that has not come.
+// timeOrNil returns the time in UTC, or nil for the zero time.
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -32,7 +32,8 @@ func parseRoomQuery(rawQuery string) (room.ListQuery, error) {
 	if err != nil {
 		return room.ListQuery{}, err
 	}
-	q := room.ListQuery{ProjectID: query["project_id"], Before: query["cursor"], Limit: room.DefaultListLimit, State: room.State(query["state"])}
+	q := room.ListQuery{ProjectID: query["project_id"], Before: query["cursor"], Limit: room.DefaultListLimit,
+		State: room.State(query["state"])}
 	if text, sent := query["limit"]; sent {
 		if q.Limit, err = parseInteger("limit", text); err != nil {
 			return room.ListQuery{}, err
@@ -62,7 +63,10 @@ func (s *server) EndRoom(w http.ResponseWriter, r *http.Request, id string) {
 }
 
 func newRoom(l room.Summary) Room {
-	return Room{RoomId: l.ID, ProjectId: l.ProjectID, ClientRoomId: l.ClientRoomID, RoomType: RoomRoomType(l.Type), State: RoomState(l.State),
-		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants, MaxParticipants: l.MaxParticipants,
-		CreatedAt: l.CreatedAt, StartAt: timeOrNil(l.StartAt), OpenedAt: timeOrNil(l.OpenedAt), StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)}
+	return Room{RoomId: l.ID, ProjectId: l.ProjectID, ClientRoomId: l.ClientRoomID, RoomType: RoomRoomType(l.Type),
+		State:     RoomState(l.State),
+		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants,
+		MaxParticipants: l.MaxParticipants,
+		CreatedAt:       l.CreatedAt, StartAt: timeOrNil(l.StartAt), OpenedAt: timeOrNil(l.OpenedAt),
+		StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)}
 }

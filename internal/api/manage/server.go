@@ -12,7 +12,7 @@ import (
 	"parley/internal/seal"
 )
 
-// Projects is what this API needs of organizations and projects.
+// Projects is the part of the project service that this API calls.
 type Projects interface {
 	CreateOrganization(ctx context.Context, name string, billing project.Billing) (project.Organization, error)
 	Organizations(ctx context.Context) ([]project.Organization, error)
@@ -25,17 +25,17 @@ type Projects interface {
 	Resume(ctx context.Context, id string) error
 }
 
-// Keys is what this API needs of the credentials of projects.
+// Keys is the part of the key service that this API calls.
 type Keys interface {
 	CreateProject(ctx context.Context, organizationID, name string) (project.Project, key.IssuedCredentials, error)
 	Credentials(ctx context.Context, projectID string) (key.Credentials, error)
-	RotateKey(ctx context.Context, projectID string, how key.Rotation) (key.RotatedKey, error)
-	RotateSecret(ctx context.Context, projectID string, how key.Rotation) (key.RotatedSecret, error)
+	RotateKey(ctx context.Context, projectID string, rotation key.Rotation) (key.RotatedKey, error)
+	RotateSecret(ctx context.Context, projectID string, rotation key.Rotation) (key.RotatedSecret, error)
 	RevokeOverlap(ctx context.Context, projectID string) error
 	RevokeSecretOverlap(ctx context.Context, projectID string) error
 }
 
-// Rooms is what this API needs of the rooms.
+// Rooms is the part of the room service that this API calls.
 type Rooms interface {
 	List(ctx context.Context, q room.ListQuery) (rooms []room.Summary, more bool, err error)
 	GetSummary(ctx context.Context, id string) (room.Summary, error)
@@ -43,22 +43,22 @@ type Rooms interface {
 	EndRunningRooms(ctx context.Context, projectID string, reason room.EndReason) (ended int, err error)
 }
 
-// Tokens is what this API needs of management tokens.
+// Tokens is the part of the token service that this API calls.
 type Tokens interface {
-	Authenticate(ctx context.Context, clear string) (operator.Token, error)
+	Authenticate(ctx context.Context, token string) (operator.Token, error)
 	Create(ctx context.Context, name string) (operator.Token, seal.Secret, error)
 	List(ctx context.Context) ([]operator.Token, error)
 	Revoke(ctx context.Context, id string) (operator.Token, error)
 }
 
-// Plans is what this API needs of plans.
+// Plans is the part of the plan provider that this API calls.
 type Plans interface {
-	// Names returns the names of the plans that are known, in order; none when
-	// nothing is known of plans.
+	// Names returns the names of the configured plans in order, or none without
+	// a plan provider.
 	Names() []string
 }
 
-// server are those of the management API.
+// server handles the requests of the management API.
 type server struct {
 	projects Projects
 	keys     Keys
@@ -69,9 +69,9 @@ type server struct {
 	failures FailureLimiter
 }
 
-// NewHandler returns the handler of everything under /api/manage/. Nothing
-// there answers without a live management token, not even that a path is
-// unknown. failures may be nil for no limit.
+// NewHandler returns the handler for all paths under /api/manage/. Every path
+// requires a live management token, even an unknown one. A nil failures means no
+// limit.
 func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans Plans, webhooks Webhooks,
 	failures FailureLimiter) http.Handler {
 	s := &server{projects: projects, keys: keys, rooms: rooms, tokens: tokens, plans: plans,
@@ -90,7 +90,7 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 	})
 }
 
-// writeResult tells what an operation came to.
+// writeResult writes v with status 200, or the error if err is not nil.
 func writeResult[T any](w http.ResponseWriter, r *http.Request, v T, err error) {
 	if err != nil {
 		writeError(w, r, err)

@@ -8,7 +8,7 @@ import (
 	"parley/internal/project"
 )
 
-// newProjectSettings are a project's settings as this API writes them.
+// newProjectSettings converts the settings of a project to their JSON form.
 func newProjectSettings(s project.Settings) ProjectSettings {
 	return ProjectSettings{
 		RequireSecretSignatures: s.RequireSecretSignatures,
@@ -19,13 +19,15 @@ func newProjectSettings(s project.Settings) ProjectSettings {
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            append([]string{}, s.EmbedOrigins...),
 		WebhookEvents:           convertStrings[string](s.WebhookEvents),
-		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
-			Camera: !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
-		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
+		Features: ProjectFeatures{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration,
+			BreakoutRooms: s.Features.BreakoutRooms,
+			Camera:        !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
+		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare,
+			Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 
-// toDomain is the way back from settings.
+// toDomain is the inverse of newProjectSettings.
 func (s ProjectSettings) toDomain() project.Settings {
 	return project.Settings{
 		RequireSecretSignatures: s.RequireSecretSignatures,
@@ -36,26 +38,29 @@ func (s ProjectSettings) toDomain() project.Settings {
 		HiddenParticipants:      s.HiddenParticipants,
 		EmbedOrigins:            s.EmbedOrigins,
 		WebhookEvents:           convertStrings[event.Type](s.WebhookEvents),
-		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration, BreakoutRooms: s.Features.BreakoutRooms,
-			NoCamera: !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
-		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare, Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
+		Features: project.Features{MaxParticipants: s.Features.MaxParticipants, RoomDuration: s.Features.RoomDuration,
+			BreakoutRooms: s.Features.BreakoutRooms,
+			NoCamera:      !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
+		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare,
+			Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
 	}
 }
 
-// convertStrings are texts in another type; none is an empty list.
+// convertStrings converts the strings of a list to another type. It returns an
+// empty list for nil.
 func convertStrings[To, From ~string](from []From) []To {
 	to := make([]To, len(from))
-	for i, kind := range from {
-		to[i] = To(kind)
+	for i, value := range from {
+		to[i] = To(value)
 	}
 	return to
 }
 
-// patchSettings changes settings as a JSON merge patch does (RFC 7396): what it does
-// not name stays, and null takes back what was set. The body was held to
-// ProjectChanges before.
+// patchSettings applies body to the settings as a JSON merge patch (RFC 7396): an
+// absent field keeps its value, and null restores the default. The caller has
+// checked the body against ProjectChanges.
 func patchSettings(to *project.Settings, body []byte) error {
-	now, err := toJSONObject(newProjectSettings(*to))
+	current, err := toJSONObject(newProjectSettings(*to))
 	if err != nil {
 		return err
 	}
@@ -67,8 +72,8 @@ func patchSettings(to *project.Settings, body []byte) error {
 	if err != nil {
 		return err
 	}
-	merge(now, changes, defaults)
-	merged, err := json.Marshal(now)
+	merge(current, changes, defaults)
+	merged, err := json.Marshal(current)
 	if err != nil {
 		return err
 	}
@@ -94,7 +99,7 @@ func merge(to, changes, defaults map[string]any) {
 	}
 }
 
-// toJSONObject is a value as the JSON object that it is written as.
+// toJSONObject converts a value to its JSON object.
 func toJSONObject(v any) (map[string]any, error) {
 	raw, err := json.Marshal(v)
 	if err != nil {

@@ -8,13 +8,17 @@ import (
 	"testing"
 )
 
-// defaults are the settings of a new project, as they are shown.
+// defaults returns the settings of a new project in their JSON form.
 func defaults() m {
 	return m{
-		"require_secret_signatures": false, "default_empty_timeout": 0.0, "default_logout_url": "", "default_webhook_url": "",
-		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{}, "webhook_events": []any{},
-		"features": m{"max_participants": 0.0, "room_duration": 0.0, "camera": true, "screen_share": true, "chat": true},
-		"locks":    m{"microphone": false, "camera": false, "screen_share": false, "chat": false, "waiting_room": false},
+		"require_secret_signatures": false, "default_empty_timeout": 0.0, "default_logout_url": "",
+		"default_webhook_url":  "",
+		"invitations_required": false, "hidden_participants": false, "embed_origins": []any{},
+		"webhook_events": []any{},
+		"features": m{"max_participants": 0.0, "room_duration": 0.0, "camera": true, "screen_share": true,
+			"chat": true},
+		"locks": m{"microphone": false, "camera": false, "screen_share": false, "chat": false,
+			"waiting_room": false},
 	}
 }
 
@@ -22,23 +26,26 @@ func testSettings(t *testing.T, b *fixture) {
 	b.t = t
 	path := "/projects/" + b.createProject()["project_id"].(string)
 	shown := func() m { return b.mustCall("GET", path, nil)["settings"].(m) }
-	is := func(what string, want m) {
+	assertSettings := func(name string, want m) {
 		t.Helper()
 		if got := shown(); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n got %v\nwant %v", what, got, want)
+			t.Errorf("%s:\n got %v\nwant %v", name, got, want)
 		}
 	}
-	is("a new project", defaults())
+	assertSettings("a new project", defaults())
 
-	// Each setting alone: it is shown as it was set, nothing else moves, and
-	// null is the default again.
+	// Each setting alone: a change affects no other setting, and null restores
+	// the default.
 	each := m{
-		"require_secret_signatures": true, "default_empty_timeout": 86400.0, "default_logout_url": "https://example.org/bye",
+		"require_secret_signatures": true, "default_empty_timeout": 86400.0,
+		"default_logout_url":  "https://example.org/bye",
 		"default_webhook_url": "https://example.org/hook", "invitations_required": true, "hidden_participants": true,
 		"embed_origins":  []any{"https://a.example", "http://localhost:3000"},
 		"webhook_events": []any{"room.ended", "key.rotated"},
-		"features":       m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false, "screen_share": false, "chat": false},
-		"locks":          m{"microphone": true, "camera": true, "screen_share": true, "chat": true, "waiting_room": true},
+		"features": m{"max_participants": 7.0, "room_duration": 45.0, "breakout_rooms": 0.0, "camera": false,
+			"screen_share": false, "chat": false},
+		"locks": m{"microphone": true, "camera": true, "screen_share": true, "chat": true,
+			"waiting_room": true},
 	}
 	for name, value := range each {
 		inner, nested := value.(m)
@@ -46,43 +53,44 @@ func testSettings(t *testing.T, b *fixture) {
 			want := defaults()
 			want[name] = value
 			b.mustCall("PATCH", path, m{name: value})
-			is(name, want)
+			assertSettings(name, want)
 			b.mustCall("PATCH", path, m{name: nil})
-			is(name+" null", defaults())
+			assertSettings(name+" null", defaults())
 			continue
 		}
 		for field, value := range inner {
 			want := defaults()
 			want[name].(m)[field] = value
 			b.mustCall("PATCH", path, m{name: m{field: value}})
-			is(name+"."+field, want)
+			assertSettings(name+"."+field, want)
 			b.mustCall("PATCH", path, m{name: m{field: nil}})
-			is(name+"."+field+" null", defaults())
+			assertSettings(name+"."+field+" null", defaults())
 		}
 	}
 
-	// All of them, and then parts of them.
+	// All settings at once, then some of them.
 	b.mustCall("PATCH", path, each)
-	is("all", each)
+	assertSettings("all", each)
 	b.mustCall("PATCH", path, m{"features": m{}, "locks": m{}})
-	is("nothing named", each)
-	b.mustCall("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{}, "locks": m{"chat": nil}})
+	assertSettings("nothing named", each)
+	b.mustCall("PATCH", path, m{"features": nil, "default_logout_url": "", "embed_origins": []any{},
+		"locks": m{"chat": nil}})
 	want := maps.Clone(each)
 	want["features"], want["default_logout_url"], want["embed_origins"] = defaults()["features"], "", []any{}
 	want["locks"] = m{"microphone": true, "camera": true, "screen_share": true, "chat": false, "waiting_room": true}
-	is("some back", want)
+	assertSettings("some back", want)
 	b.mustCall("PATCH", path, m{"embed_origins": []any{"HTTPS://A.example:443", "https://a.example"}})
 	want["embed_origins"] = []any{"https://a.example"}
-	is("origins as browsers write them", want)
+	assertSettings("origins as browsers write them", want)
 
 	for _, c := range []struct {
 		body any
 		want string
 	}{
-		{m{"features": m{"recording": true}}, `there is no field "features.recording" here, only features.breakout_rooms, features.camera, features.chat, features.max_participants, features.room_duration, features.screen_share`},
-		{m{"locks": m{"Chat": true}}, `there is no field "locks.Chat" here, only locks.camera, locks.chat, locks.microphone, locks.screen_share, locks.waiting_room`},
+		{m{"features": m{"recording": true}}, `unknown field "features.recording", the fields are features.breakout_rooms, features.camera, features.chat, features.max_participants, features.room_duration, features.screen_share`},
+		{m{"locks": m{"Chat": true}}, `unknown field "locks.Chat", the fields are locks.camera, locks.chat, locks.microphone, locks.screen_share, locks.waiting_room`},
 		{`{"locks":{"chat":true,"chat":false}}`, "the body has a field twice: chat"},
-		{m{"features.camera": false}, `there is no field "features.camera" here, only ` + strings.Join(slices.Sorted(maps.Keys(fieldNames())), ", ")},
+		{m{"features.camera": false}, `unknown field "features.camera", the fields are ` + strings.Join(slices.Sorted(maps.Keys(fieldNames())), ", ")},
 		{m{"features": true}, "features must be an object"},
 		{m{"features": []any{}}, "features must be an object"},
 		{m{"features": m{"camera": "no"}}, "features.camera must be true or false"},
@@ -102,10 +110,10 @@ func testSettings(t *testing.T, b *fixture) {
 	} {
 		b.assertError("PATCH", path, c.body, 400, "invalid_request", c.want)
 	}
-	is("what was refused left nothing", want)
+	assertSettings("after rejected changes", want)
 }
 
-// fieldNames are the names that a change of a project may have.
+// fieldNames returns the fields that a change of a project may have.
 func fieldNames() m {
 	names := defaults()
 	names["name"] = nil

@@ -21,8 +21,9 @@ func (s *server) CreateToken(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	t, clear, err := s.tokens.Create(r.Context(), q.Name)
-	writeResult(w, r, NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Token: clear.Reveal(), CreatedAt: t.CreatedAt.UTC()}, err)
+	t, secret, err := s.tokens.Create(r.Context(), q.Name)
+	writeResult(w, r, NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Token: secret.Reveal(),
+		CreatedAt: t.CreatedAt.UTC()}, err)
 }
 
 func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) {
@@ -31,5 +32,6 @@ func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) 
 }
 
 func token(r *http.Request, t operator.Token) Token {
-	return Token{TokenId: t.ID, Name: t.Name, CreatedAt: t.CreatedAt.UTC(), RevokedAt: timeOrNil(t.RevokedAt), InUse: t.ID == callerToken(r).ID}
+	return Token{TokenId: t.ID, Name: t.Name, CreatedAt: t.CreatedAt.UTC(), RevokedAt: timeOrNil(t.RevokedAt),
+		InUse: t.ID == callerToken(r).ID}
 }

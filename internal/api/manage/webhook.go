@@ -13,7 +13,7 @@ import (
 	"parley/internal/webhook"
 )
 
-// Webhooks is what this API needs of deliveries.
+// Webhooks is the part of the webhook service that this API calls.
 type Webhooks interface {
 	List(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error)
 	Show(ctx context.Context, id string) (webhook.Delivery, []webhook.Attempt, error)
@@ -23,7 +23,7 @@ type Webhooks interface {
 	Resume(ctx context.Context, projectID, url string) error
 }
 
-// How many deliveries one answer lists.
+// The page size of a list of deliveries.
 const defaultWebhooks, maxWebhooks = 50, 100
 
 func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
@@ -43,7 +43,9 @@ func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 	writeResult(w, r, out, err)
 }
 
-// parseWebhookFilter asks for one more than the limit, which says whether there is more.
+// parseWebhookFilter parses the query of a list. The limit of the filter is one
+// higher than the returned limit, so that the handler knows whether another page
+// follows.
 func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error) {
 	query, err := httpx.Query(rawQuery, "project_id", "room_id", "event_id", "state", "limit", "cursor")
 	if err != nil {
@@ -58,10 +60,12 @@ func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error
 	if limit < 1 || limit > maxWebhooks {
 		return f, 0, fault.Invalidf("limit must be between 1 and %d, not %d", maxWebhooks, limit)
 	}
-	f = webhook.Filter{ProjectID: query["project_id"], RoomID: query["room_id"], EventID: query["event_id"], Cursor: query["cursor"], Limit: limit + 1}
+	f = webhook.Filter{ProjectID: query["project_id"], RoomID: query["room_id"], EventID: query["event_id"],
+		Cursor: query["cursor"], Limit: limit + 1}
 	if state, sent := query["state"]; sent {
 		f.State = webhook.State(state)
-		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone}, f.State) {
+		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone},
+			f.State) {
 			return f, 0, fault.Invalidf("state must be pending, delivered, failed or gone, not %q", f.State)
 		}
 	}
@@ -77,7 +81,8 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	out.Body = &d.Body
 	all := []WebhookAttempt{}
 	for _, a := range attempts {
-		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status, Error: a.Error, Answer: a.ResponseBody})
+		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status,
+			Error: a.Error, Answer: a.ResponseBody})
 	}
 	out.Attempts = &all
 	writeResult(w, r, out, err)
@@ -85,30 +90,31 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 
 func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
-	order := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOrEmpty(q.EventId), RoomID: valueOrEmpty(q.RoomId), URL: valueOrEmpty(q.Url)}
-	if err == nil && order.ProjectID == "" {
-		err = fault.Invalidf("project_id is missing")
+	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOrEmpty(q.EventId), RoomID: valueOrEmpty(q.RoomId),
+		URL: valueOrEmpty(q.Url)}
+	if err == nil && replay.ProjectID == "" {
+		err = fault.Invalidf("project_id is required")
 	}
 	if err == nil {
-		order.Since, err = parseTime("since", q.Since)
+		replay.Since, err = parseTime("since", q.Since)
 	}
 	if err == nil {
-		order.Before, err = parseTime("before", q.Before)
+		replay.Before, err = parseTime("before", q.Before)
 	}
 	n := 0
 	if err == nil {
-		n, err = s.webhooks.Replay(r.Context(), order)
+		n, err = s.webhooks.Replay(r.Context(), replay)
 	}
 	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }
 
-func parseTime(name string, from *string) (time.Time, error) {
-	if from == nil {
+func parseTime(name string, text *string) (time.Time, error) {
+	if text == nil {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.RFC3339, *from)
+	t, err := time.Parse(time.RFC3339, *text)
 	if err != nil {
-		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *from)
+		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *text)
 	}
 	return t, nil
 }
@@ -143,14 +149,17 @@ func (s *server) writeTargets(w http.ResponseWriter, r *http.Request, projectID 
 	all, err := s.webhooks.Targets(r.Context(), projectID)
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
-		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures, FailingSince: t.FailingSince,
-			Paused: t.Paused(), PausedAt: timeOrNil(t.PausedAt), ProbeAt: timeOrNil(t.ProbeAt), Notice: t.Notice})
+		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures,
+			FailingSince: t.FailingSince,
+			Paused:       t.Paused(), PausedAt: timeOrNil(t.PausedAt), ProbeAt: timeOrNil(t.ProbeAt), Notice: t.Notice})
 	}
 	writeResult(w, r, out, err)
 }
 
 func delivery(d webhook.Delivery) Webhook {
-	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL, Type: string(d.Type),
-		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay, AttemptCount: d.Attempts,
-		CreatedAt: d.CreatedAt, DoneAt: timeOrNil(d.DoneAt)}
+	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL,
+		Type:     string(d.Type),
+		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay,
+		AttemptCount: d.Attempts,
+		CreatedAt:    d.CreatedAt, DoneAt: timeOrNil(d.DoneAt)}
 }

@@ -12,7 +12,8 @@ import (
 func testWebhooks(t *testing.T, b *fixture) {
 	b.t = t
 	id := b.createProject()["project_id"].(string)
-	b.assertError("POST", "/projects/"+id+"/webhook-test", nil, 409, "no_webhook_target", "the project has no default_webhook_url")
+	b.assertError("POST", "/projects/"+id+"/webhook-test", nil, 409, "no_webhook_target",
+		"the project has no default_webhook_url")
 	const url = "https://example.org/hook"
 	b.mustCall("PATCH", "/projects/"+id, m{"default_webhook_url": url})
 	event := b.mustCall("POST", "/projects/"+id+"/webhook-test", nil)["event_id"].(string)
@@ -27,13 +28,15 @@ func testWebhooks(t *testing.T, b *fixture) {
 		t.Fatalf("%v", all)
 	}
 	newest, oldest := all[0].(m), all[2].(m)
-	if newest["type"] != "room.ended" || newest["sequence"] != 2.0 || newest["previous"] != 1.0 || newest["state"] != "pending" || newest["room_id"] != room || newest["url"] != url || newest["body"] != nil {
+	if newest["type"] != "room.ended" || newest["sequence"] != 2.0 || newest["previous"] != 1.0 ||
+		newest["state"] != "pending" || newest["room_id"] != room || newest["url"] != url || newest["body"] != nil {
 		t.Errorf("%v", newest)
 	}
 	if oldest["type"] != "webhook.test" || oldest["event_id"] != event || oldest["room_id"] != "" {
 		t.Errorf("%v", oldest)
 	}
-	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3, "&state=gone": 0} {
+	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3,
+		"&state=gone": 0} {
 		if got := list(query); len(got) != want {
 			t.Errorf("%s: %v", query, got)
 		}
@@ -45,11 +48,13 @@ func testWebhooks(t *testing.T, b *fixture) {
 	if rest := list("&cursor=" + page["next_cursor"].(string)); len(rest) != 1 {
 		t.Errorf("%v", rest)
 	}
-	b.assertError("GET", "/webhooks?state=lost", nil, 400, "invalid_request", `state must be pending, delivered, failed or gone, not "lost"`)
+	b.assertError("GET", "/webhooks?state=lost", nil, 400, "invalid_request",
+		`state must be pending, delivered, failed or gone, not "lost"`)
 	b.assertError("GET", "/webhooks?limit=101", nil, 400, "invalid_request", "limit must be between 1 and 100, not 101")
-	b.assertError("GET", "/webhooks?cursor=x", nil, 400, "invalid_request", "cursor must be the next_cursor of an earlier answer")
+	b.assertError("GET", "/webhooks?cursor=x", nil, 400, "invalid_request",
+		"cursor must be the next_cursor of an earlier answer")
 
-	// One was tried, in vain, and its target is paused.
+	// The newest delivery has failed, and its target is paused.
 	tried := newest["delivery_id"].(string)
 	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
 		d, err := b.db.Delivery(ctx, tried)
@@ -57,7 +62,8 @@ func testWebhooks(t *testing.T, b *fixture) {
 			return err
 		}
 		d.State, d.Attempts, d.DoneAt = webhook.Gone, 1, time.Now()
-		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410, ResponseBody: "no more"}); err != nil {
+		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410,
+			ResponseBody: "no more"}); err != nil {
 			return err
 		}
 		target, err := b.db.RecordTargetFailure(ctx, id, url, time.Now())
@@ -69,31 +75,40 @@ func testWebhooks(t *testing.T, b *fixture) {
 	}))
 	shown := b.mustCall("GET", "/webhooks/"+tried, nil)
 	attempts := shown["attempts"].([]any)
-	if len(attempts) != 1 || attempts[0].(m)["status"] != 410.0 || attempts[0].(m)["answer"] != "no more" || attempts[0].(m)["duration_ms"] != 1000.0 ||
-		shown["state"] != "gone" || shown["done_at"] == nil || !strings.Contains(shown["body"].(string), `"type":"room.ended"`) {
+	if len(attempts) != 1 || attempts[0].(m)["status"] != 410.0 || attempts[0].(m)["answer"] != "no more" ||
+		attempts[0].(m)["duration_ms"] != 1000.0 ||
+		shown["state"] != "gone" || shown["done_at"] == nil ||
+		!strings.Contains(shown["body"].(string), `"type":"room.ended"`) {
 		t.Errorf("%v", shown)
 	}
 	targets := b.mustCall("GET", "/webhook-targets?project_id="+id, nil)["targets"].([]any)
-	if len(targets) != 1 || targets[0].(m)["paused"] != true || targets[0].(m)["notice"] != "it answered 410" || targets[0].(m)["failures"] != 1.0 {
+	if len(targets) != 1 || targets[0].(m)["paused"] != true || targets[0].(m)["notice"] != "it answered 410" ||
+		targets[0].(m)["failures"] != 1.0 {
 		t.Errorf("%v", targets)
 	}
 	if left := b.mustCall("POST", "/projects/"+id+"/webhook-resume", m{"url": url})["targets"].([]any); len(left) != 0 {
 		t.Errorf("%v", left)
 	}
-	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused", "this target is not paused")
+	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused",
+		"this target is not paused")
 
 	if again := b.mustCall("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
 	}
-	if got := list("&event_id=" + newest["event_id"].(string)); len(got) != 2 || got[0].(m)["replay"] != true || got[1].(m)["replay"] != false {
+	if got := list("&event_id=" + newest["event_id"].(string)); len(got) != 2 || got[0].(m)["replay"] != true ||
+		got[1].(m)["replay"] != false {
 		t.Errorf("%v", got)
 	}
-	hour := m{"project_id": id, "since": time.Now().Add(-time.Hour).Format(time.RFC3339), "before": time.Now().Add(time.Hour).Format(time.RFC3339)}
+	hour := m{"project_id": id, "since": time.Now().Add(-time.Hour).Format(time.RFC3339),
+		"before": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	if again := b.mustCall("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
 		t.Errorf("%v", again)
 	}
-	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay", "no delivery of the last 30 days matches")
-	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request", "a replay needs event_id, room_id, or both since and before")
-	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is missing")
-	b.assertError("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request", `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay",
+		"no delivery of the last 30 days matches")
+	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request",
+		"a replay needs event_id, room_id, or both since and before")
+	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is required")
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request",
+		`since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)
 }

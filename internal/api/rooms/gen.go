@@ -31,7 +31,7 @@ const (
 type ActiveRoom struct {
 	ParticipantsInfo []ParticipantInfo `json:"participants_info"`
 
-	// RoomInfo Our addition. Numbers are written as existing clients read them.
+	// RoomInfo Our addition. Some numbers are strings because existing clients expect them.
 	RoomInfo RoomInfo `json:"room_info"`
 }
 
@@ -59,37 +59,37 @@ type ActiveRoomsAnswer struct {
 
 // AnalyticsAnswer Our addition.
 type AnalyticsAnswer struct {
-	// AsOf Until when those are counted who are still in.
+	// AsOf The time until which people who are still present are counted.
 	AsOf time.Time `json:"as_of"`
 	Msg  string    `json:"msg"`
 
-	// ParticipantDurations Seconds by identity, to the millisecond.
+	// ParticipantDurations Seconds for each identity, with millisecond precision.
 	ParticipantDurations map[string]float64 `json:"participant_durations"`
 
-	// Participants In the order of their first join.
+	// Participants The people, in the order of their first join.
 	Participants []AttendeeInfo     `json:"participants"`
 	RoomId       openapi_types.UUID `json:"room_id"`
 	Status       bool               `json:"status"`
 
-	// TotalDuration The sum, in seconds.
+	// TotalDuration The sum of all durations, in seconds.
 	TotalDuration float64 `json:"total_duration"`
 }
 
 // AttendeeInfo Our addition.
 type AttendeeInfo struct {
-	// Connections How often they connected.
+	// Connections The number of connections.
 	Connections int `json:"connections"`
 
-	// Duration Seconds.
+	// Duration Seconds to wait before the next attempt.
 	Duration float64 `json:"duration"`
 
-	// Identity Your client_user_id for the person, or ours.
+	// Identity Your client_user_id for the person, or an id that the server assigned.
 	Identity string `json:"identity"`
 
-	// JoinedAt The first time.
+	// JoinedAt The time of the first join.
 	JoinedAt time.Time `json:"joined_at"`
 
-	// LeftAt The last time; absent while they are in.
+	// LeftAt The time of the last leave. Absent while the person is present.
 	LeftAt *time.Time      `json:"left_at,omitempty"`
 	Name   string          `json:"name"`
 	Role   ParticipantRole `json:"role"`
@@ -103,23 +103,23 @@ type Done struct {
 
 // Error defines model for Error.
 type Error struct {
-	// Error One sentence.
+	// Error A sentence that names the cause.
 	Error string `json:"error"`
 }
 
-// EventOfRoom Our addition. What a webhook of the same kind has as its body.
+// EventOfRoom Our addition. The body of a webhook of the same event type.
 type EventOfRoom = json.RawMessage
 
 // InvitationLink Our addition.
 type InvitationLink struct {
 	InvitationLink string `json:"invitation_link"`
 
-	// InvitationUrl The same.
+	// InvitationUrl The same value.
 	InvitationUrl string `json:"invitation_url"`
 	Status        bool   `json:"status"`
 }
 
-// InvitationLinkRequestRole admin makes a co-host, viewer a guest.
+// InvitationLinkRequestRole admin admits a co-host, viewer admits guests.
 type InvitationLinkRequestRole string
 
 // ListedRoom Our addition.
@@ -129,7 +129,7 @@ type ListedRoom struct {
 	EndReason    *ListedRoomEndReason `json:"end_reason,omitempty"`
 	EndedAt      *time.Time           `json:"ended_at,omitempty"`
 
-	// JoinedParticipants How many are in now.
+	// JoinedParticipants The number of participants in the room now.
 	JoinedParticipants int                `json:"joined_participants"`
 	MaxParticipants    int                `json:"max_participants"`
 	OpenedAt           *time.Time         `json:"opened_at,omitempty"`
@@ -137,10 +137,10 @@ type ListedRoom struct {
 	RoomTitle          string             `json:"room_title"`
 	RoomType           ListedRoomRoomType `json:"room_type"`
 
-	// StartAt Of a scheduled room.
+	// StartAt The start time of a scheduled room.
 	StartAt *time.Time `json:"start_at,omitempty"`
 
-	// StartedAt The first join.
+	// StartedAt The time of the first join.
 	StartedAt *time.Time `json:"started_at,omitempty"`
 	State     RoomState  `json:"state"`
 }
@@ -153,23 +153,24 @@ type ListedRoomRoomType string
 
 // ParticipantInfo Our addition.
 type ParticipantInfo struct {
-	// Identity Your client_user_id for the person, or ours.
+	// Identity Your client_user_id for the person, or an id that the server assigned.
 	Identity string `json:"identity"`
 
-	// IsPublisher Whether they may send sound or pictures.
+	// IsPublisher Whether the participant may send audio or video.
 	IsPublisher bool `json:"is_publisher"`
 
 	// JoinedAt Unix time in seconds.
 	JoinedAt string `json:"joined_at"`
 	Metadata struct {
-		// BreakoutRoom The number of their breakout room; 0 is the room itself.
+		// BreakoutRoom The number of the participant's breakout room, 0 for the main room.
 		BreakoutRoom int             `json:"breakout_room"`
 		IsAdmin      bool            `json:"is_admin"`
 		Role         ParticipantRole `json:"role"`
 	} `json:"metadata"`
 	Name string `json:"name"`
 
-	// Permission What their role may send in this room. A host may have unlocked more for one person.
+	// Permission What the participant's role may send in this room. A host may have unlocked
+	// more for a single person.
 	Permission struct {
 		CanChat               bool `json:"can_chat"`
 		CanPublishCamera      bool `json:"can_publish_camera"`
@@ -178,7 +179,7 @@ type ParticipantInfo struct {
 		CanSubscribe          bool `json:"can_subscribe"`
 	} `json:"permission"`
 
-	// Sid The connection.
+	// Sid The id of the connection.
 	Sid   string               `json:"sid"`
 	State ParticipantInfoState `json:"state"`
 }
@@ -191,22 +192,22 @@ type ParticipantRole string
 
 // PastRoom Our addition.
 type PastRoom struct {
-	// AnalyticsFileId There are no files; see get_analytics.
+	// AnalyticsFileId Always empty, because there are no files. See get_analytics.
 	AnalyticsFileId PastRoomAnalyticsFileId `json:"analytics_file_id"`
 	Created         time.Time               `json:"created"`
 	Ended           time.Time               `json:"ended"`
 
-	// JoinedParticipants How many people were in.
+	// JoinedParticipants The number of people who joined.
 	JoinedParticipants string             `json:"joined_participants"`
 	RoomId             openapi_types.UUID `json:"room_id"`
 
-	// RoomSid The last live period, `{room_id}.{n}`; empty where nobody came.
+	// RoomSid The last session, `{room_id}.{n}`. Empty if nobody joined.
 	RoomSid    string `json:"room_sid"`
 	RoomTitle  string `json:"room_title"`
 	WebhookUrl string `json:"webhook_url"`
 }
 
-// PastRoomAnalyticsFileId There are no files; see get_analytics.
+// PastRoomAnalyticsFileId Always empty, because there are no files. See get_analytics.
 type PastRoomAnalyticsFileId string
 
 // PastRooms Our addition.
@@ -216,7 +217,7 @@ type PastRooms struct {
 	OrderBy   PastRoomsOrderBy `json:"order_by"`
 	RoomsList []PastRoom       `json:"rooms_list"`
 
-	// TotalRooms How many there are in all.
+	// TotalRooms The total number of matching rooms.
 	TotalRooms string `json:"total_rooms"`
 }
 
@@ -241,25 +242,25 @@ type RoomEventsAnswer struct {
 	// Events The oldest first.
 	Events []EventOfRoom `json:"events"`
 
-	// HasMore Whether there are more events already.
+	// HasMore Whether there are more events now.
 	HasMore bool `json:"has_more"`
 
-	// NextAfter The after of the next call.
+	// NextAfter The value of after for the next call.
 	NextAfter int64 `json:"next_after"`
 }
 
-// RoomInfo Our addition. Numbers are written as existing clients read them.
+// RoomInfo Our addition. Some numbers are strings because existing clients expect them.
 type RoomInfo struct {
 	// CreationTime Unix time in seconds.
 	CreationTime string               `json:"creation_time"`
 	IsActiveRtmp RoomInfoIsActiveRtmp `json:"is_active_rtmp"`
 
-	// IsBreakoutRoom Breakout rooms are shown as a part of their room.
+	// IsBreakoutRoom Always 0, because breakout rooms are shown as part of their room.
 	IsBreakoutRoom RoomInfoIsBreakoutRoom `json:"is_breakout_room"`
 	IsRecording    RoomInfoIsRecording    `json:"is_recording"`
 	IsRunning      RoomInfoIsRunning      `json:"is_running"`
 
-	// JoinedParticipants How many are in.
+	// JoinedParticipants The number of participants in the room now.
 	JoinedParticipants string `json:"joined_participants"`
 
 	// Metadata JSON: room_title, welcome_message, room_features, default_lock_settings.
@@ -268,7 +269,7 @@ type RoomInfo struct {
 	RoomId       openapi_types.UUID   `json:"room_id"`
 	RoomTitle    string               `json:"room_title"`
 
-	// Sid The live period, `{room_id}.{n}`; empty before anybody came.
+	// Sid The session, `{room_id}.{n}`. Empty before the first join.
 	Sid        string `json:"sid"`
 	WebhookUrl string `json:"webhook_url"`
 }
@@ -276,7 +277,7 @@ type RoomInfo struct {
 // RoomInfoIsActiveRtmp defines model for RoomInfo.IsActiveRtmp.
 type RoomInfoIsActiveRtmp int
 
-// RoomInfoIsBreakoutRoom Breakout rooms are shown as a part of their room.
+// RoomInfoIsBreakoutRoom Always 0, because breakout rooms are shown as part of their room.
 type RoomInfoIsBreakoutRoom int
 
 // RoomInfoIsRecording defines model for RoomInfo.IsRecording.
@@ -290,14 +291,14 @@ type RoomInfoParentRoomId string
 
 // RoomList Our addition.
 type RoomList struct {
-	// NextCursor Where there are older ones.
+	// NextCursor Present if there are older rooms.
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 	Rooms      []ListedRoom        `json:"rooms"`
 }
 
 // RoomStarted Our addition.
 type RoomStarted struct {
-	// FinalLink The first browser that joins with it is a host.
+	// FinalLink The first browser that joins with it becomes a host.
 	FinalLink string             `json:"final_link"`
 	RoomId    openapi_types.UUID `json:"room_id"`
 	Status    bool               `json:"status"`
@@ -313,3 +314,6 @@ type RoomStatus struct {
 	// Status True while the room is open or active.
 	Status bool `json:"status"`
 }
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string

@@ -8,27 +8,28 @@ import (
 	"strings"
 )
 
-// docsDir is where the build puts the documentation.
+// docsDir is the directory of the built documentation.
 const docsDir = "docs"
 
-// docsPolicy is the policy of the documentation. The viewer's styles carry its
-// pictures as data.
-const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; " +
-	"base-uri 'none'; form-action 'none'"
+// docsPolicy is the Content-Security-Policy of the documentation. It allows
+// data: images because the viewer's styles contain some.
+const docsPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data:; base-uri 'none'; form-action 'none'"
 
-// Docs serves the documentation: /docs, /docs/{name} for its pages, and what
-// they load.
+// Docs serves the documentation: /docs, its pages /docs/{name}, and their
+// assets.
 type Docs struct {
 	files map[string]file
 }
 
-// NewDocs reads the built documentation. It fails when it was not built.
+// NewDocs reads the built documentation. It returns an error if the
+// documentation was not built.
 func NewDocs(assets fs.FS) (*Docs, error) {
-	folder, err := fs.Sub(assets, docsDir)
+	dir, err := fs.Sub(assets, docsDir)
 	if err != nil {
 		return nil, fmt.Errorf("find the documentation: %w", err)
 	}
-	files, err := readFiles(folder, "")
+	files, err := readFiles(dir, "")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the documentation: %w", err)
 	}
@@ -59,7 +60,7 @@ func (d *Docs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	setSecurityHeaders(w.Header(), docsPolicy, nil)
 	if !known {
-		http.Error(w, "there is no such page in the documentation; it begins at /docs", http.StatusNotFound)
+		http.Error(w, "there is no such page in the documentation, see /docs", http.StatusNotFound)
 		return
 	}
 	w.Header().Set("Cache-Control", cache)

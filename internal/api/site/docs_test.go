@@ -37,24 +37,27 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		docs.ServeHTTP(w, httptest.NewRequest(http.MethodGet, tc.path, nil))
-		if w.Code != tc.status || !strings.HasPrefix(w.Body.String(), tc.body) || w.Header().Get("Cache-Control") != tc.cache {
-			t.Errorf("%s: %d %q %v", tc.path, w.Code, w.Body, w.Header())
+		if w.Code != tc.status || !strings.HasPrefix(w.Body.String(), tc.body) ||
+			w.Header().Get("Cache-Control") != tc.cache {
+			t.Errorf("%s: got %d %q %v, want %d %q, Cache-Control %q",
+				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.cache)
 		}
 		if w.Header().Get("X-Frame-Options") != "DENY" || w.Header().Get("Referrer-Policy") != "no-referrer" {
-			t.Errorf("%s: %v", tc.path, w.Header())
+			t.Errorf("%s: headers %v", tc.path, w.Header())
 		}
 		policy := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") || !strings.HasSuffix(policy, "; frame-ancestors 'none'") {
+		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") ||
+			strings.Contains(policy, "http") || !strings.HasSuffix(policy, "; frame-ancestors 'none'") {
 			t.Errorf("%s: policy %q", tc.path, policy)
 		}
 	}
 	w := httptest.NewRecorder()
 	docs.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/docs", nil))
 	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: %d", w.Code)
+		t.Errorf("POST: got status %d, Allow %q, want 405", w.Code, w.Header().Get("Allow"))
 	}
 
-	// The room page keeps its own policy and knows nothing of these files.
+	// The room page does not serve the files of the documentation.
 	room, err := New(built, fakeRooms{})
 	if err != nil {
 		t.Fatal(err)
@@ -65,13 +68,13 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		t.Errorf("the room page serves the documentation: %d %q", w.Code, w.Body)
 	}
 	if IsDocs("/docsy") || !IsDocs("/docs") || !IsDocs("/docs/v3") {
-		t.Error("which paths belong to the documentation")
+		t.Error("IsDocs is wrong for /docsy, /docs or /docs/v3")
 	}
 }
 
 func TestNewDocs_NotBuilt(t *testing.T) {
 	t.Parallel()
 	if _, err := NewDocs(fstest.MapFS{}); err == nil || !strings.Contains(err.Error(), "make build") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one that names make build", err)
 	}
 }

@@ -9,17 +9,18 @@ import (
 	"strings"
 )
 
-// file is a built file with the forms it can be sent in.
+// file is a built file with its compressed forms.
 type file struct {
 	contentType  string
 	uncompressed []byte
-	brotli, gzip []byte // nil when the build made none
+	brotli, gzip []byte // nil if the build made none
 }
 
-// readFiles returns the files of a folder by their names, without those below skip.
-func readFiles(built fs.FS, skip string) (map[string]file, error) {
+// readFiles returns the files of a directory tree by name, without those in the
+// directory skip.
+func readFiles(assets fs.FS, skip string) (map[string]file, error) {
 	files := map[string]file{}
-	err := fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(assets, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -28,16 +29,16 @@ func readFiles(built fs.FS, skip string) (map[string]file, error) {
 		case d.IsDir():
 			return nil
 		}
-		body, err := fs.ReadFile(built, name)
+		body, err := fs.ReadFile(assets, name)
 		if err != nil {
 			return err
 		}
-		base, form := name, ""
+		base, encoding := name, ""
 		if ext := path.Ext(name); ext == ".br" || ext == ".gz" {
-			base, form = strings.TrimSuffix(name, ext), ext
+			base, encoding = strings.TrimSuffix(name, ext), ext
 		}
 		f := files[base]
-		switch form {
+		switch encoding {
 		case ".br":
 			f.brotli = body
 		case ".gz":
@@ -52,30 +53,32 @@ func readFiles(built fs.FS, skip string) (map[string]file, error) {
 	return files, err
 }
 
-// requireGetOrHead answers for methods that change something.
+// requireGetOrHead responds with 405 and returns false for methods other than
+// GET and HEAD.
 func requireGetOrHead(w http.ResponseWriter, r *http.Request) (ok bool) {
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
 		return true
 	}
 	w.Header().Set("Allow", "GET, HEAD")
-	http.Error(w, "this page can only be read", http.StatusMethodNotAllowed)
+	http.Error(w, "this page accepts only GET and HEAD", http.StatusMethodNotAllowed)
 	return false
 }
 
-// setSecurityHeaders sets the headers that all we serve has, with a policy of what it may
-// load and the origins whose pages may show it in a frame; nobody's without any.
+// setSecurityHeaders sets the security headers of a response. policy is its
+// Content-Security-Policy without frame-ancestors; ancestors are the origins
+// that may embed it, where none means that no page may.
 func setSecurityHeaders(header http.Header, policy string, ancestors []string) {
 	header.Set("X-Content-Type-Options", "nosniff")
-	header.Set("Referrer-Policy", "no-referrer") // a link's room must not travel on
+	header.Set("Referrer-Policy", "no-referrer") // because the URL contains the room's id
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	if len(ancestors) == 0 {
 		ancestors = []string{"'none'"}
-		header.Set("X-Frame-Options", "DENY") // which can name no origins
+		header.Set("X-Frame-Options", "DENY") // only here, because X-Frame-Options cannot name origins
 	}
 	header.Set("Content-Security-Policy", policy+"; frame-ancestors "+strings.Join(ancestors, " "))
 }
 
-// serve answers with the smallest form of a file that the caller takes.
+// serve writes the smallest form of the file that the client accepts.
 func (f file) serve(w http.ResponseWriter, r *http.Request, status int) {
 	header := w.Header()
 	header.Set("Content-Type", f.contentType)
@@ -100,5 +103,5 @@ func (f file) serve(w http.ResponseWriter, r *http.Request, status int) {
 const (
 	cacheRevalidate = "no-cache"
 	cacheOneHour    = "public, max-age=3600"
-	cacheImmutable  = "public, max-age=31536000, immutable" // for names that carry a hash
+	cacheImmutable  = "public, max-age=31536000, immutable" // for names that contain a hash
 )

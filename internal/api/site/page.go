@@ -1,7 +1,7 @@
-// Package site serves what the web build makes: the room page, one HTML file
-// for every room, the documentation under /docs, their assets, and the headers
-// that keep all of them to themselves. It imports the standard library only
-// and knows nothing of rooms but who may show them; the page asks the join API.
+// Package site serves the output of the web build: the room page, which is one
+// HTML file for all rooms, the documentation under /docs, their assets, and
+// their security headers. It imports only the standard library. Of rooms it
+// knows only the origins that may embed them; the page calls the join API.
 package site
 
 import (
@@ -13,28 +13,30 @@ import (
 	"strings"
 )
 
-// pagePolicy lets the page load from its own host and from nowhere else.
-const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data: blob:; " +
-	"media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; manifest-src 'self'; base-uri 'none'; form-action 'none'"
+// pagePolicy is the Content-Security-Policy of the room page: it may load only
+// from its own host.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; " +
+	"img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; " +
+	"manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
-// roomPrefix is where the page of a room is, before its id.
+// roomPrefix precedes the room's id in the path of a room page.
 const roomPrefix = "r/"
 
-// Rooms says whose pages may show a room.
+// Rooms looks up the origins that may embed a room.
 type Rooms interface {
-	// EmbedOrigins returns the origins that may show a room in a frame; none
-	// when there is no such room, or nothing can be said of it.
+	// EmbedOrigins returns the origins whose pages may embed a room in a frame.
+	// It returns none if there is no such room or the lookup failed.
 	EmbedOrigins(ctx context.Context, roomID string) []string
 }
 
-// Handler serves the assets under their names, and the page under every other
-// path; only /r/{room_id} is not 404.
+// Handler serves the assets under their names, and the room page under every
+// other path: with status 200 under /r/{room_id}, else with 404.
 type Handler struct {
 	files map[string]file
 	rooms Rooms
 }
 
-// New reads the built page. It fails when the page was not built.
+// New reads the built page. It returns an error if the page was not built.
 func New(assets fs.FS, rooms Rooms) (*Handler, error) {
 	files, err := readFiles(assets, docsDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -57,7 +59,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	var ancestors []string
 	if isPage {
-		// The page itself says which addresses are no rooms.
+		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
 			ancestors = h.rooms.EmbedOrigins(r.Context(), id)
@@ -69,7 +71,8 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case isPage:
 		cache = cacheRevalidate
-		w.Header().Set("Permissions-Policy", "camera=(self), microphone=(self), display-capture=(self), autoplay=(self)")
+		w.Header().Set("Permissions-Policy",
+			"camera=(self), microphone=(self), display-capture=(self), autoplay=(self)")
 	case strings.HasPrefix(name, "assets/"):
 		cache = cacheImmutable
 	}

@@ -40,36 +40,39 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 		r.Header.Set("Accept-Encoding", tc.encoding)
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, r)
-		if w.Code != tc.status || w.Body.String() != tc.body || w.Header().Get("Cache-Control") != tc.cache || !strings.HasPrefix(w.Header().Get("Content-Type"), tc.kind) {
-			t.Errorf("%s: %d %q %v", tc.path, w.Code, w.Body, w.Header())
+		if w.Code != tc.status || w.Body.String() != tc.body || w.Header().Get("Cache-Control") != tc.cache ||
+			!strings.HasPrefix(w.Header().Get("Content-Type"), tc.kind) {
+			t.Errorf("%s: got %d %q %v, want %d %q, Cache-Control %q",
+				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.cache)
 		}
 		policy := w.Header().Get("Content-Security-Policy")
-		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "http") {
+		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
+			strings.Contains(policy, "http") {
 			t.Errorf("%s: policy %q", tc.path, policy)
 		}
 		if w.Header().Get("Referrer-Policy") != "no-referrer" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: %v", tc.path, w.Header())
+			t.Errorf("%s: headers %v", tc.path, w.Header())
 		}
 	}
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/r/0197", nil))
 	if w.Code != 405 || w.Header().Get("Allow") != "GET, HEAD" {
-		t.Errorf("POST: %d", w.Code)
+		t.Errorf("POST: got status %d, Allow %q, want 405", w.Code, w.Header().Get("Allow"))
 	}
 }
 
-// fakeRooms are the origins that may show a room, by its id.
+// fakeRooms maps the id of a room to the origins that may embed it.
 type fakeRooms map[string][]string
 
-// EmbedOrigins implements Rooms.
 func (e fakeRooms) EmbedOrigins(_ context.Context, roomID string) []string { return e[roomID] }
 
-// Only the page of a room follows what its project allows; everything else is
-// shown in a frame by nobody.
+// TestHandler_FrameAncestors checks that only the page of a room can be
+// embedded, by the origins that its project allows.
 func TestHandler_FrameAncestors(t *testing.T) {
 	t.Parallel()
 	h, err := New(fstest.MapFS{"index.html": {Data: []byte("page")}, "assets/a.js": {Data: []byte("js")}},
-		fakeRooms{"0197": {"https://a.example", "https://b.example:8443"}, "": {"https://c.example"}, "assets/a.js": {"https://c.example"}})
+		fakeRooms{"0197": {"https://a.example", "https://b.example:8443"}, "": {"https://c.example"},
+			"assets/a.js": {"https://c.example"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +90,8 @@ func TestHandler_FrameAncestors(t *testing.T) {
 			w := httptest.NewRecorder()
 			h.ServeHTTP(w, httptest.NewRequest(method, path, nil))
 			policy, refused := w.Header().Get("Content-Security-Policy"), w.Header().Get("X-Frame-Options")
-			if !strings.HasSuffix(policy, "; form-action 'none'; frame-ancestors "+want) || strings.Count(policy, "frame-ancestors") != 1 {
+			if !strings.HasSuffix(policy, "; form-action 'none'; frame-ancestors "+want) ||
+				strings.Count(policy, "frame-ancestors") != 1 {
 				t.Errorf("%s %s: policy %q, want %s", method, path, policy, want)
 			}
 			if (refused == "DENY") != (want == "'none'") || refused != "" && refused != "DENY" {
@@ -100,6 +104,6 @@ func TestHandler_FrameAncestors(t *testing.T) {
 func TestNew_NotBuilt(t *testing.T) {
 	t.Parallel()
 	if _, err := New(fstest.MapFS{}, fakeRooms{}); err == nil || !strings.Contains(err.Error(), "make build") {
-		t.Errorf("%v", err)
+		t.Errorf("got error %v, want one that names make build", err)
 	}
 }

@@ -14,18 +14,18 @@ import (
 
 // CreateQuickRoomRequest defines model for CreateQuickRoomRequest.
 type CreateQuickRoomRequest struct {
-	// ClientRoomId Our addition. Your own id for the room, unique in the project for
-	// ever.
+	// ClientRoomId Our addition. Your own id for the room. It is unique in the project and
+	// can never be reused.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
 
-	// EmptyTimeout Seconds that the room may stay empty, counted from the last leave;
-	// 0 means the project's default (300). A room that nobody enters
-	// expires after this long, or 300 s if that is longer.
+	// EmptyTimeout Seconds that the room may stay empty after the last participant leaves.
+	// 0 means the project's default (300). A room that nobody joins expires
+	// after this time, or after 300 s if that is longer.
 	EmptyTimeout    int      `json:"empty_timeout"`
 	MaxParticipants int      `json:"max_participants"`
 	Metadata        Metadata `json:"metadata"`
 
-	// Name The creator's display name, filled in for the host. Not blank.
+	// Name The creator's display name, which the page fills in for the host. Not blank.
 	Name string `json:"name"`
 
 	// ProjectId The project that owns the room.
@@ -34,17 +34,17 @@ type CreateQuickRoomRequest struct {
 
 // Metadata defines model for Metadata.
 type Metadata struct {
-	// RoomTitle Main title displayed to participants. Not blank.
+	// RoomTitle The title that participants see. Not blank.
 	RoomTitle string `json:"room_title"`
 
-	// WelcomeMessage May be empty; may have line breaks.
+	// WelcomeMessage May be empty. May contain line breaks.
 	WelcomeMessage string `json:"welcome_message"`
 }
 
 // QuickRoomCreated defines model for QuickRoomCreated.
 type QuickRoomCreated struct {
-	// FinalLink `{public_url}/r/{room_id}#…`. Without the part after `#` it is the
-	// link for guests.
+	// FinalLink `{public_url}/r/{room_id}#…`. Without the part after `#`, it is the link
+	// for guests.
 	FinalLink string             `json:"final_link"`
 	RoomId    openapi_types.UUID `json:"room_id"`
 	Status    bool               `json:"status"`

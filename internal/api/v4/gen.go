@@ -21,62 +21,63 @@ const (
 
 // CreateScheduledRoomRequest defines model for CreateScheduledRoomRequest.
 type CreateScheduledRoomRequest struct {
-	// ClientRoomId Your own id for the room, unique in the project for ever.
+	// ClientRoomId Your own id for the room. It is unique in the project and can never be
+	// reused.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
 
-	// EmptyTimeout Seconds that the room may stay empty, counted from the last leave,
-	// 1 to 86400; 0 means the project's default (300).
+	// EmptyTimeout Seconds that the room may stay empty after the last participant leaves,
+	// 1 to 86400. 0 means the project's default (300).
 	EmptyTimeout Number `json:"empty_timeout"`
 
-	// ExternalUserId Names the creator in your own system. Cannot first be assigned at
-	// the start of the room.
+	// ExternalUserId The id of the creator in your system. It cannot be assigned for the
+	// first time when the room is started.
 	ExternalUserId *string `json:"external_user_id,omitempty"`
 
-	// LogoutUrl Where people go who leave: an absolute http(s) URL without
-	// credentials. The project's default applies otherwise.
+	// LogoutUrl The URL that opens after leaving: an absolute http(s) URL without
+	// credentials. Default: the project's default_logout_url.
 	LogoutUrl *string `json:"logout_url,omitempty"`
 
-	// MaxParticipants 1 to what the plan allows, at most 1000.
+	// MaxParticipants From 1 to the limit of the plan, at most 1000.
 	MaxParticipants Number   `json:"max_participants"`
 	Metadata        Metadata `json:"metadata"`
 
-	// Name The creator's display name, filled in for the host. Required when
-	// external_user_id is given.
+	// Name The creator's display name, which the page fills in for the host.
+	// Required if external_user_id is sent.
 	Name *string `json:"name,omitempty"`
 
 	// ProjectId The project that owns the room.
 	ProjectId openapi_types.UUID `json:"project_id"`
 
 	// StartAt A local time of the server's scheduling zone, exactly
-	// `YYYY-MM-DDTHH:MM`. In the future (60 seconds are tolerated), at
-	// most 366 days ahead. A time that a jump of the clocks leaves out is
-	// refused; one that exists twice means the first.
+	// `YYYY-MM-DDTHH:MM`. It must be in the future (60 seconds are tolerated)
+	// and at most 366 days ahead. A time that daylight saving skips is
+	// rejected; a time that occurs twice means the first.
 	StartAt string `json:"start_at"`
 
-	// WebhookUrl The room's own target for events: an absolute http(s) URL without
-	// credentials.
+	// WebhookUrl The room's own webhook target: an absolute http(s) URL without credentials.
 	WebhookUrl *string `json:"webhook_url,omitempty"`
 }
 
 // Metadata defines model for Metadata.
 type Metadata struct {
-	// RoomFeatures What is asked for the room. Other features come from project
-	// settings and plan policy, and are named in `X-Ignored-Fields`.
+	// RoomFeatures The requested features of the room. Project settings and plan policy
+	// control other features, which are listed in `X-Ignored-Fields`.
 	RoomFeatures *struct {
 		BreakoutRoomFeatures *struct {
-			// AllowedNumberRooms Breakout rooms. Above the plan's limit is lowered to it.
+			// AllowedNumberRooms The number of breakout rooms. A value above the plan's limit is
+			// lowered to it.
 			AllowedNumberRooms *int `json:"allowed_number_rooms,omitempty"`
 		} `json:"breakout_room_features,omitempty"`
 
-		// RoomDuration Minutes from the first join; 0 means the plan's own limit. Above
-		// it is lowered to it.
+		// RoomDuration Minutes from the first join. 0 means the plan's limit; a higher
+		// value is lowered to it.
 		RoomDuration *int `json:"room_duration,omitempty"`
 	} `json:"room_features,omitempty"`
 
-	// RoomTitle Main title displayed to participants. Not blank.
+	// RoomTitle The title that participants see. Not blank.
 	RoomTitle string `json:"room_title"`
 
-	// WelcomeMessage May be empty; may have line breaks.
+	// WelcomeMessage May be empty. May contain line breaks.
 	WelcomeMessage string `json:"welcome_message"`
 }
 
@@ -101,8 +102,8 @@ type ProjectStatusUpdated struct {
 
 // QuickRoomCreated defines model for QuickRoomCreated.
 type QuickRoomCreated struct {
-	// FinalLink `{public_url}/r/{room_id}#…`. Without the part after `#` it is the
-	// link for guests.
+	// FinalLink `{public_url}/r/{room_id}#…`. Without the part after `#`, it is the link
+	// for guests.
 	FinalLink string             `json:"final_link"`
 	RoomId    openapi_types.UUID `json:"room_id"`
 	Status    bool               `json:"status"`
@@ -113,14 +114,15 @@ type RoomEventReceived struct {
 	Joined bool `json:"joined"`
 }
 
-// ScheduledRoomCreated interface.md does not show this answer; it is that of version 3 and two fields more.
+// ScheduledRoomCreated interface.md does not specify this response. It is the response of version 3
+// with two more fields.
 type ScheduledRoomCreated struct {
-	// ClientRoomId Our addition. As it was sent.
+	// ClientRoomId Our addition. The value that was sent.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
 
-	// FinalLink Our addition. The creator's link, `{public_url}/r/{room_id}#…`: the
+	// FinalLink Our addition. The creator's link, `{public_url}/r/{room_id}#…`. The
 	// first browser that joins with it becomes the host. Without the part
-	// after `#` it is the link for guests.
+	// after `#`, it is the link for guests.
 	FinalLink string                       `json:"final_link"`
 	Message   string                       `json:"message"`
 	RoomId    openapi_types.UUID           `json:"room_id"`

@@ -13,29 +13,29 @@ import (
 	"parley/internal/requestlog"
 )
 
-// A secret nobody has. Calls with unknown keys are checked against it, so that
-// they cost what calls with known ones cost.
+// dummySecret belongs to no key. The signature of a call with an unknown key is
+// checked against it, so that the response time does not reveal whether a key
+// exists.
 const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
-// call is one call on its way, and what is known of who makes it.
+// call is the state of one request: the request, its key and the result of the
+// authentication.
 type call struct {
 	request    *http.Request
 	receivedAt time.Time
 
-	keyring       *key.Keyring // nil unless the key that was named is or was a project's
+	keyring       *key.Keyring // nil if the key is unknown
 	key           key.APIKey
-	keyLive       bool                   // the key may be used
-	authDetails   requestlog.RefusedCall // what was checked
-	authenticated bool                   // and found right
+	keyLive       bool                   // the key is current or overlapping
+	authDetails   requestlog.RefusedCall // the checked values, for the request log
+	authenticated bool                   // all checks passed
 
 	ctx    context.Context
 	cancel context.CancelFunc
 }
 
-// isAuthenticated reports whether the caller has shown who they are.
-func (c *call) isAuthenticated() bool { return c.authenticated }
-
-// timeoutContext returns the context of whatever has to be waited for.
+// timeoutContext returns the context for everything that the call waits for. It
+// ends callTimeout after the first use.
 func (c *call) timeoutContext() context.Context {
 	if c.ctx == nil {
 		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), callTimeout)
@@ -43,48 +43,55 @@ func (c *call) timeoutContext() context.Context {
 	return c.ctx
 }
 
+// release frees the resources of timeoutContext.
 func (c *call) release() {
 	if c.cancel != nil {
 		c.cancel()
 	}
 }
 
-// authenticate holds a call to its signature. All that can be wrong is one
-// answer after the same work; it fails closed.
+// authenticate checks the key, the timestamp and the signature of a call. Every
+// failure returns the same error after the same work, so that a caller cannot
+// learn which check failed.
 func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	r := c.request
 	body, err := httpx.ReadOptionalBody(w, r)
 	if err != nil {
 		return err
 	}
-	apiKey, one := singleValue(r.Header["Api-Key"])
-	timestamp, two := singleValue(r.Header["Timestamp"])
-	signature, three := singleValue(r.Header["Hash-Signature"])
+	apiKey, hasKey := singleValue(r.Header["Api-Key"])
+	timestamp, hasTimestamp := singleValue(r.Header["Timestamp"])
+	signature, hasSignature := singleValue(r.Header["Hash-Signature"])
 	secret := dummySecret
-	k, ring, err := s.keys.ByAPIKey(r.Context(), apiKey)
+	k, keyring, err := s.keys.ByAPIKey(r.Context(), apiKey)
 	switch {
 	case err == nil:
-		c.keyring, c.key, c.keyLive = ring, k, k.Live(c.receivedAt)
+		c.keyring, c.key, c.keyLive = keyring, k, k.Live(c.receivedAt)
 		secret = k.GatewaySecret.Reveal()
 	case !fault.Is(err, fault.NotFound):
 		return err
 	}
-	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Signature: signature,
-		Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew), Repeated: !(one && two && three)}
-	right := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
-	c.authenticated = right && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh && !c.authDetails.Repeated
+	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
+		Signature: signature,
+		Body:      body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew),
+		Repeated: !(hasKey && hasTimestamp && hasSignature)}
+	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
+	c.authenticated = valid && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh &&
+		!c.authDetails.Repeated
 	if c.authenticated {
 		return nil
 	}
 	if s.options.Failures != nil {
 		if over, after := s.options.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
-			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
+			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
+				Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
 	return errUnauthorized
 }
 
-// singleValue returns the value of a header that was sent exactly once.
+// singleValue returns the value of a header, and whether the header was sent
+// exactly once.
 func singleValue(values []string) (string, bool) {
 	if len(values) != 1 {
 		return "", false
@@ -92,18 +99,20 @@ func singleValue(values []string) (string, bool) {
 	return values[0], true
 }
 
-// maxUserAgent bounds what one call takes of the memory of those that wait to
-// be written.
+// maxUserAgent is the maximum length of a recorded User-Agent in bytes. It limits
+// the memory of the calls that wait to be written.
 const maxUserAgent = 255
 
-// recordCall takes note of a call that named a key of a project.
+// recordCall adds a call to the request log if it named a key of a project.
 func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
 	if s.options.RequestLog == nil || c.keyring == nil {
 		return
 	}
 	r := c.request
-	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID, ReceivedAt: c.receivedAt,
-		Method: r.Method, Path: r.URL.Path, Status: status, Code: string(code), Micros: s.now().Sub(c.receivedAt).Microseconds(),
+	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID,
+		ReceivedAt: c.receivedAt,
+		Method:     r.Method, Path: r.URL.Path, Status: status, Code: string(code),
+		Micros:  s.now().Sub(c.receivedAt).Microseconds(),
 		KeySlot: string(c.key.Slot), AuthResult: requestlog.OK, UserAgent: r.UserAgent()}
 	if len(call.UserAgent) > maxUserAgent {
 		call.UserAgent = strings.Clone(call.UserAgent[:maxUserAgent])

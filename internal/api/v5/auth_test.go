@@ -17,19 +17,20 @@ import (
 	"parley/internal/seal"
 )
 
-// retireKey rotates the key away without an overlap.
+// retireKey rotates the key without an overlap.
 func retireKey(t testing.TB, b *fixture) {
 	t.Helper()
 	_, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{})
 	must(t, err)
 }
 
-// rejectedCall is a call whose signature is not accepted, and what is noted of it.
+// rejectedCall is a call that fails authentication, and its entry in the request
+// log.
 type rejectedCall struct {
 	name   string
 	header func(b *fixture) http.Header
 	body   string
-	result requestlog.AuthResult // empty: the call named no key of ours
+	result requestlog.AuthResult // empty if the call named no known key
 	hint   string
 }
 
@@ -113,15 +114,16 @@ func rejectedCalls() []rejectedCall {
 		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
-			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once", nil))
+			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once",
+				nil))
 			return h
 		}, result: requestlog.BadSignature},
 		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.BadSignature, hint: requestlog.HintBody},
 	}
 }
 
-// TestAuthenticate_SameResponseForEveryCause holds the 401s to each other, byte for byte, apart
-// from the request id, and what is listed to the true cause.
+// TestAuthenticate_SameResponseForEveryCause checks that all 401s are identical
+// except for the request id, and that the request log has the true cause.
 func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
@@ -133,21 +135,21 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 		r.Header.Set("User-Agent", tc.name)
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
-		answer := w.Result()
-		raw, err := io.ReadAll(answer.Body)
+		resp := w.Result()
+		raw, err := io.ReadAll(resp.Body)
 		must(t, err)
-		id := answer.Header.Get("X-Gateway-Request-ID")
+		id := resp.Header.Get("X-Gateway-Request-ID")
 		var header strings.Builder
-		must(t, answer.Header.Write(&header))
-		got := strings.ReplaceAll(answer.Status+"\n"+header.String()+"\n"+string(raw), id, "ID")
+		must(t, resp.Header.Write(&header))
+		got := strings.ReplaceAll(resp.Status+"\n"+header.String()+"\n"+string(raw), id, "ID")
 		if first == "" {
 			first = got
 		}
-		if answer.StatusCode != 401 || got != first {
+		if resp.StatusCode != 401 || got != first {
 			t.Errorf("%s: got\n%s\nwant\n%s", tc.name, got, first)
 		}
 		if !w.Flushed {
-			t.Errorf("%s: the answer was not sent before what follows", tc.name)
+			t.Errorf("%s: the response was not flushed before the call was recorded", tc.name)
 		}
 		if tc.result != "" {
 			wanted = append(wanted, tc)
@@ -156,7 +158,7 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 	}
 	items := b.listCalls(t, 100)
 	if len(items) != len(wanted) {
-		t.Fatalf("%d calls are listed, want %d", len(items), len(wanted))
+		t.Fatalf("got %d calls in the log, want %d", len(items), len(wanted))
 	}
 	for i, tc := range wanted {
 		item := items[len(items)-1-i]
@@ -164,14 +166,17 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 		if item.Hint != nil {
 			hint = *item.Hint
 		}
-		if *item.UserAgent != tc.name || string(item.AuthResult) != string(tc.result) || hint != tc.hint || item.Status != 401 ||
+		if *item.UserAgent != tc.name || string(item.AuthResult) != string(tc.result) || hint != tc.hint ||
+			item.Status != 401 ||
 			*item.Code != "SVC_UNAUTHORIZED" || item.Path != prefix+"requests" || item.KeySlot != Current {
-			t.Errorf("%s is listed as %+v with hint %q", tc.name, item, hint)
+			t.Errorf("%s: got log entry %+v with hint %q, want result %s, hint %q", tc.name, item, hint, tc.result,
+				tc.hint)
 		}
 	}
 }
 
-// listCalls flushes and lists the calls of the project without making one.
+// listCalls flushes the request log and returns the calls of the project, without
+// making a call itself.
 func (b *fixture) listCalls(t testing.TB, limit int) []RequestItem {
 	t.Helper()
 	b.flushRequestLog(t)
@@ -188,7 +193,8 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	for _, target := range []string{
-		prefix + "keys", prefix + "keys?", prefix + "keys?b=2&a=1&a=%41+%c3%a9;x", prefix + "keys?%zz", prefix + "k%65ys", prefix + "keys?project_id=other&organization_id=x",
+		prefix + "keys", prefix + "keys?", prefix + "keys?b=2&a=1&a=%41+%c3%a9;x", prefix + "keys?%zz",
+		prefix + "k%65ys", prefix + "keys?project_id=other&organization_id=x",
 		prefix + "keys?x=\u00e9", prefix + "keys?next=http://example.org/?a#b",
 	} {
 		r := httptest.NewRequest(http.MethodGet, prefix+"keys", nil)
@@ -200,12 +206,14 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
 		if w.Code != 200 {
-			t.Errorf("%s: %d %s", target, w.Code, w.Body)
+			t.Errorf("%s: got %d %s, want 200", target, w.Code, w.Body)
 		}
 	}
 	for name, header := range map[string]http.Header{
-		"just old enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(-300*time.Second), nil),
-		"just new enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget, b.timestamp(300*time.Second), nil),
+		"just old enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget,
+			b.timestamp(-300*time.Second), nil),
+		"just new enough": signHeaders(b.issued.APIKey, b.issued.GatewaySecret, "GET", listTarget,
+			b.timestamp(300*time.Second), nil),
 		"capitals in hex": func() http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("hash-signature", strings.ToUpper(h.Get("hash-signature")))
@@ -217,7 +225,7 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
 		if w.Code != 200 {
-			t.Errorf("%s: %d %s", name, w.Code, w.Body)
+			t.Errorf("%s: got %d %s, want 200", name, w.Code, w.Body)
 		}
 	}
 	body := []byte("any bytes\x00\xff")
@@ -226,6 +234,6 @@ func TestAuthenticate_AcceptedRequests(t *testing.T) {
 	w := httptest.NewRecorder()
 	b.handler.ServeHTTP(w, r)
 	if w.Code != 200 {
-		t.Errorf("a body that is signed: %d %s", w.Code, w.Body)
+		t.Errorf("a signed body: got %d %s, want 200", w.Code, w.Body)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"parley/internal/usage"
 )
 
-// discardWriter is an answer that nobody reads.
+// discardWriter is an http.ResponseWriter that discards the body.
 type discardWriter struct {
 	header http.Header
 	status int
@@ -27,32 +27,33 @@ func (n *discardWriter) WriteHeader(status int)      { n.status = status }
 func (n *discardWriter) Write(b []byte) (int, error) { return len(b), nil }
 func (n *discardWriter) FlushError() error           { return nil }
 
-// benchmarkCall measures one call, made again and again, with everything that is written
-// behind it.
+// benchmarkCall measures one repeated call, including the log and the records that
+// are written in the background.
 func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) {
-	set := setup(b, func(s *fixture) {
+	fix := setup(b, func(s *fixture) {
 		s.now = time.Now()
 		s.counter = counter.New(s.db, time.Now)
 		s.recorder = requestlog.NewRecorder(s.db, time.Now)
 		s.options.RequestLog = s.recorder
 	})
-	api, err := NewHandler(set.keys, usage.NewService(set.db, usage.NewBuiltinProvider(nil), time.Now), set.counter, time.Now, set.options)
+	api, err := NewHandler(fix.keys, usage.NewService(fix.db, usage.NewBuiltinProvider(nil), time.Now), fix.counter,
+		time.Now, fix.options)
 	must(b, err)
-	// The log is written as it is by default, to nowhere.
+	// The log has its default format, but is discarded.
 	handler := httpx.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
 	r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 	must(b, err)
-	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(set)
+	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(fix)
 	out := &discardWriter{header: http.Header{}}
 	handler.ServeHTTP(out, r)
 	if out.status != status {
-		b.Fatalf("%d", out.status)
+		b.Fatalf("got status %d, want %d", out.status, status)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	written := make(chan struct{})
+	done := make(chan struct{})
 	go func() {
-		set.recorder.Run(ctx, func(err error) { b.Error(err) })
-		close(written)
+		fix.recorder.Run(ctx, func(err error) { b.Error(err) })
+		close(done)
 	}()
 	b.ReportAllocs()
 	for b.Loop() {
@@ -60,16 +61,16 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 		handler.ServeHTTP(out, r)
 	}
 	stop()
-	<-written
+	<-done
 }
 
-// BenchmarkKeys is a signed read with its count and its record.
+// BenchmarkKeys measures a signed read, its count and its record.
 func BenchmarkKeys(b *testing.B) {
 	benchmarkCall(b, func(s *fixture) http.Header { return s.signedHeaders("GET", prefix+"keys", nil) }, http.StatusOK)
 }
 
-// BenchmarkRefused compares calls that are refused: their costs before the
-// answer must not tell whether there is such a key.
+// BenchmarkRefused compares rejected calls with known and unknown keys. Their
+// duration before the response must not reveal whether a key exists.
 func BenchmarkRefused(b *testing.B) {
 	for name, header := range map[string]func(*fixture) http.Header{
 		"known": func(s *fixture) http.Header {
@@ -83,25 +84,26 @@ func BenchmarkRefused(b *testing.B) {
 	}
 }
 
-// BenchmarkAuthenticate is what a refusal costs before its answer is sent.
+// BenchmarkAuthenticate measures a rejected call until its response is sent.
 func BenchmarkAuthenticate(b *testing.B) {
 	for _, name := range []string{"known", "retired", "unknown"} {
 		b.Run(name, func(b *testing.B) {
-			set := setup(b, nil)
-			s := &Server{keys: set.keys, now: time.Now, options: set.options}
-			apiKey := set.issued.APIKey
+			fix := setup(b, nil)
+			s := &Server{keys: fix.keys, now: time.Now, options: fix.options}
+			apiKey := fix.issued.APIKey
 			if name == "unknown" {
 				apiKey = seal.NewAPIKey()
 			}
 			if name == "retired" {
-				retireKey(b, set)
+				retireKey(b, fix)
 			}
 			r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 			must(b, err)
-			r.RequestURI, r.Header = prefix+"keys", signHeaders(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(set.now), nil)
+			r.RequestURI, r.Header = prefix+"keys",
+				signHeaders(apiKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(fix.now), nil)
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := s.authenticate(nil, &call{request: r, receivedAt: set.now}); err != errUnauthorized {
+				if err := s.authenticate(nil, &call{request: r, receivedAt: fix.now}); err != errUnauthorized {
 					b.Fatal(err)
 				}
 			}

@@ -29,7 +29,7 @@ import (
 	"parley/internal/usage"
 )
 
-// fixture is version 5 on a real database.
+// fixture is version 5 with a real database.
 type fixture struct {
 	db           *store.DB
 	projects     *project.Service
@@ -51,7 +51,7 @@ func setup(t testing.TB, change func(*fixture)) *fixture {
 	return setupOn(t, "", change)
 }
 
-// databases are the databases that what stores is tested on.
+// databases are the databases for the tests of stored data.
 var databases = map[string]func(t testing.TB) string{
 	"SQLite":     func(testing.TB) string { return "" },
 	"PostgreSQL": storetest.Postgres,
@@ -91,7 +91,7 @@ func setupOn(t testing.TB, url string, change func(*fixture)) *fixture {
 	return b
 }
 
-// serve returns the handler with other options.
+// serve returns a handler with another plan provider and other options.
 func (b *fixture) serve(t testing.TB, plans usage.Provider, options Options) http.Handler {
 	t.Helper()
 	clock := func() time.Time { return b.now }
@@ -111,7 +111,7 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// signedHeaders returns the headers of a call that is signed rightly.
+// signedHeaders returns the headers of a correctly signed call.
 func (b *fixture) signedHeaders(method, target string, body []byte) http.Header {
 	return signHeaders(b.issued.APIKey, b.issued.GatewaySecret, method, target, sign.FormatTimestamp(b.now), body)
 }
@@ -121,40 +121,41 @@ func signHeaders(apiKey, secret seal.Secret, method, target, timestamp string, b
 		"Hash-Signature": {sign.V5(secret.Reveal(), method, target, timestamp, "", body)}}
 }
 
-// decodeError reads the error of an answer, and nothing else.
-func decodeError(t testing.TB, answer *http.Response) (code, message string) {
+// decodeError returns the code and the message of an error response, and checks
+// its form.
+func decodeError(t testing.TB, resp *http.Response) (code, message string) {
 	t.Helper()
-	raw, err := io.ReadAll(answer.Body)
+	raw, err := io.ReadAll(resp.Body)
 	must(t, err)
 	var body map[string]map[string]string
 	if err := json.Unmarshal(raw, &body); err != nil || len(body) != 1 || len(body["error"]) != 3 {
-		t.Fatalf("the body of a refusal is %s", raw)
+		t.Fatalf("got body %s, want an error with code, message and request_id", raw)
 	}
-	if id := body["error"]["request_id"]; id == "" || id != answer.Header.Get("X-Gateway-Request-ID") {
-		t.Errorf("request_id %q, X-Gateway-Request-ID %q", id, answer.Header.Get("X-Gateway-Request-ID"))
+	if id := body["error"]["request_id"]; id == "" || id != resp.Header.Get("X-Gateway-Request-ID") {
+		t.Errorf("request_id %q, X-Gateway-Request-ID %q", id, resp.Header.Get("X-Gateway-Request-ID"))
 	}
-	if answer.Header.Get("X-Gateway-Requests-Used") != "" {
-		t.Error("a refusal tells how many requests were used")
+	if resp.Header.Get("X-Gateway-Requests-Used") != "" {
+		t.Error("an error response has the header X-Gateway-Requests-Used")
 	}
 	return body["error"]["code"], body["error"]["message"]
 }
 
-// decodeData reads what stands in the envelope.
-func decodeData[T any](t testing.TB, answer *http.Response) (out T) {
+// decodeData decodes the data of a response with status 200.
+func decodeData[T any](t testing.TB, resp *http.Response) (out T) {
 	t.Helper()
-	raw, err := io.ReadAll(answer.Body)
+	raw, err := io.ReadAll(resp.Body)
 	must(t, err)
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%d %s", answer.StatusCode, raw)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%d %s", resp.StatusCode, raw)
 	}
 	var envelope map[string]json.RawMessage
 	must(t, json.Unmarshal(raw, &envelope))
 	if len(envelope) != 1 {
-		t.Fatalf("the envelope is %s", raw)
+		t.Fatalf("got envelope %s, want only data", raw)
 	}
 	must(t, json.Unmarshal(envelope["data"], &out))
-	if answer.Header.Get("X-Gateway-Request-ID") == "" || answer.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("headers: %v", answer.Header)
+	if resp.Header.Get("X-Gateway-Request-ID") == "" || resp.Header.Get("Cache-Control") != "no-store" {
+		t.Errorf("headers: %v", resp.Header)
 	}
 	return out
 }
@@ -169,16 +170,16 @@ func TestContract(t *testing.T) {
 		return c.Do(t, http.MethodGet, target, header, body)
 	}
 	t.Run("the description", func(t *testing.T) {
-		answer := get(t, prefix+"openapi.json", nil, nil)
+		resp := get(t, prefix+"openapi.json", nil, nil)
 		var document struct{ OpenAPI string }
-		must(t, json.NewDecoder(answer.Body).Decode(&document))
-		if answer.StatusCode != 200 || document.OpenAPI != "3.1.0" || answer.Header.Get("X-Gateway-Request-ID") == "" {
-			t.Errorf("%d %+v", answer.StatusCode, document)
+		must(t, json.NewDecoder(resp.Body).Decode(&document))
+		if resp.StatusCode != 200 || document.OpenAPI != "3.1.0" || resp.Header.Get("X-Gateway-Request-ID") == "" {
+			t.Errorf("%d %+v", resp.StatusCode, document)
 		}
 	})
-	suspended := func(work func()) {
+	suspended := func(run func()) {
 		must(t, b.projects.Suspend(t.Context(), b.project.ID))
-		work()
+		run()
 		must(t, b.projects.Resume(t.Context(), b.project.ID))
 	}
 	full := b.options
@@ -187,58 +188,70 @@ func TestContract(t *testing.T) {
 		t.Run(route, func(t *testing.T) {
 			target := prefix + route
 			header := b.signedHeaders("GET", target, nil)
-			expect := func(answer *http.Response, status int, code, message string) {
+			expect := func(resp *http.Response, status int, code, message string) {
 				t.Helper()
-				if gotCode, got := decodeError(t, answer); answer.StatusCode != status || gotCode != code || got != message {
-					t.Errorf("got %d %s %q\nwant %d %s %q", answer.StatusCode, gotCode, got, status, code, message)
+				if gotCode, got := decodeError(t, resp); resp.StatusCode != status || gotCode != code ||
+					got != message {
+					t.Errorf("got %d %s %q\nwant %d %s %q", resp.StatusCode, gotCode, got, status, code, message)
 				}
 			}
-			answer := get(t, target, header, nil)
-			decodeData[map[string]any](t, answer)
-			if used := answer.Header.Get("X-Gateway-Requests-Used"); answer.StatusCode == 200 && used == "" || i == 0 && used != "1" {
+			resp := get(t, target, header, nil)
+			decodeData[map[string]any](t, resp)
+			if used := resp.Header.Get("X-Gateway-Requests-Used"); resp.StatusCode == 200 && used == "" || i == 0 &&
+				used != "1" {
 				t.Errorf("used: %q", used)
 			}
-			if answer := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil), nil); answer.StatusCode != 200 {
-				t.Errorf("HEAD: %d", answer.StatusCode)
+			if resp := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil),
+				nil); resp.StatusCode != 200 {
+				t.Errorf("HEAD: %d", resp.StatusCode)
 			}
-			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED",
+				"the API key, signature or timestamp was not accepted")
 			suspended(func() {
 				expect(get(t, target, header, nil), 403, "SVC_GATEWAY_PROJECT_SUSPENDED", "the project is suspended")
-				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED", "the API key, signature or timestamp was not accepted")
+				expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED",
+					"the API key, signature or timestamp was not accepted")
 			})
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Inactive))
-			decodeData[map[string]any](t, get(t, target, header, nil)) // the client's own switch does not concern this version
+			decodeData[map[string]any](t, get(t, target, header,
+				nil)) // version 5 ignores the status that the client controls
 			must(t, b.projects.SetStatus(t.Context(), b.project.ID, project.Active))
 
 			large := make([]byte, httpx.MaxBodySize+1)
-			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST", "the body must not be larger than 65536 bytes")
+			expect(get(t, target, b.signedHeaders("GET", target, large), large), 413, "SVC_INVALID_REQUEST",
+				"the body must not be larger than 65536 bytes")
 			post := c.Do(t, http.MethodPost, target, header, nil)
 			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")
 			if post.Header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow: %q", post.Header.Get("Allow"))
 			}
 			c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Disabled: true}), func() {
-				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
-				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED", "version 5 is disabled in this environment")
+				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED",
+					"version 5 is disabled in this environment")
+				expect(get(t, prefix+"openapi.json", nil, nil), 404, "SVC_GATEWAY_DISABLED",
+					"version 5 is disabled in this environment")
 			})
 			c.WithHandler(b.serve(t, usage.NoProvider{}, full), func() {
-				answer := get(t, target, header, nil)
-				expect(answer, 429, "SVC_RATE_LIMITED", "too many calls with this API key, try again later")
-				if answer.Header.Get("Retry-After") != "2" {
-					t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+				resp := get(t, target, header, nil)
+				expect(resp, 429, "SVC_RATE_LIMITED", "too many calls with this API key, try again later")
+				if resp.Header.Get("Retry-After") != "2" {
+					t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
 				}
-				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED", "too many calls from this address failed to authenticate, try again later")
+				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED",
+					"too many calls from this address failed to authenticate, try again later")
 			})
-			gone := &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
-			c.WithHandler(b.failingHandler(t, gone), func() {
-				answer := get(t, target, header, nil)
-				expect(answer, 503, "SVC_GATEWAY_UNAVAILABLE", gone.Message)
-				if answer.Header.Get("Retry-After") != "1" {
-					t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+			unavailable := &fault.Error{Kind: fault.Unavailable,
+				Message: "the database does not answer, try again in a moment", Err: errors.New("secret cause")}
+			c.WithHandler(b.failingHandler(t, unavailable), func() {
+				resp := get(t, target, header, nil)
+				expect(resp, 503, "SVC_GATEWAY_UNAVAILABLE", unavailable.Message)
+				if resp.Header.Get("Retry-After") != "1" {
+					t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
 				}
 			})
 			c.WithHandler(b.failingHandler(t, errors.New("secret cause")), func() {
-				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE", "the gateway is unavailable, try again in a moment")
+				expect(get(t, target, header, nil), 503, "SVC_GATEWAY_UNAVAILABLE",
+					"the gateway is unavailable, try again in a moment")
 			})
 		})
 	}
@@ -262,14 +275,16 @@ func TestContract(t *testing.T) {
 			target := prefix + "requests?" + query
 			for _, h := range []http.Handler{b.handler, b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute})} {
 				c.WithHandler(h, func() {
-					answer := get(t, target, b.signedHeaders("GET", target, nil), nil)
-					if code, got := decodeError(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" || got != message {
-						t.Errorf("%s: %d %s %q, want %q", query, answer.StatusCode, code, got, message)
+					resp := get(t, target, b.signedHeaders("GET", target, nil), nil)
+					if code, got := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" ||
+						got != message {
+						t.Errorf("%s: %d %s %q, want %q", query, resp.StatusCode, code, got, message)
 					}
 				})
 			}
 		}
-		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=999999999999", "x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
+		for _, query := range []string{"limit=1", "limit=007", "limit=100", "limit=101", "limit=999999999999",
+			"x=%zz&limit=2", "limit=%31", "project_id=other&limit=3", "cursor=AAAAAAAAAAA"} {
 			target := prefix + "requests?" + query
 			decodeData[Requests](t, get(t, target, b.signedHeaders("GET", target, nil), nil))
 		}
@@ -277,18 +292,19 @@ func TestContract(t *testing.T) {
 	t.Run("an unreadable body", func(t *testing.T) {
 		for _, route := range signedRoutes {
 			c.WithHandler(truncateBody(b.handler), func() {
-				answer := get(t, prefix+route, nil, []byte("x"))
-				if code, _ := decodeError(t, answer); answer.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
-					t.Errorf("%d %s", answer.StatusCode, code)
+				resp := get(t, prefix+route, nil, []byte("x"))
+				if code, _ := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
+					t.Errorf("%d %s", resp.StatusCode, code)
 				}
 			})
 		}
 	})
 	t.Run("other paths", func(t *testing.T) {
 		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yaml"} {
-			answer := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
-			if code, _ := decodeError(t, answer); answer.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" || answer.Header.Get("Allow") != "" {
-				t.Errorf("%q: %d %s", path, answer.StatusCode, code)
+			resp := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
+			if code, _ := decodeError(t, resp); resp.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" ||
+				resp.Header.Get("Allow") != "" {
+				t.Errorf("%q: %d %s", path, resp.StatusCode, code)
 			}
 		}
 	})
@@ -296,8 +312,8 @@ func TestContract(t *testing.T) {
 	c.AssertGolden("testdata/refusals.golden")
 }
 
-// TestDescription_DeclaresAuthentication guards the description: what is not
-// meant to be public is signed.
+// TestDescription_DeclaresAuthentication checks that the description requires a
+// signature for every route except openapi.json.
 func TestDescription_DeclaresAuthentication(t *testing.T) {
 	t.Parallel()
 	text, err := descriptionJSON()
@@ -322,7 +338,7 @@ func TestDescription_DeclaresAuthentication(t *testing.T) {
 	}
 }
 
-// alwaysLimited refuses.
+// alwaysLimited is a limiter that is always exhausted.
 type alwaysLimited struct{}
 
 func (alwaysLimited) Allow(string) (bool, time.Duration) { return false, 1500 * time.Millisecond }
@@ -330,10 +346,11 @@ func (alwaysLimited) RecordAttempt(netip.Addr) (bool, time.Duration) {
 	return true, 500 * time.Millisecond
 }
 
-// failingHandler serves everything by what fails with err.
+// failingHandler returns a handler whose key lookup fails with err.
 func (b *fixture) failingHandler(t testing.TB, err error) http.Handler {
 	t.Helper()
-	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now, Options{})
+	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now,
+		Options{})
 	must(t, herr)
 	return withMiddleware(h)
 }
@@ -344,7 +361,7 @@ func (l failingLookup) ByAPIKey(context.Context, string) (key.APIKey, *key.Keyri
 	return key.APIKey{}, nil, l.err
 }
 
-// truncateBody ends every body before its end.
+// truncateBody makes reading every body fail before its end.
 func truncateBody(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r.Body = io.NopCloser(io.MultiReader(r.Body, strings.NewReader("x"), brokenPipe{}))
@@ -361,7 +378,8 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	b := setup(t, nil)
 	call := func(c requestSender) string {
 		target := prefix + "limits"
-		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil).Header.Get("X-Gateway-Requests-Used")
+		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil),
+			nil).Header.Get("X-Gateway-Requests-Used")
 	}
 	c := apitest.New(t, Description(), b.handler)
 	for n := 1; n <= 3; n++ {
@@ -369,7 +387,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 			t.Errorf("%q, want %d", got, n)
 		}
 	}
-	// Refused calls that were signed rightly count, others do not.
+	// Rejected calls count only if their signature is correct.
 	must(t, b.projects.Suspend(t.Context(), b.project.ID))
 	call(c)
 	must(t, b.projects.Resume(t.Context(), b.project.ID))
@@ -380,24 +398,26 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	// Another project of the organization has the same count.
 	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 	must(t, err)
-	answer := c.Do(t, http.MethodGet, prefix+"limits", signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
-	if got := answer.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
+	resp := c.Do(t, http.MethodGet, prefix+"limits",
+		signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
+	if got := resp.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
 		t.Errorf("%q, want 6", got)
 	}
-	// It is kept over a restart.
+	// The count survives a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
 		t.Errorf("%q, want 7", got)
 	}
-	// It begins anew with the UTC day.
+	// The count starts again on each UTC day.
 	b.now = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	if got := call(c); got != "1" {
 		t.Errorf("%q, want 1", got)
 	}
-	// Without what keeps it the answer is the same, and the count unavailable.
-	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{}, func() time.Time { return b.now }, b.options)
+	// If the counter fails, the response is the same and the count unavailable.
+	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{},
+		func() time.Time { return b.now }, b.options)
 	must(t, err)
 	if got := call(apitest.New(t, Description(), withMiddleware(h))); got != "unavailable" {
 		t.Errorf("%q", got)

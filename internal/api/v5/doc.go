@@ -1,9 +1,9 @@
-// Package v5 translates version 5 of the API, the signed Gateway, to the
-// domain and back. It decides nothing, and imports no other version, no store
-// and no media engine.
+// Package v5 translates the requests of version 5 of the API, the signed Gateway,
+// to calls of the domain, and the results to responses. It contains no rules of
+// its own, and imports no other version, no store and no media engine.
 //
-// Only its types are generated: generated routing reads parameters before
-// anything else, and here the signature comes first.
+// Only its types are generated, because generated routing would read the
+// parameters before the signature is checked.
 package v5
 
 //go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml

@@ -16,12 +16,12 @@ var (
 	errDisabled         = fault.New(fault.NotFound, codeDisabled, "version 5 is disabled in this environment")
 	errResourceNotFound = fault.New(fault.NotFound, "resource_not_found", "there is no such resource")
 	errMethodNotAllowed = fault.New(fault.NotFound, "resource_not_found", "this resource is read with GET or HEAD")
-	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized", "the API key, signature or timestamp was not accepted")
-	errSuspended        = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
+	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized",
+		"the API key, signature or timestamp was not accepted")
+	errSuspended = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 )
 
-// mapError is what version 5 says to a refusal; this is the one place where a
-// kind of refusal gets its status and code.
+// mapError returns the status, the code and the message of an error in version 5.
 func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) {
 	switch f.Kind {
 	case fault.Invalid:
@@ -43,11 +43,11 @@ func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) 
 	case fault.Unavailable:
 		return http.StatusServiceUnavailable, SVCGATEWAYUNAVAILABLE, f.Message
 	}
-	// Whatever else has failed is ours, and its cause is for the log alone.
+	// Other kinds are internal errors; only the log shows their cause.
 	return http.StatusServiceUnavailable, SVCGATEWAYUNAVAILABLE, "the gateway is unavailable, try again in a moment"
 }
 
-// writeError answers with a refusal and returns its status and code.
+// writeError writes the response for an error and returns its status and code.
 func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorCode) {
 	f := fault.From(err)
 	httpx.LogError(r, f.Err)
@@ -63,13 +63,14 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorEr
 	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, httpx.FromContext(r.Context()).ID
 	text, err := json.Marshal(body)
 	if err != nil {
-		panic(err) // only texts of our own
+		panic(err) // unreachable because an Error contains only strings
 	}
 	writeResponse(w, status, text)
 	return status, code
 }
 
-// WriteInternalError answers for a handler of this version that panicked.
+// WriteInternalError writes the response for a handler of this version that
+// panicked.
 func WriteInternalError(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set(headerRequestID, httpx.FromContext(r.Context()).ID)
 	writeError(w, r, fault.New(fault.Internal, "internal", "internal error"))

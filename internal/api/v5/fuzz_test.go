@@ -10,17 +10,18 @@ import (
 	"parley/client/sign"
 )
 
-// FuzzHeaders sends headers and targets of any content: nothing but what was
-// signed rightly is let in, and nothing is a failure of ours.
+// FuzzHeaders sends arbitrary headers and targets. Only correctly signed calls may
+// succeed, and no call may cause an internal error.
 func FuzzHeaders(f *testing.F) {
 	b := setup(f, nil)
 	for _, tc := range rejectedCalls() {
 		h := tc.header(b)
-		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"), h.Get("hash-signature"), listTarget, tc.body)
+		f.Add(strings.ReplaceAll(h.Get("api-key"), b.issued.APIKey.Reveal(), "KEY"), h.Get("timestamp"),
+			h.Get("hash-signature"), listTarget, tc.body)
 	}
 	f.Add("KEY", "NOW", "RIGHT", prefix+"keys?\x00\n", "")
 	f.Fuzz(func(t *testing.T, apiKey, timestamp, signature, target, body string) {
-		// What is random in each process is named by seeds.
+		// Placeholders, because the key and the time differ in each process.
 		apiKey = strings.ReplaceAll(apiKey, "KEY", b.issued.APIKey.Reveal())
 		timestamp = strings.ReplaceAll(timestamp, "NOW", b.timestamp(0))
 		right := sign.V5(b.issued.GatewaySecret.Reveal(), "GET", target, timestamp, "", []byte(body))
@@ -31,11 +32,12 @@ func FuzzHeaders(f *testing.F) {
 		r.Header = http.Header{"Api-Key": {apiKey}, "Timestamp": {timestamp}, "Hash-Signature": {signature}}
 		w := httptest.NewRecorder()
 		b.handler.ServeHTTP(w, r)
-		allowed := apiKey == b.issued.APIKey.Reveal() && strings.EqualFold(signature, right) && !strings.Contains(target, "\n")
+		allowed := apiKey == b.issued.APIKey.Reveal() && strings.EqualFold(signature, right) &&
+			!strings.Contains(target, "\n")
 		switch w.Code {
 		case 200, 400:
 			if !allowed {
-				t.Fatalf("%d for a call that was not signed rightly", w.Code)
+				t.Fatalf("got %d for a call with a wrong signature, want 401", w.Code)
 			}
 		case 401, 413:
 		default:
@@ -48,10 +50,11 @@ func FuzzHeaders(f *testing.F) {
 	})
 }
 
-// FuzzPage reads queries of any content, and turns its pages.
+// FuzzPage sends arbitrary queries.
 func FuzzPage(f *testing.F) {
 	b := setup(f, nil)
-	for _, seed := range []string{"", "limit=1", "limit=0", "limit=%31", "limit=1&limit=1", "cursor=AAAAAAAAAAA", "cursor=%41", "&&=&limit", "%zz=1", "limit=99999999999999999999", "cursor=__________8", "a;limit=2"} {
+	for _, seed := range []string{"", "limit=1", "limit=0", "limit=%31", "limit=1&limit=1", "cursor=AAAAAAAAAAA",
+		"cursor=%41", "&&=&limit", "%zz=1", "limit=99999999999999999999", "cursor=__________8", "a;limit=2"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {
@@ -78,13 +81,13 @@ func FuzzPage(f *testing.F) {
 	})
 }
 
-// FuzzCursor reads cursors of any content; those it takes are its own.
+// FuzzCursor checks that parseCursor accepts only cursors of encodeCursor.
 func FuzzCursor(f *testing.F) {
 	f.Add("AAAAAAAAAAA")
 	f.Add(encodeCursor(1_800_000_000_000_000_000))
 	f.Fuzz(func(t *testing.T, text string) {
 		if n, err := parseCursor(text); err == nil && (n < 0 || encodeCursor(n) != text) {
-			t.Fatalf("%q is taken for %d", text, n)
+			t.Fatalf("cursor %q is accepted as %d, want an error", text, n)
 		}
 	})
 }

@@ -85,12 +85,13 @@ type Availability string
 
 // CurrentKey defines model for CurrentKey.
 type CurrentKey struct {
-	// ApiKey Its first eight characters, `…` and its last four.
+	// ApiKey The first eight characters of the key, `…` and the last four.
 	ApiKey    string `json:"api_key"`
 	CreatedAt Time   `json:"created_at"`
 	Id        string `json:"id"`
 
-	// LastUsedAt The last authenticated call of any version with this key, this one included.
+	// LastUsedAt The time of the last authenticated call of any version with this key,
+	// including this one.
 	LastUsedAt     *Time                    `json:"last_used_at"`
 	SigningProfile CurrentKeySigningProfile `json:"signing_profile"`
 	Status         CurrentKeyStatus         `json:"status"`
@@ -131,7 +132,7 @@ type Error struct {
 	Error struct {
 		Code ErrorErrorCode `json:"code"`
 
-		// Message One sentence.
+		// Message A message for people.
 		Message   string `json:"message"`
 		RequestId string `json:"request_id"`
 	} `json:"error"`
@@ -140,11 +141,11 @@ type Error struct {
 // ErrorErrorCode defines model for Error.Error.Code.
 type ErrorErrorCode string
 
-// Figure Participant minutes. Without `value` where nothing is known.
+// Figure Participant minutes. Without `value` if the number is unknown.
 type Figure struct {
 	Availability Availability `json:"availability"`
 
-	// Value To two decimals.
+	// Value Rounded to two decimals.
 	Value *Minutes `json:"value,omitempty"`
 }
 
@@ -170,7 +171,7 @@ type LimitsAnswer struct {
 	Data Limits `json:"data"`
 }
 
-// Minutes To two decimals.
+// Minutes Rounded to two decimals.
 type Minutes = float64
 
 // OverlapKey defines model for OverlapKey.
@@ -180,8 +181,8 @@ type OverlapKey struct {
 	LastUsedAt    *Time  `json:"last_used_at"`
 	OverlapEndsAt Time   `json:"overlap_ends_at"`
 
-	// RequestsSinceRotation Authenticated calls of any version with this key since the rotation.
-	// While it rises, something still uses the old key.
+	// RequestsSinceRotation The number of authenticated calls of any version with this key since the
+	// rotation. While it rises, a client still uses the old key.
 	RequestsSinceRotation int64            `json:"requests_since_rotation"`
 	RetiringSince         Time             `json:"retiring_since"`
 	Status                OverlapKeyStatus `json:"status"`
@@ -190,9 +191,9 @@ type OverlapKey struct {
 // OverlapKeyStatus defines model for OverlapKey.Status.
 type OverlapKeyStatus string
 
-// PayAsYouGo For organizations that pay as they go only; nothing but `availability`
-// while no price is set. `amount_due` is `unit_price` times
-// `participant_minutes`, exactly.
+// PayAsYouGo Only for organizations that pay as they go. Only `availability` while no
+// price is set. `amount_due` is exactly `unit_price` times
+// `participant_minutes`.
 type PayAsYouGo struct {
 	AmountDue    *Decimal        `json:"amount_due,omitempty"`
 	Availability Availability    `json:"availability"`
@@ -204,18 +205,18 @@ type PayAsYouGo struct {
 // PayAsYouGoUnit defines model for PayAsYouGo.Unit.
 type PayAsYouGoUnit string
 
-// PlanUsage Nothing but `availability` where no plan provider knows.
+// PlanUsage Only `availability` if no plan provider knows the plan.
 type PlanUsage struct {
 	Availability Availability `json:"availability"`
 
-	// IncludedMinutes Participant minutes. Without `value` where nothing is known.
+	// IncludedMinutes Participant minutes. Without `value` if the number is unknown.
 	IncludedMinutes *Figure `json:"included_minutes,omitempty"`
 	Name            *string `json:"name,omitempty"`
 
-	// RemainingMinutes Participant minutes. Without `value` where nothing is known.
+	// RemainingMinutes Participant minutes. Without `value` if the number is unknown.
 	RemainingMinutes *Figure `json:"remaining_minutes,omitempty"`
 
-	// UsedMinutes Participant minutes. Without `value` where nothing is known.
+	// UsedMinutes Participant minutes. Without `value` if the number is unknown.
 	UsedMinutes *Figure `json:"used_minutes,omitempty"`
 }
 
@@ -223,19 +224,20 @@ type PlanUsage struct {
 type RequestItem struct {
 	AuthResult RequestItemAuthResult `json:"auth_result"`
 
-	// ClockSkewSeconds The client's clock minus ours; null for a timestamp that is no number.
+	// ClockSkewSeconds The client's clock minus the server's clock, in seconds. Null if the
+	// timestamp is not a number.
 	ClockSkewSeconds *int64 `json:"clock_skew_seconds"`
 
 	// Code Null on success.
 	Code       *string `json:"code"`
 	DurationMs float64 `json:"duration_ms"`
 
-	// Hint A slip that was recognised.
+	// Hint A mistake that the server recognized.
 	Hint    *string            `json:"hint,omitempty"`
 	KeySlot RequestItemKeySlot `json:"key_slot"`
 	Method  string             `json:"method"`
 
-	// Path Without its query.
+	// Path The path without the query.
 	Path       string  `json:"path"`
 	ReceivedAt Time    `json:"received_at"`
 	RequestId  string  `json:"request_id"`
@@ -254,7 +256,7 @@ type Requests struct {
 	Availability Availability  `json:"availability"`
 	Items        []RequestItem `json:"items"`
 
-	// NextCursor There where there is more.
+	// NextCursor Present if there are more calls.
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
@@ -265,18 +267,18 @@ type RequestsAnswer struct {
 
 // Totals defines model for Totals.
 type Totals struct {
-	// AudioParticipantMinutes To two decimals.
+	// AudioParticipantMinutes Rounded to two decimals.
 	AudioParticipantMinutes Minutes `json:"audio_participant_minutes"`
 
-	// ParticipantMinutes To two decimals.
+	// ParticipantMinutes Rounded to two decimals.
 	ParticipantMinutes         Minutes `json:"participant_minutes"`
 	PeakConcurrentParticipants int64   `json:"peak_concurrent_participants"`
 	RoomsCreated               int64   `json:"rooms_created"`
 
-	// Sessions Live periods of rooms that began.
+	// Sessions The number of started sessions.
 	Sessions int64 `json:"sessions"`
 
-	// VideoParticipantMinutes To two decimals.
+	// VideoParticipantMinutes Rounded to two decimals.
 	VideoParticipantMinutes Minutes `json:"video_participant_minutes"`
 }
 
@@ -286,17 +288,17 @@ type Usage struct {
 	BillingModel   UsageBillingModel `json:"billing_model"`
 	OrganizationId string            `json:"organization_id"`
 
-	// PayAsYouGo For organizations that pay as they go only; nothing but `availability`
-	// while no price is set. `amount_due` is `unit_price` times
-	// `participant_minutes`, exactly.
+	// PayAsYouGo Only for organizations that pay as they go. Only `availability` while no
+	// price is set. `amount_due` is exactly `unit_price` times
+	// `participant_minutes`.
 	PayAsYouGo *PayAsYouGo `json:"pay_as_you_go,omitempty"`
 	Period     struct {
-		// End The start of the next.
+		// End The start of the next period.
 		End   Time `json:"end"`
 		Start Time `json:"start"`
 	} `json:"period"`
 
-	// Plan Nothing but `availability` where no plan provider knows.
+	// Plan Only `availability` if no plan provider knows the plan.
 	Plan   PlanUsage `json:"plan"`
 	Totals Totals    `json:"totals"`
 }

@@ -9,8 +9,8 @@ import (
 	"parley/internal/key"
 )
 
-// getKeys answers with the live keys of the project. It is what callers ask
-// most, so it is answered from memory and written by hand.
+// getKeys returns the live keys of the project. It is the most frequent call, so
+// it reads from memory and encodes its JSON by hand.
 func (s *Server) getKeys(c *call) ([]byte, error) {
 	var keys Keys
 	for _, k := range c.keyring.Keys() {
@@ -20,24 +20,27 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active, SigningProfile: sign.Profile,
-				CreatedAt: Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
+			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active,
+				SigningProfile: sign.Profile,
+				CreatedAt:      Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
 		case k.Live(c.receivedAt):
 			n, last, err := s.keyUsage(c, k)
 			if err != nil {
 				return nil, err
 			}
-			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring, RetiringSince: Time(k.RetiringSince),
+			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring,
+				RetiringSince: Time(k.RetiringSince),
 				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: timeOrNil(last), RequestsSinceRotation: n}
 		}
 	}
 	return appendKeys(make([]byte, 0, 640), keys), nil
 }
 
-// keyUsage returns how often a key was used in its slot, and when last in any.
+// keyUsage returns the number of calls with a key in its slot, and the time of the
+// last call in any slot.
 func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	if k.ID == c.key.ID && k.Slot == key.Current {
-		return 0, c.receivedAt, nil // by this very call
+		return 0, c.receivedAt, nil // last used by this call
 	}
 	n, last, err := s.counts.Count(c.timeoutContext(), k.ID, string(k.Slot))
 	if err != nil || k.Slot == key.Current || !last.IsZero() {
@@ -47,7 +50,8 @@ func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	return n, last, err
 }
 
-// maskKey shows the first eight characters of a key and its last four.
+// maskKey returns the first eight characters of a key, an ellipsis and the last
+// four.
 func maskKey(k string) string {
 	if len(k) < 16 {
 		return "…"
@@ -55,7 +59,7 @@ func maskKey(k string) string {
 	return k[:8] + "…" + k[len(k)-4:]
 }
 
-// appendKeys writes what encoding/json would write for KeysAnswer.
+// appendKeys appends the JSON of KeysAnswer, in the form of encoding/json.
 func appendKeys(b []byte, k Keys) []byte {
 	b = appendText(append(b, `{"data":{"current":{"api_key":`...), k.Current.ApiKey)
 	b = k.Current.CreatedAt.appendJSON(append(b, `,"created_at":`...))
@@ -86,13 +90,15 @@ func appendTime(b []byte, t *Time) []byte {
 	return t.appendJSON(b)
 }
 
-// appendText writes a text; one that is not plain is left to encoding/json.
+// appendText appends a JSON string. encoding/json encodes a text that needs
+// escapes.
 func appendText(b []byte, text string) []byte {
 	for _, c := range text {
-		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' || c == '\uFFFD' {
+		if c < ' ' || c == '"' || c == '\\' || c == '<' || c == '>' || c == '&' || c == '\u2028' || c == '\u2029' ||
+			c == '\uFFFD' {
 			quoted, err := json.Marshal(text)
 			if err != nil {
-				panic(err) // a string always has its JSON
+				panic(err) // unreachable because every string can be encoded
 			}
 			return append(b, quoted...)
 		}

@@ -25,20 +25,21 @@ func testKeyRotation(t *testing.T, url string) {
 	target := prefix + "keys"
 	get := func() Keys {
 		t.Helper()
-		answer := c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil)
+		resp := c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil), nil)
 		var wire map[string]map[string]any
-		keys := decodeData[json.RawMessage](t, answer)
+		keys := decodeData[json.RawMessage](t, resp)
 		must(t, json.Unmarshal(keys, &wire))
 		shown, whole := wire["current"]["api_key"], b.issued.APIKey.Reveal()
 		if shown != whole[:8]+"…"+whole[len(whole)-4:] {
-			t.Errorf("the key is shown as %v", shown)
+			t.Errorf("got api_key %v, want only its first eight and last four characters", shown)
 		}
 		var out Keys
 		must(t, json.Unmarshal(keys, &out))
 		return out
 	}
 	first := get()
-	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" || !time.Time(*first.Current.LastUsedAt).Equal(b.now) {
+	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" ||
+		!time.Time(*first.Current.LastUsedAt).Equal(b.now) {
 		t.Errorf("%+v", first)
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
@@ -47,14 +48,17 @@ func testKeyRotation(t *testing.T, url string) {
 	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
 	b.now = b.now.Add(time.Minute)
 	keys := get()
-	if keys.Overlap == nil || keys.Overlap.Id != first.Current.Id || keys.Overlap.RequestsSinceRotation != 0 || !time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
-		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) || !time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
+	if keys.Overlap == nil || keys.Overlap.Id != first.Current.Id || keys.Overlap.RequestsSinceRotation != 0 ||
+		!time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
+		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) ||
+		!time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
 		t.Fatalf("%+v", keys.Overlap)
 	}
 	for range 2 {
-		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil), nil)
+		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil),
+			nil)
 	}
-	// What is counted is kept over a restart.
+	// The counts survive a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
@@ -63,11 +67,11 @@ func testKeyRotation(t *testing.T, url string) {
 	}
 	b.now = b.now.Add(2 * time.Hour)
 	if keys = get(); keys.Overlap != nil {
-		t.Errorf("after its end: %+v", keys.Overlap)
+		t.Errorf("got overlap %+v after its end, want none", keys.Overlap)
 	}
 }
 
-// TestAppendKeys_MatchesEncodingJSON holds what is written by hand to what encoding/json writes.
+// TestAppendKeys_MatchesEncodingJSON compares appendKeys with encoding/json.
 func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -82,10 +86,12 @@ func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 			moment := at(name)
 			return &moment
 		}
-		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51, CreatedAt: at("created"), LastUsedAt: maybe("used")}}
+		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51,
+			CreatedAt: at("created"), LastUsedAt: maybe("used")}}
 		if rapid.Bool().Draw(t, "overlap") {
-			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"), OverlapEndsAt: at("ends"),
-				LastUsedAt: maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
+			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"),
+				OverlapEndsAt: at("ends"),
+				LastUsedAt:    maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
 		}
 		want, err := json.Marshal(KeysAnswer{Data: k})
 		if err != nil {

@@ -13,8 +13,8 @@ import (
 	"parley/internal/usage"
 )
 
-// TestServeHTTP_OrderOfChecks sends a request with every fault there is to a service that
-// has its own, and mends what it is refused for, one after the other.
+// TestServeHTTP_OrderOfChecks sends a request that fails every check, and fixes
+// the reported error until the request succeeds.
 func TestServeHTTP_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
@@ -22,10 +22,10 @@ func TestServeHTTP_OrderOfChecks(t *testing.T) {
 	options := Options{Skew: time.Minute, Disabled: true, Rate: alwaysLimited{}, RequestLog: failingList{b.recorder}}
 	method, target, body := http.MethodPost, prefix+"request?limit=0", strings.Repeat("x", 1<<17)
 	secret := b.issued.APIKey
-	for _, fault := range []struct {
+	for _, tc := range []struct {
 		status int
 		code   string
-		mend   func()
+		fix    func()
 	}{
 		{404, "SVC_GATEWAY_DISABLED", func() { options.Disabled = false }},
 		{404, "SVC_RESOURCE_NOT_FOUND", func() { target = prefix + "requests?limit=0" }},
@@ -42,20 +42,20 @@ func TestServeHTTP_OrderOfChecks(t *testing.T) {
 		r.Header = signHeaders(b.issued.APIKey, secret, method, target, b.timestamp(0), []byte(body))
 		w := httptest.NewRecorder()
 		b.serve(t, usage.NoProvider{}, options).ServeHTTP(w, r)
-		answer, code := w.Result(), ""
-		if answer.StatusCode != http.StatusOK {
-			code, _ = decodeError(t, answer)
+		resp, code := w.Result(), ""
+		if resp.StatusCode != http.StatusOK {
+			code, _ = decodeError(t, resp)
 		}
-		if answer.StatusCode != fault.status || code != fault.code {
-			t.Fatalf("%d %s, want %d %s", answer.StatusCode, code, fault.status, fault.code)
+		if resp.StatusCode != tc.status || code != tc.code {
+			t.Fatalf("got %d %s, want %d %s", resp.StatusCode, code, tc.status, tc.code)
 		}
-		if fault.mend != nil {
-			fault.mend()
+		if tc.fix != nil {
+			tc.fix()
 		}
 	}
 }
 
-// failingList takes records and gives none.
+// failingList is a RequestLog whose List fails.
 type failingList struct{ RequestLog }
 
 func (failingList) List(context.Context, string, int64, int) ([]requestlog.NumberedCall, bool, error) {

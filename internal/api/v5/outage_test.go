@@ -13,9 +13,9 @@ import (
 	"parley/internal/usage"
 )
 
-// TestGateway_DatabaseDown stops the server below us, and holds it still:
-// connections stay open then and nothing answers, which is the slowest way to
-// be gone.
+// TestGateway_DatabaseDown stops the PostgreSQL server, and in another case
+// freezes it. A frozen server keeps its connections open and does not respond,
+// which takes longest to detect.
 func TestGateway_DatabaseDown(t *testing.T) {
 	t.Parallel()
 	for name, outage := range map[string]struct {
@@ -34,56 +34,59 @@ func TestGateway_DatabaseDown(t *testing.T) {
 
 func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()) {
 	b := setupOn(t, cluster.NewDatabase(t), nil)
-	_, unseen, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Not asked for yet")
+	_, uncached, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Uncached")
 	must(t, err)
 	c := apitest.New(t, Description(), b.handler)
-	ask := func(route string, apiKey, secret seal.Secret) *http.Response {
+	send := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
-		began := time.Now()
-		answer := c.Do(t, http.MethodGet, prefix+route, signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
-		if took := time.Since(began); took > time.Second {
-			t.Errorf("%s took %v", route, took)
+		start := time.Now()
+		resp := c.Do(t, http.MethodGet, prefix+route,
+			signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
+		if elapsed := time.Since(start); elapsed > time.Second {
+			t.Errorf("%s took %v", route, elapsed)
 		}
-		return answer
+		return resp
 	}
 	call := func(route string) *http.Response {
 		t.Helper()
-		return ask(route, b.issued.APIKey, b.issued.GatewaySecret)
+		return send(route, b.issued.APIKey, b.issued.GatewaySecret)
 	}
-	unavailable := func(answer *http.Response, what string) {
+	unavailable := func(resp *http.Response, what string) {
 		t.Helper()
-		if code, _ := decodeError(t, answer); answer.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" || answer.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d %s", what, answer.StatusCode, code)
+		if code, _ := decodeError(t, resp); resp.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" ||
+			resp.Header.Get("Retry-After") == "" {
+			t.Errorf("%s: %d %s", what, resp.StatusCode, code)
 		}
 	}
 	call("keys")
 	from()
 
 	decodeData[Keys](t, call("keys"))
-	if answer := call("limits"); answer.Header.Get("X-Gateway-Requests-Used") != "3" {
-		t.Errorf("used: %q", answer.Header.Get("X-Gateway-Requests-Used"))
+	if resp := call("limits"); resp.Header.Get("X-Gateway-Requests-Used") != "3" {
+		t.Errorf("used: %q", resp.Header.Get("X-Gateway-Requests-Used"))
 	}
 	unavailable(call("requests"), "requests")
 	unavailable(call("usage"), "usage")
-	unavailable(ask("keys", unseen.APIKey, unseen.GatewaySecret), "a key that is not in memory")
-	if answer := ask("keys", seal.NewAPIKey(), unseen.GatewaySecret); answer.StatusCode != 401 {
-		t.Errorf("a key that is ruled out: %d", answer.StatusCode)
+	unavailable(send("keys", uncached.APIKey, uncached.GatewaySecret), "a key that is not in memory")
+	if resp := send("keys", seal.NewAPIKey(), uncached.GatewaySecret); resp.StatusCode != 401 {
+		t.Errorf("a key that is known not to exist: got %d, want 401", resp.StatusCode)
 	}
-	// A counter that cannot say the count so far.
+	// A new counter cannot read the earlier count.
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() {
-		if answer := call("limits"); answer.StatusCode != 200 || answer.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
-			t.Errorf("%d %q", answer.StatusCode, answer.Header.Get("X-Gateway-Requests-Used"))
+		if resp := call("limits"); resp.StatusCode != 200 ||
+			resp.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
+			t.Errorf("%d %q", resp.StatusCode, resp.Header.Get("X-Gateway-Requests-Used"))
 		}
 		unavailable(call("requests"), "requests without a count")
 	})
 
 	to()
 	b.now = b.now.Add(time.Minute)
-	back := func() bool { return ask("keys", unseen.APIKey, unseen.GatewaySecret).StatusCode == 200 }
-	for deadline := time.Now().Add(10 * time.Second); !back(); {
+	recovered := func() bool { return send("keys", uncached.APIKey, uncached.GatewaySecret).StatusCode == 200 }
+	for deadline := time.Now().Add(10 * time.Second); !recovered(); {
 		if time.Now().After(deadline) {
-			t.Fatal("it never came back")
+			t.Fatal("the API did not recover within 10 s")
 		}
 	}
 	decodeData[Requests](t, call("requests"))

@@ -18,14 +18,15 @@ const (
 	maxLimit     = 100
 )
 
-// getRequests answers with a page of recent calls.
+// getRequests returns a page of recent calls.
 func (s *Server) getRequests(c *call) ([]byte, error) {
 	limit, below, err := parsePageQuery(c.request.URL.RawQuery)
 	if err != nil {
 		return nil, err
 	}
 	if s.options.RequestLog == nil {
-		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable, Items: []RequestItem{}}})
+		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable,
+			Items: []RequestItem{}}})
 	}
 	calls, more, err := s.options.RequestLog.List(c.timeoutContext(), c.key.ProjectID, below, limit)
 	if err != nil {
@@ -43,8 +44,9 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 }
 
 func newRequestItem(c requestlog.Call) RequestItem {
-	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path, Status: c.Status,
-		Code: stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
+	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path,
+		Status: c.Status,
+		Code:   stringOrNil(c.Code), DurationMs: float64(c.Micros) / 1000, KeySlot: RequestItemKeySlot(c.KeySlot),
 		AuthResult: RequestItemAuthResult(c.AuthResult), Hint: stringOrNil(c.Hint), UserAgent: stringOrNil(c.UserAgent)}
 	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew
@@ -59,8 +61,9 @@ func stringOrNil(text string) *string {
 	return &text
 }
 
-// parsePageQuery reads limit and cursor from a query. Whatever else stands in it is
-// ignored, even if it is malformed.
+// parsePageQuery reads limit and cursor from a query. It ignores all other
+// parameters, even malformed ones. The page lists the calls with numbers below
+// the returned one.
 func parsePageQuery(query string) (limit int, below int64, err error) {
 	limit, below = defaultLimit, math.MaxInt64
 	seen := map[string]bool{}
@@ -92,7 +95,8 @@ func parsePageQuery(query string) (limit int, below int64, err error) {
 	return limit, below, nil
 }
 
-// encodeCursor names the place behind a call: what follows has smaller numbers.
+// encodeCursor returns the cursor of the page after call n, which lists the calls
+// with smaller numbers.
 func encodeCursor(n int64) string {
 	return base64.RawURLEncoding.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(n)))
 }

@@ -12,7 +12,7 @@ import (
 	"parley/internal/usage"
 )
 
-// flushRequestLog waits until what was noted is written.
+// flushRequestLog writes the recorded calls to the database.
 func (b *fixture) flushRequestLog(t testing.TB) {
 	t.Helper()
 	b.recorder.ExplainPending()
@@ -47,8 +47,10 @@ func testListRequests(t *testing.T, url string) {
 		t.Fatalf("%+v", page)
 	}
 	latest := page.Items[0]
-	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 || *latest.Code != "SVC_GATEWAY_PROJECT_SUSPENDED" ||
-		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil || *latest.ClockSkewSeconds != 0 ||
+	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 ||
+		*latest.Code != "SVC_GATEWAY_PROJECT_SUSPENDED" ||
+		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil ||
+		*latest.ClockSkewSeconds != 0 ||
 		*latest.UserAgent != "test/1" || latest.KeySlot != Current {
 		t.Errorf("%+v", latest)
 	}
@@ -65,24 +67,27 @@ func testListRequests(t *testing.T, url string) {
 		}
 	}
 	if seen != 6 {
-		t.Errorf("%d calls were listed, want 6", seen)
+		t.Errorf("got %d calls, want 6", seen)
 	}
 
 	t.Run("of this project only", func(t *testing.T) {
 		_, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
 		must(t, err)
 		b.flushRequestLog(t)
-		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests", sign.FormatTimestamp(b.now), nil)
-		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header, nil)); len(page.Items) != 0 || page.NextCursor != nil {
+		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests",
+			sign.FormatTimestamp(b.now), nil)
+		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header,
+			nil)); len(page.Items) != 0 || page.NextCursor != nil {
 			t.Errorf("%+v", page)
 		}
 	})
 	t.Run("not configured", func(t *testing.T) {
 		c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Skew: time.Minute}), func() {
-			answer := call("requests")
+			resp := call("requests")
 			var body strings.Builder
-			must(t, answer.Header.Write(&body))
-			if page := decodeData[map[string]any](t, answer); len(page) != 2 || page["availability"] != "unavailable" || len(page["items"].([]any)) != 0 {
+			must(t, resp.Header.Write(&body))
+			if page := decodeData[map[string]any](t, resp); len(page) != 2 || page["availability"] != "unavailable" ||
+				len(page["items"].([]any)) != 0 {
 				t.Errorf("%v", page)
 			}
 		})
@@ -99,7 +104,8 @@ func testRetiredKeys(t *testing.T, url string) {
 	c := apitest.New(t, Description(), b.handler)
 	old, target := b.issued, prefix+"keys"
 	call := func(issued key.IssuedCredentials, timestamp string) int {
-		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target, timestamp, nil), nil).StatusCode
+		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target,
+			timestamp, nil), nil).StatusCode
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
 	must(t, err)
@@ -120,7 +126,7 @@ func testRetiredKeys(t *testing.T, url string) {
 	}
 	items := b.listCalls(t, 100)
 	if len(items) != 6 {
-		t.Fatalf("%d items", len(items))
+		t.Fatalf("got %d items, want 6", len(items))
 	}
 	for i, item := range items {
 		want := RequestItem{KeySlot: Retired, AuthResult: RetiredKey}
@@ -131,12 +137,12 @@ func testRetiredKeys(t *testing.T, url string) {
 			want = RequestItem{KeySlot: Overlap, AuthResult: Ok}
 		}
 		if item.KeySlot != want.KeySlot || item.AuthResult != want.AuthResult {
-			t.Errorf("%d: %+v", i, item)
+			t.Errorf("item %d: got %+v, want %+v", i, item, want)
 		}
 	}
 	b.now = b.now.Add(8 * 24 * time.Hour)
 	must(t, b.keys.Sweep(t.Context()))
 	if call(old, b.timestamp(0)) != 401 || len(b.listCalls(t, 100)) != 6 {
-		t.Error("a key that was forgotten is still known")
+		t.Error("a deleted key is still known")
 	}
 }

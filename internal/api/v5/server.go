@@ -16,7 +16,7 @@ import (
 	"parley/internal/usage"
 )
 
-// The headers of this version, as net/http spells them.
+// Headers of this version, in the canonical form of net/http.
 const (
 	headerRequestID    = "X-Gateway-Request-Id"
 	headerRequestsUsed = "X-Gateway-Requests-Used"
@@ -24,58 +24,69 @@ const (
 
 const prefix = "/api/v5/"
 
-// callTimeout is how long one call waits for what it needs, all in all.
+// callTimeout limits how long one call waits for the database and other parts in
+// total.
 const callTimeout = 900 * time.Millisecond
 
-// KeyLookup finds who calls.
+// KeyLookup finds API keys.
 type KeyLookup interface {
+	// ByAPIKey returns a key and the keyring of its project. The error is
+	// NotFound for an unknown key.
 	ByAPIKey(ctx context.Context, text string) (key.APIKey, *key.Keyring, error)
 }
 
-// UsageReader says what an organization has used and may use.
+// UsageReader reads the usage and the plan of an organization.
 type UsageReader interface {
 	Usage(ctx context.Context, o project.Organization) (usage.Usage, error)
+	// PlanOf returns the plan and whether a provider knows it.
 	PlanOf(o project.Organization) (usage.Plan, bool)
 }
 
-// CallCounter counts calls.
+// CallCounter counts calls for each subject and period.
 type CallCounter interface {
-	// Add counts a call with a key, and Count says how many there were.
+	// Add counts a call with a key. Count returns the number of calls and the
+	// time of the last one.
 	Add(subject, period string)
 	Count(ctx context.Context, subject, period string) (n int64, last time.Time, err error)
-	// Next counts a call of an organization. It says which one it is if that
-	// is known at once; Number asks further, with what Next returned.
+	// Increment counts a call of an organization. It returns the count if that
+	// is known immediately. Otherwise AwaitCount, called with the n that
+	// Increment returned, waits for the count.
 	Increment(subject, period string) (n int64, known bool)
 	AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error)
 }
 
-// RequestLog remembers calls, without holding them up.
+// RequestLog stores calls without delaying them.
 type RequestLog interface {
 	Record(requestlog.Call)
 	RecordRefused(requestlog.Call, requestlog.RefusedCall)
-	List(ctx context.Context, projectID string, below int64, limit int) (calls []requestlog.NumberedCall, more bool, err error)
+	// List returns up to limit calls of a project with numbers below below, the
+	// newest first, and whether there are more.
+	List(ctx context.Context, projectID string, below int64, limit int) (
+		calls []requestlog.NumberedCall, more bool, err error)
 }
 
-// RateLimiter bounds how often one key may call.
+// RateLimiter limits the calls of each key.
 type RateLimiter interface {
 	Allow(caller string) (ok bool, retryAfter time.Duration)
 }
 
-// FailureLimiter bounds how often one address may fail to show who it is.
+// FailureLimiter limits the failed authentications of each client address.
 type FailureLimiter interface {
+	// RecordAttempt records a failure and reports whether the address has
+	// exceeded its limit, and then when it may try again.
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// Options is how this version behaves here, and what it may do without.
+// Options configures version 5. The nil values turn off the respective part.
 type Options struct {
-	Disabled   bool // everything is 404
-	Skew       time.Duration
-	RequestLog RequestLog     // nil where calls are not remembered
-	Rate       RateLimiter    // nil without a limit
-	Failures   FailureLimiter // nil without a limit
+	Disabled   bool           // every request is a 404
+	Skew       time.Duration  // the maximum difference between timestamp and clock
+	RequestLog RequestLog     // nil if calls are not stored
+	Rate       RateLimiter    // nil for no limit
+	Failures   FailureLimiter // nil for no limit
 }
 
-// Server answers the operations of version 5.
+// Server handles the requests of version 5.
 type Server struct {
 	keys        KeyLookup
 	usage       UsageReader
@@ -85,8 +96,10 @@ type Server struct {
 	description []byte
 }
 
-// NewHandler returns the handler of everything under /api/v5/.
-func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time, options Options) (http.Handler, error) {
+// NewHandler returns the handler for all paths under /api/v5/. It returns an
+// error if the embedded description is invalid.
+func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time,
+	options Options) (http.Handler, error) {
 	text, err := descriptionJSON()
 	if err != nil {
 		return nil, err
@@ -95,8 +108,8 @@ func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func
 }
 
 // ServeHTTP implements http.Handler. The order of the checks is part of the
-// interface: version, route, signature, rate, suspension, and last what the
-// answer needs.
+// interface: version, route, signature, rate, suspension, parameters and last
+// the availability of the data.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header()[headerRequestID] = []string{httpx.FromContext(r.Context()).ID}
 	if s.options.Disabled {
@@ -104,22 +117,22 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, prefix)
-	answer := s.operation(name)
+	op := s.operation(name)
 	switch {
-	case answer == nil && name != "openapi.json":
+	case op == nil && name != "openapi.json":
 		writeError(w, r, errResourceNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header()["Allow"] = []string{"GET, HEAD"}
 		writeError(w, r, errMethodNotAllowed)
-	case answer == nil:
+	case op == nil:
 		writeResponse(w, http.StatusOK, s.description)
 	default:
-		s.serveSigned(w, r, answer)
+		s.serveSigned(w, r, op)
 	}
 }
 
-// operation returns what answers a signed route; nil when there is none of
-// that name.
+// operation returns the operation of a signed route, or nil if there is no such
+// route.
 func (s *Server) operation(name string) operation {
 	switch name {
 	case "keys":
@@ -134,30 +147,33 @@ func (s *Server) operation(name string) operation {
 	return nil
 }
 
-// operation answers a caller with the body of a 200.
+// operation handles an authenticated call and returns the body of the response
+// with status 200.
 type operation func(c *call) ([]byte, error)
 
-// serveSigned answers a route that needs a signature, and takes note of the call
-// once the answer is on its way.
-func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, answer operation) {
+// serveSigned handles a route that requires a signature. It records the call
+// after it has written the response.
+func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, op operation) {
 	c := call{request: r, receivedAt: s.now()}
 	defer c.release()
-	body, err := s.perform(w, &c, answer)
+	body, err := s.perform(w, &c, op)
 	status, code := http.StatusOK, ErrorErrorCode("")
 	if err == nil {
 		writeResponse(w, status, body)
 	} else {
 		status, code = writeError(w, r, err)
 	}
-	if !c.isAuthenticated() {
-		// What follows depends on whether there is such a key: nobody can
-		// measure it behind an answer that is already sent.
+	if !c.authenticated {
+		// The duration of recordCall depends on whether the key exists. A client
+		// cannot measure it after it has received the response.
 		_ = http.NewResponseController(w).Flush()
 	}
 	s.recordCall(&c, status, code)
 }
 
-func (s *Server) perform(w http.ResponseWriter, c *call, answer operation) ([]byte, error) {
+// perform runs the checks and the operation of a signed route, and counts the
+// call.
+func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, error) {
 	if err := s.authenticate(w, c); err != nil {
 		return nil, err
 	}
@@ -166,7 +182,8 @@ func (s *Server) perform(w http.ResponseWriter, c *call, answer operation) ([]by
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
 		if ok, after := s.options.Rate.Allow(c.key.ID); !ok {
-			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", Message: "too many calls with this API key, try again later", RetryAfter: after}
+			return nil, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
+				Message: "too many calls with this API key, try again later", RetryAfter: after}
 		}
 	}
 	if c.keyring.Project.Suspended() {
@@ -177,7 +194,7 @@ func (s *Server) perform(w http.ResponseWriter, c *call, answer operation) ([]by
 		used, err = s.counts.AwaitCount(c.timeoutContext(), c.keyring.Organization.ID, today, used)
 		known = err == nil
 	}
-	body, err := answer(c)
+	body, err := op(c)
 	if err != nil {
 		return nil, err
 	}

@@ -2,7 +2,7 @@ package v5
 
 import "time"
 
-// Time is a moment as this version writes it: RFC 3339 in UTC, always with
+// Time is a time in the JSON form of this version: RFC 3339 in UTC, always with
 // milliseconds.
 type Time time.Time
 
@@ -11,24 +11,24 @@ func (t Time) MarshalJSON() ([]byte, error) {
 	return t.appendJSON(make([]byte, 0, len(`"2006-01-02T15:04:05.000Z"`))), nil
 }
 
-// appendJSON writes most of it in the one layout that package time does not
-// take apart each time.
+// appendJSON appends the JSON form. It formats with time.RFC3339 and appends the
+// milliseconds itself, because package time has a fast path only for that layout.
 func (t Time) appendJSON(b []byte) []byte {
 	b = time.Time(t).UTC().AppendFormat(append(b, '"'), time.RFC3339)
 	ms := time.Time(t).Nanosecond() / 1e6
 	return append(b[:len(b)-len("Z")], '.', lastDigit(ms/100), lastDigit(ms/10), lastDigit(ms), 'Z', '"')
 }
 
-// lastDigit is the last digit of n.
+// lastDigit returns the last decimal digit of n.
 func lastDigit(n int) byte { return '0' + byte(n%10) }
 
-// utcDay is the day of a moment in UTC, as 2006-01-02.
+// utcDay returns the UTC date of a time as 2006-01-02.
 func utcDay(at time.Time) string {
 	var b [len(time.RFC3339)]byte
 	return string(at.UTC().AppendFormat(b[:0], time.RFC3339)[:len(time.DateOnly)])
 }
 
-// timeOrNil is nil for the zero time.
+// timeOrNil returns nil for the zero time.
 func timeOrNil(t time.Time) *Time {
 	if t.IsZero() {
 		return nil

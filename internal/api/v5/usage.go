@@ -6,14 +6,15 @@ import (
 	"parley/internal/usage"
 )
 
-// getUsage answers with what the organization has used this month.
+// getUsage returns the usage of the organization in the current month.
 func (s *Server) getUsage(c *call) ([]byte, error) {
 	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization)
 	if err != nil {
 		return nil, err
 	}
-	out := Usage{OrganizationId: u.Organization.ID, BillingModel: UsageBillingModel(u.Organization.Billing), AsOf: Time(u.AsOf),
-		Totals: Totals{ParticipantMinutes: u.ParticipantMinutes.Float(), AudioParticipantMinutes: u.AudioMinutes.Float(), VideoParticipantMinutes: u.VideoMinutes.Float(),
+	out := Usage{OrganizationId: u.Organization.ID, BillingModel: UsageBillingModel(u.Organization.Billing),
+		AsOf: Time(u.AsOf), Totals: Totals{ParticipantMinutes: u.ParticipantMinutes.Float(),
+			AudioParticipantMinutes: u.AudioMinutes.Float(), VideoParticipantMinutes: u.VideoMinutes.Float(),
 			RoomsCreated: u.RoomsCreated, Sessions: u.Sessions, PeakConcurrentParticipants: u.Peak},
 		Plan: planUsage(u)}
 	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
@@ -21,7 +22,8 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 		out.PayAsYouGo = &PayAsYouGo{Availability: availability(p.Priced)}
 		if p.Priced {
 			unit := ParticipantMinute
-			out.PayAsYouGo.Currency, out.PayAsYouGo.Unit, out.PayAsYouGo.UnitPrice, out.PayAsYouGo.AmountDue = &p.Currency, &unit, &p.UnitPrice, &p.AmountDue
+			out.PayAsYouGo.Currency, out.PayAsYouGo.Unit = &p.Currency, &unit
+			out.PayAsYouGo.UnitPrice, out.PayAsYouGo.AmountDue = &p.UnitPrice, &p.AmountDue
 		}
 	}
 	return json.Marshal(UsageAnswer{Data: out})
@@ -31,8 +33,9 @@ func planUsage(u usage.Usage) PlanUsage {
 	if !u.Plan.Known {
 		return PlanUsage{Availability: AvailabilityUnavailable}
 	}
-	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name, IncludedMinutes: newFigure(u.Plan.Included),
-		UsedMinutes: newFigure(&u.ParticipantMinutes), RemainingMinutes: newFigure(u.Plan.Remaining)}
+	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name,
+		IncludedMinutes: newFigure(u.Plan.Included),
+		UsedMinutes:     newFigure(&u.ParticipantMinutes), RemainingMinutes: newFigure(u.Plan.Remaining)}
 }
 
 func newFigure(m *usage.Minutes) *Figure {

@@ -16,30 +16,35 @@ import (
 	"parley/internal/usage"
 )
 
-// attendanceRow is one row of the ledger.
+// attendanceRow is one attendance record.
 type attendanceRow struct {
 	kind         room.Type
-	joined, left time.Time // left is zero for who is still there
+	joined, left time.Time // left is zero while the person is present
 }
 
-// insertAttendance writes a room with its sessions and attendance.
-func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time, people []attendanceRow) {
+// insertAttendance inserts a room with a session and attendance.
+func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time,
+	people []attendanceRow) {
 	t.Helper()
-	r := &room.Room{ID: newID(), ProjectID: projectID, Type: kind, State: room.Active, Title: "T", CreatorName: "A", MaxParticipants: 1000,
-		EmptyTimeout: time.Minute, Duration: time.Hour, CreatorLinkHash: "h", CreatedAt: created, OpenedAt: created}
+	r := &room.Room{ID: newID(), ProjectID: projectID, Type: kind, State: room.Active, Title: "T", CreatorName: "A",
+		MaxParticipants: 1000,
+		EmptyTimeout:    time.Minute, Duration: time.Hour, CreatorLinkHash: "h", CreatedAt: created, OpenedAt: created}
 	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
 		if err := b.db.InsertRoom(ctx, r); err != nil {
 			return err
 		}
-		if err := b.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, created); err != nil {
+		if err := b.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive},
+			created); err != nil {
 			return err
 		}
 		for i, p := range people {
-			seat := room.Seat{ID: newID(), RoomID: r.ID, KeyHash: strconv.Itoa(i), Name: "A", Role: room.Guest, State: room.Joined, CreatedAt: p.joined}
+			seat := room.Seat{ID: newID(), RoomID: r.ID, KeyHash: strconv.Itoa(i), Name: "A", Role: room.Guest,
+				State: room.Joined, CreatedAt: p.joined}
 			if err := b.db.InsertSeat(ctx, seat); err != nil {
 				return err
 			}
-			a := room.Attendance{ID: newID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "c", JoinedAt: p.joined, LeftAt: p.left}
+			a := room.Attendance{ID: newID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "c",
+				JoinedAt: p.joined, LeftAt: p.left}
 			if _, err := b.db.InsertAttendance(ctx, a); err != nil {
 				return err
 			}
@@ -48,7 +53,8 @@ func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Typ
 	}))
 }
 
-// TestUsage_SumOfAttendance adds the ledger up by itself.
+// TestUsage_SumOfAttendance compares the usage with an independent sum of the
+// attendance.
 func TestUsage_SumOfAttendance(t *testing.T) {
 	t.Parallel()
 	onDatabases(t, testUsageTotals)
@@ -72,7 +78,8 @@ func testUsageTotals(t *testing.T, url string) {
 		created := start.Add(-12*time.Hour + time.Duration(random.Int64N(int64(21*24*time.Hour))))
 		var people []attendanceRow
 		for range random.IntN(8) {
-			p := attendanceRow{kind: kind, joined: created.Add(time.Duration(random.Int64N(int64(20 * time.Hour)))).Truncate(time.Millisecond)}
+			p := attendanceRow{kind: kind,
+				joined: created.Add(time.Duration(random.Int64N(int64(20 * time.Hour)))).Truncate(time.Millisecond)}
 			if random.IntN(5) > 0 {
 				p.left = p.joined.Add(time.Duration(random.Int64N(int64(5*time.Hour))) - time.Minute).Truncate(time.Millisecond)
 			}
@@ -120,18 +127,24 @@ func testUsageTotals(t *testing.T, url string) {
 	c := apitest.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
-		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
+		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
+			nil))
 	}
 	minutes := func(ms int64) float64 { return math.Floor(float64(ms)/600+0.5) / 100 }
 	u := get()
-	want := Totals{AudioParticipantMinutes: minutes(millis[room.Audio]), VideoParticipantMinutes: minutes(millis[room.Video]),
-		ParticipantMinutes: minutes(millis[room.Audio] + millis[room.Video]), RoomsCreated: int64(rooms), Sessions: int64(rooms), PeakConcurrentParticipants: int64(peak)}
+	want := Totals{AudioParticipantMinutes: minutes(millis[room.Audio]),
+		VideoParticipantMinutes: minutes(millis[room.Video]),
+		ParticipantMinutes:      minutes(millis[room.Audio] + millis[room.Video]), RoomsCreated: int64(rooms),
+		Sessions: int64(rooms), PeakConcurrentParticipants: int64(peak)}
 	if u.Totals != want || peak < 3 {
 		t.Errorf("got  %+v\nwant %+v", u.Totals, want)
 	}
-	if u.OrganizationId != b.organization.ID || u.BillingModel != Plan || !time.Time(u.Period.Start).Equal(start) || !time.Time(u.Period.End).Equal(start.AddDate(0, 1, 0)) ||
-		!time.Time(u.AsOf).Equal(b.now) || u.PayAsYouGo != nil || u.Plan.Availability != AvailabilityAvailable || *u.Plan.Name != "default" ||
-		u.Plan.IncludedMinutes.Availability != AvailabilityUnavailable || *u.Plan.UsedMinutes.Value != want.ParticipantMinutes {
+	if u.OrganizationId != b.organization.ID || u.BillingModel != Plan || !time.Time(u.Period.Start).Equal(start) ||
+		!time.Time(u.Period.End).Equal(start.AddDate(0, 1, 0)) ||
+		!time.Time(u.AsOf).Equal(b.now) || u.PayAsYouGo != nil || u.Plan.Availability != AvailabilityAvailable ||
+		*u.Plan.Name != "default" ||
+		u.Plan.IncludedMinutes.Availability != AvailabilityUnavailable ||
+		*u.Plan.UsedMinutes.Value != want.ParticipantMinutes {
 		t.Errorf("%+v", u)
 	}
 }
@@ -140,7 +153,8 @@ func TestUsage_EmptyMonth(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
 	c := apitest.New(t, Description(), b.handler)
-	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil)); u.Totals != (Totals{}) {
+	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
+		nil)); u.Totals != (Totals{}) {
 		t.Errorf("%+v", u)
 	}
 }
@@ -157,17 +171,21 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 	c := apitest.New(t, Description(), b.handler)
 	get := func() Usage {
 		t.Helper()
-		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil), nil))
+		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
+			nil))
 	}
-	b.insertAttendance(t, b.project.ID, room.Audio, b.now.Add(-time.Hour), []attendanceRow{{joined: b.now.Add(-time.Hour), left: b.now.Add(-time.Hour + 90*time.Second)}})
+	b.insertAttendance(t, b.project.ID, room.Audio, b.now.Add(-time.Hour),
+		[]attendanceRow{{joined: b.now.Add(-time.Hour), left: b.now.Add(-time.Hour + 90*time.Second)}})
 	if u := get(); u.BillingModel != Payg || *u.PayAsYouGo != (PayAsYouGo{Availability: AvailabilityUnavailable}) {
 		t.Errorf("without a price: %+v", u.PayAsYouGo)
 	}
 	currency, price := "EUR", "0.0035"
-	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID, project.OrganizationChanges{Currency: &currency, UnitPrice: &price})
+	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID,
+		project.OrganizationChanges{Currency: &currency, UnitPrice: &price})
 	must(t, err)
 	p := get().PayAsYouGo
-	if p.Availability != AvailabilityAvailable || *p.Currency != "EUR" || *p.UnitPrice != "0.0035" || *p.AmountDue != "0.00525" || *p.Unit != ParticipantMinute {
+	if p.Availability != AvailabilityAvailable || *p.Currency != "EUR" || *p.UnitPrice != "0.0035" ||
+		*p.AmountDue != "0.00525" || *p.Unit != ParticipantMinute {
 		t.Errorf("%+v", p)
 	}
 }
@@ -178,7 +196,8 @@ func TestLimits_ByPlan(t *testing.T) {
 	c := apitest.New(t, Description(), b.handler)
 	get := func() Limits {
 		t.Helper()
-		return decodeData[Limits](t, c.Do(t, http.MethodGet, prefix+"limits", b.signedHeaders("GET", prefix+"limits", nil), nil))
+		return decodeData[Limits](t, c.Do(t, http.MethodGet, prefix+"limits",
+			b.signedHeaders("GET", prefix+"limits", nil), nil))
 	}
 	check := func(name, source string, values ...int) {
 		t.Helper()
@@ -203,8 +222,9 @@ func TestLimits_ByPlan(t *testing.T) {
 	gold := "gold"
 	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID, project.OrganizationChanges{Plan: &gold})
 	must(t, err)
-	check("a plan nobody knows", "")
-	c.WithHandler(b.serve(t, usage.NewBuiltinProvider([]usage.Plan{{Name: "gold", MaxParticipants: 5, RoomDuration: 60, BreakoutRooms: 0}}), b.options), func() {
+	check("an unknown plan", "")
+	c.WithHandler(b.serve(t, usage.NewBuiltinProvider([]usage.Plan{{Name: "gold", MaxParticipants: 5, RoomDuration: 60,
+		BreakoutRooms: 0}}), b.options), func() {
 		check("a plan", "plan:gold", 5, 60, 0)
 	})
 }

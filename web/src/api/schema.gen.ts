@@ -16,8 +16,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * What the visitor sees before joining
-         * @description Changes nothing and uses nothing up; a link is claimed by joining.
+         * Show the room before joining
+         * @description Changes nothing. The link is not claimed until the visitor joins.
          */
         post: operations["previewRoom"];
         delete?: never;
@@ -38,20 +38,23 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take a seat, or return to one's own
-         * @description Reserves a seat and answers with a media token. The same seat_key gets
-         *     its own seat back, so a page that lost its connection calls this again.
-         *     A link with a claim is claimed here, by the seat_key of its first user.
-         *     While the waiting room is on, a guest without a link for one person gets
-         *     no seat: hosts read the name and let them in or turn them away. Asking
-         *     again keeps them waiting; who does not for ten seconds is forgotten.
-         *     Whoever was let in once comes in from then on.
-         *     Each address has a limit on new seats and on new people who wait, 60 a
-         *     minute unless the operator says otherwise; one more is a 429
-         *     `too_many_joins` with Retry-After. Whoever has a seat or waits already,
-         *     or has a link for one person or for a host, is not counted. In a full
-         *     room without a host, a host is given the seat of a guest who came without
-         *     such a link.
+         * Take a seat, or return to it
+         * @description Reserves a seat and returns a media token. The same seat_key gets the same
+         *     seat again, so a page that lost its connection calls this again. A link for one
+         *     person is claimed here, by the seat_key of its first user.
+         *
+         *     While the waiting room is on, a guest without a personal link gets no seat:
+         *     a host reads the name and admits or denies the guest. The page must repeat
+         *     the request to keep its place; after ten seconds without a request the
+         *     server removes the guest from the waiting room. An admitted guest can return
+         *     without waiting again.
+         *
+         *     The number of new seats and new people in the waiting room is limited for
+         *     each address, to 60 a minute unless the operator has set another limit.
+         *     Above it the response is 429 `too_many_joins` with Retry-After. People who
+         *     already have a seat, are already waiting, or have a personal link or a host
+         *     link do not count. If the room is full and has no host, a host gets the seat
+         *     of a guest who joined without such a link.
          */
         post: operations["takeSeat"];
         delete?: never;
@@ -72,12 +75,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * A token to try the way to the media engine
-         * @description For whoever may see the room's preview. The token opens a place beside
-         *     all rooms, for twenty seconds: nobody is seen or heard there, no seat is
-         *     taken and nothing is counted. Eight browsers of one address check at once,
-         *     and sixty-four in all; an address checks thirty times a minute. More is
-         *     `check_busy`: a 429 for the address, a 503 for all, with Retry-After.
+         * Get a token to test the media connection
+         * @description For visitors who may see the room's preview. The token opens a separate test
+         *     room for twenty seconds: the visitor is not seen or heard, takes no seat and
+         *     is not counted. At most eight browsers of one address and 64 browsers in
+         *     total can test at the same time, and an address can test thirty times a
+         *     minute. Above these limits the code is `check_busy` with Retry-After: 429
+         *     for the limits of the address, 503 for the total.
          */
         post: operations["checkConnection"];
         delete?: never;
@@ -98,8 +102,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * End the room for all
-         * @description A host's seat key is needed; a co-host's is not enough.
+         * End the room for everybody
+         * @description Only for hosts, not for co-hosts.
          */
         post: operations["endRoom"];
         delete?: never;
@@ -121,9 +125,9 @@ export interface paths {
         put?: never;
         /**
          * Open breakout rooms
-         * @description For hosts and co-hosts. As many may be open at once as the room allows.
-         *     Pages of those who are to move get the message `move` and take their
-         *     seat again, which is in the breakout room then.
+         * @description For hosts and co-hosts. The room limits how many can be open at once. The
+         *     pages of participants who must move get the message `move` and take their
+         *     seat again, which is then in the breakout room.
          */
         post: operations["openBreakouts"];
         delete?: never;
@@ -145,8 +149,8 @@ export interface paths {
         put?: never;
         /**
          * Close all breakout rooms
-         * @description For hosts and co-hosts. Their pages are disconnected and take their seat
-         *     again, which is in the room then.
+         * @description For hosts and co-hosts. The pages in breakout rooms are disconnected and
+         *     take their seat again, which is then in the main room.
          */
         post: operations["closeBreakouts"];
         delete?: never;
@@ -167,9 +171,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Move to a breakout room or back
-         * @description Everybody may move themselves, hosts and co-hosts anybody. The page of
-         *     whoever moves gets the message `move`.
+         * Move a participant to a breakout room or back
+         * @description Guests can move themselves; hosts and co-hosts can move everybody. The page
+         *     of the participant who moves gets the message `move`.
          */
         post: operations["move"];
         delete?: never;
@@ -190,9 +194,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Who is in the room and in its breakout rooms
-         * @description For hosts and co-hosts: everybody who has a seat, wherever they are.
-         *     Hidden participants are left out.
+         * List the people in the room and its breakout rooms
+         * @description For hosts and co-hosts. Lists everybody who has a seat in the room or a
+         *     breakout room, except hidden participants.
          */
         post: operations["listPeople"];
         delete?: never;
@@ -213,8 +217,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Say something to everybody
-         * @description For hosts and co-hosts: every page in the room and in its breakout rooms
+         * Send a message to everybody
+         * @description For hosts and co-hosts. Every page in the room and in its breakout rooms
          *     gets the message `broadcast`.
          */
         post: operations["broadcast"];
@@ -236,10 +240,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Mute somebody, or all guests
-         * @description For hosts and co-hosts; a co-host mutes no host. The server forwards no
-         *     more of the microphone, and the page gets the message `muted`. Whoever
-         *     is muted may unmute themselves.
+         * Mute a participant, or all guests
+         * @description For hosts and co-hosts; a co-host cannot mute a host. The server stops
+         *     forwarding the microphone, and the page gets the message `muted`. Muted
+         *     participants can unmute themselves.
          */
         post: operations["mute"];
         delete?: never;
@@ -260,9 +264,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask somebody to speak
-         * @description For hosts and co-hosts. Their page gets the message `unmute` and asks
-         *     them: nobody's microphone is turned on from afar.
+         * Ask a participant to unmute
+         * @description For hosts and co-hosts. The page of the participant gets the message
+         *     `unmute` and asks the participant, because nobody else can turn on a
+         *     microphone.
          */
         post: operations["askToUnmute"];
         delete?: never;
@@ -283,10 +288,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Take somebody out
-         * @description For hosts and co-hosts; a co-host removes no host. They are disconnected
-         *     and do not come back: not with the same seat key, not with the media
-         *     token they have, and not with a personal link.
+         * Remove a participant
+         * @description For hosts and co-hosts; a co-host cannot remove a host. The participant is
+         *     disconnected and cannot return with the same seat key, the same media token
+         *     or a personal link.
          */
         post: operations["removePerson"];
         delete?: never;
@@ -307,7 +312,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let somebody come back who was removed
+         * Readmit a removed participant
          * @description For hosts and co-hosts.
          */
         post: operations["readmit"];
@@ -330,8 +335,8 @@ export interface paths {
         put?: never;
         /**
          * Change what guests may do
-         * @description For hosts and co-hosts. It holds at once, for those who are in too: what
-         *     they send and may not any more is taken out.
+         * @description For hosts and co-hosts. The change takes effect immediately: the server
+         *     removes tracks that guests may no longer send.
          */
         post: operations["lock"];
         delete?: never;
@@ -352,9 +357,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make somebody a co-host, or take that back
-         * @description For hosts and co-hosts. Who is a host stays one. Whoever was a co-host
-         *     and is a guest again stays a guest, whatever link they come with.
+         * Make a participant a co-host or a guest
+         * @description For hosts and co-hosts. The role of a host cannot be changed. A former
+         *     co-host stays a guest, even if a later link grants more.
          */
         post: operations["appoint"];
         delete?: never;
@@ -375,10 +380,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Raise one's own hand
-         * @description The server puts hands in order, and everybody in the same place reads it
-         *     in the session's metadata (hands). One that is up keeps its place. It
-         *     goes down when its holder leaves or moves.
+         * Raise the caller's hand
+         * @description The server orders the hands and publishes them in the session's metadata
+         *     (`hands`). Raising a raised hand again keeps its position. The hand goes
+         *     down when its owner leaves or moves.
          */
         post: operations["raiseHand"];
         delete?: never;
@@ -400,7 +405,7 @@ export interface paths {
         put?: never;
         /**
          * Lower a hand
-         * @description One's own, or, for hosts and co-hosts, anybody's.
+         * @description Guests can lower their own hand; hosts and co-hosts can lower every hand.
          */
         post: operations["lowerHand"];
         delete?: never;
@@ -422,7 +427,8 @@ export interface paths {
         put?: never;
         /**
          * Lower all hands
-         * @description For hosts and co-hosts: those in the place where they are themselves.
+         * @description For hosts and co-hosts. Lowers the hands in the caller's current room or
+         *     breakout room.
          */
         post: operations["lowerHands"];
         delete?: never;
@@ -444,8 +450,8 @@ export interface paths {
         put?: never;
         /**
          * Show a reaction
-         * @description Everybody in the same place gets the message `reaction`. Who reacts or
-         *     raises a hand too often is refused with too_often.
+         * @description Everybody in the same room or breakout room gets the message `reaction`. A
+         *     participant who reacts or raises a hand too often gets the error too_often.
          */
         post: operations["react"];
         delete?: never;
@@ -466,9 +472,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Let in who waits
-         * @description For hosts and co-hosts: one of those who wait, or all. Their pages come in
-         *     when they ask again, which they do every two seconds.
+         * Admit people from the waiting room
+         * @description For hosts and co-hosts. Admits one person or everybody. The pages of the
+         *     admitted people join with their next request, which they send every two
+         *     seconds.
          */
         post: operations["letIn"];
         delete?: never;
@@ -489,9 +496,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Turn somebody away who waits
-         * @description For hosts and co-hosts. Their page says so; they may ask again after a
-         *     minute.
+         * Deny entry to a person in the waiting room
+         * @description For hosts and co-hosts. The page of the person shows it. The person can ask
+         *     again after a minute.
          */
         post: operations["turnAway"];
         delete?: never;
@@ -512,10 +519,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make a link to invite others with
-         * @description For hosts and co-hosts. A guest link lets in as many as open it, a co-host
-         *     link the first browser that joins with it. Both live as long as the room,
-         *     and as whoever made them runs it. At most 100 are made in a room.
+         * Create an invitation link
+         * @description For hosts and co-hosts. A guest link works for any number of people, a
+         *     co-host link only for the first browser that joins with it. Both are valid
+         *     until the room ends, and only while their creator is a host or co-host. A
+         *     room has at most 100 of them.
          */
         post: operations["inviteFrom"];
         delete?: never;
@@ -529,9 +537,9 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         PreviewRequest: {
-            /** @description The token of the link's fragment, when there is one. */
+            /** @description The token from the fragment of the link, if any. */
             link?: string;
-            /** @description The visitor's own seat key, when the browser has one for this room. */
+            /** @description The visitor's seat key, if the browser has one for this room. */
             seat_key?: string;
         };
         Preview: {
@@ -544,18 +552,19 @@ export interface components {
             state: "scheduled" | "open" | "active";
             /**
              * Format: date-time
-             * @description When a scheduled room opens. Absent for a quick room.
+             * @description The start time of a scheduled room. Absent for a quick room.
              */
             start_time?: string;
             /**
              * Format: date-time
-             * @description While the room is scheduled: when this visitor may come in. Hosts
-             *     may ten minutes before the start, and the room opens with them.
+             * @description The time from which this visitor can join. Present while the room is
+             *     scheduled. Hosts can join ten minutes before the start, which opens the
+             *     room.
              */
             opens_at?: string;
-            /** @description Where to go after leaving. Absent when there is no such place. */
+            /** @description The URL to open after leaving, if any. */
             logout_url?: string;
-            /** @description Seats taken now. */
+            /** @description The number of taken seats. */
             participants: number;
             max_participants: number;
             features: components["schemas"]["Features"];
@@ -564,22 +573,21 @@ export interface components {
             you: {
                 role: components["schemas"]["Role"];
                 may_send: components["schemas"]["Sources"];
-                /** @description A name to fill in; empty when the visitor is to be asked. */
+                /** @description The name to fill in. If empty, the page asks the visitor. */
                 name: string;
-                /** @description True when seat_key names a seat of this room. */
+                /** @description True if seat_key belongs to a seat of this room. */
                 returning: boolean;
-                /** @description True when a host has to let this visitor in. */
+                /** @description True if a host must admit this visitor. */
                 waits: boolean;
                 /**
-                 * @description True when the visitor, known by a personal link, is in the room
-                 *     in another browser now. Joining here ends that connection.
+                 * @description True if the visitor, identified by a personal link, is in the room
+                 *     in another browser. Joining here ends that connection.
                  */
                 elsewhere: boolean;
                 /**
-                 * @description Of the token sent: ok, it grants the role; taken, another
-                 *     browser used it first; expired, its time is over; unknown, it is
-                 *     not a link of this room.
-                 *     Absent when none was sent.
+                 * @description The status of the sent link token. ok: it grants the role. taken:
+                 *     another browser has claimed it. expired: it is no longer valid.
+                 *     unknown: it is not a link of this room. Absent if no token was sent.
                  * @enum {string}
                  */
                 link?: "ok" | "taken" | "expired" | "unknown";
@@ -587,53 +595,62 @@ export interface components {
         };
         CheckRequest: Record<string, never>;
         Check: {
-            /** @description Opens the media connection within twenty seconds. */
+            /** @description Valid for opening the test connection for twenty seconds. */
             media_token: string;
         };
         SeatRequest: {
             /** @description 1 to 255 characters, not blank. */
             name: string;
             /**
-             * @description A secret that the browser makes and keeps (at least 128 random
-             *     bits, Base64url). Whoever has it returns to the same seat.
+             * @description A secret that the browser generates and stores (at least 128 random
+             *     bits, Base64url). It gives access to the same seat again.
              */
             seat_key: string;
             link?: string;
             /**
-             * @description The role the page showed the visitor. When it is more than guest and another
-             *     browser has claimed the link meanwhile, the answer is 409
+             * @description The role that the page showed to the visitor. If it is more than guest
+             *     and another browser has claimed the link since then, the response is 409
              *     link_taken and no seat is taken.
              */
             role?: components["schemas"]["Role"];
         };
         Wait: {
-            /** @description Seconds until the same request asks again. */
+            /** @description Seconds after which the page must repeat the request. */
             ask_again_in: number;
         };
         Seat: {
-            /** @description The participant's identity in the room; stays the same on return. */
+            /**
+             * @description The participant's identity in the room. It is the same when the
+             *     participant returns.
+             */
             identity: string;
             name: string;
             role: components["schemas"]["Role"];
-            /** @description The live period of the room, `<room_id>.<n>`. */
+            /** @description The session of the room, `<room_id>.<n>`. */
             session_id: string;
-            /** @description Opens the media connection within ten minutes. Never put it in an address that is logged. */
+            /**
+             * @description Valid for opening the media connection for ten minutes. Do not put it in
+             *     a URL that is logged.
+             */
             media_token: string;
             room_type: components["schemas"]["RoomType"];
             title: string;
-            /** @description The breakout room the seat is in. Absent in the room itself. */
+            /** @description The breakout room of the seat. Absent in the main room. */
             breakout?: components["schemas"]["Breakout"];
-            /** @description How many breakout rooms may be open at once; 0 for none. */
+            /** @description The maximum number of open breakout rooms; 0 for none. */
             max_breakouts: number;
             features: components["schemas"]["Features"];
-            /** @description The room's address alone lets nobody in; others need a link with a token. */
+            /**
+             * @description True if the project requires invitations: other people need a link with
+             *     a token, not only the room's URL.
+             */
             invited_only: boolean;
-            /** @description Where to go after leaving. Absent when there is no such place. */
+            /** @description The URL to open after leaving, if any. */
             logout_url?: string;
         };
         /**
-         * @description What people may do in the room. What one of them may send says the
-         *     preview, and for those who are in the media token.
+         * @description What the room supports. The preview contains what the visitor may send, and
+         *     the media token what a participant may send.
          */
         Features: {
             camera: boolean;
@@ -641,8 +658,8 @@ export interface components {
             chat: boolean;
         };
         /**
-         * @description What somebody may send: hosts and co-hosts whatever the room can do,
-         *     guests what is not locked besides.
+         * @description What a person may send: hosts and co-hosts everything that the room
+         *     supports, guests everything that is not locked.
          */
         Sources: {
             microphone: boolean;
@@ -654,7 +671,7 @@ export interface components {
             seat_key: string;
         };
         Breakout: {
-            /** @description Never used twice in a room. */
+            /** @description Unique in the room, never reused. */
             number: number;
             name: string;
         };
@@ -664,18 +681,18 @@ export interface components {
         BreakoutRequest: {
             seat_key: string;
             names: string[];
-            /** @description Deal out the guests who are in the room. */
+            /** @description Distribute the guests in the room evenly. */
             evenly?: boolean;
-            /** @description By identity, the place of somebody's room in names, from 0. */
+            /** @description Maps the identity of a participant to the index of a room in names, from 0. */
             assign?: {
                 [key: string]: number;
             };
         };
         People: {
             people: components["schemas"]["Person"][];
-            /** @description Those whom hosts have removed, who may be readmitted. */
+            /** @description The removed people, whom a host can readmit. */
             removed: components["schemas"]["Person"][];
-            /** @description Those who wait to be let in, who came first first. */
+            /** @description The people in the waiting room, in the order of their arrival. */
             waiting: components["schemas"]["Waiting"][];
         };
         Waiting: {
@@ -686,14 +703,14 @@ export interface components {
             identity: string;
             name: string;
             role: components["schemas"]["Role"];
-            /** @description The number of the breakout room they belong in, 0 for the room itself. */
+            /** @description The number of the person's breakout room, 0 for the main room. */
             breakout: number;
         };
         MoveRequest: {
             seat_key: string;
-            /** @description Who moves; absent, oneself. */
+            /** @description The participant who moves. Default: the caller. */
             identity?: string;
-            /** @description The number of an open breakout room, or 0 for the room itself. */
+            /** @description The number of an open breakout room, or 0 for the main room. */
             to: number;
         };
         BroadcastRequest: {
@@ -702,30 +719,33 @@ export interface components {
         };
         PersonRequest: {
             seat_key: string;
-            /** @description Whom it is about. */
+            /** @description The identity of the person. */
             identity: string;
         };
         MuteRequest: {
             seat_key: string;
-            /** @description Who is muted; absent, all guests. */
+            /** @description The participant to mute. Default: all guests. */
             identity?: string;
         };
         LockRequest: {
             seat_key: string;
             locks: components["schemas"]["Locks"];
         };
-        /** @description What guests may not do. What is absent stays as it is. Turning waiting_room off lets in who waits. */
+        /**
+         * @description What guests may not do. An absent field keeps its value. Turning
+         *     waiting_room off admits everybody in the waiting room.
+         */
         Locks: {
             microphone?: boolean;
             camera?: boolean;
             screen_share?: boolean;
             chat?: boolean;
-            /** @description They wait until somebody lets them in. */
+            /** @description Guests wait until a host admits them. */
             waiting_room?: boolean;
         };
         LetInRequest: {
             seat_key: string;
-            /** @description Who is let in; absent, everybody who waits. */
+            /** @description The person to admit. Default: everybody in the waiting room. */
             identity?: string;
         };
         InvitationRequest: {
@@ -739,14 +759,14 @@ export interface components {
         };
         RoleRequest: {
             seat_key: string;
-            /** @description Whom it is about. */
+            /** @description The identity of the person. */
             identity: string;
             /** @description cohost or guest. */
             role: components["schemas"]["Role"];
         };
         LowerHandRequest: {
             seat_key: string;
-            /** @description Whose hand; absent, one's own. */
+            /** @description The owner of the hand. Default: the caller. */
             identity?: string;
         };
         ReactRequest: {
@@ -763,10 +783,10 @@ export interface components {
             error: {
                 /** @enum {string} */
                 code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
-                /** @description A sentence for the person. */
+                /** @description A message for people. */
                 message: string;
                 /**
-                 * @description With room_ended, why it ended.
+                 * @description The reason why the room ended. Only with room_ended.
                  * @enum {string}
                  */
                 reason?: "host" | "api" | "empty_timeout" | "duration" | "project_suspended" | "server" | "expired" | "cancelled";
@@ -774,7 +794,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description Why not, in a sentence for the person and a code for the page. */
+        /** @description The error, as a message for people and a code for the page. */
         Refusal: {
             headers: {
                 [name: string]: unknown;
@@ -808,7 +828,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The room, and what this visitor would be in it. */
+            /** @description The room, and the role that the visitor would have. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -851,7 +871,7 @@ export interface operations {
                     "application/json": components["schemas"]["Seat"];
                 };
             };
-            /** @description No seat yet. Somebody has to let this visitor in. */
+            /** @description No seat yet. A host must admit the visitor. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -953,7 +973,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The rooms that were opened. */
+            /** @description The opened breakout rooms. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1054,7 +1074,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Everybody, in the order of their first coming. */
+            /** @description The people, in the order in which they first joined. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -1518,7 +1538,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The link, which is shown this once. */
+            /** @description The link. It cannot be read again. */
             200: {
                 headers: {
                     [name: string]: unknown;

@@ -8,19 +8,20 @@ import (
 	"parley/internal/api/apitest"
 )
 
-// ErrorCase is a request that is turned away, with the exact words.
+// ErrorCase is a request that fails, with the exact error.
 type ErrorCase struct {
 	Name    string
-	Change  func(f map[string]any)                       // the fields
-	Body    func(b *Fixture) []byte                      // or the whole body
-	Header  func(b *Fixture, h http.Header, body []byte) // and the headers, signed rightly before
+	Change  func(f map[string]any)                       // changes the fields
+	Body    func(b *Fixture) []byte                      // or replaces the whole body
+	Header  func(b *Fixture, h http.Header, body []byte) // and changes the headers, which are signed correctly before
 	Status  int
 	Message string
 }
 
-// Send makes the request of a refusal from fields that are right, signed with
-// the API key.
-func (r ErrorCase) Send(t testing.TB, c *apitest.Checker, b *Fixture, method, target string, fields map[string]any) *http.Response {
+// Send sends the request of the case. It changes fields, which must be valid, and
+// signs the body with the API key.
+func (r ErrorCase) Send(t testing.TB, c *apitest.Checker, b *Fixture, method, target string,
+	fields map[string]any) *http.Response {
 	t.Helper()
 	body := r.BuildBody(t, b, fields)
 	header := SignedHeaders(b.Issued.APIKey, body)
@@ -30,7 +31,7 @@ func (r ErrorCase) Send(t testing.TB, c *apitest.Checker, b *Fixture, method, ta
 	return c.Do(t, method, target, header, body)
 }
 
-// BuildBody makes the body of a refusal.
+// BuildBody returns the body of the case.
 func (r ErrorCase) BuildBody(t testing.TB, b *Fixture, fields map[string]any) []byte {
 	if r.Body != nil {
 		return r.Body(b)
@@ -41,7 +42,7 @@ func (r ErrorCase) BuildBody(t testing.TB, b *Fixture, fields map[string]any) []
 	return EncodeJSON(t, fields)
 }
 
-// SetField puts a value at a dotted path of the fields.
+// SetField returns a change that sets the value at a dotted path.
 func SetField(path string, v any) func(map[string]any) {
 	return func(f map[string]any) {
 		for {
@@ -50,7 +51,7 @@ func SetField(path string, v any) func(map[string]any) {
 				f[name] = v
 				return
 			}
-			if _, there := f[name]; !there {
+			if _, exists := f[name]; !exists {
 				f[name] = map[string]any{}
 			}
 			f, path = f[name].(map[string]any), rest
@@ -58,7 +59,7 @@ func SetField(path string, v any) func(map[string]any) {
 	}
 }
 
-// RemoveField takes the value at a dotted path away.
+// RemoveField returns a change that removes the value at a dotted path.
 func RemoveField(path string) func(map[string]any) {
 	return func(f map[string]any) {
 		if name, ok := strings.CutPrefix(path, "metadata."); ok {
@@ -69,27 +70,28 @@ func RemoveField(path string) func(map[string]any) {
 	}
 }
 
-// RawBody is a body in which PROJECT stands for the project's id.
+// RawBody returns a function that builds a body. PROJECT in format is replaced by
+// the project's id.
 func RawBody(format string) func(*Fixture) []byte {
 	return func(b *Fixture) []byte { return []byte(strings.ReplaceAll(format, "PROJECT", b.Project.ID)) }
 }
 
-// FieldCase is the refusal of a changed field.
-func FieldCase(name string, change func(map[string]any), sentence string) ErrorCase {
-	return ErrorCase{Name: name, Change: change, Status: 400, Message: sentence}
+// FieldCase returns the case of a changed field that causes a 400.
+func FieldCase(name string, change func(map[string]any), message string) ErrorCase {
+	return ErrorCase{Name: name, Change: change, Status: 400, Message: message}
 }
 
-// BodyCase is the refusal of a whole body.
-func BodyCase(name, body, sentence string) ErrorCase {
-	return ErrorCase{Name: name, Body: RawBody(body), Status: 400, Message: sentence}
+// BodyCase returns the case of a body that causes a 400.
+func BodyCase(name, body, message string) ErrorCase {
+	return ErrorCase{Name: name, Body: RawBody(body), Status: 400, Message: message}
 }
 
 func unauthorizedCase(name string, header func(b *Fixture, h http.Header, body []byte)) ErrorCase {
 	return ErrorCase{Name: name, Header: header, Status: 401, Message: "invalid signature"}
 }
 
-// SignatureCases are the refusals of calls that are not signed as they should be,
-// on every route that a request's own project signs.
+// SignatureCases returns the cases of wrong signatures, for every route whose
+// request names its project.
 func SignatureCases() []ErrorCase {
 	return []ErrorCase{
 		unauthorizedCase("wrong key", func(_ *Fixture, h http.Header, body []byte) {
@@ -102,12 +104,15 @@ func SignatureCases() []ErrorCase {
 			h["Hash-Signature"] = SignedHeaders(b.Issued.GatewaySecret, body)["Hash-Signature"]
 		}),
 		unauthorizedCase("no signature", func(_ *Fixture, h http.Header, _ []byte) { h.Del("hash-signature") }),
-		unauthorizedCase("two signatures", func(_ *Fixture, h http.Header, _ []byte) { h.Add("hash-signature", h.Get("hash-signature")) }),
+		unauthorizedCase("two signatures", func(_ *Fixture, h http.Header, _ []byte) {
+			h.Add("hash-signature", h.Get("hash-signature"))
+		}),
 		unauthorizedCase("no Base64", func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "%%%") }),
 		unauthorizedCase("unpadded Base64", func(_ *Fixture, h http.Header, _ []byte) {
 			h.Set("hash-signature", strings.TrimRight(h.Get("hash-signature"), "="))
 		}),
-		unauthorizedCase("unknown api-key beside a right signature", func(_ *Fixture, h http.Header, _ []byte) { h.Set("api-key", "pk_other") }),
+		unauthorizedCase("unknown api-key beside a right signature",
+			func(_ *Fixture, h http.Header, _ []byte) { h.Set("api-key", "pk_other") }),
 		unauthorizedCase("unknown key beside a live api-key", func(b *Fixture, h http.Header, _ []byte) {
 			h.Set("api-key", b.Issued.APIKey.Reveal())
 			h.Set("key", "pk_other")
@@ -122,11 +127,11 @@ func SignatureCases() []ErrorCase {
 	}
 }
 
-// TransportCases are the refusals of bodies that come before all others.
+// TransportCases returns the cases that fail before the signature is checked.
 func TransportCases() []ErrorCase {
-	const sentence = "the header Content-Type must be application/json (UTF-8)"
+	const message = "the header Content-Type must be application/json (UTF-8)"
 	header := func(name, value string) ErrorCase {
-		return ErrorCase{Name: name, Status: 415, Message: sentence, Header: func(_ *Fixture, h http.Header, _ []byte) {
+		return ErrorCase{Name: name, Status: 415, Message: message, Header: func(_ *Fixture, h http.Header, _ []byte) {
 			if h.Del("Content-Type"); value != "" {
 				h.Set("Content-Type", value)
 			}
@@ -143,20 +148,24 @@ func TransportCases() []ErrorCase {
 	}
 }
 
-// CreateCases are the refusals that every creation of a room has.
+// CreateCases returns the cases that every creation of a room has.
 func CreateCases() []ErrorCase {
 	long := strings.Repeat("é", 256)
-	key := func(name string, values []string, sentence string) ErrorCase {
-		return ErrorCase{Name: name, Status: 400, Message: sentence, Change: SetField("max_participants", 0), // the key is looked at before the fields
+	key := func(name string, values []string, message string) ErrorCase {
+		return ErrorCase{Name: name, Status: 400, Message: message, Change: SetField("max_participants", 0),
+			// the key is checked before the fields
 			Header: func(_ *Fixture, h http.Header, _ []byte) { h["Idempotency-Key"] = values }}
 	}
 	const badKey = "the header Idempotency-Key must have 1 to 255 printable ASCII characters"
 	list := append(SignatureCases(), TransportCases()...)
 	return append(list,
-		ErrorCase{Name: "unknown project", Change: SetField("project_id", "01890000-0000-7000-8000-000000000000"), Status: 401, Message: "invalid signature"},
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Change: SetField("max_participants", 0), Status: 401, Message: "invalid signature",
+		ErrorCase{Name: "unknown project", Change: SetField("project_id", "01890000-0000-7000-8000-000000000000"),
+			Status: 401, Message: "invalid signature"},
+		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Change: SetField("max_participants", 0),
+			Status: 401, Message: "invalid signature",
 			Header: func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
-		ErrorCase{Name: "a bad Idempotency-Key after a bad signature stays unsaid", Status: 401, Message: "invalid signature",
+		ErrorCase{Name: "a bad Idempotency-Key after a bad signature stays unsaid", Status: 401,
+			Message: "invalid signature",
 			Header: func(_ *Fixture, h http.Header, _ []byte) {
 				h["Idempotency-Key"] = []string{""}
 				h.Set("hash-signature", "AAAA")
@@ -171,62 +180,80 @@ func CreateCases() []ErrorCase {
 		BodyCase("broken JSON", `{"project_id":"PROJECT",}`, "the body is not valid JSON, at byte 52"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 		BodyCase("a text", `"x"`, "the body must be a JSON object"),
-		BodyCase("a field twice", `{"project_id":"PROJECT","project_id":"PROJECT"}`, "the body has a field twice: project_id"),
-		BodyCase("a field twice inside", `{"project_id":"PROJECT","metadata":{"a":1,"a":2}}`, "the body has a field twice: a"),
+		BodyCase("a field twice", `{"project_id":"PROJECT","project_id":"PROJECT"}`,
+			"the body has a field twice: project_id"),
+		BodyCase("a field twice inside", `{"project_id":"PROJECT","metadata":{"a":1,"a":2}}`,
+			"the body has a field twice: a"),
 		BodyCase("more after the object", `{"project_id":"PROJECT"}{}`, "the body must end after its JSON object"),
 		BodyCase("junk after the object", `{"project_id":"PROJECT"} x`, "the body must end after its JSON object"),
-		BodyCase("invalid UTF-8", "{\"project_id\":\"PROJECT\",\"name\":\"\xff\"}", "the body is not valid JSON, at byte 61"),
-		BodyCase("half a surrogate pair", `{"project_id":"PROJECT","name":"\ud800"}`, "the body is not valid JSON, at byte 61"),
+		BodyCase("invalid UTF-8", "{\"project_id\":\"PROJECT\",\"name\":\"\xff\"}",
+			"the body is not valid JSON, at byte 61"),
+		BodyCase("half a surrogate pair", `{"project_id":"PROJECT","name":"\ud800"}`,
+			"the body is not valid JSON, at byte 61"),
 
 		FieldCase("project_id missing", RemoveField("project_id"), "project_id is required"),
 		FieldCase("project_id null", SetField("project_id", nil), "project_id is required"),
 		FieldCase("project_id a number", SetField("project_id", 7), "project_id must be a string"),
 		FieldCase("max_participants missing", RemoveField("max_participants"), "max_participants is required"),
 		FieldCase("max_participants null", SetField("max_participants", nil), "max_participants is required"),
-		FieldCase("max_participants 0", SetField("max_participants", 0), "max_participants must be between 1 and 1000, not 0"),
-		FieldCase("max_participants 1001", SetField("max_participants", 1001), "max_participants must be between 1 and 1000, not 1001"),
+		FieldCase("max_participants 0", SetField("max_participants", 0),
+			"max_participants must be between 1 and 1000, not 0"),
+		FieldCase("max_participants 1001", SetField("max_participants", 1001),
+			"max_participants must be between 1 and 1000, not 1001"),
 		FieldCase("empty_timeout missing", RemoveField("empty_timeout"), "empty_timeout is required"),
-		FieldCase("empty_timeout -1", SetField("empty_timeout", -1), "empty_timeout must be between 0 and 86400, not -1"),
-		FieldCase("empty_timeout 86401", SetField("empty_timeout", 86401), "empty_timeout must be between 0 and 86400, not 86401"),
+		FieldCase("empty_timeout -1", SetField("empty_timeout", -1),
+			"empty_timeout must be between 0 and 86400, not -1"),
+		FieldCase("empty_timeout 86401", SetField("empty_timeout", 86401),
+			"empty_timeout must be between 0 and 86400, not 86401"),
 		FieldCase("metadata missing", RemoveField("metadata"), "metadata is required"),
 		FieldCase("metadata a string", SetField("metadata", "x"), "metadata must be an object"),
 		FieldCase("room_title missing", RemoveField("metadata.room_title"), "metadata.room_title is required"),
-		FieldCase("room_title empty", SetField("metadata.room_title", ""), "metadata.room_title must have 1 to 255 characters and not be blank"),
-		FieldCase("room_title blank", SetField("metadata.room_title", " "), "metadata.room_title must have 1 to 255 characters and not be blank"),
-		FieldCase("room_title too long", SetField("metadata.room_title", long), "metadata.room_title must have at most 255 characters, not 256"),
-		FieldCase("welcome_message missing", RemoveField("metadata.welcome_message"), "metadata.welcome_message is required"),
-		FieldCase("welcome_message too long", SetField("metadata.welcome_message", strings.Repeat("x", 2001)), "metadata.welcome_message must have at most 2000 characters, not 2001"),
-		FieldCase("welcome_message with an escape", SetField("metadata.welcome_message", "\x1b[1m"), "metadata.welcome_message must not contain control characters such as U+001B"),
-		FieldCase("client_room_id too long", SetField("client_room_id", long), "client_room_id must have at most 255 characters, not 256"),
+		FieldCase("room_title empty", SetField("metadata.room_title", ""),
+			"metadata.room_title must have 1 to 255 characters and not be blank"),
+		FieldCase("room_title blank", SetField("metadata.room_title", " "),
+			"metadata.room_title must have 1 to 255 characters and not be blank"),
+		FieldCase("room_title too long", SetField("metadata.room_title", long),
+			"metadata.room_title must have at most 255 characters, not 256"),
+		FieldCase("welcome_message missing", RemoveField("metadata.welcome_message"),
+			"metadata.welcome_message is required"),
+		FieldCase("welcome_message too long", SetField("metadata.welcome_message", strings.Repeat("x", 2001)),
+			"metadata.welcome_message must have at most 2000 characters, not 2001"),
+		FieldCase("welcome_message with an escape", SetField("metadata.welcome_message", "\x1b[1m"),
+			"metadata.welcome_message must not contain control characters such as U+001B"),
+		FieldCase("client_room_id too long", SetField("client_room_id", long),
+			"client_room_id must have at most 255 characters, not 256"),
 		FieldCase("client_room_id a number", SetField("client_room_id", 5), "client_room_id must be a string"),
 	)
 }
 
-// IntegerCases are the refusals of numbers where strings are not taken.
+// IntegerCases returns the cases of numbers for routes that accept no strings.
 func IntegerCases() []ErrorCase {
-	const sentence = "max_participants must be an integer written without fraction or exponent"
+	const message = "max_participants must be an integer written without fraction or exponent"
 	return []ErrorCase{
-		FieldCase("max_participants a string", SetField("max_participants", "10"), "max_participants must be an integer"),
+		FieldCase("max_participants a string", SetField("max_participants", "10"),
+			"max_participants must be an integer"),
 		FieldCase("empty_timeout a string", SetField("empty_timeout", "10"), "empty_timeout must be an integer"),
 		FieldCase("max_participants true", SetField("max_participants", true), "max_participants must be an integer"),
-		FieldCase("fraction", SetField("max_participants", jsonNumber("5.0")), sentence),
-		FieldCase("exponent", SetField("max_participants", jsonNumber("1e2")), sentence),
-		FieldCase("beyond 64 bits", SetField("max_participants", jsonNumber("99999999999999999999")), "max_participants is out of range: 99999999999999999999"),
+		FieldCase("fraction", SetField("max_participants", jsonNumber("5.0")), message),
+		FieldCase("exponent", SetField("max_participants", jsonNumber("1e2")), message),
+		FieldCase("beyond 64 bits", SetField("max_participants", jsonNumber("99999999999999999999")),
+			"max_participants is out of range: 99999999999999999999"),
 	}
 }
 
-// jsonNumber is a JSON number as it is written.
+// jsonNumber is a JSON number in its exact spelling.
 type jsonNumber string
 
 // MarshalJSON implements json.Marshaler.
 func (n jsonNumber) MarshalJSON() ([]byte, error) { return []byte(n), nil }
 
-// ScheduleCases are the refusals that every creation of a scheduled room has.
+// ScheduleCases returns the cases that every creation of a scheduled room has.
 func ScheduleCases() []ErrorCase {
 	return []ErrorCase{
 		FieldCase("project_id is no UUID", SetField("project_id", "mine"), "project_id must be a UUID"),
 		FieldCase("project_id empty", SetField("project_id", ""), "project_id must be a UUID"),
-		FieldCase("project_id with braces", SetField("project_id", "{01890000-0000-7000-8000-000000000000}"), "project_id must be a UUID"),
+		FieldCase("project_id with braces", SetField("project_id", "{01890000-0000-7000-8000-000000000000}"),
+			"project_id must be a UUID"),
 		FieldCase("start_at missing", RemoveField("start_at"), "start_at is required"),
 		FieldCase("start_at a number", SetField("start_at", 1900000000), "start_at must be a string"),
 	}

@@ -1,6 +1,6 @@
-// Package roomstest tests what versions 3 and 4 have in common, on either of
-// them: creations with their signatures and idempotency keys, and the routes that
-// run a meeting with every error they can answer.
+// Package roomstest contains the tests that versions 3 and 4 share: creations with
+// their signatures and idempotency keys, and the routes that run a meeting, with
+// every error that they can return.
 package roomstest
 
 import (
@@ -26,7 +26,7 @@ import (
 	"parley/internal/store"
 )
 
-// Fixture is the service on a real database, with one project.
+// Fixture is the services with a real database and one project.
 type Fixture struct {
 	DB       *store.DB
 	Projects *project.Service
@@ -36,7 +36,7 @@ type Fixture struct {
 	Issued   key.IssuedCredentials
 }
 
-// NewFixture returns a fresh Bundle.
+// NewFixture returns a Fixture with a new database.
 func NewFixture(t testing.TB) *Fixture {
 	t.Helper()
 	db, err := store.Open(t.Context(), "", t.TempDir())
@@ -47,7 +47,8 @@ func NewFixture(t testing.TB) *Fixture {
 	b := &Fixture{DB: db}
 	b.Projects = project.NewService(db, time.Now, newID, func(id string) { b.Keys.Invalidate(id) })
 	b.Keys = key.NewService(db, b.Projects, time.Now, newID)
-	b.Rooms = room.NewService(db, nil, func() string { return "https://meet.example.org" }, time.Now, newID, slog.New(slog.DiscardHandler))
+	b.Rooms = room.NewService(db, nil, func() string { return "https://meet.example.org" }, time.Now, newID,
+		slog.New(slog.DiscardHandler))
 	o, err := b.Projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	Must(t, err)
 	b.Project, b.Issued, err = b.Keys.CreateProject(t.Context(), o.ID, "Project")
@@ -55,7 +56,7 @@ func NewFixture(t testing.TB) *Fixture {
 	return b
 }
 
-// CreateProject makes another project of the same organization.
+// CreateProject creates another project of the same organization.
 func (b *Fixture) CreateProject(t testing.TB) (project.Project, key.IssuedCredentials) {
 	t.Helper()
 	p, issued, err := b.Keys.CreateProject(t.Context(), b.Project.OrganizationID, "Another")
@@ -63,12 +64,13 @@ func (b *Fixture) CreateProject(t testing.TB) (project.Project, key.IssuedCreden
 	return p, issued
 }
 
-// WithMiddleware puts a handler behind the transport that all APIs share.
+// WithMiddleware wraps a handler in the middleware that all APIs share.
 func WithMiddleware(h http.Handler) http.Handler {
-	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler),
+		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
 }
 
-// Must ends the test on an error.
+// Must fails the test if err is not nil.
 func Must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
@@ -84,7 +86,8 @@ func EncodeJSON(t testing.TB, v any) []byte {
 	return raw
 }
 
-// SignedHeaders returns the headers of a body that is signed with a credential.
+// SignedHeaders returns the headers of a request whose body is signed with a
+// credential.
 func SignedHeaders(credential seal.Secret, body []byte) http.Header {
 	return http.Header{"Content-Type": {"application/json"}, "Hash-Signature": {sign.Legacy(credential.Reveal(), body)}}
 }
@@ -97,10 +100,10 @@ func Description(t testing.TB) []byte {
 	return raw
 }
 
-// DecodeFields reads the JSON object of an answer.
-func DecodeFields(t testing.TB, answer *http.Response) map[string]any {
+// DecodeFields decodes the JSON object of a response.
+func DecodeFields(t testing.TB, resp *http.Response) map[string]any {
 	t.Helper()
-	raw, err := io.ReadAll(answer.Body)
+	raw, err := io.ReadAll(resp.Body)
 	Must(t, err)
 	var fields map[string]any
 	if err := json.Unmarshal(raw, &fields); err != nil {
@@ -109,125 +112,129 @@ func DecodeFields(t testing.TB, answer *http.Response) map[string]any {
 	return fields
 }
 
-// ErrorMessage reads {"error": …}, and nothing else, from an answer. Where the
-// description has it, the sentence stands in message too.
-func ErrorMessage(t testing.TB, answer *http.Response) string {
+// ErrorMessage returns the message of an error response. The body must contain
+// only the field error, and optionally the same text in message.
+func ErrorMessage(t testing.TB, resp *http.Response) string {
 	t.Helper()
-	fields := DecodeFields(t, answer)
+	fields := DecodeFields(t, resp)
 	text, ok := fields["error"].(string)
 	if fields["message"] == fields["error"] {
 		delete(fields, "message")
 	}
 	if !ok || len(fields) != 1 {
-		t.Fatalf("the body of a refusal is %v", fields)
+		t.Fatalf("got body %v, want only an error", fields)
 	}
 	return text
 }
 
-// AssertError holds an answer to a status and the exact words of a refusal.
-func AssertError(t testing.TB, answer *http.Response, status int, words string) {
+// AssertError fails the test unless the response has the status and the exact
+// error message, and the headers of an error.
+func AssertError(t testing.TB, resp *http.Response, status int, message string) {
 	t.Helper()
-	if got := ErrorMessage(t, answer); answer.StatusCode != status || got != words {
-		t.Errorf("got %d %q\nwant %d %q", answer.StatusCode, got, status, words)
+	if got := ErrorMessage(t, resp); resp.StatusCode != status || got != message {
+		t.Errorf("got %d %q\nwant %d %q", resp.StatusCode, got, status, message)
 	}
-	if answer.Header.Get("X-Request-ID") == "" {
+	if resp.Header.Get("X-Request-ID") == "" {
 		t.Error("no X-Request-ID")
 	}
-	if got := answer.Header.Get("WWW-Authenticate"); (status == 401) != (got != "") {
+	if got := resp.Header.Get("WWW-Authenticate"); (status == 401) != (got != "") {
 		t.Errorf("WWW-Authenticate: %q", got)
 	}
-	if got := answer.Header.Get("Retry-After"); got == "" && (status == 429 || status == 503) {
+	if got := resp.Header.Get("Retry-After"); got == "" && (status == 429 || status == 503) {
 		t.Error("no Retry-After")
 	}
 }
 
-// FailingService is rooms whose database is gone, or that a mistake of ours befell.
+// FailingService is a room service whose every method fails with Err.
 type FailingService struct{ Err error }
 
-// CreateQuick implements legacy.Rooms.
+// CreateQuick returns Err.
 func (f FailingService) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
 	return room.Created{}, f.Err
 }
 
-// Schedule implements legacy.Rooms.
+// Schedule returns Err.
 func (f FailingService) Schedule(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
 	return room.Created{}, f.Err
 }
 
-// BeginIdempotent implements legacy.Rooms.
+// BeginIdempotent returns Err.
 func (f FailingService) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {
 	return nil, f.Err
 }
 
-// Get finds no room.
+// Get returns Err.
 func (f FailingService) Get(context.Context, string) (*room.Room, error) { return nil, f.Err }
 
-// MarkAttendance marks nothing.
+// MarkAttendance returns Err.
 func (f FailingService) MarkAttendance(context.Context, string, string, []byte, bool) error {
 	return f.Err
 }
 
-// GetInProject finds no room.
+// GetInProject returns Err.
 func (f FailingService) GetInProject(context.Context, project.Project, string) (*room.Room, error) {
 	return nil, f.Err
 }
 
-// OpenEarly opens nothing.
+// OpenEarly returns Err.
 func (f FailingService) OpenEarly(context.Context, project.Project, string, room.OpenEarlyRequest) (string, error) {
 	return "", f.Err
 }
 
-// Invite invites nobody.
+// Invite returns Err.
 func (f FailingService) Invite(context.Context, project.Project, string, room.Invitation) (string, error) {
 	return "", f.Err
 }
 
-// Reschedule changes nothing.
-func (f FailingService) Reschedule(context.Context, project.Project, string, room.RescheduleRequest) (room.Created, error) {
+// Reschedule returns Err.
+func (f FailingService) Reschedule(context.Context, project.Project, string, room.RescheduleRequest) (
+	room.Created, error,
+) {
 	return room.Created{}, f.Err
 }
 
-// EndByAPI ends nothing.
+// EndByAPI returns Err.
 func (f FailingService) EndByAPI(context.Context, project.Project, string) error { return f.Err }
 
-// RunningRoom finds no room.
+// RunningRoom returns Err.
 func (f FailingService) RunningRoom(context.Context, project.Project, string) (room.RunningRoom, error) {
 	return room.RunningRoom{}, f.Err
 }
 
-// RunningRooms finds no rooms.
+// RunningRooms returns Err.
 func (f FailingService) RunningRooms(context.Context, project.Project) ([]room.RunningRoom, error) {
 	return nil, f.Err
 }
 
-// PastRooms finds no rooms.
+// PastRooms returns Err.
 func (f FailingService) PastRooms(context.Context, project.Project, room.PastQuery) ([]room.PastRoom, int, error) {
 	return nil, 0, f.Err
 }
 
-// List finds no rooms.
+// List returns Err.
 func (f FailingService) List(context.Context, room.ListQuery) ([]room.Summary, bool, error) {
 	return nil, false, f.Err
 }
 
-// Analytics finds no room.
+// Analytics returns Err.
 func (f FailingService) Analytics(context.Context, project.Project, string) (room.Analytics, error) {
 	return room.Analytics{}, f.Err
 }
 
-// SetStatus sets nothing.
+// SetStatus returns Err.
 func (f FailingService) SetStatus(context.Context, string, project.Status) error { return f.Err }
 
-// ErrDatabaseDown is what a database that does not answer is told as.
-var ErrDatabaseDown = &fault.Error{Kind: fault.Unavailable, Message: "the database does not answer, try again in a moment"}
+// ErrDatabaseDown is the error of a database that does not respond.
+var ErrDatabaseDown = &fault.Error{Kind: fault.Unavailable,
+	Message: "the database does not answer, try again in a moment"}
 
-// ExhaustedLimiter is limits that are reached.
+// ExhaustedLimiter is a limiter that is always exhausted.
 type ExhaustedLimiter struct{}
 
-// Allow implements legacy.Rate.
+// Allow implements rooms.RateLimiter.
 func (ExhaustedLimiter) Allow(string) (bool, time.Duration) { return false, 1500 * time.Millisecond }
 
-// RecordAttempt implements legacy.Failures.
+// RecordAttempt reports that the limit is exceeded.
 func (ExhaustedLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
 	return true, 1500 * time.Millisecond
 }
@@ -235,5 +242,5 @@ func (ExhaustedLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
 // CallCounts counts in a plain map, by key and slot.
 type CallCounts map[string]int64
 
-// Add implements legacy.Uses.
+// Add counts one call.
 func (u CallCounts) Add(keyID, slot string) { u[keyID+" "+slot]++ }

@@ -14,55 +14,60 @@ import (
 	"parley/internal/seal"
 )
 
-// CheckIdempotencyKey holds a creation to its Idempotency-Key.
+// CheckIdempotencyKey checks the Idempotency-Key of a creation.
 func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route string, fields map[string]any) {
 	post := func(key string) (*http.Response, string) {
 		body := EncodeJSON(t, fields)
 		header := SignedHeaders(b.Issued.APIKey, body)
 		header.Set("Idempotency-Key", key)
-		answer := c.Do(t, http.MethodPost, route, header, body)
-		raw, err := io.ReadAll(answer.Body)
+		resp := c.Do(t, http.MethodPost, route, header, body)
+		raw, err := io.ReadAll(resp.Body)
 		Must(t, err)
-		answer.Body = io.NopCloser(strings.NewReader(string(raw)))
-		return answer, string(raw)
+		resp.Body = io.NopCloser(strings.NewReader(string(raw)))
+		return resp, string(raw)
 	}
 	refused := fields["max_participants"]
 	fields["max_participants"] = 0
-	answer, _ := post("first")
-	AssertError(t, answer, 400, "max_participants must be between 1 and 1000, not 0") // a refusal is not kept
+	resp, _ := post("first")
+	AssertError(t, resp, 400, "max_participants must be between 1 and 1000, not 0") // an error is not stored
 	fields["max_participants"] = refused
 	SetField("metadata.default_lock_settings", map[string]any{})(fields)
 
 	first, text := post("first")
 	again, same := post("first")
 	if first.StatusCode != 200 || again.StatusCode != 200 || text != same ||
-		first.Header.Get("X-Ignored-Fields") != "metadata.default_lock_settings" || again.Header.Get("X-Ignored-Fields") != first.Header.Get("X-Ignored-Fields") {
-		t.Errorf("the same answer again: %d %s %v\n%d %s %v", first.StatusCode, text, first.Header, again.StatusCode, same, again.Header)
+		first.Header.Get("X-Ignored-Fields") != "metadata.default_lock_settings" ||
+		again.Header.Get("X-Ignored-Fields") != first.Header.Get("X-Ignored-Fields") {
+		t.Errorf("a repeated request: got %d %s %v\nthen %d %s %v\nwant the same response twice",
+			first.StatusCode, text, first.Header, again.StatusCode,
+			same, again.Header)
 	}
 	if other, text := post("another ~ key!"); other.StatusCode != 200 || text == same {
 		t.Errorf("another key is another room: %d %s", other.StatusCode, text)
 	}
-	fields["max_participants"] = 0 // another body, told apart before its fields are looked at
-	answer, _ = post("first")
-	AssertError(t, answer, 422, "this Idempotency-Key was used with another body")
+	fields["max_participants"] = 0 // another body, which is detected before its fields are checked
+	resp, _ = post("first")
+	AssertError(t, resp, 422, "this Idempotency-Key was used with another body")
 	fields["max_participants"] = refused
 
-	end, err := b.Rooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
+	end, err := b.Rooms.BeginIdempotent(t.Context(),
+		&room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
 	Must(t, err)
-	answer, _ = post("running")
-	AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
-	if answer.Header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+	resp, _ = post("running")
+	AssertError(t, resp, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
+	if resp.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
 	}
 	end()
-	if answer, _ = post("running"); answer.StatusCode != 200 {
-		t.Errorf("after it ended: %d", answer.StatusCode)
+	if resp, _ = post("running"); resp.StatusCode != 200 {
+		t.Errorf("after it ended: %d", resp.StatusCode)
 	}
 }
 
-// SendConcurrently sends one signed body many times at once and returns how often each
-// status was answered, and the different bodies of successes.
-func SendConcurrently(t *testing.T, handler http.Handler, credential seal.Secret, route, idempotencyKey string, body []byte) (statuses map[int]int, successes map[string]bool) {
+// SendConcurrently sends one signed body 32 times concurrently. It returns the
+// number of responses by status, and the set of successful bodies.
+func SendConcurrently(t *testing.T, handler http.Handler, credential seal.Secret, route, idempotencyKey string,
+	body []byte) (statuses map[int]int, successes map[string]bool) {
 	t.Helper()
 	statuses, successes = map[int]int{}, map[string]bool{}
 	var mu sync.Mutex
@@ -87,9 +92,10 @@ func SendConcurrently(t *testing.T, handler http.Handler, credential seal.Secret
 	return statuses, successes
 }
 
-// CheckFuzzedBody sends a rightly signed body of any content. PROJECT in it stands for
-// the project's id, which is random in each process.
-func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, target string, credential seal.Secret, body []byte) {
+// CheckFuzzedBody sends an arbitrary body with a correct signature. PROJECT in the
+// body is replaced by the project's id, which differs in each process.
+func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, target string, credential seal.Secret,
+	body []byte) {
 	t.Helper()
 	text := strings.ReplaceAll(string(body), "PROJECT", b.Project.ID)
 	r := httptest.NewRequest(method, target, strings.NewReader(text))
@@ -103,6 +109,6 @@ func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, tar
 		t.Fatalf("%d %s for %q", w.Code, w.Body, text)
 	}
 	if w.Code != 200 && len(ErrorMessage(t, w.Result())) < 10 {
-		t.Fatalf("%s says too little", w.Body)
+		t.Fatalf("the error is too short: %s", w.Body)
 	}
 }

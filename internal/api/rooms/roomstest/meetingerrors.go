@@ -19,16 +19,16 @@ const (
 	roomNotFound = "there is no such room"
 )
 
-// operation is one route with a call that is right.
+// operation is one route with a valid call.
 type operation struct {
 	route              string                                               // with its query
 	fields             func(t testing.TB, h *MeetingFixture) map[string]any // of the body; nil is a GET
-	roomLocation       string                                               // where the room stands: "body", "query", "path" or nowhere
-	needsActiveProject bool                                                 // needs a project that admits
-	idempotent         bool                                                 // takes an Idempotency-Key
-	endedMessage       string                                               // what is said of a room that is over; "" where it is no matter
+	roomLocation       string                                               // of room_id: "body", "query", "path" or ""
+	needsActiveProject bool                                                 // requires an active project
+	idempotent         bool                                                 // accepts an Idempotency-Key
+	endedMessage       string                                               // the error for a room that is over, if any
 	errorCases         []ErrorCase                                          // of fields
-	invalidQueries     map[string]string                                    // wrong queries and what is said of them
+	invalidQueries     map[string]string                                    // wrong queries and their errors
 }
 
 func withScheduledRoom(more map[string]any) func(testing.TB, *MeetingFixture) map[string]any {
@@ -45,47 +45,67 @@ func (h *MeetingFixture) operations() []operation {
 	long := strings.Repeat("é", 256)
 	const over = "the room is over already: its state is ended"
 	person := func() map[string]any { return map[string]any{"name": "Bela", "client_user_id": "4712"} }
-	inRoom := map[string]string{"": "room_id is required in the query", "?room_id=a&room_id=b": "room_id must be sent at most once",
-		"?room_id=%zz": "room_id in the query is not percent-encoded correctly"}
+	inRoom := map[string]string{"": "room_id is required in the query",
+		"?room_id=a&room_id=b": "room_id must be sent at most once",
+		"?room_id=%zz":         "room_id in the query is not percent-encoded correctly"}
 	all := []operation{
-		{route: "/rooms/start_schedule_room", fields: withScheduledRoom(map[string]any{"name": "Amina", "external_user_id": "4711"}), roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: over, errorCases: []ErrorCase{
-			FieldCase("name missing", RemoveField("name"), "name is required"),
-			FieldCase("name blank", SetField("name", " "), "name must have 1 to 255 characters and not be blank"),
-			FieldCase("name too long", SetField("name", long), "name must have at most 255 characters, not 256"),
-			FieldCase("external_user_id of somebody else", SetField("external_user_id", "4712"), "external_user_id cannot first be assigned at start: leave it out, or send that of the room's creation"),
-			FieldCase("external_user_id a number", SetField("external_user_id", 4711), "external_user_id must be a string"),
-		}},
-		{route: "/rooms/join_room", roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: over,
+		{route: "/rooms/start_schedule_room",
+			fields:       withScheduledRoom(map[string]any{"name": "Amina", "external_user_id": "4711"}),
+			roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: over,
+			errorCases: []ErrorCase{
+				FieldCase("name missing", RemoveField("name"), "name is required"),
+				FieldCase("name blank", SetField("name", " "), "name must have 1 to 255 characters and not be blank"),
+				FieldCase("name too long", SetField("name", long), "name must have at most 255 characters, not 256"),
+				FieldCase("external_user_id of somebody else", SetField("external_user_id", "4712"),
+					"external_user_id cannot first be assigned at start: "+
+						"leave it out, or send that of the room's creation"),
+				FieldCase("external_user_id a number", SetField("external_user_id", 4711),
+					"external_user_id must be a string"),
+			}},
+		{route: "/rooms/join_room", roomLocation: "body", needsActiveProject: true, idempotent: true,
+			endedMessage: over,
 			fields: func(t testing.TB, h *MeetingFixture) map[string]any {
 				return withScheduledRoom(map[string]any{"user_info": person()})(t, h)
 			}, errorCases: append(expiryCases(),
 				FieldCase("user_info missing", RemoveField("user_info"), "user_info is required"),
 				FieldCase("user_info a text", SetField("user_info", "Bela"), "user_info must be an object"),
 				FieldCase("name missing", SetField("user_info.name", nil), "user_info.name is required"),
-				FieldCase("name blank", SetField("user_info.name", ""), "user_info.name must have 1 to 255 characters and not be blank"),
-				FieldCase("name too long", SetField("user_info.name", long), "user_info.name must have at most 255 characters, not 256"),
-				FieldCase("client_user_id too long", SetField("user_info.client_user_id", long), "user_info.client_user_id must have at most 255 characters, not 256"),
-				FieldCase("is_admin a text", SetField("user_info.is_admin", "true"), "user_info.is_admin must be true or false"),
-				ErrorCase{Name: "hidden", Change: SetField("user_info.is_hidden", true), Status: 403, Message: "user_info.is_hidden needs the project's setting hidden_participants, which is off"},
+				FieldCase("name blank", SetField("user_info.name", ""),
+					"user_info.name must have 1 to 255 characters and not be blank"),
+				FieldCase("name too long", SetField("user_info.name", long),
+					"user_info.name must have at most 255 characters, not 256"),
+				FieldCase("client_user_id too long", SetField("user_info.client_user_id", long),
+					"user_info.client_user_id must have at most 255 characters, not 256"),
+				FieldCase("is_admin a text", SetField("user_info.is_admin", "true"),
+					"user_info.is_admin must be true or false"),
+				ErrorCase{Name: "hidden", Change: SetField("user_info.is_hidden", true), Status: 403,
+					Message: "user_info.is_hidden needs the project's setting hidden_participants, which is off"},
 			)},
-		{route: "/rooms/create_invitation_link", fields: withScheduledRoom(map[string]any{"role": "viewer", "user_id": "4712"}), roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: over, errorCases: append(expiryCases(),
-			FieldCase("role missing", RemoveField("role"), "role is required"),
-			FieldCase("role of nobody", SetField("role", "host"), "role must be admin or viewer"),
-			FieldCase("role a number", SetField("role", 1), "role must be a string"),
-			FieldCase("user_id too long", SetField("user_id", long), "user_id must have at most 255 characters, not 256"),
-		)},
+		{route: "/rooms/create_invitation_link",
+			fields: withScheduledRoom(map[string]any{"role": "viewer", "user_id": "4712"}), roomLocation: "body",
+			needsActiveProject: true, idempotent: true, endedMessage: over, errorCases: append(expiryCases(),
+				FieldCase("role missing", RemoveField("role"), "role is required"),
+				FieldCase("role of nobody", SetField("role", "host"), "role must be admin or viewer"),
+				FieldCase("role a number", SetField("role", 1), "role must be a string"),
+				FieldCase("user_id too long", SetField("user_id", long),
+					"user_id must have at most 255 characters, not 256"),
+			)},
 		{route: "/rooms/room_status", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/rooms/get_active_room_info", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/rooms/get_active_rooms_info"},
 		{route: "/rooms/end_room", fields: withScheduledRoom(nil), roomLocation: "body", endedMessage: over},
-		{route: "/rooms/fetch_past_rooms", fields: func(testing.TB, *MeetingFixture) map[string]any { return map[string]any{} }, errorCases: []ErrorCase{
+		{route: "/rooms/fetch_past_rooms", fields: func(testing.TB,
+			*MeetingFixture) map[string]any {
+			return map[string]any{}
+		}, errorCases: []ErrorCase{
 			FieldCase("limit 0", SetField("limit", 0), "limit must be between 1 and 100, not 0"),
 			FieldCase("limit 101", SetField("limit", 101), "limit must be between 1 and 100, not 101"),
 			FieldCase("limit a text", SetField("limit", "20"), "limit must be an integer"),
 			FieldCase("from -1", SetField("from", -1), "from must be between 0 and 1000000000, not -1"),
 			FieldCase("order_by", SetField("order_by", "desc"), "order_by must be ASC or DESC"),
 			FieldCase("room_ids a text", SetField("room_ids", unknownID), "room_ids must be a list of strings"),
-			FieldCase("101 room_ids", SetField("room_ids", make([]string, 101)), "room_ids must have at most 100 entries, not 101"),
+			FieldCase("101 room_ids", SetField("room_ids", make([]string, 101)),
+				"room_ids must have at most 100 entries, not 101"),
 		}},
 		{route: "/rooms/list_rooms", invalidQueries: map[string]string{
 			"?limit=0":            "limit must be a whole number of at least 1, in digits; more than 100 means 100",
@@ -97,36 +117,44 @@ func (h *MeetingFixture) operations() []operation {
 			"?x=%zz&cursor=%00":   "cursor must be the next_cursor of an earlier answer",
 			"?state=ended&state=": "state must be sent at most once",
 		}},
-		{route: "/rooms/reschedule_room", roomLocation: "body", needsActiveProject: true, idempotent: true, endedMessage: "only a scheduled room can be rescheduled, and this one is ended",
+		{route: "/rooms/reschedule_room", roomLocation: "body", needsActiveProject: true, idempotent: true,
+			endedMessage: "only a scheduled room can be rescheduled, and this one is ended",
 			fields: func(t testing.TB, h *MeetingFixture) map[string]any {
-				return withScheduledRoom(map[string]any{"start_at": h.StartAt(h.Now.Add(2 * time.Hour)), "metadata": map[string]any{"room_title": "Later"}})(t, h)
+				return withScheduledRoom(map[string]any{"start_at": h.StartAt(h.Now.Add(2 * time.Hour)),
+					"metadata": map[string]any{"room_title": "Later"}})(t, h)
 			}, errorCases: []ErrorCase{
 				FieldCase("start_at wrong", SetField("start_at", "tomorrow"), h.InvalidStartMessage+`"tomorrow"`),
-				FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"), "start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
-				FieldCase("max_participants 0", SetField("max_participants", 0), "max_participants must be between 1 and 1000, not 0"),
-				FieldCase("empty_timeout 86401", SetField("empty_timeout", 86401), "empty_timeout must be between 0 and 86400, not 86401"),
-				FieldCase("room_title too long", SetField("metadata.room_title", long), "metadata.room_title must have at most 255 characters, not 256"),
+				FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"),
+					"start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
+				FieldCase("max_participants 0", SetField("max_participants", 0),
+					"max_participants must be between 1 and 1000, not 0"),
+				FieldCase("empty_timeout 86401", SetField("empty_timeout", 86401),
+					"empty_timeout must be between 0 and 86400, not 86401"),
+				FieldCase("room_title too long", SetField("metadata.room_title", long),
+					"metadata.room_title must have at most 255 characters, not 256"),
 				FieldCase("metadata a list", SetField("metadata", []int{}), "metadata must be an object"),
 			}},
 		{route: "/analytics/get_analytics", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/analytics/export_attendance", roomLocation: "query", invalidQueries: inRoom},
 	}
 	if h.HasEvents {
-		const wrongAfter, wrongLimit = "after must be a whole number from 0 to 9007199254740991, in digits", "limit must be a whole number of at least 1, in digits; more than 100 means 100"
-		all = append(all, operation{route: "/rooms/{room_id}/events", roomLocation: "path", invalidQueries: map[string]string{
-			"?after=":                        wrongAfter,
-			"?after=-1":                      wrongAfter,
-			"?after=%2B1":                    wrongAfter,
-			"?after=1.0":                     wrongAfter,
-			"?after=9007199254740992":        wrongAfter,
-			"?after=99999999999999999999999": wrongAfter,
-			"?after=%zz":                     "after in the query is not percent-encoded correctly",
-			"?after=1&after=1":               "after must be sent at most once",
-			"?after=1&limit=0":               wrongLimit,
-			"?limit=":                        wrongLimit,
-			"?limit=1e2":                     wrongLimit,
-			"?limit=1&limit=2":               "limit must be sent at most once",
-		}})
+		const wrongAfter, wrongLimit = "after must be a whole number from 0 to 9007199254740991, in digits",
+			"limit must be a whole number of at least 1, in digits; more than 100 means 100"
+		all = append(all, operation{route: "/rooms/{room_id}/events", roomLocation: "path",
+			invalidQueries: map[string]string{
+				"?after=":                        wrongAfter,
+				"?after=-1":                      wrongAfter,
+				"?after=%2B1":                    wrongAfter,
+				"?after=1.0":                     wrongAfter,
+				"?after=9007199254740992":        wrongAfter,
+				"?after=99999999999999999999999": wrongAfter,
+				"?after=%zz":                     "after in the query is not percent-encoded correctly",
+				"?after=1&after=1":               "after must be sent at most once",
+				"?after=1&limit=0":               wrongLimit,
+				"?limit=":                        wrongLimit,
+				"?limit=1e2":                     wrongLimit,
+				"?limit=1&limit=2":               "limit must be sent at most once",
+			}})
 	}
 	return all
 }
@@ -134,12 +162,13 @@ func (h *MeetingFixture) operations() []operation {
 func expiryCases() []ErrorCase {
 	return []ErrorCase{
 		FieldCase("expires_in -1", SetField("expires_in", -1), "expires_in must be between 0 and 31622400, not -1"),
-		FieldCase("expires_in beyond what a duration holds", SetField("expires_in", 9223372036854775807), "expires_in must be between 0 and 31622400, not 9223372036854775807"),
+		FieldCase("expires_in beyond what a duration holds", SetField("expires_in", 9223372036854775807),
+			"expires_in must be between 0 and 31622400, not 9223372036854775807"),
 		FieldCase("expires_in a text", SetField("expires_in", "60"), "expires_in must be an integer"),
 	}
 }
 
-// request is a call that can be changed before it goes out.
+// request is a call that a test can change before it is sent.
 type request struct {
 	method, target string
 	body           []byte
@@ -162,7 +191,7 @@ func (o operation) validRequest(t testing.TB, h *MeetingFixture) request {
 
 func withPathRoom(route, id string) string { return strings.Replace(route, "{room_id}", id, 1) }
 
-// requestFor is the call about another room.
+// requestFor returns the call for another room.
 func (o operation) requestFor(t testing.TB, h *MeetingFixture, id string) request {
 	s := o.validRequest(t, h)
 	switch o.roomLocation {
@@ -187,15 +216,15 @@ func (h *MeetingFixture) send(t testing.TB, s request, change func(http.Header))
 	return h.Checker.Do(t, s.method, s.target, header, s.body)
 }
 
-// CheckErrors meets every documented answer of every route.
+// CheckErrors checks every documented response of every route.
 func (h *MeetingFixture) CheckErrors(t *testing.T) {
 	other, issued := h.CreateProject(t)
 	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}))
 	Must(t, err)
 	for _, op := range h.operations() {
 		t.Run(strings.Trim(op.route, "/"), func(t *testing.T) {
-			if answer := h.send(t, op.validRequest(t, h), nil); answer.StatusCode != 200 {
-				t.Fatalf("%d %s", answer.StatusCode, ErrorMessage(t, answer))
+			if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
+				t.Fatalf("%d %s", resp.StatusCode, ErrorMessage(t, resp))
 			}
 			h.checkSignatures(t, op, issued)
 			h.checkBodies(t, op)
@@ -207,7 +236,8 @@ func (h *MeetingFixture) CheckErrors(t *testing.T) {
 				})
 			}
 			for query, sentence := range op.invalidQueries {
-				AssertError(t, h.send(t, request{method: http.MethodGet, target: withPathRoom(h.Prefix+op.route, unknownID) + query}, nil), 400, sentence)
+				AssertError(t, h.send(t, request{method: http.MethodGet,
+					target: withPathRoom(h.Prefix+op.route, unknownID) + query}, nil), 400, sentence)
 			}
 			if op.roomLocation != "" {
 				for _, id := range []string{unknownID, "mine", "%00", elsewhere.ID, strings.ToUpper(elsewhere.ID)} {
@@ -230,7 +260,7 @@ func (h *MeetingFixture) CheckErrors(t *testing.T) {
 	}
 }
 
-// checkSignatures are calls that have not shown who makes them.
+// checkSignatures checks calls with wrong signatures.
 func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.IssuedCredentials) {
 	s := op.validRequest(t, h)
 	signed := func(secret, method, target, at, once string) func(http.Header) {
@@ -241,13 +271,15 @@ func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.I
 	}
 	secret, now := h.Issued.GatewaySecret.Reveal(), sign.FormatTimestamp(time.Now())
 	for name, change := range map[string]func(http.Header){
-		"another secret":              signed("gs_other", s.method, s.target, now, ""),
-		"the API key as the secret":   signed(h.Issued.APIKey.Reveal(), s.method, s.target, now, ""),
-		"another project's secret":    signed(other.GatewaySecret.Reveal(), s.method, s.target, now, ""),
-		"another method":              signed(secret, "PUT", s.target, now, ""),
-		"another target":              signed(secret, s.method, s.target+"?", now, ""),
-		"a stale timestamp":           signed(secret, s.method, s.target, sign.FormatTimestamp(time.Now().Add(-302*time.Second)), ""),
-		"a timestamp too far ahead":   signed(secret, s.method, s.target, sign.FormatTimestamp(time.Now().Add(302*time.Second)), ""),
+		"another secret":            signed("gs_other", s.method, s.target, now, ""),
+		"the API key as the secret": signed(h.Issued.APIKey.Reveal(), s.method, s.target, now, ""),
+		"another project's secret":  signed(other.GatewaySecret.Reveal(), s.method, s.target, now, ""),
+		"another method":            signed(secret, "PUT", s.target, now, ""),
+		"another target":            signed(secret, s.method, s.target+"?", now, ""),
+		"a stale timestamp": signed(secret, s.method, s.target,
+			sign.FormatTimestamp(time.Now().Add(-302*time.Second)), ""),
+		"a timestamp too far ahead": signed(secret, s.method, s.target,
+			sign.FormatTimestamp(time.Now().Add(302*time.Second)), ""),
 		"milliseconds":                signed(secret, s.method, s.target, now+"000", ""),
 		"an Idempotency-Key not sent": signed(secret, s.method, s.target, now, "once"),
 		"an unknown key":              func(header http.Header) { header.Set("Api-Key", "pk_other") },
@@ -256,8 +288,11 @@ func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.I
 		"no timestamp":                func(header http.Header) { header.Del("Timestamp") },
 		"no signature":                func(header http.Header) { header.Del("Hash-Signature") },
 		"two timestamps":              func(header http.Header) { header.Add("Timestamp", now) },
-		"two signatures":              func(header http.Header) { header.Add("Hash-Signature", header.Get("Hash-Signature")) },
-		"two keys":                    func(header http.Header) { header.Add("Api-Key", header.Get("Api-Key")) },
+		"two signatures": func(header http.Header) {
+			header.Add("Hash-Signature",
+				header.Get("Hash-Signature"))
+		},
+		"two keys": func(header http.Header) { header.Add("Api-Key", header.Get("Api-Key")) },
 		"a body signature": func(header http.Header) {
 			header.Del("Timestamp")
 			message := s.body
@@ -270,11 +305,12 @@ func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.I
 		t.Run(name, func(t *testing.T) { AssertError(t, h.send(t, s, change), 401, "invalid signature") })
 	}
 	if s.method == http.MethodPost { // an Idempotency-Key is signed with the rest
-		AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Idempotency-Key", "once") }), 401, "invalid signature")
+		AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Idempotency-Key", "once") }), 401,
+			"invalid signature")
 	}
 }
 
-// checkBodies are requests that are wrong as a whole.
+// checkBodies checks wrong methods, content types and bodies.
 func (h *MeetingFixture) checkBodies(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
 	takes := map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[s.method]
@@ -295,48 +331,54 @@ func (h *MeetingFixture) checkBodies(t *testing.T, op operation) {
 			}), wrong.Status, wrong.Message)
 		})
 	}
-	for body, sentence := range map[string]string{"": "the body ends before its JSON does", "[]": "the body must be a JSON object",
+	for body, sentence := range map[string]string{"": "the body ends before its JSON does",
+		"[]":                            "the body must be a JSON object",
 		`{"room_id":"a","room_id":"b"}`: "the body has a field twice: room_id"} {
 		s.body = []byte(body)
 		AssertError(t, h.send(t, s, nil), 400, sentence)
 	}
 }
 
-// checkIdempotencyKey sends a creation again.
+// checkIdempotencyKey repeats a creation.
 func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
 	s.key = "first " + op.route
 	first, again := h.send(t, s, nil), h.send(t, s, nil)
-	if a, b := EncodeJSON(t, DecodeFields(t, first)), EncodeJSON(t, DecodeFields(t, again)); first.StatusCode != 200 || again.StatusCode != 200 || string(a) != string(b) {
-		t.Errorf("the same answer again: %d %s, %d %s", first.StatusCode, a, again.StatusCode, b)
+	if a, b := EncodeJSON(t, DecodeFields(t, first)), EncodeJSON(t, DecodeFields(t, again)); first.StatusCode != 200 ||
+		again.StatusCode != 200 || string(a) != string(b) {
+		t.Errorf("a repeated request: got %d %s, then %d %s, want the same response twice",
+			first.StatusCode, a, again.StatusCode, b)
 	}
 	s.body = op.validRequest(t, h).body
 	AssertError(t, h.send(t, s, nil), 422, "this Idempotency-Key was used with another body")
 	s.key = strings.Repeat("k", 256)
 	AssertError(t, h.send(t, s, nil), 400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters")
 	s.key = "running"
-	end, err := h.LiveRooms.BeginIdempotent(t.Context(), &room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
+	end, err := h.LiveRooms.BeginIdempotent(t.Context(),
+		&room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
 	Must(t, err)
-	answer := h.send(t, s, nil)
-	if AssertError(t, answer, 409, "a request with this Idempotency-Key is still under way, try again in a moment"); answer.Header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+	resp := h.send(t, s, nil)
+	if AssertError(t, resp, 409,
+		"a request with this Idempotency-Key is still under way, try again in a moment"); resp.Header.Get("Retry-After") != "1" {
+		t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
 	}
 	end()
 }
 
-// checkProjectStatus are such as admit nobody.
+// checkProjectStatus checks calls for inactive and suspended projects.
 func (h *MeetingFixture) checkProjectStatus(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
 	Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))
-	if answer := h.send(t, s, nil); op.needsActiveProject {
-		AssertError(t, answer, 403, "the project is inactive")
-	} else if answer.StatusCode != 200 {
-		t.Errorf("an inactive project: %d %s", answer.StatusCode, ErrorMessage(t, answer))
+	if resp := h.send(t, s, nil); op.needsActiveProject {
+		AssertError(t, resp, 403, "the project is inactive")
+	} else if resp.StatusCode != 200 {
+		t.Errorf("an inactive project: %d %s", resp.StatusCode, ErrorMessage(t, resp))
 	}
 	Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active))
 	Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
 	AssertError(t, h.send(t, s, nil), 403, "the project is suspended")
-	AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Hash-Signature", "00") }), 401, "invalid signature")
+	AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Hash-Signature", "00") }), 401,
+		"invalid signature")
 	Must(t, h.Projects.Resume(t.Context(), h.Project.ID))
 }
 
@@ -344,14 +386,16 @@ func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
 	wrong := func(header http.Header) { header.Set("Hash-Signature", "00") }
 	reads := op.fields == nil || op.route == "/rooms/fetch_past_rooms"
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)}, func() {
-		AssertError(t, h.send(t, s, nil), 429, "too many calls with this key, try again later")
-		AssertError(t, h.send(t, s, wrong), 401, "invalid signature")
-	})
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads), Failures: ExhaustedLimiter{}}, func() {
+	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)},
+		func() {
+			AssertError(t, h.send(t, s, nil), 429, "too many calls with this key, try again later")
+			AssertError(t, h.send(t, s, wrong), 401, "invalid signature")
+		})
+	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
+		Failures: ExhaustedLimiter{}}, func() {
 		AssertError(t, h.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
-		if answer := h.send(t, op.validRequest(t, h), nil); answer.StatusCode != 200 {
-			t.Errorf("a valid call: %d", answer.StatusCode)
+		if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
+			t.Errorf("a valid call: %d", resp.StatusCode)
 		}
 	})
 	if h.EndedHandler != nil {
@@ -363,12 +407,14 @@ func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 
 func (h *MeetingFixture) checkServerErrors(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
-	h.withRooms(FailingService{Err: errors.New("secret cause")}, rooms.Limits{}, func() { AssertError(t, h.send(t, s, nil), 500, "internal error") })
-	h.withRooms(FailingService{Err: ErrDatabaseDown}, rooms.Limits{}, func() { AssertError(t, h.send(t, s, nil), 503, ErrDatabaseDown.Message) })
+	h.withRooms(FailingService{Err: errors.New("secret cause")}, rooms.Limits{},
+		func() { AssertError(t, h.send(t, s, nil), 500, "internal error") })
+	h.withRooms(FailingService{Err: ErrDatabaseDown}, rooms.Limits{},
+		func() { AssertError(t, h.send(t, s, nil), 503, ErrDatabaseDown.Message) })
 }
 
-func (h *MeetingFixture) withRooms(rooms MeetingRooms, limits rooms.Limits, work func()) {
-	h.Checker.WithHandler(WithMiddleware(h.Serve(rooms, limits, DefaultOptions)), work)
+func (h *MeetingFixture) withRooms(service MeetingRooms, limits rooms.Limits, work func()) {
+	h.Checker.WithHandler(WithMiddleware(h.Serve(service, limits, DefaultOptions)), work)
 }
 
 func limiterExhaustedIf(spent bool) rooms.RateLimiter {

@@ -17,9 +17,8 @@ import (
 	"parley/internal/store/storetest"
 )
 
-// MeetingRooms is what either version needs of the rooms.
+// MeetingRooms is the part of the room service that both versions call.
 type MeetingRooms interface {
-	rooms.Rooms
 	rooms.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
 	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
@@ -29,22 +28,22 @@ type MeetingRooms interface {
 type Version struct {
 	Prefix string // "/api/v3"
 	Serve  func(rooms MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler
-	// StartAt writes a start time as the version reads it, and InvalidStartMessage is
-	// what it says of one that is not.
+	// StartAt formats a start time for the version. InvalidStartMessage is the
+	// version's error for an invalid start time, without the value.
 	StartAt             func(at time.Time) string
 	InvalidStartMessage string
-	// Ended serves the version after its end; nil where it has none.
+	// EndedHandler serves the version after its end; nil if it has none.
 	EndedHandler http.Handler
-	// ReturnsLink says whether the answer to reschedule_room has a link.
+	// ReturnsLink reports whether the response of reschedule_room has a link.
 	ReturnsLink bool
-	// Events says whether a room's events can be read.
+	// HasEvents reports whether the version can list the events of a room.
 	HasEvents bool
 }
 
-// DefaultOptions are those of an ordinary server.
+// DefaultOptions are the options of a server with default settings.
 var DefaultOptions = rooms.Options{Skew: 5 * time.Minute}
 
-// MeetingFixture is a version on a real database, with rooms in which people can be.
+// MeetingFixture is a version with a real database and rooms that people can join.
 type MeetingFixture struct {
 	*Fixture
 	Version
@@ -53,7 +52,7 @@ type MeetingFixture struct {
 	Now       time.Time
 }
 
-// NewMeetingFixture returns a House. The checker collects what it meets.
+// NewMeetingFixture returns a MeetingFixture for a version and its description.
 func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) *MeetingFixture {
 	h := &MeetingFixture{Fixture: b, Version: v, Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
 	h.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
@@ -62,7 +61,8 @@ func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) 
 	return h
 }
 
-// ErrorTests has another checker of the same description collect every refusal.
+// ErrorTests returns a test that runs CheckErrors with another checker of the same
+// description.
 func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
 	return func(t *testing.T) {
 		h.Checker = c
@@ -70,7 +70,7 @@ func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
 	}
 }
 
-// engine is a media engine in which nothing happens by itself.
+// engine is a media engine that does nothing.
 type engine struct{ room.Media }
 
 func (engine) Open(context.Context, room.MediaSession) error                    { return nil }
@@ -84,8 +84,10 @@ func (engine) UpdatePermissions(context.Context, string, string, room.Role, room
 func (engine) SendMessage(context.Context, string, []string, room.Message) error { return nil }
 func (engine) Remove(context.Context, string, string) error                      { return nil }
 
-// V5SignedHeaders returns the headers of a call that is signed with SVC-HMAC-V5-1.
-func V5SignedHeaders(credentials key.IssuedCredentials, method, target, idempotencyKey string, body []byte) http.Header {
+// V5SignedHeaders returns the headers of a call that is signed with
+// SVC-HMAC-V5-1.
+func V5SignedHeaders(credentials key.IssuedCredentials, method, target, idempotencyKey string,
+	body []byte) http.Header {
 	at := sign.FormatTimestamp(time.Now())
 	h := http.Header{"Api-Key": {credentials.APIKey.Reveal()}, "Timestamp": {at},
 		"Hash-Signature": {sign.V5(credentials.GatewaySecret.Reveal(), method, target, at, idempotencyKey, body)}}
@@ -98,7 +100,7 @@ func V5SignedHeaders(credentials key.IssuedCredentials, method, target, idempote
 	return h
 }
 
-// Call sends a rightly signed call; fields are its body, or nil for a GET.
+// Call sends a correctly signed call. fields are its body; nil sends a GET.
 func (h *MeetingFixture) Call(t testing.TB, route string, fields map[string]any) *http.Response {
 	t.Helper()
 	method, body := http.MethodGet, []byte(nil)
@@ -108,18 +110,18 @@ func (h *MeetingFixture) Call(t testing.TB, route string, fields map[string]any)
 	return h.Checker.Do(t, method, h.Prefix+route, V5SignedHeaders(h.Issued, method, h.Prefix+route, "", body), body)
 }
 
-// MustCall is Call, for one that has to succeed.
+// MustCall is Call for a call that must succeed with 200.
 func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]any) map[string]any {
 	t.Helper()
-	answer := h.Call(t, route, fields)
-	out := DecodeFields(t, answer)
-	if answer.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %v", route, answer.StatusCode, out)
+	resp := h.Call(t, route, fields)
+	out := DecodeFields(t, resp)
+	if resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %v", route, resp.StatusCode, out)
 	}
 	return out
 }
 
-// CreateScheduled makes a room that opens in an hour, Quick one that is open.
+// CreateScheduled creates a room that opens in an hour and returns its id.
 func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
 	t.Helper()
 	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
@@ -127,7 +129,7 @@ func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
 	return created.ID
 }
 
-// CreateQuick makes a room that is open.
+// CreateQuick creates an open room and returns its id.
 func (h *MeetingFixture) CreateQuick(t testing.TB) string {
 	t.Helper()
 	created, err := h.LiveRooms.CreateQuick(t.Context(), h.Project, h.roomRequest(time.Time{}))
@@ -136,11 +138,12 @@ func (h *MeetingFixture) CreateQuick(t testing.TB) string {
 }
 
 func (h *MeetingFixture) roomRequest(startAt time.Time) room.CreateRequest {
-	return room.CreateRequest{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup", WelcomeMessage: "Hello", Name: "Amina",
+	return room.CreateRequest{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup",
+		WelcomeMessage: "Hello", Name: "Amina",
 		ExternalUserID: "4711", WebhookURL: "https://example.org/hook"}
 }
 
-// Join lets somebody in with a link and returns who they are.
+// Join joins a room with a link.
 func (h *MeetingFixture) Join(t testing.TB, link, name string, browser int) room.Admission {
 	t.Helper()
 	place, token, _ := strings.Cut(link, "#t=")
@@ -151,7 +154,7 @@ func (h *MeetingFixture) Join(t testing.TB, link, name string, browser int) room
 	return a
 }
 
-// Leave is somebody's goodbye.
+// Leave ends the connection of a participant.
 func (h *MeetingFixture) Leave(a room.Admission, browser int) {
 	h.LiveRooms.ParticipantLeft(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now, room.LeftByChoice)
 }

@@ -10,44 +10,48 @@ import (
 	"parley/internal/room"
 )
 
-// CheckErrorOrder mends a request fault by fault, to hold the order of checks.
+// CheckErrorOrder fixes a request error by error, to check the order of the checks.
 func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
-	busy := &StubLimiter{}
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: busy}, func() {
+	limiter := &StubLimiter{}
+	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiter}, func() {
 		over, id, path := h.CreateQuick(t), h.CreateQuick(t), h.Prefix+"/rooms/join_room"
 		_, err := h.LiveRooms.End(t.Context(), over, room.EndedAPI)
 		Must(t, err)
-		busy.AllowAll = true
-		used := request{method: http.MethodPost, target: path, key: "used", body: EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
-		if answer := h.send(t, used, nil); answer.StatusCode != http.StatusOK {
-			t.Fatalf("the first link: %d", answer.StatusCode)
+		limiter.AllowAll = true
+		used := request{method: http.MethodPost, target: path, key: "used",
+			body: EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
+		if resp := h.send(t, used, nil); resp.StatusCode != http.StatusOK {
+			t.Fatalf("the first link: %d", resp.StatusCode)
 		}
-		busy.AllowAll = false
+		limiter.AllowAll = false
 		Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))
 		Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
 
-		s := request{method: http.MethodDelete, target: path + "/x", body: []byte(strings.Repeat("x", 65537)), key: strings.Repeat("k", 256)}
+		s := request{method: http.MethodDelete, target: path + "/x", body: []byte(strings.Repeat("x", 65537)),
+			key: strings.Repeat("k", 256)}
 		kind, signature := "text/plain", "00"
 		body := func(roomID, name string) func() {
 			return func() {
 				s.body = EncodeJSON(t, map[string]any{"room_id": roomID, "user_info": map[string]any{"name": name}})
 			}
 		}
-		for _, fault := range []struct {
-			status   int
-			sentence string
-			mend     func()
+		for _, tc := range []struct {
+			status  int
+			message string
+			fix     func()
 		}{
 			{404, "there is no such path in this version of the API", func() { s.target = path }},
 			{405, "this path takes POST, not DELETE", func() { s.method = http.MethodPost }},
 			{415, "the header Content-Type must be application/json (UTF-8)", func() { kind = "application/json" }},
 			{413, "the body must not be larger than 65536 bytes", func() { s.body = []byte("{") }},
 			{401, "invalid signature", func() { signature = "" }},
-			{429, "too many calls with this key, try again later", func() { busy.AllowAll = true }},
+			{429, "too many calls with this key, try again later", func() { limiter.AllowAll = true }},
 			{403, "the project is suspended", func() { Must(t, h.Projects.Resume(t.Context(), h.Project.ID)) }},
-			{403, "the project is inactive", func() { Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active)) }},
+			{403, "the project is inactive",
+				func() { Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active)) }},
 			{400, "the body ends before its JSON does", body("mine", "")},
-			{400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters", func() { s.key = "used" }},
+			{400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters",
+				func() { s.key = "used" }},
 			{422, "this Idempotency-Key was used with another body", func() { s.key = "fresh" }},
 			{404, roomNotFound, body(over, "")},
 			{400, "user_info.name must have 1 to 255 characters and not be blank", body(over, "A")},
@@ -58,11 +62,11 @@ func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
 				if signature != "" {
 					header.Set("Hash-Signature", signature)
 				}
-			}), fault.status, fault.sentence)
-			fault.mend()
+			}), tc.status, tc.message)
+			tc.fix()
 		}
-		if answer := h.send(t, s, nil); answer.StatusCode != http.StatusOK {
-			t.Errorf("with nothing left to mend: %d %s", answer.StatusCode, ErrorMessage(t, answer))
+		if resp := h.send(t, s, nil); resp.StatusCode != http.StatusOK {
+			t.Errorf("after all fixes: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 		}
 	})
 }

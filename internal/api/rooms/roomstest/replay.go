@@ -9,9 +9,10 @@ import (
 	"parley/internal/api/rooms"
 )
 
-// CheckReplays sends captured requests again: each takes effect once.
+// CheckReplays sends captured requests again and checks that each takes effect
+// only once.
 func (h *MeetingFixture) CheckReplays(t *testing.T) {
-	const refusal = "this signed request was carried out already: sign each request with a current timestamp, " +
+	const alreadyUsed = "this signed request was carried out already: sign each request with a current timestamp, " +
 		"and send a different Idempotency-Key with each of two equal requests in one second"
 	for route, more := range map[string]map[string]any{
 		"/rooms/join_room":              {"user_info": map[string]any{"name": "Bela", "is_admin": true}},
@@ -27,14 +28,16 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		}
 		upper := captured.Clone()
 		upper.Set("Hash-Signature", strings.ToUpper(captured.Get("Hash-Signature")))
-		if answer := send(captured); answer.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", route, answer.StatusCode)
+		if resp := send(captured); resp.StatusCode != http.StatusOK {
+			t.Errorf("%s: %d", route, resp.StatusCode)
 		}
-		AssertError(t, send(captured), http.StatusConflict, refusal)
-		AssertError(t, send(upper), http.StatusConflict, refusal)
-		one, two := V5SignedHeaders(h.Issued, http.MethodPost, target, "one", body), V5SignedHeaders(h.Issued, http.MethodPost, target, "two", body)
+		AssertError(t, send(captured), http.StatusConflict, alreadyUsed)
+		AssertError(t, send(upper), http.StatusConflict, alreadyUsed)
+		one, two := V5SignedHeaders(h.Issued, http.MethodPost, target, "one", body),
+			V5SignedHeaders(h.Issued, http.MethodPost, target, "two", body)
 		first, again, other := send(one), send(one), send(two)
-		if a, b := DecodeFields(t, first), DecodeFields(t, again); first.StatusCode != 200 || again.StatusCode != 200 || a["final_link"] != b["final_link"] {
+		if a, b := DecodeFields(t, first), DecodeFields(t, again); first.StatusCode != 200 || again.StatusCode != 200 ||
+			a["final_link"] != b["final_link"] {
 			t.Errorf("%s with an Idempotency-Key: %d %v, then %d %v", route, first.StatusCode, a, again.StatusCode, b)
 		}
 		if other.StatusCode != 200 {
@@ -42,28 +45,29 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		}
 	}
 
-	// A request that was refused had no effect, so it may be sent again.
+	// A failed request had no effect, so it may be sent again.
 	id := h.CreateScheduled(t)
-	body, target := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}), h.Prefix+"/rooms/create_invitation_link"
+	body, target := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}),
+		h.Prefix+"/rooms/create_invitation_link"
 	header := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
 	h.withRooms(FailingService{Err: ErrDatabaseDown}, rooms.Limits{}, func() {
 		AssertError(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, ErrDatabaseDown.Message)
 	})
-	if answer := h.Checker.Do(t, http.MethodPost, target, header, body); answer.StatusCode != http.StatusOK {
-		t.Errorf("after a refusal: %d", answer.StatusCode)
+	if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
+		t.Errorf("after an error: got %d, want 200", resp.StatusCode)
 	}
 	// A read changes nothing, so it may be repeated.
 	body, target = []byte("{}"), h.Prefix+"/rooms/fetch_past_rooms"
 	header = V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
 	for range 2 {
-		if answer := h.Checker.Do(t, http.MethodPost, target, header, body); answer.StatusCode != http.StatusOK {
-			t.Errorf("fetch_past_rooms: %d", answer.StatusCode)
+		if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
+			t.Errorf("fetch_past_rooms: %d", resp.StatusCode)
 		}
 	}
 }
 
-// CheckJoinEvents uses signed join events as calls, where older signatures are
-// taken. event sends a body as a join event of its room.
+// CheckJoinEvents uses signed join events as calls while body signatures are
+// allowed. event sends a body as a join event of its room.
 func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
 	options := rooms.Options{Skew: DefaultOptions.Skew, BodySignatures: true}
 	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
@@ -76,28 +80,31 @@ func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string,
 				"Hash-Signature": {sign.Legacy(h.Issued.ProjectSecret.Reveal(), body)}}
 			return h.Checker.Do(t, http.MethodPost, h.Prefix+route, header, body)
 		}
-		for _, route := range []string{"end_room", "start_schedule_room", "create_invitation_link", "reschedule_room", "fetch_past_rooms"} {
+		for _, route := range []string{"end_room", "start_schedule_room", "create_invitation_link", "reschedule_room",
+			"fetch_past_rooms"} {
 			AssertError(t, call("/rooms/"+route, person("Ada")), 400,
-				"user_info is not a field of this route: a body with it is a join event, and its signature over the body is good for that alone")
+				"user_info is not a field of this route: "+
+					"a body with it is a join event, and its signature over the body is good for that alone")
 		}
-		if answer := event(id, person("Ada")); answer.StatusCode != 200 {
-			t.Fatalf("a join event: %d", answer.StatusCode)
+		if resp := event(id, person("Ada")); resp.StatusCode != 200 {
+			t.Fatalf("a join event: %d", resp.StatusCode)
 		}
 		for range 2 {
-			AssertError(t, call("/rooms/join_room", person("Ada")), 409, "this body was sent as a join event already, so its signature "+
-				"cannot be used for join_room: add user_info.client_user_id, or sign with SVC-HMAC-V5-1")
+			AssertError(t, call("/rooms/join_room", person("Ada")), 409,
+				"this body was sent as a join event already, so its signature "+
+					"cannot be used for join_room: add user_info.client_user_id, or sign with SVC-HMAC-V5-1")
 		}
-		// A client that asks for a link, tells who came, and asks again.
+		// A client that requests a link, reports the join and requests it again.
 		for range 2 {
-			if answer := call("/rooms/join_room", person("Bela")); answer.StatusCode != 200 {
-				t.Errorf("join_room: %d %s", answer.StatusCode, ErrorMessage(t, answer))
+			if resp := call("/rooms/join_room", person("Bela")); resp.StatusCode != 200 {
+				t.Errorf("join_room: %d %s", resp.StatusCode, ErrorMessage(t, resp))
 			}
-			if answer := event(id, person("Bela")); answer.StatusCode != 200 {
-				t.Errorf("the event after join_room: %d", answer.StatusCode)
+			if resp := event(id, person("Bela")); resp.StatusCode != 200 {
+				t.Errorf("the event after join_room: %d", resp.StatusCode)
 			}
 		}
-		if answer := call("/rooms/end_room", EncodeJSON(t, map[string]any{"room_id": id})); answer.StatusCode != 200 {
-			t.Errorf("end_room: %d", answer.StatusCode)
+		if resp := call("/rooms/end_room", EncodeJSON(t, map[string]any{"room_id": id})); resp.StatusCode != 200 {
+			t.Errorf("end_room: %d", resp.StatusCode)
 		}
 	})
 }
