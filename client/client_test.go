@@ -46,7 +46,8 @@ func TestNew_CredentialsWithLineFeed(t *testing.T) {
 	bad := credentials
 	bad.GatewaySecret += "\n"
 	_, err := client.New("https://example.org", bad, client.Options{})
-	if err == nil || !strings.Contains(err.Error(), "GatewaySecret must be printable ASCII without spaces, but has another character at position 48") ||
+	if err == nil || !strings.Contains(err.Error(),
+		"GatewaySecret must be printable ASCII without spaces, but has another character at position 48") ||
 		strings.Contains(err.Error(), gatewaySecret) {
 		t.Error(err)
 	}

@@ -139,7 +139,8 @@ func TestRequests_FirstPage(t *testing.T) {
 	skew := int64(310)
 	want := client.RequestItem{RequestID: "req_3", ReceivedAt: at("2026-11-21T10:00:00Z"), Method: "GET",
 		Path: "/api/v5/keys", Status: 401,
-		Code: "SVC_UNAUTHORIZED", DurationMS: 0.25, KeySlot: "current", AuthResult: "stale_timestamp", Hint: "the timestamp is in milliseconds", ClockSkewSeconds: &skew}
+		Code: "SVC_UNAUTHORIZED", DurationMS: 0.25, KeySlot: "current", AuthResult: "stale_timestamp",
+		Hint: "the timestamp is in milliseconds", ClockSkewSeconds: &skew}
 	if len(page.Items) != 2 || !reflect.DeepEqual(page.Items[0], want) || page.NextCursor != "a/b+c=&2" ||
 		page.Availability != client.Available {
 		t.Errorf("page %+v", page)

@@ -138,12 +138,12 @@ func TestSignatures_MatchVectors(t *testing.T) {
 		if !c.Valid && c.Why == "" {
 			t.Error("a negative case must say why")
 		}
-		signed, signature, verdict := signAndVerify(t, profile, c, body)
+		signed, signature, result := signAndVerify(t, profile, c, body)
 		if !bytes.Equal(signed, text) {
 			t.Errorf("signed text is %q, the vector says %q", signed, text)
 		}
-		if verdict != c.Valid {
-			t.Errorf("verified: %v, the vector says %v", verdict, c.Valid)
+		if result != c.Valid {
+			t.Errorf("verified: %v, the vector says %v", result, c.Valid)
 		}
 		if c.Valid && !sameSignature(c.Signature, signature) {
 			t.Errorf("signature is %s, the vector says %s", signature, c.Signature)

@@ -196,7 +196,8 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	versions := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter, Skew: a.cfg.ClockSkew.Std(),
+	versions := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter,
+		Skew:           a.cfg.ClockSkew.Std(),
 		BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	a.handler = a.routes(routeHandlers{
 		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{Options: versions, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,

@@ -44,7 +44,7 @@ func TestVerify_Hints(t *testing.T) {
 		name      string
 		message   message
 		signature string
-		slips     string
+		hints     string
 	}{
 		{"right", get, asHex(testCredentials.GatewaySecret, right), ""},
 		{"right, upper case", get, strings.ToUpper(asHex(testCredentials.GatewaySecret, right)), ""},
@@ -63,7 +63,7 @@ func TestVerify_Hints(t *testing.T) {
 		{"one too many", get, asHex(testCredentials.GatewaySecret, right+"\n"), "newline_at_end"},
 		{"carriage returns", get, asHex(testCredentials.GatewaySecret, strings.ReplaceAll(right, "\n", "\r\n")), "carriage_returns"},
 		{"the API key", get, asHex(testCredentials.APIKey, right), "other_secret"},
-		{"two slips", get, as64(testCredentials.GatewaySecret+"\n", right), "newline_in_secret base64_for_hex"},
+		{"two hints", get, as64(testCredentials.GatewaySecret+"\n", right), "newline_in_secret base64_for_hex"},
 		{"no body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", "")), "body_not_signed"},
 		{"compact body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", `{"a":1}`)), "body_changed"},
 		{"no idempotency key", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "", body)), "idempotency_key_not_signed"},
@@ -85,8 +85,8 @@ func TestVerify_Hints(t *testing.T) {
 		for _, s := range v.Hints {
 			codes = append(codes, s.Code)
 		}
-		if got := strings.Join(codes, " "); got != tc.slips || v.Valid != strings.HasPrefix(tc.name, "right") {
-			t.Errorf("%s: valid %v, slips %q, want %q", tc.name, v.Valid, got, tc.slips)
+		if got := strings.Join(codes, " "); got != tc.hints || v.Valid != strings.HasPrefix(tc.name, "right") {
+			t.Errorf("%s: valid %v, hints %q, want %q", tc.name, v.Valid, got, tc.hints)
 		}
 	}
 }

@@ -30,8 +30,10 @@ func TestParseDuration(t *testing.T) {
 
 func TestDuration_String(t *testing.T) {
 	for d, want := range map[time.Duration]string{
-		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Minute: "1h30m", 24 * time.Hour: "1d", 36 * time.Hour: "1d12h",
-		time.Second: "1s", 61 * time.Second: "1m1s", 10 * time.Second: "10s", 1500 * time.Millisecond: "1.5s", 20 * time.Hour: "20h",
+		0: "0s", 5 * time.Minute: "5m", time.Hour: "1h", 90 * time.Minute: "1h30m", 24 * time.Hour: "1d",
+		36 * time.Hour: "1d12h",
+		time.Second:    "1s", 61 * time.Second: "1m1s", 10 * time.Second: "10s", 1500 * time.Millisecond: "1.5s",
+		20 * time.Hour:             "20h",
 		25*time.Hour + time.Second: "1d1h0m1s", -time.Minute: "-1m",
 	} {
 		if got := Duration(d).String(); got != want {

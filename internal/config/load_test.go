@@ -237,8 +237,9 @@ supervise: false
 		RTCUDPPort: 1, RTCTCPPort: 2, RTCNodeIP: "203.0.113.7", TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
 		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
-		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true, LegacyCompanionBodySignatures: true,
-		WebhookAllowPrivate: true, WebhookAllow: []string{"10.1.0.0/16",
+		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true,
+		LegacyCompanionBodySignatures: true,
+		WebhookAllowPrivate:           true, WebhookAllow: []string{"10.1.0.0/16",
 			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
 	}
 	if got, want := dump(c), dump(want); got != want {

@@ -188,11 +188,11 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 func TestInvalidation_PublishedOnce(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	var told []string
-	publish := func(id string) { told = append(told, id) }
+	var published []string
+	publish := func(id string) { published = append(published, id) }
 	b := newFixture(storetest.SQLite(t), key.WithInvalidationPublisher(publish))
 	b.createProject(t)
-	told = nil
+	published = nil
 	for name, change := range map[string]func() error{
 		"rotate a key": func() error {
 			_, err := b.keys.RotateKey(ctx, b.project,
@@ -204,32 +204,32 @@ func TestInvalidation_PublishedOnce(t *testing.T) {
 			return err
 		},
 	} {
-		if told = nil; change() != nil || len(told) != 1 || told[0] != b.project {
-			t.Errorf("%s: told %v", name, told)
+		if published = nil; change() != nil || len(published) != 1 || published[0] != b.project {
+			t.Errorf("%s: published %v", name, published)
 		}
 	}
 	for name, change := range map[string]func() error{
 		"revoke a key":    func() error { return b.keys.RevokeOverlap(ctx, b.project) },
 		"revoke a secret": func() error { return b.keys.RevokeSecretOverlap(ctx, b.project) },
 	} {
-		if told = nil; change() != nil || len(told) != 1 || told[0] != b.project {
-			t.Errorf("%s: told %v", name, told)
+		if published = nil; change() != nil || len(published) != 1 || published[0] != b.project {
+			t.Errorf("%s: published %v", name, published)
 		}
-		if told = nil; change() == nil || len(told) != 0 {
-			t.Errorf("%s, in vain: told %v", name, told)
+		if published = nil; change() == nil || len(published) != 0 {
+			t.Errorf("%s, in vain: published %v", name, published)
 		}
 	}
 	b.keys.Invalidate(b.project)
-	if len(told) != 0 {
-		t.Errorf("what was told by others is told on: %v", told)
+	if len(published) != 0 {
+		t.Errorf("what was published by others is published on: %v", published)
 	}
 	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	b.advance(time.Hour)
-	told = nil
-	if err := b.keys.Sweep(ctx); err != nil || len(told) != 1 {
-		t.Errorf("an overlap that was swept: %v, told %v", err, told)
+	published = nil
+	if err := b.keys.Sweep(ctx); err != nil || len(published) != 1 {
+		t.Errorf("an overlap that was swept: %v, published %v", err, published)
 	}
 }
 

@@ -78,8 +78,8 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 	}
 	do := func(err error) {
 		t.Helper()
-		if told := d.drainChanged(); err != nil || !slices.Equal(told, []string{p.ID}) {
-			t.Errorf("%v, told %v", err, told)
+		if published := d.drainChanged(); err != nil || !slices.Equal(published, []string{p.ID}) {
+			t.Errorf("%v, published %v", err, published)
 		}
 	}
 	is(project.Active, time.Time{}, "")
@@ -114,8 +114,8 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 			t.Error(refused.err)
 		}
 	}
-	if told := d.drainChanged(); told != nil {
-		t.Errorf("told of %v, and nothing has changed", told)
+	if published := d.drainChanged(); published != nil {
+		t.Errorf("published of %v, and nothing has changed", published)
 	}
 }
 

@@ -81,7 +81,8 @@ func (s *Service) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end f
 		return func() {}, nil
 	}
 	if len(k.Key) < 1 || len(k.Key) > maxIdempotencyKey || !isPrintable(k.Key) {
-		return nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters", maxIdempotencyKey)
+		return nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters",
+			maxIdempotencyKey)
 	}
 	id := k.recordID()
 	if _, running := s.inFlight.LoadOrStore(id, true); running {
@@ -152,7 +153,8 @@ func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, 
 		if err != nil {
 			return fmt.Errorf("room: write the result of a request: %w", err)
 		}
-		record.BodyHash, record.SavedResult, record.ExpiresAt = seal.Hash(string(k.Body)), seal.Secret(text), now.Add(idempotencyTTL)
+		record.BodyHash, record.SavedResult, record.ExpiresAt = seal.Hash(string(k.Body)), seal.Secret(text),
+			now.Add(idempotencyTTL)
 	}
 	fresh, err := s.store.InsertIdempotencyRecord(ctx, record, now)
 	if err == nil && !fresh {
@@ -172,7 +174,8 @@ func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body 
 	}
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		hash := seal.Hash(string(body))
-		fresh, err := s.store.InsertIdempotencyRecord(ctx, IdempotencyRecord{ID: seal.Hash(r.ID + "\n" + hash), BodyHash: hash, ExpiresAt: now.Add(markDedupeWindow)}, now)
+		fresh, err := s.store.InsertIdempotencyRecord(ctx,
+			IdempotencyRecord{ID: seal.Hash(r.ID + "\n" + hash), BodyHash: hash, ExpiresAt: now.Add(markDedupeWindow)}, now)
 		if err != nil || !fresh {
 			return err
 		}
@@ -207,14 +210,16 @@ func (s *Service) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now
 	if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	_, err = s.store.InsertIdempotencyRecord(ctx, IdempotencyRecord{ID: signedBodyID(r.ID, "event", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
+	_, err = s.store.InsertIdempotencyRecord(ctx,
+		IdempotencyRecord{ID: signedBodyID(r.ID, "event", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
 	return err
 }
 
 // markBodyAsCall records that a body is a call to join_room. The error is Conflict if
 // it was used as a join event before.
 func (s *Service) markBodyAsCall(ctx context.Context, r *Room, body []byte, now time.Time) error {
-	fresh, err := s.store.InsertIdempotencyRecord(ctx, IdempotencyRecord{ID: signedBodyID(r.ID, "join", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
+	fresh, err := s.store.InsertIdempotencyRecord(ctx,
+		IdempotencyRecord{ID: signedBodyID(r.ID, "join", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
 	if err != nil || !fresh {
 		return err
 	}

@@ -115,7 +115,8 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 }
 
 func newNodeService(db *store.DB, now func() time.Time) *room.Service {
-	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, now, storetest.NewID, slog.New(slog.DiscardHandler))
+	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, now, storetest.NewID,
+		slog.New(slog.DiscardHandler))
 }
 
 // Earlier releases saved the response of the API. A request that is repeated
@@ -142,8 +143,9 @@ func TestIdempotencyKey_ResultOfEarlierRelease(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			k := &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: name, Body: []byte("{}")}
 			err := db.Write(t.Context(), func(ctx context.Context) error {
-				_, err := db.InsertIdempotencyRecord(ctx, room.IdempotencyRecord{ID: seal.Hash(p.ID + "\n/route\n" + name), BodyHash: seal.Hash("{}"),
-					SavedResult: seal.Secret(c.saved), ExpiresAt: time.Now().Add(time.Hour)}, time.Now())
+				_, err := db.InsertIdempotencyRecord(ctx,
+					room.IdempotencyRecord{ID: seal.Hash(p.ID + "\n/route\n" + name), BodyHash: seal.Hash("{}"),
+						SavedResult: seal.Secret(c.saved), ExpiresAt: time.Now().Add(time.Hour)}, time.Now())
 				return err
 			})
 			if err != nil {

@@ -187,9 +187,9 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		if took := time.Since(began); took > 6*time.Second {
 			t.Errorf("it took %s to stop", took)
 		}
-		lanes, err := h.db.DueBuckets(context.Background(), h.now())
-		if err != nil || len(lanes) != 1 {
-			t.Errorf("%v %v: what was cut off is not due", lanes, err)
+		buckets, err := h.db.DueBuckets(context.Background(), h.now())
+		if err != nil || len(buckets) != 1 {
+			t.Errorf("%v %v: what was cut off is not due", buckets, err)
 		}
 	})
 }

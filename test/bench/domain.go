@@ -51,7 +51,8 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 
 // handler is version 3 with the transport around it, access log included.
 func (d *domain) handler(service rooms.Rooms, log io.Writer) http.Handler {
-	return httpx.Middleware(v3.NewHandler(service, d.keys, time.Now, v3.Options{}), nil, slog.New(slog.NewTextHandler(log, nil)),
+	return httpx.Middleware(v3.NewHandler(service, d.keys, time.Now, v3.Options{}), nil,
+		slog.New(slog.NewTextHandler(log, nil)),
 		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
 }
 

@@ -41,7 +41,7 @@ func TestNode_KilledUnderLoad(t *testing.T) {
 		if round > 0 {
 			n.start()
 		}
-		assertNobodyPresent(t, db)
+		assertRoomEmpty(t, db)
 		killed, kill := context.WithCancel(t.Context())
 		var load sync.WaitGroup
 		for worker := range 3 {
@@ -53,7 +53,7 @@ func TestNode_KilledUnderLoad(t *testing.T) {
 		load.Wait()
 	}
 	n.start()
-	assertNobodyPresent(t, db)
+	assertRoomEmpty(t, db)
 	known.assertPersisted(t, db)
 }
 
@@ -112,9 +112,9 @@ func (a *acknowledged) addSeat(identity, roomID string) {
 	a.seats[identity] = roomID
 }
 
-// assertNobodyPresent checks that after a start of the server no participant is present in
+// assertRoomEmpty checks that after a start of the server no participant is present in
 // any room.
-func assertNobodyPresent(t *testing.T, db *store.DB) {
+func assertRoomEmpty(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, state := range []room.State{room.Open, room.Active} {
 		rooms, err := db.List(t.Context(), room.ListQuery{State: state, Limit: 1 << 20})

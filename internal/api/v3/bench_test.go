@@ -17,7 +17,8 @@ import (
 type fakeRooms struct{ FailingService }
 
 func (fakeRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
-	return room.Created{ID: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", FinalLink: "https://meet.example.org/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10#t=token"}, nil
+	return room.Created{ID: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10",
+		FinalLink: "https://meet.example.org/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10#t=token"}, nil
 }
 
 func (fakeRooms) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {

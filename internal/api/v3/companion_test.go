@@ -29,5 +29,9 @@ func TestMeetingRoutes(t *testing.T) {
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReschedule(t) })
 	t.Run("order of checks", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckErrorOrder(t) })
 	t.Run("replays", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReplays(t) })
-	t.Run("body signatures", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckBodySignatures(t) })
+	t.Run("body signatures", func(t *testing.T) {
+		t.Parallel()
+		newMeetingFixture(t,
+			NewFixture(t)).CheckBodySignatures(t)
+	})
 }

@@ -52,22 +52,27 @@ func errorCases(route string) []ErrorCase {
 	if isQuick(route) {
 		long := strings.Repeat("é", 256)
 		return append(list,
-			ErrorCase{Name: "project_id is no UUID", Change: SetField("project_id", "mine"), Status: 401, Message: "invalid signature"},
+			ErrorCase{Name: "project_id is no UUID", Change: SetField("project_id", "mine"), Status: 401,
+				Message: "invalid signature"},
 			FieldCase("name missing", RemoveField("name"), "name is required"),
 			FieldCase("name empty", SetField("name", ""), "name must have 1 to 255 characters and not be blank"),
 			FieldCase("name blank", SetField("name", " \t "), "name must have 1 to 255 characters and not be blank"),
 			FieldCase("name too long", SetField("name", long), "name must have at most 255 characters, not 256"),
 			FieldCase("name a list", SetField("name", []int{}), "name must be a string"),
-			FieldCase("name with a line break", SetField("name", "a\nb"), "name must not contain control characters such as U+000A"),
+			FieldCase("name with a line break", SetField("name", "a\nb"),
+				"name must not contain control characters such as U+000A"),
 		)
 	}
 	const form = "start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not "
 	return append(append(list, ScheduleCases()...),
 		FieldCase("start_at without a time", SetField("start_at", "2027-01-31"), form+`"2027-01-31"`),
 		FieldCase("start_at at 24:00", SetField("start_at", "2027-01-31T24:00"), form+`"2027-01-31T24:00"`),
-		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30:00+01:00"), "start_at must be in the future, and 2020-01-31T08:30:00Z is past"),
-		FieldCase("start_at too far ahead", SetField("start_at", "9999-01-31T09:30:00Z"), "start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
-		FieldCase("the zero time", SetField("start_at", "0001-01-01T00:00:00Z"), "start_at must be in the future, and 0001-01-01T00:00:00Z is past"),
+		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30:00+01:00"),
+			"start_at must be in the future, and 2020-01-31T08:30:00Z is past"),
+		FieldCase("start_at too far ahead", SetField("start_at", "9999-01-31T09:30:00Z"),
+			"start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
+		FieldCase("the zero time", SetField("start_at", "0001-01-01T00:00:00Z"),
+			"start_at must be in the future, and 0001-01-01T00:00:00Z is past"),
 	)
 }
 
@@ -107,7 +112,8 @@ func TestCreateRoutes(t *testing.T) {
 				if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 					t.Fatalf("first: %d", answer.StatusCode)
 				}
-				AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+				AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 409,
+					"client_room_id is already taken by another room of this project")
 			})
 			t.Run("Idempotency-Key", func(t *testing.T) { CheckIdempotencyKey(t, c, b, route, validFields(b, route)) })
 			t.Run("another method", func(t *testing.T) {
@@ -121,7 +127,8 @@ func TestCreateRoutes(t *testing.T) {
 				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active))
 				Must(t, b.Projects.Suspend(t.Context(), b.Project.ID))
 				AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 403, "the project is suspended")
-				AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature") // only who can sign learns of it
+				// only who can sign learns of it
+				AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
 				if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 					t.Errorf("resumed: %d", answer.StatusCode)
@@ -138,15 +145,19 @@ func TestCreateRoutes(t *testing.T) {
 			})
 			t.Run("limits", func(t *testing.T) {
 				body := EncodeJSON(t, validFields(b, route))
-				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Options: rooms.Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}})), func() {
+				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now,
+					Options{Options: rooms.Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}})), func() {
 					answer := post(t, SignedHeaders(b.Issued.APIKey, body), body)
-					if AssertError(t, answer, 429, "too many calls with this key, try again later"); answer.Header.Get("Retry-After") != "2" {
+					AssertError(t, answer, 429, "too many calls with this key, try again later")
+					if answer.Header.Get("Retry-After") != "2" {
 						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
 					}
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				})
-				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Options: rooms.Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}})), func() {
-					AssertError(t, post(t, SignedHeaders("wrong", body), body), 429, "too many failed authentications from your address, try again later")
+				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now,
+					Options{Options: rooms.Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}})), func() {
+					AssertError(t, post(t, SignedHeaders("wrong", body), body), 429,
+						"too many failed authentications from your address, try again later")
 					if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 						t.Errorf("a valid call: %d", answer.StatusCode)
 					}
@@ -156,22 +167,26 @@ func TestCreateRoutes(t *testing.T) {
 				body := EncodeJSON(t, validFields(b, route))
 				ended := Deprecation{Sunset: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}
 				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now, Options{Deprecation: ended})), func() {
-					AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 410, "version 3 ended on 2026-01-31, use version 4")
+					AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 410,
+						"version 3 ended on 2026-01-31, use version 4")
 				})
 			})
 			t.Run("our failures", func(t *testing.T) {
 				body := EncodeJSON(t, validFields(b, route))
-				c.WithHandler(WithMiddleware(NewHandler(FailingService{Err: errors.New("secret cause")}, b.Keys, time.Now, Options{})), func() {
+				c.WithHandler(WithMiddleware(NewHandler(FailingService{Err: errors.New("secret cause")}, b.Keys, time.Now,
+					Options{})), func() {
 					AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 500, "internal error")
 				})
-				c.WithHandler(WithMiddleware(NewHandler(FailingService{Err: ErrDatabaseDown}, b.Keys, time.Now, Options{})), func() {
-					AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 503, ErrDatabaseDown.Message)
-				})
+				c.WithHandler(WithMiddleware(NewHandler(FailingService{Err: ErrDatabaseDown}, b.Keys, time.Now, Options{})),
+					func() {
+						AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 503, ErrDatabaseDown.Message)
+					})
 			})
 		})
 	}
 	t.Run("another path", func(t *testing.T) {
-		for _, path := range []string{"/api/v3/rooms", "/api/v3/", quickAudio + "/", "/api/v3//rooms/create_quick_audio_room"} {
+		for _, path := range []string{"/api/v3/rooms", "/api/v3/", quickAudio + "/",
+			"/api/v3//rooms/create_quick_audio_room"} {
 			AssertError(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
 		}
 	})
@@ -192,20 +207,24 @@ func TestCreateQuickAudioRoom_StoresRoom(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, Options{})
 	c := apitest.New(t, Description(t), handler)
-	for name, k := range map[string]seal.Secret{"signed with the API key": b.Issued.APIKey, "signed with the project secret": b.Issued.ProjectSecret} {
+	for name, k := range map[string]seal.Secret{"signed with the API key": b.Issued.APIKey,
+		"signed with the project secret": b.Issued.ProjectSecret} {
 		t.Run(name, func(t *testing.T) {
 			body := EncodeJSON(t, validFields(b, quickAudio))
 			answer := c.Do(t, http.MethodPost, quickAudio, SignedHeaders(k, body), body)
 			out := DecodeFields(t, answer)
 			id, _ := out["room_id"].(string)
 			link, _ := out["final_link"].(string)
-			if answer.StatusCode != 200 || out["status"] != true || len(out) != 3 || !strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
+			if answer.StatusCode != 200 || out["status"] != true || len(out) != 3 ||
+				!strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
 				t.Errorf("%d %v", answer.StatusCode, out)
 			}
 			r, err := b.Rooms.Get(t.Context(), id)
 			Must(t, err)
-			if r.Type != room.Audio || r.State != room.Open || r.MaxParticipants != 10 || r.EmptyTimeout != 300*time.Second || !r.StartAt.IsZero() ||
-				r.Title != "Standup" || r.WelcomeMessage != "Good\nmorning" || r.CreatorName != "Amina" || r.ProjectID != b.Project.ID {
+			if r.Type != room.Audio || r.State != room.Open || r.MaxParticipants != 10 || r.EmptyTimeout != 300*time.Second ||
+				!r.StartAt.IsZero() ||
+				r.Title != "Standup" || r.WelcomeMessage != "Good\nmorning" || r.CreatorName != "Amina" ||
+				r.ProjectID != b.Project.ID {
 				t.Errorf("stored: %+v", r)
 			}
 			events, err := b.DB.Events(t.Context(), id, 0)
@@ -242,12 +261,14 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 			}
 			r, err := b.Rooms.Get(t.Context(), id)
 			Must(t, err)
-			if r.Type != kind || r.State != room.Scheduled || !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || !r.OpenedAt.IsZero() {
+			if r.Type != kind || r.State != room.Scheduled || !r.StartAt.Equal(at) || !r.DueAt.Equal(at) ||
+				!r.OpenedAt.IsZero() {
 				t.Errorf("stored: %+v", r)
 			}
 			events, err := b.DB.Events(t.Context(), id, 0)
 			Must(t, err)
-			if len(events) != 1 || events[0].Type != "room.scheduled" || events[0].Sequence != 1 || !events[0].Data.StartAt.Equal(at) {
+			if len(events) != 1 || events[0].Type != "room.scheduled" || events[0].Sequence != 1 ||
+				!events[0].Data.StartAt.Equal(at) {
 				t.Errorf("events: %+v", events)
 			}
 		}
@@ -274,7 +295,8 @@ func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 		// A project that wants its secret does not do with a key that is only shown.
 		Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
 		AssertError(t, apitest.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
-			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401, "invalid signature")
+			http.Header{"Content-Type": {"application/json"}, "Key": {b.Issued.APIKey.Reveal()}}, body), 401,
+			"invalid signature")
 	}
 }
 

@@ -18,7 +18,8 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 	deprecated := time.Date(2026, 2, 1, 0, 0, 0, 0, time.UTC)
 	sunset := now.Add(time.Hour).Truncate(time.Second)
 	serve := func(e Deprecation) *apitest.Checker {
-		return apitest.New(t, Description(t), WithMiddleware(NewHandler(b.Rooms, b.Keys, func() time.Time { return now }, Options{Deprecation: e})))
+		return apitest.New(t, Description(t), WithMiddleware(NewHandler(b.Rooms, b.Keys, func() time.Time { return now },
+			Options{Deprecation: e})))
 	}
 	announced := func(answer *http.Response, deprecation, end, link string) {
 		t.Helper()
@@ -55,7 +56,8 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 		announced(answer, "@1769904000", sunset.UTC().Format(http.TimeFormat), link)
 		AssertError(t, answer, 410, "version 3 ended on "+sunset.UTC().Format(time.DateOnly)+", use version 4")
 	}
-	if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 || answer.Header.Get("Sunset") == "" {
+	if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 ||
+		answer.Header.Get("Sunset") == "" {
 		t.Errorf("the description: %d", answer.StatusCode)
 	}
 }

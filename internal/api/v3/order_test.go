@@ -13,7 +13,8 @@ func TestCreateRoutes_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	busy := &StubLimiter{}
 	b, handler := setup(t, Options{Options: rooms.Options{Limits: rooms.Limits{Writes: busy}}})
-	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) + `","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
+	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format(time.RFC3339) +
+		`","max_participants":2,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
 	for _, route := range []string{scheduleVideo, scheduleAudio} {
 		b.Project, b.Issued = b.CreateProject(t)
 		NewFaultyRequest(t, b, handler, busy, route, fields).AssertErrorOrder(t, CreateErrors(t, b, route, fields))

@@ -28,7 +28,11 @@ func TestMeetingRoutes(t *testing.T) {
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReschedule(t) })
 	t.Run("order of checks", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckErrorOrder(t) })
 	t.Run("replays", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReplays(t) })
-	t.Run("body signatures", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckBodySignatures(t) })
+	t.Run("body signatures", func(t *testing.T) {
+		t.Parallel()
+		newMeetingFixture(t,
+			NewFixture(t)).CheckBodySignatures(t)
+	})
 }
 
 // A join event is signed over its body alone, as older calls are, and can be
@@ -37,7 +41,8 @@ func TestJoinEvent_NotAcceptedAsCall(t *testing.T) {
 	t.Parallel()
 	h := newMeetingFixture(t, NewFixture(t))
 	h.CheckJoinEvents(t, func(roomID string, body []byte) *http.Response {
-		return h.Checker.Do(t, http.MethodPost, "/api/v4/webhook/get_room_events/"+roomID, SignedHeaders(h.Issued.ProjectSecret, body), body)
+		return h.Checker.Do(t, http.MethodPost, "/api/v4/webhook/get_room_events/"+roomID,
+			SignedHeaders(h.Issued.ProjectSecret, body), body)
 	})
 }
 
@@ -49,11 +54,14 @@ func TestRoomEvents_CapturedCallOnlyForSameTarget(t *testing.T) {
 	one, other := h.CreateQuick(t), h.CreateQuick(t)
 	target := func(id, query string) string { return "/api/v4/rooms/" + id + "/events" + query }
 	captured := V5SignedHeaders(h.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
-	for _, elsewhere := range []string{target(other, "?after=1"), target(one, "?after=0"), target(one, ""), target(one, "?after=1&limit=2"), target(strings.ToUpper(one), "?after=1")} {
+	for _, elsewhere := range []string{target(other, "?after=1"), target(one, "?after=0"), target(one, ""),
+		target(one, "?after=1&limit=2"), target(strings.ToUpper(one), "?after=1")} {
 		AssertError(t, h.Checker.Do(t, http.MethodGet, elsewhere, captured, nil), 401, "invalid signature")
 	}
-	AssertError(t, h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, []byte("{}")), 401, "invalid signature")
-	if answer := h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, nil); answer.StatusCode != http.StatusOK {
+	AssertError(t, h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, []byte("{}")), 401,
+		"invalid signature")
+	if answer := h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured,
+		nil); answer.StatusCode != http.StatusOK {
 		t.Errorf("as it was captured: %d", answer.StatusCode)
 	}
 }

@@ -57,9 +57,11 @@ func signedRoutes(t testing.TB, b *Fixture) []route {
 		{"create_schedule_audio_room", http.MethodPost, scheduleAudio,
 			func() map[string]any { return validFields(b) }, append(roomCases(), startAtCases()...), "the project is inactive"},
 		{"create_quick_video_room", http.MethodPost, quickVideo,
-			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...), "the project is inactive"},
+			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...),
+			"the project is inactive"},
 		{"create_quick_audio_room", http.MethodPost, quickAudio,
-			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...), "the project is inactive"},
+			func() map[string]any { return validQuickFields(b) }, append(roomCases(), quickCases()...),
+			"the project is inactive"},
 		{"get_room_events", http.MethodPost, joinEventPath + id,
 			func() map[string]any {
 				return map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}}
@@ -135,14 +137,17 @@ func TestOperations(t *testing.T) {
 		})
 	}
 	t.Run("a room of another project", func(t *testing.T) {
-		body := EncodeJSON(t, map[string]any{"room_id": "01890000-0000-7000-8000-000000000000", "user_info": map[string]any{"name": "A"}})
+		body := EncodeJSON(t, map[string]any{"room_id": "01890000-0000-7000-8000-000000000000",
+			"user_info": map[string]any{"name": "A"}})
 		for _, id := range []string{"01890000-0000-7000-8000-000000000000", "mine", "%25zz", "%00"} {
-			AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 404, "there is no such room")
+			AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 404,
+				"there is no such room")
 		}
 	})
 	t.Run("queries of nobody", func(t *testing.T) { checkInvalidProjectIDs(t, c, b) })
 	t.Run("a room that is over", func(t *testing.T) { checkEndedRoom(t, c, b) })
-	for route, fields := range map[string]map[string]any{scheduleVideo: validFields(b), scheduleAudio: validFields(b), quickVideo: validQuickFields(b), quickAudio: validQuickFields(b)} {
+	for route, fields := range map[string]map[string]any{scheduleVideo: validFields(b), scheduleAudio: validFields(b),
+		quickVideo: validQuickFields(b), quickAudio: validQuickFields(b)} {
 		t.Run("client_room_id is taken once on "+route, func(t *testing.T) {
 			f := maps.Clone(fields)
 			f["client_room_id"] = "mine" + route
@@ -150,12 +155,14 @@ func TestOperations(t *testing.T) {
 			if answer := c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
 				t.Fatalf("first: %d", answer.StatusCode)
 			}
-			AssertError(t, c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body), 409, "client_room_id is already taken by another room of this project")
+			AssertError(t, c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body), 409,
+				"client_room_id is already taken by another room of this project")
 		})
 		t.Run("Idempotency-Key on "+route, func(t *testing.T) { CheckIdempotencyKey(t, c, b, route, fields) })
 	}
 	t.Run("another path", func(t *testing.T) {
-		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events", joinEventPath + "a/b"} {
+		for _, path := range []string{"/api/v4/", "/api/v4/rooms", scheduleVideo + "/", "/api/v4/webhook/get_room_events",
+			joinEventPath + "a/b"} {
 			AssertError(t, c.Do(t, http.MethodPost, path, nil, nil), 404, "there is no such path in this version of the API")
 		}
 	})

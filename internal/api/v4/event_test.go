@@ -26,21 +26,26 @@ func joinEventCases() []ErrorCase {
 		}
 	}
 	return append(append(unauthorized, TransportCases()...),
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401, Message: "invalid signature",
-			Header: func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401,
+			Message: "invalid signature",
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
 		BodyCase("empty body", ``, "the body ends before its JSON does"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 		BodyCase("a field twice", `{"room_id":"a","room_id":"b"}`, "the body has a field twice: room_id"),
 		FieldCase("room_id missing", RemoveField("room_id"), "room_id is required"),
 		FieldCase("room_id a number", SetField("room_id", 1), "room_id must be a string"),
-		FieldCase("room_id another", SetField("room_id", "01890000-0000-7000-8000-000000000000"), "room_id must be that of the path"),
+		FieldCase("room_id another", SetField("room_id", "01890000-0000-7000-8000-000000000000"),
+			"room_id must be that of the path"),
 		FieldCase("user_info missing", RemoveField("user_info"), "user_info is required"),
 		FieldCase("user_info a string", SetField("user_info", "A"), "user_info must be an object"),
 		FieldCase("name missing", SetField("user_info", map[string]any{}), "user_info.name is required"),
 		FieldCase("name a number", SetField("user_info.name", 1), "user_info.name must be a string"),
-		FieldCase("name empty", SetField("user_info.name", ""), "user_info.name must have 1 to 255 characters and not be blank"),
-		FieldCase("name too long", SetField("user_info.name", strings.Repeat("é", 256)), "user_info.name must have at most 255 characters, not 256"),
-		FieldCase("name with a line break", SetField("user_info.name", "a\nb"), "user_info.name must not contain control characters such as U+000A"),
+		FieldCase("name empty", SetField("user_info.name", ""),
+			"user_info.name must have 1 to 255 characters and not be blank"),
+		FieldCase("name too long", SetField("user_info.name", strings.Repeat("é", 256)),
+			"user_info.name must have at most 255 characters, not 256"),
+		FieldCase("name with a line break", SetField("user_info.name", "a\nb"),
+			"user_info.name must not contain control characters such as U+000A"),
 	)
 }
 
@@ -59,9 +64,11 @@ func checkEndedRoom(t *testing.T, c *apitest.Checker, b *Fixture) {
 	id := createExpired(t, b)
 	body := EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "Amina"}})
 	for range 2 { // a refusal leaves nothing that would let the second one through
-		AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders(b.Issued.ProjectSecret, body), body), 409, "this room has ended")
+		AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders(b.Issued.ProjectSecret, body), body), 409,
+			"this room has ended")
 	}
-	AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 401, "invalid signature")
+	AssertError(t, c.Do(t, http.MethodPost, joinEventPath+id, SignedHeaders("wrong", body), body), 401,
+		"invalid signature")
 }
 
 func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {

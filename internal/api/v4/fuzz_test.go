@@ -34,7 +34,8 @@ func FuzzOperations(f *testing.F) {
 func FuzzEventsQuery(f *testing.F) {
 	b, handler := setup(f, rooms.Options{})
 	path := "/api/v4/rooms/" + scheduleRoom(f, b) + "/events"
-	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992", "limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {
+	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992",
+		"limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, query string) {

@@ -16,16 +16,20 @@ func TestOperations_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	busy := &StubLimiter{}
 	b, handler := setup(t, rooms.Options{Limits: rooms.Limits{Writes: busy}})
-	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04") + `","max_participants":"2","empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
+	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04") +
+		`","max_participants":"2","empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
 	t.Run("creation", func(t *testing.T) {
-		NewFaultyRequest(t, b, handler, busy, scheduleVideo, fields).AssertErrorOrder(t, CreateErrors(t, b, scheduleVideo, fields))
+		NewFaultyRequest(t, b, handler, busy, scheduleVideo, fields).AssertErrorOrder(t,
+			CreateErrors(t, b, scheduleVideo, fields))
 	})
 	body := func(text string) func(f *FaultyRequest) { return func(f *FaultyRequest) { f.Body = text } }
 	t.Run("status update", func(t *testing.T) {
 		b.Project, b.Issued = b.CreateProject(t)
 		faults := append(TransportErrors(http.MethodPut, updateStatusPath, `{`),
-			ExpectError(400, "project_id is required in the query", func(f *FaultyRequest) { f.Target = updateStatusPath + "?project_id=mine" }),
-			ExpectError(400, "project_id in the query must be one UUID", func(f *FaultyRequest) { f.Target = updateStatusPath + "?project_id=" + b.Project.ID }))
+			ExpectError(400, "project_id is required in the query",
+				func(f *FaultyRequest) { f.Target = updateStatusPath + "?project_id=mine" }),
+			ExpectError(400, "project_id in the query must be one UUID",
+				func(f *FaultyRequest) { f.Target = updateStatusPath + "?project_id=" + b.Project.ID }))
 		faults = append(append(faults, AccessErrors(b.Issued.APIKey, ResumeProject(t))...),
 			ExpectError(400, "the body ends before its JSON does", body(`{"status":"on"}`)),
 			ExpectError(400, `status must be "active" or "inactive"`, body(`{"status":"active"}`)))

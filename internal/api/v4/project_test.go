@@ -13,8 +13,9 @@ import (
 
 func statusCases() []ErrorCase {
 	return append(append(SignatureCases(), TransportCases()...),
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401, Message: "invalid signature",
-			Header: func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401,
+			Message: "invalid signature",
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
 		BodyCase("empty body", ``, "the body ends before its JSON does"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 		BodyCase("a field twice", `{"status":"active","status":"inactive"}`, "the body has a field twice: status"),
@@ -35,10 +36,12 @@ func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 		return c.Do(t, http.MethodPut, updateStatusPath+query, SignedHeaders(b.Issued.APIKey, []byte(body)), []byte(body))
 	}
 	own := "?project_id=" + b.Project.ID
-	for _, tc := range []struct{ query, status string }{{own, "inactive"}, {own, "inactive"}, {"?project_id=" + strings.ToUpper(b.Project.ID), "active"}} {
+	for _, tc := range []struct{ query, status string }{{own, "inactive"}, {own, "inactive"},
+		{"?project_id=" + strings.ToUpper(b.Project.ID), "active"}} {
 		answer := put(tc.query, `{"status":"`+tc.status+`"}`)
 		out := DecodeFields(t, answer)
-		if answer.StatusCode != 200 || len(out) != 2 || out["status"] != tc.status || out["message"] != "the project is now "+tc.status {
+		if answer.StatusCode != 200 || len(out) != 2 || out["status"] != tc.status ||
+			out["message"] != "the project is now "+tc.status {
 			t.Errorf("%d %v", answer.StatusCode, out)
 		}
 		p, err := b.Projects.Get(t.Context(), b.Project.ID)
@@ -69,5 +72,6 @@ func checkInvalidProjectIDs(t *testing.T, c *apitest.Checker, b *Fixture) {
 	}
 	AssertError(t, put("?project_id=01890000-0000-7000-8000-000000000000"), 401, "invalid signature")
 	// What is wrong with the body as a whole comes before the query.
-	AssertError(t, c.Do(t, http.MethodPut, updateStatusPath, http.Header{"Content-Type": {"text/plain"}}, nil), 415, "the header Content-Type must be application/json (UTF-8)")
+	AssertError(t, c.Do(t, http.MethodPut, updateStatusPath, http.Header{"Content-Type": {"text/plain"}}, nil), 415,
+		"the header Content-Type must be application/json (UTF-8)")
 }

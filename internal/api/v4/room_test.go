@@ -36,8 +36,9 @@ func validQuickFields(b *Fixture) map[string]any {
 // scheduleRoom makes a room through the service.
 func scheduleRoom(t testing.TB, b *Fixture) string {
 	t.Helper()
-	created, err := b.Rooms.Schedule(t.Context(), b.Project, room.CreateRequest{Type: room.Video, StartAt: time.Now().Add(time.Hour),
-		MaxParticipants: 2, Title: "T"})
+	created, err := b.Rooms.Schedule(t.Context(), b.Project,
+		room.CreateRequest{Type: room.Video, StartAt: time.Now().Add(time.Hour),
+			MaxParticipants: 2, Title: "T"})
 	Must(t, err)
 	return created.ID
 }
@@ -47,35 +48,49 @@ func roomCases() []ErrorCase {
 	const digits = " must be an integer, or a string of the digits 0 to 9"
 	list := CreateCases()
 	for _, field := range []string{"max_participants", "empty_timeout"} {
-		for _, v := range []any{"", " 5", "+5", "-5", "5.0", "1e2", "٥", "５", "0x5", "5\n", true, []int{5}, map[string]any{}} {
+		for _, v := range []any{"", " 5", "+5", "-5", "5.0", "1e2", "٥", "５", "0x5", "5\n", true, []int{5},
+			map[string]any{}} {
 			list = append(list, FieldCase(fmt.Sprintf("%s %q", field, v), SetField(field, v), field+digits))
 		}
-		list = append(list, FieldCase(field+" beyond 64 bits", SetField(field, strings.Repeat("9", 30)), field+" is out of range: "+strings.Repeat("9", 24)+"…"))
+		list = append(list, FieldCase(field+" beyond 64 bits", SetField(field, strings.Repeat("9", 30)), field+
+			" is out of range: "+strings.Repeat("9", 24)+"…"))
 	}
 	for _, field := range []string{"logout_url", "webhook_url"} {
-		for _, v := range []string{"example.org", "/bye", "//example.org/bye", "ftp://example.org", "javascript:alert(1)", "https://", "https:///bye",
+		for _, v := range []string{"example.org", "/bye", "//example.org/bye", "ftp://example.org", "javascript:alert(1)",
+			"https://", "https:///bye",
 			"https:example.org", "https://a b.example", "https://example.org/a b", "https://example.org:99999/", "https://example.org:0/", "https://[::1", "https://%zz/"} {
 			list = append(list, FieldCase(field+" "+v, SetField(field, v), field+" must be an absolute http or https URL"))
 		}
-		list = append(list, FieldCase(field+" with credentials", SetField(field, "https://user:pass@example.org"), field+" must not contain a user name or password"),
-			FieldCase(field+" with a user", SetField(field, "https://user@example.org"), field+" must not contain a user name or password"))
+		list = append(list, FieldCase(field+" with credentials", SetField(field, "https://user:pass@example.org"), field+
+			" must not contain a user name or password"),
+			FieldCase(field+" with a user", SetField(field, "https://user@example.org"), field+
+				" must not contain a user name or password"))
 	}
 	const features = "metadata.room_features"
 	const rooms = features + ".breakout_room_features.allowed_number_rooms"
 	return append(list,
-		FieldCase("fraction", SetField("max_participants", 5.5), "max_participants must be an integer written without fraction or exponent"),
-		FieldCase("a string out of range", SetField("max_participants", "1001"), "max_participants must be between 1 and 1000, not 1001"),
+		FieldCase("fraction", SetField("max_participants", 5.5),
+			"max_participants must be an integer written without fraction or exponent"),
+		FieldCase("a string out of range", SetField("max_participants", "1001"),
+			"max_participants must be between 1 and 1000, not 1001"),
 		FieldCase("name too long", SetField("name", long), "name must have at most 255 characters, not 256"),
 		FieldCase("name blank", SetField("name", " "), "name must have 1 to 255 characters and not be blank"),
-		FieldCase("external_user_id too long", SetField("external_user_id", long), "external_user_id must have at most 255 characters, not 256"),
+		FieldCase("external_user_id too long", SetField("external_user_id", long),
+			"external_user_id must have at most 255 characters, not 256"),
 		FieldCase("external_user_id a number", SetField("external_user_id", 7), "external_user_id must be a string"),
-		FieldCase("logout_url too long", SetField("logout_url", "https://example.org/"+strings.Repeat("é", 236)), "logout_url must have at most 255 characters, not 256"),
-		FieldCase("webhook_url too long", SetField("webhook_url", "https://example.org/"+strings.Repeat("é", 2029)), "webhook_url must have at most 2048 characters, not 2049"),
+		FieldCase("logout_url too long", SetField("logout_url", "https://example.org/"+strings.Repeat("é", 236)),
+			"logout_url must have at most 255 characters, not 256"),
+		FieldCase("webhook_url too long", SetField("webhook_url", "https://example.org/"+strings.Repeat("é", 2029)),
+			"webhook_url must have at most 2048 characters, not 2049"),
 		FieldCase("room_features a list", SetField(features, []int{}), features+" must be an object"),
-		FieldCase("room_duration a string", SetField(features+".room_duration", "60"), features+".room_duration must be an integer"),
-		FieldCase("room_duration -1", SetField(features+".room_duration", -1), features+".room_duration must be between 0 and 1440, not -1"),
-		FieldCase("room_duration 1441", SetField(features+".room_duration", 1441), features+".room_duration must be between 0 and 1440, not 1441"),
-		FieldCase("breakout_room_features a number", SetField(features+".breakout_room_features", 4), features+".breakout_room_features must be an object"),
+		FieldCase("room_duration a string", SetField(features+".room_duration", "60"), features+
+			".room_duration must be an integer"),
+		FieldCase("room_duration -1", SetField(features+".room_duration", -1), features+
+			".room_duration must be between 0 and 1440, not -1"),
+		FieldCase("room_duration 1441", SetField(features+".room_duration", 1441), features+
+			".room_duration must be between 0 and 1440, not 1441"),
+		FieldCase("breakout_room_features a number", SetField(features+".breakout_room_features", 4), features+
+			".breakout_room_features must be an object"),
 		FieldCase("allowed_number_rooms a string", SetField(rooms, "4"), rooms+" must be an integer"),
 		FieldCase("allowed_number_rooms -1", SetField(rooms, -1), rooms+" must be between 0 and 16, not -1"),
 		FieldCase("allowed_number_rooms 17", SetField(rooms, 17), rooms+" must be between 0 and 16, not 17"),
@@ -86,15 +101,22 @@ func roomCases() []ErrorCase {
 func startAtCases() []ErrorCase {
 	const form = "start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, without seconds or offset, not "
 	var list []ErrorCase
-	for _, v := range []string{"", "2027-01-31", "2027-01-31T09:30Z", "2027-01-31T09:30:00", "2027-01-31T09:30+01:00", "2027-01-31 09:30", "2027-1-31T09:30",
+	for _, v := range []string{"", "2027-01-31", "2027-01-31T09:30Z", "2027-01-31T09:30:00", "2027-01-31T09:30+01:00",
+		"2027-01-31 09:30", "2027-1-31T09:30",
 		"2027-02-30T09:30", "2027-01-31T24:00", "2027-01-31T9:30", "2027-01-31T09:60", " 2027-01-31T09:30", "２027-01-31T09:30"} {
 		list = append(list, FieldCase("start_at "+v, SetField("start_at", v), form+fmt.Sprintf("%q", v)))
 	}
 	return append(append(list, ScheduleCases()...),
-		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"), "start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
-		FieldCase("start_at too far ahead", SetField("start_at", "9999-01-31T09:30"), "start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
-		FieldCase("external_user_id without a name", func(f map[string]any) { f["external_user_id"] = "7"; delete(f, "name") }, "name is required when external_user_id is given"),
-		FieldCase("external_user_id with an empty name", func(f map[string]any) { f["external_user_id"], f["name"] = "7", "" }, "name is required when external_user_id is given"),
+		FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"),
+			"start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
+		FieldCase("start_at too far ahead", SetField("start_at", "9999-01-31T09:30"),
+			"start_at must be at most 366 days ahead, and 9999-01-31T09:30:00Z is later"),
+		FieldCase("external_user_id without a name",
+			func(f map[string]any) { f["external_user_id"] = "7"; delete(f, "name") },
+			"name is required when external_user_id is given"),
+		FieldCase("external_user_id with an empty name",
+			func(f map[string]any) { f["external_user_id"], f["name"] = "7", "" },
+			"name is required when external_user_id is given"),
 	)
 }
 
@@ -119,8 +141,9 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	full["logout_url"] = "https://example.org/" + strings.Repeat("é", 235)
 	full["webhook_url"] = "http://hooks.example.org:8443/x?y=z"
 	full["client_room_id"] = strings.Repeat("ß", 255)
-	SetField("metadata.room_features", map[string]any{"room_duration": 90, "breakout_room_features": map[string]any{"allowed_number_rooms": 0, "is_allow": true},
-		"chat_features": map[string]any{}, "a b\r\nX-Evil: 1": 1})(full)
+	SetField("metadata.room_features", map[string]any{"room_duration": 90,
+		"breakout_room_features": map[string]any{"allowed_number_rooms": 0, "is_allow": true},
+		"chat_features":          map[string]any{}, "a b\r\nX-Evil: 1": 1})(full)
 	SetField("metadata.default_lock_settings", map[string]any{"lock_chat": true})(full)
 	SetField("metadata.logout_url", "https://example.org")(full)
 	body := EncodeJSON(t, full)
@@ -128,9 +151,11 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	out := DecodeFields(t, answer)
 	id, _ := out["room_id"].(string)
 	link, _ := out["final_link"].(string)
-	want := map[string]any{"status": true, "message": "the room is scheduled", "room_type": "video", "start_time": at.Format(time.RFC3339),
-		"room_id": id, "client_room_id": full["client_room_id"], "final_link": link}
-	if answer.StatusCode != 200 || !maps.Equal(out, want) || !strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
+	want := map[string]any{"status": true, "message": "the room is scheduled", "room_type": "video",
+		"start_time": at.Format(time.RFC3339),
+		"room_id":    id, "client_room_id": full["client_room_id"], "final_link": link}
+	if answer.StatusCode != 200 || !maps.Equal(out, want) ||
+		!strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
 		t.Fatalf("%d %v\nwant %v", answer.StatusCode, out, want)
 	}
 	const named = "metadata.default_lock_settings, metadata.logout_url, metadata.room_features.a_b__X-Evil__1, metadata.room_features.chat_features, " +
@@ -143,8 +168,10 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	}
 	r, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
-	if r.Type != room.Video || r.State != room.Scheduled || !r.StartAt.Equal(at) || r.MaxParticipants != 7 || r.EmptyTimeout != 24*time.Hour ||
-		r.CreatorName != "Amina" || r.ExternalUserID != full["external_user_id"] || r.LogoutURL != full["logout_url"] || r.WebhookURL != full["webhook_url"] ||
+	if r.Type != room.Video || r.State != room.Scheduled || !r.StartAt.Equal(at) || r.MaxParticipants != 7 ||
+		r.EmptyTimeout != 24*time.Hour ||
+		r.CreatorName != "Amina" || r.ExternalUserID != full["external_user_id"] || r.LogoutURL != full["logout_url"] ||
+		r.WebhookURL != full["webhook_url"] ||
 		r.ClientRoomID != full["client_room_id"] || r.Duration != 90*time.Minute || r.BreakoutRooms != 0 {
 		t.Errorf("stored: %+v", r)
 	}
@@ -158,7 +185,8 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		out := DecodeFields(t, answer)
 		r, err := b.Rooms.Get(t.Context(), fmt.Sprint(out["room_id"]))
 		Must(t, err)
-		if len(out) != 6 || answer.Header.Values("X-Ignored-Fields") != nil || r.Duration != 24*time.Hour || r.BreakoutRooms != 16 || r.CreatorName != "" {
+		if len(out) != 6 || answer.Header.Values("X-Ignored-Fields") != nil || r.Duration != 24*time.Hour ||
+			r.BreakoutRooms != 16 || r.CreatorName != "" {
 			t.Errorf("%v %v %+v", out, answer.Header, r)
 		}
 	})
@@ -205,9 +233,11 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 	f := validFields(b)
 	f["start_at"] = gap.Format("2006-01-02T") + "02:30"
 	body := EncodeJSON(t, f)
-	answer := apitest.New(t, Description(t), handler).Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body)
+	answer := apitest.New(t, Description(t), handler).Do(t, http.MethodPost, scheduleVideo,
+		SignedHeaders(b.Issued.APIKey, body), body)
 	day := gap.Format("2006-01-02")
-	AssertError(t, answer, 400, "start_at "+day+"T02:30 does not exist in Europe/Berlin: the clocks go from "+day+"T01:59 straight to "+day+"T03:00")
+	AssertError(t, answer, 400, "start_at "+day+"T02:30 does not exist in Europe/Berlin: the clocks go from "+day+
+		"T01:59 straight to "+day+"T03:00")
 }
 
 // smallPlan is a plan below the technical bounds.
@@ -223,13 +253,15 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	b.Rooms.UsePlans(smallPlan{})
 	c := apitest.New(t, Description(t), handler)
 	f := validFields(b)
-	SetField("metadata.room_features", map[string]any{"room_duration": 61, "breakout_room_features": map[string]any{"allowed_number_rooms": 3}})(f)
+	SetField("metadata.room_features", map[string]any{"room_duration": 61,
+		"breakout_room_features": map[string]any{"allowed_number_rooms": 3}})(f)
 	body := EncodeJSON(t, f)
 	header := SignedHeaders(b.Issued.APIKey, body)
 	header.Set("Idempotency-Key", "k")
 	for range 2 { // the second time from what was kept
 		answer := c.Do(t, http.MethodPost, scheduleVideo, header, body)
-		if got := answer.Header.Get("X-Feature-Adjusted"); answer.StatusCode != 200 || got != "room_duration, breakout_room_features.allowed_number_rooms" {
+		if got := answer.Header.Get("X-Feature-Adjusted"); answer.StatusCode != 200 ||
+			got != "room_duration, breakout_room_features.allowed_number_rooms" {
 			t.Errorf("%d X-Feature-Adjusted: %q", answer.StatusCode, got)
 		}
 		r, err := b.Rooms.Get(t.Context(), fmt.Sprint(DecodeFields(t, answer)["room_id"]))
@@ -240,7 +272,8 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	}
 	f["max_participants"] = 51
 	body = EncodeJSON(t, f)
-	AssertError(t, c.Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body), 400, "max_participants must be between 1 and 50, not 51")
+	AssertError(t, c.Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body), 400,
+		"max_participants must be between 1 and 50, not 51")
 }
 
 func TestCreateScheduleVideoRoom_ConcurrentRequestsCreateOneRoom(t *testing.T) {

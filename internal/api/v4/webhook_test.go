@@ -104,7 +104,8 @@ func (k *webhookFixture) createRoom(scheduled bool, seats int) room.Created {
 // runMeetings goes through what can happen to rooms, and returns these.
 func (k *webhookFixture) runMeetings() []string {
 	t, ctx := k.t, k.t.Context()
-	main, quick, called, lonely := k.createRoom(true, 3), k.createRoom(false, 1), k.createRoom(true, 2), k.createRoom(true, 2)
+	main, quick, called, lonely := k.createRoom(true, 3), k.createRoom(false, 1), k.createRoom(true, 2),
+		k.createRoom(true, 2)
 	link, err := k.LiveRooms.OpenEarly(ctx, k.Project, main.ID, room.OpenEarlyRequest{Name: "Amina"})
 	Must(t, err)
 	guests, err := k.LiveRooms.Invite(ctx, k.Project, main.ID, room.Invitation{Role: room.Guest})
@@ -114,7 +115,8 @@ func (k *webhookFixture) runMeetings() []string {
 	k.Now = k.Now.Add(1234567 * time.Nanosecond)
 	k.Join(t, guests, `Zoë <b>"&"</b>`+"", 2)
 	k.Join(t, guests, "Dan", 3)
-	if _, err := k.LiveRooms.ReserveSeat(ctx, main.ID, room.JoinRequest{SeatKey: "seat-key-of-browser-000004", Name: "Eve"}); err == nil {
+	if _, err := k.LiveRooms.ReserveSeat(ctx, main.ID,
+		room.JoinRequest{SeatKey: "seat-key-of-browser-000004", Name: "Eve"}); err == nil {
 		t.Error("there was room for a fourth")
 	}
 	k.Leave(host, 1)
@@ -125,7 +127,8 @@ func (k *webhookFixture) runMeetings() []string {
 
 	k.Now = k.Now.Add(time.Hour)
 	place, token, _ := strings.Cut(lonely.FinalLink, "#t=")
-	gil, err := k.LiveRooms.ReserveSeat(ctx, place[strings.LastIndexByte(place, '/')+1:], room.JoinRequest{LinkToken: token, SeatKey: "seat-key-of-browser-000006", Name: "Gil"})
+	gil, err := k.LiveRooms.ReserveSeat(ctx, place[strings.LastIndexByte(place, '/')+1:],
+		room.JoinRequest{LinkToken: token, SeatKey: "seat-key-of-browser-000006", Name: "Gil"})
 	Must(t, err) // who never connects
 	k.Now = k.Now.Add(48 * time.Hour)
 	k.Leave(gil, 6) // whoever looks at the room finds that its time is over
@@ -201,7 +204,8 @@ func TestWebhooks_MatchDescription(t *testing.T) {
 				t.Errorf("%s: read were\n%s\nsent were\n%s", limit, strings.Join(got, "\n"), strings.Join(sent, "\n"))
 			}
 		}
-		if got := DecodeFields(t, k.Call(t, "/rooms/"+strings.ToUpper(id)+"/events?after=9007199254740991", nil)); len(got["events"].([]any)) != 0 || got["next_after"] != 9007199254740991.0 {
+		if got := DecodeFields(t, k.Call(t, "/rooms/"+strings.ToUpper(id)+"/events?after=9007199254740991",
+			nil)); len(got["events"].([]any)) != 0 || got["next_after"] != 9007199254740991.0 {
 			t.Errorf("after more than there are: %v", got)
 		}
 	}

@@ -85,7 +85,8 @@ func (s *suite) TestCounters(t *testing.T) {
 		requireEqual(t, got, err, want)
 	}
 	add(2, testTime(5), counter.Count{N: 2, Last: testTime(5)}, counter.Count{N: 1, Last: testTime(9)})
-	add(3, testTime(4), counter.Count{N: 5, Last: testTime(5)}, counter.Count{N: 2, Last: testTime(9)}) // the later time remains
+	// the later time remains
+	add(3, testTime(4), counter.Count{N: 5, Last: testTime(5)}, counter.Count{N: 2, Last: testTime(9)})
 	add(1, testTime(6), counter.Count{N: 6, Last: testTime(6)}, counter.Count{N: 3, Last: testTime(9)})
 	got, err := s.db.LoadCount(ctx, a)
 	requireEqual(t, got, err, counter.Count{N: 6, Last: testTime(6)})

@@ -116,11 +116,11 @@ func TestPost_NoResponse(t *testing.T) {
 		"http://name.invalid/":             "",
 		"http://127.0.0.1:1/%zz":           "the URL cannot be called",
 	} {
-		patience := 10 * time.Second
+		timeout := 10 * time.Second
 		if at == hangs.URL {
-			patience = 200 * time.Millisecond
+			timeout = 200 * time.Millisecond
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), patience)
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
 		answer := c.Post(ctx, sender.Message{URL: at, Header: http.Header{}})
 		cancel()
 		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) ||

@@ -254,7 +254,8 @@ func withoutUnusedImports(name string, text []byte) ([]byte, error) {
 			local = spec.Name.Name
 		}
 		if !named[local] {
-			text = append(text[:fset.Position(spec.Pos()).Offset:fset.Position(spec.Pos()).Offset], text[fset.Position(spec.End()).Offset:]...)
+			text = append(text[:fset.Position(spec.Pos()).Offset:fset.Position(spec.Pos()).Offset],
+				text[fset.Position(spec.End()).Offset:]...)
 		}
 	}
 	return bytes.Replace(text, []byte("import ()\n"), nil, 1), nil
