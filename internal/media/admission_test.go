@@ -102,6 +102,7 @@ func TestAdmission_NothingForwardedBefore(t *testing.T) {
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Video)
 	ada := h.join(t, "r.1", "ada", room.Video)
+	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}) // what follows is about eve's connection
 	admit := make(chan string, 1)
 	h.observer.onJoined = func(connection string) { admit <- connection }
 	eve := h.join(t, "r.1", "eve", room.Video)
