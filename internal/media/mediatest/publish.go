@@ -190,14 +190,15 @@ func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bo
 	if isVideo {
 		payload = []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
 	}
-	for n := uint16(1); ; n++ {
+	// The sequence number wraps after a second, so that every test sees it wrap.
+	for n := uint32(1<<16 - 100); ; n++ {
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-tick.C:
 		}
 		_ = track.WriteRTP(&rtp.Packet{
-			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: n, Timestamp: uint32(n) * 480},
+			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: uint16(n), Timestamp: n * 480},
 			Payload: payload,
 		})
 	}
