@@ -41,7 +41,7 @@ func committedFiles(t *testing.T) []string {
 
 // describeArtifact returns why a file must not be committed, or an empty string.
 func describeArtifact(name string, content []byte) string {
-	isImage := strings.HasPrefix(name, imageFiles) || name == "docs/room.png"
+	isImage := strings.HasPrefix(name, imageFiles)
 	isBinary := bytes.IndexByte(content, 0) >= 0
 	switch extension := path.Ext(name); {
 	case artifactPaths.MatchString(name):
@@ -89,7 +89,6 @@ func TestDescribeArtifact(t *testing.T) {
 		{"web/.vitest/json/output.json", "{}", true},
 		{"web/src/logo.png", "\x89PNG\x00", true},
 		{"docs/images/meeting.png", "\x89PNG\x00", false},
-		{"docs/room.png", "\x89PNG\x00", false},
 		{"parley", "\x7fELF\x00", true},
 		{"bin/parley", "text", true},
 		{"internal/media/media.test", "text", true},

@@ -1,0 +1,122 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { artefacts, desktop, Person, phone } from './browser';
+import { browser, server, setting } from './setting';
+
+setting();
+
+const images = resolve(import.meta.dirname, '../../docs/images');
+
+/** Shows a drawn portrait as the camera, so that the picture is the same in every run. */
+async function drawCamera(person: Person, hue: number): Promise<void> {
+  await person.page.addInitScript((hue) => {
+    const usual = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    const portrait = (): MediaStreamTrack => {
+      const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
+      const context = canvas.getContext('2d')!;
+      context.scale(0.5, 0.5);
+      const draw = (): void => {
+        const background = context.createLinearGradient(0, 0, 0, 720);
+        background.addColorStop(0, `hsl(${hue} 45% 78%)`);
+        background.addColorStop(1, `hsl(${hue} 40% 52%)`);
+        context.fillStyle = background;
+        context.fillRect(0, 0, 1280, 720);
+        context.fillStyle = `hsl(${(hue + 150) % 360} 35% 32%)`;
+        context.beginPath();
+        context.ellipse(640, 720, 300, 250, 0, 0, 2 * Math.PI);
+        context.fill();
+        context.fillStyle = 'hsl(25 45% 68%)';
+        context.beginPath();
+        context.ellipse(640, 360, 120, 150, 0, 0, 2 * Math.PI);
+        context.fill();
+        context.fillStyle = `hsl(${(hue + 200) % 360} 25% 22%)`;
+        context.beginPath();
+        context.ellipse(640, 280, 135, 105, 0, Math.PI, 2 * Math.PI);
+        context.fill();
+      };
+      draw();
+      setInterval(draw, 200); // a track without new pictures sends nothing
+      return canvas.captureStream(5).getVideoTracks()[0]!;
+    };
+    navigator.mediaDevices.getUserMedia = async (constraints) => {
+      const stream = await usual(constraints);
+      for (const track of stream.getVideoTracks()) {
+        stream.removeTrack(track);
+        track.stop();
+        stream.addTrack(portrait());
+      }
+      return stream;
+    };
+  }, hue);
+}
+
+/** The mean difference of two pictures, 0 to 255, seen from so far away that letters do not matter. */
+async function difference(person: Person, before: Buffer, now: Buffer): Promise<number> {
+  return person.page.evaluate(
+    async ([a, b]) => {
+      const pixels = async (data: string): Promise<Uint8ClampedArray> => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${data}`;
+        await image.decode();
+        const canvas = new OffscreenCanvas(64, 64);
+        const context = canvas.getContext('2d')!;
+        context.drawImage(image, 0, 0, 64, 64);
+        return context.getImageData(0, 0, 64, 64).data;
+      };
+      const [one, other] = [await pixels(a!), await pixels(b!)];
+      return one.reduce((sum, value, i) => sum + Math.abs(value - other[i]!), 0) / one.length;
+    },
+    [before.toString('base64'), now.toString('base64')],
+  );
+}
+
+// The README shows these pictures. UPDATE_PICTURES=1 takes them anew.
+test('the pictures in the README show the page as it is', async () => {
+  const room = await server.createMeeting({});
+  const people = [
+    { name: 'Amina', hue: 210, look: { viewport: desktop } },
+    { name: 'Ben', hue: 150, look: { viewport: phone } },
+    { name: 'Chen', hue: 35, look: { viewport: desktop } },
+  ];
+  const present: Person[] = [];
+  for (const { name, hue, look } of people) {
+    const person = await Person.arrive(browser, look);
+    await drawCamera(person, hue);
+    await person.join(present.length === 0 ? room.final_link : room.guest_link, present.length === 0 ? undefined : name);
+    present.push(person);
+  }
+  // Everybody is seen, and no page complains of its connection.
+  for (const person of present) {
+    await expect
+      .poll(
+        () =>
+          person.page.evaluate(() => ({
+            videos: [...document.querySelectorAll('video')].filter((video) => video.videoWidth > 200 && video.currentTime > 5).length,
+            notices: document.querySelectorAll('.banner').length + (/Weak|Reconnecting/.test(document.body.innerText) ? 1 : 0),
+          })),
+        { timeout: 60_000 },
+      )
+      .toEqual({ videos: people.length, notices: 0 });
+  }
+  mkdirSync(artefacts, { recursive: true });
+  const shots = [
+    { file: 'meeting-desktop.png', person: present[0]! },
+    { file: 'meeting-phone.png', person: present[1]! },
+  ];
+  for (const { file, person } of shots) {
+    await person.page.mouse.move(0, 0);
+    const now = await person.page.screenshot({ path: join(artefacts, file) });
+    const committed = join(images, file);
+    if (process.env.UPDATE_PICTURES || !existsSync(committed)) {
+      mkdirSync(images, { recursive: true });
+      writeFileSync(committed, now);
+      continue;
+    }
+    expect(
+      await difference(person, readFileSync(committed), now),
+      `docs/images/${file} is out of date: run the test with UPDATE_PICTURES=1`,
+    ).toBeLessThan(12);
+  }
+  for (const person of present) await person.close();
+});
