@@ -34,7 +34,9 @@ func goFiles(t *testing.T) []string {
 	if err != nil {
 		t.Fatalf("git ls-files: %v", err)
 	}
-	return slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool { return filepath.Base(name) == "gen.go" })
+	return slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool {
+		return filepath.Base(name) == "gen.go"
+	})
 }
 
 var identifierWord = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
@@ -69,7 +71,8 @@ func TestComments_NameTheirSubject(t *testing.T) {
 	t.Parallel()
 	for _, name := range goFiles(t) {
 		fset := token.NewFileSet()
-		file, err := parser.ParseFile(fset, filepath.Join("../..", name), nil, parser.ParseComments|parser.SkipObjectResolution)
+		mode := parser.ParseComments | parser.SkipObjectResolution
+		file, err := parser.ParseFile(fset, filepath.Join("../..", name), nil, mode)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,8 @@ async function drawCamera(person: Person, hue: number): Promise<void> {
     const usual = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
     const portrait = (): MediaStreamTrack => {
       const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
-      const context = canvas.getContext('2d')!;
+      const context = canvas.getContext('2d');
+      if (!context) throw new Error('no 2d context');
       context.scale(0.5, 0.5);
       const draw = (): void => {
         const background = context.createLinearGradient(0, 0, 0, 720);
@@ -37,7 +38,9 @@ async function drawCamera(person: Person, hue: number): Promise<void> {
       };
       draw();
       setInterval(draw, 200); // a track without new pictures sends nothing
-      return canvas.captureStream(5).getVideoTracks()[0]!;
+      const [track] = canvas.captureStream(5).getVideoTracks();
+      if (!track) throw new Error('a canvas without a track');
+      return track;
     };
     navigator.mediaDevices.getUserMedia = async (constraints) => {
       const stream = await usual(constraints);
@@ -54,20 +57,21 @@ async function drawCamera(person: Person, hue: number): Promise<void> {
 /** The mean difference of two pictures, 0 to 255, seen from so far away that letters do not matter. */
 async function difference(person: Person, before: Buffer, now: Buffer): Promise<number> {
   return person.page.evaluate(
-    async ([a, b]) => {
+    async ({ before, now }) => {
       const pixels = async (data: string): Promise<Uint8ClampedArray> => {
         const image = new Image();
         image.src = `data:image/png;base64,${data}`;
         await image.decode();
         const canvas = new OffscreenCanvas(64, 64);
-        const context = canvas.getContext('2d')!;
+        const context = canvas.getContext('2d');
+        if (!context) throw new Error('no 2d context');
         context.drawImage(image, 0, 0, 64, 64);
         return context.getImageData(0, 0, 64, 64).data;
       };
-      const [one, other] = [await pixels(a!), await pixels(b!)];
-      return one.reduce((sum, value, i) => sum + Math.abs(value - other[i]!), 0) / one.length;
+      const [one, other] = await Promise.all([pixels(before), pixels(now)]);
+      return one.reduce((sum, value, i) => sum + Math.abs(value - (other[i] ?? 0)), 0) / one.length;
     },
-    [before.toString('base64'), now.toString('base64')],
+    { before: before.toString('base64'), now: now.toString('base64') },
   );
 }
 
@@ -99,10 +103,12 @@ test('the pictures in the README show the page as it is', async () => {
       )
       .toEqual({ videos: people.length, notices: 0 });
   }
+  const [amina, ben] = present;
+  if (!amina || !ben) throw new Error('nobody is there');
   mkdirSync(artefacts, { recursive: true });
   const shots = [
-    { file: 'meeting-desktop.png', person: present[0]! },
-    { file: 'meeting-phone.png', person: present[1]! },
+    { file: 'meeting-desktop.png', person: amina },
+    { file: 'meeting-phone.png', person: ben },
   ];
   for (const { file, person } of shots) {
     await person.page.mouse.move(0, 0);

@@ -139,7 +139,9 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   await tile(ben, 'Amina').getByText('20%').waitFor();
 
   // Everybody comes back with a new connection; the sounds are new, too.
-  await ben.page.locator('audio').evaluateAll((all) => all.forEach((one) => one.setAttribute('data-before', '')));
+  await ben.page.locator('audio').evaluateAll((all) => {
+    for (const one of all) one.setAttribute('data-before', '');
+  });
   await server.down('SIGKILL');
   await server.up();
   await ben.page.locator('audio:not([data-before])').waitFor({ state: 'attached', timeout: 30_000 });
@@ -378,7 +380,7 @@ test('where pictures may not start by themselves, any press starts them', async 
     addEventListener('click', ({ target }) => (blocked &&= (target as Element).closest('.lobby') !== null), { capture: true });
     const play = HTMLVideoElement.prototype.play;
     HTMLVideoElement.prototype.play = function () {
-      if (!blocked && !('own' in this.dataset)) document.documentElement.dataset['played'] = 'true';
+      if (!blocked && !('own' in this.dataset)) document.documentElement.dataset.played = 'true';
       return blocked ? Promise.reject(new DOMException('Not yet', 'NotAllowedError')) : play.call(this);
     };
   });
