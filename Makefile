@@ -11,7 +11,7 @@ PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-setup test-go test-web test-browser fuzz soak lint gen bench clean
+.PHONY: help run build test test-setup test-go test-web test-browser race fuzz soak lint gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -52,6 +52,10 @@ test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real
 test-browser: build $(BROWSER) ## Test the meeting in a real browser
 	@rm -f test/artefacts/failed.txt
 	cd test/browser && npm test || { cat ../artefacts/failed.txt 2>/dev/null; exit 1; }
+
+race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
+	CGO_ENABLED=1 go test -race -timeout 20m -parallel 2 ./internal/counter ./internal/ratelimit ./internal/cluster \
+		./internal/key ./internal/webhook/... ./internal/room ./internal/store
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh
