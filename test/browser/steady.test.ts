@@ -122,7 +122,7 @@ describe('what is not part of the first view', () => {
     const own = await Server.start();
     const room = await own.createRoom();
     const person = await Person.arrive(browser);
-    const fetched = person.page.waitForResponse(/\/assets\/later-/).then((response) => response.finished());
+    const fetched = person.page.waitForResponse(/\/assets\/lazyScreens-/).then((response) => response.finished());
     await person.join(room.guest_link, 'Ben');
     await fetched;
     await own.down('SIGKILL');
@@ -135,10 +135,10 @@ describe('what is not part of the first view', () => {
   test('is asked for again when it does not come, in words', async () => {
     const person = await Person.arrive(browser);
     const { page } = person;
-    await page.route(/\/assets\/later-/, (route) => route.abort());
+    await page.route(/\/assets\/lazyScreens-/, (route) => route.abort());
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
     await page.getByRole('heading', { name: 'The server isn’t responding' }).waitFor();
-    await page.unroute(/\/assets\/later-/);
+    await page.unroute(/\/assets\/lazyScreens-/);
     await page.getByRole('heading', { name: 'This room doesn’t exist' }).waitFor();
     await person.close();
   });
