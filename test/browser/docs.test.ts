@@ -10,7 +10,7 @@ describe.each([
 ])('the reference, $name', ({ name, dark }) => {
   test.each([
     { version: 'v3', operation: '/rooms/create_quick_audio_room', summary: 'Create a quick audio room' },
-    { version: 'v4', operation: '/projects/update_project_status', summary: 'Switch the project on or off' },
+    { version: 'v4', operation: '/projects/update_project_status', summary: 'Activate or deactivate the project' },
     { version: 'v5', operation: '/requests', summary: 'Recent version 5 calls of the project' },
   ])('$version shows its operations to everybody, and asks no other host', async ({ version, operation, summary }) => {
     const reader = await Person.arrive(browser, { dark });
