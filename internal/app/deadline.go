@@ -36,13 +36,21 @@ func withWriteDeadlines(next http.Handler, timeout time.Duration) http.Handler {
 // deadlineWriter extends the write deadline with each chunk.
 type deadlineWriter struct {
 	http.ResponseWriter
-	control *http.ResponseController
-	timeout time.Duration
+	control  *http.ResponseController
+	timeout  time.Duration
+	extended time.Time // when the deadline was set last
 }
 
+// extendDeadline gives the client the timeout from now. A deadline that is still
+// almost as far ahead stays, because setting one costs as much as a small response.
 func (w *deadlineWriter) extendDeadline() {
+	now := time.Now()
+	if now.Sub(w.extended) < w.timeout/8 {
+		return
+	}
+	w.extended = now
 	// The error is ignored because the response writers of tests have no deadline.
-	_ = w.control.SetWriteDeadline(time.Now().Add(w.timeout))
+	_ = w.control.SetWriteDeadline(now.Add(w.timeout))
 }
 
 // Write writes b in chunks of writeChunkSize, each with its own deadline.
