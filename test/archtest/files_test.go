@@ -93,7 +93,7 @@ func TestDescribeArtifact(t *testing.T) {
 		{"bin/parley", "text", true},
 		{"internal/media/media.test", "text", true},
 		{"web/report.json", `{"file": "/home/me/parley/web/src/a.ts"}`, true},
-		{"web/report.json", `{"file": "file:///work/main/a.ts"}`, true},
+		{"web/report.json", `{"file": "file:///home/ci/build/a.ts"}`, true},
 		{"web/report.json", `{"file": "C:\\parley\\a.ts"}`, true},
 		{"web/package.json", `{"main": "./src/a.ts", "url": "https://example.org/home/x"}`, false},
 		{"internal/seal/testdata/value", "\x00", false},

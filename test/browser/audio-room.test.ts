@@ -16,7 +16,7 @@ describe('two people in a quick audio room', () => {
     const [a, b] = await Promise.all([host.untilHeard(), guest.untilHeard()]);
     console.log(`the first sound was measured ${a} and ${b} ms after both were in`);
 
-    // Who is there, and who is host.
+    // The page shows the participants and the host.
     await host.page.getByText('Ben').first().waitFor();
     await guest.page.getByText('Amina').first().waitFor();
 

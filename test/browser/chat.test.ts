@@ -57,7 +57,7 @@ describe('in the dark', () => {
     ]);
     expect(await log(host).locator('b').count()).toBe(0);
 
-    // Who has it closed sees a number and hears the words.
+    // A participant with a closed chat sees the number of unread messages, and a screen reader says the text.
     await ben.button('More (1 unread message)').waitFor();
     await expect.poll(() => ben.readOut()).toContain('Amina writes: Read https://example.org/a_(b).');
     await ben.seen(`phone-dark-chat-unread`);
@@ -122,7 +122,7 @@ describe('in the dark', () => {
     await expect.poll(() => host.readOut()).toContain('Chen: Clapping');
     await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });
 
-    // Whoever leaves has no hand up.
+    // A participant who leaves lowers the hand.
     await ben.button('Leave').first().click();
     await host.button(/raised a hand/).waitFor({ state: 'detached' });
     await partings([host, ben, chen]);
@@ -168,7 +168,7 @@ test('what was read stays when the page moves or comes back', async () => {
   await log(host).getByText('After the storm').waitFor();
   for (const text of ['In the main room', 'Only in Room 1', 'After the storm']) expect(await log(ben).getByText(text).count()).toBe(1);
 
-  // Who reads further up stays there, and is told of what comes.
+  // A participant who reads older messages stays there, and the page announces new ones.
   for (let i = 1; i <= 15; i++) await write(host, `Line ${i}\n\nof a long talk`);
   await log(ben).getByText('Line 15').waitFor();
   await log(ben).evaluate((element) => (element.scrollTop = 0));

@@ -7,7 +7,7 @@ setting({ flags: ['--demo'], media: ['--use-fake-device-for-media-stream=device-
 
 type Kind = 'Microphone' | 'Camera' | 'Speaker';
 
-/** Somebody whose page notes which devices it opened last, and finds those that are busy so. */
+/** A person whose page records the devices that it opened last, and finds the busy ones busy. */
 async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
   const person = await Person.arrive(browser);
   await person.page.addInitScript(({ usualCamera }) => {

@@ -76,7 +76,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await chen.seen('dark-turned-away');
   await host.button('Deny (Chen)').waitFor({ state: 'detached' });
 
-  // Who was let in comes straight back, also to a server that was started anew.
+  // An admitted guest returns without waiting, also after a restart of the server.
   await server.down('SIGKILL');
   await server.up();
   await ben.page.reload();

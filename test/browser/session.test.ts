@@ -89,7 +89,7 @@ describe.concurrent('in a session', () => {
       await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
       await chen.button('Mute').click();
 
-      // Nobody is asked for a device again.
+      // The page does not ask for a device again.
       for (const guest of [ben, chen]) {
         await guest.page.evaluate(() => {
           navigator.mediaDevices.getUserMedia = () => Promise.reject(new Error('asked again'));
@@ -124,7 +124,7 @@ describe.concurrent('in a session', () => {
       await ben.seen('phone-light-places');
       await ben.button('Join (Room 2)').click();
       await ben.button(/you are in Room 2/).waitFor();
-      // Who stays sees that he left, and not that he was lost.
+      // The remaining participant sees that he left, and not that his connection was lost.
       await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
       expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
       await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);

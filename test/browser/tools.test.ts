@@ -124,7 +124,7 @@ test('a host locks what guests may do in a running room', async () => {
   await host.seen('tools-locks');
   await ben.seen('phone-light-locked');
 
-  // Who comes in later, or again, finds it so.
+  // The lock also applies to a participant who joins later or again.
   await ben.page.reload();
   await ben.page.getByText('You can watch and listen in this room').waitFor();
   await ben.button('Join').click();

@@ -31,7 +31,7 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
   expect(Date.now() - start.getTime()).toBeLessThan(2_500);
 
-  // Who did not ask for it is not taken in, but can come in now, and presses where the button was.
+  // A visitor who did not ask to join automatically is not taken in, but can press Join now, where the button was.
   await idle.button('Join').waitFor();
   expect(await place()).toEqual(before);
   await idle.button('Join').click();

@@ -268,7 +268,7 @@ describe('keys', () => {
     await host.page.keyboard.press('Escape');
     await host.button('Unmute').waitFor();
 
-    // Whoever goes to another window does not go on talking there.
+    // Switching to another window ends push to talk.
     await host.page.locator('h1').focus();
     await host.page.keyboard.down('Space');
     await host.button('Mute').waitFor();

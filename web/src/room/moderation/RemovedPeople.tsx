@@ -19,7 +19,7 @@ export function RemovedPeople(): ReactElement | null {
     return () => {
       stopped = true;
     };
-    // Somebody may have been removed when the number of people changes.
+    // A changed number of people may mean that a host removed a participant.
   }, [actions, people.length]);
   async function readmit(identity: string, button: Element): Promise<void> {
     if (!(await run(() => actions.readmit(identity)))) return;
