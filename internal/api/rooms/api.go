@@ -13,7 +13,7 @@ import (
 	"parley/internal/room"
 )
 
-// Rooms is what these versions need of the rooms.
+// Rooms is what versions 3 and 4 need of the room service.
 type Rooms interface {
 	GetInProject(ctx context.Context, p project.Project, id string) (*room.Room, error)
 	OpenEarly(ctx context.Context, p project.Project, roomID string, q room.OpenEarlyRequest) (link string, err error)
@@ -74,7 +74,7 @@ type Options struct {
 	BodySignatures bool
 }
 
-// API is the part of version 3 or 4 that both have.
+// API serves what versions 3 and 4 share. Each version has its own API.
 type API struct {
 	Options
 	Version string // "v3" or "v4"

@@ -16,8 +16,8 @@ import (
 const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
 // authenticate checks the signature of a call, sets its project, and returns the
-// id of the API key in the header, which decides the project. Every failure has
-// the same response after the same work.
+// id of the API key in the header, which decides the project. Every wrong
+// credential has the same response after the same work.
 func (a *API) authenticate(c *Call) (credential string, err error) {
 	check := a.verifyTimestamped
 	if a.BodySignatures && len(c.Request.Header["Timestamp"]) == 0 {
@@ -54,7 +54,7 @@ func (a *API) newReplayKey(c *Call, projectID string) *room.IdempotencyKey {
 }
 
 // verifyTimestamped checks SVC-HMAC-V5-1 with the Gateway secret of the key. The
-// fifth part is the Idempotency-Key of a POST, and empty otherwise.
+// fifth part of the signed text is the Idempotency-Key of a POST, and empty otherwise.
 func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	h := c.Request.Header
 	secret, idempotencyKey := dummySecret, ""

@@ -26,7 +26,8 @@ type Call struct {
 
 // AuthenticateCreation reads a call that creates a room, and checks its
 // signature, its rate limit and that the project may create rooms. A project_id
-// that is not a UUID is an invalid field, or with anyProjectID an unknown project.
+// that is not a UUID is an invalid field; with anyProjectID it is an unknown project,
+// which is a 401.
 func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyProjectID bool) (*Call, error) {
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
@@ -52,7 +53,8 @@ func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyPr
 	return c, nil
 }
 
-// readIdempotencyKey replaces the key of the signature by that of the header.
+// readIdempotencyKey uses the header Idempotency-Key, if it was sent, instead of the
+// signature.
 func (c *Call) readIdempotencyKey() {
 	if values, sent := c.Request.Header["Idempotency-Key"]; sent {
 		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path, Key: values[0],
@@ -75,13 +77,13 @@ func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFiel
 }
 
 // readProjectID reads the project that a body names.
-func readProjectID(fields *httpx.Object, anyText bool) (string, error) {
+func readProjectID(fields *httpx.Object, anyProjectID bool) (string, error) {
 	text := fields.RequiredText("project_id")
 	if err := fields.Err(); err != nil {
 		return "", err
 	}
 	id, ok := ParseUUID(text)
-	if !ok && !anyText {
+	if !ok && !anyProjectID {
 		return "", fault.Invalidf("project_id must be a UUID")
 	}
 	return id, nil

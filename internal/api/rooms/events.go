@@ -19,8 +19,8 @@ type Events interface {
 		more bool, err error)
 }
 
-// RegisterEvents registers the route with which a backend reads the events of a
-// room that it missed. Only version 4 has it.
+// RegisterEvents registers the route with which a backend reads the room
+// events that it missed. Only version 4 has it.
 func (a *API) RegisterEvents(mux *httpx.Mux, events Events) {
 	route := Route{method: http.MethodGet, readOnly: true, handle: func(c *Call) error { return a.roomEvents(c, events) }}
 	mux.HandleFunc(route.method+" "+a.prefix()+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) {

@@ -8,7 +8,7 @@ import (
 )
 
 // ReadCommonFields reads the fields that every creation has. number reads an
-// integer, which version 4 also accepts as a string.
+// integer field, which may also be a string in version 4.
 func ReadCommonFields(o *httpx.Object, kind room.Type,
 	number func(o *httpx.Object, name string) int) room.CreateRequest {
 	metadata := o.RequiredObject("metadata")
