@@ -283,7 +283,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	servers[0].ConnState = conns.connState
 	listeners := []net.Listener{conns}
 	if a.metrics != nil {
-		servers, listeners = append(servers, a.server(httpx.ReadOnly(a.metricsHandler()))), append(listeners, a.metrics)
+		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
+		metrics.WriteTimeout = writeTimeout // because its listener sets none
+		servers, listeners = append(servers, metrics), append(listeners, a.metrics)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {
@@ -381,7 +383,7 @@ func (a *App) limitedListener() (*limitListener, error) {
 
 func (a *App) server(h http.Handler) *http.Server {
 	return &http.Server{
-		Handler:           withWriteDeadlines(h, chunkWriteTimeout),
+		Handler:           h,
 		ReadHeaderTimeout: 10 * time.Second,
 		ReadTimeout:       30 * time.Second,
 		IdleTimeout:       2 * time.Minute,

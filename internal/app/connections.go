@@ -8,10 +8,20 @@ import (
 	"net/netip"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"parley/internal/network"
 	"parley/internal/refusal"
+)
+
+const (
+	// writeTimeout is the time that a client has to read one chunk of a response.
+	writeTimeout = 30 * time.Second
+	// writeChunkSize is the number of bytes with a deadline of their own, so that a
+	// slow phone may take minutes for a file as long as it keeps reading.
+	writeChunkSize = 32 << 10
 )
 
 // reservedFiles is the minimum number of file descriptors that are kept for other
@@ -23,41 +33,76 @@ const reservedFiles = 256
 // none is idle, a connection above the limit of its address is closed, and a
 // connection above the total limit waits until another one ends. Addresses of
 // trusted proxies have no limit of their own, because all clients share them.
+//
+// It also closes connections whose clients do not read their responses. The
+// deadlines are set here and not for each request, because setting one costs as
+// much as a small response.
 type limitListener struct {
 	net.Listener
 	max, perAddress int // 0 for no limit
+	writeTimeout    time.Duration
 	trusted         []netip.Prefix
 	refusals        *refusal.Recorder
 
-	mu      sync.Mutex
-	freed   *sync.Cond
-	closed  bool
-	open    int
-	idle    *list.List // of *connection, the longest idle first
-	clients map[netip.Prefix]*clientConnections
+	created     time.Time
+	mu          sync.Mutex
+	freed       *sync.Cond
+	closed      bool
+	open        int
+	connections connectionList
+	clients     map[netip.Prefix]*clientConnections
 }
 
 // clientConnections are the connections of one client network.
 type clientConnections struct {
-	open int
-	idle *list.List // of *connection, the longest idle first
+	open        int
+	connections connectionList
+}
+
+// connectionList is a list of connections. Those that are idle are in the order in
+// which they became idle, with the active ones between them, so that a request
+// neither allocates nor searches.
+type connectionList struct {
+	list.List     // of *connection
+	idle      int // the number of idle connections
+}
+
+// longestIdle returns the connection that has been idle longest, or nil.
+func (l *connectionList) longestIdle() *connection {
+	if l.idle == 0 {
+		return nil
+	}
+	for e := l.Front(); e != nil; e = e.Next() {
+		if c := e.Value.(*connection); c.idle {
+			return c
+		}
+	}
+	return nil
 }
 
 // connection counts against the limits until it is closed.
 type connection struct {
 	net.Conn
-	listener                       *limitListener
-	client                         netip.Prefix
-	limited                        bool // the limit per address applies to it
-	idleElement, clientIdleElement *list.Element
-	hijacked                       bool
-	closed                         bool
+	listener *limitListener
+	address  netip.Prefix
+	limited  bool // the limit per address applies to it
+
+	// Under the lock of the listener.
+	client       *clientConnections
+	inAll, inOwn *list.Element // its places in the lists, nil for a hijacked connection
+	idle         bool
+	closed       bool
+
+	hijacked atomic.Bool // a WebSocket sets its own deadlines
+	// deadlineSet is when the write deadline was set last, in nanoseconds since the
+	// listener was created.
+	deadlineSet atomic.Int64
 }
 
 func newLimitListener(l net.Listener, limit, perAddress int, trusted []netip.Prefix,
 	refusals *refusal.Recorder) *limitListener {
 	c := &limitListener{Listener: l, max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
-		idle: list.New(), clients: map[netip.Prefix]*clientConnections{}}
+		writeTimeout: writeTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{}}
 	c.freed = sync.NewCond(&c.mu)
 	return c
 }
@@ -95,27 +140,28 @@ func (c *limitListener) admit(conn net.Conn) net.Conn {
 	if remote, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		peer = remote.Addr().Unmap()
 	}
-	added := &connection{Conn: conn, listener: c, client: network.ClientPrefix(peer),
+	added := &connection{Conn: conn, listener: c, address: network.ClientPrefix(peer),
 		limited: c.perAddress > 0 && peer.IsValid()}
 	for _, p := range c.trusted {
 		added.limited = added.limited && !p.Contains(peer)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	client := c.clients[added.client]
+	client := c.clients[added.address]
 	if client == nil {
-		client = &clientConnections{idle: list.New()}
-		c.clients[added.client] = client
+		client = &clientConnections{}
+		c.clients[added.address] = client
 	}
+	added.client = client
 	client.open++ // so that the entry is not deleted while this connection waits
-	if added.limited && client.open > c.perAddress && !c.closeIdle(client.idle) {
-		c.releaseClient(added.client, client)
+	if added.limited && client.open > c.perAddress && !c.closeIdle(&client.connections) {
+		c.releaseClient(added)
 		c.refusals.Record(refusal.AddressConnections, "too many open connections of one address",
 			"client", peer, "limit", c.perAddress)
 		return nil
 	}
 	waited := false
-	for c.max > 0 && c.open >= c.max && !c.closed && !c.closeIdle(c.idle) {
+	for c.max > 0 && c.open >= c.max && !c.closed && !c.closeIdle(&c.connections) {
 		if !waited {
 			c.refusals.Record(refusal.Connections, "too many open connections, new ones wait", "limit", c.max)
 		}
@@ -123,37 +169,49 @@ func (c *limitListener) admit(conn net.Conn) net.Conn {
 		c.freed.Wait()
 	}
 	c.open++
+	added.inAll, added.inOwn = c.connections.PushBack(added), client.connections.PushBack(added)
 	c.markIdle(added)
 	return added
 }
 
 // closeIdle closes the connection that has been idle longest. It reports whether
 // there was one.
-func (c *limitListener) closeIdle(idle *list.List) bool {
-	first := idle.Front()
-	if first == nil {
+func (c *limitListener) closeIdle(connections *connectionList) bool {
+	victim := connections.longestIdle()
+	if victim == nil {
 		return false
 	}
-	victim := first.Value.(*connection)
 	c.remove(victim)
 	_ = victim.Conn.Close()
 	return true
 }
 
-// markIdle adds a connection to the idle lists.
 func (c *limitListener) markIdle(conn *connection) {
-	if conn.idleElement == nil && !conn.closed {
-		conn.idleElement = c.idle.PushBack(conn)
-		conn.clientIdleElement = c.clients[conn.client].idle.PushBack(conn)
+	if conn.inAll == nil || conn.idle {
+		return
+	}
+	conn.idle = true
+	c.connections.idle++
+	c.connections.MoveToBack(conn.inAll)
+	conn.client.connections.idle++
+	conn.client.connections.MoveToBack(conn.inOwn)
+}
+
+func (c *limitListener) markActive(conn *connection) {
+	if conn.idle {
+		conn.idle = false
+		c.connections.idle--
+		conn.client.connections.idle--
 	}
 }
 
-// markActive removes a connection from the idle lists.
-func (c *limitListener) markActive(conn *connection) {
-	if conn.idleElement != nil {
-		c.idle.Remove(conn.idleElement)
-		c.clients[conn.client].idle.Remove(conn.clientIdleElement)
-		conn.idleElement, conn.clientIdleElement = nil, nil
+// unlist removes a connection that cannot become idle again from the lists.
+func (c *limitListener) unlist(conn *connection) {
+	c.markActive(conn)
+	if conn.inAll != nil {
+		c.connections.Remove(conn.inAll)
+		conn.client.connections.Remove(conn.inOwn)
+		conn.inAll, conn.inOwn = nil, nil
 	}
 }
 
@@ -162,16 +220,16 @@ func (c *limitListener) remove(conn *connection) {
 	if conn.closed {
 		return
 	}
-	c.markActive(conn)
+	c.unlist(conn)
 	conn.closed = true
 	c.open--
-	c.releaseClient(conn.client, c.clients[conn.client])
+	c.releaseClient(conn)
 	c.freed.Signal()
 }
 
-func (c *limitListener) releaseClient(prefix netip.Prefix, client *clientConnections) {
-	if client.open--; client.open == 0 {
-		delete(c.clients, prefix)
+func (c *limitListener) releaseClient(conn *connection) {
+	if conn.client.open--; conn.client.open == 0 {
+		delete(c.clients, conn.address)
 	}
 }
 
@@ -187,11 +245,11 @@ func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
 	case http.StateIdle:
 		c.markIdle(counted)
 		c.freed.Signal() // a waiting connection may replace it
-	case http.StateHijacked:
-		counted.hijacked = true
-		c.markActive(counted)
 	case http.StateActive:
 		c.markActive(counted)
+	case http.StateHijacked:
+		c.unlist(counted)
+		counted.hijacked.Store(true)
 	}
 }
 
@@ -204,25 +262,42 @@ func (c *limitListener) Close() error {
 	return c.Listener.Close()
 }
 
-// Write writes to the client. After a write timeout the kernel discards unsent
-// data when the connection is closed, instead of buffering it for a client that
-// does not read.
-func (conn *connection) Write(b []byte) (int, error) {
-	n, err := conn.Conn.Write(b)
-	if errors.Is(err, os.ErrDeadlineExceeded) && !conn.isHijacked() {
-		conn.listener.refusals.Record(refusal.SlowReaders, "a response was not read in time",
-			"client", conn.client.Addr())
-		if tcp, ok := conn.Conn.(*net.TCPConn); ok {
-			_ = tcp.SetLinger(0)
+// Write writes b in chunks of writeChunkSize, each with its own deadline. After a
+// timeout the kernel discards unsent data when the connection is closed, instead
+// of buffering it for a client that does not read.
+func (conn *connection) Write(b []byte) (n int, err error) {
+	if conn.hijacked.Load() {
+		return conn.Conn.Write(b)
+	}
+	for {
+		conn.extendDeadline()
+		written, err := conn.Conn.Write(b[n:min(n+writeChunkSize, len(b))])
+		n += written
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			conn.listener.refusals.Record(refusal.SlowReaders, "a response was not read in time",
+				"client", conn.address.Addr())
+			if tcp, ok := conn.Conn.(*net.TCPConn); ok {
+				_ = tcp.SetLinger(0)
+			}
+		}
+		if err != nil || n == len(b) {
+			return n, err
 		}
 	}
-	return n, err
 }
 
-func (conn *connection) isHijacked() bool {
-	conn.listener.mu.Lock()
-	defer conn.listener.mu.Unlock()
-	return conn.hijacked
+// extendDeadline gives the client the write timeout from now. A deadline that is
+// still almost as far ahead stays.
+func (conn *connection) extendDeadline() {
+	now := time.Since(conn.listener.created)
+	last := time.Duration(conn.deadlineSet.Load())
+	if last != 0 && now-last < conn.listener.writeTimeout/8 {
+		return
+	}
+	conn.deadlineSet.Store(int64(now))
+	// The error is ignored because it means that the connection is closed, which
+	// the write reports.
+	_ = conn.SetWriteDeadline(conn.listener.created.Add(now + conn.listener.writeTimeout))
 }
 
 // Close closes the connection and frees its slot.

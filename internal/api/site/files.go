@@ -69,6 +69,7 @@ func requireGetOrHead(w http.ResponseWriter, r *http.Request) (ok bool) {
 // that may embed it, where none means that no page may.
 func setSecurityHeaders(header http.Header, policy string, ancestors []string) {
 	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cross-Origin-Resource-Policy", "same-origin")
 	header.Set("Referrer-Policy", "no-referrer") // because the URL contains the room's id
 	header.Set("Cross-Origin-Opener-Policy", "same-origin")
 	if len(ancestors) == 0 {

@@ -103,31 +103,42 @@ func parseUsage(stat string) (usage, error) {
 		childrenTime: time.Duration(n[3]+n[4]) * tick}, nil
 }
 
-// ResidentBytes returns the resident memory of a process in bytes.
-func ResidentBytes(pid int) (int64, error) {
-	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "status"))
-	if err != nil {
-		return 0, err
-	}
-	for line := range strings.Lines(string(raw)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
-			kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
-			return kilobytes << 10, err
-		}
-	}
-	return 0, fmt.Errorf("process %d has no VmRSS", pid)
+// Memory is the memory that processes occupy, in bytes.
+type Memory struct {
+	Resident     int64 // a page that several processes share counts for each of them
+	Proportional int64 // a shared page counts once, in equal parts (PSS)
 }
 
-// ProcessTreeResidentBytes returns the resident memory of a process and its running children
-// in bytes.
-func ProcessTreeResidentBytes(pid int) (int64, error) {
-	total, err := ResidentBytes(pid)
+// ProcessTreeMemory returns the memory of a process and its running children.
+func ProcessTreeMemory(pid int) (Memory, error) {
+	total, err := processMemory(pid)
 	if err != nil {
-		return 0, err
+		return Memory{}, err
 	}
 	return total, forEachChild(pid, func(child int, _ usage) {
-		if own, err := ResidentBytes(child); err == nil {
-			total += own
+		if own, err := processMemory(child); err == nil {
+			total.Resident += own.Resident
+			total.Proportional += own.Proportional
 		}
 	})
+}
+
+func processMemory(pid int) (m Memory, err error) {
+	raw, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "smaps_rollup"))
+	if err != nil {
+		return Memory{}, err
+	}
+	for line := range strings.Lines(string(raw)) {
+		name, value, _ := strings.Cut(line, ":")
+		target := map[string]*int64{"Rss": &m.Resident, "Pss": &m.Proportional}[name]
+		if target == nil {
+			continue
+		}
+		kilobytes, err := strconv.ParseInt(strings.TrimSuffix(strings.TrimSpace(value), " kB"), 10, 64)
+		if err != nil {
+			return Memory{}, fmt.Errorf("unexpected format of smaps_rollup: %w", err)
+		}
+		*target = kilobytes << 10
+	}
+	return m, nil
 }
