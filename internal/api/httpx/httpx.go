@@ -57,9 +57,10 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
 	fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
-		info := &RequestInfo{ID: newRequestID(), Client: clientAddr(r, trusted)}
+		rec := &statusRecorder{ResponseWriter: w,
+			info: RequestInfo{ID: newRequestID(), Client: clientAddr(r, trusted)}}
+		info := &rec.info
 		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
-		rec := &statusRecorder{ResponseWriter: w}
 		setSecurityHeaders(w, r)
 		defer func() {
 			if v := recover(); v != nil && v != http.ErrAbortHandler {
@@ -77,12 +78,12 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
 				// its caller on the stack.
 				end := time.Now()
 				line := slog.NewRecord(end, level, "request", 0)
-				line.AddAttrs(info.LogAttrs...)
 				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method),
 					slog.String("path", r.URL.Path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
 					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)),
 					slog.String("client", info.Client.String()))
+				line.AddAttrs(info.LogAttrs...)
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
@@ -90,9 +91,11 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
 	})
 }
 
-// statusRecorder records the status and the size of the response.
+// statusRecorder records the status and the size of the response. It also holds the
+// RequestInfo, which saves an allocation.
 type statusRecorder struct {
 	http.ResponseWriter
+	info   RequestInfo
 	status int
 	bytes  int64
 }
