@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, Python.
+# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, Python,
+# and a C compiler for the race detector.
 # Debian's packages, as root; otherwise it says what is missing.
 set -euo pipefail
 
@@ -10,6 +11,7 @@ command -v redis-server >/dev/null || missing+=(redis-server)
 command -v openssl >/dev/null || missing+=(openssl)
 command -v curl >/dev/null || missing+=(curl)
 command -v python3 >/dev/null || missing+=(python3)
+command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0
 
 if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
