@@ -55,7 +55,7 @@ test-browser: build $(BROWSER) ## Test the meeting in a real browser
 
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
 	CGO_ENABLED=1 go test -race -timeout 20m -parallel 2 ./internal/counter ./internal/ratelimit ./internal/cluster \
-		./internal/key ./internal/webhook/... ./internal/room ./internal/store
+		./internal/key ./internal/webhook/... ./internal/room ./internal/db ./internal/store
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh

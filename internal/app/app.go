@@ -25,6 +25,7 @@ import (
 	"parley/internal/api/v4"
 	"parley/internal/cluster"
 	"parley/internal/config"
+	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/media"
 	"parley/internal/operator"
@@ -56,10 +57,10 @@ type App struct {
 	*ExclusiveResources
 	cfg        config.Config
 	log        *slog.Logger
-	supervisor *supervise.Service  // nil without a supervisor
-	dbClaim    *store.InstanceLock // nil without PostgreSQL
-	redis      *cluster.Redis      // nil on one machine
-	db         *store.DB
+	supervisor *supervise.Service // nil without a supervisor
+	dbClaim    *db.InstanceLock   // nil without PostgreSQL
+	redis      *cluster.Redis     // nil on one machine
+	db         *store.Store
 	engine     *media.Engine
 	projects   *project.Service
 	keys       *key.Service
@@ -116,7 +117,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 	if err := a.claimDatabase(ctx); err != nil {
 		return nil, err
 	}
-	ctx = store.WithWriteTimeout(ctx, startupWriteTimeout)
+	ctx = db.WithWriteTimeout(ctx, startupWriteTimeout)
 	if a.db, err = OpenStore(ctx, cfg); err != nil {
 		return nil, err
 	}
@@ -216,7 +217,7 @@ func (a *App) wire(ctx context.Context) error {
 
 // OpenStore opens the database of a configuration and unlocks its secrets. It
 // creates a master key only for a database that has no sealed secrets yet.
-func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
+func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
 		return nil, err
@@ -229,7 +230,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	return db, nil
 }
 
-func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
+func unlockSecrets(ctx context.Context, db *store.Store, cfg config.Config) error {
 	fresh, err := db.Fresh(ctx)
 	if err != nil {
 		return err
@@ -257,7 +258,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.engine.Start(ctx); err != nil {
 		return err
 	}
-	starting := store.WithWriteTimeout(ctx, startupWriteTimeout)
+	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
 	if err := a.rooms.Recover(starting); err != nil {
 		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"parley/internal/cluster"
-	"parley/internal/store"
+	"parley/internal/db"
 )
 
 // connectRedis connects to Redis if --redis-url is set.
@@ -31,11 +31,11 @@ func (a *App) claimDatabase(ctx context.Context) (err error) {
 	if a.cfg.DatabaseURL == "" {
 		return nil
 	}
-	a.dbClaim, err = store.AcquireInstanceLock(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
+	a.dbClaim, err = db.AcquireInstanceLock(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
 		a.log.Error("database instance lock lost, will retry", "error", err)
 	})
 	switch {
-	case !errors.Is(err, store.ErrDatabaseInUse):
+	case !errors.Is(err, db.ErrDatabaseInUse):
 		return err
 	case a.redis != nil:
 		return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w without --redis-url; "+

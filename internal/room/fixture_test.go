@@ -22,7 +22,7 @@ import (
 // test controls.
 type fixture struct {
 	*room.Service
-	db      *store.DB
+	db      *store.Store
 	project project.Project
 	clock   *clock
 	engine  *fakeMedia

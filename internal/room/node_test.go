@@ -288,7 +288,7 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 }
 
 // reopenDB opens a database a second time, like another process.
-func reopenDB(t testing.TB, url string) *store.DB {
+func reopenDB(t testing.TB, url string) *store.Store {
 	t.Helper()
 	return storetest.Open(t, url, "")
 }

@@ -15,7 +15,7 @@ import (
 
 // stallingStore is a database whose writes fail for a while.
 type stallingStore struct {
-	*store.DB
+	*store.Store
 	active *atomic.Bool
 }
 
@@ -23,7 +23,7 @@ func (s stallingStore) Write(ctx context.Context, work func(context.Context) err
 	if s.active.Load() {
 		return fault.New(fault.Unavailable, "unavailable", "the disk is slow")
 	}
-	return s.DB.Write(ctx, work)
+	return s.Store.Write(ctx, work)
 }
 
 // Reports that arrive while the database is unavailable are stored afterwards, with

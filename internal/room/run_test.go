@@ -206,7 +206,7 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 
 // brokenRoomStore is a store in which one room cannot be locked.
 type brokenRoomStore struct {
-	*store.DB
+	*store.Store
 	id string
 }
 
@@ -214,7 +214,7 @@ func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, e
 	if id == f.id {
 		return nil, errors.New("this room is broken")
 	}
-	return f.DB.LockRoom(ctx, id)
+	return f.Store.LockRoom(ctx, id)
 }
 
 // A room that cannot be updated does not prevent the update of other due rooms.

@@ -6,18 +6,19 @@ import (
 	"strings"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/fault"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/room"
 )
 
-func (db *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
-	return queryAll(ctx, db, organizationTable, selectOrganizations)
+func (s *Store) Organizations(ctx context.Context) ([]project.Organization, error) {
+	return db.QueryAll(ctx, s.DB, organizationTable, selectOrganizations)
 }
 
-func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
-	rows, err := queryAll(ctx, db, projectTable, selectProjects, organizationID)
+func (s *Store) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
+	rows, err := db.QueryAll(ctx, s.DB, projectTable, selectProjects, organizationID)
 	if err != nil {
 		return nil, err
 	}
@@ -34,36 +35,36 @@ func (db *DB) Projects(ctx context.Context, organizationID string) ([]project.Pr
 
 var errTokenNotFound = fault.New(fault.NotFound, "token_not_found", "there is no such token")
 
-func (db *DB) Token(ctx context.Context, id string) (operator.Token, error) {
-	return db.queryToken(ctx, selectToken, id)
+func (s *Store) Token(ctx context.Context, id string) (operator.Token, error) {
+	return s.queryToken(ctx, selectToken, id)
 }
 
-func (db *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
-	return queryAll(ctx, db, tokenTable, selectTokens)
+func (s *Store) Tokens(ctx context.Context) ([]operator.Token, error) {
+	return db.QueryAll(ctx, s.DB, tokenTable, selectTokens)
 }
 
-func (db *DB) RevokeToken(ctx context.Context, id string, at time.Time) error {
-	return db.execOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`,
-		id, nullMillis(at))
+func (s *Store) RevokeToken(ctx context.Context, id string, at time.Time) error {
+	return s.ExecOne(ctx, errTokenNotFound, `UPDATE management_tokens SET revoked_at = $2 WHERE id = $1`,
+		id, db.NullMillis(at))
 }
 
-var summaryTable = newTable("rooms",
-	text("id", func(r *room.Summary) *string { return &r.ID }),
-	text("project_id", func(r *room.Summary) *string { return &r.ProjectID }),
-	optionalText("client_room_id", func(r *room.Summary) *string { return &r.ClientRoomID }),
-	text("type", func(r *room.Summary) *room.Type { return &r.Type }),
-	text("state", func(r *room.Summary) *room.State { return &r.State }),
-	text("end_reason", func(r *room.Summary) *room.EndReason { return &r.EndReason }),
-	text("title", func(r *room.Summary) *string { return &r.Title }),
-	number("max_participants", func(r *room.Summary) *int { return &r.MaxParticipants }),
-	timestamp("created_at", func(r *room.Summary) *time.Time { return &r.CreatedAt }),
-	timestamp("start_at", func(r *room.Summary) *time.Time { return &r.StartAt }),
-	timestamp("opened_at", func(r *room.Summary) *time.Time { return &r.OpenedAt }),
-	timestamp("started_at", func(r *room.Summary) *time.Time { return &r.StartedAt }),
-	timestamp("ended_at", func(r *room.Summary) *time.Time { return &r.EndedAt }),
+var summaryTable = db.NewTable("rooms",
+	db.Text("id", func(r *room.Summary) *string { return &r.ID }),
+	db.Text("project_id", func(r *room.Summary) *string { return &r.ProjectID }),
+	db.OptionalText("client_room_id", func(r *room.Summary) *string { return &r.ClientRoomID }),
+	db.Text("type", func(r *room.Summary) *room.Type { return &r.Type }),
+	db.Text("state", func(r *room.Summary) *room.State { return &r.State }),
+	db.Text("end_reason", func(r *room.Summary) *room.EndReason { return &r.EndReason }),
+	db.Text("title", func(r *room.Summary) *string { return &r.Title }),
+	db.Number("max_participants", func(r *room.Summary) *int { return &r.MaxParticipants }),
+	db.Timestamp("created_at", func(r *room.Summary) *time.Time { return &r.CreatedAt }),
+	db.Timestamp("start_at", func(r *room.Summary) *time.Time { return &r.StartAt }),
+	db.Timestamp("opened_at", func(r *room.Summary) *time.Time { return &r.OpenedAt }),
+	db.Timestamp("started_at", func(r *room.Summary) *time.Time { return &r.StartedAt }),
+	db.Timestamp("ended_at", func(r *room.Summary) *time.Time { return &r.EndedAt }),
 )
 
-func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
+func (s *Store) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
 	var where []string
 	var args []any
 	only := func(condition string, value string) {
@@ -87,13 +88,13 @@ func (db *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
 	args = append(args, q.Limit)
-	list := `SELECT ` + summaryTable.list + `, (SELECT count(*) FROM seats
+	list := `SELECT ` + summaryTable.List + `, (SELECT count(*) FROM seats
 			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
 		FROM rooms` + condition + fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args))
 	var all []room.Summary
-	err := db.query(ctx, list, args, func(scan func(...any) error) error {
+	err := s.Query(ctx, list, args, func(scan func(...any) error) error {
 		var r room.Summary
-		err := scan(summaryTable.dests(&r, &r.Participants)...)
+		err := scan(summaryTable.Dests(&r, &r.Participants)...)
 		all = append(all, r)
 		return err
 	})

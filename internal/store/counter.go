@@ -4,24 +4,25 @@ import (
 	"context"
 
 	"parley/internal/counter"
+	"parley/internal/db"
 )
 
-func (db *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
+func (s *Store) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
 	var count counter.Count
-	err := db.query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
-		func(scan func(...any) error) error { return scan(&count.N, nullTime{&count.Last}) })
+	err := s.Query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
+		func(scan func(...any) error) error { return scan(&count.N, db.NullTime{Dest: &count.Last}) })
 	return count, err
 }
 
-func (db *DB) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
+func (s *Store) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
 	counts := make([]counter.Count, len(counted))
-	err := db.Write(ctx, func(ctx context.Context) error {
+	err := s.Write(ctx, func(ctx context.Context) error {
 		for i, c := range counted {
-			err := db.queryRow(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+			err := s.QueryRow(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n,
 					last_at = CASE WHEN tallies.last_at > excluded.last_at THEN tallies.last_at ELSE excluded.last_at END
 				RETURNING n, last_at`,
-				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, nullTime{&counts[i].Last})
+				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, db.NullTime{Dest: &counts[i].Last})
 			if err != nil {
 				return err
 			}

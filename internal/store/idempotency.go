@@ -4,44 +4,45 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
 
 // InsertIdempotencyRecord waits for the commit of a concurrent insert with the
 // same id, so that only one of them inserts the record.
-func (db *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
+func (s *Store) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
 	text := ""
 	if r.SavedResult != "" {
-		text = db.sealSecret(r.ID+columnIdempotencyRecord, r.SavedResult)
+		text = s.sealSecret(r.ID+columnIdempotencyRecord, r.SavedResult)
 	}
-	if _, ok := txFrom(ctx); !ok {
-		return false, errNoTx
+	if err := db.RequireTx(ctx); err != nil {
+		return false, err
 	}
 	fresh := false
-	err := db.query(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
+	err := s.Query(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text,
 			expires_at = excluded.expires_at
 		WHERE answers.expires_at <= $5 RETURNING id`,
-		[]any{r.ID, r.BodyHash, text, nullMillis(r.ExpiresAt), now.UnixMilli()},
+		[]any{r.ID, r.BodyHash, text, db.NullMillis(r.ExpiresAt), now.UnixMilli()},
 		func(func(...any) error) error { fresh = true; return nil })
 	return fresh, err
 }
 
 var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found", "there is no such idempotency record")
 
-func (db *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
+func (s *Store) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
 	r := room.IdempotencyRecord{ID: id}
 	var text string
-	err := db.queryRow(ctx, errIdempotencyRecordNotFound,
+	err := s.QueryRow(ctx, errIdempotencyRecordNotFound,
 		`SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
-		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, nullTime{&r.ExpiresAt})
+		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, db.NullTime{Dest: &r.ExpiresAt})
 	if err == nil && text != "" {
-		r.SavedResult, err = db.openSecret(id+columnIdempotencyRecord, text)
+		r.SavedResult, err = s.openSecret(id+columnIdempotencyRecord, text)
 	}
 	return r, err
 }
 
-func (db *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
-	return db.exec(ctx, `DELETE FROM answers WHERE expires_at <= $1`, now.UnixMilli())
+func (s *Store) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
+	return s.Exec(ctx, `DELETE FROM answers WHERE expires_at <= $1`, now.UnixMilli())
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/seal"
 )
@@ -19,12 +20,12 @@ const (
 	columnIdempotencyRecord = "/answers.sealed_text"
 )
 
-func (db *DB) sealSecret(rowID string, s seal.Secret) string {
-	return db.box.Seal(rowID, []byte(s.Reveal()))
+func (s *Store) sealSecret(rowID string, secret seal.Secret) string {
+	return s.box.Seal(rowID, []byte(secret.Reveal()))
 }
 
-func (db *DB) openSecret(rowID, sealed string) (seal.Secret, error) {
-	clear, err := db.box.Open(rowID, sealed)
+func (s *Store) openSecret(rowID, sealed string) (seal.Secret, error) {
+	clear, err := s.box.Open(rowID, sealed)
 	if err != nil {
 		return "", fmt.Errorf("open %s: %w", rowID, err)
 	}
@@ -38,18 +39,18 @@ type apiKeyRow struct {
 	retiredAt, noticeAt                  time.Time
 }
 
-var apiKeyTable = newTable("api_keys",
-	text("id", func(r *apiKeyRow) *string { return &r.ID }),
-	text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
-	text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
-	text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).notRead(),
-	text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
-	text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
-	timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
-	timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
-	timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
-	timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
-	timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+var apiKeyTable = db.NewTable("api_keys",
+	db.Text("id", func(r *apiKeyRow) *string { return &r.ID }),
+	db.Text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
+	db.Text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
+	db.Text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).NotRead(),
+	db.Text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
+	db.Text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
+	db.Timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
+	db.Timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
+	db.Timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
+	db.Timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).InsertedAs("NULL").NotRead(),
+	db.Timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).InsertedAs("NULL").NotRead(),
 )
 
 // projectSecretRow is a project secret as it is stored.
@@ -59,49 +60,49 @@ type projectSecretRow struct {
 	retiredAt, noticeAt time.Time
 }
 
-var projectSecretTable = newTable("project_secrets",
-	text("id", func(r *projectSecretRow) *string { return &r.ID }),
-	text("project_id", func(r *projectSecretRow) *string { return &r.ProjectID }),
-	text("slot", func(r *projectSecretRow) *key.Slot { return &r.Slot }),
-	text("sealed_secret", func(r *projectSecretRow) *string { return &r.sealed }),
-	timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
-	timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
-	timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
-	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
-	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+var projectSecretTable = db.NewTable("project_secrets",
+	db.Text("id", func(r *projectSecretRow) *string { return &r.ID }),
+	db.Text("project_id", func(r *projectSecretRow) *string { return &r.ProjectID }),
+	db.Text("slot", func(r *projectSecretRow) *key.Slot { return &r.Slot }),
+	db.Text("sealed_secret", func(r *projectSecretRow) *string { return &r.sealed }),
+	db.Timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
+	db.Timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
+	db.Timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
+	db.Timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).InsertedAs("NULL").NotRead(),
+	db.Timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).InsertedAs("NULL").NotRead(),
 )
 
 var (
-	selectAPIKeys       = apiKeyTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
-	selectAPIKeyByHash  = apiKeyTable.selectFrom + "WHERE key_hash = $1"
-	insertAPIKey        = apiKeyTable.insertQuery()
-	updateAPIKey        = apiKeyTable.newUpdateStmt(rotationColumns...)
-	selectSecrets       = projectSecretTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
-	insertProjectSecret = projectSecretTable.insertQuery()
-	updateProjectSecret = projectSecretTable.newUpdateStmt(rotationColumns...)
+	selectAPIKeys       = apiKeyTable.SelectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	selectAPIKeyByHash  = apiKeyTable.SelectFrom + "WHERE key_hash = $1"
+	insertAPIKey        = apiKeyTable.InsertQuery()
+	updateAPIKey        = apiKeyTable.NewUpdateStmt(rotationColumns...)
+	selectSecrets       = projectSecretTable.SelectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	insertProjectSecret = projectSecretTable.InsertQuery()
+	updateProjectSecret = projectSecretTable.NewUpdateStmt(rotationColumns...)
 )
 
 // rotationColumns are the columns that a rotation changes.
 var rotationColumns = []string{"slot", "retiring_since", "overlap_ends_at", "retired_at", "notice_at"}
 
-func (db *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
+func (s *Store) InsertAPIKey(ctx context.Context, k key.APIKey) error {
 	row := apiKeyRow{
 		APIKey: k, hash: seal.Hash(k.Key.Reveal()),
-		sealedKey:           db.sealSecret(k.ID+columnAPIKey, k.Key),
-		sealedGatewaySecret: db.sealSecret(k.ID+columnGatewaySecret, k.GatewaySecret),
+		sealedKey:           s.sealSecret(k.ID+columnAPIKey, k.Key),
+		sealedGatewaySecret: s.sealSecret(k.ID+columnGatewaySecret, k.GatewaySecret),
 	}
-	return db.exec(ctx, insertAPIKey, apiKeyTable.values(&row)...)
+	return s.Exec(ctx, insertAPIKey, apiKeyTable.Values(&row)...)
 }
 
-func (db *DB) InsertProjectSecret(ctx context.Context, s key.ProjectSecret) error {
-	row := projectSecretRow{ProjectSecret: s, sealed: db.sealSecret(s.ID+columnProjectSecret, s.Secret)}
-	return db.exec(ctx, insertProjectSecret, projectSecretTable.values(&row)...)
+func (s *Store) InsertProjectSecret(ctx context.Context, secret key.ProjectSecret) error {
+	row := projectSecretRow{ProjectSecret: secret, sealed: s.sealSecret(secret.ID+columnProjectSecret, secret.Secret)}
+	return s.Exec(ctx, insertProjectSecret, projectSecretTable.Values(&row)...)
 }
 
-func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
+func (s *Store) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
 	var keys []key.APIKey
-	err := db.query(ctx, selectAPIKeys, []any{projectID}, func(scan func(...any) error) error {
-		k, err := db.scanAPIKey(scan)
+	err := s.Query(ctx, selectAPIKeys, []any{projectID}, func(scan func(...any) error) error {
+		k, err := s.scanAPIKey(scan)
 		keys = append(keys, k)
 		return err
 	})
@@ -109,28 +110,28 @@ func (db *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, erro
 }
 
 // scanAPIKey scans an API key and opens its secrets.
-func (db *DB) scanAPIKey(scan func(...any) error) (key.APIKey, error) {
+func (s *Store) scanAPIKey(scan func(...any) error) (key.APIKey, error) {
 	var row apiKeyRow
-	err := scan(apiKeyTable.dests(&row)...)
+	err := scan(apiKeyTable.Dests(&row)...)
 	if err != nil {
 		return key.APIKey{}, err
 	}
-	if row.Key, err = db.openSecret(row.ID+columnAPIKey, row.sealedKey); err != nil {
+	if row.Key, err = s.openSecret(row.ID+columnAPIKey, row.sealedKey); err != nil {
 		return key.APIKey{}, err
 	}
-	row.GatewaySecret, err = db.openSecret(row.ID+columnGatewaySecret, row.sealedGatewaySecret)
+	row.GatewaySecret, err = s.openSecret(row.ID+columnGatewaySecret, row.sealedGatewaySecret)
 	return row.APIKey, err
 }
 
-func (db *DB) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+func (s *Store) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
 	var secrets []key.ProjectSecret
-	err := db.query(ctx, selectSecrets, []any{projectID}, func(scan func(...any) error) error {
+	err := s.Query(ctx, selectSecrets, []any{projectID}, func(scan func(...any) error) error {
 		var row projectSecretRow
-		err := scan(projectSecretTable.dests(&row)...)
+		err := scan(projectSecretTable.Dests(&row)...)
 		if err != nil {
 			return err
 		}
-		row.Secret, err = db.openSecret(row.ID+columnProjectSecret, row.sealed)
+		row.Secret, err = s.openSecret(row.ID+columnProjectSecret, row.sealed)
 		secrets = append(secrets, row.ProjectSecret)
 		return err
 	})

@@ -12,8 +12,8 @@ const metadataMediaSecret = "media_signing_secret"
 
 // Fresh reports whether the database contains no sealed value yet, so that it
 // accepts any master key.
-func (db *DB) Fresh(ctx context.Context) (bool, error) {
-	_, err := db.metadata(ctx, metadataMediaSecret)
+func (s *Store) Fresh(ctx context.Context) (bool, error) {
+	_, err := s.metadata(ctx, metadataMediaSecret)
 	if errors.Is(err, errMetadataNotFound) {
 		return true, nil
 	}
@@ -23,22 +23,22 @@ func (db *DB) Fresh(ctx context.Context) (bool, error) {
 // Unlock sets the box that seals and opens secrets. It returns the error of
 // seal.Box.Open if the secrets were sealed with another master key. It must be
 // called once, before the first use of a secret.
-func (db *DB) Unlock(ctx context.Context, box *seal.Box) error {
-	db.box = box
-	_, err := db.MediaSecret(ctx)
+func (s *Store) Unlock(ctx context.Context, box *seal.Box) error {
+	s.box = box
+	_, err := s.MediaSecret(ctx)
 	return err
 }
 
 var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "there is no such metadata")
 
-func (db *DB) metadata(ctx context.Context, name string) (string, error) {
+func (s *Store) metadata(ctx context.Context, name string) (string, error) {
 	var v string
-	err := db.queryRow(ctx, errMetadataNotFound, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
+	err := s.QueryRow(ctx, errMetadataNotFound, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
 	return v, err
 }
 
-func (db *DB) setMetadata(ctx context.Context, name, value string) error {
-	return db.exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
+func (s *Store) setMetadata(ctx context.Context, name, value string) error {
+	return s.Exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 
@@ -46,18 +46,18 @@ func (db *DB) setMetadata(ctx context.Context, name, value string) error {
 // on the first call and stores it, so that a token remains valid after a
 // restart. The secret is the first sealed value in every database, so opening it
 // also verifies the master key.
-func (db *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
+func (s *Store) MediaSecret(ctx context.Context) (seal.Secret, error) {
 	var secret seal.Secret
-	err := db.Write(ctx, func(ctx context.Context) error {
-		v, err := db.metadata(ctx, metadataMediaSecret)
+	err := s.Write(ctx, func(ctx context.Context) error {
+		v, err := s.metadata(ctx, metadataMediaSecret)
 		if errors.Is(err, errMetadataNotFound) {
 			secret = seal.NewGatewaySecret()
-			return db.setMetadata(ctx, metadataMediaSecret, db.sealSecret(metadataMediaSecret+columnMetadata, secret))
+			return s.setMetadata(ctx, metadataMediaSecret, s.sealSecret(metadataMediaSecret+columnMetadata, secret))
 		}
 		if err != nil {
 			return err
 		}
-		secret, err = db.openSecret(metadataMediaSecret+columnMetadata, v)
+		secret, err = s.openSecret(metadataMediaSecret+columnMetadata, v)
 		return err
 	})
 	return secret, err

@@ -6,19 +6,19 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"testing/fstest"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/event"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
 func TestOpen_ExistingDatabase(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		var project string
 		for i := range 3 {
-			db := p.open(t)
+			db := p.Open(t)
 			if i == 0 {
 				project = storetest.Project(t, db).ID
 			}
@@ -55,15 +55,15 @@ func TestOpen_Concurrent(t *testing.T) {
 }
 
 func TestOpen_NewerSchemaRefused(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
-		if err := p.open(t).Close(); err != nil {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		if err := p.Open(t).Close(); err != nil {
 			t.Fatal(err)
 		}
-		raw := p.raw(t)
+		raw := p.Raw(t)
 		if _, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)`); err != nil {
 			t.Fatal(err)
 		}
-		db, err := store.Open(context.Background(), p.url, p.dir)
+		db, err := store.Open(context.Background(), p.URL, p.Dir)
 		if err == nil {
 			_ = db.Close()
 			t.Fatal("Open accepted a schema that is newer than its own")
@@ -76,47 +76,18 @@ func TestOpen_NewerSchemaRefused(t *testing.T) {
 	})
 }
 
-// A migration that fails leaves no changes, its error names the version, and a
-// corrected file continues from there.
-func TestMigrate_ResumesAfterFailure(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
-		ctx := context.Background()
-		raw := p.raw(t)
-		files := func(second string) fstest.MapFS {
-			return fstest.MapFS{
-				"00001_one.sql": {Data: []byte("-- +goose Up\nCREATE TABLE one (id TEXT PRIMARY KEY);\n")},
-				"00002_two.sql": {Data: []byte("-- +goose Up\nCREATE TABLE two (id TEXT PRIMARY KEY);\n" + second + "\n")},
-			}
-		}
-		err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO missing VALUES (1);"))
-		if err == nil || !strings.HasPrefix(err.Error(), "migrate the database from version 0 to 2: ") ||
-			!strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
-			t.Errorf("got %v, want an error that names the versions and the missing table", err)
-		}
-		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {
-			t.Errorf("the first migration was rolled back: %v", err)
-		}
-		if _, err := raw.Exec(`SELECT * FROM two`); err == nil {
-			t.Error("part of the failed migration was committed")
-		}
-		if err := store.Migrate(ctx, raw, p.url != "", files("INSERT INTO two VALUES ('mended');")); err != nil {
-			t.Fatal(err)
-		}
-		var n int
-		if err := raw.QueryRow(`SELECT count(*) FROM one, two`).Scan(&n); err != nil || n != 1 {
-			t.Error(n, err)
-		}
-	})
-}
-
 // Migration 8 copies the events of an older database into its new table.
 func TestMigrate_KeepsEvents(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		ctx := context.Background()
-		raw := p.raw(t)
-		if err := store.Migrate(ctx, raw, p.url != "", store.Migrations(7)); err != nil {
+		older, err := db.Open(ctx, p.URL, p.Dir, store.Migrations(7))
+		if err != nil {
 			t.Fatal(err)
 		}
+		if err := older.Close(); err != nil {
+			t.Fatal(err)
+		}
+		raw := p.Raw(t)
 		for _, q := range []string{
 			`INSERT INTO organizations (id, name, billing, plan, currency, unit_price, created_at)
 				VALUES ('o', 'Org', 'plan', '', '', '', 1)`,
@@ -134,7 +105,7 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		db := p.open(t)
+		s := p.Open(t)
 		logged := func(n int64, id string, kind event.Type) event.Event {
 			return event.Event{
 				ID: id, Type: kind, ProjectID: "p", RoomID: "r", Sequence: n,
@@ -142,7 +113,7 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 			}
 		}
 		want := []event.Event{logged(1, "e1", event.RoomOpened), logged(2, "e2", event.RoomStarted)}
-		if got, err := db.Events(ctx, "r", 0); err != nil || !reflect.DeepEqual(got, want) {
+		if got, err := s.Events(ctx, "r", 0); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	})
@@ -150,13 +121,13 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 
 // BenchmarkOpen opens an existing database, as every start but the first does.
 func BenchmarkOpen(b *testing.B) {
-	for name, p := range map[string]testDatabase{
-		"sqlite": {dir: b.TempDir()}, "postgres": {url: storetest.Postgres(b)},
+	for name, p := range map[string]storetest.Database{
+		"sqlite": {Dir: b.TempDir()}, "postgres": {URL: storetest.Postgres(b)},
 	} {
 		b.Run(name, func(b *testing.B) {
-			storetest.Project(b, p.open(b))
+			storetest.Project(b, p.Open(b))
 			for b.Loop() {
-				db, err := store.Open(context.Background(), p.url, p.dir)
+				db, err := store.Open(context.Background(), p.URL, p.Dir)
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -6,14 +6,14 @@ import (
 	"parley/internal/project"
 )
 
-func (db *DB) LockOrganization(ctx context.Context, id string) error {
-	return db.lockRow(ctx, errOrganizationNotFound, "organizations", id)
+func (s *Store) LockOrganization(ctx context.Context, id string) error {
+	return s.LockRow(ctx, errOrganizationNotFound, "organizations", id)
 }
 
-func (db *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
-	return db.execOne(ctx, errOrganizationNotFound, updateOrganization.query, updateOrganization.values(&o)...)
+func (s *Store) UpdateOrganization(ctx context.Context, o project.Organization) error {
+	return s.ExecOne(ctx, errOrganizationNotFound, updateOrganization.Query, updateOrganization.Values(&o)...)
 }
 
-func (db *DB) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
-	return db.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
+func (s *Store) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
+	return s.QueryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
 }

@@ -12,7 +12,7 @@ import (
 	"parley/internal/requestlog"
 )
 
-func (db *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
+func (s *Store) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	texts := make([]string, len(blocks))
 	var text []byte
 	for i, b := range blocks {
@@ -25,9 +25,9 @@ func (db *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error 
 		}
 		texts[i] = string(append(text, ']'))
 	}
-	return db.Write(ctx, func(ctx context.Context) error {
+	return s.Write(ctx, func(ctx context.Context) error {
 		for i, b := range blocks {
-			err := db.exec(ctx, `INSERT INTO calls (project_id, n, first_n, size, calls) VALUES ($1, $2, $3, $4, $5)
+			err := s.Exec(ctx, `INSERT INTO calls (project_id, n, first_n, size, calls) VALUES ($1, $2, $3, $4, $5)
 				ON CONFLICT (project_id, n) DO NOTHING`, b.ProjectID, b.Last(), b.First(), len(b.Calls), texts[i])
 			if err != nil {
 				return err
@@ -75,11 +75,11 @@ func appendJSONString(b []byte, text string) []byte {
 	return b
 }
 
-func (db *DB) Calls(
+func (s *Store) Calls(
 	ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int,
 ) ([]requestlog.Block, error) {
 	var blocks []requestlog.Block
-	err := db.query(ctx, `SELECT n, calls FROM calls
+	err := s.Query(ctx, `SELECT n, calls FROM calls
 			WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
 		[]any{projectID, firstBelow, lastBelow, limit},
 		func(scan func(...any) error) error {
@@ -103,21 +103,21 @@ func (db *DB) Calls(
 
 // PruneCalls lists the projects in its query, so that the primary key finds the
 // rows.
-func (db *DB) PruneCalls(ctx context.Context, below int64) error {
-	return db.Write(ctx, func(ctx context.Context) error {
-		return db.exec(ctx, `DELETE FROM calls WHERE project_id IN (SELECT id FROM projects) AND n < $1`, below)
+func (s *Store) PruneCalls(ctx context.Context, below int64) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		return s.Exec(ctx, `DELETE FROM calls WHERE project_id IN (SELECT id FROM projects) AND n < $1`, below)
 	})
 }
 
-func (db *DB) TrimCalls(ctx context.Context, projectID string, latest int) error {
-	return db.Write(ctx, func(ctx context.Context) error {
-		return db.exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
+func (s *Store) TrimCalls(ctx context.Context, projectID string, latest int) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		return s.Exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
 				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total FROM calls WHERE project_id = $1
 			) AS running WHERE total > $2)`, projectID, latest)
 	})
 }
 
-func (db *DB) CallProjects(ctx context.Context) ([]string, error) {
-	return db.queryStrings(ctx,
+func (s *Store) CallProjects(ctx context.Context) ([]string, error) {
+	return s.QueryStrings(ctx,
 		`SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`)
 }

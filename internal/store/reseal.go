@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/seal"
 )
 
@@ -35,14 +36,14 @@ var sealedColumns = []struct{ list, update, column string }{
 
 // Reseal seals every secret with the master key of box, all in one transaction,
 // and returns the number of secrets. The server must not be running.
-func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
+func (s *Store) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := db.Write(WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {
+	err := s.Write(db.WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
-		for _, s := range sealedColumns {
+		for _, sealed := range sealedColumns {
 			type row struct{ id, value string }
 			var rows []row
-			err := db.query(ctx, s.list, nil, func(scan func(...any) error) error {
+			err := s.Query(ctx, sealed.list, nil, func(scan func(...any) error) error {
 				var r row
 				err := scan(&r.id, &r.value)
 				rows = append(rows, r)
@@ -52,11 +53,11 @@ func (db *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 				return err
 			}
 			for _, r := range rows {
-				clear, err := db.box.Open(r.id+s.column, r.value)
+				clear, err := s.box.Open(r.id+sealed.column, r.value)
 				if err != nil {
-					return fmt.Errorf("open %s: %w", r.id+s.column, err)
+					return fmt.Errorf("open %s: %w", r.id+sealed.column, err)
 				}
-				if err := db.exec(ctx, s.update, r.id, box.Seal(r.id+s.column, clear)); err != nil {
+				if err := s.Exec(ctx, sealed.update, r.id, box.Seal(r.id+sealed.column, clear)); err != nil {
 					return err
 				}
 				count++

@@ -29,7 +29,7 @@ import (
 
 // fillDatabase stores a value in every text column of every table, through the
 // services, and returns every secret that they issued or received.
-func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []string) {
+func fillDatabase(t *testing.T, db *store.Store) (projectID string, secrets []string) {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -130,7 +130,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 }
 
 // insertFailedDelivery stores the rows that a failed delivery leaves.
-func insertFailedDelivery(ctx context.Context, db *store.DB, projectID, roomID string) error {
+func insertFailedDelivery(ctx context.Context, db *store.Store, projectID, roomID string) error {
 	streams, err := db.Streams(ctx, projectID, roomID)
 	if err != nil {
 		return err
@@ -164,15 +164,15 @@ func (fakeMedia) Participants(context.Context, string) ([]room.Participant, erro
 func (fakeMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
 
 // textColumns returns the values of every text column, by "table.column".
-func textColumns(t *testing.T, p testDatabase) map[string][]string {
+func textColumns(t *testing.T, p storetest.Database) map[string][]string {
 	t.Helper()
 	q := `SELECT t.name, c.name FROM sqlite_master t, pragma_table_info(t.name) c
 		WHERE t.type = 'table' AND t.name NOT LIKE 'sqlite_%' AND c.type = 'TEXT'`
-	if p.url != "" {
+	if p.URL != "" {
 		q = `SELECT table_name, column_name FROM information_schema.columns
 			WHERE table_schema = 'public' AND data_type IN ('text', 'character varying', 'bytea')`
 	}
-	raw := p.raw(t)
+	raw := p.Raw(t)
 	columns := map[string][]string{}
 	for _, row := range queryStrings(t, raw, q, 2) {
 		table, column := row[0], row[1]
@@ -215,11 +215,11 @@ var sealedPattern = regexp.MustCompile(`v\d+\.[0-9a-f]{8}\.`)
 // test fills every text column and fails if one is empty, so that it finds a
 // sealed column that Reseal does not know.
 func TestReseal(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		ctx := context.Background()
-		db := p.open(t)
+		db := p.Open(t)
 		projectID, _ := fillDatabase(t, db)
-		read := func(db *store.DB) [3]any {
+		read := func(db *store.Store) [3]any {
 			t.Helper()
 			keys, err1 := db.APIKeys(ctx, projectID)
 			secrets, err2 := db.ProjectSecrets(ctx, projectID)
@@ -267,7 +267,7 @@ func TestReseal(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
-		db, err = store.Open(ctx, p.url, p.dir)
+		db, err = store.Open(ctx, p.URL, p.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,12 +283,12 @@ func TestReseal(t *testing.T) {
 
 // Reseal changes nothing if one value is damaged.
 func TestReseal_DamagedValueChangesNothing(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		ctx := context.Background()
-		db := p.open(t)
+		db := p.Open(t)
 		projectID, _ := fillDatabase(t, db)
 		const damage = `UPDATE facts SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`
-		if _, err := p.raw(t).Exec(damage); err != nil {
+		if _, err := p.Raw(t).Exec(damage); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := db.Reseal(ctx, storetest.Box(2)); !errors.Is(err, seal.ErrTampered) {
@@ -302,15 +302,15 @@ func TestReseal_DamagedValueChangesNothing(t *testing.T) {
 
 // A sealed value that was moved to another row or column does not open.
 func TestSealedValue_MovedRefused(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		ctx := context.Background()
 		for _, move := range []string{
 			`UPDATE api_keys SET sealed_key = sealed_gateway_secret`,
 			`UPDATE api_keys SET sealed_key = (SELECT k.sealed_key FROM api_keys k WHERE k.id <> api_keys.id)`,
 		} {
-			db := p.open(t)
+			db := p.Open(t)
 			projectID, _ := fillDatabase(t, db)
-			if _, err := p.raw(t).Exec(move + ` WHERE project_id = '` + projectID + `'`); err != nil {
+			if _, err := p.Raw(t).Exec(move + ` WHERE project_id = '` + projectID + `'`); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := db.APIKeys(ctx, projectID); !errors.Is(err, seal.ErrTampered) {
@@ -319,7 +319,7 @@ func TestSealedValue_MovedRefused(t *testing.T) {
 			if err := db.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := p.raw(t).Exec(`DELETE FROM api_keys`); err != nil {
+			if _, err := p.Raw(t).Exec(`DELETE FROM api_keys`); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -327,9 +327,9 @@ func TestSealedValue_MovedRefused(t *testing.T) {
 }
 
 func TestFresh(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		ctx := context.Background()
-		db, err := store.Open(ctx, p.url, p.dir)
+		db, err := store.Open(ctx, p.URL, p.Dir)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -349,8 +349,8 @@ func TestFresh(t *testing.T) {
 // No value contains a secret in plaintext, and on SQLite no file does, neither
 // before a checkpoint nor after.
 func TestStore_NoPlaintextSecrets(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
-		db := p.open(t)
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		db := p.Open(t)
 		_, secrets := fillDatabase(t, db)
 		for column, values := range textColumns(t, p) {
 			for _, v := range values {
@@ -361,11 +361,11 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 				}
 			}
 		}
-		if p.url != "" {
+		if p.URL != "" {
 			return
 		}
 		scan := func(when string, atLeast int) {
-			files, err := filepath.Glob(p.file() + "*")
+			files, err := filepath.Glob(p.File() + "*")
 			if err != nil || len(files) < atLeast {
 				t.Fatal(files, err)
 			}

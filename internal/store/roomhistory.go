@@ -6,20 +6,21 @@ import (
 	"strings"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/room"
 )
 
 // attendanceRecordTable lists the columns of room.AttendanceRecord beside those of
 // room.Attendance.
-var attendanceRecordTable = newTable("seats",
-	text("name", func(r *room.AttendanceRecord) *string { return &r.Name }),
-	text("user_id", func(r *room.AttendanceRecord) *string { return &r.UserID }),
-	text("role", func(r *room.AttendanceRecord) *room.Role { return &r.Role }),
-	number("breakout", func(r *room.AttendanceRecord) *int { return &r.Breakout }),
+var attendanceRecordTable = db.NewTable("seats",
+	db.Text("name", func(r *room.AttendanceRecord) *string { return &r.Name }),
+	db.Text("user_id", func(r *room.AttendanceRecord) *string { return &r.UserID }),
+	db.Text("role", func(r *room.AttendanceRecord) *room.Role { return &r.Role }),
+	db.Number("breakout", func(r *room.AttendanceRecord) *int { return &r.Breakout }),
 )
 
 var (
-	attendanceRecordColumns = attendanceTable.qualified("a.") + ", " + attendanceRecordTable.qualified("s.")
+	attendanceRecordColumns = attendanceTable.Qualified("a.") + ", " + attendanceRecordTable.Qualified("s.")
 	attendanceRecordOrder   = " ORDER BY a.joined_at, a.id"
 
 	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
@@ -35,57 +36,57 @@ var (
 
 // AttendanceRecords starts from the seats of the room, because attendance has no
 // index on room_id that covers past connections.
-func (db *DB) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
-	return db.queryAttendanceRecords(ctx, selectAttendanceRecords, roomID)
+func (s *Store) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
+	return s.queryAttendanceRecords(ctx, selectAttendanceRecords, roomID)
 }
 
-func (db *DB) CurrentAttendanceRecords(
+func (s *Store) CurrentAttendanceRecords(
 	ctx context.Context, projectID, roomID string,
 ) ([]room.AttendanceRecord, error) {
 	if roomID != "" {
-		return db.queryAttendanceRecords(ctx, selectCurrentRecordsOfRoom, projectID, roomID)
+		return s.queryAttendanceRecords(ctx, selectCurrentRecordsOfRoom, projectID, roomID)
 	}
-	return db.queryAttendanceRecords(ctx, selectCurrentRecordsOfProject, projectID)
+	return s.queryAttendanceRecords(ctx, selectCurrentRecordsOfProject, projectID)
 }
 
-func (db *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
+func (s *Store) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
 	var all []room.AttendanceRecord
-	err := db.query(ctx, q, args, func(scan func(...any) error) error {
+	err := s.Query(ctx, q, args, func(scan func(...any) error) error {
 		var r room.AttendanceRecord
-		err := scan(attendanceTable.dests(&r.Attendance, attendanceRecordTable.dests(&r)...)...)
+		err := scan(attendanceTable.Dests(&r.Attendance, attendanceRecordTable.Dests(&r)...)...)
 		all = append(all, r)
 		return err
 	})
 	return all, err
 }
 
-var selectRunningRooms = "SELECT " + roomTable.list + `
+var selectRunningRooms = "SELECT " + roomTable.List + `
 	FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
 	CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`
 
 // RunningRooms uses the index of due rooms to find the few rooms that are not
 // over. CROSS JOIN makes SQLite start there instead of with all rooms of the
 // project.
-func (db *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
+func (s *Store) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
 	var all []*room.Room
-	err := db.query(ctx, selectRunningRooms, []any{projectID}, func(scan func(...any) error) error {
+	err := s.Query(ctx, selectRunningRooms, []any{projectID}, func(scan func(...any) error) error {
 		r := new(room.Room)
 		all = append(all, r)
-		return scan(roomTable.dests(r)...)
+		return scan(roomTable.Dests(r)...)
 	})
 	return all, err
 }
 
-var pastRoomTable = newTable("rooms",
-	text("id", func(p *room.PastRoom) *string { return &p.ID }),
-	number("session", func(p *room.PastRoom) *int { return &p.Session }),
-	text("title", func(p *room.PastRoom) *string { return &p.Title }),
-	text("webhook_url", func(p *room.PastRoom) *string { return &p.WebhookURL }),
-	timestamp("created_at", func(p *room.PastRoom) *time.Time { return &p.CreatedAt }),
-	timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
+var pastRoomTable = db.NewTable("rooms",
+	db.Text("id", func(p *room.PastRoom) *string { return &p.ID }),
+	db.Number("session", func(p *room.PastRoom) *int { return &p.Session }),
+	db.Text("title", func(p *room.PastRoom) *string { return &p.Title }),
+	db.Text("webhook_url", func(p *room.PastRoom) *string { return &p.WebhookURL }),
+	db.Timestamp("created_at", func(p *room.PastRoom) *time.Time { return &p.CreatedAt }),
+	db.Timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
 )
 
-func (db *DB) PastRooms(
+func (s *Store) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
 	where, args := ` FROM rooms r WHERE r.project_id = $1 AND r.ended_at IS NOT NULL`, []any{projectID}
@@ -101,7 +102,7 @@ func (db *DB) PastRooms(
 		where += ` AND r.id IN (` + strings.Join(params, ", ") + `)`
 	}
 	total := 0
-	if err := db.queryRow(ctx, nil, `SELECT count(*)`+where, args, &total); err != nil {
+	if err := s.QueryRow(ctx, nil, `SELECT count(*)`+where, args, &total); err != nil {
 		return nil, 0, err
 	}
 	order := "DESC"
@@ -109,14 +110,14 @@ func (db *DB) PastRooms(
 		order = "ASC"
 	}
 	args = append(args, q.Limit, q.Offset)
-	list := `SELECT ` + pastRoomTable.qualified("r.") + `,
+	list := `SELECT ` + pastRoomTable.Qualified("r.") + `,
 		(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 			AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))` + where +
 		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args))
 	var all []room.PastRoom
-	err := db.query(ctx, list, args, func(scan func(...any) error) error {
+	err := s.Query(ctx, list, args, func(scan func(...any) error) error {
 		var p room.PastRoom
-		err := scan(pastRoomTable.dests(&p, &p.ParticipantCount)...)
+		err := scan(pastRoomTable.Dests(&p, &p.ParticipantCount)...)
 		all = append(all, p)
 		return err
 	})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
@@ -11,18 +12,20 @@ import (
 
 // LockProject prevents other transactions from rotating the credentials of the
 // project or changing it until the transaction of ctx ends.
-func (db *DB) LockProject(ctx context.Context, id string) error {
-	return db.lockRow(ctx, errProjectNotFound, "projects", id)
+func (s *Store) LockProject(ctx context.Context, id string) error {
+	return s.LockRow(ctx, errProjectNotFound, "projects", id)
 }
 
-func (db *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
+func (s *Store) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
 	row := apiKeyRow{APIKey: k, retiredAt: retiredAt(k.Slot, now), noticeAt: k.NoticeAt()}
-	return db.exec(ctx, updateAPIKey.query, updateAPIKey.values(&row)...)
+	return s.Exec(ctx, updateAPIKey.Query, updateAPIKey.Values(&row)...)
 }
 
-func (db *DB) UpdateProjectSecret(ctx context.Context, s key.ProjectSecret, now time.Time) error {
-	row := projectSecretRow{ProjectSecret: s, retiredAt: retiredAt(s.Slot, now), noticeAt: s.NoticeAt()}
-	return db.exec(ctx, updateProjectSecret.query, updateProjectSecret.values(&row)...)
+func (s *Store) UpdateProjectSecret(ctx context.Context, secret key.ProjectSecret, now time.Time) error {
+	row := projectSecretRow{
+		ProjectSecret: secret, retiredAt: retiredAt(secret.Slot, now), noticeAt: secret.NoticeAt(),
+	}
+	return s.Exec(ctx, updateProjectSecret.Query, updateProjectSecret.Values(&row)...)
 }
 
 // retiredAt returns now for a retired slot and the zero time for any other.
@@ -35,22 +38,22 @@ func retiredAt(slot key.Slot, now time.Time) time.Time {
 
 var errAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
-func (db *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
-	return db.scanAPIKey(func(dest ...any) error {
-		return db.queryRow(ctx, errAPIKeyNotFound, selectAPIKeyByHash, []any{hash}, dest...)
+func (s *Store) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
+	return s.scanAPIKey(func(dest ...any) error {
+		return s.QueryRow(ctx, errAPIKeyNotFound, selectAPIKeyByHash, []any{hash}, dest...)
 	})
 }
 
-func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
+func (s *Store) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
 	var projects []string
 	for _, table := range []string{"api_keys", "project_secrets"} {
-		retired, err := db.queryStrings(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
+		retired, err := s.QueryStrings(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
 			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, now.UnixMilli())
 		if err != nil {
 			return nil, err
 		}
 		projects = append(projects, retired...)
-		err = db.exec(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli())
+		err = s.Exec(ctx, `DELETE FROM `+table+` WHERE slot = 'retired' AND retired_at < $1`, before.UnixMilli())
 		if err != nil {
 			return nil, err
 		}
@@ -58,22 +61,22 @@ func (db *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string
 	return projects, nil
 }
 
-func (db *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
+func (s *Store) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
 	const due = `WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`
-	return db.queryStrings(ctx, `SELECT project_id FROM api_keys `+due+`
+	return s.QueryStrings(ctx, `SELECT project_id FROM api_keys `+due+`
 		UNION SELECT project_id FROM project_secrets `+due, now.UnixMilli())
 }
 
-func (db *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
+func (s *Store) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
 	var notices []key.Notice
 	for _, of := range [][2]string{
 		{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret},
 	} {
-		err := db.query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
+		err := s.Query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
 			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
 			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {
 				n := key.Notice{Credential: of[1]}
-				err := scan(nullTime{&n.EndsAt})
+				err := scan(db.NullTime{Dest: &n.EndsAt})
 				notices = append(notices, n)
 				return err
 			})

@@ -1,16 +1,16 @@
-// Package store reads and writes the database. It has one set of queries and
-// migrations for SQLite and PostgreSQL and implements the Store interfaces of
+// Package store reads and writes the tables of Parley. It has one set of queries
+// and migrations for SQLite and PostgreSQL and implements the Store interfaces of
 // the domain packages, which document the methods. It contains no business
 // rules and must not import api, media or app.
 package store
 
 import (
 	"context"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
+	"embed"
+	"io/fs"
 
 	"parley/internal/counter"
+	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/operator"
 	"parley/internal/project"
@@ -22,114 +22,49 @@ import (
 )
 
 var (
-	_ key.Store        = (*DB)(nil)
-	_ counter.Store    = (*DB)(nil)
-	_ operator.Store   = (*DB)(nil)
-	_ project.Store    = (*DB)(nil)
-	_ requestlog.Store = (*DB)(nil)
-	_ room.Store       = (*DB)(nil)
-	_ usage.Ledger     = (*DB)(nil)
-	_ webhook.Store    = (*DB)(nil)
+	_ key.Store        = (*Store)(nil)
+	_ counter.Store    = (*Store)(nil)
+	_ operator.Store   = (*Store)(nil)
+	_ project.Store    = (*Store)(nil)
+	_ requestlog.Store = (*Store)(nil)
+	_ room.Store       = (*Store)(nil)
+	_ usage.Ledger     = (*Store)(nil)
+	_ webhook.Store    = (*Store)(nil)
 )
 
-// DB is the database. All methods are safe for concurrent use. Methods that
-// write must run inside Write, which passes the transaction in the context.
-// Methods that only read use the transaction of the context if it has one.
-type DB struct {
-	engine    engine
-	box       *seal.Box // set by Unlock
-	queue     chan *job
-	writeSlot chan struct{} // held by the writer whose transaction goes first
-	stop      chan struct{} // closed when no more writes are accepted
-	drained   chan struct{} // closed when the accepted writes are done
-	writers   sync.WaitGroup
-	closeOnce sync.Once
-
-	awaitedSiblings atomic.Int64  // jobs in the queue that a writer waits for; 0 if no writer waits
-	siblingsArrived chan struct{} // signals that writer that they arrived
-
-	lastWriteFailure atomic.Pointer[writeFailure] // for RecentWriteError; nil if no write failed
+// Store is the database with the tables of Parley. See db.DB for transactions.
+type Store struct {
+	*db.DB
+	box *seal.Box // set by Unlock
 }
 
-// engine is one kind of database: SQLite or PostgreSQL.
-type engine interface {
-	querier
-	// connect opens a connection for a writer.
-	connect(ctx context.Context) (conn, error)
-	migrate(ctx context.Context) error
-	writeOptions() writeOptions
-	close()
-}
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
 
-// writeOptions controls how an engine is written to.
-type writeOptions struct {
-	writers  int // concurrent transactions
-	maxBatch int // maximum number of callers that share one
-	// enforceTimeout ends a transaction after its write timeout, because a
-	// database server may be gone. SQLite runs inside this process, so its
-	// disk gets all the time it needs.
-	enforceTimeout bool
-}
-
-// Open opens the database and migrates it to the newest schema. url is
-// postgres://… or, for SQLite in dataDir, empty. Open fails if a newer version
-// of Parley has migrated the database. Secrets can be neither read nor written
-// before Unlock.
-func Open(ctx context.Context, url, dataDir string) (*DB, error) {
-	var e engine
-	var err error
-	if url == "" {
-		e, err = openSQLite(filepath.Join(dataDir, "parley.db"))
-	} else {
-		e, err = openPostgres(ctx, url)
+// migrations returns the directory of the migration files.
+func migrations() fs.FS {
+	dir, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		panic(err) // impossible: the name is a valid path
 	}
+	return dir
+}
+
+// Open opens the database and migrates it to the newest schema, see db.Open.
+// Secrets can be neither read nor written before Unlock.
+func Open(ctx context.Context, url, dataDir string) (*Store, error) {
+	database, err := db.Open(ctx, url, dataDir, migrations())
 	if err != nil {
 		return nil, err
 	}
-	if err := e.migrate(ctx); err != nil {
-		e.close()
-		return nil, err
-	}
-	return newDB(e), nil
-}
-
-// newDB starts the writers of an engine that is open and migrated.
-func newDB(e engine) *DB {
-	db := &DB{
-		engine:          e,
-		queue:           make(chan *job, queueLength),
-		writeSlot:       make(chan struct{}, 1),
-		stop:            make(chan struct{}),
-		drained:         make(chan struct{}),
-		siblingsArrived: make(chan struct{}, 1),
-	}
-	for range e.writeOptions().writers {
-		db.writers.Add(1)
-		go newWriter(db).run()
-	}
-	go func() {
-		db.writers.Wait()
-		close(db.drained)
-	}()
-	return db
+	return &Store{DB: database}, nil
 }
 
 // Ping reads and writes the database and returns an error if it cannot.
-func (db *DB) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+func (s *Store) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, db.WriteTimeout)
 	defer cancel()
-	return db.Write(ctx, func(ctx context.Context) error {
-		return db.exec(ctx, `UPDATE facts SET value = value WHERE name = 'ping'`)
+	return s.Write(ctx, func(ctx context.Context) error {
+		return s.Exec(ctx, `UPDATE facts SET value = value WHERE name = 'ping'`)
 	})
-}
-
-// Close finishes the accepted writes and closes the database. It returns nil,
-// also when it is called again.
-func (db *DB) Close() error {
-	db.closeOnce.Do(func() {
-		close(db.stop)
-		<-db.drained
-		db.engine.close()
-	})
-	return nil
 }

@@ -13,8 +13,8 @@ import (
 // does not wait.
 func TestDueStreams_ConcurrentNodes(t *testing.T) {
 	t.Parallel()
-	p := testDatabase{url: storetest.Postgres(t)}
-	one, other := p.open(t), p.open(t)
+	p := storetest.Database{URL: storetest.Postgres(t)}
+	one, other := p.Open(t), p.Open(t)
 	project := storetest.Project(t, one)
 	now := time.Now()
 	st := webhook.Stream{

@@ -20,10 +20,10 @@ const (
 	attendanceEnd   = `CASE WHEN a.left_at < $3 THEN a.left_at ELSE $3 END`
 )
 
-func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
+func (s *Store) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
 	var t usage.Totals
 	period := []any{organizationID, start.UnixMilli(), asOf.UnixMilli()}
-	err := db.query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+
+	err := s.Query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+
 		attendanceInPeriod+` GROUP BY r.type`, period,
 		func(scan func(...any) error) error {
 			var kind room.Type
@@ -43,7 +43,7 @@ func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asO
 	}
 	// A participant who leaves at the moment when another one joins is not
 	// present at the same time, so at each moment the leaves (-1) come first.
-	err = db.queryRow(ctx, nil, `SELECT COALESCE(CAST(max(present) AS BIGINT), 0) FROM (
+	err = s.QueryRow(ctx, nil, `SELECT COALESCE(CAST(max(present) AS BIGINT), 0) FROM (
 		SELECT sum(step) OVER (ORDER BY at, step ROWS UNBOUNDED PRECEDING) AS present FROM (
 			SELECT `+attendanceStart+` AS at, 1 AS step`+attendanceInPeriod+`
 			UNION ALL SELECT a.left_at AS at, -1 AS step`+attendanceInPeriod+` AND a.left_at <= $3
@@ -52,7 +52,7 @@ func (db *DB) Totals(ctx context.Context, organizationID string, start, end, asO
 		return usage.Totals{}, err
 	}
 	period = []any{organizationID, start.UnixMilli(), end.UnixMilli()}
-	err = db.queryRow(ctx, nil, `SELECT
+	err = s.QueryRow(ctx, nil, `SELECT
 			(SELECT count(*) FROM rooms r JOIN projects p ON p.id = r.project_id
 				WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3),
 			(SELECT count(*) FROM sessions s JOIN rooms r ON r.id = s.room_id JOIN projects p ON p.id = r.project_id

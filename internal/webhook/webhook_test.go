@@ -30,7 +30,7 @@ type fixture struct {
 	*webhook.Service
 	sender  *sender.Service
 	t       testing.TB
-	db      *store.DB
+	db      *store.Store
 	keys    *key.Service
 	project project.Project
 
@@ -42,16 +42,16 @@ type fixture struct {
 
 // countingStore counts how often a service lists due buckets.
 type countingStore struct {
-	*store.DB
+	*store.Store
 	dueReads *atomic.Int64
 }
 
 func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 	w.dueReads.Add(1)
-	return w.DB.DueBuckets(ctx, now)
+	return w.Store.DueBuckets(ctx, now)
 }
 
-func newFixture(t testing.TB, db *store.DB) *fixture {
+func newFixture(t testing.TB, db *store.Store) *fixture {
 	t.Helper()
 	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
 	h.Service, h.sender, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))

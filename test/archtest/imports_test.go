@@ -37,7 +37,8 @@ var allowedImports = map[string][]string{
 	"internal/requestlog":   {"client/sign"},
 	"internal/webhook":      {"internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post": {"internal/webhook/sender"},
-	"internal/store":        {"internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
+	"internal/db":           {"internal/fault"},
+	"internal/store":        {"internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault"},
 	"internal/api/site":     {},
@@ -71,9 +72,9 @@ var domainPackages = []string{
 var restrictedModules = map[string]string{
 	"github.com/livekit/":      "internal/media internal/media/signalfilter",
 	"github.com/redis/":        "internal/cluster internal/media",
-	"database/sql":             "internal/store",
-	"modernc.org/":             "internal/store",
-	"github.com/jackc/":        "internal/store",
+	"database/sql":             "internal/db internal/store",
+	"modernc.org/":             "internal/db",
+	"github.com/jackc/":        "internal/db",
 	"github.com/alecthomas/":   "internal/config",
 	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join",
 }

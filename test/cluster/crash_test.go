@@ -114,7 +114,7 @@ func (a *acknowledged) addSeat(identity, roomID string) {
 
 // assertRoomEmpty checks that after a start of the server no participant is present in
 // any room.
-func assertRoomEmpty(t *testing.T, db *store.DB) {
+func assertRoomEmpty(t *testing.T, db *store.Store) {
 	t.Helper()
 	for _, state := range []room.State{room.Open, room.Active} {
 		rooms, err := db.List(t.Context(), room.ListQuery{State: state, Limit: 1 << 20})
@@ -129,7 +129,7 @@ func assertRoomEmpty(t *testing.T, db *store.DB) {
 	}
 }
 
-func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
+func (a *acknowledged) assertPersisted(t *testing.T, db *store.Store) {
 	t.Helper()
 	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashCount)
 	if len(a.rooms) < crashCount || len(a.seats) < crashCount {
@@ -175,7 +175,7 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 
 // assertAttendance checks that the attendance of a room matches its events, and returns the
 // number of joins.
-func assertAttendance(t *testing.T, db *store.DB, id string) int {
+func assertAttendance(t *testing.T, db *store.Store, id string) int {
 	t.Helper()
 	rows, err := db.Attendance(t.Context(), id)
 	if err != nil {

@@ -129,7 +129,7 @@ func retryUntilNil(do func() error) {
 }
 
 // eventIDs returns the ids of all events of rooms.
-func eventIDs(t *testing.T, db *store.DB) []string {
+func eventIDs(t *testing.T, db *store.Store) []string {
 	t.Helper()
 	rooms, err := db.List(t.Context(), room.ListQuery{Limit: 1 << 20})
 	if err != nil {
@@ -149,7 +149,7 @@ func eventIDs(t *testing.T, db *store.DB) []string {
 }
 
 // assertAllDelivered waits until each receiver has received all events.
-func assertAllDelivered(t *testing.T, db *store.DB, targets ...*receiver) {
+func assertAllDelivered(t *testing.T, db *store.Store, targets ...*receiver) {
 	t.Helper()
 	ids := eventIDs(t, db)
 	for _, r := range targets {

@@ -23,19 +23,19 @@ import (
 
 // Engines are the engines that a test of a store should run on. Each function
 // opens a new, empty, unlocked database, which is removed with the test.
-var Engines = map[string]func(t testing.TB) *store.DB{
+var Engines = map[string]func(t testing.TB) *store.Store{
 	"sqlite":   SQLite,
-	"postgres": func(t testing.TB) *store.DB { return Open(t, Postgres(t), "") },
+	"postgres": func(t testing.TB) *store.Store { return Open(t, Postgres(t), "") },
 }
 
 // SQLite opens a new SQLite database.
-func SQLite(t testing.TB) *store.DB {
+func SQLite(t testing.TB) *store.Store {
 	t.Helper()
 	return Open(t, "", t.TempDir())
 }
 
 // Open opens a database and unlocks it with Box(1).
-func Open(t testing.TB, url, dir string) *store.DB {
+func Open(t testing.TB, url, dir string) *store.Store {
 	t.Helper()
 	db, err := store.Open(context.Background(), url, dir)
 	if err != nil {
@@ -62,7 +62,7 @@ func Box(n byte) *seal.Box {
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Project creates an active project with its organization and credentials.
-func Project(t testing.TB, db *store.DB) project.Project {
+func Project(t testing.TB, db *store.Store) project.Project {
 	t.Helper()
 	ctx := context.Background()
 	projects := project.NewService(db, time.Now, NewID, func(string) {})
@@ -93,14 +93,14 @@ func testTime(seconds int) time.Time {
 
 // suite is one engine under test.
 type suite struct {
-	open    func(t testing.TB) *store.DB
-	db      *store.DB
+	open    func(t testing.TB) *store.Store
+	db      *store.Store
 	project project.Project
 }
 
-// Run tests every method of store.DB. open returns a new, empty, unlocked
+// Run tests every method of store.Store. open returns a new, empty, unlocked
 // database.
-func Run(t *testing.T, open func(t testing.TB) *store.DB) {
+func Run(t *testing.T, open func(t testing.TB) *store.Store) {
 	s := &suite{open: open, db: open(t)}
 	s.project = Project(t, s.db)
 	tests := reflect.TypeOf(s)
@@ -130,7 +130,7 @@ func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {
 
 // insertFullRoom stores a room with all its fields, also those that InsertRoom
 // ignores.
-func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
+func insertFullRoom(ctx context.Context, db *store.Store, r *room.Room) error {
 	if err := db.InsertRoom(ctx, r); err != nil {
 		return err
 	}

@@ -28,7 +28,7 @@ import (
 
 // Fixture is the services with a real database and one project.
 type Fixture struct {
-	DB       *store.DB
+	DB       *store.Store
 	Projects *project.Service
 	Keys     *key.Service
 	Rooms    *room.Service

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -13,15 +13,15 @@ import (
 
 // fixture is a database with a project, for tests of group commit.
 type fixture struct {
-	testDatabase
-	db      *store.DB
+	storetest.Database
+	db      *store.Store
 	project string
 }
 
-func newFixture(t *testing.T, p testDatabase) fixture {
+func newFixture(t *testing.T, p storetest.Database) fixture {
 	t.Helper()
-	db := p.open(t)
-	return fixture{testDatabase: p, db: db, project: storetest.Project(t, db).ID}
+	db := p.Open(t)
+	return fixture{Database: p, db: db, project: storetest.Project(t, db).ID}
 }
 
 // runInOneTransaction makes callers share a transaction, in their order, by
@@ -81,7 +81,7 @@ func (f fixture) awaitQueued(n int) {
 
 func (f fixture) checkRooms(t *testing.T, want bool, ids ...string) {
 	t.Helper()
-	raw := f.raw(t)
+	raw := f.Raw(t)
 	for i, id := range ids {
 		if roomExists(t, raw, id) != want {
 			t.Errorf("room %d exists: got %t, want %t", i, !want, want)

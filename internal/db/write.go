@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 )
 
 const (
-	// writeTimeout is the longest time that a caller waits for a database that
+	// WriteTimeout is the longest time that a caller waits for a database that
 	// does not respond.
-	writeTimeout = 900 * time.Millisecond
+	WriteTimeout = 900 * time.Millisecond
 	// commitHeadroom is the part of it that is reserved for the work and the
 	// commit. A caller that gets no writer before is refused.
-	commitHeadroom = writeTimeout / 3
+	commitHeadroom = WriteTimeout / 3
 )
 
 const (
@@ -32,7 +32,7 @@ var (
 	errNoFreeWriter   = errors.New("no writer became free in time")
 	errCommitTimeout  = errors.New("the commit did not finish in time")
 	errWorkPanicked   = errors.New("the work panicked")
-	errFailureIgnored = errors.New("store: the work ignored the error of a statement")
+	errFailureIgnored = errors.New("db: the work ignored the error of a statement")
 )
 
 // Write runs work in a transaction and returns after its commit, or returns an
@@ -83,7 +83,7 @@ func writeTimeoutFrom(ctx context.Context) time.Duration {
 	if d, ok := ctx.Value(writeTimeoutKey{}).(time.Duration); ok {
 		return d
 	}
-	return writeTimeout
+	return WriteTimeout
 }
 
 // job is the work of one caller. The writer runs it on its own goroutine,

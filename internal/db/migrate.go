@@ -1,26 +1,13 @@
-package store
+package db
 
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"fmt"
 	"io/fs"
 
 	"github.com/pressly/goose/v3"
 )
-
-//go:embed migrations/*.sql
-var migrationFiles embed.FS
-
-// migrations returns the directory of the migration files.
-func migrations() fs.FS {
-	dir, err := fs.Sub(migrationFiles, "migrations")
-	if err != nil {
-		panic(err) // impossible: the name is a valid path
-	}
-	return dir
-}
 
 // migrate migrates db to the newest schema in dir. It fails if the schema of db
 // is newer.

@@ -1,9 +1,10 @@
-package store
+package db
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 	"sync"
@@ -54,8 +55,8 @@ type fakeEngine struct {
 func (e *fakeEngine) writeOptions() writeOptions {
 	return writeOptions{writers: 1, maxBatch: 8, enforceTimeout: e.enforceTimeout}
 }
-func (e *fakeEngine) migrate(context.Context) error { return nil }
-func (e *fakeEngine) close()                        {}
+func (e *fakeEngine) migrate(context.Context, fs.FS) error { return nil }
+func (e *fakeEngine) close()                               {}
 func (e *fakeEngine) connect(ctx context.Context) (conn, error) {
 	return e.conn, e.conn.record(ctx, "connect")
 }
@@ -227,7 +228,7 @@ func TestWriter_SkipsLateAndCanceled(t *testing.T) {
 		work := func(context.Context) error { t.Error("the work of a late or canceled job ran"); return nil }
 		ctx, cancel := context.WithCancel(context.Background())
 		late := newJob(context.Background(), work, true)
-		time.Sleep(writeTimeout - commitHeadroom + time.Millisecond)
+		time.Sleep(WriteTimeout - commitHeadroom + time.Millisecond)
 		canceled := newJob(ctx, work, false)
 		cancel()
 		c := &fakeConn{fail: failNth(0, "", nil)}

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"bufio"
@@ -47,22 +47,22 @@ func writeUntilKilled(url, dir, project string) {
 
 // TestWrite_SurvivesProcessCrash kills a writing process at random points.
 func TestWrite_SurvivesProcessCrash(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
-		db := p.open(t)
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		db := p.Open(t)
 		project := storetest.Project(t, db)
 		if err := db.Close(); err != nil {
 			t.Fatal(err)
 		}
 		for range 5 {
 			acknowledged := killUnderLoad(t, p, project.ID, 1+rand.IntN(3000))
-			db := p.open(t)
-			raw := p.raw(t)
+			db := p.Open(t)
+			raw := p.Raw(t)
 			for _, id := range acknowledged {
 				if !roomExists(t, raw, id) {
 					t.Fatalf("committed room %s is missing after the crash", id)
 				}
 			}
-			if p.url == "" {
+			if p.URL == "" {
 				var result string
 				if err := raw.QueryRow(`PRAGMA integrity_check`).Scan(&result); err != nil || result != "ok" {
 					t.Fatalf("integrity_check after the crash: got %q, %v, want ok", result, err)
@@ -77,10 +77,10 @@ func TestWrite_SurvivesProcessCrash(t *testing.T) {
 
 // killUnderLoad kills a child process after it has printed some ids and returns
 // all ids that it printed.
-func killUnderLoad(t *testing.T, p testDatabase, project string, after int) (acknowledged []string) {
+func killUnderLoad(t *testing.T, p storetest.Database, project string, after int) (acknowledged []string) {
 	t.Helper()
 	child := exec.Command(os.Args[0])
-	child.Env = append(os.Environ(), crashEnv+"URL="+p.url, crashEnv+"DIR="+p.dir, crashEnv+"PROJECT="+project)
+	child.Env = append(os.Environ(), crashEnv+"URL="+p.URL, crashEnv+"DIR="+p.Dir, crashEnv+"PROJECT="+project)
 	child.Stderr = os.Stderr
 	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	out, err := child.StdoutPipe()

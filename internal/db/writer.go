@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -26,7 +26,7 @@ type conn interface {
 	// exec runs a statement. It returns missing if no row is changed.
 	exec(ctx context.Context, missing error, q string, args []any) error
 	// insert adds a row to a table.
-	insert(ctx context.Context, into *insertStmt, row []any) error
+	insert(ctx context.Context, into *InsertStmt, row []any) error
 	// forUpdate returns the clause that makes a SELECT lock its rows.
 	forUpdate() string
 	// forUpdateSkipLocked returns the clause that makes a SELECT lock its rows
@@ -306,7 +306,7 @@ func (w *writer) closeConn() {
 // context returns the context for the statements of the writer itself.
 func (w *writer) context() (context.Context, context.CancelFunc) {
 	if w.db.engine.writeOptions().enforceTimeout {
-		return context.WithTimeout(context.Background(), writeTimeout)
+		return context.WithTimeout(context.Background(), WriteTimeout)
 	}
 	return context.Background(), func() {}
 }

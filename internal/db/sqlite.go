@@ -1,10 +1,11 @@
-package store
+package db
 
 import (
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
 	"regexp"
 	"runtime"
@@ -56,8 +57,8 @@ func (e *sqliteEngine) writeOptions() writeOptions {
 	return writeOptions{writers: 1, maxBatch: 128}
 }
 
-func (e *sqliteEngine) migrate(ctx context.Context) error {
-	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations())
+func (e *sqliteEngine) migrate(ctx context.Context, migrations fs.FS) error {
+	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations)
 }
 
 func (e *sqliteEngine) close() {
@@ -85,7 +86,7 @@ type sqliteConn struct {
 	modified bool // the caller may have changed rows, or SQLite may have rolled back by itself
 }
 
-var errNoSavepoint = errors.New("store: the work of one caller cannot be rolled back without a savepoint")
+var errNoSavepoint = errors.New("db: the work of one caller cannot be rolled back without a savepoint")
 
 // begin acquires the write lock at once, because a transaction that starts with
 // a read cannot get it after another process has written.
@@ -154,7 +155,7 @@ func (c *sqliteConn) exec(ctx context.Context, missing error, q string, args []a
 	return err
 }
 
-func (c *sqliteConn) insert(ctx context.Context, into *insertStmt, row []any) error {
+func (c *sqliteConn) insert(ctx context.Context, into *InsertStmt, row []any) error {
 	return c.exec(ctx, nil, into.sqliteRow, row)
 }
 
@@ -213,7 +214,7 @@ func (p *stmtCache) prepare(ctx context.Context, q string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// query ignores the cancellation of ctx, because the driver would start a
+// Query ignores the cancellation of ctx, because the driver would start a
 // goroutine for each statement, which takes longer than the statement.
 func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	ctx = context.WithoutCancel(ctx)

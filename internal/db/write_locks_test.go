@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 // Two transactions that deadlock are retried, and both succeed.
 func TestWrite_DeadlockRetried(t *testing.T) {
 	t.Parallel()
-	g := newFixture(t, testDatabase{url: storetest.Postgres(t)})
+	g := newFixture(t, storetest.Database{URL: storetest.Postgres(t)})
 	ctx := context.Background()
 	a, b := storetest.Room(g.project), storetest.Room(g.project)
 	for _, r := range []*room.Room{a, b} {
@@ -62,7 +62,7 @@ func TestWrite_DeadlockRetried(t *testing.T) {
 // Many callers lock rooms in any order. No change is lost, no call fails, and none
 // waits until the database detects a deadlock.
 func TestWrite_LocksInAnyOrder(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		ctx := context.Background()
 		rooms := newRoomIDs(8)
@@ -94,7 +94,7 @@ func TestWrite_LocksInAnyOrder(t *testing.T) {
 		wg.Wait()
 		t.Logf("%d writes in %s", writers*rounds, time.Since(began))
 		total := 0
-		err := g.db.QueryRow(ctx, `SELECT sum(event_sequence) FROM rooms`, &total)
+		err := g.db.Scan(ctx, `SELECT sum(event_sequence) FROM rooms`, &total)
 		if want := len(rooms) + writers*rounds; err != nil || total != want {
 			t.Errorf("sum of event_sequence: got %d, %v, want %d", total, err, want)
 		}

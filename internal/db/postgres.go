@@ -1,8 +1,9 @@
-package store
+package db
 
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"slices"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 )
 
 // lockTimeout is the longest wait for the lock of another transaction. It is much
-// shorter than writeTimeout, so that a deadlock can be rolled back and retried.
+// shorter than WriteTimeout, so that a deadlock can be rolled back and retried.
 const lockTimeout = 200 * time.Millisecond
 
 // pgEngine is a PostgreSQL server, which several nodes may share.
@@ -28,7 +29,7 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	config.ConnConfig.ConnectTimeout = writeTimeout
+	config.ConnConfig.ConnectTimeout = WriteTimeout
 	config.MaxConns = 16
 	writing := config.ConnConfig.Copy()
 	writing.RuntimeParams["lock_timeout"] = lockTimeout.String()
@@ -52,7 +53,7 @@ func (e *pgEngine) writeOptions() writeOptions {
 	return writeOptions{writers: 2, maxBatch: 64, enforceTimeout: true}
 }
 
-func (e *pgEngine) migrate(ctx context.Context) error {
+func (e *pgEngine) migrate(ctx context.Context, migrations fs.FS) error {
 	db := stdlib.OpenDBFromPool(e.readPool)
 	defer func() { _ = db.Close() }()
 	// Nodes that start at the same time migrate one after another.
@@ -60,16 +61,16 @@ func (e *pgEngine) migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return migrate(ctx, db, goose.DialectPostgres, migrations(), goose.WithSessionLocker(locker))
+	return migrate(ctx, db, goose.DialectPostgres, migrations, goose.WithSessionLocker(locker))
 }
 
 func (e *pgEngine) close() { e.readPool.Close() }
 
-// query runs outside a transaction. After a restart of the server every
+// Query runs outside a transaction. After a restart of the server every
 // connection of the pool is dead, so a query that fails on one is retried once
 // on new connections.
 func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, WriteTimeout)
 	defer cancel()
 	began := false
 	read := func() error {
@@ -125,7 +126,7 @@ type statement struct {
 	q       string
 	args    []any
 	missing error       // the error if no row is changed; nil if that is no error
-	into    *insertStmt // set for an insert that may be merged with others
+	into    *InsertStmt // set for an insert that may be merged with others
 }
 
 func (c *pgConn) begin(ctx context.Context, careful bool) error {
@@ -195,7 +196,7 @@ func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) 
 	return c.enqueue(ctx, statement{q: q, args: args, missing: missing})
 }
 
-func (c *pgConn) insert(ctx context.Context, into *insertStmt, row []any) error {
+func (c *pgConn) insert(ctx context.Context, into *InsertStmt, row []any) error {
 	return c.enqueue(ctx, statement{q: into.postgresRow, args: row, into: into})
 }
 
@@ -210,7 +211,7 @@ func (c *pgConn) enqueue(ctx context.Context, s statement) error {
 	return c.sendQueue(ctx, nil)
 }
 
-// query sends the queue together with the query.
+// Query sends the queue together with the query.
 func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
 	if c.abortErr != nil {
 		return c.abortErr
@@ -271,7 +272,7 @@ func (c *pgConn) execSimple(ctx context.Context, q string) error {
 }
 
 func (c *pgConn) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), WriteTimeout)
 	defer cancel()
 	_ = c.Close(ctx)
 }

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -8,13 +8,13 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"parley/internal/store"
+	"parley/internal/db"
 	"parley/internal/store/storetest"
 )
 
-func acquireLock(t *testing.T, url string, shared bool, lost func(error)) (*store.InstanceLock, error) {
+func acquireLock(t *testing.T, url string, shared bool, lost func(error)) (*db.InstanceLock, error) {
 	t.Helper()
-	c, err := store.AcquireInstanceLock(context.Background(), url, shared, lost)
+	c, err := db.AcquireInstanceLock(context.Background(), url, shared, lost)
 	if err == nil {
 		t.Cleanup(c.Release)
 	}
@@ -30,7 +30,7 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shared := range []bool{false, true} {
-		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, store.ErrDatabaseInUse) {
+		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, db.ErrDatabaseInUse) {
 			t.Errorf("lock (shared: %t) beside an exclusive lock: got %v, want ErrDatabaseInUse", shared, err)
 		}
 	}
@@ -40,7 +40,7 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 			t.Errorf("shared lock beside a shared lock: %v", err)
 		}
 	}
-	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrDatabaseInUse) {
 		t.Errorf("exclusive lock beside shared locks: got %v, want ErrDatabaseInUse", err)
 	}
 	if _, err := acquireLock(t, storetest.Postgres(t), false, lost); err != nil {
@@ -99,7 +99,7 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 	})
 	select {
 	case err := <-lost:
-		if !errors.Is(err, store.ErrDatabaseInUse) {
+		if !errors.Is(err, db.ErrDatabaseInUse) {
 			t.Errorf("lost: got %v, want ErrDatabaseInUse", err)
 		}
 	case <-time.After(10 * time.Second):
@@ -125,7 +125,7 @@ func TestInstanceLock_WaitsForStopping(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, store.ErrDatabaseInUse) {
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrDatabaseInUse) {
 		t.Errorf("beside a running process: got %v, want ErrDatabaseInUse", err)
 	}
 	refusedAfter := time.Since(began)

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -51,7 +51,7 @@ func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	config.ConnectTimeout = writeTimeout
+	config.ConnectTimeout = WriteTimeout
 	// A machine that has lost its network must not hold the lock for hours.
 	for name, value := range map[string]string{
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3",
@@ -137,7 +137,7 @@ func (c *InstanceLock) acquireStoppingLock(ctx context.Context, conn *pgx.Conn) 
 	if conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, WriteTimeout)
 	defer cancel()
 	// conflictError in another process may hold the lock for a moment. A failure
 	// is ignored, because it only makes other processes wait for less time.
@@ -162,7 +162,7 @@ func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(e
 		case <-time.After(lockPingInterval):
 		}
 		var err error
-		attempt, cancel := context.WithTimeout(ctx, writeTimeout)
+		attempt, cancel := context.WithTimeout(ctx, WriteTimeout)
 		if conn != nil {
 			if conn.Ping(attempt) != nil {
 				closePgx(conn)
@@ -181,7 +181,7 @@ func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(e
 }
 
 func closePgx(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), WriteTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)
 }

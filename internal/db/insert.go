@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"fmt"
@@ -8,8 +8,8 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// insertStmt inserts rows into a table that gets many at once.
-type insertStmt struct {
+// InsertStmt inserts rows into a table that gets many at once.
+type InsertStmt struct {
 	tableOrder int    // a parent table has a lower number than its children
 	sqliteRow  string // inserts one row, with a parameter for each column
 	// postgresRow is the same for PostgreSQL. postgresRows inserts several rows
@@ -18,30 +18,34 @@ type insertStmt struct {
 	postgresRow, postgresRows string
 }
 
-// bulkOptions describes a table that gets many rows at once.
-type bulkOptions struct {
-	tableOrder int // see insertStmt
+// BulkOptions describes a table that gets many rows at once.
+type BulkOptions struct {
+	TableOrder int // a parent table has a lower number than its children
 	// The NOT NULL column that references another table without REFERENCES in
 	// PostgreSQL, because checking each row would cost as much as writing it,
 	// and would lock the row of a project for all its rooms.
-	parentColumn, parentTable string
-	// extra lists columns that have no field in the row type. Their values
+	ParentColumn, ParentTable string
+	// Extra lists columns that have no field in the row type. Their values
 	// follow those of the row.
-	extra []extraColumn
+	Extra []ExtraColumn
 }
 
-type extraColumn struct{ name, sqlType string }
+// ExtraColumn is a column that has no field in the row type.
+type ExtraColumn struct {
+	Name    string
+	SQLType string // type of the parameter in PostgreSQL
+}
 
-// newInsertStmt builds the statements of a table. Columns with a constant are not
+// NewInsertStmt builds the statements of a table. Columns with a constant are not
 // parameters, because a constant costs next to nothing and a parameter does not.
-func newInsertStmt[T any](t *table[T], o bulkOptions) *insertStmt {
+func NewInsertStmt[T any](t *Table[T], o BulkOptions) *InsertStmt {
 	var names, constantNames, constants, plain, one, several, unnested []string
 	add := func(name, sqlType string) {
 		bound := fmt.Sprintf("$%d", len(names)+1)
 		single, multiple := bound, name
-		if name == o.parentColumn {
-			single = "(SELECT id FROM " + o.parentTable + " WHERE id = " + bound + ")"
-			multiple = "(SELECT p.id FROM " + o.parentTable + " p WHERE p.id = r." + name + ")"
+		if name == o.ParentColumn {
+			single = "(SELECT id FROM " + o.ParentTable + " WHERE id = " + bound + ")"
+			multiple = "(SELECT p.id FROM " + o.ParentTable + " p WHERE p.id = r." + name + ")"
 		}
 		names, plain = append(names, name), append(plain, bound)
 		one, several = append(one, single), append(several, multiple)
@@ -56,13 +60,13 @@ func newInsertStmt[T any](t *table[T], o bulkOptions) *insertStmt {
 			constantNames, constants = append(constantNames, c.name), append(constants, c.initial)
 		}
 	}
-	for _, c := range o.extra {
-		add(c.name, c.sqlType)
+	for _, c := range o.Extra {
+		add(c.Name, c.SQLType)
 	}
 	list := func(values []string) string { return strings.Join(slices.Concat(values, constants), ", ") }
 	head := "INSERT INTO " + t.name + " (" + strings.Join(slices.Concat(names, constantNames), ", ") + ") "
-	return &insertStmt{
-		tableOrder:   o.tableOrder,
+	return &InsertStmt{
+		tableOrder:   o.TableOrder,
 		sqliteRow:    head + "VALUES (" + list(plain) + ")",
 		postgresRow:  head + "VALUES (" + list(one) + ")",
 		postgresRows: head + "SELECT " + list(several) + " FROM (SELECT " + strings.Join(unnested, ", ") + ") AS r",

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -10,20 +10,20 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// table describes how rows of type T are stored. Its columns are the only place
+// Table describes how rows of type T are stored. Its columns are the only place
 // that lists them: the column lists, scan targets and statements are built from
 // it, so that their order always agrees.
-type table[T any] struct {
+type Table[T any] struct {
 	name       string
-	columns    []column[T]
-	list       string // the columns to read, comma-separated
-	selectFrom string // "SELECT list FROM name "
+	columns    []Column[T]
+	List       string // the columns to read, comma-separated
+	SelectFrom string // "SELECT list FROM name "
 	read       int    // number of columns to read
 	inserted   int    // number of parameters of an insert
 }
 
-// column maps a column to a field of T.
-type column[T any] struct {
+// Column maps a column to a field of T.
+type Column[T any] struct {
 	name    string
 	sqlType string // type of the parameter in PostgreSQL
 	value   func(*T) any
@@ -36,77 +36,77 @@ type column[T any] struct {
 	writeOnly bool
 }
 
-// insertedAs returns the column with a constant that inserts use instead of the
+// InsertedAs returns the column with a constant that inserts use instead of the
 // field.
-func (c column[T]) insertedAs(sql string) column[T] { c.initial = sql; return c }
+func (c Column[T]) InsertedAs(sql string) Column[T] { c.initial = sql; return c }
 
-// notRead returns the column excluded from reads.
-func (c column[T]) notRead() column[T] { c.writeOnly = true; return c }
+// NotRead returns the column excluded from reads.
+func (c Column[T]) NotRead() Column[T] { c.writeOnly = true; return c }
 
-// text is a TEXT column.
-func text[T any, F ~string](name string, field func(*T) *F) column[T] {
+// Text is a TEXT column.
+func Text[T any, F ~string](name string, field func(*T) *F) Column[T] {
 	return plain(name, "text", field)
 }
 
-// number is a BIGINT column.
-func number[T any, F ~int | ~int64](name string, field func(*T) *F) column[T] {
+// Number is a BIGINT column.
+func Number[T any, F ~int | ~int64](name string, field func(*T) *F) Column[T] {
 	return plain(name, "bigint", field)
 }
 
-// boolean is a BOOLEAN column.
-func boolean[T any, F ~bool](name string, field func(*T) *F) column[T] {
+// Boolean is a BOOLEAN column.
+func Boolean[T any, F ~bool](name string, field func(*T) *F) Column[T] {
 	return plain(name, "boolean", field)
 }
 
-func plain[T, F any](name, sqlType string, field func(*T) *F) column[T] {
-	return column[T]{
+func plain[T, F any](name, sqlType string, field func(*T) *F) Column[T] {
+	return Column[T]{
 		name: name, sqlType: sqlType,
 		value: func(row *T) any { return *field(row) },
 		dest:  func(row *T) any { return field(row) },
 	}
 }
 
-// optionalText is a TEXT column that stores the empty string as NULL.
-func optionalText[T any](name string, field func(*T) *string) column[T] {
-	return column[T]{
+// OptionalText is a TEXT column that stores the empty string as NULL.
+func OptionalText[T any](name string, field func(*T) *string) Column[T] {
+	return Column[T]{
 		name: name, sqlType: "text",
-		value: func(row *T) any { return nullString(*field(row)) },
+		value: func(row *T) any { return NullString(*field(row)) },
 		dest:  func(row *T) any { return emptyString{field(row)} },
 	}
 }
 
-// timestamp is a BIGINT column with Unix milliseconds that stores the zero time
+// Timestamp is a BIGINT column with Unix milliseconds that stores the zero time
 // as NULL.
-func timestamp[T any](name string, field func(*T) *time.Time) column[T] {
-	return column[T]{
+func Timestamp[T any](name string, field func(*T) *time.Time) Column[T] {
+	return Column[T]{
 		name: name, sqlType: "bigint",
-		value: func(row *T) any { return nullMillis(*field(row)) },
-		dest:  func(row *T) any { return nullTime{field(row)} },
+		value: func(row *T) any { return NullMillis(*field(row)) },
+		dest:  func(row *T) any { return NullTime{field(row)} },
 	}
 }
 
-// duration is a BIGINT column that counts a unit of time.
-func duration[T any](name string, unit time.Duration, field func(*T) *time.Duration) column[T] {
-	return column[T]{
+// Duration is a BIGINT column that counts a unit of time.
+func Duration[T any](name string, unit time.Duration, field func(*T) *time.Duration) Column[T] {
+	return Column[T]{
 		name: name, sqlType: "bigint",
 		value: func(row *T) any { return int64(*field(row) / unit) },
 		dest:  func(row *T) any { return &durationUnits{field(row), unit} },
 	}
 }
 
-// parsed is a TEXT column whose field is formatted and parsed.
-func parsed[T any, F fmt.Stringer](name string, parse func(string) F, field func(*T) *F) column[T] {
-	return column[T]{
+// Parsed is a TEXT column whose field is formatted and parsed.
+func Parsed[T any, F fmt.Stringer](name string, parse func(string) F, field func(*T) *F) Column[T] {
+	return Column[T]{
 		name: name, sqlType: "text",
 		value: func(row *T) any { return (*field(row)).String() },
 		dest:  func(row *T) any { return &parsedText[F]{field(row), parse} },
 	}
 }
 
-func newTable[T any](name string, columns ...column[T]) *table[T] {
-	t := &table[T]{name: name, columns: columns}
-	t.list = t.qualified("")
-	t.selectFrom = "SELECT " + t.list + " FROM " + name + " "
+func NewTable[T any](name string, columns ...Column[T]) *Table[T] {
+	t := &Table[T]{name: name, columns: columns}
+	t.List = t.Qualified("")
+	t.SelectFrom = "SELECT " + t.List + " FROM " + name + " "
 	for _, c := range columns {
 		if !c.writeOnly {
 			t.read++
@@ -118,8 +118,8 @@ func newTable[T any](name string, columns ...column[T]) *table[T] {
 	return t
 }
 
-// qualified returns the columns to read, each with a prefix such as "a.".
-func (t *table[T]) qualified(prefix string) string {
+// Qualified returns the columns to read, each with a prefix such as "a.".
+func (t *Table[T]) Qualified(prefix string) string {
 	var names []string
 	for _, c := range t.columns {
 		if !c.writeOnly {
@@ -129,8 +129,8 @@ func (t *table[T]) qualified(prefix string) string {
 	return strings.Join(names, ", ")
 }
 
-// dests returns the scan targets for the columns to read, followed by more.
-func (t *table[T]) dests(row *T, more ...any) []any {
+// Dests returns the scan targets for the columns to read, followed by more.
+func (t *Table[T]) Dests(row *T, more ...any) []any {
 	dests := make([]any, 0, t.read+len(more))
 	for i := range t.columns {
 		if c := &t.columns[i]; !c.writeOnly {
@@ -140,8 +140,8 @@ func (t *table[T]) dests(row *T, more ...any) []any {
 	return append(dests, more...)
 }
 
-// values returns the parameters of the insert, followed by more.
-func (t *table[T]) values(row *T, more ...any) []any {
+// Values returns the parameters of the insert, followed by more.
+func (t *Table[T]) Values(row *T, more ...any) []any {
 	values := make([]any, 0, t.inserted+len(more))
 	for i := range t.columns {
 		if c := &t.columns[i]; c.initial == "" {
@@ -151,9 +151,9 @@ func (t *table[T]) values(row *T, more ...any) []any {
 	return append(values, more...)
 }
 
-// insertQuery returns the statement that inserts one row. Its parameters are
+// InsertQuery returns the statement that inserts one row. Its parameters are
 // values.
-func (t *table[T]) insertQuery() string {
+func (t *Table[T]) InsertQuery() string {
 	var names, values []string
 	bound := 0
 	for _, c := range t.columns {
@@ -168,35 +168,35 @@ func (t *table[T]) insertQuery() string {
 	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
 }
 
-// updateStmt updates some columns of one row.
-type updateStmt[T any] struct {
-	query   string
-	columns []column[T] // the id and the updated columns
+// UpdateStmt updates some columns of one row.
+type UpdateStmt[T any] struct {
+	Query   string      // its parameters are Values
+	columns []Column[T] // the id and the updated columns
 }
 
-// newUpdateStmt returns the statement that updates the named columns of the row
+// NewUpdateStmt returns the statement that updates the named columns of the row
 // with the id of T. It panics if the table has no such column.
-func (t *table[T]) newUpdateStmt(names ...string) *updateStmt[T] {
-	s := &updateStmt[T]{columns: []column[T]{t.column("id")}}
+func (t *Table[T]) NewUpdateStmt(names ...string) *UpdateStmt[T] {
+	s := &UpdateStmt[T]{columns: []Column[T]{t.column("id")}}
 	var set []string
 	for i, name := range names {
 		s.columns = append(s.columns, t.column(name))
 		set = append(set, fmt.Sprintf("%s = $%d", name, i+2))
 	}
-	s.query = "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + " WHERE id = $1"
+	s.Query = "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + " WHERE id = $1"
 	return s
 }
 
-func (t *table[T]) column(name string) column[T] {
-	i := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.name == name })
+func (t *Table[T]) column(name string) Column[T] {
+	i := slices.IndexFunc(t.columns, func(c Column[T]) bool { return c.name == name })
 	if i < 0 {
-		panic("store: table " + t.name + " has no column " + name)
+		panic("db: table " + t.name + " has no column " + name)
 	}
 	return t.columns[i]
 }
 
-// values returns the parameters of the update.
-func (s *updateStmt[T]) values(row *T) []any {
+// Values returns the parameters of the update.
+func (s *UpdateStmt[T]) Values(row *T) []any {
 	values := make([]any, len(s.columns))
 	for i := range s.columns {
 		values[i] = s.columns[i].value(row)
@@ -204,21 +204,21 @@ func (s *updateStmt[T]) values(row *T) []any {
 	return values
 }
 
-// queryOne reads one row. It returns missing if there is none.
-func queryOne[T any](ctx context.Context, db *DB, t *table[T], missing error, q string, args ...any) (*T, error) {
+// QueryOne reads one row. It returns missing if there is none.
+func QueryOne[T any](ctx context.Context, db *DB, t *Table[T], missing error, q string, args ...any) (*T, error) {
 	row := new(T)
-	if err := db.queryRow(ctx, missing, q, args, t.dests(row)...); err != nil {
+	if err := db.QueryRow(ctx, missing, q, args, t.Dests(row)...); err != nil {
 		return nil, err
 	}
 	return row, nil
 }
 
-// queryAll reads all rows.
-func queryAll[T any](ctx context.Context, db *DB, t *table[T], q string, args ...any) ([]T, error) {
+// QueryAll reads all rows.
+func QueryAll[T any](ctx context.Context, db *DB, t *Table[T], q string, args ...any) ([]T, error) {
 	var rows []T
-	err := db.query(ctx, q, args, func(scan func(...any) error) error {
+	err := db.Query(ctx, q, args, func(scan func(...any) error) error {
 		var row T
-		if err := scan(t.dests(&row)...); err != nil {
+		if err := scan(t.Dests(&row)...); err != nil {
 			return err
 		}
 		rows = append(rows, row)
@@ -227,10 +227,10 @@ func queryAll[T any](ctx context.Context, db *DB, t *table[T], q string, args ..
 	return rows, err
 }
 
-// queryStrings reads all rows of a query for one text column.
-func (db *DB) queryStrings(ctx context.Context, q string, args ...any) ([]string, error) {
+// QueryStrings reads all rows of a query for one text column.
+func (db *DB) QueryStrings(ctx context.Context, q string, args ...any) ([]string, error) {
 	var all []string
-	err := db.query(ctx, q, args, func(scan func(...any) error) error {
+	err := db.Query(ctx, q, args, func(scan func(...any) error) error {
 		var text string
 		err := scan(&text)
 		all = append(all, text)
@@ -243,11 +243,11 @@ func (db *DB) queryStrings(ctx context.Context, q string, args ...any) ([]string
 // types of the drivers directly, because the general path of either driver
 // allocates.
 
-// nullTime scans a stored time into dest. NULL becomes the zero time.
-type nullTime struct{ dest *time.Time }
+// NullTime scans a stored time into dest. NULL becomes the zero time.
+type NullTime struct{ Dest *time.Time }
 
 // Scan accepts Unix milliseconds and NULL.
-func (t nullTime) Scan(v any) error {
+func (t NullTime) Scan(v any) error {
 	n, valid, err := asInt64(v)
 	if err != nil {
 		return err
@@ -256,10 +256,10 @@ func (t nullTime) Scan(v any) error {
 }
 
 // ScanInt64 accepts Unix milliseconds and NULL.
-func (t nullTime) ScanInt64(n pgtype.Int8) error {
-	*t.dest = time.Time{}
+func (t NullTime) ScanInt64(n pgtype.Int8) error {
+	*t.Dest = time.Time{}
 	if n.Valid {
-		*t.dest = time.UnixMilli(n.Int64).UTC()
+		*t.Dest = time.UnixMilli(n.Int64).UTC()
 	}
 	return nil
 }
@@ -327,7 +327,7 @@ func asInt64(v any) (n int64, valid bool, err error) {
 	case nil:
 		return 0, false, nil
 	}
-	return 0, false, fmt.Errorf("store: cannot scan %T as an integer", v)
+	return 0, false, fmt.Errorf("db: cannot scan %T as an integer", v)
 }
 
 func asString(v any) (string, error) {
@@ -337,5 +337,5 @@ func asString(v any) (string, error) {
 	case nil:
 		return "", nil
 	}
-	return "", fmt.Errorf("store: cannot scan %T as a string", v)
+	return "", fmt.Errorf("db: cannot scan %T as a string", v)
 }

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -23,18 +23,18 @@ func BenchmarkCreateRoom(b *testing.B) {
 	for _, engine := range []string{"sqlite", "postgres"} {
 		for _, mode := range []string{"shared", "alone"} {
 			b.Run(engine+"/"+mode, func(b *testing.B) {
-				at, connections := testDatabase{dir: b.TempDir()}, 1
+				at, connections := storetest.Database{Dir: b.TempDir()}, 1
 				if engine == "postgres" {
-					at, connections = testDatabase{url: storetest.Postgres(b)}, 16
+					at, connections = storetest.Database{URL: storetest.Postgres(b)}, 16
 				}
-				db := at.open(b)
+				db := at.Open(b)
 				p := storetest.Project(b, db)
 				if mode == "shared" {
 					createRooms(b, db, p)
 					return
 				}
 				// The writer of another DB has not opened its connection yet.
-				other, err := store.Open(context.Background(), at.url, at.dir)
+				other, err := store.Open(context.Background(), at.URL, at.Dir)
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -46,7 +46,7 @@ func BenchmarkCreateRoom(b *testing.B) {
 }
 
 type unbatchedDB struct {
-	*store.DB
+	*store.Store
 	writeUnbatched func(context.Context, func(context.Context) error) error
 }
 

@@ -1,4 +1,4 @@
-package store
+package db
 
 import (
 	"context"
@@ -79,21 +79,14 @@ func isLockConflict(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }
 
-// isUniqueViolation reports whether err is a violation of the named unique index.
-func isUniqueViolation(err error, index string) bool {
+// IsUniqueViolation reports whether err is a violation of the unique index with
+// this name. columns is how SQLite names it: "table.column, table.column".
+func IsUniqueViolation(err error, index, columns string) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
 		return pg.Code == "23505" && pg.ConstraintName == index
 	}
 	var lite *sqlite.Error
-	if errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
-		return strings.Contains(err.Error(), uniqueColumns[index])
-	}
-	return false
-}
-
-// uniqueColumns maps a unique index to the name that SQLite gives it in its
-// errors: the columns.
-var uniqueColumns = map[string]string{
-	"rooms_client_room_id": "rooms.project_id, rooms.client_room_id",
+	return errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE &&
+		strings.Contains(err.Error(), columns)
 }

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -10,15 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/fault"
-	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
 // Callers that wait at the same time share a transaction: each sees the changes
 // of those before it, which no other connection sees yet.
 func TestWrite_GroupCommit(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		rooms := newRoomIDs(20)
 		callers := make([]func(), len(rooms))
@@ -27,11 +27,11 @@ func TestWrite_GroupCommit(t *testing.T) {
 			callers[i] = func() {
 				var seen int
 				err := g.db.Write(context.Background(), func(ctx context.Context) error {
-					if err := g.db.QueryRow(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
+					if err := g.db.Scan(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
 						return err
 					}
 					var outside int
-					if err := g.db.QueryRow(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
+					if err := g.db.Scan(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
 						t.Errorf("rooms outside the transaction: got %d, %v, want 0", outside, err)
 					}
 					return insertRoomWork(g.db, g.project, id)(ctx)
@@ -77,7 +77,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 		},
 		"constraint after a read": {
 			work: func(ctx context.Context, g fixture) error {
-				if err := g.db.QueryRow(ctx, `SELECT 1`, new(int)); err != nil {
+				if err := g.db.Scan(ctx, `SELECT 1`, new(int)); err != nil {
 					return err
 				}
 				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx)
@@ -92,11 +92,11 @@ func TestWrite_FailureIsolated(t *testing.T) {
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement": {
-			work: func(ctx context.Context, g fixture) error { return g.db.QueryRow(ctx, `SELECT nonsense`) },
+			work: func(ctx context.Context, g fixture) error { return g.db.Scan(ctx, `SELECT nonsense`) },
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement ignored": {
-			work: func(ctx context.Context, g fixture) error { _ = g.db.QueryRow(ctx, `SELECT nonsense`); return nil },
+			work: func(ctx context.Context, g fixture) error { _ = g.db.Scan(ctx, `SELECT nonsense`); return nil },
 			want: func(err error) bool { return err != nil },
 		},
 		"not found": {
@@ -113,15 +113,15 @@ func TestWrite_FailureIsolated(t *testing.T) {
 		},
 		"lost connection": {
 			work: func(ctx context.Context, g fixture) error {
-				if g.url != "" {
-					_ = g.db.QueryRow(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
+				if g.URL != "" {
+					_ = g.db.Scan(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
 				}
 				return errWork
 			},
 			want: func(err error) bool { return err == errWork || fault.Is(err, fault.Unavailable) },
 		},
 	}
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		for name, f := range failures {
 			t.Run(name, func(t *testing.T) {
@@ -131,7 +131,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 					callers = append(callers, func() {
 						err := g.db.Write(context.Background(), func(ctx context.Context) error {
 							if i%2 == 0 { // half of the callers read first
-								if err := g.db.QueryRow(ctx, `SELECT 1`, new(int)); err != nil {
+								if err := g.db.Scan(ctx, `SELECT 1`, new(int)); err != nil {
 									return err
 								}
 							}
@@ -173,11 +173,11 @@ func TestWrite_FailureIsolated(t *testing.T) {
 
 // A panic is raised again on the goroutine that called Write, with its stack.
 func TestWrite_PanicReachesCaller(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		cause := errors.New("cause")
 		defer func() {
-			p, ok := recover().(*store.Panic)
+			p, ok := recover().(*db.Panic)
 			if !ok || !errors.Is(p, cause) || p.Value != cause {
 				t.Fatalf("got panic %v, want one with value %v", p, cause)
 			}
@@ -194,7 +194,7 @@ func panicWithCause(cause error) { panic(cause) }
 
 // A caller that cancels while it is queued returns at once and changes nothing.
 func TestWrite_CanceledWhileQueued(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		id := storetest.NewID()
 		release := g.blockWriters(t)
@@ -216,7 +216,7 @@ func TestWrite_CanceledWhileQueued(t *testing.T) {
 
 // A cancellation during the work affects neither this caller nor the others.
 func TestWrite_CanceledDuringWork(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		rooms := newRoomIDs(9)
 		var callers []func()
@@ -242,9 +242,9 @@ func TestWrite_CanceledDuringWork(t *testing.T) {
 
 // Write returns after the commit, so another connection finds the row.
 func TestWrite_ReturnsAfterCommit(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
-		raw := g.raw(t)
+		raw := g.Raw(t)
 		var wg sync.WaitGroup
 		for range 8 {
 			wg.Go(func() {
@@ -265,7 +265,7 @@ func TestWrite_ReturnsAfterCommit(t *testing.T) {
 
 // Close finishes the accepted writes.
 func TestClose_FinishesAcceptedWrites(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		rooms := newRoomIDs(150)
 		release := g.blockWriters(t)
@@ -279,7 +279,7 @@ func TestClose_FinishesAcceptedWrites(t *testing.T) {
 			g.awaitQueued(i + 1)
 		}
 		wg.Go(func() { _ = g.db.Close() })
-		for !errors.Is(g.db.Write(canceledContext(), func(context.Context) error { return nil }), store.ErrClosed) {
+		for !errors.Is(g.db.Write(canceledContext(), func(context.Context) error { return nil }), db.ErrClosed) {
 			runtime.Gosched()
 		}
 		release()
@@ -292,16 +292,16 @@ func TestClose_FinishesAcceptedWrites(t *testing.T) {
 // transaction, and the other callers run again and succeed.
 func TestWrite_FullDisk(t *testing.T) {
 	t.Parallel()
-	g := newFixture(t, testDatabase{dir: t.TempDir()})
+	g := newFixture(t, storetest.Database{Dir: t.TempDir()})
 	limit := func(ctx context.Context) error {
 		var pages int
-		if err := g.db.QueryRow(ctx, `PRAGMA page_count`, &pages); err != nil {
+		if err := g.db.Scan(ctx, `PRAGMA page_count`, &pages); err != nil {
 			return err
 		}
-		return g.db.QueryRow(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
+		return g.db.Scan(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
 	}
 	good, bad := newRoomIDs(6), storetest.NewID()
-	ctx := store.WithWriteTimeout(context.Background(), time.Minute) // this test is not about time
+	ctx := db.WithWriteTimeout(context.Background(), time.Minute) // this test is not about time
 	var callers []func()
 	for i, id := range good {
 		callers = append(callers, func() {
@@ -348,8 +348,8 @@ func TestWrite_FullDisk(t *testing.T) {
 // valid until the commit.
 func TestSQLite_OneWriter(t *testing.T) {
 	t.Parallel()
-	g := newFixture(t, testDatabase{dir: t.TempDir()})
-	raw := g.raw(t)
+	g := newFixture(t, storetest.Database{Dir: t.TempDir()})
+	raw := g.Raw(t)
 	rename := func() error {
 		_, err := raw.Exec(`UPDATE projects SET name = 'changed'`)
 		return err

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -27,7 +27,7 @@ func newRoomEvent(r *room.Room, sequence int) event.Event {
 // each table.
 func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	t.Parallel()
-	g := newFixture(t, testDatabase{url: storetest.Postgres(t)})
+	g := newFixture(t, storetest.Database{URL: storetest.Postgres(t)})
 	callers := make([]func(), 20)
 	for i := range callers {
 		callers[i] = func() {
@@ -46,7 +46,7 @@ func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	g.runInOneTransaction(t, callers...)
 	for table, want := range map[string]int{"rooms": len(callers), "events": 2 * len(callers)} {
 		var rows, transactions, statements int
-		err := g.db.QueryRow(context.Background(), `SELECT count(*), count(DISTINCT xmin::text),
+		err := g.db.Scan(context.Background(), `SELECT count(*), count(DISTINCT xmin::text),
 			count(DISTINCT (xmin::text, cmin::text)) FROM `+table, &rows, &transactions, &statements)
 		if err != nil || rows != want || transactions > g.db.Writers() || statements != transactions {
 			t.Errorf("%s: got %d rows, %d transactions, %d statements, %v, want %d rows and one statement for each transaction",
@@ -58,7 +58,7 @@ func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 // Callers that insert, update and read in any order all succeed at the first
 // run.
 func TestInsert_MixedWithOtherStatements(t *testing.T) {
-	onEachEngine(t, func(t *testing.T, p testDatabase) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		ctx := context.Background()
 		known := storetest.Room(g.project)

@@ -1,4 +1,4 @@
-package store_test
+package db_test
 
 import (
 	"context"
@@ -20,7 +20,7 @@ const maxResponseTime = 1500 * time.Millisecond
 func TestDB_ServerOutage(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
-	g := newFixture(t, testDatabase{url: server.NewDatabase(t)})
+	g := newFixture(t, storetest.Database{URL: server.NewDatabase(t)})
 	ctx := context.Background()
 	known := storetest.NewID()
 	if err := g.db.Write(ctx, insertRoomWork(g.db, g.project, known)); err != nil {
@@ -86,7 +86,7 @@ func TestDB_ServerOutage(t *testing.T) {
 func TestWrite_SurvivesServerCrash(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
-	g := newFixture(t, testDatabase{url: server.NewDatabase(t)})
+	g := newFixture(t, storetest.Database{URL: server.NewDatabase(t)})
 	var wg sync.WaitGroup
 	acknowledged := make(chan string, 1<<20)
 	for range 32 {
