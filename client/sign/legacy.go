@@ -27,7 +27,7 @@ func VerifyLegacy(key string, body []byte, signature string) bool {
 
 func legacySum(key string, body []byte) (encoded [base64Size]byte) {
 	var sum [sha256.Size]byte
-	mac := newMAC(key)
+	mac := hmac.New(sha256.New, []byte(key))
 	mac.Write(body)
 	base64.StdEncoding.Encode(encoded[:], mac.Sum(sum[:0]))
 	return encoded

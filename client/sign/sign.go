@@ -14,14 +14,7 @@
 // other languages.
 package sign
 
-import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"hash"
-)
+import "crypto/sha256"
 
 // base64Size is the length of a signature in Base64, in characters.
 const base64Size = (sha256.Size + 2) / 3 * 4
-
-// newMAC returns an HMAC-SHA256 keyed with the bytes of a credential.
-func newMAC(key string) hash.Hash { return hmac.New(sha256.New, []byte(key)) }

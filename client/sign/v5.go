@@ -76,7 +76,7 @@ func VerifyV5(secret, method, target, timestamp, idempotencyKey string, body []b
 }
 
 func v5Sum(secret, method, target, timestamp, idempotencyKey string, body []byte) (sum [sha256.Size]byte) {
-	mac := newMAC(secret)
+	mac := hmac.New(sha256.New, []byte(secret))
 	mac.Write(v5Head(0, method, target, timestamp, idempotencyKey))
 	mac.Write(body)
 	mac.Sum(sum[:0])
