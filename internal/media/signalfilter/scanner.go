@@ -10,10 +10,10 @@ import (
 )
 
 // MaxFields is the maximum number of fields of one encoded message, including the fields
-// of nested messages. LiveKit parses a message before it can be checked, and an empty
-// message of two bytes becomes a structure of a few hundred: 1 MB of them became 295 MB of
-// memory. No version of LiveKit limits this. The largest request of livekit-client is a
-// subscription to MaxTracks tracks.
+// of nested messages. LiveKit parses a message before it can be checked. An empty nested
+// message takes two bytes in the encoding and several hundred bytes of memory after parsing,
+// so that 1 MB of such messages took 295 MB. No version of LiveKit limits this. The largest
+// request of livekit-client is a subscription to MaxTracks tracks.
 const MaxFields = 10_000
 
 // Scanner counts the fields of an encoded message while its bytes arrive, so that a
@@ -25,9 +25,9 @@ type Scanner struct {
 	fields    int
 
 	expect expectation
-	number uint64 // the incomplete varint
-	shift  uint
-	field  protoreflect.FieldDescriptor // of the expected length; nil if unknown
+	value  uint64                       // of the varint, as far as it was read
+	shift  uint                         // of the next byte of the varint, in bits
+	field  protoreflect.FieldDescriptor // whose length comes next; nil if unknown
 	skip   int                          // unread bytes of a value
 }
 
@@ -67,14 +67,14 @@ func (s *Scanner) Write(b []byte) *Refusal {
 		if s.shift > 63 {
 			return malformedMessage()
 		}
-		s.number |= uint64(next&0x7f) << s.shift
+		s.value |= uint64(next&0x7f) << s.shift
 		s.shift += 7
 		if next&0x80 != 0 {
 			continue
 		}
-		number := s.number
-		s.number, s.shift = 0, 0
-		if r := s.readVarint(number); r != nil {
+		value := s.value
+		s.value, s.shift = 0, 0
+		if r := s.readVarint(value); r != nil {
 			return r
 		}
 	}
@@ -82,28 +82,28 @@ func (s *Scanner) Write(b []byte) *Refusal {
 }
 
 // readVarint handles a complete varint.
-func (s *Scanner) readVarint(number uint64) *Refusal {
+func (s *Scanner) readVarint(value uint64) *Refusal {
 	switch s.expect {
 	case expectTag:
-		return s.beginField(number)
+		return s.beginField(value)
 	case expectVarint:
 		s.expect = expectTag
 	case expectLength:
 		s.expect = expectTag
-		if number > MaxDescriptionBytes {
+		if value > MaxDescriptionBytes {
 			return malformedMessage()
 		}
 		if s.field == nil || s.field.Message() == nil {
-			s.skip = int(number)
+			s.skip = int(value)
 			return nil
 		}
-		s.enclosing = append(s.enclosing, enclosing{s.field.Message(), s.position + int(number)})
+		s.enclosing = append(s.enclosing, enclosing{s.field.Message(), s.position + int(value)})
 	}
 	return nil
 }
 
 // beginField handles the tag of a field.
-func (s *Scanner) beginField(number uint64) *Refusal {
+func (s *Scanner) beginField(value uint64) *Refusal {
 	if s.fields++; s.fields > MaxFields {
 		return refuse(refusal.SignalRequest, "a message of more than %d fields", MaxFields)
 	}
@@ -114,7 +114,7 @@ func (s *Scanner) beginField(number uint64) *Refusal {
 	if len(s.enclosing) > maxDepth {
 		return refuse(refusal.SignalRequest, "a message of more than %d levels", maxDepth)
 	}
-	field, kind := protowire.DecodeTag(number)
+	field, kind := protowire.DecodeTag(value)
 	switch kind {
 	case protowire.VarintType:
 		s.expect = expectVarint
