@@ -15,7 +15,7 @@ import (
 const (
 	// WriteTimeout is the longest time that a caller waits for a database that
 	// does not respond.
-	WriteTimeout = 900 * time.Millisecond
+	WriteTimeout = fault.UnavailableAfter
 	// commitHeadroom is the part of it that is reserved for the work and the
 	// commit. A caller that gets no writer before is refused.
 	commitHeadroom = WriteTimeout / 3

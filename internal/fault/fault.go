@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// Kind is the category of an Error. Each API version maps kinds to its own status
-// codes and bodies, in one file (errors.go).
+// Kind is the category of an Error. internal/api/httpx maps kinds to HTTP statuses;
+// each API has its exceptions and its bodies in one file (errors.go).
 type Kind int
 
 // The kinds. The zero value is Internal, so that the details of an unclassified
@@ -27,6 +27,10 @@ const (
 	Exhausted                // too many requests; retry after RetryAfter
 	Unavailable              // a dependency does not answer; retry later
 )
+
+// UnavailableAfter is how long a caller waits for a dependency, such as the database,
+// before it gets an Unavailable error.
+const UnavailableAfter = 900 * time.Millisecond
 
 // Error is an error with a kind. Code, Message and Reason are for the caller, Err
 // is for the log only.

@@ -3,9 +3,85 @@ package key
 import (
 	"context"
 	"crypto/sha256"
+	"sync/atomic"
+	"time"
 
 	"parley/internal/fault"
+	"parley/internal/project"
 )
+
+// Keyring is a project with its live credentials, unsealed, so that signatures can
+// be checked without the database.
+type Keyring struct {
+	Project      project.Project
+	Organization project.Organization
+	keys         []APIKey
+	secrets      []ProjectSecret
+
+	verified atomic.Int32 // index of the credential that verified last
+}
+
+// Live reports whether the key may be used at now.
+func (k APIKey) Live(now time.Time) bool {
+	return k.Slot == Current || k.Slot == Overlap && now.Before(k.OverlapEndsAt)
+}
+
+// Keys returns the API keys that were live when the keyring was read, the current
+// one first. Call Live before using one, because its overlap may have ended.
+func (r *Keyring) Keys() []APIKey { return r.keys }
+
+// Verify returns the id of the live credential for which check returns true. It
+// tries the credential that matched last first, because clients always sign with
+// the same one. With secretsOnly it skips API keys.
+func (r *Keyring) Verify(now time.Time, secretsOnly bool, check func(credential string) bool) (id string, found bool) {
+	n := len(r.keys) + len(r.secrets)
+	first := int(r.verified.Load())
+	for i := range n {
+		index := (first + i) % n
+		id, credential, live := r.credentialAt(index, now, secretsOnly)
+		if live && check(credential) {
+			if index != first {
+				r.verified.Store(int32(index))
+			}
+			return id, true
+		}
+	}
+	return "", false
+}
+
+// credentialAt returns the credential at an index that counts API keys first and
+// then project secrets.
+func (r *Keyring) credentialAt(i int, now time.Time, secretsOnly bool) (id, credential string, live bool) {
+	if i < len(r.keys) {
+		k := &r.keys[i]
+		return k.ID, k.Key.Reveal(), !secretsOnly && k.Live(now)
+	}
+	s := &r.secrets[i-len(r.keys)]
+	return s.ID, s.Secret.Reveal(), s.Slot == Current || now.Before(s.OverlapEndsAt)
+}
+
+// LiveAPIKeys returns the API keys that are live at now, the current one first.
+func (r *Keyring) LiveAPIKeys(now time.Time) []string {
+	live := make([]string, 0, len(r.keys))
+	for _, k := range r.keys {
+		if k.Live(now) {
+			live = append(live, k.Key.Reveal())
+		}
+	}
+	return live
+}
+
+// LiveProjectSecrets returns the project secrets that are live at now, the current
+// one first.
+func (r *Keyring) LiveProjectSecrets(now time.Time) []string {
+	live := make([]string, 0, len(r.secrets))
+	for _, k := range r.secrets {
+		if k.Slot == Current || now.Before(k.OverlapEndsAt) {
+			live = append(live, k.Secret.Reveal())
+		}
+	}
+	return live
+}
 
 // Keyring returns the keyring of a project, from the cache if possible; NotFound
 // when there is no such project. The existence of a project is checked in memory,

@@ -7,14 +7,10 @@ import (
 	"errors"
 	"maps"
 	"sync"
-	"time"
 
 	"parley/internal/fault"
 	"parley/internal/seal"
 )
-
-// indexLoadTimeout is how long a caller waits while the index is loaded.
-const indexLoadTimeout = 900 * time.Millisecond
 
 var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
@@ -139,7 +135,7 @@ func (x *keyIndex) lookupOrLoad(ctx context.Context, store Store, lookup func() 
 	if err := lookup(); err != errIncomplete {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, indexLoadTimeout)
+	ctx, cancel := context.WithTimeout(ctx, fault.UnavailableAfter)
 	defer cancel()
 	select {
 	case <-x.loadSem:

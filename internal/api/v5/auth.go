@@ -35,10 +35,10 @@ type call struct {
 }
 
 // timeoutContext returns the context for everything that the call waits for. It
-// ends callTimeout after the first use.
+// ends fault.UnavailableAfter after the first use.
 func (c *call) timeoutContext() context.Context {
 	if c.ctx == nil {
-		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), callTimeout)
+		c.ctx, c.cancel = context.WithTimeout(c.request.Context(), fault.UnavailableAfter)
 	}
 	return c.ctx
 }

@@ -20,7 +20,7 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			keys.Current = CurrentKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Active,
+			keys.Current = CurrentKey{Id: k.ID, ApiKey: k.Masked(), Status: Active,
 				SigningProfile: sign.Profile,
 				CreatedAt:      Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
 		case k.Live(c.receivedAt):
@@ -28,7 +28,7 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: maskKey(k.Key.Reveal()), Status: Retiring,
+			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: k.Masked(), Status: Retiring,
 				RetiringSince: Time(k.RetiringSince),
 				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: timeOrNil(last), RequestsSinceRotation: n}
 		}
@@ -48,15 +48,6 @@ func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	}
 	_, last, err = s.counts.Count(c.timeoutContext(), k.ID, string(key.Current))
 	return n, last, err
-}
-
-// maskKey returns the first eight characters of a key, an ellipsis and the last
-// four.
-func maskKey(k string) string {
-	if len(k) < 16 {
-		return "…"
-	}
-	return k[:8] + "…" + k[len(k)-4:]
 }
 
 // appendKeys appends the JSON of KeysAnswer, in the form of encoding/json.

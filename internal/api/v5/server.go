@@ -24,10 +24,6 @@ const (
 
 const prefix = "/api/v5/"
 
-// callTimeout limits how long one call waits for the database and other parts in
-// total.
-const callTimeout = 900 * time.Millisecond
-
 // KeyLookup finds API keys.
 type KeyLookup interface {
 	// ByAPIKey returns a key and the keyring of its project. The error is
