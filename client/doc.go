@@ -9,8 +9,9 @@
 //
 // Every request is signed as its version requires. Versions 3 and 4 sign the
 // body with the project secret if it is set, and with the API key otherwise;
-// neither is sent. Version 5 and the calls that run a meeting sign method,
-// target, time and body with the Gateway secret, and send the API key.
+// neither is sent. Version 5 and the companion routes, with which a backend
+// runs a meeting, sign method, target, time and body with the Gateway secret,
+// and send the API key.
 // Redirects are not followed, because a signature is valid for one target only
 // and the API key is meant for one host.
 //

@@ -7,8 +7,8 @@ import (
 	"net/url"
 )
 
-// The routes with which a backend runs a meeting. They are signed with the
-// Gateway secret, time included, and the API key decides the project: rooms of
+// The companion routes, with which a backend runs a meeting. They are signed with
+// the Gateway secret, time included, and the API key decides the project: rooms of
 // other projects are ErrNotFound.
 //
 // The server executes each signed request once. Two identical calls within one

@@ -47,7 +47,7 @@ func eventsJSON(after string) string {
 	return `{"events":[` + eventJSON(2, "participant.joined", who) + `],"next_after":2,"has_more":false}`
 }
 
-// serveMeetings answers the calls that run a meeting if they are signed.
+// serveMeetings answers the companion calls if they are signed.
 func (s *server) serveMeetings(w http.ResponseWriter, r *http.Request, now time.Time, body []byte) {
 	h := r.Header
 	timestamp := h.Get("timestamp")
@@ -88,7 +88,7 @@ func (s *server) serveMeetings(w http.ResponseWriter, r *http.Request, now time.
 	fmt.Fprint(w, answer)
 }
 
-// meetingCalls are all calls that run a meeting, with their results.
+// meetingCalls are all companion calls, with their results.
 func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any, error) {
 	return map[string]func() (any, error){
 		"start_schedule_room": func() (any, error) {

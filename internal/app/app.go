@@ -19,10 +19,7 @@ import (
 	"parley/internal/api/httpx"
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
-	"parley/internal/api/rooms"
 	"parley/internal/api/site"
-	"parley/internal/api/v3"
-	"parley/internal/api/v4"
 	"parley/internal/cluster"
 	"parley/internal/config"
 	"parley/internal/db"
@@ -189,23 +186,13 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	reads, err := a.wireGateway(provider, limits, now)
+	versions, err := a.versions(provider, limits, now)
 	if err != nil {
 		return err
 	}
-	zone, err := a.cfg.Location()
-	if err != nil {
-		return err
-	}
-	versions := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter,
-		Skew:           a.cfg.ClockSkew.Std(),
-		BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	a.handler = a.routes(routeHandlers{
-		v3: v3.NewHandler(a.rooms, a.keys, now, v3.Options{Options: versions, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
-			Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}),
-		v4:   v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, versions),
-		v5:   reads,
-		join: join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
+		versions: versions,
+		join:     join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
 		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
 			provider, a.webhooks, a.failures),
 		rtc:  a.engine.Handler(),

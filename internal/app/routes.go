@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,15 +14,66 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/api/manage"
+	"parley/internal/api/rooms"
 	"parley/internal/api/site"
+	"parley/internal/api/v3"
+	"parley/internal/api/v4"
 	"parley/internal/api/v5"
 	"parley/internal/fault"
 	"parley/internal/media"
 	"parley/internal/refusal"
+	"parley/internal/usage"
 )
 
+// apiVersion is a version of the API, which serves /api/NAME and all paths below it.
+type apiVersion struct {
+	name    string // in the path and in the metrics
+	handler http.Handler
+	// internalError responds if the handler panicked before it wrote anything.
+	internalError http.HandlerFunc
+}
+
+// versions returns the versions of the API. A new version is one line in this table.
+func (a *App) versions(provider usage.Provider, limits rateLimits, now func() time.Time) ([]apiVersion, error) {
+	zone, err := a.cfg.Location()
+	if err != nil {
+		return nil, err
+	}
+	gateway, err := a.wireGateway(provider, limits, now)
+	if err != nil {
+		return nil, err
+	}
+	options := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter,
+		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
+	v3Options := v3.Options{Options: options, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
+		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
+	return []apiVersion{
+		{"v3", v3.NewHandler(a.rooms, a.keys, now, v3Options), internalError},
+		{"v4", v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options), internalError},
+		{"v5", gateway, v5.WriteInternalError},
+	}, nil
+}
+
 // routeHandlers are the handlers that routes dispatches to.
-type routeHandlers struct{ v3, v4, v5, join, manage, rtc, docs, page http.Handler }
+type routeHandlers struct {
+	versions                      []apiVersion
+	join, manage, rtc, docs, page http.Handler
+}
+
+// version returns the version of the API that a path belongs to; nil if none.
+func (h routeHandlers) version(path string) *apiVersion {
+	rest, ok := strings.CutPrefix(path, "/api/")
+	if !ok {
+		return nil
+	}
+	name, _, _ := strings.Cut(rest, "/")
+	for i := range h.versions {
+		if h.versions[i].name == name {
+			return &h.versions[i]
+		}
+	}
+	return nil
+}
 
 // routes returns a handler that dispatches by path. It does not use
 // http.ServeMux, because that redirects paths that are not clean and so breaks
@@ -32,13 +82,10 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
 	signaling := media.SignalingPaths()
 	choose := func(path string) (string, http.Handler) {
+		if v := parts.version(path); v != nil {
+			return v.name, v.handler
+		}
 		switch {
-		case hasPathPrefix(path, "/api/v3"):
-			return "v3", parts.v3
-		case hasPathPrefix(path, "/api/v4"):
-			return "v4", parts.v4
-		case hasPathPrefix(path, "/api/v5"):
-			return "v5", parts.v5
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", parts.join
 		case strings.HasPrefix(path, "/api/manage/"):
@@ -65,22 +112,20 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 		all = httpx.WithHSTS(all)
 	}
 	return httpx.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
-		if hasPathPrefix(r.URL.Path, "/api/v5") {
-			v5.WriteInternalError(w, r)
+		if v := parts.version(r.URL.Path); v != nil {
+			v.internalError(w, r)
 			return
 		}
-		httpx.WriteJSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
+		internalError(w, r)
 	})
-}
-
-// hasPathPrefix reports whether path is folder or a path below it.
-func hasPathPrefix(path, folder string) bool {
-	rest, ok := strings.CutPrefix(path, folder)
-	return ok && (rest == "" || rest[0] == '/')
 }
 
 type plainError struct {
 	Error string `json:"error"`
+}
+
+func internalError(w http.ResponseWriter, _ *http.Request) {
+	httpx.WriteJSON(w, http.StatusInternalServerError, plainError{Error: "internal error"})
 }
 
 func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
@@ -139,15 +184,13 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
 			f := fault.From(manage.LimitFailures(r, a.failures, err))
 			httpx.LogError(r, f.Err)
-			status := http.StatusServiceUnavailable
 			switch f.Kind {
 			case fault.Unauthorized:
-				status = http.StatusUnauthorized
 				w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
 			case fault.Exhausted:
-				status = http.StatusTooManyRequests
-				w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+				httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 			}
+			status := httpx.Status(f, map[fault.Kind]int{fault.Internal: http.StatusServiceUnavailable})
 			httpx.WriteJSON(w, status, plainError{Error: f.Message})
 			return
 		}

@@ -24,7 +24,7 @@ type credentials struct {
 	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"ID of the project to sign for."`
 	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Project secret, which signs versions 3 and 4."`
 	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the key on version 5, and signs versions 3 and 4 without a project secret."`
-	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the routes that run a meeting."`
+	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the companion routes."`
 }
 
 // applyQuickstart sets missing flags from the quickstart file.

@@ -55,9 +55,8 @@ type Project struct {
 // Suspended reports whether the operator has suspended the project.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
 
-// Writable returns nil if the client of the project may write, and otherwise
-// Forbidden with the reason.
-func (p Project) Writable() error {
+// CheckNotSuspended returns Forbidden if the operator has suspended the project.
+func (p Project) CheckNotSuspended() error {
 	if p.Suspended() {
 		return fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 	}
@@ -67,7 +66,7 @@ func (p Project) Writable() error {
 // AllowsJoins returns nil if new rooms and new joins are allowed, and otherwise
 // Forbidden with the reason.
 func (p Project) AllowsJoins() error {
-	if err := p.Writable(); err != nil {
+	if err := p.CheckNotSuspended(); err != nil {
 		return err
 	}
 	if p.Status != Active {
@@ -181,7 +180,7 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
 	}
 	return s.update(ctx, id, func(p *Project) error {
-		if err := p.Writable(); err != nil {
+		if err := p.CheckNotSuspended(); err != nil {
 			return err
 		}
 		p.Status = status

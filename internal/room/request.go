@@ -46,6 +46,8 @@ const (
 	maxText             = 255
 	maxWelcome          = 2000
 	defaultEmptyTimeout = 300
+	startTolerance      = 60 * time.Second
+	startHorizon        = 366 * 24 * time.Hour
 )
 
 // The names of features in responses.
@@ -157,3 +159,19 @@ func firstError(errs ...error) error {
 	}
 	return nil
 }
+
+// checkStart returns Invalid unless a start time is in the future, with a tolerance
+// of 60 seconds, and at most 366 days ahead.
+func checkStart(at, now time.Time) error {
+	switch {
+	case at.Before(now.Add(-startTolerance)):
+		return fault.Invalidf("start_at must be in the future, and %s is past", formatStart(at))
+	case at.After(now.Add(startHorizon)):
+		return fault.Invalidf("start_at must be at most 366 days ahead, and %s is later", formatStart(at))
+	}
+	return nil
+}
+
+// formatStart formats a start time for a message: RFC 3339 with the offset of its
+// location, and Z for UTC.
+func formatStart(at time.Time) string { return at.Format("2006-01-02T15:04:05.999Z07:00") }

@@ -146,3 +146,16 @@ func FuzzApplyPolicy(f *testing.F) {
 		}
 	})
 }
+
+func TestCheckStart(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2027, 1, 31, 9, 30, 0, 0, time.UTC)
+	for ahead, ok := range map[time.Duration]bool{
+		0: true, -60 * time.Second: true, -60*time.Second - time.Millisecond: false, time.Second: true,
+		366 * 24 * time.Hour: true, 366*24*time.Hour + time.Millisecond: false,
+	} {
+		if err := checkStart(now.Add(ahead), now); (err == nil) != ok {
+			t.Errorf("%s ahead: %v", ahead, err)
+		}
+	}
+}

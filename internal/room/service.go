@@ -371,7 +371,7 @@ func checkOpen(r *Room) error {
 	case Open, Active:
 		return nil
 	case Scheduled:
-		return fault.New(fault.Conflict, "room_not_open", "this room is not open yet: it opens at %s", FormatStart(r.StartAt))
+		return fault.New(fault.Conflict, "room_not_open", "this room is not open yet: it opens at %s", formatStart(r.StartAt))
 	}
 	reason := string(r.EndReason)
 	if reason == "" {

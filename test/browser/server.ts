@@ -181,7 +181,7 @@ export class Server {
     return { ...room, guest_link: `${this.url}/r/${room.room_id}` };
   }
 
-  /** Asks a route that runs a meeting, as a client's backend does; the command line signs with the time. */
+  /** Calls a companion route, as a client's backend does; the command line signs with the time. */
   request<T>(route: string, body: object): T {
     const answer = execFileSync(binary, [
       'request',

@@ -56,3 +56,25 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	m.mux.ServeHTTP(w, r)
 }
+
+// WithRequestID sets the header X-Request-ID of every response.
+func WithRequestID(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Request-ID", FromContext(r.Context()).ID)
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ReadOnly responds with 405 to methods other than GET and HEAD.
+func ReadOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			w.Header().Set("Allow", "GET, HEAD")
+			WriteJSON(w, http.StatusMethodNotAllowed, struct {
+				Error string `json:"error"`
+			}{"this path takes GET, HEAD, not " + r.Method})
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}

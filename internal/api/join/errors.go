@@ -2,24 +2,11 @@ package join
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/refusal"
 )
-
-// statusByKind maps each kind of error to its status. Other kinds are 500.
-var statusByKind = map[fault.Kind]int{
-	fault.Invalid:     http.StatusBadRequest,
-	fault.Forbidden:   http.StatusForbidden,
-	fault.NotFound:    http.StatusNotFound,
-	fault.Conflict:    http.StatusConflict,
-	fault.Gone:        http.StatusGone,
-	fault.Exhausted:   http.StatusTooManyRequests,
-	fault.Unavailable: http.StatusServiceUnavailable,
-}
 
 // writeError writes the response for an error. An unknown room counts as a wrong
 // guess of the client's address.
@@ -38,20 +25,10 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case RefusalErrorCodeCheckBusy:
 		s.refusals.Record(refusal.Checks, f.Message, "client", httpx.FromContext(r.Context()).Client)
 	}
-	status, known := statusByKind[f.Kind]
-	if !known {
-		status = http.StatusInternalServerError
-	}
-	switch f.Code {
-	case httpx.CodeUnsupportedMediaType:
-		status = http.StatusUnsupportedMediaType
-	case httpx.CodeBodyTooLarge:
-		status = http.StatusRequestEntityTooLarge
-	}
 	if f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	writeErrorBody(w, status, RefusalErrorCode(f.Code), f.Message, f.Reason)
+	writeErrorBody(w, httpx.Status(f, nil), RefusalErrorCode(f.Code), f.Message, f.Reason)
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason string) {

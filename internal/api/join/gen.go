@@ -250,7 +250,7 @@ type Waiting struct {
 	Name     string `json:"name"`
 }
 
-// operations has one method for each operation of openapi.yaml.
+// operations has one method for each operation that this package handles.
 type operations interface {
 	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts
 	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)  // POST /rooms/{room_id}/breakouts/close
@@ -276,7 +276,7 @@ type operations interface {
 	TurnAway(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/waiting/turn-away
 }
 
-// routes returns the handler of each route of openapi.yaml below prefix.
+// routes returns the handler of each operation by its method and its path below prefix.
 func routes(prefix string, o operations) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/preview": func(w http.ResponseWriter, r *http.Request) {

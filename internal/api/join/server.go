@@ -67,11 +67,10 @@ func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func
 	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
 	mux := httpx.NewMux(notFound, notAllowed)
 	mux.Handle(routes("/api/join", s))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
+	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		mux.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // PreviewRoom responds with the room as the visitor sees it before joining.

@@ -2,43 +2,21 @@ package manage
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 )
 
-// statusByKind maps each kind of error to its status. Other kinds are 500.
-var statusByKind = map[fault.Kind]int{
-	fault.Invalid:      http.StatusBadRequest,
-	fault.Unauthorized: http.StatusUnauthorized,
-	fault.NotFound:     http.StatusNotFound,
-	fault.Conflict:     http.StatusConflict,
-	fault.Exhausted:    http.StatusTooManyRequests,
-	fault.Unavailable:  http.StatusServiceUnavailable,
-}
-
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	httpx.LogError(r, f.Err)
-	status, known := statusByKind[f.Kind]
-	if !known {
-		status = http.StatusInternalServerError
-	}
-	switch f.Code {
-	case httpx.CodeUnsupportedMediaType:
-		status = http.StatusUnsupportedMediaType
-	case httpx.CodeBodyTooLarge:
-		status = http.StatusRequestEntityTooLarge
-	}
-	switch status {
-	case http.StatusUnauthorized:
+	switch f.Kind {
+	case fault.Unauthorized:
 		w.Header().Set("WWW-Authenticate", `Bearer realm="management"`)
-	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+	case fault.Exhausted, fault.Unavailable:
+		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	writeErrorBody(w, status, f.Code, f.Message)
+	writeErrorBody(w, httpx.Status(f, nil), f.Code, f.Message)
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {

@@ -528,7 +528,7 @@ type ProjectID = string
 // RoomID defines model for RoomID.
 type RoomID = string
 
-// operations has one method for each operation of openapi.yaml.
+// operations has one method for each operation that this package handles.
 type operations interface {
 	ListOrganizations(w http.ResponseWriter, r *http.Request)                            // GET /organizations
 	CreateOrganization(w http.ResponseWriter, r *http.Request)                           // POST /organizations
@@ -559,7 +559,7 @@ type operations interface {
 	GetWebhook(w http.ResponseWriter, r *http.Request, deliveryId string)                // GET /webhooks/{delivery_id}
 }
 
-// routes returns the handler of each route of openapi.yaml below prefix.
+// routes returns the handler of each operation by its method and its path below prefix.
 func routes(prefix string, o operations) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		http.MethodGet + " " + prefix + "/organizations":  o.ListOrganizations,

@@ -78,8 +78,7 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 		webhooks: webhooks, failures: failures}
 	mux := httpx.NewMux(notFound, notAllowed)
 	mux.Handle(routes("/api/manage", s))
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
+	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		r, err := s.authenticate(r)
 		if err != nil {
@@ -87,7 +86,7 @@ func NewHandler(projects Projects, keys Keys, rooms Rooms, tokens Tokens, plans 
 			return
 		}
 		mux.ServeHTTP(w, r)
-	})
+	}))
 }
 
 // writeResult writes v with status 200, or the error if err is not nil.

@@ -2,12 +2,9 @@ package rooms
 
 import (
 	"context"
-	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
-	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -69,8 +66,8 @@ type Options struct {
 	Zone *time.Location
 	// Skew is how far the timestamp of a signature may differ from the clock.
 	Skew time.Duration
-	// BodySignatures also accepts calls that run a meeting and sign their body, or
-	// their target for GET, with the project secret and no time, as older clients do.
+	// BodySignatures also accepts companion calls that sign their body, or their
+	// target for GET, with the project secret and no time, as older clients do.
 	BodySignatures bool
 }
 
@@ -95,26 +92,4 @@ func New(version string, service Rooms, keys Keys, now func() time.Time, options
 		options.Zone = time.UTC
 	}
 	return &API{Options: options, Version: version, Rooms: service, Keys: keys, Now: now}
-}
-
-// WithRequestID adds the request ID to every response, and joins the values of
-// headers that were sent more than once.
-func (a *API) WithRequestID(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", httpx.FromContext(r.Context()).ID)
-		next.ServeHTTP(w, joinRepeatedHeaders(r))
-	})
-}
-
-// joinRepeatedHeaders joins the values of a repeated header with a comma (RFC 9110,
-// section 5.3). Two keys become one key that does not exist, so authentication
-// fails.
-func joinRepeatedHeaders(r *http.Request) *http.Request {
-	for _, name := range [...]string{"Api-Key", "Key", "Idempotency-Key"} {
-		if values := r.Header[name]; len(values) > 1 {
-			r = r.Clone(r.Context())
-			r.Header[name] = []string{strings.Join(values, ", ")}
-		}
-	}
-	return r
 }

@@ -1,8 +1,10 @@
 package rooms
 
 import (
+	"cmp"
 	"crypto/subtle"
 	"net/http"
+	"strings"
 	"time"
 
 	"parley/client/sign"
@@ -18,11 +20,11 @@ const dummyKey = "pk_00000000000000000000000000000000"
 
 var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid signature")
 
-// Authenticate checks the signature of a call, Base64(HMAC-SHA256(k, raw body)),
-// where k is a live API key or the project secret of the project, and then the rate
-// limit. An unknown project, an unknown key and a wrong signature have the same
-// response.
-func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (project.Project, error) {
+// AuthenticateProject checks the signature of a call that names its project:
+// Base64(HMAC-SHA256(k, raw body)), where k is a live API key or the project secret of
+// the project. Then it checks the rate limit. An unknown project, an unknown key and a
+// wrong signature have the same response.
+func (a *API) AuthenticateProject(r *http.Request, projectID string, body []byte) (project.Project, error) {
 	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		return project.Project{}, err
@@ -40,8 +42,8 @@ func (a *API) Authenticate(r *http.Request, projectID string, body []byte) (proj
 	return ring.Project, takeToken(a.Limits.Writes, credential)
 }
 
-// AuthenticateJoinEvent checks the signature of a join event, as Authenticate does,
-// but only with a project secret.
+// AuthenticateJoinEvent checks the signature of a join event as AuthenticateProject
+// does, but only with a project secret.
 func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []byte) (project.Project, error) {
 	ring, err := a.Keys.Keyring(r.Context(), projectID)
 	if err != nil {
@@ -56,22 +58,56 @@ func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []by
 
 func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) (credential string, ok bool) {
 	now := a.Now()
-	presented := 0
+	presented := false
 	for _, name := range [...]string{"Api-Key", "Key"} {
-		for _, k := range r.Header[name] {
-			presented++
-			if credential, ok = findLiveKey(ring, now, k); !ok {
-				verifyDummy(r, body)
-				return "", false
-			}
+		if len(r.Header[name]) == 0 {
+			continue
+		}
+		presented = true
+		if credential, ok = findLiveKey(ring, now, headerValue(r, name)); !ok {
+			verifyDummy(r, body)
+			return "", false
 		}
 	}
 	secretsOnly := ring.Project.Settings.RequireSecretSignatures
-	if presented > 0 && a.KeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
+	if presented && a.KeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return credential, true
 	}
 	return verifySignature(r, ring, secretsOnly, now, body)
 }
+
+// verifyBodySigned checks the signature that older clients send with a companion call:
+// that of the project secret over the body, or over path and query for GET. The header
+// key is the older name of api-key; if both are sent, both must be live.
+func (a *API) verifyBodySigned(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
+	message := c.body
+	if c.Request.Method != http.MethodPost {
+		message = []byte(c.Request.RequestURI)
+	}
+	older, now := headerValue(c.Request, "Key"), a.Now()
+	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
+	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), named)
+	if fault.Is(err, fault.NotFound) || err == nil && !k.Live(now) {
+		verifyDummy(c.Request, message)
+		return nil, k, false, nil
+	}
+	if err != nil {
+		return nil, k, false, err
+	}
+	if older != "" {
+		if _, ok := findLiveKey(ring, now, older); !ok {
+			verifyDummy(c.Request, message)
+			return nil, k, false, nil
+		}
+	}
+	_, ok = verifySignature(c.Request, ring, true, now, message)
+	return ring, k, ok, nil
+}
+
+// headerValue returns a header, "" if it is absent. The values of a header that was sent
+// more than once are joined with a comma (RFC 9110, section 5.3), so that two keys become
+// one key that does not exist. The name has the canonical form of net/http.
+func headerValue(r *http.Request, name string) string { return strings.Join(r.Header[name], ", ") }
 
 // verifySignature checks the signature of a message, and returns the id of the
 // credential that signed it.
@@ -123,7 +159,7 @@ func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
 		return
 	}
 	for _, k := range ring.Keys() {
-		if text := k.Key.Reveal(); k.ID == signer || r.Header.Get("Api-Key") == text || r.Header.Get("Key") == text {
+		if text := k.Key.Reveal(); k.ID == signer || headerValue(r, "Api-Key") == text || headerValue(r, "Key") == text {
 			a.CallCounter.Add(k.ID, string(k.Slot))
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"parley/internal/fault"
 )
 
-// Route is a route that runs a meeting.
-type Route struct {
+// companionRoute is one of the routes with which a backend runs a meeting.
+type companionRoute struct {
 	method             string
 	readOnly           bool // changes nothing, even if its method is POST
 	needsActiveProject bool // is for projects that allow new rooms and joins
@@ -17,13 +17,14 @@ type Route struct {
 	handle             func(c *Call) error
 }
 
-// reschedulePath is the one route that runs a meeting and differs between the
-// versions: each reads and writes its own fields.
+// reschedulePath is the one companion route that differs between the versions: each
+// reads and writes its own fields.
 const reschedulePath = "/rooms/reschedule_room"
 
-// routes returns the routes that are the same in both versions, by their path.
-func (a *API) routes() map[string]Route {
-	return map[string]Route{
+// companionRoutes returns the companion routes that are the same in both versions, by
+// their path.
+func (a *API) companionRoutes() map[string]companionRoute {
+	return map[string]companionRoute{
 		"/rooms/start_schedule_room": {method: http.MethodPost, needsActiveProject: true, handle: a.startScheduleRoom},
 		"/rooms/join_room": {method: http.MethodPost, needsActiveProject: true, hasUserInfo: true,
 			handle: a.joinRoom},
@@ -39,12 +40,13 @@ func (a *API) routes() map[string]Route {
 	}
 }
 
-// Register registers the routes that are the same in both versions. Generated
-// code does not parse their parameters, because that would precede the signature.
-func (a *API) Register(mux *httpx.Mux) {
-	for path, route := range a.routes() {
+// RegisterCompanion registers the companion routes that are the same in both versions.
+// Generated code does not parse their parameters, because that would precede the
+// signature.
+func (a *API) RegisterCompanion(mux *httpx.Mux) {
+	for path, route := range a.companionRoutes() {
 		mux.HandleFunc(route.method+" "+a.prefix()+path, func(w http.ResponseWriter, r *http.Request) {
-			a.Respond(w, r, a.serve(w, r, route))
+			a.serveCompanion(w, r, route)
 		})
 	}
 }
@@ -52,12 +54,11 @@ func (a *API) Register(mux *httpx.Mux) {
 // ServeReschedule serves reschedule_room: handle reads the fields of the version
 // and writes its response.
 func (a *API) ServeReschedule(w http.ResponseWriter, r *http.Request, handle func(c *Call) error) {
-	a.Respond(w, r, a.serve(w, r, Route{method: http.MethodPost, needsActiveProject: true, handle: handle}))
+	a.serveCompanion(w, r, companionRoute{method: http.MethodPost, needsActiveProject: true, handle: handle})
 }
 
-// Respond writes the error of a call, if it has one.
-func (a *API) Respond(w http.ResponseWriter, r *http.Request, err error) {
-	if err != nil {
+func (a *API) serveCompanion(w http.ResponseWriter, r *http.Request, route companionRoute) {
+	if err := a.checkAndHandle(w, r, route); err != nil {
 		a.WriteError(w, r, err)
 	}
 }
@@ -68,7 +69,7 @@ func (a *API) prefix() string { return "/api/" + a.Version }
 // field message. The first three creations of version 3 never did.
 func (a *API) hasMessageField(path string) bool {
 	path = strings.TrimPrefix(path, a.prefix())
-	_, found := a.routes()[path]
+	_, found := a.companionRoutes()[path]
 	return found || path == reschedulePath || path == "/rooms/create_quick_video_room"
 }
 
@@ -77,9 +78,9 @@ func (a *API) hasMessageField(path string) bool {
 var errJoinEvent = fault.Invalidf("user_info is not a field of this route: " +
 	"a body with it is a join event, and its signature over the body is good for that alone")
 
-// serve makes the checks in their order: the body as a whole, signature, rate
-// limit, project, fields.
-func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) (err error) {
+// checkAndHandle makes the checks in their order: the body as a whole, signature, rate
+// limit, project, fields. Then it handles the call.
+func (a *API) checkAndHandle(w http.ResponseWriter, r *http.Request, route companionRoute) (err error) {
 	c := &Call{Request: r, w: w}
 	if route.method == http.MethodPost {
 		c.body, err = httpx.ReadJSONBody(w, r)
@@ -89,7 +90,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) (err er
 	if err != nil {
 		return err
 	}
-	credential, err := a.authenticate(c)
+	credential, err := a.authenticateCompanion(c)
 	if err != nil {
 		return err
 	}
@@ -100,7 +101,7 @@ func (a *API) serve(w http.ResponseWriter, r *http.Request, route Route) (err er
 	if err := takeToken(limiter, credential); err != nil {
 		return err
 	}
-	if err := c.Project.Writable(); err != nil {
+	if err := c.Project.CheckNotSuspended(); err != nil {
 		return err
 	}
 	if route.needsActiveProject {

@@ -15,10 +15,10 @@ import (
 // so that the response time does not reveal whether a key exists.
 const dummySecret = "gs_0000000000000000000000000000000000000000000"
 
-// authenticate checks the signature of a call, sets its project, and returns the
-// id of the API key in the header, which decides the project. Every wrong
+// authenticateCompanion checks the signature of a companion call, sets its project, and
+// returns the id of the API key in the header, which decides the project. Every wrong
 // credential has the same response after the same work.
-func (a *API) authenticate(c *Call) (credential string, err error) {
+func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
 	check := a.verifyTimestamped
 	if a.BodySignatures && len(c.Request.Header["Timestamp"]) == 0 {
 		check, c.bodySigned = a.verifyBodySigned, true
@@ -34,7 +34,7 @@ func (a *API) authenticate(c *Call) (credential string, err error) {
 		a.CallCounter.Add(k.ID, string(k.Slot))
 	}
 	if !c.bodySigned && c.Request.Method == http.MethodPost {
-		c.IdempotencyKey = a.newReplayKey(c, ring.Project.ID)
+		c.IdempotencyKey = a.signatureIdempotencyKey(c, ring.Project.ID)
 	}
 	c.Project = ring.Project
 	return k.ID, nil
@@ -44,9 +44,9 @@ func (a *API) authenticate(c *Call) (credential string, err error) {
 // because the clocks of several nodes may differ.
 const clockSkewMargin = time.Minute
 
-// newReplayKey identifies a correctly signed request by its signature, for as long
+// signatureIdempotencyKey identifies a correctly signed request by its signature, for as long
 // as any node accepts its timestamp.
-func (a *API) newReplayKey(c *Call, projectID string) *room.IdempotencyKey {
+func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.IdempotencyKey {
 	timestamp, now := c.Request.Header.Get("Timestamp"), a.Now()
 	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, a.Skew).SkewSeconds) * time.Second
 	return &room.IdempotencyKey{ProjectID: projectID, Signature: strings.ToLower(c.Request.Header.Get("Hash-Signature")),
@@ -59,9 +59,9 @@ func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bo
 	h := c.Request.Header
 	secret, idempotencyKey := dummySecret, ""
 	if c.Request.Method == http.MethodPost {
-		idempotencyKey = h.Get("Idempotency-Key")
+		idempotencyKey = headerValue(c.Request, "Idempotency-Key")
 	}
-	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), h.Get("Api-Key"))
+	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
 	switch {
 	case err == nil:
 		secret = k.GatewaySecret.Reveal()
@@ -74,34 +74,4 @@ func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bo
 	fresh := sign.CheckTimestamp(h.Get("Timestamp"), now, a.Skew).Freshness == sign.Fresh
 	single := len(h["Timestamp"]) == 1 && len(h["Hash-Signature"]) == 1
 	return ring, k, valid && fresh && single && ring != nil && k.Live(now), nil
-}
-
-// verifyBodySigned checks the signature that older clients send: that of the project
-// secret over the body, or over path and query for GET. The header key is the older
-// name of api-key; if both are sent, both must be live.
-func (a *API) verifyBodySigned(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
-	message := c.body
-	if c.Request.Method != http.MethodPost {
-		message = []byte(c.Request.RequestURI)
-	}
-	named, now := c.Request.Header.Get("Api-Key"), a.Now()
-	if named == "" {
-		named = c.Request.Header.Get("Key")
-	}
-	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), named)
-	if fault.Is(err, fault.NotFound) || err == nil && !k.Live(now) {
-		verifyDummy(c.Request, message)
-		return nil, k, false, nil
-	}
-	if err != nil {
-		return nil, k, false, err
-	}
-	if older := c.Request.Header.Get("Key"); older != "" {
-		if _, ok := findLiveKey(ring, now, older); !ok {
-			verifyDummy(c.Request, message)
-			return nil, k, false, nil
-		}
-	}
-	_, ok = verifySignature(c.Request, ring, true, now, message)
-	return ring, k, ok, nil
 }

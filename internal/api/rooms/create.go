@@ -24,11 +24,20 @@ type Call struct {
 	bodySigned bool // signed over the body alone, as older clients do
 }
 
+// ProjectIDForm is what the description of a creation says of its project_id.
+type ProjectIDForm bool
+
+const (
+	// UUIDProjectID is a UUID. Another text is an invalid field.
+	UUIDProjectID ProjectIDForm = false
+	// AnyProjectID is any text. One that is no UUID is an unknown project, which is a
+	// 401. The quick rooms of version 3 are described so.
+	AnyProjectID ProjectIDForm = true
+)
+
 // AuthenticateCreation reads a call that creates a room, and checks its
-// signature, its rate limit and that the project may create rooms. A project_id
-// that is not a UUID is an invalid field; with anyProjectID it is an unknown project,
-// which is a 401.
-func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyProjectID bool) (*Call, error) {
+// signature, its rate limit and that the project may create rooms.
+func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, form ProjectIDForm) (*Call, error) {
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {
 		return nil, err
@@ -37,11 +46,11 @@ func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyPr
 	if err != nil {
 		return nil, err
 	}
-	projectID, err := readProjectID(fields, anyProjectID)
+	projectID, err := readProjectID(fields, form)
 	if err != nil {
 		return nil, err
 	}
-	p, err := a.Authenticate(r, projectID, body)
+	p, err := a.AuthenticateProject(r, projectID, body)
 	if err != nil {
 		return nil, err
 	}
@@ -56,34 +65,20 @@ func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, anyPr
 // readIdempotencyKey uses the header Idempotency-Key, if it was sent, instead of the
 // signature.
 func (c *Call) readIdempotencyKey() {
-	if values, sent := c.Request.Header["Idempotency-Key"]; sent {
-		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path, Key: values[0],
-			Body: c.body}
+	if _, sent := c.Request.Header["Idempotency-Key"]; sent {
+		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path,
+			Key: headerValue(c.Request, "Idempotency-Key"), Body: c.body}
 	}
-}
-
-// WriteCreated writes the response to a call that created something. The headers
-// name the features that were lowered to what the plan allows, and the fields
-// that have no effect.
-func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFields) error {
-	if len(adjusted) > 0 {
-		c.w.Header().Set("X-Feature-Adjusted", strings.Join(adjusted, ", "))
-	}
-	if len(ignored) > 0 {
-		c.w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
-	}
-	httpx.WriteJSON(c.w, http.StatusOK, response)
-	return nil
 }
 
 // readProjectID reads the project that a body names.
-func readProjectID(fields *httpx.Object, anyProjectID bool) (string, error) {
+func readProjectID(fields *httpx.Object, form ProjectIDForm) (string, error) {
 	text := fields.RequiredText("project_id")
 	if err := fields.Err(); err != nil {
 		return "", err
 	}
 	id, ok := ParseUUID(text)
-	if !ok && !anyProjectID {
+	if !ok && form == UUIDProjectID {
 		return "", fault.Invalidf("project_id must be a UUID")
 	}
 	return id, nil
@@ -103,4 +98,83 @@ func ParseUUID(text string) (canonical string, ok bool) {
 		}
 	}
 	return strings.ToLower(text), true
+}
+
+// ReadCommonFields reads the fields that every creation has. number reads an
+// integer field, which may also be a string in version 4.
+func ReadCommonFields(o *httpx.Object, kind room.Type,
+	number func(o *httpx.Object, name string) int) room.CreateRequest {
+	metadata := o.RequiredObject("metadata")
+	return room.CreateRequest{
+		Type:            kind,
+		MaxParticipants: number(o, "max_participants"),
+		EmptyTimeout:    number(o, "empty_timeout"),
+		Title:           metadata.RequiredText("room_title"),
+		WelcomeMessage:  metadata.RequiredText("welcome_message"),
+		ClientRoomID:    OptionalText(o, "client_room_id"),
+	}
+}
+
+// OptionalText returns an optional text, "" if it is absent.
+func OptionalText(o *httpx.Object, name string) string {
+	if text := o.Text(name); text != nil {
+		return *text
+	}
+	return ""
+}
+
+const (
+	maxIgnoredNames = 20 // names in a header
+	maxNameLength   = 64
+)
+
+// IgnoredFields are the names of fields that were sent and have no effect, for a
+// header: at most 20 names of letters, digits, "_", "-" and ".".
+type IgnoredFields []string
+
+// Add adds those of the names that the object at prefix has.
+func (i *IgnoredFields) Add(o *httpx.Object, prefix string, names ...string) {
+	for _, name := range names {
+		if len(*i) < maxIgnoredNames && o.Has(name) {
+			*i = append(*i, headerSafe(prefix+name))
+		}
+	}
+}
+
+// AddAllExcept adds all fields of the object at prefix except the known ones.
+func (i *IgnoredFields) AddAllExcept(o *httpx.Object, prefix string, known ...string) {
+next:
+	for _, name := range o.Names() {
+		for _, k := range known {
+			if name == k {
+				continue next
+			}
+		}
+		i.Add(o, prefix, name)
+	}
+}
+
+// headerSafe replaces the characters of a name that a header must not contain.
+func headerSafe(name string) string {
+	name = strings.Map(func(c rune) rune {
+		if c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c == '_' || c == '-' || c == '.' {
+			return c
+		}
+		return '_'
+	}, name)
+	return name[:min(len(name), maxNameLength)]
+}
+
+// WriteCreated writes the response to a call that created something. The headers
+// name the features that were lowered to what the plan allows, and the fields
+// that have no effect.
+func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFields) error {
+	if len(adjusted) > 0 {
+		c.w.Header().Set("X-Feature-Adjusted", strings.Join(adjusted, ", "))
+	}
+	if len(ignored) > 0 {
+		c.w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
+	}
+	httpx.WriteJSON(c.w, http.StatusOK, response)
+	return nil
 }

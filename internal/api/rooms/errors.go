@@ -2,8 +2,6 @@ package rooms
 
 import (
 	"net/http"
-	"strconv"
-	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -24,39 +22,21 @@ func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status i
 	httpx.WriteJSON(w, status, body)
 }
 
-// statusByKind is the status of each kind of error in versions 3 and 4.
-var statusByKind = map[fault.Kind]int{
-	fault.Invalid:      http.StatusBadRequest,
-	fault.Unauthorized: http.StatusUnauthorized,
-	fault.Forbidden:    http.StatusForbidden,
-	fault.NotFound:     http.StatusNotFound,
-	fault.Conflict:     http.StatusConflict,
-	fault.Gone:         http.StatusConflict,
-	fault.Mismatch:     http.StatusUnprocessableEntity,
-	fault.Exhausted:    http.StatusTooManyRequests,
-	fault.Unavailable:  http.StatusServiceUnavailable,
-}
+// statusExceptions are the statuses that versions 3 and 4 have for themselves: a room
+// that has ended is a 409.
+var statusExceptions = map[fault.Kind]int{fault.Gone: http.StatusConflict}
 
 // WriteError writes the response to an error: its status, message and headers.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	httpx.LogError(r, f.Err)
-	status, known := statusByKind[f.Kind]
-	if !known {
-		status = http.StatusInternalServerError
-	}
-	switch {
-	case f.Code == httpx.CodeUnsupportedMediaType:
-		status = http.StatusUnsupportedMediaType
-	case f.Code == httpx.CodeBodyTooLarge:
-		status = http.StatusRequestEntityTooLarge
-	case f.Kind == fault.Unauthorized:
+	if f.Kind == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
 	}
 	if f.Kind == fault.Exhausted || f.Kind == fault.Unavailable || f.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second))))
+		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	a.WriteErrorMessage(w, r, status, f.Message)
+	a.WriteErrorMessage(w, r, httpx.Status(f, statusExceptions), f.Message)
 }
 
 // NotFound writes the response for a path that the version does not have.

@@ -22,9 +22,10 @@ type Events interface {
 // RegisterEvents registers the route with which a backend reads the room
 // events that it missed. Only version 4 has it.
 func (a *API) RegisterEvents(mux *httpx.Mux, events Events) {
-	route := Route{method: http.MethodGet, readOnly: true, handle: func(c *Call) error { return a.roomEvents(c, events) }}
+	route := companionRoute{method: http.MethodGet, readOnly: true,
+		handle: func(c *Call) error { return a.roomEvents(c, events) }}
 	mux.HandleFunc(route.method+" "+a.prefix()+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) {
-		a.Respond(w, r, a.serve(w, r, route))
+		a.serveCompanion(w, r, route)
 	})
 }
 

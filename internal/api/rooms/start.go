@@ -1,4 +1,4 @@
-package room
+package rooms
 
 import (
 	"strings"
@@ -7,11 +7,7 @@ import (
 	"parley/internal/fault"
 )
 
-const (
-	startTolerance = 60 * time.Second
-	startHorizon   = 366 * 24 * time.Hour
-	localMinute    = "2006-01-02T15:04"
-)
+const localMinute = "2006-01-02T15:04"
 
 // ParseStart parses a start time of API version 3: an ISO 8601 calendar date and
 // time of day, at least to the minute, in the extended or the basic format. Text
@@ -89,22 +85,6 @@ func resolveLocalTime(local time.Time, zone *time.Location) (time.Time, error) {
 		at = end.In(zone)
 	}
 }
-
-// checkStart returns Invalid unless a start time is in the future, with a tolerance
-// of 60 seconds, and at most 366 days ahead.
-func checkStart(at, now time.Time) error {
-	switch {
-	case at.Before(now.Add(-startTolerance)):
-		return fault.Invalidf("start_at must be in the future, and %s is past", FormatStart(at))
-	case at.After(now.Add(startHorizon)):
-		return fault.Invalidf("start_at must be at most 366 days ahead, and %s is later", FormatStart(at))
-	}
-	return nil
-}
-
-// FormatStart formats a start time for a response: RFC 3339 with the offset of its
-// location, and Z for UTC.
-func FormatStart(at time.Time) string { return at.Format("2006-01-02T15:04:05.999Z07:00") }
 
 // cursor parses a text from left to right. After a failure it reads nothing more.
 type cursor struct {

@@ -23,7 +23,7 @@ func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	}, Description(t))
 }
 
-func TestMeetingRoutes(t *testing.T) {
+func TestCompanionRoutes(t *testing.T) {
 	t.Parallel()
 	t.Run("meeting", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckMeeting(t) })
 	t.Run("reschedule", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckReschedule(t) })

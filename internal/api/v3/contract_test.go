@@ -198,7 +198,7 @@ func TestCreateRoutes(t *testing.T) {
 		}
 		AssertError(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
-	t.Run("companions", newMeetingFixture(t, b).ErrorTests(c))
+	t.Run("companion routes", newMeetingFixture(t, b).ErrorTests(c))
 	c.AssertCovered()
 	c.AssertGolden("testdata/refusals.golden")
 }

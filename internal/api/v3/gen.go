@@ -64,7 +64,7 @@ type ScheduledRoomCreated struct {
 // ScheduledRoomCreatedRoomType defines model for ScheduledRoomCreated.RoomType.
 type ScheduledRoomCreatedRoomType string
 
-// operations has one method for each operation of openapi.yaml.
+// operations has one method for each operation that this package handles.
 type operations interface {
 	GetDescription(w http.ResponseWriter, r *http.Request)          // GET /openapi.yaml
 	CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request)    // POST /rooms/create_quick_audio_room
@@ -74,7 +74,7 @@ type operations interface {
 	RescheduleRoom(w http.ResponseWriter, r *http.Request)          // POST /rooms/reschedule_room
 }
 
-// routes returns the handler of each route of openapi.yaml below prefix.
+// routes returns the handler of each operation by its method and its path below prefix.
 func routes(prefix string, o operations) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		http.MethodPost + " " + prefix + "/rooms/create_quick_audio_room":    o.CreateQuickAudioRoom,

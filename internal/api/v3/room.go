@@ -12,16 +12,20 @@ import (
 
 // CreateQuickAudioRoom creates a room for sound that is open at once.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createQuick(w, r, room.Audio))
+	if err := s.createQuick(w, r, room.Audio); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 // CreateQuickVideoRoom creates a room for video that is open at once.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createQuick(w, r, room.Video))
+	if err := s.createQuick(w, r, room.Video); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) error {
-	call, err := s.api.AuthenticateCreation(w, r, true)
+	call, err := s.api.AuthenticateCreation(w, r, rooms.AnyProjectID)
 	if err != nil {
 		return err
 	}
@@ -45,16 +49,20 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 
 // CreateScheduleVideoRoom creates a room for video that opens at its start.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createScheduled(w, r, room.Video))
+	if err := s.createScheduled(w, r, room.Video); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 // CreateScheduleAudioRoom creates a room for sound that opens at its start.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createScheduled(w, r, room.Audio))
+	if err := s.createScheduled(w, r, room.Audio); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) error {
-	call, err := s.api.AuthenticateCreation(w, r, false)
+	call, err := s.api.AuthenticateCreation(w, r, rooms.UUIDProjectID)
 	if err != nil {
 		return err
 	}
@@ -69,7 +77,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
-	if request.StartAt, err = room.ParseStart(startAt, s.api.Zone); err != nil {
+	if request.StartAt, err = rooms.ParseStart(startAt, s.api.Zone); err != nil {
 		return err
 	}
 	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
@@ -113,7 +121,7 @@ func (s *Server) readReschedule(o *httpx.Object) (request room.RescheduleRequest
 		EmptyTimeout: o.Integer("empty_timeout"),
 		Title:        metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
 	if startAt := o.Text("start_at"); startAt != nil {
-		request.StartAt, err = room.ParseStart(*startAt, s.api.Zone)
+		request.StartAt, err = rooms.ParseStart(*startAt, s.api.Zone)
 	}
 	return request, err
 }

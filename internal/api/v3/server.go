@@ -30,9 +30,9 @@ func NewHandler(service rooms.Rooms, keys rooms.Keys, now func() time.Time, opti
 	s := &Server{api: rooms.New("v3", service, keys, now, options.Options)}
 	s.api.KeyHeaderOnly, s.api.DuplicateMessage = options.KeyHeaderOnly, true
 	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.api.Register(mux)
+	s.api.RegisterCompanion(mux)
 	mux.Handle(routes("/api/v3", s))
-	return s.api.WithRequestID(options.Deprecation.middleware(now, s.api, mux))
+	return httpx.WithRequestID(options.Deprecation.middleware(now, s.api, mux))
 }
 
 // GetDescription writes openapi.yaml.

@@ -174,7 +174,7 @@ func TestOperations(t *testing.T) {
 		}
 		AssertError(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
-	t.Run("companions", newMeetingFixture(t, b).ErrorTests(c))
+	t.Run("companion routes", newMeetingFixture(t, b).ErrorTests(c))
 	c.AssertCovered()
 	c.AssertGolden("testdata/refusals.golden")
 }

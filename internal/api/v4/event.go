@@ -32,7 +32,7 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if err != nil {
 		return err
 	}
-	if err := p.Writable(); err != nil {
+	if err := p.CheckNotSuspended(); err != nil {
 		return err
 	}
 	o, err := httpx.ParseObject(body)

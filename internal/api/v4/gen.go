@@ -136,7 +136,7 @@ type ScheduledRoomCreated struct {
 // ScheduledRoomCreatedRoomType defines model for ScheduledRoomCreated.RoomType.
 type ScheduledRoomCreatedRoomType string
 
-// operations has one method for each operation of openapi.yaml.
+// operations has one method for each operation that this package handles.
 type operations interface {
 	GetDescription(w http.ResponseWriter, r *http.Request)                  // GET /openapi.yaml
 	UpdateProjectStatus(w http.ResponseWriter, r *http.Request)             // PUT /projects/update_project_status
@@ -148,7 +148,7 @@ type operations interface {
 	ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomId string) // POST /webhook/get_room_events/{room_id}
 }
 
-// routes returns the handler of each route of openapi.yaml below prefix.
+// routes returns the handler of each operation by its method and its path below prefix.
 func routes(prefix string, o operations) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		http.MethodGet + " " + prefix + "/openapi.yaml":                      o.GetDescription,

@@ -27,11 +27,11 @@ func (s *Server) updateStatus(w http.ResponseWriter, r *http.Request) (ProjectSt
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	p, err := s.api.Authenticate(r, projectID, body)
+	p, err := s.api.AuthenticateProject(r, projectID, body)
 	if err != nil {
 		return ProjectStatusUpdated{}, err
 	}
-	if err := p.Writable(); err != nil {
+	if err := p.CheckNotSuspended(); err != nil {
 		return ProjectStatusUpdated{}, err
 	}
 	o, err := httpx.ParseObject(body)

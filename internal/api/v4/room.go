@@ -12,16 +12,20 @@ import (
 
 // CreateScheduleVideoRoom creates a room for video that opens at its start.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createScheduled(w, r, room.Video))
+	if err := s.createScheduled(w, r, room.Video); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 // CreateScheduleAudioRoom creates a room for sound that opens at its start.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createScheduled(w, r, room.Audio))
+	if err := s.createScheduled(w, r, room.Audio); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind room.Type) error {
-	call, err := s.api.AuthenticateCreation(w, r, false)
+	call, err := s.api.AuthenticateCreation(w, r, rooms.UUIDProjectID)
 	if err != nil {
 		return err
 	}
@@ -37,7 +41,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
-	if request.StartAt, err = room.ParseLocalStart(startAt, s.api.Zone); err != nil {
+	if request.StartAt, err = rooms.ParseLocalStart(startAt, s.api.Zone); err != nil {
 		return err
 	}
 	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
@@ -49,16 +53,20 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 
 // CreateQuickVideoRoom creates a room for video that is open at once.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createQuick(w, r, room.Video))
+	if err := s.createQuick(w, r, room.Video); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 // CreateQuickAudioRoom creates a room for sound that is open at once.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
-	s.api.Respond(w, r, s.createQuick(w, r, room.Audio))
+	if err := s.createQuick(w, r, room.Audio); err != nil {
+		s.api.WriteError(w, r, err)
+	}
 }
 
 func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.Type) error {
-	call, err := s.api.AuthenticateCreation(w, r, false)
+	call, err := s.api.AuthenticateCreation(w, r, rooms.UUIDProjectID)
 	if err != nil {
 		return err
 	}
@@ -133,7 +141,7 @@ func (s *Server) readReschedule(o *httpx.Object) (q room.RescheduleRequest, igno
 		Duration:      features.Integer("room_duration"),
 		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
 	if startAt := o.Text("start_at"); startAt != nil {
-		q.StartAt, err = room.ParseLocalStart(*startAt, s.api.Zone)
+		q.StartAt, err = rooms.ParseLocalStart(*startAt, s.api.Zone)
 	}
 	ignored = ignoredFields(metadata, features)
 	ignored.Add(o, "", "client_room_id")

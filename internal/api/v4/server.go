@@ -39,10 +39,10 @@ func NewHandler(service Rooms, projects Projects, keys rooms.Keys, events rooms.
 	options rooms.Options) http.Handler {
 	s := &Server{api: rooms.New("v4", service, keys, now, options), rooms: service, projects: projects}
 	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.api.Register(mux)
+	s.api.RegisterCompanion(mux)
 	s.api.RegisterEvents(mux, events)
 	mux.Handle(routes("/api/v4", s))
-	return s.api.WithRequestID(mux)
+	return httpx.WithRequestID(mux)
 }
 
 // GetDescription writes openapi.yaml.

@@ -3,8 +3,6 @@ package v5
 import (
 	"encoding/json"
 	"net/http"
-	"strconv"
-	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -21,30 +19,31 @@ var (
 	errSuspended = fault.New(fault.Forbidden, "project_suspended", "the project is suspended")
 )
 
+// statusExceptions are the statuses that version 5 has for itself: a failure of the
+// service is a 503.
+var statusExceptions = map[fault.Kind]int{fault.Internal: http.StatusServiceUnavailable}
+
+var codeByStatus = map[int]ErrorErrorCode{
+	http.StatusBadRequest:            SVCINVALIDREQUEST,
+	http.StatusRequestEntityTooLarge: SVCINVALIDREQUEST,
+	http.StatusUnauthorized:          SVCUNAUTHORIZED,
+	http.StatusForbidden:             SVCGATEWAYPROJECTSUSPENDED,
+	http.StatusNotFound:              SVCRESOURCENOTFOUND,
+	http.StatusTooManyRequests:       SVCRATELIMITED,
+	http.StatusServiceUnavailable:    SVCGATEWAYUNAVAILABLE,
+}
+
 // mapError returns the status, the code and the message of an error in version 5.
 func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) {
-	switch f.Kind {
-	case fault.Invalid:
-		if f.Code == httpx.CodeBodyTooLarge {
-			return http.StatusRequestEntityTooLarge, SVCINVALIDREQUEST, f.Message
-		}
-		return http.StatusBadRequest, SVCINVALIDREQUEST, f.Message
-	case fault.Unauthorized:
-		return http.StatusUnauthorized, SVCUNAUTHORIZED, f.Message
-	case fault.Forbidden:
-		return http.StatusForbidden, SVCGATEWAYPROJECTSUSPENDED, f.Message
-	case fault.NotFound:
-		if f.Code == codeDisabled {
-			return http.StatusNotFound, SVCGATEWAYDISABLED, f.Message
-		}
-		return http.StatusNotFound, SVCRESOURCENOTFOUND, f.Message
-	case fault.Exhausted:
-		return http.StatusTooManyRequests, SVCRATELIMITED, f.Message
-	case fault.Unavailable:
-		return http.StatusServiceUnavailable, SVCGATEWAYUNAVAILABLE, f.Message
+	status, message = httpx.Status(f, statusExceptions), f.Message
+	code = codeByStatus[status]
+	switch {
+	case f.Code == codeDisabled:
+		code = SVCGATEWAYDISABLED
+	case f.Kind == fault.Internal: // only the log shows the cause
+		message = "the gateway is unavailable, try again in a moment"
 	}
-	// Other kinds are internal errors; only the log shows their cause.
-	return http.StatusServiceUnavailable, SVCGATEWAYUNAVAILABLE, "the gateway is unavailable, try again in a moment"
+	return status, code, message
 }
 
 // writeError writes the response for an error and returns its status and code.
@@ -57,7 +56,7 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorEr
 	case http.StatusUnauthorized:
 		h["Www-Authenticate"] = []string{"SVC-HMAC-V5-1"}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		h["Retry-After"] = []string{strconv.Itoa(max(1, int((f.RetryAfter+time.Second-1)/time.Second)))}
+		httpx.SetRetryAfter(h, f.RetryAfter)
 	}
 	var body Error
 	body.Error.Code, body.Error.Message, body.Error.RequestId = code, message, httpx.FromContext(r.Context()).ID

@@ -1,6 +1,6 @@
 // Package roomstest contains the tests that versions 3 and 4 share: creations with
-// their signatures and idempotency keys, and the routes that run a meeting, with
-// every error that they can return.
+// their signatures and idempotency keys, and the companion routes with every error that
+// they can return.
 package roomstest
 
 import (
