@@ -33,6 +33,7 @@ import (
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/supervise"
+	"parley/internal/usage"
 	"parley/internal/webhook"
 	"parley/internal/webhook/sender"
 	"parley/web"
@@ -172,7 +173,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a.rooms.UsePlans(planEntitlements{provider: provider, keys: a.keys})
+	a.rooms.UsePlans(usage.Entitlements{Provider: provider, Keys: a.keys})
 	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
 		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)

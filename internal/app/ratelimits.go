@@ -1,18 +1,13 @@
 package app
 
 import (
-	"context"
 	"time"
 
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
 	"parley/internal/api/rooms"
 	"parley/internal/cluster"
-	"parley/internal/key"
-	"parley/internal/project"
 	"parley/internal/ratelimit"
-	"parley/internal/room"
-	"parley/internal/usage"
 )
 
 const (
@@ -86,26 +81,4 @@ func (b rateLimits) roomAPILimits() rooms.Limits {
 		return rooms.Limits{}
 	}
 	return rooms.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
-}
-
-// planEntitlements returns the entitlements of the plan of a project's
-// organization.
-type planEntitlements struct {
-	provider usage.Provider
-	keys     *key.Service
-}
-
-// Entitlements returns the entitlements of a project; the technical limits when
-// its plan is unknown.
-func (p planEntitlements) Entitlements(ctx context.Context, owner project.Project) (room.Entitlements, error) {
-	keyring, err := p.keys.Keyring(ctx, owner.ID)
-	if err != nil {
-		return room.Entitlements{}, err
-	}
-	plan, known := p.provider.Plan(keyring.Organization.Plan)
-	if !known {
-		return room.MaxEntitlements, nil
-	}
-	return room.Entitlements{MaxParticipants: plan.MaxParticipants,
-		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
 }

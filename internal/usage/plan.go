@@ -1,12 +1,17 @@
 // Package usage reports the usage of an organization, its entitlements and the
 // amount due. Every figure is computed from the recorded attendance. It imports
-// the standard library and project.
+// the standard library, project, key, room and validate.
 package usage
 
 import (
+	"context"
 	"maps"
 	"slices"
+	"time"
 
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/room"
 	"parley/internal/validate"
 )
 
@@ -67,3 +72,29 @@ func (NoProvider) Plan(string) (Plan, bool) { return Plan{}, false }
 
 // Names returns nil.
 func (NoProvider) Names() []string { return nil }
+
+// Keyrings finds the organization of a project without the database.
+type Keyrings interface {
+	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
+}
+
+// Entitlements is what plans allow the rooms of a project. It implements room.Plans.
+type Entitlements struct {
+	Provider Provider
+	Keys     Keyrings
+}
+
+// Entitlements returns the entitlements of a project; room.MaxEntitlements when its
+// plan is unknown.
+func (e Entitlements) Entitlements(ctx context.Context, p project.Project) (room.Entitlements, error) {
+	keyring, err := e.Keys.Keyring(ctx, p.ID)
+	if err != nil {
+		return room.Entitlements{}, err
+	}
+	plan, known := e.Provider.Plan(keyring.Organization.Plan)
+	if !known {
+		return room.MaxEntitlements, nil
+	}
+	return room.Entitlements{MaxParticipants: plan.MaxParticipants,
+		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
+}

@@ -33,7 +33,7 @@ var allowedImports = map[string][]string{
 	"internal/project":      {"internal/fault", "internal/validate", "internal/event"},
 	"internal/key":          {"internal/fault", "internal/event", "internal/seal", "internal/project"},
 	"internal/room":         {"internal/network", "internal/fault", "internal/validate", "internal/event", "internal/seal", "internal/project"},
-	"internal/usage":        {"internal/project", "internal/validate"},
+	"internal/usage":        {"internal/key", "internal/project", "internal/room", "internal/validate"},
 	"internal/requestlog":   {"client/sign"},
 	"internal/webhook":      {"internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post": {"internal/webhook/sender"},

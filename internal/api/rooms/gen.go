@@ -263,7 +263,7 @@ type RoomInfo struct {
 	// JoinedParticipants The number of participants in the room now.
 	JoinedParticipants string `json:"joined_participants"`
 
-	// Metadata JSON: room_title, welcome_message, room_features, default_lock_settings.
+	// Metadata JSON: the metadata of the creation, and default_lock_settings.
 	Metadata     string               `json:"metadata"`
 	ParentRoomId RoomInfoParentRoomId `json:"parent_room_id"`
 	RoomId       openapi_types.UUID   `json:"room_id"`
