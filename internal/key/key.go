@@ -41,6 +41,10 @@ type APIKey struct {
 	hash [sha256.Size]byte // of Key; set only in keyrings
 }
 
+// DummyGatewaySecret belongs to no key. The signature of a call with an unknown key is
+// checked against it, so that the response time does not reveal whether a key exists.
+const DummyGatewaySecret = "gs_0000000000000000000000000000000000000000000"
+
 // ProjectSecret keys the join-event signature and signs outgoing webhooks.
 type ProjectSecret struct {
 	ID            string

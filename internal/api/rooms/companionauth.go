@@ -11,10 +11,6 @@ import (
 	"parley/internal/room"
 )
 
-// dummySecret belongs to no key. Calls with an unknown key are checked against it,
-// so that the response time does not reveal whether a key exists.
-const dummySecret = "gs_0000000000000000000000000000000000000000000"
-
 // authenticateCompanion checks the signature of a companion call, sets its project, and
 // returns the id of the API key in the header, which decides the project. Every wrong
 // credential has the same response after the same work.
@@ -44,8 +40,8 @@ func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
 // because the clocks of several nodes may differ.
 const clockSkewMargin = time.Minute
 
-// signatureIdempotencyKey identifies a correctly signed request by its signature, for as long
-// as any node accepts its timestamp.
+// signatureIdempotencyKey identifies a correctly signed request by its signature, for
+// as long as any node accepts its timestamp.
 func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.IdempotencyKey {
 	timestamp, now := c.Request.Header.Get("Timestamp"), a.Now()
 	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, a.Skew).SkewSeconds) * time.Second
@@ -57,7 +53,7 @@ func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.Idempoten
 // fifth part of the signed text is the Idempotency-Key of a POST, and empty otherwise.
 func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
 	h := c.Request.Header
-	secret, idempotencyKey := dummySecret, ""
+	secret, idempotencyKey := key.DummyGatewaySecret, ""
 	if c.Request.Method == http.MethodPost {
 		idempotencyKey = headerValue(c.Request, "Idempotency-Key")
 	}

@@ -13,11 +13,6 @@ import (
 	"parley/internal/requestlog"
 )
 
-// dummySecret belongs to no key. The signature of a call with an unknown key is
-// checked against it, so that the response time does not reveal whether a key
-// exists.
-const dummySecret = "gs_0000000000000000000000000000000000000000000"
-
 // call is the state of one request: the request, its key and the result of the
 // authentication.
 type call struct {
@@ -62,7 +57,7 @@ func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 	apiKey, hasKey := singleValue(r.Header["Api-Key"])
 	timestamp, hasTimestamp := singleValue(r.Header["Timestamp"])
 	signature, hasSignature := singleValue(r.Header["Hash-Signature"])
-	secret := dummySecret
+	secret := key.DummyGatewaySecret
 	k, keyring, err := s.keys.ByAPIKey(r.Context(), apiKey)
 	switch {
 	case err == nil:
