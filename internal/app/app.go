@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
 
 	"parley/internal/api/httpx"
 	"parley/internal/api/join"
@@ -68,6 +69,8 @@ type App struct {
 	tokens     *operator.Service
 	gateway    gateway
 	quickstart *quickstart.Service
+	registry   *prometheus.Registry // of the metrics of this service
+	requests   *prometheus.CounterVec
 	baseURL    string
 	handler    http.Handler
 	failures   manage.FailureLimiter // nil without rate limits
@@ -101,8 +104,9 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources,
 	s *supervise.Service) (_ *App, err error) {
-	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s,
-		refusals: refusal.NewRecorder(log, time.Now)}
+	registry := prometheus.NewRegistry()
+	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s, registry: registry,
+		requests: newRequestCounter(registry), refusals: refusal.NewRecorder(registry, log, time.Now)}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -131,19 +135,28 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	observer := &mediaObserver{}
 	nodeIP := ""
 	if ip := a.cfg.NodeIP(); ip.IsValid() {
 		nodeIP = ip.String()
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
 		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log,
-	}, observer, observer)
+		Refusals: a.refusals})
+	if err != nil {
+		return err
+	}
+	provider, err := planProvider(a.cfg)
 	if err != nil {
 		return err
 	}
 	now, newID := time.Now, newID
+	var limits rateLimits
+	if a.cfg.RateLimitsEnabled {
+		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
+	}
 	a.webhooks = webhook.NewService(a.db, now, newID)
+	// A change of a project invalidates the cache of keys, and the creation of keys
+	// creates a project. The function reads a.keys when a project changes.
 	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) },
 		project.WithEventRecorder(a.webhooks.ProjectChanged))
 	keyOptions := []key.Option{key.WithEventRecorder(a.webhooks.ProjectChanged)}
@@ -151,16 +164,15 @@ func (a *App) wire(ctx context.Context) error {
 		keyOptions = append(keyOptions, key.WithInvalidationPublisher(a.redis.PublishChange))
 	}
 	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
-	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log)
+	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log, room.Options{
+		Plans: usage.Entitlements{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
+		JoinLimiter: limits.joinLimiter(), Clustered: a.redis != nil})
 	a.tokens = operator.NewService(a.db, now, newID)
-	observer.rooms = a.rooms
 	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
 		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
 	if err := a.wireSender(now); err != nil {
 		return err
 	}
-	a.rooms.UseWebhooks(a.webhooks)
-
 	roomPage, err := site.New(web.Assets(), a.rooms)
 	if err != nil {
 		return err
@@ -169,19 +181,6 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	provider, err := planProvider(a.cfg)
-	if err != nil {
-		return err
-	}
-	a.rooms.UsePlans(usage.Entitlements{Provider: provider, Keys: a.keys})
-	var limits rateLimits
-	if a.cfg.RateLimitsEnabled {
-		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
-	}
-	if limits.seats != nil {
-		a.rooms.SetJoinLimiter(limits.seats)
-	}
-	a.enableClustering()
 	a.failures = limits.managementFailures()
 	trusted, err := a.cfg.TrustedPrefixes()
 	if err != nil {
@@ -191,6 +190,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	a.registerRestartMetrics()
 	a.handler = a.routes(routeHandlers{
 		versions: versions,
 		join:     join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
@@ -243,7 +243,7 @@ func (a *App) BaseURL() string { return a.baseURL }
 // writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
-	if err := a.engine.Start(ctx); err != nil {
+	if err := a.engine.Start(ctx, a.rooms, a.rooms); err != nil {
 		return err
 	}
 	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
@@ -379,22 +379,6 @@ func (a *App) server(h http.Handler) *http.Server {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-}
-
-// mediaObserver forwards the reports and authorization requests of the media
-// engine to the room service, which is created after the engine.
-type mediaObserver struct{ rooms *room.Service }
-
-func (r *mediaObserver) ParticipantJoined(session, identity, sid string, at time.Time) {
-	r.rooms.ParticipantJoined(session, identity, sid, at)
-}
-
-func (r *mediaObserver) ParticipantLeft(session, identity, sid string, at time.Time, reason room.LeaveReason) {
-	r.rooms.ParticipantLeft(session, identity, sid, at, reason)
-}
-
-func (r *mediaObserver) Authorize(ctx context.Context, session, identity string) (room.Authorization, error) {
-	return r.rooms.Authorize(ctx, session, identity)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -44,13 +44,3 @@ func (a *App) claimDatabase(ctx context.Context) (err error) {
 	return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w; "+
 		"to run several processes, give each the same --redis-url", err)
 }
-
-// enableClustering connects this node with the others: caches follow the changes
-// of other nodes, and rooms of a failed node are taken over.
-func (a *App) enableClustering() {
-	if a.redis == nil {
-		return
-	}
-	a.keys.BypassCache() // until this node has subscribed to the changes of others
-	a.rooms.EnableCluster()
-}

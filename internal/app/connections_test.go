@@ -36,7 +36,7 @@ func serveLimitedWithin(t *testing.T, h http.Handler, timeout time.Duration, mos
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
 	log = &syncBuffer{}
-	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(slog.New(slog.NewTextHandler(log, nil)),
+	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)),
 		time.Now))
 	c.writeTimeout = timeout
 	s := &http.Server{Handler: h, ConnState: c.connState}

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"parley/internal/api/v5"
 	"parley/internal/cluster"
 	"parley/internal/config"
@@ -41,6 +43,10 @@ func (a *App) newCallCounter(now func() time.Time) callCounter {
 // wireGateway builds the handler of version 5.
 func (a *App) wireGateway(provider usage.Provider, limits rateLimits, now func() time.Time) (http.Handler, error) {
 	a.gateway = gateway{counter: a.newCallCounter(now), recorder: requestlog.NewRecorder(a.db, now)}
+	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "parley_diagnostics_dropped_total",
+		Help: "Records of version 5 calls that were dropped because the buffer was full.",
+	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))
 	options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
 	if a.cfg.DiagnosticsEnabled {
 		options.RequestLog = a.gateway.recorder

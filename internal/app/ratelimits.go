@@ -66,6 +66,14 @@ func (b rateLimits) joinLimits() join.Limits {
 	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
+// joinLimiter returns the limit on new seats; nil for none.
+func (b rateLimits) joinLimiter() room.JoinLimiter {
+	if b.seats == nil {
+		return nil
+	}
+	return b.seats
+}
+
 // managementFailures returns the limiter of failed authentications of the
 // management API; nil without rate limits.
 func (b rateLimits) managementFailures() manage.FailureLimiter {

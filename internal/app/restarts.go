@@ -24,10 +24,10 @@ func (a *App) reportRestarts(report map[string]string) {
 	}
 }
 
-// restartMetrics returns the same as metrics, which stay at zero without a
-// supervisor.
-func (a *App) restartMetrics() []prometheus.Collector {
-	return []prometheus.Collector{
+// registerRestartMetrics registers the same as metrics, which stay at zero without
+// a supervisor.
+func (a *App) registerRestartMetrics() {
+	a.registry.MustRegister(
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "parley_restarts_total", Help: "Restarts of the service process after a crash.",
 		}, func() float64 { return float64(a.supervisor.Restarts()) }),
@@ -40,5 +40,5 @@ func (a *App) restartMetrics() []prometheus.Collector {
 			}
 			return 0
 		}),
-	}
+	)
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promauto"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"parley/internal/api/httpx"
@@ -21,7 +22,6 @@ import (
 	"parley/internal/api/v5"
 	"parley/internal/fault"
 	"parley/internal/media"
-	"parley/internal/refusal"
 	"parley/internal/usage"
 )
 
@@ -105,7 +105,7 @@ func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
 	}
 	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		name, part := choose(r.URL.Path)
-		requests.WithLabelValues(name).Inc()
+		a.requests.WithLabelValues(name).Inc()
 		part.ServeHTTP(w, r)
 	})
 	if strings.HasPrefix(a.baseURL, "https://") {
@@ -198,18 +198,14 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 	})
 }
 
-var requests = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
-}, []string{"part"})
+func newRequestCounter(registry prometheus.Registerer) *prometheus.CounterVec {
+	return promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
+	}, []string{"part"})
+}
 
 // metricsHandler serves our metrics and those of the media engine, which are in
 // Prometheus's default registry.
 func (a *App) metricsHandler() http.Handler {
-	ours := prometheus.NewRegistry()
-	ours.MustRegister(a.restartMetrics()...)
-	ours.MustRegister(requests, refusal.Collector(), prometheus.NewCounterFunc(prometheus.CounterOpts{
-		Name: "parley_diagnostics_dropped_total",
-		Help: "Records of version 5 calls that were dropped because the buffer was full.",
-	}, func() float64 { return float64(a.gateway.recorder.Dropped()) }))
-	return promhttp.HandlerFor(prometheus.Gatherers{ours, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
+	return promhttp.HandlerFor(prometheus.Gatherers{a.registry, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
 }

@@ -57,7 +57,7 @@ func (a unbatchedDB) Write(ctx context.Context, work func(context.Context) error
 func createRooms(b *testing.B, db room.Store, p project.Project) {
 	ctx := context.Background()
 	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID,
-		slog.New(slog.DiscardHandler))
+		slog.New(slog.DiscardHandler), room.Options{})
 	q := room.CreateRequest{
 		Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome",
 	}

@@ -119,9 +119,13 @@ type Service struct {
 type Option func(*Service)
 
 // WithInvalidationPublisher sets the function that publishes every change to the
-// other nodes. Without it changes are not published.
+// other nodes. Without it changes are not published. The cache is bypassed until
+// EnableCache, because this node does not receive the changes of other nodes yet.
 func WithInvalidationPublisher(publish func(projectID string)) Option {
-	return func(s *Service) { s.publishInvalidation = publish }
+	return func(s *Service) {
+		s.publishInvalidation = publish
+		s.cacheBypassed.Store(true)
+	}
 }
 
 // WithEventRecorder sets the recorder of credential events. Without it events are

@@ -3,6 +3,8 @@ package media
 import (
 	"fmt"
 	"log/slog"
+
+	"parley/internal/refusal"
 )
 
 // minSecretLength is the minimum that LiveKit recommends, but only in a log line.
@@ -35,7 +37,8 @@ type Config struct {
 	// single machine.
 	RedisURL string
 
-	Log *slog.Logger // nil means slog.Default()
+	Log      *slog.Logger
+	Refusals *refusal.Recorder
 }
 
 func (c Config) validate() error {

@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // everyExtensionID contains all ids of one-byte header extensions.
@@ -20,7 +21,7 @@ var everyExtensionID = []uint8{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14}
 // every path and in both types of session to an engine in a separate process, and checks
 // that two other participants of that process still hear each other.
 func TestEngine_SurvivesCrashInputs(t *testing.T) {
-	baseURL, _ := startProcess(t, processConfig{Media: processMediaConfig(t), Sessions: []room.MediaSession{
+	baseURL, _ := startProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t), Sessions: []room.MediaSession{
 		{Name: "sound.1", Type: room.Audio, MaxParticipants: 50},
 		{Name: "picture.1", Type: room.Video, MaxParticipants: 50},
 	}})

@@ -39,7 +39,7 @@ type Engine struct {
 	log         *slog.Logger
 	node        *node
 	events      *eventQueue
-	authorizer  room.MediaAuthorizer
+	authorizer  room.MediaAuthorizer // set by Start
 	gate        requestGate
 	signalConns signalConns
 	localRooms  localRooms
@@ -64,18 +64,11 @@ const (
 
 var _ room.Media = (*Engine)(nil)
 
-// New creates the engine and binds its ports. No participant can join before Start.
-//
-// The observer is called from one goroutine, in order, until Stop has returned. A slow
-// observer delays later events and the admission of new participants; see Admit. The
-// authorizer is called for every connection, by many goroutines at once. An Engine that
-// was not started has to be stopped too.
-func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorizer) (_ *Engine, err error) {
+// New creates the engine and binds its ports. No participant can join before Start. An
+// Engine that was not started has to be stopped too.
+func New(cfg Config) (_ *Engine, err error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
-	}
-	if cfg.Log == nil {
-		cfg.Log = slog.Default()
 	}
 	if !engineExists.CompareAndSwap(false, true) {
 		return nil, errors.New("media: an engine is already running in this process")
@@ -97,11 +90,10 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 	if err := checkPorts(cfg, addrs, conf.RTC.TCPPort != 0); err != nil {
 		return nil, err
 	}
-	routeLogs(cfg.Log, cfg.SigningSecret)
+	routeLogs(cfg)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, events: newEventQueue(observer), authorizer: authorizer,
+	e := &Engine{cfg: cfg, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(),
 		preflightDuration: preflightDuration, done: make(chan struct{})}
-	e.refusals = refusal.NewRecorder(cfg.Log, time.Now)
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
 	listen := func(t telemetry.TelemetryService) telemetry.TelemetryService {
@@ -110,7 +102,6 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 	}
 	e.node, err = buildNode(conf, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {
-		e.events.stop(context.Background())
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
 	types.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
@@ -122,7 +113,12 @@ func New(cfg Config, observer room.MediaObserver, authorizer room.MediaAuthorize
 // Start starts the engine, which is ready when Start returns. After it, open the sessions
 // that were live before a restart and only then listen for browsers, because a page
 // does not retry when its session does not exist.
-func (e *Engine) Start(context.Context) error {
+//
+// The observer is called from one goroutine, in order, until Stop has returned. A slow
+// observer delays later events and the admission of new participants; see Admit. The
+// authorizer is called for every connection, by many goroutines at once. Both are given
+// here and not to New, because they usually call the engine and so are created after it.
+func (e *Engine) Start(_ context.Context, observer room.MediaObserver, authorizer room.MediaAuthorizer) error {
 	if !e.state.CompareAndSwap(created, started) {
 		return errors.New("media: the engine has already been started or stopped")
 	}
@@ -130,6 +126,8 @@ func (e *Engine) Start(context.Context) error {
 		e.state.Store(created)
 		return fmt.Errorf("media: start the engine: %w", err)
 	}
+	e.authorizer = authorizer
+	go e.events.run(observer)
 	go e.closeIdleRooms()
 	if e.node.redis != nil {
 		go e.registerLocalRooms()
@@ -192,7 +190,9 @@ func (e *Engine) Stop(ctx context.Context) {
 		case <-ctx.Done():
 			e.log.Warn("media engine did not stop in time", "timeout", stopTimeout.String())
 		}
-		e.events.stop(ctx)
+		if wasStarted {
+			e.events.stop(ctx)
+		}
 		engineExists.Store(false)
 	})
 }

@@ -110,8 +110,6 @@ const abortedTTL = time.Minute
 // eventQueue delivers events to the observer, in order, from one goroutine. The queue has
 // no bound, because a bounded queue would either block media or lose attendance.
 type eventQueue struct {
-	observer room.MediaObserver
-
 	mu       sync.Mutex
 	pending  []event
 	stopping bool // accept no more events, but deliver the pending ones
@@ -124,16 +122,13 @@ type eventQueue struct {
 	aborted map[string]time.Time
 }
 
-func newEventQueue(observer room.MediaObserver) *eventQueue {
-	e := &eventQueue{
-		observer: observer,
-		wake:     make(chan struct{}, 1),
-		done:     make(chan struct{}),
-		present:  make(map[string]bool),
-		aborted:  make(map[string]time.Time),
+func newEventQueue() *eventQueue {
+	return &eventQueue{
+		wake:    make(chan struct{}, 1),
+		done:    make(chan struct{}),
+		present: make(map[string]bool),
+		aborted: make(map[string]time.Time),
 	}
-	go e.run()
-	return e
 }
 
 func (e *eventQueue) add(ev event) {
@@ -152,7 +147,8 @@ func (e *eventQueue) notify() {
 	}
 }
 
-func (e *eventQueue) run() {
+// run delivers events to the observer until stop.
+func (e *eventQueue) run(observer room.MediaObserver) {
 	defer close(e.done)
 	for {
 		e.mu.Lock()
@@ -168,14 +164,14 @@ func (e *eventQueue) run() {
 		next := e.pending[0]
 		e.pending = e.pending[1:]
 		e.mu.Unlock()
-		e.deliver(next)
+		e.deliver(observer, next)
 	}
 }
 
 // deliver calls the observer once for the join and once for the leave of a connection, in
 // this order. LiveKit reports "active" from a separate goroutine, so that the end of the
 // same connection can be reported first; deliver ignores such a connection.
-func (e *eventQueue) deliver(ev event) {
+func (e *eventQueue) deliver(observer room.MediaObserver, ev event) {
 	switch {
 	case ev.reason == "":
 		if _, aborted := e.aborted[ev.sid]; aborted || e.present[ev.sid] {
@@ -183,10 +179,10 @@ func (e *eventQueue) deliver(ev event) {
 			return
 		}
 		e.present[ev.sid] = true
-		e.observer.ParticipantJoined(ev.session, ev.identity, ev.sid, ev.at)
+		observer.ParticipantJoined(ev.session, ev.identity, ev.sid, ev.at)
 	case e.present[ev.sid]:
 		delete(e.present, ev.sid)
-		e.observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.reason)
+		observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.reason)
 	default:
 		for sid, endedAt := range e.aborted {
 			if ev.at.Sub(endedAt) > abortedTTL {

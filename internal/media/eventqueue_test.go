@@ -49,7 +49,8 @@ func leftEvent(sid string) event { return event{sid: sid, at: time.Now(), reason
 
 func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
 	seen := &recordingObserver{}
-	e := newEventQueue(seen)
+	e := newEventQueue()
+	go e.run(seen)
 	var want []string
 	for i := range 2000 {
 		sid := fmt.Sprint(i)
@@ -69,7 +70,8 @@ func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
 
 func TestEventQueue_OnceAndPaired(t *testing.T) {
 	seen := &recordingObserver{}
-	e := newEventQueue(seen)
+	e := newEventQueue()
+	go e.run(seen)
 	e.add(leftEvent("overtaken")) // the end is reported before the start
 	e.add(joinedEvent("overtaken"))
 	e.add(leftEvent("never began"))
@@ -85,7 +87,8 @@ func TestEventQueue_OnceAndPaired(t *testing.T) {
 
 func TestEventQueue_SlowObserver(t *testing.T) {
 	seen := &recordingObserver{hold: make(chan struct{}), begun: make(chan struct{})}
-	e := newEventQueue(seen)
+	e := newEventQueue()
+	go e.run(seen)
 	e.add(joinedEvent("1"))
 	<-seen.begun
 	for range 100 {

@@ -15,6 +15,7 @@ import (
 
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
+	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/testkit"
 )
@@ -33,29 +34,29 @@ type fixture struct {
 	cfg        media.Config
 }
 
+// newConfig returns a configuration for loopback.
+func newConfig(udpPort int, log *slog.Logger) media.Config {
+	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: udpPort,
+		Log: log, Refusals: refusal.NewRecorder(nil, log, time.Now)}
+}
+
 // newFixture starts an engine on loopback and stops it with the test.
 func newFixture(t *testing.T, change ...func(*media.Config)) *fixture {
 	t.Helper()
-	cfg := media.Config{
-		SigningKey:    "parley",
-		SigningSecret: testSecret,
-		NodeIP:        "127.0.0.1",
-		UDPPort:       testkit.FreeUDPPort(t),
-	}
 	h := &fixture{observer: &observer{}, log: &testkit.Buffer{}}
-	cfg.Log = slog.New(slog.NewJSONHandler(h.log, nil))
+	cfg := newConfig(testkit.FreeUDPPort(t), slog.New(slog.NewJSONHandler(h.log, nil)))
 	for _, f := range change {
 		f(&cfg)
 	}
 	h.cfg = cfg
-	engine, err := media.New(cfg, h.observer, &h.authorizer)
+	engine, err := media.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	h.engine = engine
 	h.observer.onJoined = engine.Admit
 	t.Cleanup(func() { engine.Stop(context.Background()) })
-	if err := engine.Start(t.Context()); err != nil {
+	if err := engine.Start(t.Context(), h.observer, &h.authorizer); err != nil {
 		t.Fatal(err)
 	}
 	h.url = serveSignaling(t, engine)

@@ -43,7 +43,7 @@ func heapMB(t *testing.T, baseURL string) int {
 func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer *fixture, assertAudible func()) {
 	t.Helper()
 	log = &testkit.Buffer{}
-	baseURL, _ = startLoggedProcess(t, processConfig{Media: processMediaConfig(t),
+	baseURL, _ = startLoggedProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t),
 		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
 	signer = newFixture(t) // signs with the same secret
 	ada := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ada", room.Audio))

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -84,7 +85,7 @@ func TestNew_SecondEngine(t *testing.T) {
 	h := newFixture(t)
 	cfg := h.cfg
 	cfg.UDPPort = testkit.FreeUDPPort(t)
-	if _, err := media.New(cfg, &observer{}, &fakeAuthorizer{}); err == nil || !strings.Contains(err.Error(),
+	if _, err := media.New(cfg); err == nil || !strings.Contains(err.Error(),
 		"already running") {
 		t.Errorf("a second engine: %v", err)
 	}
@@ -96,15 +97,15 @@ func TestNew_PortInUse(t *testing.T) {
 		t.Fatal(err)
 	}
 	port := taken.LocalAddr().(*net.UDPAddr).Port
-	cfg := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: port}
-	_, err = media.New(cfg, &observer{}, &fakeAuthorizer{})
+	cfg := newConfig(port, slog.New(slog.DiscardHandler))
+	_, err = media.New(cfg)
 	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil ||
 		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_ = taken.Close()
 
-	engine, err := media.New(cfg, &observer{}, &fakeAuthorizer{})
+	engine, err := media.New(cfg)
 	if err != nil {
 		t.Fatalf("New after a failed New: %v", err)
 	}
@@ -153,8 +154,7 @@ func listening(t *testing.T, table string, port int) []string {
 }
 
 func TestNew_InvalidConfig(t *testing.T) {
-	good := media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
-		UDPPort: testkit.FreeUDPPort(t)}
+	good := newConfig(testkit.FreeUDPPort(t), slog.New(slog.DiscardHandler))
 	for want, change := range map[string]func(*media.Config){
 		"signing key must not":        func(c *media.Config) { c.SigningKey = "" },
 		"at least 32":                 func(c *media.Config) { c.SigningSecret = "short" },
@@ -168,7 +168,7 @@ func TestNew_InvalidConfig(t *testing.T) {
 	} {
 		cfg := good
 		change(&cfg)
-		engine, err := media.New(cfg, &observer{}, &fakeAuthorizer{})
+		engine, err := media.New(cfg)
 		if err == nil {
 			engine.Stop(context.Background())
 		}

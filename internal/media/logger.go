@@ -28,9 +28,10 @@ var (
 )
 
 type logTarget struct {
-	handler slog.Handler
-	secret  string
-	limiter *refusal.LogLimiter[string] // by message
+	handler  slog.Handler
+	secret   string
+	limiter  *refusal.LogLimiter[string] // by message
+	refusals *refusal.Recorder
 }
 
 // The engine limits how often it logs the same text, because participants cause most of these
@@ -43,11 +44,12 @@ const (
 	maxLogMessages = 500
 )
 
-// routeLogs sends LiveKit's log lines to log. It does not use LiveKit's own setup
-// functions, because they replace slog.Default and with it Go's standard log.
-func routeLogs(log *slog.Logger, secret string) {
-	currentLogTarget.Store(&logTarget{handler: log.Handler(), secret: secret,
-		limiter: refusal.NewLogLimiter[string](maxLogLines, maxLogMessages)})
+// routeLogs sends LiveKit's log lines to the log of the configuration. It does not use
+// LiveKit's own setup functions, because they replace slog.Default and with it Go's
+// standard log.
+func routeLogs(cfg Config) {
+	currentLogTarget.Store(&logTarget{handler: cfg.Log.Handler(), secret: cfg.SigningSecret,
+		limiter: refusal.NewLogLimiter[string](maxLogLines, maxLogMessages), refusals: cfg.Refusals})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 
@@ -178,7 +180,7 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 	now := time.Now()
 	suppressed, ok := target.limiter.Allow(msg, now)
 	if !ok {
-		refusal.Count(refusal.EngineLog)
+		target.refusals.Count(refusal.EngineLog)
 		return
 	}
 	record := slog.NewRecord(now, level, "media engine: "+redact(truncate(msg), target.secret), 0)

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -41,7 +42,8 @@ func TestMain(m *testing.M) {
 
 // processConfig is the configuration of a test process.
 type processConfig struct {
-	Media    media.Config
+	UDPPort  int
+	RedisURL string
 	Sessions []room.MediaSession
 }
 
@@ -56,13 +58,15 @@ func runProcess(text string) error {
 		prefix, _, _ := strings.Cut(s.Name, ".")
 		authorizer.types[prefix] = s.Type
 	}
-	engine, err := media.New(cfg.Media, observer, authorizer)
+	engineConfig := newConfig(cfg.UDPPort, slog.Default())
+	engineConfig.RedisURL = cfg.RedisURL
+	engine, err := media.New(engineConfig)
 	if err != nil {
 		return err
 	}
 	observer.onJoined = engine.Admit
 	defer engine.Stop(context.Background())
-	if err := engine.Start(context.Background()); err != nil {
+	if err := engine.Start(context.Background(), observer, authorizer); err != nil {
 		return err
 	}
 	for _, s := range cfg.Sessions {
@@ -133,15 +137,9 @@ func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url str
 	return strings.TrimSpace(line), kill
 }
 
-func processMediaConfig(t *testing.T) media.Config {
-	t.Helper()
-	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1",
-		UDPPort: testkit.FreeUDPPort(t)}
-}
-
 func TestProcess_Restarted(t *testing.T) {
 	cfg := processConfig{
-		Media:    processMediaConfig(t),
+		UDPPort:  testkit.FreeUDPPort(t),
 		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Audio, MaxParticipants: 5}},
 	}
 	baseURL, kill := startProcess(t, cfg)
@@ -161,8 +159,8 @@ func TestProcess_Restarted(t *testing.T) {
 // of the other.
 func TestCluster_RemoteSession(t *testing.T) {
 	redis := startRedis(t)
-	other := processConfig{Media: processMediaConfig(t)}
-	other.Media.RedisURL = redis
+	other := processConfig{UDPPort: testkit.FreeUDPPort(t)}
+	other.RedisURL = redis
 	remoteURL, _ := startProcess(t, other)
 	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
 
@@ -230,7 +228,7 @@ func openRemoteSession(t *testing.T, local *fixture, prefix string, kind room.Ty
 // Participants of tests leave no goroutines behind.
 func TestParticipants_NoGoroutineLeak(t *testing.T) {
 	remoteURL, _ := startProcess(t, processConfig{
-		Media:    processMediaConfig(t),
+		UDPPort:  testkit.FreeUDPPort(t),
 		Sessions: []room.MediaSession{{Name: "r.1", Type: room.Video, MaxParticipants: 9}},
 	})
 	local := newFixture(t) // signs with the same secret

@@ -3,6 +3,9 @@ package refusal
 import (
 	"log/slog"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus" // the metrics library that LiveKit uses
+	"github.com/prometheus/client_golang/prometheus/promauto"
 )
 
 const (
@@ -14,10 +17,10 @@ const (
 // Recorder counts refusals and logs them, at most ten lines of a kind in ten
 // seconds. The first line of the next window has the number of suppressed lines.
 type Recorder struct {
-	log *slog.Logger
-	now func() time.Time
-
-	lines *LogLimiter[Kind]
+	log      *slog.Logger
+	now      func() time.Time
+	counters [kindCount]prometheus.Counter
+	lines    *LogLimiter[Kind]
 }
 
 // logWindow counts the lines of one kind in the current window.
@@ -27,17 +30,29 @@ type logWindow struct {
 	suppressed int
 }
 
-// NewRecorder returns a Recorder that logs to log.
-func NewRecorder(log *slog.Logger, now func() time.Time) *Recorder {
-	return &Recorder{log: log, now: now, lines: NewLogLimiter[Kind](maxLogLines, int(kindCount))}
+// NewRecorder returns a Recorder that logs to log. It registers the metric
+// parley_refusals_total with registry, unless that is nil.
+func NewRecorder(registry prometheus.Registerer, log *slog.Logger, now func() time.Time) *Recorder {
+	r := &Recorder{log: log, now: now, lines: NewLogLimiter[Kind](maxLogLines, int(kindCount))}
+	total := promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
+		Name: "parley_refusals_total", Help: "What was refused to protect the service, by kind.",
+	}, []string{"kind"})
+	// Count takes no lock, and every kind is exported before its first refusal.
+	for kind := range r.counters {
+		r.counters[kind] = total.WithLabelValues(Kind(kind).String())
+	}
+	return r
 }
+
+// Count adds one refusal of a kind to the metric.
+func (r *Recorder) Count(kind Kind) { r.counters[kind].Inc() }
 
 // Record counts one refusal and logs it with its reason and the attributes,
 // unless the kind has used up its lines. The attributes must not contain secrets
 // or names; the caller truncates long values.
 func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
-	Count(kind)
-	suppressed, ok := r.allowLine(kind)
+	r.Count(kind)
+	suppressed, ok := r.lines.Allow(kind, r.now())
 	if !ok {
 		return
 	}
@@ -46,10 +61,4 @@ func (r *Recorder) Record(kind Kind, reason string, attributes ...any) {
 		all = append(all, "suppressed", suppressed)
 	}
 	r.log.Warn("refused", all...)
-}
-
-// allowLine reports whether another line of a kind may be logged, and how many
-// lines were suppressed before it.
-func (r *Recorder) allowLine(kind Kind) (suppressed int, ok bool) {
-	return r.lines.Allow(kind, r.now())
 }

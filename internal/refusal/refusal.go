@@ -4,10 +4,6 @@
 // can fill the log.
 package refusal
 
-import (
-	"github.com/prometheus/client_golang/prometheus" // the metrics library that LiveKit uses
-)
-
 // Kind names one rule that refuses something. Its zero value is NewSeats; use
 // the constants only.
 type Kind uint8
@@ -38,22 +34,3 @@ var kindNames = [kindCount]string{
 
 // String returns the kind as logs and metrics show it.
 func (k Kind) String() string { return kindNames[k] }
-
-var counterVec = prometheus.NewCounterVec(prometheus.CounterOpts{
-	Name: "parley_refusals_total", Help: "What was refused to protect the service, by kind.",
-}, []string{"kind"})
-
-// counters holds the counter of each kind, so that Count takes no lock and
-// every kind is exported before its first refusal.
-var counters = func() (all [kindCount]prometheus.Counter) {
-	for k := range kindCount {
-		all[k] = counterVec.WithLabelValues(k.String())
-	}
-	return all
-}()
-
-// Count adds one refusal of a kind to the metric parley_refusals_total.
-func Count(kind Kind) { counters[kind].Inc() }
-
-// Collector returns the counters of all kinds for a metrics registry.
-func Collector() prometheus.Collector { return counterVec }

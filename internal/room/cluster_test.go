@@ -59,8 +59,7 @@ func (c *cluster) startNode(t testing.TB, n int) {
 	t.Helper()
 	c.stopNode(n)
 	s := room.NewService(c.db, nodeMedia{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now,
-		storetest.NewID, discardLogger)
-	s.EnableCluster()
+		storetest.NewID, discardLogger, room.Options{Clustered: true})
 	c.nodes[n] = s
 	if err := s.Recover(context.Background()); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package room_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -26,6 +27,12 @@ type fixture struct {
 	project project.Project
 	clock   *clock
 	engine  *fakeMedia
+	plan    room.Entitlements // zero means MaxEntitlements
+	options room.Options      // of the next restart; Plans is always the fixture
+}
+
+func (h *fixture) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
+	return cmp.Or(h.plan, room.MaxEntitlements), nil
 }
 
 func newFixture(t testing.TB) *fixture {
@@ -44,8 +51,9 @@ func newFixture(t testing.TB) *fixture {
 func (h *fixture) restart() {
 	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{}, metadata: map[string]room.Metadata{},
 		permissions: map[string]grantedPermissions{}}
+	h.options.Plans = h
 	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now,
-		storetest.NewID, discardLogger)
+		storetest.NewID, discardLogger, h.options)
 }
 
 // create creates a room, a quick one unless the request has a start, and returns its

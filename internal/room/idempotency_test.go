@@ -2,7 +2,6 @@ package room_test
 
 import (
 	"context"
-	"log/slog"
 	"sync"
 	"testing"
 	"time"
@@ -116,7 +115,7 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 
 func newNodeService(db *store.Store, now func() time.Time) *room.Service {
 	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, now, storetest.NewID,
-		slog.New(slog.DiscardHandler))
+		discardLogger, room.Options{})
 }
 
 // Earlier releases saved the response of the API. A request that is repeated

@@ -3,7 +3,6 @@ package room_test
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +44,7 @@ func newServiceWithProject(t testing.TB, url string) (*room.Service, project.Pro
 	db := storetest.Open(t, url, t.TempDir())
 	p := storetest.Project(t, db)
 	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, time.Now, storetest.NewID,
-		slog.New(slog.DiscardHandler)), p
+		discardLogger, room.Options{}), p
 }
 
 // Of fifty visitors who ask at once for ten seats, exactly ten get one; the others

@@ -35,10 +35,6 @@ type JoinLimiter interface {
 	Exhausted(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// SetJoinLimiter sets the limit on new seats and knocks. Call it before the first
-// join. Without it there is no limit.
-func (s *Service) SetJoinLimiter(n JoinLimiter) { s.joinLimiter = n }
-
 // joinAttempt is one request for a seat. Its transaction may run more than once,
 // but the limit counts it once.
 type joinAttempt struct {
@@ -49,10 +45,10 @@ type joinAttempt struct {
 // countJoin counts the attempt against the limit of the visitor's address. It
 // returns Exhausted if the address is over its limit.
 func (s *Service) countJoin(a *joinAttempt) error {
-	if s.joinLimiter == nil || a.counted {
+	if s.options.JoinLimiter == nil || a.counted {
 		return nil
 	}
-	if over, retryAfter := s.joinLimiter.RecordAttempt(a.ClientAddr); over {
+	if over, retryAfter := s.options.JoinLimiter.RecordAttempt(a.ClientAddr); over {
 		return tooManyJoins(retryAfter)
 	}
 	a.counted = true
@@ -81,10 +77,10 @@ func isTrusted(visitor resolvedIdentity, link Link) bool {
 // It runs before the room is locked, so that a flood of requests does not delay
 // other writers.
 func (s *Service) checkJoinLimit(ctx context.Context, roomID string, v JoinRequest) error {
-	if s.joinLimiter == nil {
+	if s.options.JoinLimiter == nil {
 		return nil
 	}
-	over, retryAfter := s.joinLimiter.Exhausted(v.ClientAddr)
+	over, retryAfter := s.options.JoinLimiter.Exhausted(v.ClientAddr)
 	if !over {
 		return nil
 	}

@@ -18,7 +18,8 @@ var attacker, elsewhere = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr(
 // minute and 25 at once.
 func newLimitedFixture(t *testing.T) *fixture {
 	h := newFixture(t)
-	h.SetJoinLimiter(ratelimit.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now, nil))
+	h.options.JoinLimiter = ratelimit.NewBurstAddressLimiter(60, 25*time.Second, h.clock.Now, nil)
+	h.restart()
 	return h
 }
 
@@ -233,7 +234,8 @@ func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	h.SetJoinLimiter(ratelimit.NewBurstAddressLimiter(1, time.Second, h.clock.Now, nil))
+	h.options.JoinLimiter = ratelimit.NewBurstAddressLimiter(1, time.Second, h.clock.Now, nil)
+	h.restart()
 	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
 	first, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1)))
 	if err != nil {

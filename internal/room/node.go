@@ -30,11 +30,6 @@ type lastSeen struct {
 	lost      bool
 }
 
-// EnableCluster declares that other nodes may use the same database. Without it,
-// Recover treats every registered node as an earlier process of this one. Call it
-// before Recover.
-func (s *Service) EnableCluster() { s.clustered = true }
-
 // NodeID returns the id that identifies this process in the cluster.
 func (s *Service) NodeID() string { return s.nodeID }
 
@@ -44,7 +39,7 @@ func (s *Service) NodeID() string { return s.nodeID }
 // names. Call it before visitors are served. In a cluster, Run detects lost nodes
 // instead.
 func (s *Service) Recover(ctx context.Context) error {
-	if !s.clustered {
+	if !s.options.Clustered {
 		nodes, err := s.store.Nodes(ctx)
 		if err != nil {
 			return err
@@ -164,7 +159,7 @@ func (s *Service) watchNodes(ctx context.Context) {
 }
 
 func (s *Service) heartbeatInterval() time.Duration {
-	if s.clustered {
+	if s.options.Clustered {
 		return clusterHeartbeat
 	}
 	return singleNodeHeartbeat

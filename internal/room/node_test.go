@@ -235,8 +235,7 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		ids = append(ids, id)
 	}
 	survivor := room.NewService(brokenRoomStore{c.db, ids[0]}, nodeMedia{c, 1}, func() string { return "" }, c.clock.Now,
-		storetest.NewID, discardLogger)
-	survivor.EnableCluster()
+		storetest.NewID, discardLogger, room.Options{Clustered: true})
 	c.nodes[1] = survivor
 	for range 6 {
 		c.tick(1)
@@ -264,8 +263,7 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 		ids = append(ids, id)
 	}
 	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
-		discardLogger)
-	third.EnableCluster()
+		discardLogger, room.Options{Clustered: true})
 	for range 6 {
 		c.clock.advance(time.Second)
 		var both sync.WaitGroup

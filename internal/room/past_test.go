@@ -95,7 +95,7 @@ func TestReschedule_SmallerPlan(t *testing.T) {
 	ctx := context.Background()
 	h := newFixture(t)
 	id, _ := h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
-	h.UsePlans(plan{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1})
+	h.plan = room.Entitlements{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1}
 	title, many, long := "New", 6, 45
 	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Title: &title}); err != nil {
 		t.Fatal(err)

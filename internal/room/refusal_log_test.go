@@ -99,7 +99,8 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		return len(events) > 0, fails
 	}
 	l := &fakeWebhooks{created: take, changed: take}
-	h.UseWebhooks(l)
+	h.options.Webhooks = l
+	h.restart()
 	q := room.CreateRequest{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
 	id, _ := h.create(t, q)
 	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {

@@ -36,7 +36,7 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
 		h.restart()
 		h.Service = room.NewService(stallingStore{db, &stall}, h.engine, func() string { return "https://meet.example.org" },
-			h.clock.Now, storetest.NewID, discardLogger)
+			h.clock.Now, storetest.NewID, discardLogger, room.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx)
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3, EmptyTimeout: 3600})

@@ -26,7 +26,7 @@ func (s *Service) Run(ctx context.Context) {
 	defer background.Wait()
 	// Heartbeats have their own goroutine, so that slow work below cannot delay them.
 	background.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
-	if s.clustered {
+	if s.options.Clustered {
 		background.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
 	}
 	ticker := time.NewTicker(sweepEvery)

@@ -3,7 +3,6 @@ package room_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -11,7 +10,6 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
-	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -112,7 +110,7 @@ func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 // with participants in it.
 func TestRun_EndsRoomAfterDuration(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		h.UsePlans(plan{MaxParticipants: 2, Duration: 40 * time.Minute})
+		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 40 * time.Minute}
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 86400})
 		time.Sleep(3 * time.Minute)
 		a := h.enter(t, id, guest(1), "PA_1")
@@ -128,12 +126,6 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 }
 
 // plan is a Plans with one plan.
-type plan room.Entitlements
-
-func (p plan) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
-	return room.Entitlements(p), nil
-}
-
 func TestRun_OpensScheduledRoom(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
@@ -228,7 +220,7 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	}
 	h.clock.advance(time.Hour)
 	s := room.NewService(brokenRoomStore{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now,
-		storetest.NewID, slog.New(slog.DiscardHandler))
+		storetest.NewID, discardLogger, room.Options{})
 	s.Sweep(t.Context())
 	for i, id := range ids {
 		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {

@@ -22,9 +22,7 @@ type Service struct {
 	log             *slog.Logger
 	wake            chan struct{} // signals Run that a session is to be closed
 	inFlight        sync.Map      // ids of the Once that are under way here
-	plans           Plans         // nil means MaxEntitlements for every project
-	webhooks        Webhooks
-	joinLimiter     JoinLimiter // nil means no limit
+	options         Options
 	refusalLog      refusalLog
 	reportQueue     reportQueue
 	reactionLimiter reactionLimiter
@@ -32,10 +30,19 @@ type Service struct {
 	permissionLocks keyedMutex
 
 	nodeID     string               // identifies this process in the cluster
-	clustered  bool                 // other nodes may use the same database
 	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
 	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
 	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
+}
+
+// Options are the optional parts and settings of a Service.
+type Options struct {
+	Plans       Plans       // limits the settings of rooms; nil means MaxEntitlements for every project
+	Webhooks    Webhooks    // delivers events; nil means that events are stored but not delivered
+	JoinLimiter JoinLimiter // limits new seats and knocks per address; nil means no limit
+	// Clustered says that other nodes may use the same database. Without it,
+	// Recover treats every registered node as an earlier process of this one.
+	Clustered bool
 }
 
 // Plans returns what the plan of a project's organization allows its rooms.
@@ -46,16 +53,15 @@ type Plans interface {
 // NewService returns a Service. publicURL is asked for each link, because the
 // port may be known only after listening.
 func NewService(store Store, media Media, publicURL func() string, now func() time.Time, newID func() string,
-	log *slog.Logger,
+	log *slog.Logger, options Options,
 ) *Service {
+	if options.Webhooks == nil {
+		options.Webhooks = noWebhooks{}
+	}
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log,
-		wake: make(chan struct{}, 1), webhooks: noWebhooks{}, refusalLog: refusalLog{byRoom: map[string]logged{}},
+		options: options, wake: make(chan struct{}, 1), refusalLog: refusalLog{byRoom: map[string]logged{}},
 		nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
 }
-
-// UsePlans applies the entitlements of plans to new rooms. Call it before the
-// first room is created. Without it, MaxEntitlements applies.
-func (s *Service) UsePlans(plans Plans) { s.plans = plans }
 
 // Webhooks stores deliveries of events.
 type Webhooks interface {
@@ -65,10 +71,6 @@ type Webhooks interface {
 	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
 	Wake()
 }
-
-// UseWebhooks delivers events through w. Call it before the first room is
-// created. Without it, events are stored but not delivered.
-func (s *Service) UseWebhooks(w Webhooks) { s.webhooks = w }
 
 type noWebhooks struct{}
 
@@ -148,24 +150,24 @@ func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest
 		if err := s.store.AppendEvents(ctx, events); err != nil {
 			return err
 		}
-		waiting, err = s.webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
+		waiting, err = s.options.Webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
 		return err
 	})
 	if err != nil {
 		return Created{}, err
 	}
 	if waiting {
-		s.webhooks.Wake()
+		s.options.Webhooks.Wake()
 	}
 	return created, nil
 }
 
 // entitlements returns what the project's plan allows its rooms.
 func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
-	if s.plans == nil {
+	if s.options.Plans == nil {
 		return MaxEntitlements, nil
 	}
-	return s.plans.Entitlements(ctx, p)
+	return s.options.Plans.Entitlements(ctx, p)
 }
 
 // Get returns a room, or NotFound.
@@ -207,7 +209,7 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 		if err := s.store.AppendEvents(ctx, events); err != nil {
 			return err
 		}
-		if pending, err = s.webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
+		if pending, err = s.options.Webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
 			return err
 		}
 		return s.store.UpdateRoom(ctx, r)
@@ -219,7 +221,7 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 		s.logEvent(e)
 	}
 	if pending {
-		s.webhooks.Wake()
+		s.options.Webhooks.Wake()
 	}
 	if closing {
 		s.wakeRun()

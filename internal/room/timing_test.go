@@ -256,7 +256,7 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
-		h.UsePlans(plan{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2})
+		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2}
 		id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 1})
 		began := time.Now()
 		a, b := h.enter(t, id, host(1, link), "PA_1"), h.enter(t, id, guest(2), "PA_2")
@@ -341,7 +341,7 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	h.UsePlans(plan{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1})
+	h.plan = room.Entitlements{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1}
 	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
 	a, err := h.ReserveSeat(ctx, id, host(1, link))
 	if err != nil {
@@ -366,7 +366,6 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	b := h.enter(t, id, guest(2), "PA_3")
 	assertEndsAt(b.SessionID)
 	h.restart()
-	h.UsePlans(plan{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1})
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -81,7 +81,7 @@ func (s *Service) recordKnock(
 		return err
 	}
 	if !knock.isWaiting(now) {
-		if others >= maxWaiting || s.joinLimiter != nil && sameNetwork >= maxWaitingPerNetwork {
+		if others >= maxWaiting || s.options.JoinLimiter != nil && sameNetwork >= maxWaitingPerNetwork {
 			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: knockTTL,
 				Message: "too many people are already waiting for this room, try again in a moment"}
 		}

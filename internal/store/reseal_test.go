@@ -80,8 +80,7 @@ func fillDatabase(t *testing.T, db *store.Store) (projectID string, secrets []st
 	addSecrets(token)
 
 	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now,
-		storetest.NewID, slog.New(slog.DiscardHandler))
-	rooms.UseWebhooks(hooks)
+		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: hooks})
 	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{
 		Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title",
 		WelcomeMessage: "Welcome", ExternalUserID: "7", LogoutURL: "https://example.com/bye",

@@ -38,8 +38,9 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 	publicURL := func() string { return "http://127.0.0.1:8080" }
 	projects := project.NewService(s, time.Now, newID, func(string) {})
 	d := &domain{
-		keys:  key.NewService(s, projects, time.Now, newID),
-		rooms: room.NewService(s, nil, publicURL, time.Now, newID, slog.New(slog.DiscardHandler)),
+		keys: key.NewService(s, projects, time.Now, newID),
+		rooms: room.NewService(s, nil, publicURL, time.Now, newID, slog.New(slog.DiscardHandler),
+			room.Options{}),
 	}
 	o, err := projects.CreateOrganization(ctx, "Bench", project.Plan)
 	if err != nil {

@@ -100,11 +100,10 @@ func newFixture(t *testing.T) *fixture {
 	db := storetest.SQLite(t)
 	p := &fixture{t: t, db: db, project: storetest.Project(t, db), engine: &engine{}}
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, time.Now,
-		storetest.NewID, slog.New(slog.DiscardHandler))
-	p.SetJoinLimiter(&p.newSeats)
+		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{JoinLimiter: &p.newSeats})
 	p.checker = apitest.New(t, description, join.NewHandler(p.Service,
 		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit},
-		refusal.NewRecorder(slog.New(slog.DiscardHandler), time.Now), time.Now))
+		refusal.NewRecorder(nil, slog.New(slog.DiscardHandler), time.Now), time.Now))
 	return p
 }
 

@@ -70,11 +70,10 @@ func setup(t *testing.T) *fixture {
 	b := &fixture{t: t, db: db}
 	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
-	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID,
-		slog.New(slog.DiscardHandler))
-	b.tokens = operator.NewService(db, time.Now, newID)
 	b.hooks = webhook.NewService(db, time.Now, newID)
-	b.rooms.UseWebhooks(b.hooks)
+	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID,
+		slog.New(slog.DiscardHandler), room.Options{Webhooks: b.hooks})
+	b.tokens = operator.NewService(db, time.Now, newID)
 	_, token, err := b.tokens.Create(t.Context(), "test")
 	must(t, err)
 	b.token = token.Reveal()

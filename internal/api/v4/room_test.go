@@ -1,7 +1,6 @@
 package v4
 
 import (
-	"context"
 	"fmt"
 	"maps"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"parley/internal/api/apitest"
 	"parley/internal/api/rooms"
 	. "parley/internal/api/rooms/roomstest"
-	"parley/internal/project"
 	"parley/internal/room"
 )
 
@@ -240,17 +238,10 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 		"T01:59 straight to "+day+"T03:00")
 }
 
-// smallPlan is a plan below the technical bounds.
-type smallPlan struct{}
-
-func (smallPlan) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
-	return room.Entitlements{MaxParticipants: 50, Duration: time.Hour, BreakoutRooms: 2}, nil
-}
-
 func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	t.Parallel()
 	b, handler := setup(t, rooms.Options{})
-	b.Rooms.UsePlans(smallPlan{})
+	b.Plan = room.Entitlements{MaxParticipants: 50, Duration: time.Hour, BreakoutRooms: 2} // below the technical bounds
 	c := apitest.New(t, Description(t), handler)
 	f := validFields(b)
 	SetField("metadata.room_features", map[string]any{"room_duration": 61,

@@ -23,7 +23,6 @@ import (
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
-	"parley/internal/webhook"
 	"parley/internal/webhook/post"
 	"parley/internal/webhook/sender"
 )
@@ -34,7 +33,6 @@ type webhookFixture struct {
 	t        *testing.T
 	projects *project.Service
 	keys     *key.Service
-	hooks    *webhook.Service
 
 	mu     sync.Mutex
 	bodies map[string]string // bodies by the event's id
@@ -45,8 +43,7 @@ func newWebhookFixture(t *testing.T) *webhookFixture {
 	k := &webhookFixture{MeetingFixture: newMeetingFixture(t, b), t: t, bodies: map[string]string{}}
 	server := httptest.NewServer(http.HandlerFunc(k.receive))
 	t.Cleanup(server.Close)
-	k.hooks = webhook.NewService(b.DB, time.Now, storetest.NewID)
-	s := sender.NewService(b.DB, k.hooks, b.Keys, post.New(post.Guard{AllowPrivate: true}), time.Now,
+	s := sender.NewService(b.DB, k.Hooks, b.Keys, post.New(post.Guard{AllowPrivate: true}), time.Now,
 		storetest.NewID, slog.New(slog.DiscardHandler))
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
@@ -54,9 +51,8 @@ func newWebhookFixture(t *testing.T) *webhookFixture {
 	t.Cleanup(func() { cancel(); <-done })
 	now := func() time.Time { return k.Now }
 	k.projects = project.NewService(b.DB, now, storetest.NewID, b.Keys.Invalidate,
-		project.WithEventRecorder(k.hooks.ProjectChanged))
-	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID, key.WithEventRecorder(k.hooks.ProjectChanged))
-	k.LiveRooms.UseWebhooks(k.hooks)
+		project.WithEventRecorder(k.Hooks.ProjectChanged))
+	k.keys = key.NewService(b.DB, k.projects, now, storetest.NewID, key.WithEventRecorder(k.Hooks.ProjectChanged))
 	Must(t, k.projects.Configure(t.Context(), b.Project.ID, project.Settings{DefaultWebhookURL: server.URL}))
 	var err error
 	k.Project, err = b.DB.Project(t.Context(), b.Project.ID)
@@ -140,7 +136,7 @@ func (k *webhookFixture) changeProject() {
 	t, ctx, id := k.t, k.t.Context(), k.Project.ID
 	Must(t, k.projects.SetStatus(ctx, id, project.Inactive))
 	Must(t, k.projects.Suspend(ctx, id))
-	_, err := k.hooks.Test(ctx, id)
+	_, err := k.Hooks.Test(ctx, id)
 	Must(t, err)
 	_, err = k.keys.RotateKey(ctx, id, key.Rotation{Overlap: time.Hour})
 	Must(t, err)

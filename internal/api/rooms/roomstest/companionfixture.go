@@ -15,6 +15,7 @@ import (
 	"parley/internal/key"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
+	"parley/internal/webhook"
 )
 
 // MeetingRooms is the part of the room service that both versions call.
@@ -49,14 +50,16 @@ type MeetingFixture struct {
 	Version
 	Checker   *apitest.Checker
 	LiveRooms *room.Service // whose clock is Now
+	Hooks     *webhook.Service
 	Now       time.Time
 }
 
 // NewMeetingFixture returns a MeetingFixture for a version and its description.
 func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) *MeetingFixture {
-	h := &MeetingFixture{Fixture: b, Version: v, Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
+	h := &MeetingFixture{Fixture: b, Version: v, Hooks: webhook.NewService(b.DB, time.Now, storetest.NewID),
+		Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
 	h.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
-		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler))
+		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: h.Hooks})
 	h.Checker = apitest.New(t, description, WithMiddleware(v.Serve(h.LiveRooms, rooms.Limits{}, DefaultOptions)))
 	return h
 }

@@ -4,6 +4,7 @@
 package roomstest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -34,6 +35,12 @@ type Fixture struct {
 	Rooms    *room.Service
 	Project  project.Project
 	Issued   key.IssuedCredentials
+	Plan     room.Entitlements // of every project; zero means room.MaxEntitlements
+}
+
+// Entitlements implements room.Plans for Rooms.
+func (b *Fixture) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
+	return cmp.Or(b.Plan, room.MaxEntitlements), nil
 }
 
 // NewFixture returns a Fixture with a new database.
@@ -48,7 +55,7 @@ func NewFixture(t testing.TB) *Fixture {
 	b.Projects = project.NewService(db, time.Now, newID, func(id string) { b.Keys.Invalidate(id) })
 	b.Keys = key.NewService(db, b.Projects, time.Now, newID)
 	b.Rooms = room.NewService(db, nil, func() string { return "https://meet.example.org" }, time.Now, newID,
-		slog.New(slog.DiscardHandler))
+		slog.New(slog.DiscardHandler), room.Options{Plans: b})
 	o, err := b.Projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	Must(t, err)
 	b.Project, b.Issued, err = b.Keys.CreateProject(t.Context(), o.ID, "Project")
