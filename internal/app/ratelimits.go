@@ -8,6 +8,7 @@ import (
 	"parley/internal/api/rooms"
 	"parley/internal/cluster"
 	"parley/internal/ratelimit"
+	"parley/internal/room"
 )
 
 const (

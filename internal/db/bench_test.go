@@ -58,8 +58,8 @@ func createRooms(b *testing.B, db room.Store, p project.Project) {
 	ctx := context.Background()
 	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID,
 		slog.New(slog.DiscardHandler), room.Options{})
-	q := room.CreateRequest{
-		Type: room.Audio, Name: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome",
+	q := room.Spec{
+		Type: room.Audio, CreatorName: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome",
 	}
 	b.SetParallelism(callers / runtime.GOMAXPROCS(0))
 	b.ReportAllocs()
@@ -67,7 +67,7 @@ func createRooms(b *testing.B, db room.Store, p project.Project) {
 	b.ResetTimer()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {
-			if _, err := rooms.CreateQuick(ctx, p, q); err != nil {
+			if _, err := rooms.CreateQuick(ctx, p, q, nil); err != nil {
 				b.Error(err)
 			}
 		}

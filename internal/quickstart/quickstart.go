@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	"parley/internal/key"
 	"parley/internal/operator"
@@ -184,9 +185,9 @@ func (s *Service) createDemoRooms(ctx context.Context, projectID string, out io.
 	}
 	fmt.Fprintln(out, "\nTo try a room, open its two links in two browsers.")
 	for _, kind := range []room.Type{room.Audio, room.Video} {
-		created, err := s.rooms.CreateQuick(ctx, p, room.CreateRequest{Type: kind, Name: "Host",
-			MaxParticipants: 10, EmptyTimeout: 3600, Title: "Demo " + string(kind) + " room",
-			WelcomeMessage: "Welcome. This room is for trying things out."})
+		created, err := s.rooms.CreateQuick(ctx, p, room.Spec{Type: kind, CreatorName: "Host",
+			MaxParticipants: 10, EmptyTimeout: time.Hour, Title: "Demo " + string(kind) + " room",
+			WelcomeMessage: "Welcome. This room is for trying things out."}, nil)
 		if err != nil {
 			return fmt.Errorf("--demo: %w", err)
 		}

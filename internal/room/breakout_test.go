@@ -39,8 +39,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	two := 2
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 4, BreakoutRooms: &two})
+	id, link := h.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
 	key := guest(1).SeatKey
 	boss := h.enter(t, id, host(1, link), "PA_1")
 	went, called, back := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3"),
@@ -110,7 +109,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 func TestParticipantLeft_LateGoodbyeKeepsRequestedSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
 	a := h.enter(t, id, guest(1), "PA_1")
 	if _, err := h.ReserveSeat(t.Context(), id, guest(1)); err != nil {
 		t.Fatal(err)
@@ -127,8 +126,7 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	one := 1
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 3, BreakoutRooms: &one})
+	id, link := h.create(t, room.Spec{MaxParticipants: 3, BreakoutRooms: 1})
 	h.enter(t, id, host(1, link), "PA_1")
 	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	h.openBreakout(t, id)
@@ -155,8 +153,7 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	one := 1
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, BreakoutRooms: &one})
+	id, link := h.create(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
 	h.enter(t, id, host(1, link), "PA_1")
 	a := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
@@ -183,8 +180,7 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	one := 1
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, BreakoutRooms: &one})
+	id, link := h.create(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
 	h.enter(t, id, host(1, link), "PA_1")
 	old := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
@@ -206,8 +202,7 @@ func TestBreakouts_Permissions(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	two := 2
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &two})
+	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
 	h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
 	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
@@ -258,8 +253,8 @@ func TestBreakouts_Permissions(t *testing.T) {
 func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	ctx, two := t.Context(), 2
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &two})
+	ctx := t.Context()
+	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
 	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
@@ -283,7 +278,7 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx, limit := t.Context(), 16
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, BreakoutRooms: &limit})
+	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: limit})
 	h.enter(t, id, host(1, link), "PA_1")
 	names := make([]string, limit)
 	for i := range names {

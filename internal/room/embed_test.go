@@ -15,7 +15,7 @@ func TestEmbedOrigins(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
 		if got := h.EmbedOrigins(ctx, id); !slices.Equal(got, want) {

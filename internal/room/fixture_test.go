@@ -58,14 +58,14 @@ func (h *fixture) restart() {
 
 // create creates a room, a quick one unless the request has a start, and returns its
 // id and the token of the creator's link.
-func (h *fixture) create(t testing.TB, q room.CreateRequest) (id, link string) {
+func (h *fixture) create(t testing.TB, q room.Spec) (id, link string) {
 	t.Helper()
-	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
+	q.Type, q.CreatorName, q.Title = room.Video, "Ada", "Title"
 	make := h.CreateQuick
 	if !q.StartAt.IsZero() {
 		make = h.Schedule
 	}
-	created, err := make(context.Background(), h.project, q)
+	created, err := make(context.Background(), h.project, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

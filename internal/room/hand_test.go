@@ -24,7 +24,7 @@ func TestRaiseHand_Order(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 40})
+	id, link := h.create(t, room.Spec{MaxParticipants: 40})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	var people []room.Admission
 	for n := 2; n <= 4; n++ {
@@ -99,7 +99,7 @@ func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9})
+	id, link := h.create(t, room.Spec{MaxParticipants: 9})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	assertHands := func(when string, want ...string) {
@@ -149,8 +149,7 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	two := 2
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &two})
+	id, link := h.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	chen := h.enter(t, id, guest(3), "PA_3")
@@ -194,8 +193,7 @@ func TestReact(t *testing.T) {
 	ctx := t.Context()
 	h.configureProject(t, project.Settings{HiddenParticipants: true,
 		Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
-	one := 1
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &one})
+	id, link := h.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 1})
 	watcher := guest(5)
 	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	h.enter(t, id, host(1, link), "PA_1")
@@ -259,7 +257,7 @@ func TestReact(t *testing.T) {
 func TestReact_RoomRateLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 40})
+	id, link := h.create(t, room.Spec{MaxParticipants: 40})
 	h.enter(t, id, host(1, link), "PA_1")
 	shown, refusals := 0, 0
 	for n := 2; n <= 20; n++ {

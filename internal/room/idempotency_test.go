@@ -28,16 +28,15 @@ func TestIdempotencyKey_ConcurrentOnTwoNodes(t *testing.T) {
 			once := func() *room.IdempotencyKey {
 				return &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key", Body: []byte("{}")}
 			}
-			request := room.CreateRequest{Type: room.Audio, Name: "A", Title: "T", MaxParticipants: 2}
+			request := room.Spec{Type: room.Audio, CreatorName: "A", Title: "T", MaxParticipants: 2}
 			create := func(node *room.Service) (room.Created, error) {
-				q := request
-				q.IdempotencyKey = once()
-				end, err := node.BeginIdempotent(context.Background(), q.IdempotencyKey)
+				key := once()
+				end, err := node.BeginIdempotent(context.Background(), key)
 				if err != nil {
 					return room.Created{}, err
 				}
 				defer end()
-				return node.CreateQuick(context.Background(), p, q)
+				return node.CreateQuick(context.Background(), p, request, key)
 			}
 			var links sync.Map
 			var work sync.WaitGroup
@@ -96,17 +95,17 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 	db := storetest.SQLite(t)
 	p := storetest.Project(t, db)
 	n := newNodeService(db, time.Now)
-	q := room.CreateRequest{Type: room.Audio, Name: "A", Title: "T", MaxParticipants: 2, ClientRoomID: "mine"}
-	if _, err := n.CreateQuick(t.Context(), p, q); err != nil {
+	q := room.Spec{Type: room.Audio, CreatorName: "A", Title: "T", MaxParticipants: 2, ClientRoomID: "mine"}
+	if _, err := n.CreateQuick(t.Context(), p, q, nil); err != nil {
 		t.Fatal(err)
 	}
-	q.IdempotencyKey = &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key"}
+	key := &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: "key"}
 	for range 2 {
-		end, err := n.BeginIdempotent(t.Context(), q.IdempotencyKey)
+		end, err := n.BeginIdempotent(t.Context(), key)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := n.CreateQuick(t.Context(), p, q); !fault.Is(err, fault.Conflict) {
+		if _, err := n.CreateQuick(t.Context(), p, q, key); !fault.Is(err, fault.Conflict) {
 			t.Fatal(err)
 		}
 		end()
@@ -155,7 +154,7 @@ func TestIdempotencyKey_ResultOfEarlierRelease(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer end()
-			got, err := n.CreateQuick(t.Context(), p, room.CreateRequest{IdempotencyKey: k})
+			got, err := n.CreateQuick(t.Context(), p, room.Spec{}, k)
 			if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
 				t.Errorf("error %v, result (-want +got):\n%s", err, diff)
 			}

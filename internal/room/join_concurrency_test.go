@@ -60,7 +60,7 @@ func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 			s, p := newServiceWithProject(t, tc.url)
 			for round := range tc.rounds {
 				created, err := s.CreateQuick(t.Context(), p,
-					room.CreateRequest{Type: room.Audio, Name: "Host", Title: "Full", MaxParticipants: 10})
+					room.Spec{Type: room.Audio, CreatorName: "Host", Title: "Full", MaxParticipants: 10}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -119,9 +119,8 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				return err
 			}
 			for round := range 10 {
-				two := 2
 				created, err := s.CreateQuick(t.Context(), p,
-					room.CreateRequest{Type: room.Video, Name: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: &two})
+					room.Spec{Type: room.Video, CreatorName: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: 2}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -73,7 +73,7 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 	t.Parallel()
 	for _, size := range []int{1, 2, 5, 1000} {
 		h := newLimitedFixture(t)
-		id, link := h.create(t, room.CreateRequest{MaxParticipants: size})
+		id, link := h.create(t, room.Spec{MaxParticipants: size})
 		if got := h.flood(t, id); got > 50 || size == 1000 && got < 40 {
 			t.Errorf("a room of %d: one address took %d seats in 20 s, want at most 50", size, got)
 		}
@@ -97,7 +97,7 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 	t.Parallel()
 	h := newLimitedFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1000})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1000})
 	known := h.enter(t, id, withClientAddr(attacker, guest(1)), "PA_1")
 	for range 100 {
 		if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil {
@@ -135,7 +135,7 @@ func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 3})
+	id, link := h.create(t, room.Spec{MaxParticipants: 3})
 	for n := 1; n <= 3; n++ {
 		h.enter(t, id, guest(n), []string{"", "PA_1", "PA_2", "PA_3"}[n])
 		h.clock.advance(time.Second)
@@ -179,7 +179,7 @@ func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 	for name, q := range map[string]room.Invitation{"personal": {Role: room.Guest, SingleUse: true},
 		"co-host": {Role: room.CoHost}} {
 		h := newFixture(t)
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 3})
 		h.enter(t, id, guest(1), "PA_1")
 		oldest, err := h.ReserveSeat(t.Context(), id, guest(2))
 		if err != nil {
@@ -205,7 +205,7 @@ func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 10, EmptyTimeout: 3600})
+	id, link := h.create(t, room.Spec{MaxParticipants: 10, EmptyTimeout: time.Hour})
 	h.leave(h.enter(t, id, guest(0), "PA_0"), "PA_0", room.LeftByChoice)
 	for n := 1; n <= 5; n++ {
 		v := guest(n)
@@ -236,7 +236,7 @@ func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	h := newFixture(t)
 	h.options.JoinLimiter = ratelimit.NewBurstAddressLimiter(1, time.Second, h.clock.Now, nil)
 	h.restart()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Hour})
 	first, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1)))
 	if err != nil {
 		t.Fatal(err)
@@ -255,7 +255,7 @@ func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 // An unused seat that is held again and again does not keep an empty room open.
 func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5, EmptyTimeout: 1})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 5, EmptyTimeout: time.Second})
 		created := time.Now()
 		for n := 0; time.Since(created) < 400*time.Second && h.room(t, id).State == room.Open; n++ {
 			_, _ = h.ReserveSeat(context.Background(), id, guest(n))
@@ -271,7 +271,7 @@ func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	h := newLimitedFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, link := h.create(t, room.Spec{MaxParticipants: 5})
 	h.enter(t, id, hostOf(1, link), "PA_1")
 	on := true
 	if err := h.UpdateLocks(t.Context(), id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {

@@ -28,7 +28,7 @@ func TestCreatorLink(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, link := h.create(t, room.Spec{MaxParticipants: 5})
 	with := func(n int, link string, role room.Role) room.JoinRequest {
 		v := guest(n)
 		v.LinkToken, v.ExpectedRole = link, role
@@ -99,7 +99,7 @@ func TestCreatorLink(t *testing.T) {
 func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 50})
+	id, link := h.create(t, room.Spec{MaxParticipants: 50})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	roles := map[room.Role]int{}
@@ -127,7 +127,7 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 func TestCreatorLink_NotRedeemedInFullRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, link := h.create(t, room.Spec{MaxParticipants: 1})
 	expected := guest(1)
 	expected.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
 	in := h.enter(t, id, expected, "PA_1")
@@ -146,7 +146,7 @@ func TestReserveSeat_Refusals(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	for _, c := range []struct {
 		change  func(v *room.JoinRequest)
 		message string
@@ -185,7 +185,7 @@ func TestReserveSeat_ProjectStatus(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	h.enter(t, id, guest(1), "PA_1")
 	for _, c := range []struct {
 		off, on       func() error
@@ -227,7 +227,7 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			ctx := context.Background()
-			id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+			id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 			if c.visited {
 				h.leave(h.enter(t, id, guest(1), "PA_1"), "PA_1", room.LeftByChoice)
 			}
@@ -258,7 +258,7 @@ func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
 	h.engine.setError(errors.New("away"))
 	_, err := h.ReserveSeat(ctx, id, guest(1))
 	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not respond, try again in a moment")

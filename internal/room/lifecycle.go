@@ -72,12 +72,9 @@ func (r *Room) openEarly(now time.Time) {
 	}
 }
 
-// reschedule sets the start of a scheduled room and emits RoomScheduled again,
-// also if the start is unchanged.
-func (r *Room) reschedule(startAt, now time.Time) {
-	r.StartAt = startAt
-	r.emit(event.RoomScheduled, now, nil)
-}
+// reschedule emits RoomScheduled again after a change of the settings, also if the
+// start is unchanged.
+func (r *Room) reschedule(now time.Time) { r.emit(event.RoomScheduled, now, nil) }
 
 // markStarted records that a participant joined; the first one makes the room
 // active.

@@ -94,8 +94,9 @@ type modelAttendance struct {
 }
 
 func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
-	q := room.CreateRequest{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"),
-		EmptyTimeout: rapid.SampledFrom([]int{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
+	q := room.Spec{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"),
+		EmptyTimeout: time.Second *
+			rapid.SampledFrom([]time.Duration{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
 	m := &model{fixture: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(),
 		seats: map[int]*modelSeat{}}
 	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
@@ -103,7 +104,7 @@ func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
 		q.StartAt = m.start
 	}
 	m.id, _ = h.create(t, q)
-	m.empty = time.Duration(cmp.Or(q.EmptyTimeout, 300)) * time.Second
+	m.empty = cmp.Or(q.EmptyTimeout, 300*time.Second)
 	return m
 }
 

@@ -32,8 +32,8 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 				t.Parallel()
 				h := newFixture(t)
 				ctx := context.Background()
-				id, creator := h.create(t, room.CreateRequest{MaxParticipants: 20})
-				elsewhere, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+				id, creator := h.create(t, room.Spec{MaxParticipants: 20})
+				elsewhere, _ := h.create(t, room.Spec{MaxParticipants: 5})
 				redeemed := h.invite(t, id, room.Invitation{Role: room.CoHost, SingleUse: true})
 				late := h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost}))
 				foreign := h.invite(t, elsewhere, room.Invitation{Role: room.Host})
@@ -89,7 +89,7 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	v, other := guest(1), guest(2)
 	v.LinkToken = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost, SingleUse: true}))
 	other.LinkToken, other.ExpectedRole = h.invite(t, id, expiringInAMinute(room.Invitation{Role: room.CoHost})),
@@ -109,7 +109,7 @@ func TestLink_NeverLowersRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, creator := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, creator := h.create(t, room.Spec{MaxParticipants: 5})
 	v := guest(1)
 	for _, c := range []struct {
 		link string
@@ -140,7 +140,7 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	person := func(n int) room.JoinRequest {
 		v := guest(n)
 		v.LinkToken = h.invite(t, id, room.Invitation{Role: room.Host, SingleUse: true, UserID: "ada"})
@@ -189,7 +189,7 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	v := guest(1)
 	take := func(q room.Invitation) room.Seat {
 		t.Helper()
@@ -217,7 +217,7 @@ func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.configureProject(t, project.Settings{HiddenParticipants: true})
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
 	hidden, seen := guest(1), guest(1)
 	hidden.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	seen.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest})

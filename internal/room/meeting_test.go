@@ -94,10 +94,9 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
 	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{},
 		users: map[string]string{}, removed: map[string]bool{}}
-	two := 2
 	created, err := c.nodes[0].CreateQuick(ctx, c.project,
-		room.CreateRequest{Type: room.Video, Name: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: 3600,
-			BreakoutRooms: &two, ExternalUserID: "ada"})
+		room.Spec{Type: room.Video, CreatorName: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: time.Hour,
+			BreakoutRooms: 2, ExternalUserID: "ada"}, nil)
 	if err != nil {
 		rt.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func TestModeration_Permissions(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.HiddenParticipants = true
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
+	id, link := h.create(t, room.Spec{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	co := guest(2)
 	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
@@ -84,7 +84,7 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
+	id, link := h.create(t, room.Spec{MaxParticipants: 6})
 	h.enter(t, id, host(1, link), "PA_1")
 	personal := h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"})
 	v := guest(2)
@@ -176,7 +176,7 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.Locks = project.Locks{Chat: true}
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
+	id, link := h.create(t, room.Spec{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	permissions := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
@@ -223,7 +223,7 @@ func TestMute(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
+	id, link := h.create(t, room.Spec{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben, chen := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	gone := h.enter(t, id, guest(4), "PA_4")
@@ -267,7 +267,7 @@ func TestSetRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 6})
+	id, link := h.create(t, room.Spec{MaxParticipants: 6})
 	ada := h.enter(t, id, host(1, link), "PA_1")
 	ben := h.enter(t, id, guest(2), "PA_2")
 	co := guest(3)
@@ -315,7 +315,7 @@ func TestSetRole(t *testing.T) {
 func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	a, err := h.ReserveSeat(t.Context(), id, guest(1))
 	if err != nil {
 		t.Fatal(err)

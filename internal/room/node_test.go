@@ -15,10 +15,10 @@ import (
 )
 
 // create creates a room through the first node.
-func (c *cluster) create(t testing.TB, q room.CreateRequest) (id string) {
+func (c *cluster) create(t testing.TB, q room.Spec) (id string) {
 	t.Helper()
-	q.Type, q.Name, q.Title = room.Video, "Ada", "Title"
-	created, err := c.nodes[0].CreateQuick(context.Background(), c.project, q)
+	q.Type, q.CreatorName, q.Title = room.Video, "Ada", "Title"
+	created, err := c.nodes[0].CreateQuick(context.Background(), c.project, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func (c *cluster) nodeIDs(t testing.TB) (ids []string) {
 func TestFailover_LostNode(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
-	id := c.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 10})
+	id := c.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 10 * time.Second})
 	a := c.enter(t, 0, id, guest(1), "PA_1")
 	c.tick(0, 1)
 	alive := c.clock.Now()
@@ -104,7 +104,7 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+	id := c.create(t, room.Spec{MaxParticipants: 2})
 	cohost := guest(1)
 	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
 	if err != nil {
@@ -139,7 +139,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+	id := c.create(t, room.Spec{MaxParticipants: 2})
 	stays, goes := c.enter(t, 0, id, guest(1), "PA_1"), c.enter(t, 0, id, guest(2), "PA_2")
 	for range 6 {
 		c.tick(1)
@@ -188,7 +188,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
-	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+	id := c.create(t, room.Spec{MaxParticipants: 2})
 	c.enter(t, 0, id, guest(1), "PA_1")
 	c.tick(0, 1)
 	c.clock.advance(time.Minute) // nothing could be read or written
@@ -205,7 +205,7 @@ func TestDeregister(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
-	id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+	id := c.create(t, room.Spec{MaxParticipants: 2})
 	a := c.enter(t, 0, id, guest(1), "PA_1")
 	both := slices.Sorted(slices.Values([]string{c.nodes[0].NodeID(), c.nodes[1].NodeID()}))
 	if err := c.nodes[0].Deregister(ctx); err != nil {
@@ -230,7 +230,7 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	c := newCluster(t, storetest.SQLite(t))
 	var ids []string
 	for range 3 {
-		id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+		id := c.create(t, room.Spec{MaxParticipants: 2})
 		c.enter(t, 0, id, guest(1), "PA_"+id)
 		ids = append(ids, id)
 	}
@@ -258,7 +258,7 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 	c := newCluster(t, storetest.Open(t, url, ""))
 	var ids []string
 	for n := range 10 {
-		id := c.create(t, room.CreateRequest{MaxParticipants: 2})
+		id := c.create(t, room.Spec{MaxParticipants: 2})
 		c.enter(t, 0, id, guest(n), "PA_"+id)
 		ids = append(ids, id)
 	}

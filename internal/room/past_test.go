@@ -20,7 +20,7 @@ func TestOpenEarly(t *testing.T) {
 	ctx := context.Background()
 	h := newFixture(t)
 	start := h.clock.Now().Add(time.Hour)
-	id, _ := h.create(t, room.CreateRequest{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
+	id, _ := h.create(t, room.Spec{StartAt: start, MaxParticipants: 5, ExternalUserID: "7"})
 	link, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada"})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestOpenEarly(t *testing.T) {
 		t.Errorf("by the link one is %s", a.Seat.Role)
 	}
 
-	id, _ = h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
+	id, _ = h.create(t, room.Spec{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
 	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err,
 		fault.Invalid) {
 		t.Errorf("an external_user_id that the room does not have: %v", err)
@@ -64,8 +64,8 @@ func TestReschedule(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
 			start := h.clock.Now().Add(time.Hour)
-			id, _ := h.create(t, room.CreateRequest{StartAt: start, MaxParticipants: 5})
-			if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{StartAt: start.Add(by)}); err != nil {
+			id, _ := h.create(t, room.Spec{StartAt: start, MaxParticipants: 5})
+			if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{StartAt: start.Add(by)}, nil); err != nil {
 				t.Fatal(err)
 			}
 			if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
@@ -81,7 +81,7 @@ func TestReschedule(t *testing.T) {
 			if r := h.room(t, id); r.State != room.Open {
 				t.Fatalf("at its start it is %s", r.State)
 			}
-			if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{}); !fault.Is(err, fault.Conflict) {
+			if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{}, nil); !fault.Is(err, fault.Conflict) {
 				t.Errorf("an open room: %v", err)
 			}
 		})
@@ -94,21 +94,21 @@ func TestReschedule_SmallerPlan(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90})
+	id, _ := h.create(t, room.Spec{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 50, Duration: 90 * time.Minute})
 	h.plan = room.Entitlements{MaxParticipants: 5, Duration: 30 * time.Minute, BreakoutRooms: 1}
-	title, many, long := "New", 6, 45
-	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Title: &title}); err != nil {
+	title, many, long := "New", 6, 45*time.Minute
+	if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{Title: &title}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute ||
 		r.BreakoutRooms != 16 {
 		t.Errorf("more than the title has changed: %+v", r)
 	}
-	if _, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{MaxParticipants: &many}); err == nil ||
+	if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{MaxParticipants: &many}, nil); err == nil ||
 		err.Error() != "max_participants must be between 1 and 5, not 6" {
 		t.Errorf("beyond the plan: %v", err)
 	}
-	out, err := h.Reschedule(ctx, h.project, id, room.RescheduleRequest{Duration: &long})
+	out, err := h.Reschedule(ctx, h.project, id, room.SpecChange{Duration: &long}, nil)
 	if err != nil || len(out.Adjusted) != 1 || h.room(t, id).Duration != 30*time.Minute {
 		t.Errorf("a longer time: %v, %v", out.Adjusted, err)
 	}
@@ -119,7 +119,7 @@ func TestAnalytics_DuringReconnect(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	a := h.enter(t, id, guest(1), "PA_1")
 	h.clock.advance(10 * time.Second)
 	h.leave(a, "PA_1", room.LeftLost)
@@ -150,7 +150,7 @@ func TestInvite_IdempotencyKey(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
 	once := &room.IdempotencyKey{ProjectID: h.project.ID, Route: "/join", Key: "k", Body: []byte("{}")}
 	link, err := h.Invite(ctx, h.project, id, room.Invitation{Role: room.Guest, IdempotencyKey: once})
 	if err != nil {

@@ -17,8 +17,7 @@ func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 	h := newFixture(t)
 	ctx := t.Context()
 	h.configureProject(t, project.Settings{HiddenParticipants: true})
-	two := 2
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 9, BreakoutRooms: &two})
+	id, link := h.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
 	cohost, watcher := guest(2), guest(5)
 	cohost.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})

@@ -1,6 +1,7 @@
 package room
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -47,22 +48,26 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		if n := settings.Features.BreakoutRooms; n != nil {
 			allowed.BreakoutRooms = min(*n, allowed.BreakoutRooms)
 		}
-		q := CreateRequest{
-			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", Name: "A",
-			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
-			EmptyTimeout:    rapid.IntRange(-1, validate.MaxEmptyTimeout+1).Draw(t, "empty_timeout"),
-			Duration:        rapid.IntRange(-1, validate.MaxRoomDuration+1).Draw(t, "room_duration"),
+		draw := func(name string, limit int) time.Duration {
+			return time.Duration(rapid.IntRange(-1, limit+1).Draw(t, name))
 		}
-		if rapid.Bool().Draw(t, "asks for breakout rooms") {
-			n := rapid.IntRange(-1, validate.MaxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
-			q.BreakoutRooms = &n
+		q := Spec{
+			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", CreatorName: "A",
+			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
+			EmptyTimeout:    draw("empty_timeout", validate.MaxEmptyTimeout) * time.Second,
+			Duration:        draw("room_duration", validate.MaxRoomDuration) * time.Minute,
+		}
+		asksBreakouts := rapid.Bool().Draw(t, "asks for breakout rooms")
+		if asksBreakouts {
+			q.BreakoutRooms = rapid.IntRange(-1, validate.MaxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
+			q.NoBreakoutRooms = q.BreakoutRooms == 0
 		}
 		r, adjusted, err := applyPolicy(plan, settings, q)
 
 		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 &&
-			q.EmptyTimeout <= validate.MaxEmptyTimeout &&
-			q.Duration >= 0 && q.Duration <= validate.MaxRoomDuration &&
-			(q.BreakoutRooms == nil || *q.BreakoutRooms >= 0 && *q.BreakoutRooms <= validate.MaxBreakoutRooms)
+			q.EmptyTimeout <= validate.MaxEmptyTimeout*time.Second &&
+			q.Duration >= 0 && q.Duration <= validate.MaxRoomDuration*time.Minute &&
+			q.BreakoutRooms >= 0 && q.BreakoutRooms <= validate.MaxBreakoutRooms
 		if inBounds != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
 			t.Fatalf("in bounds %v, yet %v", inBounds, err)
 		}
@@ -76,16 +81,16 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		if r.Duration <= 0 || r.EmptyTimeout <= 0 || r.MaxParticipants != q.MaxParticipants {
 			t.Fatalf("not a room: %+v", r)
 		}
-		asked := time.Duration(q.Duration) * time.Minute
+		asked := q.Duration
 		if lowered := asked > 0 && r.Duration != asked; lowered != slices.Contains(adjusted, featureDuration) {
 			t.Fatalf("room_duration %s became %s, named %v", asked, r.Duration, adjusted)
 		}
-		if lowered := q.BreakoutRooms != nil &&
-			r.BreakoutRooms != *q.BreakoutRooms; lowered != slices.Contains(adjusted, featureBreakoutRooms) {
-			t.Fatalf("allowed_number_rooms %d became %d, named %v", *q.BreakoutRooms, r.BreakoutRooms, adjusted)
+		lowered := asksBreakouts && r.BreakoutRooms != q.BreakoutRooms
+		if lowered != slices.Contains(adjusted, featureBreakoutRooms) {
+			t.Fatalf("allowed_number_rooms %d became %d, named %v", q.BreakoutRooms, r.BreakoutRooms, adjusted)
 		}
 		if asked == 0 && r.Duration != allowed.Duration ||
-			q.BreakoutRooms == nil && r.BreakoutRooms != allowed.BreakoutRooms {
+			!asksBreakouts && r.BreakoutRooms != allowed.BreakoutRooms {
 			t.Fatalf("less than the plan, and nobody asked: %+v", r)
 		}
 
@@ -111,4 +116,34 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			t.Fatalf("guests may %+v", may)
 		}
 	})
+}
+
+// Every setting of a room can be changed, except for its type and the integrator's
+// own id.
+func TestSpecChange_CoversSpec(t *testing.T) {
+	t.Parallel()
+	before := Spec{Type: Video, ClientRoomID: "mine", StartAt: monday.Add(time.Hour), Title: "a", WelcomeMessage: "a",
+		CreatorName: "a", ExternalUserID: "a", LogoutURL: "https://example.org/a", WebhookURL: "https://example.org/a",
+		MaxParticipants: 1, EmptyTimeout: time.Second, Duration: time.Minute, BreakoutRooms: 1}
+	change := SpecChange{StartAt: monday.Add(2 * time.Hour), Title: new("b"), WelcomeMessage: new("b"),
+		CreatorName: new("b"), ExternalUserID: new("b"), LogoutURL: new("https://example.org/b"),
+		WebhookURL: new("https://example.org/b"), MaxParticipants: new(2), EmptyTimeout: new(2 * time.Second),
+		Duration: new(2 * time.Minute), BreakoutRooms: new(2)}
+	after := before
+	if adjusted, err := change.apply(&after, MaxEntitlements, project.Settings{}, monday); err != nil || adjusted != nil {
+		t.Fatal(adjusted, err)
+	}
+	fixed := []string{"Type", "ClientRoomID", "NoBreakoutRooms"}
+	old, got := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range old.NumField() {
+		name := old.Type().Field(i).Name
+		if same := old.Field(i).Interface() == got.Field(i).Interface(); same != slices.Contains(fixed, name) {
+			t.Errorf("%s: before %v, after %v", name, old.Field(i), got.Field(i))
+		}
+	}
+	unchanged := after
+	smaller := Entitlements{MaxParticipants: 1}
+	if _, err := (SpecChange{}).apply(&unchanged, smaller, project.Settings{}, monday); err != nil || unchanged != after {
+		t.Errorf("an empty change: %+v, %v", unchanged, err)
+	}
 }

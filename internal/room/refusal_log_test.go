@@ -17,7 +17,7 @@ import (
 func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, link := h.create(t, room.Spec{MaxParticipants: 1})
 	h.enter(t, id, room.JoinRequest{SeatKey: browserSeatKey(0), LinkToken: link, Name: "Ada"}, "PA_0")
 	knock := func(n int) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	l := &fakeWebhooks{created: take, changed: take}
 	h.options.Webhooks = l
 	h.restart()
-	q := room.CreateRequest{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
+	q := room.Spec{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
 	id, _ := h.create(t, q)
 	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {
 		t.Fatal(err)
@@ -118,12 +118,12 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		t.Errorf("room = %+v", r)
 	}
 	if _, err := h.CreateQuick(context.Background(), h.project,
-		room.CreateRequest{Type: room.Video, Name: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
-			WebhookURL: "https://example.org/hook"}); !fault.Is(err, fault.Unavailable) {
+		room.Spec{Type: room.Video, CreatorName: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
+			WebhookURL: "https://example.org/hook"}, nil); !fault.Is(err, fault.Unavailable) {
 		t.Error(err)
 	}
 	fails = nil
-	h.create(t, room.CreateRequest{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
+	h.create(t, room.Spec{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
 }
 
 func browserSeatKey(n int) string { return fmt.Sprintf("seat-key-of-browser-%08d", n) }

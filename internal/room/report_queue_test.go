@@ -39,7 +39,7 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 			h.clock.Now, storetest.NewID, discardLogger, room.Options{})
 		ctx, stop := context.WithCancel(t.Context())
 		go h.Run(ctx)
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 3, EmptyTimeout: 3600})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 3, EmptyTimeout: time.Hour})
 		stayed := h.enter(t, id, guest(1), "PA_1")
 		came, err := h.ReserveSeat(ctx, id, guest(2))
 		if err != nil {
@@ -94,7 +94,7 @@ func TestReportQueue_ReportsAfterReconcile(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
 	a := h.enter(t, id, guest(1), "PA_1")
 	h.engine.connect(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
 	h.Reconcile(ctx)

@@ -9,23 +9,31 @@ import (
 	"parley/internal/validate"
 )
 
-// CreateRequest is a request to create a room. Omitted fields are zero; the
-// transport has checked that the required ones are present.
-type CreateRequest struct {
+// Spec holds the settings of a room that the request for its creation sets. Omitted
+// fields of a request are zero, and some then mean a default; a room has the
+// resolved values.
+type Spec struct {
 	Type            Type
-	StartAt         time.Time // scheduled rooms only
-	Name            string    // the creator's display name
-	MaxParticipants int
-	EmptyTimeout    int // seconds; 0 means the project's default
-	ClientRoomID    string
-	ExternalUserID  string // identifies the creator in the integrator's system
-	LogoutURL       string
-	WebhookURL      string
+	ClientRoomID    string    // the integrator's own id, unique in its project forever; may be empty
+	StartAt         time.Time // when the room opens; zero for a quick room
 	Title           string
 	WelcomeMessage  string
-	Duration        int  // minutes; 0 means the limit of the plan
-	BreakoutRooms   *int // nil means the limit of the plan
-	IdempotencyKey  *IdempotencyKey
+	CreatorName     string // display name; only a scheduled room may have none
+	ExternalUserID  string // identifies the creator in the integrator's system; may be empty
+	LogoutURL       string // opened when a participant leaves; empty means the project's default
+	WebhookURL      string // additional target for the room's events; may be empty
+	MaxParticipants int
+	// EmptyTimeout is how long after the last leave the room ends, in whole seconds.
+	// In a request 0 means the project's default.
+	EmptyTimeout time.Duration
+	// Duration is how long after the first join the room ends, in whole minutes. In a
+	// request 0 means the limit of the plan.
+	Duration time.Duration
+	// BreakoutRooms is the maximum number of breakout rooms that are open at once. In
+	// a request 0 means the limit of the plan, unless NoBreakoutRooms is set, which
+	// only requests have.
+	BreakoutRooms   int
+	NoBreakoutRooms bool
 }
 
 // Entitlements are the limits that a plan sets for a room.
@@ -57,46 +65,40 @@ const (
 )
 
 // applyPolicy builds a room from the entitlements of the plan, the settings of the
-// project and the request. It returns Invalid with the field and the bound. A
-// feature that exceeds the entitlements is lowered to them and named in adjusted.
-// It is pure.
-func applyPolicy(allowed Entitlements, settings project.Settings, q CreateRequest) (
+// project and the request. Its errors and adjusted are those of resolve. It is pure.
+func applyPolicy(allowed Entitlements, settings project.Settings, request Spec) (
 	r Room, adjusted []string, err error,
 ) {
+	adjusted, err = request.resolve(allowed, settings)
+	return Room{Spec: request, Features: roomFeatures(request.Type, settings.Features), Locks: Locks(settings.Locks)},
+		adjusted, err
+}
+
+// resolve turns the settings of a request into those of a room. It returns Invalid
+// with the field and the bound. A feature that exceeds the entitlements of the plan
+// or of the project is lowered to them and named in adjusted.
+func (s *Spec) resolve(allowed Entitlements, settings project.Settings) (adjusted []string, err error) {
 	allowed = allowed.restrictTo(settings.Features)
-	if err := q.validate(allowed); err != nil {
-		return Room{}, nil, err
+	if err := s.validate(allowed); err != nil {
+		return nil, err
 	}
-	emptyTimeout := cmp.Or(q.EmptyTimeout, settings.DefaultEmptyTimeout, defaultEmptyTimeout)
-	r = Room{
-		ClientRoomID:    q.ClientRoomID,
-		Type:            q.Type,
-		Title:           q.Title,
-		WelcomeMessage:  q.WelcomeMessage,
-		CreatorName:     q.Name,
-		ExternalUserID:  q.ExternalUserID,
-		LogoutURL:       q.LogoutURL,
-		WebhookURL:      q.WebhookURL,
-		StartAt:         q.StartAt,
-		MaxParticipants: q.MaxParticipants,
-		EmptyTimeout:    time.Duration(emptyTimeout) * time.Second,
-		Duration:        allowed.Duration,
-		BreakoutRooms:   allowed.BreakoutRooms,
-		Features:        roomFeatures(q.Type, settings.Features),
-		Locks:           Locks(settings.Locks),
+	if s.EmptyTimeout == 0 {
+		s.EmptyTimeout = time.Duration(cmp.Or(settings.DefaultEmptyTimeout, defaultEmptyTimeout)) * time.Second
 	}
-	if requested := time.Duration(q.Duration) * time.Minute; requested > allowed.Duration {
+	if s.Duration > allowed.Duration {
 		adjusted = append(adjusted, featureDuration)
-	} else if requested > 0 {
-		r.Duration = requested
 	}
-	if q.BreakoutRooms != nil {
-		if r.BreakoutRooms = *q.BreakoutRooms; r.BreakoutRooms > allowed.BreakoutRooms {
-			r.BreakoutRooms = allowed.BreakoutRooms
-			adjusted = append(adjusted, featureBreakoutRooms)
-		}
+	if s.Duration == 0 || s.Duration > allowed.Duration {
+		s.Duration = allowed.Duration
 	}
-	return r, adjusted, nil
+	if s.BreakoutRooms > allowed.BreakoutRooms {
+		adjusted = append(adjusted, featureBreakoutRooms)
+	}
+	if s.BreakoutRooms == 0 && !s.NoBreakoutRooms || s.BreakoutRooms > allowed.BreakoutRooms {
+		s.BreakoutRooms = allowed.BreakoutRooms
+	}
+	s.NoBreakoutRooms = false
+	return adjusted, nil
 }
 
 // restrictTo returns the entitlements lowered to the project's own limits.
@@ -124,30 +126,27 @@ func roomFeatures(t Type, f project.Features) Features {
 
 // validate returns Invalid with the first field that is out of bounds, and the
 // bound.
-func (q *CreateRequest) validate(allowed Entitlements) error {
-	if q.ExternalUserID != "" && q.Name == "" {
+func (s *Spec) validate(allowed Entitlements) error {
+	if s.ExternalUserID != "" && s.CreatorName == "" {
 		return fault.Invalidf("name is required when external_user_id is given")
 	}
 	name := error(nil)
-	if q.Name != "" || q.StartAt.IsZero() {
-		name = validate.Name("name", q.Name, 1, maxText)
-	}
-	breakout := 0
-	if q.BreakoutRooms != nil {
-		breakout = *q.BreakoutRooms
+	if s.CreatorName != "" || s.StartAt.IsZero() {
+		name = validate.Name("name", s.CreatorName, 1, maxText)
 	}
 	return firstError(
 		name,
-		validate.Range("max_participants", q.MaxParticipants, 1, allowed.MaxParticipants),
-		validate.Range("empty_timeout", q.EmptyTimeout, 0, validate.MaxEmptyTimeout),
-		validate.Name("metadata.room_title", q.Title, 1, maxText),
-		validate.Text("metadata.welcome_message", q.WelcomeMessage, 0, maxWelcome, true),
-		validate.Text("client_room_id", q.ClientRoomID, 0, maxText, false),
-		validate.Text("external_user_id", q.ExternalUserID, 0, maxText, false),
-		validate.URL("logout_url", q.LogoutURL, maxText),
-		validate.URL("webhook_url", q.WebhookURL, validate.MaxWebhookURL),
-		validate.Range("metadata.room_features."+featureDuration, q.Duration, 0, validate.MaxRoomDuration),
-		validate.Range("metadata.room_features."+featureBreakoutRooms, breakout, 0, validate.MaxBreakoutRooms),
+		validate.Range("max_participants", s.MaxParticipants, 1, allowed.MaxParticipants),
+		validate.Range("empty_timeout", int(s.EmptyTimeout/time.Second), 0, validate.MaxEmptyTimeout),
+		validate.Name("metadata.room_title", s.Title, 1, maxText),
+		validate.Text("metadata.welcome_message", s.WelcomeMessage, 0, maxWelcome, true),
+		validate.Text("client_room_id", s.ClientRoomID, 0, maxText, false),
+		validate.Text("external_user_id", s.ExternalUserID, 0, maxText, false),
+		validate.URL("logout_url", s.LogoutURL, maxText),
+		validate.URL("webhook_url", s.WebhookURL, validate.MaxWebhookURL),
+		validate.Range("metadata.room_features."+featureDuration, int(s.Duration/time.Minute), 0,
+			validate.MaxRoomDuration),
+		validate.Range("metadata.room_features."+featureBreakoutRooms, s.BreakoutRooms, 0, validate.MaxBreakoutRooms),
 	)
 }
 

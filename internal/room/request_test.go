@@ -12,52 +12,52 @@ import (
 )
 
 // validRequest returns a valid request.
-func validRequest() CreateRequest {
-	return CreateRequest{Type: Video, Name: "Ada", MaxParticipants: 10, Title: "Title"}
+func validRequest() Spec {
+	return Spec{Type: Video, CreatorName: "Ada", MaxParticipants: 10, Title: "Title"}
 }
 
-func TestCreateRequest_Bounds(t *testing.T) {
+func TestSpec_Bounds(t *testing.T) {
 	t.Parallel()
 	long := func(n int) string { return strings.Repeat("𝄞", n) }
 	for _, c := range []struct {
-		change func(q *CreateRequest)
+		change func(q *Spec)
 		want   string // empty: nothing is wrong
 	}{
-		{func(q *CreateRequest) {}, ""},
+		{func(q *Spec) {}, ""},
 
-		{func(q *CreateRequest) { q.Name = "" }, "name must have 1 to 255 characters and not be blank"},
-		{func(q *CreateRequest) { q.Name = " \u00a0\t" }, "name must have 1 to 255 characters and not be blank"},
-		{func(q *CreateRequest) { q.Name = long(255) }, ""},
-		{func(q *CreateRequest) { q.Name = long(256) }, "name must have at most 255 characters, not 256"},
-		{func(q *CreateRequest) { q.Name = "A\x00" }, "name must not contain control characters such as U+0000"},
-		{func(q *CreateRequest) { q.Name = "A\nB" }, "name must not contain control characters such as U+000A"},
-		{func(q *CreateRequest) { q.Name = "A\u009f" }, "name must not contain control characters such as U+009F"},
-		{func(q *CreateRequest) { q.Name = "A\xff" }, "name must be UTF-8"},
+		{func(q *Spec) { q.CreatorName = "" }, "name must have 1 to 255 characters and not be blank"},
+		{func(q *Spec) { q.CreatorName = " \u00a0\t" }, "name must have 1 to 255 characters and not be blank"},
+		{func(q *Spec) { q.CreatorName = long(255) }, ""},
+		{func(q *Spec) { q.CreatorName = long(256) }, "name must have at most 255 characters, not 256"},
+		{func(q *Spec) { q.CreatorName = "A\x00" }, "name must not contain control characters such as U+0000"},
+		{func(q *Spec) { q.CreatorName = "A\nB" }, "name must not contain control characters such as U+000A"},
+		{func(q *Spec) { q.CreatorName = "A\u009f" }, "name must not contain control characters such as U+009F"},
+		{func(q *Spec) { q.CreatorName = "A\xff" }, "name must be UTF-8"},
 
-		{func(q *CreateRequest) { q.MaxParticipants = 0 }, "max_participants must be between 1 and 1000, not 0"},
-		{func(q *CreateRequest) { q.MaxParticipants = -1 }, "max_participants must be between 1 and 1000, not -1"},
-		{func(q *CreateRequest) { q.MaxParticipants = 1 }, ""},
-		{func(q *CreateRequest) { q.MaxParticipants = 1000 }, ""},
-		{func(q *CreateRequest) { q.MaxParticipants = 1001 }, "max_participants must be between 1 and 1000, not 1001"},
+		{func(q *Spec) { q.MaxParticipants = 0 }, "max_participants must be between 1 and 1000, not 0"},
+		{func(q *Spec) { q.MaxParticipants = -1 }, "max_participants must be between 1 and 1000, not -1"},
+		{func(q *Spec) { q.MaxParticipants = 1 }, ""},
+		{func(q *Spec) { q.MaxParticipants = 1000 }, ""},
+		{func(q *Spec) { q.MaxParticipants = 1001 }, "max_participants must be between 1 and 1000, not 1001"},
 
-		{func(q *CreateRequest) { q.EmptyTimeout = -1 }, "empty_timeout must be between 0 and 86400, not -1"},
-		{func(q *CreateRequest) { q.EmptyTimeout = 1 }, ""},
-		{func(q *CreateRequest) { q.EmptyTimeout = 86400 }, ""},
-		{func(q *CreateRequest) { q.EmptyTimeout = 86401 }, "empty_timeout must be between 0 and 86400, not 86401"},
+		{func(q *Spec) { q.EmptyTimeout = -time.Second }, "empty_timeout must be between 0 and 86400, not -1"},
+		{func(q *Spec) { q.EmptyTimeout = time.Second }, ""},
+		{func(q *Spec) { q.EmptyTimeout = 86400 * time.Second }, ""},
+		{func(q *Spec) { q.EmptyTimeout = 86401 * time.Second }, "empty_timeout must be between 0 and 86400, not 86401"},
 
-		{func(q *CreateRequest) { q.Title = "" }, "metadata.room_title must have 1 to 255 characters and not be blank"},
-		{func(q *CreateRequest) { q.Title = long(255) }, ""},
-		{func(q *CreateRequest) { q.Title = long(256) }, "metadata.room_title must have at most 255 characters, not 256"},
-		{func(q *CreateRequest) { q.Title = "\u007f" }, "metadata.room_title must not contain control characters such as U+007F"},
+		{func(q *Spec) { q.Title = "" }, "metadata.room_title must have 1 to 255 characters and not be blank"},
+		{func(q *Spec) { q.Title = long(255) }, ""},
+		{func(q *Spec) { q.Title = long(256) }, "metadata.room_title must have at most 255 characters, not 256"},
+		{func(q *Spec) { q.Title = "\u007f" }, "metadata.room_title must not contain control characters such as U+007F"},
 
-		{func(q *CreateRequest) { q.WelcomeMessage = long(2000) }, ""},
-		{func(q *CreateRequest) { q.WelcomeMessage = long(2001) }, "metadata.welcome_message must have at most 2000 characters, not 2001"},
-		{func(q *CreateRequest) { q.WelcomeMessage = " \n\r\n" }, ""},
-		{func(q *CreateRequest) { q.WelcomeMessage = "a\tb" }, "metadata.welcome_message must not contain control characters such as U+0009"},
+		{func(q *Spec) { q.WelcomeMessage = long(2000) }, ""},
+		{func(q *Spec) { q.WelcomeMessage = long(2001) }, "metadata.welcome_message must have at most 2000 characters, not 2001"},
+		{func(q *Spec) { q.WelcomeMessage = " \n\r\n" }, ""},
+		{func(q *Spec) { q.WelcomeMessage = "a\tb" }, "metadata.welcome_message must not contain control characters such as U+0009"},
 
-		{func(q *CreateRequest) { q.ClientRoomID = long(255) }, ""},
-		{func(q *CreateRequest) { q.ClientRoomID = long(256) }, "client_room_id must have at most 255 characters, not 256"},
-		{func(q *CreateRequest) { q.ClientRoomID = "a\r" }, "client_room_id must not contain control characters such as U+000D"},
+		{func(q *Spec) { q.ClientRoomID = long(255) }, ""},
+		{func(q *Spec) { q.ClientRoomID = long(256) }, "client_room_id must have at most 255 characters, not 256"},
+		{func(q *Spec) { q.ClientRoomID = "a\r" }, "client_room_id must not contain control characters such as U+000D"},
 	} {
 		q := validRequest()
 		c.change(&q)
@@ -75,7 +75,7 @@ func TestCreateRequest_Bounds(t *testing.T) {
 }
 
 // The error names the bound of the plan, not the larger one of the service.
-func TestCreateRequest_PlanBounds(t *testing.T) {
+func TestSpec_PlanBounds(t *testing.T) {
 	t.Parallel()
 	plan := Entitlements{MaxParticipants: 25, Duration: 40 * time.Minute}
 	q := validRequest()
@@ -91,7 +91,7 @@ func TestCreateRequest_PlanBounds(t *testing.T) {
 	}
 }
 
-func TestCreateRequest_EmptyTimeoutDefault(t *testing.T) {
+func TestSpec_EmptyTimeoutDefault(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		asked, project int
@@ -103,7 +103,7 @@ func TestCreateRequest_EmptyTimeoutDefault(t *testing.T) {
 		{86400, 0, 24 * time.Hour},
 	} {
 		q := validRequest()
-		q.EmptyTimeout = c.asked
+		q.EmptyTimeout = time.Duration(c.asked) * time.Second
 		r, _, err := applyPolicy(MaxEntitlements, project.Settings{DefaultEmptyTimeout: c.project}, q)
 		if err != nil || r.EmptyTimeout != c.want {
 			t.Errorf("asked %d, project %d: %s %v", c.asked, c.project, r.EmptyTimeout, err)
@@ -119,8 +119,8 @@ func FuzzApplyPolicy(f *testing.F) {
 	f.Add(strings.Repeat("é", 256), 1<<40, -1, "\u2028", "\u0085", strings.Repeat("x", 2001), 0, -5)
 	f.Fuzz(func(t *testing.T, name string, participants, empty int, id, title, welcome string, allowed,
 		projectDefault int) {
-		q := CreateRequest{Type: Audio, Name: name, MaxParticipants: participants, EmptyTimeout: empty, ClientRoomID: id,
-			Title: title, WelcomeMessage: welcome}
+		q := Spec{Type: Audio, CreatorName: name, MaxParticipants: participants,
+			EmptyTimeout: time.Duration(empty) * time.Second, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
 		plan := Entitlements{MaxParticipants: allowed, Duration: time.Hour}
 		r, _, err := applyPolicy(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
 		if err != nil {

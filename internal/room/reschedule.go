@@ -1,7 +1,6 @@
 package room
 
 import (
-	"cmp"
 	"context"
 	"time"
 
@@ -9,31 +8,30 @@ import (
 	"parley/internal/project"
 )
 
-// RescheduleRequest is a request to change a scheduled room. Nil fields and a zero
-// start time are left unchanged.
-type RescheduleRequest struct {
+// SpecChange is a change of the settings of a scheduled room; see Spec. Nil fields
+// and a zero start time are left unchanged.
+type SpecChange struct {
 	StartAt         time.Time
-	MaxParticipants *int
-	EmptyTimeout    *int // seconds; 0 means the project's default
 	Title           *string
 	WelcomeMessage  *string
-	Name            *string
+	CreatorName     *string
 	ExternalUserID  *string
 	LogoutURL       *string
 	WebhookURL      *string
-	Duration        *int // minutes; 0 means the limit of the plan
-	BreakoutRooms   *int
-	IdempotencyKey  *IdempotencyKey
+	MaxParticipants *int
+	EmptyTimeout    *time.Duration // 0 means the project's default
+	Duration        *time.Duration // 0 means the limit of the plan
+	BreakoutRooms   *int           // 0 means none
 }
 
 // Reschedule changes a scheduled room, with the same bounds and policy as for its
 // creation, and returns it with a new link for its host. Earlier links stay valid.
 // The project must allow joins. Errors: NotFound, Conflict when the room is no
 // longer scheduled, Forbidden (project), Invalid with the field and the bound.
-func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, q RescheduleRequest) (
-	Created, error,
-) {
-	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, change SpecChange,
+	key *IdempotencyKey,
+) (Created, error) {
+	if saved := key.savedResult(); saved != nil {
 		return *saved, nil
 	}
 	if err := p.AllowsJoins(); err != nil {
@@ -48,7 +46,7 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 		if err := r.checkOwner(p); err != nil {
 			return err
 		}
-		adjusted, err := q.apply(r, allowed, p.Settings, now)
+		adjusted, err := change.apply(&r.Spec, allowed, p.Settings, now)
 		if err != nil {
 			return err
 		}
@@ -56,7 +54,7 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 			return fault.New(fault.Conflict, "room_not_scheduled",
 				"only a scheduled room can be rescheduled, and this one is %s", r.State)
 		}
-		r.reschedule(cmp.Or(q.StartAt, r.StartAt), now)
+		r.reschedule(now)
 		if err := s.store.UpdateRoomSpec(ctx, r); err != nil {
 			return err
 		}
@@ -67,7 +65,7 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 		}
 		out = Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt, FinalLink: link,
 			GuestLink: s.publicURL() + "/r/" + r.ID, Adjusted: adjusted}
-		return s.saveResult(ctx, q.IdempotencyKey, out, now)
+		return s.saveResult(ctx, key, out, now)
 	})
 	if err != nil {
 		return Created{}, err
@@ -75,48 +73,47 @@ func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID stri
 	return out, nil
 }
 
-// apply changes the room as far as the policy allows, except for its start, and
-// returns the names of the features that were lowered. It does not check unchanged
-// fields again, because the plan may have changed since the room was created.
-func (q RescheduleRequest) apply(r *Room, allowed Entitlements, settings project.Settings, now time.Time) (
+// apply changes the settings of a room as far as the policy allows, and returns the
+// names of the features that were lowered. It does not check unchanged limits again,
+// because the plan may have changed since the room was created.
+func (c SpecChange) apply(spec *Spec, allowed Entitlements, settings project.Settings, now time.Time) (
 	adjusted []string, err error,
 ) {
-	request := CreateRequest{Type: r.Type, StartAt: r.StartAt, Name: r.CreatorName, MaxParticipants: 1, Title: r.Title,
-		WelcomeMessage: r.WelcomeMessage, ExternalUserID: r.ExternalUserID, LogoutURL: r.LogoutURL, WebhookURL: r.WebhookURL,
-		BreakoutRooms: q.BreakoutRooms}
-	setIfGiven(&request.MaxParticipants, q.MaxParticipants)
-	setIfGiven(&request.EmptyTimeout, q.EmptyTimeout)
-	setIfGiven(&request.Title, q.Title)
-	setIfGiven(&request.WelcomeMessage, q.WelcomeMessage)
-	setIfGiven(&request.Name, q.Name)
-	setIfGiven(&request.ExternalUserID, q.ExternalUserID)
-	setIfGiven(&request.LogoutURL, q.LogoutURL)
-	setIfGiven(&request.WebhookURL, q.WebhookURL)
-	setIfGiven(&request.Duration, q.Duration)
-	if !q.StartAt.IsZero() {
-		if err := checkStart(q.StartAt, now); err != nil {
+	changed := *spec
+	changed.MaxParticipants, changed.EmptyTimeout, changed.Duration, changed.BreakoutRooms = 1, 0, 0, 0
+	if !c.StartAt.IsZero() {
+		if err := checkStart(c.StartAt, now); err != nil {
 			return nil, err
 		}
-		request.StartAt = q.StartAt
+		changed.StartAt = c.StartAt
 	}
-	changed, adjusted, err := applyPolicy(allowed, settings, request)
-	if err != nil {
+	setIfGiven(&changed.Title, c.Title)
+	setIfGiven(&changed.WelcomeMessage, c.WelcomeMessage)
+	setIfGiven(&changed.CreatorName, c.CreatorName)
+	setIfGiven(&changed.ExternalUserID, c.ExternalUserID)
+	setIfGiven(&changed.LogoutURL, c.LogoutURL)
+	setIfGiven(&changed.WebhookURL, c.WebhookURL)
+	setIfGiven(&changed.MaxParticipants, c.MaxParticipants)
+	setIfGiven(&changed.EmptyTimeout, c.EmptyTimeout)
+	setIfGiven(&changed.Duration, c.Duration)
+	setIfGiven(&changed.BreakoutRooms, c.BreakoutRooms)
+	changed.NoBreakoutRooms = changed.BreakoutRooms == 0
+	if adjusted, err = changed.resolve(allowed, settings); err != nil {
 		return nil, err
 	}
-	r.Title, r.WelcomeMessage, r.CreatorName = changed.Title, changed.WelcomeMessage, changed.CreatorName
-	r.ExternalUserID, r.LogoutURL, r.WebhookURL = changed.ExternalUserID, changed.LogoutURL, changed.WebhookURL
-	if q.MaxParticipants != nil {
-		r.MaxParticipants = changed.MaxParticipants
+	if c.MaxParticipants == nil {
+		changed.MaxParticipants = spec.MaxParticipants
 	}
-	if q.EmptyTimeout != nil {
-		r.EmptyTimeout = changed.EmptyTimeout
+	if c.EmptyTimeout == nil {
+		changed.EmptyTimeout = spec.EmptyTimeout
 	}
-	if q.Duration != nil {
-		r.Duration = changed.Duration
+	if c.Duration == nil {
+		changed.Duration = spec.Duration
 	}
-	if q.BreakoutRooms != nil {
-		r.BreakoutRooms = changed.BreakoutRooms
+	if c.BreakoutRooms == nil {
+		changed.BreakoutRooms = spec.BreakoutRooms
 	}
+	*spec = changed
 	return adjusted, nil
 }
 

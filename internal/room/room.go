@@ -62,25 +62,13 @@ const (
 // Room is a room as an API call creates it. Its id is never reused, and a room
 // that is over is never opened again.
 type Room struct {
-	ID              string
-	ProjectID       string
-	ClientRoomID    string // the integrator's own id, unique in its project forever; may be empty
-	Type            Type
-	State           State
-	EndReason       EndReason
-	Title           string
-	WelcomeMessage  string
-	CreatorName     string
-	ExternalUserID  string // identifies the creator in the integrator's system; may be empty
-	LogoutURL       string // opened when a participant leaves; empty means the project's default
-	WebhookURL      string // additional target for the room's events; may be empty
-	MaxParticipants int
-	EmptyTimeout    time.Duration // the room ends when it has been empty for this long after the last leave
-	Duration        time.Duration // the room ends this long after the first join
-	BreakoutRooms   int           // maximum number of breakout rooms that are open at once
-	Features        Features
-	Locks           Locks
-	StartAt         time.Time // when the room opens; zero for a quick room
+	ID        string
+	ProjectID string
+	Spec
+	State     State
+	EndReason EndReason
+	Features  Features
+	Locks     Locks
 
 	CreatorLinkHash       string // hash of the token in the creator's link
 	CreatorLinkRedeemedBy string // hash of the seat key that redeemed the link; "" until then

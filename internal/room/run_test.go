@@ -49,12 +49,11 @@ func assertStateAfter(t *testing.T, h *fixture, id string, wait time.Duration, w
 
 func TestRun_ExpiresUnusedRoom(t *testing.T) {
 	for name, c := range map[string]struct {
-		empty int
-		wait  time.Duration
-	}{"a short timeout": {20, 300 * time.Second}, "a long one": {3600, time.Hour}} {
+		empty, wait time.Duration
+	}{"a short timeout": {20 * time.Second, 300 * time.Second}, "a long one": {time.Hour, time.Hour}} {
 		t.Run(name, func(t *testing.T) {
 			runInBubble(t, func(t *testing.T, h *fixture) {
-				id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: c.empty})
+				id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: c.empty})
 				assertStateAfter(t, h, id, c.wait, room.Expired)
 				if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
 					t.Errorf("%v", got)
@@ -66,7 +65,7 @@ func TestRun_ExpiresUnusedRoom(t *testing.T) {
 
 func TestRun_EndsEmptyRoom(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 20})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second})
 		first := h.enter(t, id, guest(1), "PA_1")
 		time.Sleep(time.Hour) // longer than any timeout, with somebody in
 		second := h.enter(t, id, guest(2), "PA_2")
@@ -92,7 +91,7 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 // the loss.
 func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 10})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 10 * time.Second})
 		a := h.enter(t, id, guest(1), "PA_1")
 		h.leave(a, "PA_1", room.LeftLost)
 		time.Sleep(29 * time.Second)
@@ -111,7 +110,7 @@ func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 func TestRun_EndsRoomAfterDuration(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 40 * time.Minute}
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 86400})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 24 * time.Hour})
 		time.Sleep(3 * time.Minute)
 		a := h.enter(t, id, guest(1), "PA_1")
 		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
@@ -128,7 +127,7 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 // plan is a Plans with one plan.
 func TestRun_OpensScheduledRoom(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
 		_, err := h.ReserveSeat(t.Context(), id, guest(1))
 		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at 2000-01-01T01:00:00Z")
 		assertStateAfter(t, h, id, time.Hour, room.Open)
@@ -138,7 +137,7 @@ func TestRun_OpensScheduledRoom(t *testing.T) {
 // A session that is over is closed at once, before the next sweep.
 func TestEnd_ClosesSessionAtOnce(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 		a := h.enter(t, id, guest(1), "PA_1")
 		synctest.Wait()
 		before := time.Now()
@@ -155,7 +154,7 @@ func TestEnd_ClosesSessionAtOnce(t *testing.T) {
 // Unreported joins and leaves are found within ten seconds.
 func TestRun_FindsMissedReports(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
 		h.engine.disconnect(goes.SessionID, goes.Seat.ID)
 		h.engine.connect(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
@@ -177,7 +176,7 @@ func TestRun_FindsMissedReports(t *testing.T) {
 // available again.
 func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 		a := h.enter(t, id, guest(1), "PA_1")
 		h.engine.setError(errors.New("away"))
 		if _, err := h.End(t.Context(), id, "api"); err != nil {
@@ -215,7 +214,7 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	h := newFixture(t)
 	var ids []string
 	for range 150 { // more than a sweep looks at in one go
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 		ids = append(ids, id)
 	}
 	h.clock.advance(time.Hour)
@@ -235,7 +234,7 @@ func TestRecover(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 3600})
+	id, link := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Hour})
 	host := guest(1)
 	host.LinkToken = link
 	a := h.enter(t, id, host, "PA_1")
@@ -271,7 +270,7 @@ func TestRecover(t *testing.T) {
 func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1})
+	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
 	late, err := h.ReserveSeat(t.Context(), id, guest(1))
 	if err != nil {
 		t.Fatal(err)

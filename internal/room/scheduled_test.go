@@ -12,7 +12,7 @@ var monday = time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
 func TestScheduledRoom(t *testing.T) {
 	t.Parallel()
 	start := monday.Add(time.Hour)
-	r := &Room{ID: "r", StartAt: start, EmptyTimeout: time.Minute, Duration: time.Hour}
+	r := &Room{ID: "r", Spec: Spec{StartAt: start, EmptyTimeout: time.Minute, Duration: time.Hour}}
 	r.initialize(monday)
 	if r.State != Scheduled || !r.DueAt.Equal(start) || !r.OpenedAt.IsZero() {
 		t.Fatalf("born: %+v", r)
@@ -52,7 +52,7 @@ func TestScheduledRoom(t *testing.T) {
 func TestQuickRoom_WaitsForFirstGuest(t *testing.T) {
 	t.Parallel()
 	for empty, wait := range map[time.Duration]time.Duration{time.Minute: 300 * time.Second, time.Hour: time.Hour} {
-		r := &Room{ID: "r", EmptyTimeout: empty, Duration: time.Hour}
+		r := &Room{ID: "r", Spec: Spec{EmptyTimeout: empty, Duration: time.Hour}}
 		r.initialize(monday)
 		if r.State != Open || !r.OpenedAt.Equal(monday) || !r.DueAt.Equal(monday.Add(wait)) {
 			t.Errorf("%s: %+v", empty, r)

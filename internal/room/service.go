@@ -100,33 +100,39 @@ type Created struct {
 // CreateQuick creates a room that is open immediately. The project must allow new
 // rooms. Errors: Invalid with the field and the bound, Conflict if the
 // client_room_id is taken or a request with the same IdempotencyKey is in flight.
-func (s *Service) CreateQuick(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
-	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
+	Created, error,
+) {
+	if saved := key.savedResult(); saved != nil {
 		return *saved, nil
 	}
-	q.StartAt = time.Time{}
-	return s.create(ctx, p, q, s.now())
+	request.StartAt = time.Time{}
+	return s.create(ctx, p, request, key, s.now())
 }
 
 // Schedule creates a room that opens at its start time. Otherwise it is like
 // CreateQuick.
-func (s *Service) Schedule(ctx context.Context, p project.Project, q CreateRequest) (Created, error) {
-	if saved := q.IdempotencyKey.savedResult(); saved != nil {
+func (s *Service) Schedule(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
+	Created, error,
+) {
+	if saved := key.savedResult(); saved != nil {
 		return *saved, nil
 	}
 	now := s.now()
-	if err := checkStart(q.StartAt, now); err != nil {
+	if err := checkStart(request.StartAt, now); err != nil {
 		return Created{}, err
 	}
-	return s.create(ctx, p, q, now)
+	return s.create(ctx, p, request, key, now)
 }
 
-func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest, now time.Time) (Created, error) {
+func (s *Service) create(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey, now time.Time) (
+	Created, error,
+) {
 	allowed, err := s.entitlements(ctx, p)
 	if err != nil {
 		return Created{}, err
 	}
-	r, adjusted, err := applyPolicy(allowed, p.Settings, q)
+	r, adjusted, err := applyPolicy(allowed, p.Settings, request)
 	if err != nil {
 		return Created{}, err
 	}
@@ -141,7 +147,7 @@ func (s *Service) create(ctx context.Context, p project.Project, q CreateRequest
 	events := r.drainEvents(s.newID)
 	waiting := false
 	err = s.store.Write(ctx, func(ctx context.Context) error {
-		if err := s.saveResult(ctx, q.IdempotencyKey, created, now); err != nil {
+		if err := s.saveResult(ctx, key, created, now); err != nil {
 			return err
 		}
 		if err := s.store.InsertRoom(ctx, &r); err != nil {

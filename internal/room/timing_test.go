@@ -52,8 +52,8 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 		if got := start.Format("2006-01-02T15:04"); got != c.local {
 			t.Fatalf("%s is %s in %s, want %s", c.instant, got, zone, c.local)
 		}
-		visited, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
-		swept, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
+		visited, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
+		swept, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
 		h.clock.advance(time.Hour - time.Millisecond)
 		h.Sweep(t.Context())
 		_, err = h.ReserveSeat(t.Context(), visited, guest(1))
@@ -84,7 +84,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		start := time.Now().Add(12 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, StartAt: start})
+		id, link := h.create(t, room.Spec{MaxParticipants: 5, StartAt: start})
 		cohost := guest(2)
 		cohost.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 		early := func(v room.JoinRequest) {
@@ -131,7 +131,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		start := time.Now().Add(8 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.CreateRequest{MaxParticipants: 5, StartAt: start, EmptyTimeout: 60})
+		id, link := h.create(t, room.Spec{MaxParticipants: 5, StartAt: start, EmptyTimeout: time.Minute})
 		a := h.enter(t, id, host(1, link), "PA_1")
 		time.Sleep(time.Second)
 		h.leave(a, "PA_1", room.LeftByChoice)
@@ -150,7 +150,8 @@ func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, _ := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 20, StartAt: h.clock.Now().Add(time.Hour)})
+	start := h.clock.Now().Add(time.Hour)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second, StartAt: start})
 	for _, c := range []struct {
 		wait  time.Duration
 		state room.State
@@ -170,7 +171,7 @@ func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 func TestEnd_BeforeOpeningCancels(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		start := time.Now().Add(time.Minute)
-		id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, StartAt: start})
+		id, link := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
 		sleepUntil(start.Add(-time.Second))
 		if _, err := h.End(t.Context(), id, room.EndedAPI); err != nil {
 			t.Fatal(err)
@@ -192,7 +193,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
-		id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 1})
+		id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Second})
 		full := func() {
 			t.Helper()
 			_, err := h.ReserveSeat(ctx, id, guest(2))
@@ -226,7 +227,7 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		h.project.Settings.HiddenParticipants = true
 		for name, visited := range map[string]bool{"nobody else ever came": false, "everybody else left": true} {
-			id, _ := h.create(t, room.CreateRequest{MaxParticipants: 1, EmptyTimeout: 300})
+			id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 5 * time.Minute})
 			watcher := guest(1)
 			watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 			a := h.enter(t, id, watcher, "PA_"+name)
@@ -257,7 +258,7 @@ func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2}
-		id, link := h.create(t, room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 1})
+		id, link := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Second})
 		began := time.Now()
 		a, b := h.enter(t, id, host(1, link), "PA_1"), h.enter(t, id, guest(2), "PA_2")
 		h.openBreakout(t, id, a, b)
@@ -306,7 +307,7 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			h := newFixture(t)
-			q := room.CreateRequest{MaxParticipants: 2, EmptyTimeout: 60}
+			q := room.Spec{MaxParticipants: 2, EmptyTimeout: time.Minute}
 			if c.start > 0 {
 				q.StartAt = h.clock.Now().Add(c.start)
 			}
@@ -342,7 +343,7 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.plan = room.Entitlements{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1}
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 5})
+	id, link := h.create(t, room.Spec{MaxParticipants: 5})
 	a, err := h.ReserveSeat(ctx, id, host(1, link))
 	if err != nil {
 		t.Fatal(err)

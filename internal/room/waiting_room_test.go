@@ -27,7 +27,7 @@ func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 func (h *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string, host room.Admission) {
 	t.Helper()
 	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
-	id, link = h.create(t, room.CreateRequest{MaxParticipants: max})
+	id, link = h.create(t, room.Spec{MaxParticipants: max})
 	v := guest(1)
 	v.LinkToken = link
 	return id, link, h.enter(t, id, v, "PA_1")
@@ -263,7 +263,7 @@ func TestInviteAsHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.CreateRequest{MaxParticipants: 200})
+	id, link := h.create(t, room.Spec{MaxParticipants: 200})
 	h.enter(t, id, host(1, link), "PA_1")
 	h.enter(t, id, guest(2), "PA_2")
 	h.configureProject(t, project.Settings{InvitationsRequired: true})

@@ -81,12 +81,11 @@ func fillDatabase(t *testing.T, db *store.Store) (projectID string, secrets []st
 
 	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now,
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: hooks})
-	created, err := rooms.CreateQuick(ctx, p, room.CreateRequest{
-		Type: room.Video, Name: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title",
+	created, err := rooms.CreateQuick(ctx, p, room.Spec{
+		Type: room.Video, CreatorName: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title",
 		WelcomeMessage: "Welcome", ExternalUserID: "7", LogoutURL: "https://example.com/bye",
-		WebhookURL:     "https://example.com/hook",
-		IdempotencyKey: &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"},
-	})
+		WebhookURL: "https://example.com/hook",
+	}, &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
 	seatKey := strings.Repeat("seat-key", 4)

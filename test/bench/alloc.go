@@ -101,7 +101,7 @@ func verifyOperations() []operation {
 type stubRooms struct{ rooms.Rooms }
 
 // CreateQuick implements rooms.Rooms.
-func (stubRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
+func (stubRooms) CreateQuick(context.Context, project.Project, room.Spec, *room.IdempotencyKey) (room.Created, error) {
 	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
 }
 

@@ -108,14 +108,14 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // create creates a room and returns its id and the token of the creator's link.
-func (p *fixture) create(q room.CreateRequest) (id, link string) {
+func (p *fixture) create(q room.Spec) (id, link string) {
 	p.t.Helper()
-	q.Type, q.Name, q.Title, q.MaxParticipants = room.Video, "Ada", "Title", 10
+	q.Type, q.CreatorName, q.Title, q.MaxParticipants = room.Video, "Ada", "Title", 10
 	createRoom := p.CreateQuick
 	if !q.StartAt.IsZero() {
 		createRoom = p.Schedule
 	}
-	created, err := createRoom(p.t.Context(), p.project, q)
+	created, err := createRoom(p.t.Context(), p.project, q, nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -210,10 +210,9 @@ func withSeatKey(key string, in m) m {
 func TestContract(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
-	two := 2
-	id, link := p.create(room.CreateRequest{BreakoutRooms: &two})
+	id, link := p.create(room.Spec{BreakoutRooms: 2})
 	start := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
-	early, earlyLink := p.create(room.CreateRequest{StartAt: start})
+	early, earlyLink := p.create(room.Spec{StartAt: start})
 
 	// Joining.
 	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" ||
@@ -476,7 +475,7 @@ func (p *fixture) testErrors(id, early string) {
 func TestTakeSeat_ExpiredLink(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
-	id, _ := p.create(room.CreateRequest{})
+	id, _ := p.create(room.Spec{})
 	q := room.Invitation{Role: room.CoHost}
 	q.ExpiresIn = 1
 	link, err := p.Invite(t.Context(), p.project, id, q)
@@ -505,7 +504,7 @@ func TestPreview_MaySendByRole(t *testing.T) {
 	p := newFixture(t)
 	p.project.Settings.Features.NoScreenShare, p.project.Settings.Locks = true,
 		project.Locks{Microphone: true, Camera: true, Chat: true}
-	id, link := p.create(room.CreateRequest{})
+	id, link := p.create(room.Spec{})
 	wantFeatures := m{"camera": true, "screen_share": false, "chat": true}
 	for in, want := range map[string]m{
 		"":   {"microphone": false, "camera": false, "screen_share": false, "chat": false},

@@ -13,7 +13,7 @@ import (
 func TestModeration_HostsAndCoHosts(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
-	id, link := p.create(room.CreateRequest{})
+	id, link := p.create(room.Spec{})
 	enter := func(name, key string, in m) response {
 		t.Helper()
 		in["name"], in["seat_key"] = name, key

@@ -163,7 +163,7 @@ func (b *fixture) createRoom(projectID string) string {
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
 	created, err := b.rooms.CreateQuick(b.t.Context(), p,
-		room.CreateRequest{Type: room.Audio, Name: "Amina", MaxParticipants: 5, Title: "Standup"})
+		room.Spec{Type: room.Audio, CreatorName: "Amina", MaxParticipants: 5, Title: "Standup"}, nil)
 	must(b.t, err)
 	return created.ID
 }
@@ -183,7 +183,7 @@ func (b *fixture) createScheduled(projectID string) string {
 	p, err := b.projects.Get(b.t.Context(), projectID)
 	must(b.t, err)
 	created, err := b.rooms.Schedule(b.t.Context(), p,
-		room.CreateRequest{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)})
+		room.Spec{Type: room.Video, MaxParticipants: 5, Title: "Lesson", StartAt: time.Now().Add(time.Hour)}, nil)
 	must(b.t, err)
 	return created.ID
 }

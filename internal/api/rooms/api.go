@@ -15,15 +15,16 @@ type Rooms interface {
 	GetInProject(ctx context.Context, p project.Project, id string) (*room.Room, error)
 	OpenEarly(ctx context.Context, p project.Project, roomID string, q room.OpenEarlyRequest) (link string, err error)
 	Invite(ctx context.Context, p project.Project, roomID string, q room.Invitation) (link string, err error)
-	Reschedule(ctx context.Context, p project.Project, roomID string, q room.RescheduleRequest) (room.Created, error)
+	Reschedule(ctx context.Context, p project.Project, roomID string, change room.SpecChange,
+		k *room.IdempotencyKey) (room.Created, error)
 	EndByAPI(ctx context.Context, p project.Project, id string) error
 	RunningRoom(ctx context.Context, p project.Project, roomID string) (room.RunningRoom, error)
 	RunningRooms(ctx context.Context, p project.Project) ([]room.RunningRoom, error)
 	PastRooms(ctx context.Context, p project.Project, q room.PastQuery) (rooms []room.PastRoom, total int, err error)
 	List(ctx context.Context, q room.ListQuery) (rooms []room.Summary, more bool, err error)
 	Analytics(ctx context.Context, p project.Project, roomID string) (room.Analytics, error)
-	CreateQuick(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
-	Schedule(ctx context.Context, p project.Project, q room.CreateRequest) (room.Created, error)
+	CreateQuick(ctx context.Context, p project.Project, request room.Spec, k *room.IdempotencyKey) (room.Created, error)
+	Schedule(ctx context.Context, p project.Project, request room.Spec, k *room.IdempotencyKey) (room.Created, error)
 	// BeginIdempotent begins a call with an idempotency key; see room.Service.
 	BeginIdempotent(ctx context.Context, k *room.IdempotencyKey) (end func(), err error)
 }

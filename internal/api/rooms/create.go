@@ -1,8 +1,10 @@
 package rooms
 
 import (
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -103,16 +105,31 @@ func ParseUUID(text string) (canonical string, ok bool) {
 // ReadCommonFields reads the fields that every creation has. number reads an
 // integer field, which may also be a string in version 4.
 func ReadCommonFields(o *httpx.Object, kind room.Type,
-	number func(o *httpx.Object, name string) int) room.CreateRequest {
+	number func(o *httpx.Object, name string) int) room.Spec {
 	metadata := o.RequiredObject("metadata")
-	return room.CreateRequest{
+	return room.Spec{
 		Type:            kind,
 		MaxParticipants: number(o, "max_participants"),
-		EmptyTimeout:    number(o, "empty_timeout"),
+		EmptyTimeout:    Units(number(o, "empty_timeout"), time.Second),
 		Title:           metadata.RequiredText("room_title"),
 		WelcomeMessage:  metadata.RequiredText("welcome_message"),
 		ClientRoomID:    OptionalText(o, "client_room_id"),
 	}
+}
+
+// Units returns n units of time. A number that a Duration cannot hold becomes the
+// nearest that it can, which is out of the bounds of every field.
+func Units(n int, unit time.Duration) time.Duration {
+	limit := int(math.MaxInt64 / unit)
+	return time.Duration(min(max(n, -limit), limit)) * unit
+}
+
+// OptionalUnits returns n units of time; nil if n is nil.
+func OptionalUnits(n *int, unit time.Duration) *time.Duration {
+	if n == nil {
+		return nil
+	}
+	return new(Units(*n, unit))
 }
 
 // OptionalText returns an optional text, "" if it is absent.

@@ -16,7 +16,7 @@ import (
 // fakeRooms is rooms that cost nothing: what is left is the transport's share.
 type fakeRooms struct{ FailingService }
 
-func (fakeRooms) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
+func (fakeRooms) CreateQuick(context.Context, project.Project, room.Spec, *room.IdempotencyKey) (room.Created, error) {
 	return room.Created{ID: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10",
 		FinalLink: "https://meet.example.org/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10#t=token"}, nil
 }

@@ -2,6 +2,7 @@ package v3
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -35,12 +36,11 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 	}
 	defer end()
 	request := rooms.ReadCommonFields(call.Fields, kind, (*httpx.Object).RequiredInteger)
-	request.Name = call.Fields.RequiredText("name")
-	request.IdempotencyKey = call.IdempotencyKey
+	request.CreatorName = call.Fields.RequiredText("name")
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
-	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request)
+	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -73,14 +73,13 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	defer end()
 	startAt := call.Fields.RequiredText("start_at")
 	request := rooms.ReadCommonFields(call.Fields, kind, (*httpx.Object).RequiredInteger)
-	request.IdempotencyKey = call.IdempotencyKey
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
 	if request.StartAt, err = rooms.ParseStart(startAt, s.api.Zone); err != nil {
 		return err
 	}
-	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
+	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -100,12 +99,11 @@ func (s *Server) reschedule(call *rooms.Call) error {
 	}
 	defer end()
 	roomID := call.Fields.RequiredText("room_id")
-	request, err := s.readReschedule(call.Fields)
+	change, err := s.readReschedule(call.Fields)
 	if roomID, err = call.CheckRoomID(roomID, err); err != nil {
 		return err
 	}
-	request.IdempotencyKey = call.IdempotencyKey
-	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, request)
+	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, change, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -115,15 +113,15 @@ func (s *Server) reschedule(call *rooms.Call) error {
 	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, names)
 }
 
-func (s *Server) readReschedule(o *httpx.Object) (request room.RescheduleRequest, err error) {
+func (s *Server) readReschedule(o *httpx.Object) (change room.SpecChange, err error) {
 	metadata := o.Object("metadata")
-	request = room.RescheduleRequest{MaxParticipants: o.Integer("max_participants"),
-		EmptyTimeout: o.Integer("empty_timeout"),
+	change = room.SpecChange{MaxParticipants: o.Integer("max_participants"),
+		EmptyTimeout: rooms.OptionalUnits(o.Integer("empty_timeout"), time.Second),
 		Title:        metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message")}
 	if startAt := o.Text("start_at"); startAt != nil {
-		request.StartAt, err = rooms.ParseStart(*startAt, s.api.Zone)
+		change.StartAt, err = rooms.ParseStart(*startAt, s.api.Zone)
 	}
-	return request, err
+	return change, err
 }
 
 func quickCreated(c room.Created) QuickRoomCreated {

@@ -2,6 +2,7 @@ package v4
 
 import (
 	"net/http"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -36,15 +37,14 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	defer end()
 	startAt := call.Fields.RequiredText("start_at")
 	request, ignored := readCreation(call.Fields, kind)
-	request.Name = rooms.OptionalText(call.Fields, "name")
-	request.IdempotencyKey = call.IdempotencyKey
+	request.CreatorName = rooms.OptionalText(call.Fields, "name")
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
 	if request.StartAt, err = rooms.ParseLocalStart(startAt, s.api.Zone); err != nil {
 		return err
 	}
-	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request)
+	created, err := s.api.Rooms.Schedule(r.Context(), call.Project, request, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -76,12 +76,11 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 	}
 	defer end()
 	request, ignored := readCreation(call.Fields, kind)
-	request.Name = call.Fields.RequiredText("name")
-	request.IdempotencyKey = call.IdempotencyKey
+	request.CreatorName = call.Fields.RequiredText("name")
 	if err := call.Fields.Err(); err != nil {
 		return err
 	}
-	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request)
+	created, err := s.api.Rooms.CreateQuick(r.Context(), call.Project, request, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -91,7 +90,7 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 
 // readCreation reads the fields that every creation of this version has, and
 // names those that were sent and have no effect.
-func readCreation(o *httpx.Object, kind room.Type) (room.CreateRequest, rooms.IgnoredFields) {
+func readCreation(o *httpx.Object, kind room.Type) (room.Spec, rooms.IgnoredFields) {
 	request := rooms.ReadCommonFields(o, kind, (*httpx.Object).RequiredIntegerOrDigits)
 	request.ExternalUserID = rooms.OptionalText(o, "external_user_id")
 	request.LogoutURL = rooms.OptionalText(o, "logout_url")
@@ -99,9 +98,11 @@ func readCreation(o *httpx.Object, kind room.Type) (room.CreateRequest, rooms.Ig
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
 	if minutes := features.Integer("room_duration"); minutes != nil {
-		request.Duration = *minutes
+		request.Duration = rooms.Units(*minutes, time.Minute)
 	}
-	request.BreakoutRooms = features.Object("breakout_room_features").Integer("allowed_number_rooms")
+	if n := features.Object("breakout_room_features").Integer("allowed_number_rooms"); n != nil {
+		request.BreakoutRooms, request.NoBreakoutRooms = *n, *n == 0
+	}
 	return request, ignoredFields(metadata, features)
 }
 
@@ -118,12 +119,11 @@ func (s *Server) reschedule(call *rooms.Call) error {
 	}
 	defer end()
 	roomID := call.Fields.RequiredText("room_id")
-	request, ignored, err := s.readReschedule(call.Fields)
+	change, ignored, err := s.readReschedule(call.Fields)
 	if roomID, err = call.CheckRoomID(roomID, err); err != nil {
 		return err
 	}
-	request.IdempotencyKey = call.IdempotencyKey
-	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, request)
+	rescheduled, err := s.api.Rooms.Reschedule(ctx, call.Project, roomID, change, call.IdempotencyKey)
 	if err != nil {
 		return err
 	}
@@ -131,21 +131,21 @@ func (s *Server) reschedule(call *rooms.Call) error {
 	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, ignored)
 }
 
-func (s *Server) readReschedule(o *httpx.Object) (q room.RescheduleRequest, ignored rooms.IgnoredFields, err error) {
+func (s *Server) readReschedule(o *httpx.Object) (change room.SpecChange, ignored rooms.IgnoredFields, err error) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
-	q = room.RescheduleRequest{MaxParticipants: optionalNumber(o, "max_participants"),
-		EmptyTimeout: optionalNumber(o, "empty_timeout"), Name: o.Text("name"),
+	change = room.SpecChange{MaxParticipants: optionalNumber(o, "max_participants"),
+		EmptyTimeout: rooms.OptionalUnits(optionalNumber(o, "empty_timeout"), time.Second), CreatorName: o.Text("name"),
 		ExternalUserID: o.Text("external_user_id"), LogoutURL: o.Text("logout_url"), WebhookURL: o.Text("webhook_url"),
 		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"),
-		Duration:      features.Integer("room_duration"),
+		Duration:      rooms.OptionalUnits(features.Integer("room_duration"), time.Minute),
 		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
 	if startAt := o.Text("start_at"); startAt != nil {
-		q.StartAt, err = rooms.ParseLocalStart(*startAt, s.api.Zone)
+		change.StartAt, err = rooms.ParseLocalStart(*startAt, s.api.Zone)
 	}
 	ignored = ignoredFields(metadata, features)
 	ignored.Add(o, "", "client_room_id")
-	return q, ignored, err
+	return change, ignored, err
 }
 
 // optionalNumber reads an optional number, which may be a string of digits.

@@ -35,8 +35,8 @@ func validQuickFields(b *Fixture) map[string]any {
 func scheduleRoom(t testing.TB, b *Fixture) string {
 	t.Helper()
 	created, err := b.Rooms.Schedule(t.Context(), b.Project,
-		room.CreateRequest{Type: room.Video, StartAt: time.Now().Add(time.Hour),
-			MaxParticipants: 2, Title: "T"})
+		room.Spec{Type: room.Video, StartAt: time.Now().Add(time.Hour),
+			MaxParticipants: 2, Title: "T"}, nil)
 	Must(t, err)
 	return created.ID
 }

@@ -87,12 +87,12 @@ func (k *webhookFixture) waitForBody(id string) (body string) {
 // createRoom makes a room: scheduled for in an hour, or else open.
 func (k *webhookFixture) createRoom(scheduled bool, seats int) room.Created {
 	k.t.Helper()
-	q := room.CreateRequest{Type: room.Video, MaxParticipants: seats, Title: "Standup", Name: "Amina"}
+	q := room.Spec{Type: room.Video, MaxParticipants: seats, Title: "Standup", CreatorName: "Amina"}
 	create := k.LiveRooms.CreateQuick
 	if scheduled {
 		q.StartAt, q.ClientRoomID, create = k.Now.Add(time.Hour), "lesson "+storetest.NewID(), k.LiveRooms.Schedule
 	}
-	made, err := create(k.t.Context(), k.Project, q)
+	made, err := create(k.t.Context(), k.Project, q, nil)
 	Must(k.t, err)
 	return made
 }

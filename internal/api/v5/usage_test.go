@@ -26,9 +26,9 @@ type attendanceRow struct {
 func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time,
 	people []attendanceRow) {
 	t.Helper()
-	r := &room.Room{ID: newID(), ProjectID: projectID, Type: kind, State: room.Active, Title: "T", CreatorName: "A",
-		MaxParticipants: 1000,
-		EmptyTimeout:    time.Minute, Duration: time.Hour, CreatorLinkHash: "h", CreatedAt: created, OpenedAt: created}
+	r := &room.Room{ID: newID(), ProjectID: projectID, State: room.Active, CreatorLinkHash: "h", CreatedAt: created,
+		OpenedAt: created, Spec: room.Spec{Type: kind, Title: "T", CreatorName: "A", MaxParticipants: 1000,
+			EmptyTimeout: time.Minute, Duration: time.Hour}}
 	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
 		if err := b.db.InsertRoom(ctx, r); err != nil {
 			return err

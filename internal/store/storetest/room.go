@@ -17,21 +17,22 @@ func (s *suite) TestRoom(t *testing.T) {
 	ctx := context.Background()
 	for i, text := range trickyTexts {
 		full := &room.Room{
-			ID: NewID(), ProjectID: s.project.ID, ClientRoomID: NewID(), Type: room.Audio, State: room.Active,
-			EndReason: room.EndedDuration, Title: text, WelcomeMessage: text + "\n\r\n" + text, CreatorName: text,
-			MaxParticipants: 1000, EmptyTimeout: 86400 * time.Second, Duration: 1440 * time.Minute,
+			ID: NewID(), ProjectID: s.project.ID, State: room.Active, EndReason: room.EndedDuration,
+			Spec: room.Spec{Type: room.Audio, ClientRoomID: NewID(), StartAt: testTime(6), Title: text,
+				WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, ExternalUserID: text, LogoutURL: text,
+				WebhookURL: text, MaxParticipants: 1000, EmptyTimeout: 24 * time.Hour,
+				Duration: 1440 * time.Minute, BreakoutRooms: 16},
 			CreatorLinkHash: "hash", CreatorLinkRedeemedBy: "key hash", Session: i + 1, SessionLive: true,
 			EventSequence: 1 << 40, CreatedAt: testTime(1), OpenedAt: testTime(2), StartedAt: testTime(3),
-			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i), StartAt: testTime(6),
-			ExternalUserID: text, LogoutURL: text, WebhookURL: text, BreakoutRooms: 16,
+			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i),
 		}
 		s.insertRoom(t, full)
 		got, err := s.db.Room(ctx, full.ID)
 		requireEqual(t, got, err, full)
 	}
 	minimal := &room.Room{
-		ID: NewID(), ProjectID: s.project.ID, Type: room.Video, State: room.Open, MaxParticipants: 1,
-		CreatedAt: testTime(1),
+		ID: NewID(), ProjectID: s.project.ID, Spec: room.Spec{Type: room.Video, MaxParticipants: 1},
+		State: room.Open, CreatedAt: testTime(1),
 	}
 	for _, fresh := range []*room.Room{minimal, Room(s.project.ID)} {
 		s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, fresh) })

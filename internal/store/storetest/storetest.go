@@ -80,8 +80,9 @@ func Project(t testing.TB, db *store.Store) project.Project {
 // Room returns a new quick room, which is not in the database.
 func Room(projectID string) *room.Room {
 	return &room.Room{
-		ID: NewID(), ProjectID: projectID, Type: room.Video, State: room.Open, Title: "Title",
-		CreatorName: "Ada", MaxParticipants: 10, EmptyTimeout: 300 * time.Second, Duration: time.Hour,
+		ID: NewID(), ProjectID: projectID, State: room.Open,
+		Spec: room.Spec{Type: room.Video, Title: "Title", CreatorName: "Ada", MaxParticipants: 10,
+			EmptyTimeout: 5 * time.Minute, Duration: time.Hour},
 		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: testTime(0), OpenedAt: testTime(0), DueAt: testTime(300),
 	}
 }

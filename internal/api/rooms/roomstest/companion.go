@@ -261,7 +261,7 @@ func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
 
 // CheckReschedule reschedules a room and checks that it opens at the new time.
 func (h *MeetingFixture) CheckReschedule(t *testing.T) {
-	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
+	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)), nil)
 	Must(t, err)
 	before := h.eventTypes(t, created.ID)
 	at := h.Now.Add(3 * time.Hour).Truncate(time.Minute)
@@ -313,7 +313,7 @@ func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
 // can allow.
 func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
 	other, _ := h.CreateProject(t)
-	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}))
+	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}), nil)
 	Must(t, err)
 	id := h.CreateQuick(t)
 	post, get := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}),

@@ -219,7 +219,7 @@ func (h *MeetingFixture) send(t testing.TB, s request, change func(http.Header))
 // CheckErrors checks every documented response of every route.
 func (h *MeetingFixture) CheckErrors(t *testing.T) {
 	other, issued := h.CreateProject(t)
-	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}))
+	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}), nil)
 	Must(t, err)
 	for _, op := range h.operations() {
 		t.Run(strings.Trim(op.route, "/"), func(t *testing.T) {

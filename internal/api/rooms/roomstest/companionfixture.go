@@ -127,7 +127,7 @@ func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]
 // CreateScheduled creates a room that opens in an hour and returns its id.
 func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
 	t.Helper()
-	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)))
+	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)), nil)
 	Must(t, err)
 	return created.ID
 }
@@ -135,14 +135,14 @@ func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
 // CreateQuick creates an open room and returns its id.
 func (h *MeetingFixture) CreateQuick(t testing.TB) string {
 	t.Helper()
-	created, err := h.LiveRooms.CreateQuick(t.Context(), h.Project, h.roomRequest(time.Time{}))
+	created, err := h.LiveRooms.CreateQuick(t.Context(), h.Project, h.roomRequest(time.Time{}), nil)
 	Must(t, err)
 	return created.ID
 }
 
-func (h *MeetingFixture) roomRequest(startAt time.Time) room.CreateRequest {
-	return room.CreateRequest{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup",
-		WelcomeMessage: "Hello", Name: "Amina",
+func (h *MeetingFixture) roomRequest(startAt time.Time) room.Spec {
+	return room.Spec{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup",
+		WelcomeMessage: "Hello", CreatorName: "Amina",
 		ExternalUserID: "4711", WebhookURL: "https://example.org/hook"}
 }
 

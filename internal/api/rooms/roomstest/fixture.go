@@ -156,12 +156,16 @@ func AssertError(t testing.TB, resp *http.Response, status int, message string) 
 type FailingService struct{ Err error }
 
 // CreateQuick returns Err.
-func (f FailingService) CreateQuick(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
+func (f FailingService) CreateQuick(context.Context, project.Project, room.Spec, *room.IdempotencyKey) (
+	room.Created, error,
+) {
 	return room.Created{}, f.Err
 }
 
 // Schedule returns Err.
-func (f FailingService) Schedule(context.Context, project.Project, room.CreateRequest) (room.Created, error) {
+func (f FailingService) Schedule(context.Context, project.Project, room.Spec, *room.IdempotencyKey) (
+	room.Created, error,
+) {
 	return room.Created{}, f.Err
 }
 
@@ -194,7 +198,7 @@ func (f FailingService) Invite(context.Context, project.Project, string, room.In
 }
 
 // Reschedule returns Err.
-func (f FailingService) Reschedule(context.Context, project.Project, string, room.RescheduleRequest) (
+func (f FailingService) Reschedule(context.Context, project.Project, string, room.SpecChange, *room.IdempotencyKey) (
 	room.Created, error,
 ) {
 	return room.Created{}, f.Err
