@@ -126,8 +126,7 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 3, BreakoutRooms: 1})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 3, BreakoutRooms: 1})
 	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	h.openBreakout(t, id)
 	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
@@ -153,8 +152,7 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
 	a := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
 	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
@@ -180,8 +178,7 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
 	old := h.enter(t, id, guest(2), "PA_2")
 	h.openBreakout(t, id)
 	h.enter(t, id, guest(2), "PA_3")
@@ -202,11 +199,8 @@ func TestBreakouts_Permissions(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
-	h.enter(t, id, host(1, link), "PA_1")
-	co := guest(2)
-	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	h.enter(t, id, co, "PA_2")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
+	co, _ := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
 	other := h.enter(t, id, guest(3), "PA_3")
 	h.leave(h.enter(t, id, guest(4), "PA_4"), "PA_4", room.LeftByChoice)
 	open := func(key string) error {
@@ -254,11 +248,8 @@ func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
-	ada := h.enter(t, id, host(1, link), "PA_1")
-	co := guest(2)
-	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	second := h.enter(t, id, co, "PA_2")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
+	co, second := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
 	const sentence = "a co-host may not do this to a host"
 	_, err := h.OpenBreakouts(ctx, id, co.SeatKey,
 		room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
@@ -278,8 +269,7 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx, limit := t.Context(), 16
-	id, link := h.create(t, room.Spec{MaxParticipants: 5, BreakoutRooms: limit})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: limit})
 	names := make([]string, limit)
 	for i := range names {
 		names[i] = "Room"

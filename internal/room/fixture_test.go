@@ -76,6 +76,23 @@ func (h *fixture) create(t testing.TB, q room.Spec) (id, link string) {
 	return created.ID, link
 }
 
+// startRoom creates a room, which its host enters with browser 1.
+func (h *fixture) startRoom(t testing.TB, q room.Spec) (id string, a room.Admission) {
+	t.Helper()
+	id, link := h.create(t, q)
+	return id, h.enter(t, id, host(1, link), "PA_1")
+}
+
+// enterInvited enters with a browser and a new link.
+func (h *fixture) enterInvited(t testing.TB, roomID string, browser int, q room.Invitation) (
+	room.JoinRequest, room.Admission,
+) {
+	t.Helper()
+	v := guest(browser)
+	v.LinkToken = h.invite(t, roomID, q)
+	return v, h.enter(t, roomID, v, fmt.Sprint("PA_", browser))
+}
+
 // enter reserves a seat and connects.
 func (h *fixture) enter(t testing.TB, roomID string, v room.JoinRequest, connection string) room.Admission {
 	t.Helper()

@@ -11,11 +11,21 @@ import (
 	"parley/internal/room"
 )
 
-// raisedHands returns the raised hands in the metadata of a session.
-func (e *fakeMedia) raisedHands(session string) []string {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	return e.metadata[session].Hands
+// assertHands fails unless these hands are raised in the metadata of a session.
+func (h *fixture) assertHands(t *testing.T, session, when string, want ...string) {
+	t.Helper()
+	h.engine.mu.Lock()
+	defer h.engine.mu.Unlock()
+	if got := h.engine.metadata[session].Hands; !slices.Equal(got, want) {
+		t.Errorf("%s: hands of %q, want %q", when, got, want)
+	}
+}
+
+func (h *fixture) raiseHand(t *testing.T, roomID string, browser int) {
+	t.Helper()
+	if err := h.RaiseHand(t.Context(), roomID, guest(browser).SeatKey); err != nil {
+		t.Error(err)
+	}
 }
 
 // A hand that is raised again is the last; a hand that is already raised keeps its
@@ -24,48 +34,39 @@ func TestRaiseHand_Order(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Spec{MaxParticipants: 40})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 40})
 	var people []room.Admission
 	for n := 2; n <= 4; n++ {
 		people = append(people, h.enter(t, id, guest(n), "PA_"+guest(n).Name))
 	}
 	ben, chen, dora := people[0].Seat.ID, people[1].Seat.ID, people[2].Seat.ID
-	assertHands := func(want ...string) {
-		t.Helper()
-		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
-			t.Errorf("hands of %q, want %q", got, want)
-		}
-	}
 	check := func(err error) {
 		t.Helper()
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
-	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	check(h.RaiseHand(ctx, id, guest(2).SeatKey))
-	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	check(h.RaiseHand(ctx, id, guest(3).SeatKey))
-	assertHands(dora, ben, chen)
+	h.raiseHand(t, id, 4)
+	h.raiseHand(t, id, 2)
+	h.raiseHand(t, id, 4)
+	h.raiseHand(t, id, 3)
+	h.assertHands(t, ada.SessionID, "raised", dora, ben, chen)
 	check(h.LowerHand(ctx, id, guest(4).SeatKey, ""))
 	check(h.LowerHand(ctx, id, guest(4).SeatKey, dora))
-	check(h.RaiseHand(ctx, id, guest(4).SeatKey))
-	assertHands(ben, chen, dora)
+	h.raiseHand(t, id, 4)
+	h.assertHands(t, ada.SessionID, "raised again", ben, chen, dora)
 
 	// Only hosts and co-hosts may lower the hands of others.
-	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host",
-		"only a host or co-host may do this")
-	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host",
-		"only a host or co-host may do this")
+	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", notHost)
 	assertError(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found",
 		"there is no such seat")
 	assertError(t, h.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
-	assertHands(ben, chen, dora)
+	h.assertHands(t, ada.SessionID, "refused", ben, chen, dora)
 	check(h.LowerHand(ctx, id, guest(1).SeatKey, chen))
-	assertHands(ben, dora)
+	h.assertHands(t, ada.SessionID, "lowered by the host", ben, dora)
 	check(h.LowerHands(ctx, id, guest(1).SeatKey))
-	assertHands()
+	h.assertHands(t, ada.SessionID, "all lowered")
 
 	// If all raise their hands at once, the last metadata contain all hands.
 	for n := 11; n <= 40; n++ {
@@ -73,11 +74,7 @@ func TestRaiseHand_Order(t *testing.T) {
 	}
 	var raising sync.WaitGroup
 	for n := 11; n <= 40; n++ {
-		raising.Go(func() {
-			if err := h.RaiseHand(ctx, id, guest(n).SeatKey); err != nil {
-				t.Error(err)
-			}
-		})
+		raising.Go(func() { h.raiseHand(t, id, n) })
 	}
 	raising.Wait()
 	seats, err := h.db.RaisedHands(ctx, id)
@@ -90,7 +87,7 @@ func TestRaiseHand_Order(t *testing.T) {
 			t.Errorf("hand %d has number %d", i, seat.HandOrder)
 		}
 	}
-	assertHands(want...)
+	h.assertHands(t, ada.SessionID, "all raised", want...)
 }
 
 // A hand stays raised while its participant reconnects, also after a restart, and is
@@ -99,49 +96,36 @@ func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Spec{MaxParticipants: 9})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 9})
 	ben := h.enter(t, id, guest(2), "PA_2")
-	assertHands := func(when string, want ...string) {
-		t.Helper()
-		if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, want) {
-			t.Errorf("%s: hands of %q, want %q", when, got, want)
-		}
-	}
-	raise := func() {
-		t.Helper()
-		if err := h.RaiseHand(ctx, id, guest(2).SeatKey); err != nil {
-			t.Fatal(err)
-		}
-	}
-	raise()
+	h.raiseHand(t, id, 2)
 	h.leave(ben, "PA_2", room.LeftLost)
-	assertHands("lost", ben.Seat.ID)
+	h.assertHands(t, ada.SessionID, "lost", ben.Seat.ID)
 	h.clock.advance(20 * time.Second)
 	h.enter(t, id, guest(2), "PA_3")
-	assertHands("back", ben.Seat.ID)
+	h.assertHands(t, ada.SessionID, "back", ben.Seat.ID)
 	h.restart()
 	if err := h.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	assertHands("restarted", ben.Seat.ID)
-	h.enter(t, id, host(1, link), "PA_4")
+	h.assertHands(t, ada.SessionID, "restarted", ben.Seat.ID)
+	h.enter(t, id, guest(1), "PA_4")
 	ben = h.enter(t, id, guest(2), "PA_5")
-	assertHands("back again", ben.Seat.ID)
+	h.assertHands(t, ada.SessionID, "back again", ben.Seat.ID)
 	h.leave(ben, "PA_5", room.LeftByChoice)
-	assertHands("left")
+	h.assertHands(t, ada.SessionID, "left")
 	h.enter(t, id, guest(2), "PA_6")
-	assertHands("another visit")
+	h.assertHands(t, ada.SessionID, "another visit")
 
 	// The hand is lowered when a held seat is released.
-	raise()
+	h.raiseHand(t, id, 2)
 	h.leave(ben, "PA_6", room.LeftLost)
 	h.clock.advance(31 * time.Second)
 	h.enter(t, id, guest(2), "PA_7")
-	assertHands("too late")
-	raise()
+	h.assertHands(t, ada.SessionID, "too late")
+	h.raiseHand(t, id, 2)
 	h.leave(ben, "PA_7", room.LeftRemoved)
-	assertHands("removed")
+	h.assertHands(t, ada.SessionID, "removed")
 }
 
 // A raised hand is visible only in its own room or breakout room.
@@ -149,40 +133,27 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
 	ben := h.enter(t, id, guest(2), "PA_2")
 	chen := h.enter(t, id, guest(3), "PA_3")
 	for n := 2; n <= 3; n++ {
-		if err := h.RaiseHand(ctx, id, guest(n).SeatKey); err != nil {
-			t.Fatal(err)
-		}
+		h.raiseHand(t, id, n)
 	}
 	h.openBreakout(t, id, ben)
-	if got := h.engine.raisedHands(ada.SessionID); !slices.Equal(got, []string{chen.Seat.ID}) {
-		t.Errorf("in the room after the move: %q", got)
-	}
+	h.assertHands(t, ada.SessionID, "in the room after the move", chen.Seat.ID)
 	ben = h.enter(t, id, guest(2), "PA_4")
-	if err := h.RaiseHand(ctx, id, guest(2).SeatKey); err != nil {
-		t.Fatal(err)
-	}
+	h.raiseHand(t, id, 2)
 	// LowerHands affects only the host's own session.
 	if err := h.LowerHands(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	if got := h.engine.raisedHands(ada.SessionID); len(got) > 0 {
-		t.Errorf("in the room: %q", got)
-	}
-	if got := h.engine.raisedHands(ben.SessionID); !slices.Equal(got, []string{ben.Seat.ID}) {
-		t.Errorf("in the breakout room: %q", got)
-	}
+	h.assertHands(t, ada.SessionID, "in the room")
+	h.assertHands(t, ben.SessionID, "in the breakout room", ben.Seat.ID)
 	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(2), "PA_5")
-	if got := h.engine.raisedHands(ada.SessionID); len(got) > 0 {
-		t.Errorf("after closing the breakout rooms: %q", got)
-	}
+	h.assertHands(t, ada.SessionID, "after closing the breakout rooms")
 }
 
 // A reaction is sent to the participant's own session, with the participant's
@@ -257,8 +228,7 @@ func TestReact(t *testing.T) {
 func TestReact_RoomRateLimit(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	id, link := h.create(t, room.Spec{MaxParticipants: 40})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 40})
 	shown, refusals := 0, 0
 	for n := 2; n <= 20; n++ {
 		h.enter(t, id, guest(n), "PA_"+guest(n).Name)

@@ -21,16 +21,11 @@ func TestModeration_Permissions(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.HiddenParticipants = true
-	id, link := h.create(t, room.Spec{MaxParticipants: 6})
-	ada := h.enter(t, id, host(1, link), "PA_1")
-	co := guest(2)
-	co.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	h.enter(t, id, co, "PA_2")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 6})
+	co, _ := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
 	ben := h.enter(t, id, guest(3), "PA_3")
 	h.enter(t, id, guest(4), "PA_4")
-	spy := guest(5)
-	spy.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
-	hidden := h.enter(t, id, spy, "PA_5")
+	_, hidden := h.enterInvited(t, id, 5, room.Invitation{Role: room.Guest, Hidden: true})
 
 	on := true
 	actions := map[string]func(key, identity string) error{
@@ -84,8 +79,7 @@ func TestRemove(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 6})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 6})
 	personal := h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"})
 	v := guest(2)
 	v.LinkToken = personal
@@ -176,8 +170,7 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	h := newFixture(t)
 	ctx := context.Background()
 	h.project.Settings.Locks = project.Locks{Chat: true}
-	id, link := h.create(t, room.Spec{MaxParticipants: 6})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 6})
 	ben := h.enter(t, id, guest(2), "PA_2")
 	permissions := func(a room.Admission) grantedPermissions { return h.engine.permissions[a.SessionID+" "+a.Seat.ID] }
 
@@ -223,8 +216,7 @@ func TestMute(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 6})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 6})
 	ben, chen := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
 	gone := h.enter(t, id, guest(4), "PA_4")
 	h.leave(gone, "PA_4", room.LeftByChoice)
@@ -267,8 +259,7 @@ func TestSetRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 6})
-	ada := h.enter(t, id, host(1, link), "PA_1")
+	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 6})
 	ben := h.enter(t, id, guest(2), "PA_2")
 	co := guest(3)
 	co.LinkToken, co.ExpectedRole = h.invite(t, id, room.Invitation{Role: room.CoHost, ExpiresIn: 60}), room.CoHost

@@ -263,8 +263,7 @@ func TestInviteAsHost(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 200})
-	h.enter(t, id, host(1, link), "PA_1")
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 200})
 	h.enter(t, id, guest(2), "PA_2")
 	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	made := func(key string, role room.Role) string {
