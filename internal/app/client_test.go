@@ -12,6 +12,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/key"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // client is the Go client with the credentials of the quickstart file.
@@ -114,7 +115,7 @@ func TestClient_EveryRoute(t *testing.T) {
 	if limits, err := c.Limits(ctx); err != nil || len(limits.Entitlements) != 3 {
 		t.Errorf("limits: %+v %v", limits, err)
 	}
-	eventually(t, "the calls are listed", func() bool {
+	testkit.Eventually(t, "the calls are listed", func() bool {
 		list, err := c.Requests(ctx, client.RequestsQuery{Limit: 10})
 		return err == nil && len(list.Items) >= 4
 	})

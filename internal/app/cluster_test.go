@@ -24,6 +24,7 @@ import (
 	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 // A process can run only one media engine, so the second node is this test
@@ -79,7 +80,7 @@ func runProcess(text string) error {
 type process struct {
 	t   *testing.T
 	url string
-	log *syncBuffer
+	log *testkit.Buffer
 }
 
 func startProcess(t *testing.T, p processConfig) *process {
@@ -88,7 +89,7 @@ func startProcess(t *testing.T, p processConfig) *process {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := &process{t: t, log: &syncBuffer{}}
+	n := &process{t: t, log: &testkit.Buffer{}}
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
 	cmd.Stderr = n.log
@@ -114,7 +115,7 @@ func startProcess(t *testing.T, p processConfig) *process {
 		n.url, _ = strings.CutPrefix(lines.Text(), "Parley runs at ")
 	}
 	go func() { _, _ = io.Copy(io.Discard, stdout) }()
-	eventually(t, "the process serves", func() bool {
+	testkit.Eventually(t, "the process serves", func() bool {
 		status, _ := n.health()
 		return status == http.StatusOK
 	})
@@ -235,7 +236,7 @@ func startTwoNodes(t *testing.T) (*testCluster, *clustertest.Redis) {
 	p := processConfig{DatabaseURL: storetest.Postgres(t), RedisURL: redis.URL(), MasterKey: seal.NewKey().Reveal()}
 	n := &testCluster{t: t}
 	for _, at := range []**process{&n.a, &n.b} {
-		p.DataDir, p.UDPPort = t.TempDir(), freeUDPPort(t)
+		p.DataDir, p.UDPPort = t.TempDir(), testkit.FreeUDPPort(t)
 		*at = startProcess(t, p)
 		if n.ProjectID == "" {
 			var err error
@@ -406,7 +407,7 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 	refused := func(redisURL, want string) {
 		t.Helper()
 		cfg := p.config()
-		cfg.RedisURL, cfg.DataDir, cfg.RTCUDPPort = seal.Secret(redisURL), t.TempDir(), freeUDPPort(t)
+		cfg.RedisURL, cfg.DataDir, cfg.RTCUDPPort = seal.Secret(redisURL), t.TempDir(), testkit.FreeUDPPort(t)
 		a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err == nil {
 			a.Close()
@@ -416,7 +417,7 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 		}
 	}
 	first := p
-	first.DataDir, first.UDPPort = t.TempDir(), freeUDPPort(t)
+	first.DataDir, first.UDPPort = t.TempDir(), testkit.FreeUDPPort(t)
 	t.Run("one without Redis is alone", func(t *testing.T) {
 		startProcess(t, first)
 		refused("",
@@ -433,7 +434,7 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; "+
 				"to run several processes, give each the same --redis-url")
 		cfg := p.config()
-		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), freeUDPPort(t)
+		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), testkit.FreeUDPPort(t)
 		if _, err := Reseal(t.Context(), cfg); err == nil ||
 			err.Error() != "--database-url: another Parley is running on this database: stop it first" {
 			t.Errorf("reseal: %v", err)

@@ -13,19 +13,20 @@ import (
 	"time"
 
 	"parley/internal/refusal"
+	"parley/internal/testkit"
 )
 
 // serveLimited serves a handler on 127.0.0.1 with connection limits and returns
 // its address.
 func serveLimited(t *testing.T, h http.Handler, most, perAddress int,
-	trusted ...string) (address string, log *syncBuffer) {
+	trusted ...string) (address string, log *testkit.Buffer) {
 	t.Helper()
 	return serveLimitedWithin(t, h, writeTimeout, most, perAddress, trusted...)
 }
 
 // serveLimitedWithin is serveLimited with a write timeout of its own.
 func serveLimitedWithin(t *testing.T, h http.Handler, timeout time.Duration, most, perAddress int,
-	trusted ...string) (address string, log *syncBuffer) {
+	trusted ...string) (address string, log *testkit.Buffer) {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -35,7 +36,7 @@ func serveLimitedWithin(t *testing.T, h http.Handler, timeout time.Duration, mos
 	for _, p := range trusted {
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
-	log = &syncBuffer{}
+	log = &testkit.Buffer{}
 	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)),
 		time.Now))
 	c.writeTimeout = timeout
@@ -111,7 +112,7 @@ func TestLimitListener_AddressLimit(t *testing.T) {
 		t.Errorf("the log: %q", log.String())
 	}
 	close(until)
-	eventually(t, "a place is free",
+	testkit.Eventually(t, "a place is free",
 		func() bool { status, _ := getStatus(address, "/", time.Second); return status == http.StatusOK })
 }
 
@@ -136,7 +137,7 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 		_, err := getStatus(address, "/", 10*time.Second)
 		done <- err
 	}()
-	eventually(t, "the sixth waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
+	testkit.Eventually(t, "the sixth waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
 	close(until)
 	if err := <-done; err != nil {
 		t.Errorf("who waited: %v", err)
@@ -173,7 +174,7 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a reader that does not read is held")
 	}
-	eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), "kind=slow_readers") })
+	testkit.Eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), "kind=slow_readers") })
 
 	res, err := http.Get("http://" + address)
 	if err != nil {

@@ -3,11 +3,13 @@ package app
 import (
 	"log/slog"
 	"os"
-	"parley/internal/quickstart"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
+
+	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 func TestMakeFilesPrivate(t *testing.T) {
@@ -22,7 +24,7 @@ func TestMakeFilesPrivate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	log := &syncBuffer{}
+	log := &testkit.Buffer{}
 	if err := MakeFilesPrivate(dir, slog.New(slog.NewTextHandler(log, nil))); err != nil {
 		t.Fatal(err)
 	}

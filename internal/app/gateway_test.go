@@ -16,6 +16,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/testkit"
 )
 
 // signedGet sends a signed call of version 5 on a connection of its own, with
@@ -104,7 +105,7 @@ func TestGateway(t *testing.T) {
 	})
 	t.Run("listed within a second, and nothing secret", func(t *testing.T) {
 		marked, _ := s.signedGet("/api/v5/usage?secret=" + s.GatewaySecret)
-		eventually(t, "the call is listed", func() bool {
+		testkit.Eventually(t, "the call is listed", func() bool {
 			answer, body := s.signedGet("/api/v5/requests?limit=100")
 			if strings.Contains(body, s.APIKey) || strings.Contains(body, s.GatewaySecret) {
 				t.Fatal("a secret is listed")
@@ -211,7 +212,7 @@ func TestGateway_RateLimits(t *testing.T) {
 	if statuses[401] < failedAuthenticationsPerMinute || statuses[429] < 10 {
 		t.Errorf("failed: %v", statuses)
 	}
-	eventually(t, "valid calls pass", func() bool {
+	testkit.Eventually(t, "valid calls pass", func() bool {
 		answer, body := s.signedGet("/api/v5/requests")
 		return answer.StatusCode == 200 && json.Valid([]byte(body))
 	})

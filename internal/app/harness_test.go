@@ -7,15 +7,14 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync"
 	"testing"
-	"time"
 
 	"parley/client/sign"
 	"parley/internal/config"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // server is the whole service in this process, on free ports of 127.0.0.1. A
@@ -25,8 +24,8 @@ type server struct {
 	t    testing.TB
 	app  *App
 	cfg  config.Config
-	log  *syncBuffer
-	out  *syncBuffer
+	log  *testkit.Buffer
+	out  *testkit.Buffer
 	stop func() error // stops it in good order, once
 	quickstart.File
 }
@@ -35,11 +34,11 @@ type server struct {
 func startServer(t testing.TB, change func(*config.Config)) *server {
 	t.Helper()
 	cfg := config.Default()
-	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), freeUDPPort(t)
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), testkit.FreeUDPPort(t)
 	if change != nil {
 		change(&cfg)
 	}
-	s := &server{t: t, cfg: cfg, log: &syncBuffer{}, out: &syncBuffer{}}
+	s := &server{t: t, cfg: cfg, log: &testkit.Buffer{}, out: &testkit.Buffer{}}
 	var err error
 	s.app, err = New(t.Context(), cfg,
 		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -58,7 +57,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	eventually(t, "healthy", func() bool {
+	testkit.Eventually(t, "healthy", func() bool {
 		answer, err := http.Get("http://" + s.app.listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
@@ -114,44 +113,4 @@ func (s *server) do(r *http.Request, out any) int {
 		}
 	}
 	return answer.StatusCode
-}
-
-// syncBuffer is a buffer for logs that is safe for concurrent use.
-type syncBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.b.String()
-}
-
-func freeUDPPort(t testing.TB) int {
-	t.Helper()
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port
-}
-
-// eventually waits until a condition becomes true.
-func eventually(t testing.TB, what string, holds func() bool) {
-	t.Helper()
-	deadline := time.Now().Add(15 * time.Second)
-	for !holds() {
-		if time.Now().After(deadline) {
-			t.Fatalf("never came true: %s", what)
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
 }

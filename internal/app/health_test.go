@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"parley/internal/config"
+	"parley/internal/testkit"
 )
 
 // TestHealth_FullDisk checks that a database that answers but cannot write is
@@ -43,7 +44,7 @@ func TestHealth_FullDisk(t *testing.T) {
 		_, err = f.Write(make([]byte, 4096))
 	}
 	_ = f.Close()
-	eventually(t, "the full disk is noticed", func() bool {
+	testkit.Eventually(t, "the full disk is noticed", func() bool {
 		status, body := health()
 		return status == 503 && strings.Contains(body, `"database":"read_only"`) &&
 			strings.Contains(body, `"status":"unavailable"`)

@@ -14,6 +14,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/testkit"
 )
 
 func TestApp_StopFinishesRequests(t *testing.T) {
@@ -37,12 +38,12 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the request is being read", func() bool { return counted() != before })
+	testkit.Eventually(t, "the request is being read", func() bool { return counted() != before })
 
 	stopped := make(chan error, 1)
 	began := time.Now()
 	go func() { stopped <- s.stop() }()
-	eventually(t, "new work is refused", func() bool {
+	testkit.Eventually(t, "new work is refused", func() bool {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()
@@ -146,7 +147,7 @@ func TestNew_InvalidSettings(t *testing.T) {
 		"data dir": {func(c *config.Config) { c.DataDir = "/proc/nowhere" }, "--data-dir"},
 	} {
 		cfg := config.Default()
-		cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), freeUDPPort(t)
+		cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), testkit.FreeUDPPort(t)
 		tc.change(&cfg)
 		_, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hidden") {

@@ -9,6 +9,7 @@ import (
 	"parley/client"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // TestMeeting_RunByBackend runs a meeting with real participants on the whole
@@ -50,13 +51,13 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	}
 	enter("Amina", opened.FinalLink, hostKey)
 	bela := enter("Bela", personal, guestKey)
-	eventually(t, "both are in", func() bool {
+	testkit.Eventually(t, "both are in", func() bool {
 		active, err := c.ActiveRoom(ctx, id)
 		return err == nil && active.Info.JoinedParticipants == 2 && active.Participants[1].Identity == "4712" &&
 			active.Participants[0].Metadata.IsAdmin && active.Participants[1].SID == bela.SID()
 	})
 	bela.Leave()
-	eventually(t, "one has left", func() bool {
+	testkit.Eventually(t, "one has left", func() bool {
 		active, err := c.ActiveRoom(ctx, id)
 		return err == nil && active.Info.JoinedParticipants == 1
 	})

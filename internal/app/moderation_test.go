@@ -12,6 +12,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // TestModeration_EnforcedByServer checks that decisions of a host apply to
@@ -75,7 +76,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		}
 	}
 	of := func(a joinResponse) map[string]any { return map[string]any{"identity": a.Identity} }
-	eventually(t, "both are written down", func() bool {
+	testkit.Eventually(t, "both are written down", func() bool {
 		who, err := s.app.rooms.Get(ctx, id)
 		return err == nil && who.State == room.Active
 	})
@@ -101,7 +102,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 	}
 
 	done("/locks", hostKey, locked)
-	eventually(t, "the microphone is taken out", func() bool { return ben.Unpublished("mic") })
+	testkit.Eventually(t, "the microphone is taken out", func() bool { return ben.Unpublished("mic") })
 	if err := ben.Publish(ctx, "again", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
 		t.Errorf("a locked microphone: %v", err)
 	}
@@ -109,7 +110,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		t.Error(err)
 	}
 	done("/role", hostKey, map[string]any{"identity": guest.Identity, "role": "cohost"})
-	eventually(t, "ben is a co-host", func() bool {
+	testkit.Eventually(t, "ben is a co-host", func() bool {
 		seen, there := amina.RemoteParticipant(guest.Identity)
 		return there && seen.Attributes["role"] == "cohost"
 	})

@@ -11,6 +11,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 // maxResponseTime is the second in which every request is answered, with room
@@ -78,7 +79,7 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		name     string
 		from, to func(testing.TB)
 	}{{"stopped", cluster.Stop, cluster.Start}, {"frozen", cluster.Freeze, cluster.Thaw}} {
-		eventually(t, "all is well", well)
+		testkit.Eventually(t, "all is well", well)
 		outage.from(t)
 		for _, c := range calls {
 			answer, took := ask(c.method, c.path, c.body)
@@ -92,5 +93,5 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		}
 		outage.to(t)
 	}
-	eventually(t, "all is well again", well)
+	testkit.Eventually(t, "all is well again", well)
 }

@@ -14,6 +14,7 @@ import (
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // TestQuickstart_UpdatedAfterRotation checks that the file is updated after
@@ -170,7 +171,7 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
 	go func() { s.app.runJanitor(ctx); close(done) }()
-	eventually(t, "the file is current", func() bool {
+	testkit.Eventually(t, "the file is current", func() bool {
 		q, err := quickstart.Read(s.cfg.DataDir)
 		return err == nil && q.APIKey != s.APIKey
 	})

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/client/sign"
+	"parley/internal/testkit"
 )
 
 // TestScheduledRoom_OpensAtStartTime checks that a scheduled room opens
@@ -33,7 +34,7 @@ func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 		refused.Error.Code != "room_not_open" {
 		t.Fatalf("%d %+v", status, refused)
 	}
-	eventually(t, "the room is open", func() bool {
+	testkit.Eventually(t, "the room is open", func() bool {
 		var now struct{ State string }
 		return s.postJSON(preview, map[string]any{}, &now) == 200 && now.State == "open"
 	})
@@ -49,7 +50,7 @@ func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 		time.Now().Add(5*time.Second).UTC().Format("2006-01-02T15:04"))
 	_, token, _ := strings.Cut(created.FinalLink, "#t=")
 	var host joinResponse
-	eventually(t, "the host is in", func() bool {
+	testkit.Eventually(t, "the host is in", func() bool {
 		return s.postJSON("/api/join/rooms/"+created.RoomID+"/seats",
 			map[string]any{"name": "Host", "seat_key": hostKey, "link": token}, &host) == 200
 	})

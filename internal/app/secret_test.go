@@ -19,6 +19,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/config"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // secretTracker makes calls and remembers every secret that they create, with
@@ -280,7 +281,7 @@ func (s *secretTracker) readGateway() {
 	s.call("v5, unsigned", http.MethodGet, "/api/v5/keys", nil,
 		s.misplacedCredentials(http.Header{"Api-Key": {s.APIKey}, "Key": {s.APIKey}}))
 	n := 0
-	eventually(s.t, "the refused calls are listed", func() bool {
+	testkit.Eventually(s.t, "the refused calls are listed", func() bool {
 		n++
 		name := fmt.Sprintf("v5 requests, %d", n)
 		read(name, "/api/v5/requests?limit=100", s.GatewaySecret)

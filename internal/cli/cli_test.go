@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
-			port, err := freeUDPPort()
+			port, err := testkit.PickUDPPort()
 			e.Setenv("PARLEY_RTC_UDP_PORT", fmt.Sprint(port))
 			e.Setenv("PARLEY_LISTEN", "127.0.0.1:0")
 			e.Setenv("PARLEY_DATA_DIR", e.WorkDir+"/data")
@@ -105,15 +105,6 @@ func extractReadmeExample(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}
 	ts.Fatalf("no example in the README begins with %q", args[1])
-}
-
-func freeUDPPort() (int, error) {
-	c, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = c.Close() }()
-	return c.LocalAddr().(*net.UDPAddr).Port, nil
 }
 
 func TestExitStatus(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 const (
@@ -23,7 +24,7 @@ const (
 
 // startListen runs the command with a secret from the quickstart file, and
 // returns its address, its output and a function that ends it.
-func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, end func() (status int, errs string)) {
+func startListen(t *testing.T, flags ...string) (url string, out *testkit.Buffer, end func() (status int, errs string)) {
 	t.Helper()
 	dir := t.TempDir()
 	raw, err := json.Marshal(quickstart.File{ProjectID: "P", ProjectSecret: oldSecret})
@@ -34,8 +35,8 @@ func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, en
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	out = &syncBuffer{}
-	var errs syncBuffer
+	out = &testkit.Buffer{}
+	var errs testkit.Buffer
 	ended := make(chan int, 1)
 	go func() {
 		ended <- Main(ctx, append([]string{"webhook", "listen", "--listen", "127.0.0.1:0", "--data-dir", dir},
@@ -43,15 +44,13 @@ func startListen(t *testing.T, flags ...string) (url string, out *syncBuffer, en
 	}()
 	t.Cleanup(stop)
 	greeting := regexp.MustCompile(`webhooks at (http://127\.0\.0\.1:\d+/) until`)
-	for deadline := time.Now().Add(20 * time.Second); url == "" &&
-		time.Now().Before(deadline); time.Sleep(2 * time.Millisecond) {
-		if m := greeting.FindStringSubmatch(errs.String()); m != nil {
+	testkit.Eventually(t, "the command prints its URL", func() bool {
+		m := greeting.FindStringSubmatch(errs.String())
+		if m != nil {
 			url = m[1]
 		}
-	}
-	if url == "" {
-		t.Fatalf("it does not listen: %s", errs.String())
-	}
+		return m != nil
+	})
 	return url, out, func() (int, string) {
 		stop()
 		return <-ended, errs.String()
@@ -105,7 +104,7 @@ func (w testWebhook) send(t *testing.T, url string) (status int) {
 }
 
 // readReports parses the JSON lines of the output.
-func readReports(t *testing.T, out *syncBuffer) (all []webhookReport) {
+func readReports(t *testing.T, out *testkit.Buffer) (all []webhookReport) {
 	t.Helper()
 	for line := range strings.Lines(out.String()) {
 		var a webhookReport

@@ -6,16 +6,17 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"parley/internal/api/manage"
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // scriptCommands are the commands of our scripts in addition to those of
@@ -77,12 +78,9 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 
 // freePort stores a free TCP port in a variable.
 func freePort(ts *testscript.TestScript, _ bool, args []string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := testkit.PickTCPPort()
 	ts.Check(err)
-	_, port, err := net.SplitHostPort(l.Addr().String())
-	ts.Check(err)
-	ts.Check(l.Close())
-	ts.Setenv(args[0], port)
+	ts.Setenv(args[0], strconv.Itoa(port))
 }
 
 // retryUntilSuccess runs a program repeatedly until it succeeds.

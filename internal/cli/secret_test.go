@@ -7,10 +7,10 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"parley/internal/quickstart"
+	"parley/internal/testkit"
 )
 
 // TestCommands_NoSecretExposed runs every command against a server with debug
@@ -19,16 +19,12 @@ import (
 // files of the data directory.
 func TestCommands_NoSecretExposed(t *testing.T) {
 	dir := t.TempDir()
-	port, err := freeUDPPort()
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, stop := context.WithCancel(context.Background())
-	var log, greeting syncBuffer
+	var log, greeting testkit.Buffer
 	stopped := make(chan int, 1)
 	go func() {
 		stopped <- Main(ctx, []string{"serve", "--no-supervise", "--demo", "--data-dir", dir, "--listen", "127.0.0.1:0",
-			"--rtc-udp-port", fmt.Sprint(port), "--log-level", "debug"}, nil, &greeting, &log)
+			"--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t)), "--log-level", "debug"}, nil, &greeting, &log)
 	}()
 	t.Cleanup(stop)
 	q := awaitQuickstart(t, dir)
@@ -168,22 +164,4 @@ func awaitQuickstart(t *testing.T, dir string) quickstart.File {
 		t.Fatal("the server never became healthy")
 	}
 	return q
-}
-
-// syncBuffer is a buffer that is safe for concurrent use.
-type syncBuffer struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (b *syncBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *syncBuffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }

@@ -12,6 +12,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 	"parley/internal/webhook"
 )
 
@@ -41,7 +42,7 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				}
 				h.advance(d * 24 / 100)
 			}
-			eventually(t, fmt.Sprintf("attempt %d is written down", i+1),
+			testkit.Eventually(t, fmt.Sprintf("attempt %d is written down", i+1),
 				func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
 		}
 		d, attempts := h.waitForState(ids[0], webhook.Failed)
@@ -106,7 +107,7 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 				r := newReceiver(t, tc.answer)
 				h.run(h.sender)
 				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-				eventually(t, "an attempt is written down", func() bool {
+				testkit.Eventually(t, "an attempt is written down", func() bool {
 					d, _ := h.delivery(id)
 					return d.Attempts == 1
 				})
@@ -137,7 +138,7 @@ func TestDelivery_RetryAfter(t *testing.T) {
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		tried := func(n int) {
 			t.Helper()
-			eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
+			testkit.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
 		}
 		tried(1)
 		h.advance(59 * time.Minute)
@@ -213,7 +214,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 		}
 		r.waitForMessages(t, 12)
 		var target webhook.Target
-		eventually(t, "the target is paused", func() bool {
+		testkit.Eventually(t, "the target is paused", func() bool {
 			h.advance(10 * time.Minute)
 			h.waitForSweep()
 			all, err := h.Targets(t.Context(), h.project.ID)
@@ -288,7 +289,7 @@ func TestReplay(t *testing.T) {
 		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
 		h.enqueueEvents(other, r.URL, event.RoomOpened)
 		sent := r.waitForMessages(t, 4)
-		eventually(t, "all is written down", func() bool {
+		testkit.Eventually(t, "all is written down", func() bool {
 			left, err := h.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})

@@ -20,6 +20,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 	"parley/internal/webhook"
 	"parley/internal/webhook/post"
 	"parley/internal/webhook/sender"
@@ -86,7 +87,7 @@ func (h *fixture) advance(d time.Duration) {
 func (h *fixture) waitForSweep() {
 	h.t.Helper()
 	before := h.dueReads.Load()
-	eventually(h.t, "a sweep is through", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
+	testkit.Eventually(h.t, "a sweep is through", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
 }
 
 // run runs the sender until the test ends or the returned function is called.
@@ -147,7 +148,7 @@ func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt)
 
 func (h *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
 	h.t.Helper()
-	eventually(h.t, "the delivery is "+string(state), func() bool {
+	testkit.Eventually(h.t, "the delivery is "+string(state), func() bool {
 		d, _ := h.delivery(eventID)
 		return d.State == state
 	})
@@ -209,17 +210,8 @@ func (r *receiver) messages() []message {
 
 func (r *receiver) waitForMessages(t testing.TB, n int) []message {
 	t.Helper()
-	eventually(t, fmt.Sprintf("%d messages arrive", n), func() bool { return len(r.messages()) >= n })
+	testkit.Eventually(t, fmt.Sprintf("%d messages arrive", n), func() bool { return len(r.messages()) >= n })
 	return r.messages()
-}
-
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); !ok(); time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain: %s", what)
-		}
-	}
 }
 
 // forEachEngine runs a test on each engine.
@@ -266,7 +258,7 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 				h.verifySignature(m)
 			}
 		}
-		eventually(t, "all is delivered", func() bool {
+		testkit.Eventually(t, "all is delivered", func() bool {
 			left, err := h.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
