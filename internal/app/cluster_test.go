@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,20 +26,9 @@ import (
 	"parley/internal/testkit"
 )
 
-// A process can run only one media engine, so the second node is this test
-// binary in a process of its own.
-const processVariable = "PARLEY_APP_TEST_PROCESS"
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(processVariable); text != "" {
-		if err := runProcess(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+// A process can run only one media engine, so each node of a cluster is this test program in
+// a process of its own.
+func TestMain(m *testing.M) { testkit.Main(m, runProcess) }
 
 // processConfig is the configuration of a started process. It repeats the secret
 // settings, because config.Config does not marshal them.
@@ -57,12 +45,8 @@ func (p processConfig) config() config.Config {
 	return cfg
 }
 
-// runProcess serves until its standard input is closed.
-func runProcess(text string) error {
-	var p processConfig
-	if err := json.Unmarshal([]byte(text), &p); err != nil {
-		return err
-	}
+// runProcess serves until the test has ended.
+func runProcess(p processConfig) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	a, err := New(context.Background(), p.config(), log)
 	if err != nil {
@@ -70,7 +54,7 @@ func runProcess(text string) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	go func() {
-		_, _ = io.Copy(io.Discard, os.Stdin)
+		testkit.AwaitParent()
 		cancel()
 	}()
 	return a.Run(ctx, false, os.Stdout)
@@ -85,31 +69,8 @@ type process struct {
 
 func startProcess(t *testing.T, p processConfig) *process {
 	t.Helper()
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
 	n := &process{t: t, log: &testkit.Buffer{}}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), processVariable+"="+string(text))
-	cmd.Stderr = n.log
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = stdin.Close()
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("stop: %v\n%s", err, n.log)
-		}
-	})
+	stdout, _ := testkit.StartChild(t, p, n.log)
 	lines := bufio.NewScanner(stdout)
 	for n.url == "" && lines.Scan() {
 		n.url, _ = strings.CutPrefix(lines.Text(), "Parley runs at ")

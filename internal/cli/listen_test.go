@@ -23,8 +23,9 @@ const (
 )
 
 // startListen runs the command with a secret from the quickstart file, and
-// returns its address, its output and a function that ends it.
-func startListen(t *testing.T, flags ...string) (url string, out *testkit.Buffer, end func() (status int, errs string)) {
+// returns its address, its output, and a function that ends it and returns the exit status and
+// the standard error.
+func startListen(t *testing.T, flags ...string) (url string, out *testkit.Buffer, end func() (int, string)) {
 	t.Helper()
 	dir := t.TempDir()
 	raw, err := json.Marshal(quickstart.File{ProjectID: "P", ProjectSecret: oldSecret})

@@ -184,7 +184,9 @@ func TestCounter_RedisDataLostDuringFlush(t *testing.T) {
 		}
 	})
 	testkit.Eventually(t, "the count is read from the database", func() bool { return reads() == 2 })
-	testkit.Eventually(t, "the count is in Redis", func() bool { return n.client.Exists(t.Context(), redisKey(c)).Val() == 1 })
+	testkit.Eventually(t, "the count is in Redis", func() bool {
+		return n.client.Exists(t.Context(), redisKey(c)).Val() == 1
+	})
 	close(db.release)
 	work.Wait()
 }

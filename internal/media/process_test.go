@@ -3,7 +3,6 @@ package media_test
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -24,21 +23,9 @@ import (
 	"parley/internal/testkit"
 )
 
-// processEnv is the environment variable with the configuration of a test process. A test
-// that needs two engines, or kills one, starts this test program again, because a process
-// can have only one engine.
-const processEnv = "PARLEY_MEDIA_TEST_PROCESS"
-
-func TestMain(m *testing.M) {
-	if text := os.Getenv(processEnv); text != "" {
-		if err := runProcess(text); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
+// A test that needs two engines, or kills one, starts this test program again, because a
+// process can have only one engine.
+func TestMain(m *testing.M) { testkit.Main(m, runProcess) }
 
 // processConfig is the configuration of a test process.
 type processConfig struct {
@@ -47,12 +34,8 @@ type processConfig struct {
 	Sessions []room.MediaSession
 }
 
-// runProcess serves until its standard input is closed, or it is killed.
-func runProcess(text string) error {
-	var cfg processConfig
-	if err := json.Unmarshal([]byte(text), &cfg); err != nil {
-		return err
-	}
+// runProcess serves until the test has ended.
+func runProcess(cfg processConfig) error {
 	observer, authorizer := &observer{}, &fakeAuthorizer{types: map[string]room.Type{"sound": room.Audio}}
 	for _, s := range cfg.Sessions {
 		prefix, _, _ := strings.Cut(s.Name, ".")
@@ -87,7 +70,7 @@ func runProcess(text string) error {
 	})
 	go func() { _ = http.Serve(l, mux) }()
 	fmt.Printf("http://%s\n", l.Addr())
-	_, _ = bufio.NewReader(os.Stdin).ReadString('\n') // returns at the end of the input
+	testkit.AwaitParent()
 	return nil
 }
 
@@ -100,36 +83,7 @@ func startProcess(t *testing.T, cfg processConfig) (url string, kill func()) {
 // startLoggedProcess starts a test process that writes its log to the given writer.
 func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url string, kill func()) {
 	t.Helper()
-	text, err := json.Marshal(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), processEnv+"="+string(text))
-	cmd.Stderr = log
-	stdin, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	killed := false
-	kill = func() {
-		killed = true
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	}
-	t.Cleanup(func() {
-		if !killed {
-			_ = stdin.Close()
-			_ = cmd.Wait()
-		}
-	})
+	stdout, kill := testkit.StartChild(t, cfg, log)
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
 		t.Fatalf("the process did not start: %v", err)

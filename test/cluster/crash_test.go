@@ -48,7 +48,7 @@ func TestNode_KilledUnderLoad(t *testing.T) {
 			load.Go(func() { generateLoad(killed, t, n, known, fmt.Sprintf("%d-%d", round, worker)) })
 		}
 		time.Sleep(rand.N(700 * time.Millisecond)) // the server is killed at a random moment
-		n.kill()
+		n.Kill()
 		kill()
 		load.Wait()
 	}
@@ -91,12 +91,12 @@ func generateLoad(ctx context.Context, t *testing.T, n *node, known *acknowledge
 func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		t.Errorf("refused: %v\n%s", err, n.log)
+		t.Errorf("refused: %v\n%s", err, n.Log)
 	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(10 * time.Second):
-		t.Errorf("a request failed although the server runs: %v\n%s", err, n.log)
+		t.Errorf("a request failed although the server runs: %v\n%s", err, n.Log)
 	}
 }
 
@@ -140,7 +140,7 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.Store) {
 		// Seats without a connection are deleted soon. A seat with attendance cannot be
 		// missing, because attendance refers to it.
 		if _, err := db.Seat(ctx, roomID, identity); err != nil && !fault.Is(err, fault.NotFound) {
-			t.Error(err)
+			t.Errorf("read seat %s of room %s: %v", identity, roomID, err)
 		}
 	}
 	joins := 0

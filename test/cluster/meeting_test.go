@@ -151,7 +151,7 @@ func (m *meeting) create(ctx context.Context, seats int) {
 	m.id = created.RoomID
 	_, link, _ := strings.Cut(created.FinalLink, "#t=")
 	if s, err := m.n.takeSeat(m.id, m.host, link); err != nil || s.Role != "host" {
-		m.t.Fatalf("%+v %v", s, err)
+		m.t.Fatalf("take the host's seat: got %+v, %v, want the role host", s, err)
 	}
 }
 
@@ -167,7 +167,7 @@ func (m *meeting) joinAtOnce(ctx context.Context, many int) (attendees []*attend
 			switch {
 			case s.Error.Code == "room_full":
 			case err != nil:
-				m.t.Errorf("%d: %v", i, err)
+				m.t.Errorf("join participant %d: %v", i, err)
 			default:
 				all[i] = &attendee{key: seatKey(i), seat: s, Participant: p}
 				m.t.Cleanup(p.Abort)

@@ -3,37 +3,25 @@
 package cluster
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"strings"
-	"syscall"
 	"testing"
 
 	"parley/client"
-	"parley/internal/cli"
 	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/testkit"
+	"parley/test/parleytest"
 )
 
-// commandEnv makes this test program run as the parley command. Each node is a separate
-// process, because a process has only one media engine.
-const commandEnv = "PARLEY_CLUSTER_TEST_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(commandEnv) != "" {
-		os.Exit(cli.Run())
-	}
-	os.Exit(m.Run())
-}
+// Each node is a separate process, because a process has only one media engine.
+func TestMain(m *testing.M) { parleytest.Main(m) }
 
 // service is the configuration that all its nodes share.
 type service struct {
@@ -45,20 +33,17 @@ type service struct {
 
 // node is one process of a service.
 type node struct {
-	t       testing.TB
-	s       *service
-	dir     string
-	udp     int
-	url     string
-	cmd     *exec.Cmd
-	log     *testkit.Buffer
-	stopped bool
+	*parleytest.Server // of the latest start
+	t                  testing.TB
+	s                  *service
+	dir                string
+	udp                int
+	url                string
 }
 
 func (s *service) startNode(t testing.TB) *node {
 	t.Helper()
 	n := &node{t: t, s: s, dir: t.TempDir(), udp: testkit.FreeUDPPort(t)}
-	t.Cleanup(func() { n.kill() })
 	n.start()
 	if s.File.ProjectID == "" {
 		var err error
@@ -72,39 +57,19 @@ func (s *service) startNode(t testing.TB) *node {
 // start returns when the node is healthy.
 func (n *node) start() {
 	n.t.Helper()
-	n.log, n.stopped = &testkit.Buffer{}, false
-	n.cmd = exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", n.dir, "--rtc-udp-port",
-		fmt.Sprint(n.udp), "--no-rate-limits-enabled",
-		"--webhook-allow-private")
-	n.cmd.Env = append(os.Environ(), commandEnv+"=1", "PARLEY_DATABASE_URL="+n.s.database,
-		"PARLEY_REDIS_URL="+n.s.redis,
-		"PARLEY_MASTER_KEY="+n.s.master.Reveal(), "PARLEY_PUBLIC_URL="+n.s.publicURL)
-	n.cmd.Stderr = n.log
-	n.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stdout, err := n.cmd.StdoutPipe()
-	if err != nil {
-		n.t.Fatal(err)
-	}
-	if err := n.cmd.Start(); err != nil {
-		n.t.Fatal(err)
-	}
-	url := make(chan string, 1)
-	go func() {
-		lines := bufio.NewScanner(stdout)
-		for lines.Scan() {
-			if address, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
-				url <- address
-			}
-		}
-		close(url)
-	}()
-	if n.url = <-url; n.url == "" {
-		n.t.Fatalf("the node did not start:\n%s", n.log)
-	}
+	n.Server = parleytest.Start(n.t, parleytest.Options{DataDir: n.dir, UDPPort: n.udp, Environment: n.environment(),
+		Args: []string{"--no-rate-limits-enabled", "--webhook-allow-private"}})
+	n.url = n.URL
 	if n.s.publicURL != "" { // the node prints the public URL
 		n.url = "http://" + n.logField("listen")
 	}
 	testkit.Eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
+}
+
+// environment returns the environment variables that all nodes of the service share.
+func (n *node) environment() []string {
+	return []string{"PARLEY_DATABASE_URL=" + n.s.database, "PARLEY_REDIS_URL=" + n.s.redis,
+		"PARLEY_MASTER_KEY=" + n.s.master.Reveal(), "PARLEY_PUBLIC_URL=" + n.s.publicURL}
 }
 
 // health returns the node's health report, or nil while the node does not respond.
@@ -122,7 +87,7 @@ func (n *node) health() (report map[string]string) {
 func (n *node) logField(name string) (value string) {
 	n.t.Helper()
 	testkit.Eventually(n.t, "the node logs its "+name, func() bool {
-		_, after, found := strings.Cut(n.log.String(), "msg=ready")
+		_, after, found := strings.Cut(n.Log.String(), "msg=ready")
 		_, after, ok := strings.Cut(after, " "+name+"=")
 		value, _, _ = strings.Cut(after, " ")
 		return found && ok && strings.Contains(after, "\n")
@@ -130,22 +95,11 @@ func (n *node) logField(name string) (value string) {
 	return strings.TrimSpace(value)
 }
 
-// kill kills the node with SIGKILL.
-func (n *node) kill() {
-	if !n.stopped {
-		n.stopped = true
-		_ = n.cmd.Process.Kill()
-		_ = n.cmd.Wait()
-	}
-}
-
 // stop stops the node with SIGTERM and waits for its end.
 func (n *node) stop() {
 	n.t.Helper()
-	n.stopped = true
-	_ = n.cmd.Process.Signal(syscall.SIGTERM)
-	if err := n.cmd.Wait(); err != nil {
-		n.t.Fatalf("stop: %v\n%s", err, n.log)
+	if err := n.Stop(); err != nil {
+		n.t.Fatalf("stop: %v\n%s", err, n.Log)
 	}
 }
 
@@ -200,7 +154,7 @@ func (n *node) takeSeat(roomID, seatKey, link string) (seat, error) {
 func (n *node) join(ctx context.Context, roomID, seatKey string) (seat, *mediatest.Participant, error) {
 	s, err := n.takeSeat(roomID, seatKey, "")
 	if err == nil && s.Status != http.StatusOK {
-		err = fmt.Errorf("%d %s", s.Status, s.Error.Code)
+		err = fmt.Errorf("take a seat: status %d, code %s", s.Status, s.Error.Code)
 	}
 	if err != nil {
 		return s, nil, err

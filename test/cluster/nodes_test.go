@@ -47,7 +47,7 @@ func TestSeats_AcrossNodes(t *testing.T) {
 				n := []*node{a, b}[i%2]
 				s, err := n.takeSeat(id, seatKey(i), "")
 				if err != nil {
-					t.Error(err)
+					t.Errorf("round %d: take seat %d: %v", round, i, err)
 				}
 				seatsTaken[i] = s
 			})
@@ -149,7 +149,7 @@ func TestNode_Lost(t *testing.T) {
 		host, other = b, a
 	}
 	killed := time.Now()
-	host.kill()
+	host.Kill()
 	for i, n := range []*node{a, b} {
 		participants[n].Abort()
 		for { // retries until it has joined, as a page does
@@ -160,9 +160,9 @@ func TestNode_Lost(t *testing.T) {
 				break
 			}
 			if ctx.Err() != nil {
-				t.Fatalf("join through the other node: %v\n%s", err, other.log)
+				t.Fatalf("join through the other node: %v\n%s", err, other.Log)
 			}
-			time.Sleep(200 * time.Millisecond)
+			time.Sleep(200 * time.Millisecond) // paces the attempts
 		}
 		if err := participants[n].Publish(ctx, "microphone again", mediatest.Microphone); err != nil {
 			t.Fatal(err)

@@ -21,6 +21,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/testkit"
+	"parley/test/parleytest"
 )
 
 // child returns the id of the process that runs the service, or 0 while there is none.
@@ -37,7 +38,7 @@ func (n *node) child() (pid int) {
 		state, parent := "", 0
 		number, rest, _ := strings.Cut(string(raw), " ")
 		_, _ = fmt.Sscan(rest[strings.LastIndexByte(rest, ')')+1:], &state, &parent)
-		if parent == n.cmd.Process.Pid && state != "Z" {
+		if parent == n.Cmd.Process.Pid && state != "Z" {
 			_, _ = fmt.Sscan(number, &pid)
 			return pid
 		}
@@ -103,17 +104,17 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 					errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 					broken++
 				case err != nil:
-					t.Error(err)
+					t.Errorf("request /healthz: %v", err)
 				default:
 					answered++
 					slowest = max(slowest, took)
 				}
 				mu.Unlock()
-				time.Sleep(2 * time.Millisecond) // bounds the load
+				time.Sleep(2 * time.Millisecond) // paces the load
 			}
 		})
 	}
-	time.Sleep(500 * time.Millisecond) // kills the process under load
+	time.Sleep(500 * time.Millisecond) // the process is killed under load
 	n.crash()
 	load.Wait()
 	t.Logf("%d responses, the slowest after %s, and %d failed requests", answered, slowest.Round(time.Millisecond),
@@ -150,7 +151,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 				participants[i] = p
 				return p.Publish(ctx, fmt.Sprintf("microphone %p", p), mediatest.Microphone)
 			}
-			time.Sleep(20 * time.Millisecond)
+			time.Sleep(20 * time.Millisecond) // paces the attempts
 		}
 		return ctx.Err()
 	}
@@ -160,7 +161,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 		for i := range participants {
 			all.Go(func() {
 				if err := do(i); err != nil {
-					t.Error(err)
+					t.Errorf("participant %d: %v", i, err)
 				}
 			})
 		}
@@ -240,7 +241,7 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 			n.crash()
 			logged := fmt.Sprintf(" restarts=%d ", restarts+1)
 			testkit.Eventually(t, "the process has ended", func() bool {
-				return strings.Contains(n.log.String(), logged)
+				return strings.Contains(n.Log.String(), logged)
 			})
 		}
 	}
@@ -255,8 +256,8 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 	}
 	for _, want := range []string{`status="signal: killed"`, "delay=0s restarts=1 crash_loop=false",
 		"delay=250ms restarts=2 crash_loop=false", "delay=500ms restarts=3 crash_loop=true"} {
-		if !strings.Contains(n.log.String(), want) {
-			t.Errorf("no %q in the log:\n%s", want, n.log)
+		if !strings.Contains(n.Log.String(), want) {
+			t.Errorf("no %q in the log:\n%s", want, n.Log)
 		}
 	}
 }
@@ -267,7 +268,7 @@ func TestSupervisor_KilledWithService(t *testing.T) {
 	t.Parallel()
 	n := (&service{master: seal.NewKey()}).startNode(t)
 	child := n.child()
-	n.kill()
+	n.Kill()
 	began := time.Now()
 	testkit.EventuallyWithin(t, time.Second, "the service process ends", func() bool { return !isRunning(child) })
 	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
@@ -307,16 +308,16 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	address := strings.TrimPrefix(n.url, "http://")
 	second := func() (*exec.Cmd, *bytes.Buffer) {
 		var errs bytes.Buffer
-		cmd := exec.Command(os.Args[0], "serve", "--listen", address, "--data-dir", n.dir, "--rtc-udp-port",
+		cmd := parleytest.Command(n.environment(), "serve", "--listen", address, "--data-dir", n.dir, "--rtc-udp-port",
 			fmt.Sprint(n.udp))
-		cmd.Env, cmd.SysProcAttr, cmd.Stderr = n.cmd.Env, &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}, &errs
+		cmd.Stderr = &errs
 		return cmd, &errs
 	}
 	began := time.Now()
 	cmd, errs := second()
 	_ = cmd.Run()
 	want := fmt.Sprintf("parley: --data-dir: another Parley (process %d) is already running on %s\n",
-		n.cmd.Process.Pid, n.dir)
+		n.Cmd.Process.Pid, n.dir)
 	if took := time.Since(began); cmd.ProcessState.ExitCode() != 1 || !strings.HasSuffix(errs.String(), want) ||
 		took > 2*time.Second {
 		t.Errorf("after %s: exit status %d, %q, want 1, %q", took, cmd.ProcessState.ExitCode(), errs, want)
@@ -334,16 +335,15 @@ func TestSupervisor_SecondStart(t *testing.T) {
 		metrics, _ := n.get("/metrics", n.s.AdminToken)
 		return strings.Contains(metrics, `parley_http_requests_total{part="v3"} 1`)
 	})
-	_ = n.cmd.Process.Signal(syscall.SIGTERM)
+	n.Signal(syscall.SIGTERM)
 	began = time.Now()
 	cmd, errs = second()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
-	n.stopped = true
-	if err := n.cmd.Wait(); err != nil {
-		t.Errorf("stop: %v\n%s", err, n.log)
+	if err := n.Wait(); err != nil {
+		t.Errorf("stop: %v\n%s", err, n.Log)
 	}
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("the stop took %s, want at least 2s, so that the second start waits", took)
@@ -351,6 +351,6 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	testkit.Eventually(t, "the second server is healthy", func() bool { return n.health()["status"] == "ok" })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v\n%s", err, errs)
+		t.Errorf("stop the second server: %v\n%s", err, errs)
 	}
 }

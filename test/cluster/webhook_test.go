@@ -49,10 +49,10 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
 		Data               event.Data
 	}
 	if err := json.NewDecoder(q.Body).Decode(&m); err != nil {
-		r.t.Error(err)
+		r.t.Errorf("decode a delivery: %v", err)
 		return
 	}
-	time.Sleep(r.delay)
+	time.Sleep(r.delay) // a receiver that works on each delivery
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	last := r.lastSequence[m.Data.RoomID]
@@ -89,7 +89,7 @@ func (n *node) setWebhookURL(url string) {
 	}
 	_ = res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		n.t.Fatal(res.Status)
+		n.t.Fatalf("set the webhook URL: got status %s, want 200", res.Status)
 	}
 }
 
@@ -124,7 +124,7 @@ func createAndCancelRooms(rooms int, url string, nextClient func() *client.Clien
 
 func retryUntilNil(do func() error) {
 	for do() != nil {
-		time.Sleep(20 * time.Millisecond)
+		time.Sleep(20 * time.Millisecond) // paces the attempts
 	}
 }
 
@@ -183,7 +183,7 @@ func TestWebhooks_NodeKilled(t *testing.T) {
 		testkit.EventuallyWithin(t, 60*time.Second, "deliveries are in progress", func() bool {
 			return roomReceiver.eventCount() >= (i+1)*rooms/4
 		})
-		n.kill()
+		n.Kill()
 		n.start()
 		current.Store(n.client())
 	}
@@ -224,7 +224,7 @@ func TestWebhooks_SharedByNodes(t *testing.T) {
 		createAndCancelRooms(500, roomReceiver.URL, func() *client.Client { return both[0] })
 	}()
 	testkit.Eventually(t, "deliveries are in progress", func() bool { return roomReceiver.eventCount() > before+200 })
-	b.kill()
+	b.Kill()
 	<-load
 	assertAllDelivered(t, db, roomReceiver, projectReceiver)
 	t.Logf("%d events, %d and %d repeats after a kill", roomReceiver.eventCount(), roomReceiver.repeats,

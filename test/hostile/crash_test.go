@@ -41,7 +41,7 @@ func TestCrash_LayerQuality(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				eve, err := mediatest.Dial(t.Context(), p.url, m.newGuestSeat("Eve").Token,
+				eve, err := mediatest.Dial(t.Context(), p.URL, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{Path: path, JoinRequest: join, HalfConnected: true})
 				if err == nil {
 					defer eve.Abort()
@@ -62,7 +62,7 @@ func TestCrash_Packets(t *testing.T) {
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
 			for _, codec := range []string{mediatest.VP8, mediatest.VP9, mediatest.AV1} {
 				t.Run(fmt.Sprintf("%s room, %s on %s", kind, codec, path), func(t *testing.T) {
-					m.sendCrashPackets(t, m.url, path, codec)
+					m.sendCrashPackets(t, m.URL, path, codec)
 					p.assertStaysAlive(t)
 				})
 			}
@@ -101,7 +101,7 @@ func (m *meeting) sendCrashPackets(t *testing.T, url, path, codec string) {
 				t.Fatal(err)
 			}
 			_ = track.Send(header, payload)
-			time.Sleep(10 * time.Millisecond) // the order of arrival matters
+			time.Sleep(10 * time.Millisecond) // paces the packets, so that they arrive in this order
 		}
 	})
 }
@@ -118,13 +118,13 @@ func TestCrash_Relayed(t *testing.T) {
 		for range 2 {
 			m := a.createRoom(kind, 100)
 			for _, via := range []*server{a, b} {
-				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP9)
-				m.sendCrashPackets(t, via.url, "/rtc", mediatest.VP8)
+				m.sendCrashPackets(t, via.URL, "/rtc", mediatest.VP9)
+				m.sendCrashPackets(t, via.URL, "/rtc", mediatest.VP8)
 				join, err := mediatest.InvalidLayerJoin(livekit.TrackSource_CAMERA)
 				if err != nil {
 					t.Fatal(err)
 				}
-				eve, err := mediatest.Dial(t.Context(), via.url, m.newGuestSeat("Eve").Token,
+				eve, err := mediatest.Dial(t.Context(), via.URL, m.newGuestSeat("Eve").Token,
 					mediatest.RawOptions{JoinRequest: join, HalfConnected: true})
 				if err == nil {
 					eve.Abort()

@@ -38,7 +38,7 @@ func TestFuzz(t *testing.T) {
 	for i, kind := range []room.Type{room.Audio, room.Video} {
 		m := p.createRoom(kind, 1000)
 		witnesses = append(witnesses, m.startWitness())
-		fuzzers = append(fuzzers, &mediatest.Fuzzer{BaseURL: p.url, Type: kind, Seed: seed + uint64(i),
+		fuzzers = append(fuzzers, &mediatest.Fuzzer{BaseURL: p.URL, Type: kind, Seed: seed + uint64(i),
 			RequestsPerSecond: 40, PacketsPerSecond: 1500,
 			Token: func(context.Context) (string, error) {
 				s, err := m.takeSeat("Guest", "")
@@ -55,7 +55,7 @@ func TestFuzz(t *testing.T) {
 		for _, attack := range []func(context.Context) error{f.Media, f.SCTP, f.Signaling, f.Signaling} {
 			attacks.Go(func() {
 				if err := attack(ctx); err != nil {
-					t.Error(err)
+					t.Errorf("attack: %v", err)
 					cancel()
 				}
 			})
@@ -101,7 +101,8 @@ func (p *server) warmUp(t *testing.T, m *meeting) {
 }
 
 // awaitHeap returns the size of the heap as soon as it is at most limit, or after the
-// timeout. It waits because the server keeps lost participants for a while.
+// timeout. It waits because the server keeps lost participants for a while, and polls rarely
+// because each reading of the heap waits for two garbage collections.
 func (p *server) awaitHeap(timeout time.Duration, limit float64) float64 {
 	for deadline := time.Now().Add(timeout); ; time.Sleep(5 * time.Second) {
 		heap := p.heap()
@@ -123,7 +124,7 @@ func (m *meeting) startWitness() *witness {
 	m.t.Helper()
 	_, host := m.joinAsHost()
 	s := m.newGuestSeat("Witness")
-	speaker, err := mediatest.Join(m.t.Context(), m.url, s.Token)
+	speaker, err := mediatest.Join(m.t.Context(), m.URL, s.Token)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -140,6 +141,6 @@ func (m *meeting) startWitness() *witness {
 func (w *witness) assertHeard(t testing.TB) {
 	t.Helper()
 	if err := w.listener.AwaitPacketsFrom(t.Context(), w.identity, mediatest.Microphone); err != nil {
-		t.Error(err)
+		t.Errorf("no packets of the honest participant %s: %v", w.identity, err)
 	}
 }

@@ -35,7 +35,8 @@ func packetsReceived(p *mediatest.Participant) int {
 }
 
 // assertSilenced checks that the host receives at most ten packets of the half-connected
-// participant in the second after a moderation, and none after two seconds.
+// participant in the second after a moderation, and none after two seconds. Its sleeps are
+// the times in which packets must not arrive.
 func assertSilenced(t *testing.T, host *mediatest.Participant) {
 	t.Helper()
 	before := packetsReceived(host)
@@ -80,7 +81,7 @@ func TestHalfConnected_Moderated(t *testing.T) {
 			m.hostAction(hostSeat, "/remove", map[string]any{"identity": removed.Identity})
 			assertSilenced(t, host)
 			testkit.Eventually(t, "the removed participant is disconnected", removedConn.Closed)
-			if _, err := mediatest.Dial(t.Context(), p.url, removed.Token, mediatest.RawOptions{}); err == nil {
+			if _, err := mediatest.Dial(t.Context(), p.URL, removed.Token, mediatest.RawOptions{}); err == nil {
 				t.Error("a removed participant joined again with its token")
 			}
 			for _, message := range host.DataMessages() {
@@ -122,7 +123,7 @@ func TestHalfConnected_Attendance(t *testing.T) {
 	for range 3 { // a chain of connections with old grants
 		g.Abort()
 		var err error
-		g, err = mediatest.Dial(t.Context(), p.url, token, mediatest.RawOptions{HalfConnected: true})
+		g, err = mediatest.Dial(t.Context(), p.URL, token, mediatest.RawOptions{HalfConnected: true})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func TestLimits_StalledReceivers(t *testing.T) {
 		}
 		for sent < 25*megabyte && !eve.Closed() {
 			if channel.BufferedAmount() > megabyte {
-				time.Sleep(time.Millisecond)
+				time.Sleep(time.Millisecond) // paces the load
 				continue
 			}
 			if channel.Send(data) != nil {
@@ -57,7 +57,7 @@ func TestLimits_StalledReceivers(t *testing.T) {
 		highest = max(highest, p.memory())
 		eve.Abort()
 	}
-	time.Sleep(time.Second)
+	time.Sleep(time.Second) // the memory must not grow in this time
 	highest = max(highest, p.memory())
 	t.Logf("memory %.0f MB before, at most %.0f MB", before/megabyte, highest/megabyte)
 	if grown := highest - before; grown > 100*megabyte {
@@ -73,14 +73,14 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 	m := p.createRoom(room.Audio, 20)
 	witness := m.startWitness()
 	s := m.newGuestSeat("Eve")
-	log, before := p.log.Len(), p.metric("go_memstats_heap_alloc_bytes")
+	log, before := p.Log.Len(), p.metric("go_memstats_heap_alloc_bytes")
 	highest, requests := before, 0
 	invalid := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
 		Offer: &livekit.SessionDescription{Type: "offer", Sdp: strings.Repeat("x", 500_000)}}}
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); {
-		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
+		eve, err := mediatest.Dial(t.Context(), p.URL, s.Token, mediatest.RawOptions{HalfConnected: true})
 		if err != nil {
-			time.Sleep(100 * time.Millisecond)
+			time.Sleep(100 * time.Millisecond) // paces the connections that are refused
 			continue
 		}
 		for time.Now().Before(end) && !eve.Closed() && eve.SendRequest(invalid) == nil {
@@ -89,8 +89,8 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 		highest = max(highest, p.metric("go_memstats_heap_alloc_bytes"))
 		eve.Abort()
 	}
-	time.Sleep(200 * time.Millisecond)
-	grown, written := max(highest, p.metric("go_memstats_heap_alloc_bytes"))-before, p.log.Len()-log
+	time.Sleep(200 * time.Millisecond) // the heap and the log must not grow in this time
+	grown, written := max(highest, p.metric("go_memstats_heap_alloc_bytes"))-before, p.Log.Len()-log
 	t.Logf("%d requests: heap +%.1f MB, log +%d bytes", requests, grown/megabyte, written)
 	if written > megabyte {
 		t.Errorf("log: got %d bytes, want at most 1 MB", written)
@@ -120,7 +120,7 @@ func TestLimits_Subscriptions(t *testing.T) {
 			break
 		}
 	}
-	time.Sleep(500 * time.Millisecond)
+	time.Sleep(500 * time.Millisecond) // the heap must not grow in this time
 	grown := p.heap() - before
 	t.Logf("heap +%.1f MB", grown/megabyte)
 	if grown > 100*megabyte {
@@ -158,6 +158,7 @@ func TestLimits_Tracks(t *testing.T) {
 			break
 		}
 	}
+	// No more tracks may appear in the next second.
 	for end := time.Now().Add(time.Second); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
 		watch()
 	}
@@ -181,7 +182,7 @@ func TestLimits_MetricLabels(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{
+		eve, err := mediatest.Dial(t.Context(), p.URL, s.Token, mediatest.RawOptions{
 			HalfConnected: true, Query: url.Values{"protocol": {fmt.Sprint(protocol)}}})
 		if err == nil {
 			eve.Abort()
@@ -219,7 +220,7 @@ func TestLimits_Reconnections(t *testing.T) {
 	s := m.newGuestSeat("Eve")
 	connected, refused := 0, 0
 	for end := time.Now().Add(5 * time.Second); time.Now().Before(end) && refused == 0 && connected < 100; {
-		eve, err := mediatest.Dial(t.Context(), p.url, s.Token, mediatest.RawOptions{HalfConnected: true})
+		eve, err := mediatest.Dial(t.Context(), p.URL, s.Token, mediatest.RawOptions{HalfConnected: true})
 		var refusal *mediatest.RefusedError
 		switch {
 		case errors.As(err, &refusal):
@@ -237,6 +238,6 @@ func TestLimits_Reconnections(t *testing.T) {
 	}
 	honest := m.dial(m.newGuestSeat("Ada"), mediatest.RawOptions{})
 	if err := honest.AwaitConnected(t.Context()); err != nil {
-		t.Error(err)
+		t.Errorf("connect another guest after the reconnections: %v", err)
 	}
 }

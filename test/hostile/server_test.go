@@ -9,86 +9,40 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
-	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"parley/client"
-	"parley/internal/cli"
 	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/testkit"
+	"parley/test/parleytest"
 )
 
-// commandEnv makes this test program run as the parley command.
-const commandEnv = "PARLEY_HOSTILE_TEST_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(commandEnv) != "" {
-		os.Exit(cli.Run())
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { parleytest.Main(m) }
 
 // server is a running service.
 type server struct {
+	*parleytest.Server
 	t   testing.TB
 	dir string
-	url string
-	log *testkit.Buffer
-	cmd *exec.Cmd
 	quickstart.File
-
-	ended chan struct{} // closed when the process has ended
 }
 
 // startServer runs the service until the test ends.
 func startServer(t testing.TB, environment ...string) *server {
 	t.Helper()
-	p := &server{t: t, dir: t.TempDir(), log: &testkit.Buffer{}, ended: make(chan struct{})}
-	p.cmd = exec.Command(os.Args[0], "serve", "--no-supervise", "--listen", "127.0.0.1:0", "--data-dir", p.dir,
-		"--rtc-udp-port", strconv.Itoa(testkit.FreeUDPPort(t)), "--no-rate-limits-enabled")
-	p.cmd.Env = append(append(os.Environ(), commandEnv+"=1", "GOGC=100"), environment...)
-	p.cmd.Stderr = p.log
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	stdout, err := p.cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	url := make(chan string, 1)
-	go func() {
-		defer close(p.ended)
-		for lines := bufio.NewScanner(stdout); lines.Scan(); {
-			if address, found := strings.CutPrefix(lines.Text(), "Parley runs at "); found {
-				url <- address
-			}
-		}
-		close(url)
-		_ = p.cmd.Wait()
-	}()
-	t.Cleanup(func() {
-		_ = p.cmd.Process.Signal(syscall.SIGTERM)
-		select {
-		case <-p.ended:
-		case <-time.After(10 * time.Second):
-			_ = p.cmd.Process.Kill()
-			<-p.ended
-		}
-	})
-	if p.url = <-url; p.url == "" {
-		t.Fatalf("the service did not start:\n%s", p.log.Tail(megabyte))
-	}
+	dir := t.TempDir()
+	p := &server{t: t, dir: dir, Server: parleytest.Start(t, parleytest.Options{DataDir: dir,
+		Environment: append([]string{"GOGC=100"}, environment...),
+		Args:        []string{"--no-supervise", "--no-rate-limits-enabled"}})}
 	// The second node of a cluster has no quickstart file.
-	if p.File, err = quickstart.Read(p.dir); err != nil && len(environment) == 0 {
+	var err error
+	if p.File, err = quickstart.Read(dir); err != nil && len(environment) == 0 {
 		t.Fatal(err)
 	}
 	return p
@@ -96,7 +50,7 @@ func startServer(t testing.TB, environment ...string) *server {
 
 // panicText returns the panic that the service logged, or an empty string.
 func (p *server) panicText() string {
-	text := p.log.Tail(megabyte)
+	text := p.Log.Tail(megabyte)
 	for _, sign := range []string{"\npanic: ", "\nfatal error: "} {
 		if _, after, found := strings.Cut("\n"+text, sign); found {
 			return sign[1:] + after[:min(len(after), 4000)]
@@ -108,26 +62,22 @@ func (p *server) panicText() string {
 // assertAlive fails the test if the service has panicked or ended, or is not healthy.
 func (p *server) assertAlive(t testing.TB) {
 	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+	testkit.Eventually(t, "the service is healthy", func() bool {
 		if text := p.panicText(); text != "" {
 			t.Fatalf("the service crashed: %s", text)
 		}
 		select {
-		case <-p.ended:
-			t.Fatalf("the service ended:\n%s", p.log.Tail(megabyte))
+		case <-p.Done():
+			t.Fatalf("the service ended:\n%s", p.Log.Tail(megabyte))
 		default:
 		}
-		res, err := http.Get(p.url + "/healthz")
-		if err == nil {
-			_ = res.Body.Close()
-			if res.StatusCode == http.StatusOK {
-				return
-			}
+		res, err := http.Get(p.URL + "/healthz")
+		if err != nil {
+			return false
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the service is not healthy: %v\n%s", err, p.log.Tail(megabyte))
-		}
-	}
+		_ = res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
 }
 
 // assertStaysAlive fails the test if the service crashes within a quarter of a second, which
@@ -136,7 +86,7 @@ func (p *server) assertStaysAlive(t testing.TB) {
 	t.Helper()
 	for range 5 {
 		p.assertAlive(t)
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(50 * time.Millisecond) // proves that nothing happens in this time
 	}
 }
 
@@ -150,7 +100,7 @@ type meeting struct {
 
 func (p *server) createRoom(kind room.Type, seats int) *meeting {
 	p.t.Helper()
-	c, err := client.New(p.url, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey,
+	c, err := client.New(p.URL, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey,
 		GatewaySecret: p.GatewaySecret, ProjectSecret: p.ProjectSecret}, client.Options{})
 	if err != nil {
 		p.t.Fatal(err)
@@ -192,7 +142,7 @@ func (m *meeting) post(path string, in map[string]any, out any) error {
 	if err != nil {
 		return err
 	}
-	res, err := http.Post(m.url+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
+	res, err := http.Post(m.URL+"/api/join/rooms/"+m.id+path, "application/json", bytes.NewReader(body))
 	if err != nil {
 		return err
 	}
@@ -236,7 +186,7 @@ func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	p, err := mediatest.Join(m.t.Context(), m.url, s.Token)
+	p, err := mediatest.Join(m.t.Context(), m.URL, s.Token)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -259,7 +209,7 @@ func (m *meeting) hostAction(host seat, path string, in map[string]any) {
 // dial connects a raw client with a seat.
 func (m *meeting) dial(s seat, options mediatest.RawOptions) *mediatest.Raw {
 	m.t.Helper()
-	r, err := mediatest.Dial(m.t.Context(), m.url, s.Token, options)
+	r, err := mediatest.Dial(m.t.Context(), m.URL, s.Token, options)
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -270,7 +220,7 @@ func (m *meeting) dial(s seat, options mediatest.RawOptions) *mediatest.Raw {
 // metrics returns the lines of /metrics that are not comments.
 func (p *server) metrics() (all []string) {
 	p.t.Helper()
-	r, err := http.NewRequest(http.MethodGet, p.url+"/metrics", nil)
+	r, err := http.NewRequest(http.MethodGet, p.URL+"/metrics", nil)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -310,7 +260,7 @@ func (p *server) heap() float64 {
 	p.t.Helper()
 	const collections = "go_gc_duration_seconds_count"
 	for before := p.metric(collections); p.metric(collections) < before+2; {
-		time.Sleep(time.Millisecond)
+		time.Sleep(time.Millisecond) // paces the requests
 	}
 	// With GOGC=100 the next collection starts when the heap has doubled.
 	return p.metric("go_memstats_next_gc_bytes") / 2

@@ -10,29 +10,19 @@ import (
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"parley/internal/cli"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"
+	"parley/test/parleytest"
 )
 
-// commandEnv makes this test program run as the parley command.
-const commandEnv = "PARLEY_WEBHOOKS_TEST_COMMAND"
-
-func TestMain(m *testing.M) {
-	if os.Getenv(commandEnv) != "" {
-		os.Exit(cli.Run())
-	}
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { parleytest.Main(m) }
 
 // server is a running parley serve.
 type server struct {
@@ -43,30 +33,15 @@ type server struct {
 func startServer(t *testing.T) server {
 	t.Helper()
 	s := server{t, t.TempDir()}
-	log := &testkit.Buffer{}
-	cmd := exec.Command(os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data-dir", s.dir, "--rtc-udp-port",
-		strconv.Itoa(testkit.FreeUDPPort(t)), "--webhook-allow", "127.0.0.1")
-	cmd.Env = append(os.Environ(), commandEnv+"=1")
-	cmd.Stderr = log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Signal(syscall.SIGTERM)
-		if err := cmd.Wait(); err != nil {
-			t.Errorf("the server ended with %v:\n%s", err, log)
+	parleytest.Start(t, parleytest.Options{DataDir: s.dir, Args: []string{"--webhook-allow", "127.0.0.1"}})
+	testkit.Eventually(t, "the server is healthy", func() bool {
+		res, err := http.Get(s.quickstart().BaseURL + "/healthz")
+		if err != nil {
+			return false
 		}
+		_ = res.Body.Close()
+		return res.StatusCode == http.StatusOK
 	})
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
-		if q, err := quickstart.Read(s.dir); err == nil {
-			if res, err := http.Get(q.BaseURL + "/healthz"); err == nil {
-				_ = res.Body.Close()
-				return s
-			}
-		}
-	}
-	t.Fatal("the server was not healthy after 20 seconds")
 	return s
 }
 
@@ -103,7 +78,7 @@ func startReceiver(t *testing.T) (url string, received <-chan delivery) {
 	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
 		body, err := io.ReadAll(q.Body)
 		if err != nil {
-			t.Error(err)
+			t.Errorf("read the body of a webhook: %v", err)
 		}
 		d := delivery{Headers: map[string]string{}, Body: body}
 		for name, values := range q.Header {
@@ -133,7 +108,7 @@ func verify(t *testing.T, all []delivery) (results []verification) {
 		t.Fatalf("node verify.mjs: %v (make test-go installs its packages)\n%s", err, errs.String())
 	}
 	if err := json.Unmarshal(out, &results); err != nil {
-		t.Fatalf("%s: %v", out, err)
+		t.Fatalf("parse the output of verify.mjs: %v\n%s", err, out)
 	}
 	return results
 }
