@@ -54,7 +54,7 @@ func TestClient_EveryRoute(t *testing.T) {
 	again, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3,
 		Metadata: about, IdempotencyKey: "once"})
 	if err != nil || again.RoomID != quick.RoomID || again.FinalLink != quick.FinalLink {
-		t.Errorf("the same creation again: %+v %v", again, err)
+		t.Errorf("the same creation again: got %+v, %v, want %+v", again, err, quick)
 	}
 	for name, schedule := range map[string]func() (*client.ScheduledRoom, error){
 		"v3 video": func() (*client.ScheduledRoom, error) {
@@ -74,46 +74,46 @@ func TestClient_EveryRoute(t *testing.T) {
 	} {
 		room, err := schedule()
 		if err != nil || !room.StartTime.Equal(tomorrow) {
-			t.Errorf("%s: %+v %v", name, room, err)
+			t.Errorf("%s: got %+v, %v, want a start at %s", name, room, err, tomorrow)
 		}
 	}
 	if answer, err := c.SendJoinEvent(ctx, client.JoinEvent{RoomID: quick.RoomID, Name: "Ben"}); err != nil ||
 		!answer.Joined {
-		t.Errorf("join event: %+v %v", answer, err)
+		t.Errorf("join event: got %+v, %v, want joined", answer, err)
 	}
 
 	_, err = c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1001, Metadata: about})
 	var refused *client.Error
 	if !errors.As(err, &refused) || refused.Status != 400 ||
 		refused.Message != "max_participants must be between 1 and 1000, not 1001" {
-		t.Errorf("out of range: %v", err)
+		t.Errorf("1001 participants: got error %v, want status 400 and the range", err)
 	}
 	if update, err := c.UpdateProjectStatus(ctx, client.Inactive); err != nil || update.Status != client.Inactive {
-		t.Errorf("inactive: %+v %v", update, err)
+		t.Errorf("deactivate the project: got %+v, %v, want status inactive", update, err)
 	}
 	if _, err := c.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 3,
 		Metadata: about}); !client.IsForbidden(err) {
-		t.Errorf("a room of an inactive project: %v", err)
+		t.Errorf("a room of an inactive project: got error %v, want forbidden", err)
 	}
 	if _, err := c.UpdateProjectStatus(ctx, client.Active); err != nil {
-		t.Errorf("active again: %v", err)
+		t.Errorf("activate the project: %v", err)
 	}
 
 	keys, err := c.Keys(ctx)
 	if err != nil || keys.Current.Status != "active" || keys.Overlap != nil {
-		t.Errorf("keys: %+v %v", keys, err)
+		t.Errorf("keys: got %+v, %v, want an active key and no overlap", keys, err)
 	}
 	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{Overlap: time.Hour}); err != nil {
 		t.Fatal(err)
 	}
 	if keys, err = c.Keys(ctx); err != nil || keys.Overlap == nil || keys.Overlap.Status != "retiring" {
-		t.Errorf("keys during a rotation, with the old pair: %+v %v", keys, err)
+		t.Errorf("keys during a rotation, with the old pair: got %+v, %v, want a retiring key", keys, err)
 	}
 	if used, err := c.Usage(ctx); err != nil || used.Totals.RoomsCreated != 4 {
-		t.Errorf("usage: %+v %v", used, err)
+		t.Errorf("usage: got %+v, %v, want 4 rooms created", used, err)
 	}
 	if limits, err := c.Limits(ctx); err != nil || len(limits.Entitlements) != 3 {
-		t.Errorf("limits: %+v %v", limits, err)
+		t.Errorf("limits: got %+v, %v, want 3 entitlements", limits, err)
 	}
 	testkit.Eventually(t, "the calls are listed", func() bool {
 		list, err := c.Requests(ctx, client.RequestsQuery{Limit: 10})
@@ -123,6 +123,6 @@ func TestClient_EveryRoute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Keys(ctx); !client.IsUnauthorized(err) {
-		t.Errorf("the old pair after it was revoked: %v", err)
+		t.Errorf("the old pair after it was revoked: got error %v, want unauthorized", err)
 	}
 }

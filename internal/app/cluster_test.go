@@ -159,7 +159,7 @@ func (n *testCluster) manage(at *process, method, path, body string) map[string]
 	answer, raw := at.do(method, "/api/manage/projects/"+n.ProjectID+path,
 		http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + n.AdminToken}}, []byte(body))
 	if answer.StatusCode != 200 {
-		n.t.Fatalf("%s %s: %d %s", method, path, answer.StatusCode, raw)
+		n.t.Fatalf("%s %s: got status %d, want 200: %s", method, path, answer.StatusCode, raw)
 	}
 	var out map[string]any
 	if err := json.Unmarshal(raw, &out); err != nil {
@@ -182,12 +182,7 @@ func (n *testCluster) rotate(at *process, overlap time.Duration) (oldKey, oldSec
 func (n *testCluster) waitFor(what string, holds func() bool) {
 	n.t.Helper()
 	began := time.Now()
-	for !holds() {
-		if time.Since(began) > 2*time.Second {
-			n.t.Fatalf("not within two seconds: %s", what)
-		}
-		time.Sleep(5 * time.Millisecond)
-	}
+	testkit.EventuallyWithin(n.t, 2*time.Second, what, holds)
 	n.t.Logf("%s: %v after the answer", what, time.Since(began).Round(10*time.Microsecond))
 }
 
@@ -235,7 +230,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 						status, used := n.callWithCurrentKey(at)
 						number, err := strconv.Atoi(used)
 						if status != 200 || err != nil {
-							t.Errorf("%d %q", status, used)
+							t.Errorf("a call: got status %d, requests used %q, want 200 and a number", status, used)
 						}
 						mu.Lock()
 						numbers = append(numbers, number)
@@ -248,7 +243,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 		slices.Sort(numbers)
 		for i, number := range numbers {
 			if number != i+1 {
-				t.Fatalf("%v", numbers)
+				t.Fatalf("got the numbers %v, want 1 to %d", numbers, len(numbers))
 			}
 		}
 	})
@@ -259,14 +254,14 @@ func TestCluster_TwoNodes(t *testing.T) {
 			return status == 401
 		})
 		if status, _ := n.callWithCurrentKey(n.b); status != 200 {
-			t.Errorf("the new key: %d", status)
+			t.Errorf("the new key: got status %d, want 200", status)
 		}
 	})
 	n.run("revoking an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.b, time.Hour)
 		n.waitFor("the new key is known", func() bool { status, _ := n.callWithCurrentKey(n.a); return status == 200 })
 		if status, _ := n.call(n.a, oldKey, oldSecret); status != 200 {
-			t.Errorf("the old key in its overlap: %d", status)
+			t.Errorf("the old key during its overlap: got status %d, want 200", status)
 		}
 		n.manage(n.b, "POST", "/keys/revoke-overlap", "")
 		n.waitFor("the old key is refused", func() bool {
@@ -278,7 +273,7 @@ func TestCluster_TwoNodes(t *testing.T) {
 		n.manage(n.a, "POST", "/suspend", `{}`)
 		n.waitFor("suspended", func() bool { status, _ := n.callWithCurrentKey(n.b); return status == 403 })
 		if status := n.write(n.b, n.ProjectSecret); status != 403 {
-			t.Errorf("a write: %d", status)
+			t.Errorf("create a room of a suspended project: got status %d, want 403", status)
 		}
 		n.manage(n.a, "POST", "/resume", "")
 		n.waitFor("resumed", func() bool { status, _ := n.callWithCurrentKey(n.b); return status == 200 })
@@ -286,25 +281,25 @@ func TestCluster_TwoNodes(t *testing.T) {
 	n.run("rotation of the project secret", func(t *testing.T) {
 		old := n.ProjectSecret
 		if status := n.write(n.b, old); status != 200 {
-			t.Fatalf("before: %d", status)
+			t.Fatalf("create a room before the rotation: got status %d, want 200", status)
 		}
 		n.ProjectSecret = n.manage(n.a, "POST", "/rotate-secret", `{"overlap":0}`)["project_secret"].(string)
 		n.waitFor("the old secret is refused", func() bool { return n.write(n.b, old) == 401 })
 		if status := n.write(n.b, n.ProjectSecret); status != 200 {
-			t.Errorf("the new secret: %d", status)
+			t.Errorf("the new secret: got status %d, want 200", status)
 		}
 	})
 	n.run("settings", func(t *testing.T) {
 		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":true}`)
-		n.waitFor("the API key signs no more", func() bool { return n.write(n.a, n.APIKey) == 401 })
+		n.waitFor("the API key is refused as a signing key", func() bool { return n.write(n.a, n.APIKey) == 401 })
 		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":false}`)
-		n.waitFor("it signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
+		n.waitFor("the API key signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
 	})
 	n.run("without Redis", func(t *testing.T) { n.withoutRedis(t, redis) })
 	for _, at := range []*process{n.a, n.b} {
 		for _, secret := range []string{clustertest.Password, n.APIKey, n.GatewaySecret, n.ProjectSecret} {
 			if strings.Contains(at.log.String(), secret) {
-				t.Error("a secret is in the log")
+				t.Errorf("the log of %s contains a secret", at.url)
 			}
 		}
 	}
@@ -320,24 +315,24 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 		began := time.Now()
 		for range 10 {
 			if status, used := n.callWithCurrentKey(at); status != 200 || used != "unavailable" {
-				t.Errorf("%d %q", status, used)
+				t.Errorf("a call without Redis: got status %d, requests used %q, want 200, unavailable", status, used)
 			}
 		}
 		t.Logf("a call without Redis takes %v", time.Since(began)/10)
 		if status, report := at.health(); status != 200 || report["redis"] != "unavailable" ||
 			report["status"] != "ok" {
-			t.Errorf("health: %d %v", status, report)
+			t.Errorf("health without Redis: got %d %v, want 200, status ok and redis unavailable", status, report)
 		}
 	}
 	oldKey, oldSecret := n.rotate(n.a, 0)
 	if status, _ := n.call(n.b, oldKey, oldSecret); status != 401 {
-		t.Errorf("the old key without Redis: %d", status)
+		t.Errorf("the old key without Redis: got status %d, want 401", status)
 	}
 	if status, _ := n.call(n.b, "pk_unknown", oldSecret); status != 401 {
-		t.Errorf("an unknown key without Redis: %d", status)
+		t.Errorf("an unknown key without Redis: got status %d, want 401", status)
 	}
 	if status, _ := n.callWithCurrentKey(n.b); status != 200 {
-		t.Errorf("the new key without Redis: %d", status)
+		t.Errorf("the new key without Redis: got status %d, want 200", status)
 	}
 
 	redis.Start()
@@ -347,14 +342,14 @@ func (n *testCluster) withoutRedis(t *testing.T, redis *clustertest.Redis) {
 			return used == strconv.Itoa(n.calls)
 		})
 		if _, report := at.health(); report["redis"] != "ok" {
-			t.Errorf("health: %v", report)
+			t.Errorf("health with Redis back: got %v, want redis ok", report)
 		}
 	}
 	if status, _ := n.call(n.b, oldKey, oldSecret); status != 401 {
-		t.Errorf("the old key with Redis back: %d", status)
+		t.Errorf("the old key with Redis back: got status %d, want 401", status)
 	}
 	oldKey, oldSecret = n.rotate(n.b, 0)
-	n.waitFor("changes are told again", func() bool {
+	n.waitFor("changes are published again", func() bool {
 		status, _ := n.call(n.a, oldKey, oldSecret)
 		return status == 401
 	})
@@ -374,12 +369,12 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 			a.Close()
 		}
 		if err == nil || err.Error() != want {
-			t.Errorf("%v, want %q", err, want)
+			t.Errorf("start with --redis-url %q: got error %v, want %q", redisURL, err, want)
 		}
 	}
 	first := p
 	first.DataDir, first.UDPPort = t.TempDir(), testkit.FreeUDPPort(t)
-	t.Run("one without Redis is alone", func(t *testing.T) {
+	t.Run("a process without Redis excludes others", func(t *testing.T) {
 		startProcess(t, first)
 		refused("",
 			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database; "+
@@ -388,7 +383,7 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 			"--database-url (PARLEY_DATABASE_URL): another Parley is running on this database without --redis-url; "+
 				"to run several processes, give each the same --redis-url")
 	})
-	t.Run("one with Redis keeps those without out", func(t *testing.T) {
+	t.Run("a process with Redis excludes those without", func(t *testing.T) {
 		first.RedisURL = redis.URL()
 		startProcess(t, first)
 		refused("",
@@ -396,9 +391,9 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 				"to run several processes, give each the same --redis-url")
 		cfg := p.config()
 		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), testkit.FreeUDPPort(t)
-		if _, err := Reseal(t.Context(), cfg); err == nil ||
-			err.Error() != "--database-url: another Parley is running on this database: stop it first" {
-			t.Errorf("reseal: %v", err)
+		want := "--database-url: another Parley is running on this database: stop it first"
+		if _, err := Reseal(t.Context(), cfg); err == nil || err.Error() != want {
+			t.Errorf("reseal: got error %v, want %q", err, want)
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -68,21 +69,33 @@ func getStatus(address, path string, within time.Duration) (int, error) {
 	return res.StatusCode, err
 }
 
-// blockUntil returns a handler that answers /hang after until is closed, and
-// everything else at once.
-func blockUntil(until chan struct{}) http.Handler {
-	return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/hang" {
-			<-until
-		}
-	})
+// blockingHandler answers requests for /hang after release is closed, and others at once.
+type blockingHandler struct {
+	release chan struct{}
+	waiting atomic.Int32 // requests for /hang
+}
+
+func (h *blockingHandler) ServeHTTP(_ http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/hang" {
+		h.waiting.Add(1)
+		<-h.release
+	}
+}
+
+// openConnections opens connections with requests that wait in the handler.
+func (h *blockingHandler) openConnections(t *testing.T, address string, n int32) {
+	t.Helper()
+	for range n {
+		_, _ = fmt.Fprintf(dial(t, address), "GET /hang HTTP/1.1\r\nHost: h\r\n\r\n")
+	}
+	testkit.Eventually(t, fmt.Sprintf("%d requests wait", n), func() bool { return h.waiting.Load() == n })
 }
 
 func TestLimitListener_ReplacesIdleConnections(t *testing.T) {
 	t.Parallel()
 	for name, limits := range map[string][2]int{"in all": {20, 0}, "of one address": {0, 20}} {
 		t.Run(name, func(t *testing.T) {
-			address, log := serveLimited(t, blockUntil(nil), limits[0], limits[1])
+			address, log := serveLimited(t, &blockingHandler{}, limits[0], limits[1])
 			for n := range 100 {
 				c := dial(t, address)
 				if n%2 == 0 { // answered once, and kept alive
@@ -91,10 +104,10 @@ func TestLimitListener_ReplacesIdleConnections(t *testing.T) {
 				}
 			}
 			if status, err := getStatus(address, "/healthz", 5*time.Second); err != nil || status != http.StatusOK {
-				t.Errorf("a request beside 100 idle connections: %d %v", status, err)
+				t.Errorf("a request beside 100 idle connections: got %d, %v, want 200", status, err)
 			}
 			if log.String() != "" {
-				t.Errorf("refused: %s", log.String())
+				t.Errorf("got the log %q, want no refusal", log)
 			}
 		})
 	}
@@ -102,55 +115,46 @@ func TestLimitListener_ReplacesIdleConnections(t *testing.T) {
 
 func TestLimitListener_AddressLimit(t *testing.T) {
 	t.Parallel()
-	until := make(chan struct{})
-	address, log := serveLimited(t, blockUntil(until), 0, 5)
-	openBusyConnections(t, address, 5)
+	h := &blockingHandler{release: make(chan struct{})}
+	address, log := serveLimited(t, h, 0, 5)
+	h.openConnections(t, address, 5)
 	if _, err := getStatus(address, "/", 5*time.Second); err == nil {
 		t.Error("the sixth connection was served")
 	}
 	if !strings.Contains(log.String(), "kind=address_connections") {
-		t.Errorf("the log: %q", log.String())
+		t.Errorf("got the log %q, want kind=address_connections", log)
 	}
-	close(until)
-	testkit.Eventually(t, "a place is free",
+	close(h.release)
+	testkit.Eventually(t, "a new connection is served",
 		func() bool { status, _ := getStatus(address, "/", time.Second); return status == http.StatusOK })
 }
 
 func TestLimitListener_TrustedProxyExempt(t *testing.T) {
 	t.Parallel()
-	until := make(chan struct{})
-	defer close(until)
-	address, _ := serveLimited(t, blockUntil(until), 0, 5, "127.0.0.0/8")
-	openBusyConnections(t, address, 10)
+	h := &blockingHandler{release: make(chan struct{})}
+	defer close(h.release)
+	address, _ := serveLimited(t, h, 0, 5, "127.0.0.0/8")
+	h.openConnections(t, address, 10)
 	if status, err := getStatus(address, "/", 5*time.Second); err != nil || status != http.StatusOK {
-		t.Errorf("%d %v", status, err)
+		t.Errorf("a request through a trusted proxy: got %d, %v, want 200", status, err)
 	}
 }
 
 func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	t.Parallel()
-	until := make(chan struct{})
-	address, log := serveLimited(t, blockUntil(until), 5, 0)
-	openBusyConnections(t, address, 5)
+	h := &blockingHandler{release: make(chan struct{})}
+	address, log := serveLimited(t, h, 5, 0)
+	h.openConnections(t, address, 5)
 	done := make(chan error, 1)
 	go func() {
 		_, err := getStatus(address, "/", 10*time.Second)
 		done <- err
 	}()
-	testkit.Eventually(t, "the sixth waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
-	close(until)
+	testkit.Eventually(t, "the sixth connection waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
+	close(h.release)
 	if err := <-done; err != nil {
-		t.Errorf("who waited: %v", err)
+		t.Errorf("the request that waited: %v", err)
 	}
-}
-
-// openBusyConnections opens connections with requests that are not answered yet.
-func openBusyConnections(t *testing.T, address string, n int) {
-	t.Helper()
-	for range n {
-		_, _ = fmt.Fprintf(dial(t, address), "GET /hang HTTP/1.1\r\nHost: h\r\n\r\n")
-	}
-	time.Sleep(100 * time.Millisecond) // until the server has read them
 }
 
 // TestLimitListener_WriteTimeout checks that a client that does not read is
@@ -169,12 +173,12 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	select {
 	case err := <-ended:
 		if err == nil {
-			t.Error("a reader that does not read got everything")
+			t.Error("a client that does not read got the whole response, want it disconnected")
 		}
 	case <-time.After(10 * time.Second):
-		t.Fatal("a reader that does not read is held")
+		t.Fatal("a client that does not read is connected after 10 s, want it disconnected")
 	}
-	testkit.Eventually(t, "it is logged", func() bool { return strings.Contains(log.String(), "kind=slow_readers") })
+	testkit.Eventually(t, "the slow reader is logged", func() bool { return strings.Contains(log.String(), "kind=slow_readers") })
 
 	res, err := http.Get("http://" + address)
 	if err != nil {
@@ -184,7 +188,7 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	began, n := time.Now(), int64(0)
 	for pause := true; ; pause = time.Since(began) < 3*within {
 		if pause {
-			time.Sleep(within / 10)
+			time.Sleep(within / 10) // a slow reader
 		}
 		read, err := io.CopyN(io.Discard, res.Body, 256<<10)
 		if n += read; err != nil {
@@ -192,6 +196,6 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 		}
 	}
 	if err := <-ended; err != nil || n < size {
-		t.Errorf("a slow reader got %d of %d bytes in %s, %v", n, size, time.Since(began), err)
+		t.Errorf("a slow reader: got %d bytes in %s, %v, want %d", n, time.Since(began), err, size)
 	}
 }

@@ -15,12 +15,12 @@ import (
 // The test fails for an operation that is not in this list and declares no
 // authentication, and for one that declares it and answers without credentials.
 var publicPaths = map[string]string{
-	"/api/join/rooms/{room_id}/check":   "whoever may look may check their network, a few times a minute",
-	"/api/join/rooms/{room_id}/preview": "the room's id is a guest's right to look",
-	"/api/join/rooms/{room_id}/seats":   "the room's id is a guest's right to come in",
-	"/api/v3/openapi.yaml":              "a description holds nothing that needs guarding",
-	"/api/v4/openapi.yaml":              "a description holds nothing that needs guarding",
-	"/api/v5/openapi.json":              "the interface says that its description is public",
+	"/api/join/rooms/{room_id}/check":   "a guest of the room may check the network, a few times a minute",
+	"/api/join/rooms/{room_id}/preview": "the id of the room allows a guest to see the preview",
+	"/api/join/rooms/{room_id}/seats":   "the id of the room allows a guest to take a seat",
+	"/api/v3/openapi.yaml":              "the description contains no secret",
+	"/api/v4/openapi.yaml":              "the description contains no secret",
+	"/api/v5/openapi.json":              "the description is specified to be public",
 }
 
 // seatKeyPaths are the paths that need a seat key in the body. No OpenAPI scheme
@@ -55,7 +55,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 	roomID, _ := s.createRoom(2, 300)
 	descriptions, err := filepath.Glob("../api/*/openapi.yaml")
 	if err != nil || len(descriptions) < 3 {
-		t.Fatalf("%v %v", descriptions, err)
+		t.Fatalf("got the descriptions %v, %v, want at least 3", descriptions, err)
 	}
 	operations := 0
 	for _, name := range descriptions {
@@ -71,12 +71,12 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 					`","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
 				if status := s.sendUnsigned(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1),
 					body); status != http.StatusForbidden {
-					t.Errorf("%s %s with nobody's seat key: %d", o.Method, o.Path, status)
+					t.Errorf("%s %s with an unknown seat key: got status %d, want 403", o.Method, o.Path, status)
 				}
 				continue
 			}
 			if o.Public != listed {
-				t.Errorf("%s %s (%s): its description says public %v, the list here says %v", name, o.Path,
+				t.Errorf("%s %s (%s): got public %v in the description, want %v as in publicPaths", name, o.Path,
 					o.ID, o.Public, listed)
 			}
 			if o.Public {
@@ -86,15 +86,15 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x",
 				"{delivery_id}", "x").Replace(path)
 			if strings.Contains(path, "{") {
-				t.Fatalf("%s: give its parameter a value here", path)
+				t.Fatalf("%s has an unknown parameter: add a value for it to this test", path)
 			}
 			if status := s.callWithoutCredentials(o, path); status != http.StatusUnauthorized {
-				t.Errorf("%s %s without credentials: %d", o.Method, path, status)
+				t.Errorf("%s %s without credentials: got status %d, want 401", o.Method, path, status)
 			}
 		}
 	}
 	if operations < 20 {
-		t.Errorf("only %d operations found: does the test still read the descriptions?", operations)
+		t.Errorf("got %d operations in the descriptions, want at least 20", operations)
 	}
 }
 

@@ -28,7 +28,8 @@ func TestVersion3_AfterSunset(t *testing.T) {
 		version3 := path[:7] == "/api/v3"
 		if got := answer.Header.Get("Sunset"); answer.StatusCode != want ||
 			(got == "Sat, 31 Jan 2026 00:00:00 GMT") != version3 {
-			t.Errorf("%s: %d, Sunset %q", path, answer.StatusCode, got)
+			t.Errorf("GET %s: got status %d, Sunset %q, want %d, and a sunset for version 3 only: %t",
+				path, answer.StatusCode, got, want, version3)
 		}
 	}
 }

@@ -28,7 +28,7 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 		}
 		seen[path] = true
 		if !strings.HasPrefix(path, "/") || strings.HasPrefix(path, "//") {
-			t.Errorf("the documentation refers to %s", path)
+			t.Errorf("the documentation refers to %s, want paths of this server only", path)
 			continue
 		}
 		header, body := s.download(t, path)
@@ -38,7 +38,7 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 		policy := header.Get("Content-Security-Policy")
 		if !strings.HasPrefix(policy, "default-src 'none'; script-src 'self'; ") || strings.Contains(policy, "http") ||
 			strings.Contains(policy, "unsafe") {
-			t.Errorf("%s: policy %q", path, policy)
+			t.Errorf("GET %s: got policy %q, want default-src 'none' without hosts and unsafe sources", path, policy)
 		}
 		switch kind := header.Get("Content-Type"); {
 		case strings.HasPrefix(kind, "text/html"):
@@ -74,7 +74,7 @@ func (s *server) download(t *testing.T, path string) (http.Header, []byte) {
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
 	if err != nil || answer.StatusCode != http.StatusOK {
-		t.Errorf("%s: %d %v", path, answer.StatusCode, err)
+		t.Errorf("GET %s: got %d, %v, want 200", path, answer.StatusCode, err)
 	}
 	return answer.Header, body
 }

@@ -13,7 +13,7 @@ import (
 func TestRoomPage_FrameAncestors(t *testing.T) {
 	s := startServer(t, nil)
 	id, _ := s.createRoom(2, 300)
-	is := func(path, ancestors, refused string) {
+	assertPolicy := func(path, ancestors, frameOptions string) {
 		t.Helper()
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {
@@ -21,16 +21,17 @@ func TestRoomPage_FrameAncestors(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 		if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasSuffix(policy,
-			"; frame-ancestors "+ancestors) || answer.Header.Get("X-Frame-Options") != refused {
-			t.Errorf("%s: %v, want %s", path, answer.Header, ancestors)
+			"; frame-ancestors "+ancestors) || answer.Header.Get("X-Frame-Options") != frameOptions {
+			t.Errorf("GET %s: got headers %v, want frame-ancestors %s and X-Frame-Options %q",
+				path, answer.Header, ancestors, frameOptions)
 		}
 	}
-	is("/r/"+id, "'none'", "DENY")
+	assertPolicy("/r/"+id, "'none'", "DENY")
 	settings := project.Settings{EmbedOrigins: []string{"https://a.example", "http://localhost:3000"}}
 	if err := s.app.projects.Configure(t.Context(), s.ProjectID, settings); err != nil {
 		t.Fatal(err)
 	}
-	is("/r/"+id, "https://a.example http://localhost:3000", "")
-	is("/r/0197", "'none'", "DENY")
-	is("/docs", "'none'", "DENY")
+	assertPolicy("/r/"+id, "https://a.example http://localhost:3000", "")
+	assertPolicy("/r/0197", "'none'", "DENY")
+	assertPolicy("/docs", "'none'", "DENY")
 }

@@ -12,7 +12,7 @@ import (
 	"parley/internal/testkit"
 )
 
-func TestMakeFilesPrivate(t *testing.T) {
+func TestMakeFilesPrivate_ExistingAndNewFiles(t *testing.T) {
 	before := syscall.Umask(0o022)
 	t.Cleanup(func() { syscall.Umask(before) })
 	dir := filepath.Join(t.TempDir(), "data")
@@ -35,15 +35,15 @@ func TestMakeFilesPrivate(t *testing.T) {
 		"notes.txt": 0o644, "master.key": 0o644, ".": 0o755} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != want {
-			t.Errorf("%s: mode %04o %v, want %04o", name, info.Mode().Perm(), err, want)
+			t.Errorf("mode of %s: got %04o, %v, want %04o", name, info.Mode().Perm(), err, want)
 		}
 	}
-	said := log.String()
-	if strings.Count(said, "changed its mode to 0600") != 2 ||
-		!strings.Contains(said, "other users can enter the data directory") {
-		t.Errorf("the log: %s", said)
+	logged := log.String()
+	if strings.Count(logged, "changed its mode to 0600") != 2 ||
+		!strings.Contains(logged, "other users can enter the data directory") {
+		t.Errorf("got the log %q, want two changed modes and the warning about the directory", logged)
 	}
 	if err := MakeFilesPrivate(filepath.Join(dir, "missing"), nil); err != nil {
-		t.Errorf("a directory that is not there yet: %v", err)
+		t.Errorf("a missing directory: %v", err)
 	}
 }

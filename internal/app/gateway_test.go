@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"parley/client/sign"
 	"parley/internal/config"
 	"parley/internal/testkit"
@@ -51,22 +53,22 @@ func (s *server) rawRequest(method, target string, headers ...string) (*http.Res
 	return answer, string(body)
 }
 
-func TestGateway(t *testing.T) {
+func TestGateway_Requests(t *testing.T) {
 	s := startServer(t, nil)
-	t.Run("the target is what stands in the request line", func(t *testing.T) {
+	t.Run("the target is signed as in the request line", func(t *testing.T) {
 		for _, target := range []string{"/api/v5/keys", "/api/v5/keys?", "/api/v5/keys?b=2&a=%7e+%2F&a",
 			"/api/v5/k%65ys?x=[]|\"<>", "http://x/api/v5/keys?a=1", "/api/v5/limits?x=\xc3\xa9"} {
 			if answer, body := s.signedGet(target); answer.StatusCode != 200 {
-				t.Errorf("%s: %d %s", target, answer.StatusCode, body)
+				t.Errorf("GET %s: got status %d, want 200: %s", target, answer.StatusCode, body)
 			}
 		}
 		for _, target := range []string{"//api/v5/keys", "/api/v5//keys", "/api/v5/./keys", "/api/v5/x/../keys"} {
 			if answer, _ := s.signedGet(target); answer.StatusCode == 200 || answer.StatusCode/100 == 3 {
-				t.Errorf("%s: %d", target, answer.StatusCode)
+				t.Errorf("GET %s: got status %d, want an error", target, answer.StatusCode)
 			}
 		}
 	})
-	t.Run("every cause is one answer on the wire", func(t *testing.T) {
+	t.Run("every invalid credential gets the same response", func(t *testing.T) {
 		first := ""
 		timestamp := sign.FormatTimestamp(time.Now())
 		right := sign.V5(s.GatewaySecret, "GET", "/api/v5/keys", timestamp, "", nil)
@@ -90,7 +92,7 @@ func TestGateway(t *testing.T) {
 				first = got
 			}
 			if answer.StatusCode != 401 || id == "" || got != first {
-				t.Errorf("%s:\n%s\nwant\n%s", name, got, first)
+				t.Errorf("%s: the response differs (-want +got):\n%s", name, cmp.Diff(first, got))
 			}
 		}
 	})
@@ -100,15 +102,16 @@ func TestGateway(t *testing.T) {
 			"hash-signature: "+sign.V5(s.GatewaySecret, "HEAD", "/api/v5/keys", timestamp, "", nil))
 		if answer.StatusCode != 200 || body != "" || answer.ContentLength < 100 ||
 			answer.Header.Get("X-Gateway-Requests-Used") == "" {
-			t.Errorf("%d %q %d", answer.StatusCode, body, answer.ContentLength)
+			t.Errorf("got status %d, body %q, length %d, want 200, an empty body and its length",
+				answer.StatusCode, body, answer.ContentLength)
 		}
 	})
-	t.Run("listed within a second, and nothing secret", func(t *testing.T) {
+	t.Run("a call is listed without secrets", func(t *testing.T) {
 		marked, _ := s.signedGet("/api/v5/usage?secret=" + s.GatewaySecret)
 		testkit.Eventually(t, "the call is listed", func() bool {
 			answer, body := s.signedGet("/api/v5/requests?limit=100")
 			if strings.Contains(body, s.APIKey) || strings.Contains(body, s.GatewaySecret) {
-				t.Fatal("a secret is listed")
+				t.Fatalf("the list of requests contains a secret: %s", body)
 			}
 			return answer.StatusCode == 200 && strings.Contains(body, marked.Header.Get("X-Gateway-Request-ID"))
 		})
@@ -116,13 +119,13 @@ func TestGateway(t *testing.T) {
 	t.Run("metrics", func(t *testing.T) {
 		if got := s.metrics(); !strings.Contains(got, "parley_diagnostics_dropped_total 0") ||
 			!strings.Contains(got, `parley_http_requests_total{part="v5"}`) {
-			t.Errorf("%.400s", got)
+			t.Errorf("got the metrics %.400s, want no dropped record and the requests of v5", got)
 		}
 	})
 	answer, _ := s.signedGet("/api/v5/limits")
 	used, err := strconv.Atoi(answer.Header.Get("X-Gateway-Requests-Used"))
 	if err != nil || used < 8 {
-		t.Fatalf("%q", answer.Header.Get("X-Gateway-Requests-Used"))
+		t.Fatalf("got X-Gateway-Requests-Used %q, want at least 8", answer.Header.Get("X-Gateway-Requests-Used"))
 	}
 	last := answer.Header.Get("X-Gateway-Request-ID")
 	if err := s.stop(); err != nil {
@@ -130,26 +133,26 @@ func TestGateway(t *testing.T) {
 	}
 	for _, secret := range []string{s.APIKey, s.GatewaySecret, s.ProjectSecret} {
 		if strings.Contains(s.log.String(), secret) {
-			t.Error("a secret is in the log")
+			t.Error("the log contains a secret")
 		}
 		for _, name := range []string{"parley.db", "parley.db-wal"} {
 			raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, name))
 			if err == nil && strings.Contains(string(raw), secret) {
-				t.Errorf("a secret is in %s", name)
+				t.Errorf("%s contains a secret", name)
 			}
 		}
 	}
 
 	t.Run("the count and the records are kept over a restart", func(t *testing.T) {
 		s := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
-		// Two: the call before the last may have been noted behind it, since a
-		// long answer reaches its client before the note is taken.
+		// The limit is two, because the record of the call before the last may come after that
+		// of the last: a long response reaches its client before its record is made.
 		answer, body := s.signedGet("/api/v5/requests?limit=2")
 		if got := answer.Header.Get("X-Gateway-Requests-Used"); got != strconv.Itoa(used+1) {
-			t.Errorf("%q, want %d", got, used+1)
+			t.Errorf("got X-Gateway-Requests-Used %q after a restart, want %d", got, used+1)
 		}
 		if !strings.Contains(body, last) {
-			t.Errorf("the last call before the stop is not listed: %s", body)
+			t.Errorf("got the records %s, want the last call before the stop, %s", body, last)
 		}
 	})
 }
@@ -159,7 +162,7 @@ func TestGateway_Disabled(t *testing.T) {
 	for _, target := range []string{"/api/v5/openapi.json", "/api/v5/keys", "/api/v5/other"} {
 		if answer, body := s.signedGet(target); answer.StatusCode != 404 ||
 			!strings.Contains(body, "SVC_GATEWAY_DISABLED") {
-			t.Errorf("%s: %d %s", target, answer.StatusCode, body)
+			t.Errorf("GET %s: got %d %s, want 404 SVC_GATEWAY_DISABLED", target, answer.StatusCode, body)
 		}
 	}
 }
@@ -179,14 +182,14 @@ func TestGateway_Settings(t *testing.T) {
 		"/api/v5/usage":    `"remaining_minutes":{"availability":"available","value":100}`,
 	} {
 		if answer, body := s.signedGet(target); answer.StatusCode != 200 || !strings.Contains(body, want) {
-			t.Errorf("%s: %d %s, want %s", target, answer.StatusCode, body, want)
+			t.Errorf("GET %s: got %d %s, want 200 with %s", target, answer.StatusCode, body, want)
 		}
 	}
 	old := sign.FormatTimestamp(time.Now().Add(-50 * time.Minute))
 	answer, _ := s.rawRequest("GET", "/api/v5/limits", "api-key: "+s.APIKey, "timestamp: "+old,
 		"hash-signature: "+sign.V5(s.GatewaySecret, "GET", "/api/v5/limits", old, "", nil))
 	if answer.StatusCode != 200 {
-		t.Errorf("within the bound that was set: %d", answer.StatusCode)
+		t.Errorf("a timestamp within the clock skew: got status %d, want 200", answer.StatusCode)
 	}
 }
 
@@ -198,11 +201,11 @@ func TestGateway_RateLimits(t *testing.T) {
 		statuses[answer.StatusCode]++
 		if answer.StatusCode == 429 && (answer.Header.Get("Retry-After") == "" ||
 			!strings.Contains(body, "SVC_RATE_LIMITED")) {
-			t.Fatalf("%v %s", answer.Header, body)
+			t.Fatalf("status 429: got %v %s, want Retry-After and SVC_RATE_LIMITED", answer.Header, body)
 		}
 	}
 	if statuses[200] < 2*readsPerSecond || statuses[200]+statuses[429] != 3*readsPerSecond {
-		t.Errorf("%v", statuses)
+		t.Errorf("valid calls: got statuses %v, want at least %d of 200 and the rest 429", statuses, 2*readsPerSecond)
 	}
 	statuses = map[int]int{}
 	for range failedAuthenticationsPerMinute + 30 {
@@ -210,7 +213,8 @@ func TestGateway_RateLimits(t *testing.T) {
 		statuses[answer.StatusCode]++
 	}
 	if statuses[401] < failedAuthenticationsPerMinute || statuses[429] < 10 {
-		t.Errorf("failed: %v", statuses)
+		t.Errorf("invalid calls: got statuses %v, want at least %d of 401 and 10 of 429",
+			statuses, failedAuthenticationsPerMinute)
 	}
 	testkit.Eventually(t, "valid calls pass", func() bool {
 		answer, body := s.signedGet("/api/v5/requests")

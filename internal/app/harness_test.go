@@ -57,7 +57,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 			t.Errorf("stop: %v", err)
 		}
 	})
-	testkit.Eventually(t, "healthy", func() bool {
+	testkit.Eventually(t, "the server is healthy", func() bool {
 		answer, err := http.Get("http://" + s.app.listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
@@ -89,7 +89,7 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 		FinalLink string `json:"final_link"`
 	}
 	if status := s.do(r, &out); status != http.StatusOK {
-		s.t.Fatalf("create a room: %d", status)
+		s.t.Fatalf("create a room: got status %d, want 200", status)
 	}
 	return out.RoomID, out.FinalLink
 }
@@ -109,7 +109,7 @@ func (s *server) do(r *http.Request, out any) int {
 	}
 	if out != nil {
 		if err := json.Unmarshal(raw, out); err != nil {
-			s.t.Fatalf("%s answered %s: %v", r.URL.Path, raw, err)
+			s.t.Fatalf("decode the response of %s: %v: %s", r.URL.Path, err, raw)
 		}
 	}
 	return answer.StatusCode

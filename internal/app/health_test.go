@@ -34,7 +34,7 @@ func TestHealth_FullDisk(t *testing.T) {
 		return answer.StatusCode, string(body)
 	}
 	if status, body := health(); status != 200 || !strings.Contains(body, `"database":"ok"`) {
-		t.Errorf("before: %d %s", status, body)
+		t.Errorf("with free space: got %d %s, want 200 and database ok", status, body)
 	}
 	f, err := os.Create(filepath.Join(dir, "filler"))
 	if err != nil {
@@ -44,7 +44,7 @@ func TestHealth_FullDisk(t *testing.T) {
 		_, err = f.Write(make([]byte, 4096))
 	}
 	_ = f.Close()
-	testkit.Eventually(t, "the full disk is noticed", func() bool {
+	testkit.Eventually(t, "the report says that the database is read-only", func() bool {
 		status, body := health()
 		return status == 503 && strings.Contains(body, `"database":"read_only"`) &&
 			strings.Contains(body, `"status":"unavailable"`)
@@ -71,7 +71,8 @@ func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 			}
 			_ = answer.Body.Close()
 			if answer.StatusCode != 405 || answer.Header.Get("Allow") != "GET, HEAD" {
-				t.Errorf("%s %s: %d, Allow %q", method, url, answer.StatusCode, answer.Header.Get("Allow"))
+				t.Errorf("%s %s: got %d, Allow %q, want 405, GET, HEAD", method, url, answer.StatusCode,
+					answer.Header.Get("Allow"))
 			}
 		}
 	}
@@ -88,13 +89,13 @@ func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 			policy == page && (h.Get("Referrer-Policy") != "no-referrer" ||
 				h.Get("Cross-Origin-Resource-Policy") != "same-origin") ||
 			h.Get("Strict-Transport-Security") != "" || !strings.Contains(h.Get("Content-Security-Policy"), policy) {
-			t.Errorf("%s: %v", path, h)
+			t.Errorf("GET %s: got headers %v, want policy %q without Strict-Transport-Security", path, h, policy)
 		}
 	}
 	s.app.baseURL = "https://meet.example.org"
 	w := httptest.NewRecorder()
 	s.app.routes(routeHandlers{}, nil).ServeHTTP(w, httptest.NewRequest("GET", "/healthz", nil))
 	if got := w.Header().Get("Strict-Transport-Security"); got != "max-age=2592000" {
-		t.Errorf("with an https address: %q", got)
+		t.Errorf("with an https address: got Strict-Transport-Security %q, want max-age=2592000", got)
 	}
 }

@@ -33,7 +33,7 @@ type joinResponse struct {
 	Error        struct{ Code, Message, Reason string }
 }
 
-func TestJoinAPI(t *testing.T) {
+func TestJoinAPI_Requests(t *testing.T) {
 	s := startServer(t, nil)
 	description, err := os.ReadFile("../api/join/openapi.yaml")
 	if err != nil {
@@ -58,51 +58,51 @@ func TestJoinAPI(t *testing.T) {
 	_, token, _ := strings.Cut(link, "#t=")
 	preview, seats := "/api/join/rooms/"+id+"/preview", "/api/join/rooms/"+id+"/seats"
 
-	t.Run("the link waits for its first user", func(t *testing.T) {
-		for range 2 { // looking uses nothing up
+	t.Run("the link is free until its first use", func(t *testing.T) {
+		for range 2 { // a preview does not take a seat
 			status, a := send(preview, m{"link": token, "seat_key": hostKey})
 			if status != 200 || a.You.Role != "host" || a.You.Name != "Amina" || a.You.Link != "ok" || a.You.Returning {
-				t.Fatalf("%d %+v", status, a)
+				t.Fatalf("got %d %+v, want 200 and Amina as the new host", status, a)
 			}
 		}
 	})
 	t.Run("the first browser becomes host", func(t *testing.T) {
 		status, a := send(seats, m{"name": "Amina", "seat_key": hostKey, "link": token, "role": "host"})
 		if status != 200 || a.Role != "host" || a.SessionID != id+".1" || a.MediaToken == "" {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("got %d %+v, want 200, the role host, session %s.1 and a media token", status, a, id)
 		}
 	})
-	t.Run("and stays so on reload", func(t *testing.T) {
+	t.Run("the host stays host after a reload", func(t *testing.T) {
 		status, a := send(preview, m{"link": token, "seat_key": hostKey})
 		if status != 200 || a.You.Role != "host" || a.You.Name != "Amina" || !a.You.Returning || a.Participants != 1 {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("preview: got %d %+v, want 200 and Amina as the returning host", status, a)
 		}
 		_, again := send(seats, m{"name": "Amina K", "seat_key": hostKey, "link": token})
 		_, without := send(seats, m{"name": "Amina K", "seat_key": hostKey})
 		if again.Role != "host" || without.Role != "host" ||
 			again.Identity != without.Identity || again.Name != "Amina K" {
-			t.Fatalf("%+v %+v", again, without)
+			t.Fatalf("got %+v with the link and %+v without, want the host Amina K with one identity", again, without)
 		}
 	})
-	t.Run("another browser with the same link is a guest who is asked for a name", func(t *testing.T) {
+	t.Run("another browser with the same link is a guest without a name", func(t *testing.T) {
 		status, a := send(preview, m{"link": token, "seat_key": guestKey})
 		if status != 200 || a.You.Role != "guest" || a.You.Name != "" || a.You.Link != "taken" {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("preview: got %d %+v, want 200, a guest without a name and a taken link", status, a)
 		}
 		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token,
 			"role": "host"}); status != 409 || a.Error.Code != "link_taken" {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("a seat as a host: got %d %+v, want 409 link_taken", status, a)
 		}
 		if status, a := send(seats, m{"name": "Ben", "seat_key": guestKey, "link": token,
 			"role": "guest"}); status != 200 || a.Role != "guest" {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("a seat as a guest: got %d %+v, want 200 and the role guest", status, a)
 		}
 	})
-	t.Run("the third of two is refused in words", func(t *testing.T) {
+	t.Run("a room with two seats refuses the third participant", func(t *testing.T) {
 		status, a := send(seats, m{"name": "Chen", "seat_key": otherKey})
 		if status != 409 || a.Error.Code != "room_full" ||
 			a.Error.Message != "this room is full: all 2 seats are taken" {
-			t.Fatalf("%d %+v", status, a)
+			t.Fatalf("got %d %+v, want 409 room_full and its message", status, a)
 		}
 	})
 	t.Run("bad input", func(t *testing.T) {
@@ -126,40 +126,40 @@ func TestJoinAPI(t *testing.T) {
 			{strings.Replace(seats, id, "nowhere", 1), m{"name": "Chen", "seat_key": otherKey}, 404, "there is no such room"},
 		} {
 			if status, a := send(tc.path, tc.in); status != tc.status || a.Error.Message != tc.message {
-				t.Errorf("%v: %d %q, want %d %q", tc.in, status, a.Error.Message, tc.status, tc.message)
+				t.Errorf("POST %s %.100v: got %d %q, want %d %q", tc.path, tc.in, status, a.Error.Message, tc.status, tc.message)
 			}
 		}
 		for _, path := range []string{preview, seats} {
 			if res := c.Do(t, http.MethodPost, path, http.Header{"Content-Type": {"text/plain"}},
 				[]byte(`{}`)); res.StatusCode != 415 {
-				t.Errorf("text/plain: %d", res.StatusCode)
+				t.Errorf("POST %s as text/plain: got status %d, want 415", path, res.StatusCode)
 			}
 		}
 	})
-	t.Run("an unknown link is a guest's", func(t *testing.T) {
+	t.Run("an unknown link makes a guest", func(t *testing.T) {
 		if status, a := send(preview, m{"link": "wrong"}); status != 200 ||
 			a.You.Link != "unknown" || a.You.Role != "guest" {
-			t.Errorf("%d %+v", status, a)
+			t.Errorf("got %d %+v, want 200, an unknown link and the role guest", status, a)
 		}
 	})
-	t.Run("a project that admits nobody", func(t *testing.T) {
+	t.Run("an inactive project", func(t *testing.T) {
 		if err := s.app.projects.SetStatus(t.Context(), s.ProjectID, project.Inactive); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{preview, seats} {
 			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 403 ||
 				a.Error.Code != "project_inactive" {
-				t.Errorf("%d %+v", status, a)
+				t.Errorf("POST %s: got %d %+v, want 403 project_inactive", path, status, a)
 			}
 		}
 		if err := s.app.projects.SetStatus(t.Context(), s.ProjectID, project.Active); err != nil {
 			t.Fatal(err)
 		}
 	})
-	t.Run("a room that is over", func(t *testing.T) {
-		over, _ := s.createRoom(2, 300)
+	t.Run("an ended room", func(t *testing.T) {
+		ended, _ := s.createRoom(2, 300)
 		if err := s.app.db.Write(t.Context(), func(ctx context.Context) error {
-			r, err := s.app.db.LockRoom(ctx, over)
+			r, err := s.app.db.LockRoom(ctx, ended)
 			if err != nil {
 				return err
 			}
@@ -169,14 +169,14 @@ func TestJoinAPI(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, path := range []string{"/preview", "/seats"} {
-			if status, a := send("/api/join/rooms/"+over+path,
+			if status, a := send("/api/join/rooms/"+ended+path,
 				m{"name": "Chen", "seat_key": otherKey}); status != 410 || a.Error.Code != "room_ended" ||
 				a.Error.Reason != "empty_timeout" {
-				t.Errorf("%d %+v", status, a)
+				t.Errorf("POST %s: got %d %+v, want 410 room_ended because of empty_timeout", path, status, a)
 			}
 		}
 	})
-	t.Run("guessing is bounded", func(t *testing.T) {
+	t.Run("unknown rooms are rate limited", func(t *testing.T) {
 		for _, path := range []string{"/preview", "/seats"} {
 			limited := false
 			for range wrongLinksPerMinute + 1 {
@@ -184,19 +184,19 @@ func TestJoinAPI(t *testing.T) {
 				limited = limited || status == 429 && a.Error.Code == "too_many_attempts"
 			}
 			if !limited {
-				t.Errorf("%s: %d wrong rooms, and no 429", path, wrongLinksPerMinute+1)
+				t.Errorf("POST %s: got no status 429 for %d unknown rooms, want one", path, wrongLinksPerMinute+1)
 			}
 		}
 		if status, _ := send(preview, m{}); status != 200 {
-			t.Errorf("a right room after wrong ones: %d", status)
+			t.Errorf("the preview of a room after unknown ones: got status %d, want 200", status)
 		}
 	})
-	t.Run("the database is gone", func(t *testing.T) {
+	t.Run("the database is closed", func(t *testing.T) {
 		_ = s.app.db.Close()
 		for _, path := range []string{preview, seats} {
 			if status, a := send(path, m{"name": "Chen", "seat_key": otherKey}); status != 503 ||
 				a.Error.Code != "unavailable" {
-				t.Errorf("%s: %d %+v", path, status, a)
+				t.Errorf("POST %s: got %d %+v, want 503 unavailable", path, status, a)
 			}
 		}
 	})
@@ -207,7 +207,7 @@ func TestJoinAPI(t *testing.T) {
 			"project secret": s.ProjectSecret,
 			"Gateway secret": s.GatewaySecret, "management token": s.AdminToken} {
 			if strings.Contains(log, secret) {
-				t.Errorf("the log has the %s", name)
+				t.Errorf("the log contains the %s", name)
 			}
 		}
 	})

@@ -38,7 +38,7 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 	}
 	if status := s.do(r, &answer); status != http.StatusOK || answer.Data.Overlap.Requests != 2 ||
 		time.Since(answer.Data.Overlap.LastUsedAt) > time.Minute {
-		t.Errorf("%d %+v", status, answer)
+		t.Errorf("got %d %+v, want 200 and two recent requests with the old key", status, answer)
 	}
 	answered, err := http.DefaultClient.Do(r)
 	if err != nil {
@@ -46,6 +46,6 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 	}
 	defer func() { _ = answered.Body.Close() }()
 	if used := answered.Header.Get("X-Gateway-Requests-Used"); used != "2" {
-		t.Errorf("X-Gateway-Requests-Used is %s after two calls of version 5", used)
+		t.Errorf("got X-Gateway-Requests-Used %s after two calls of version 5, want 2", used)
 	}
 }

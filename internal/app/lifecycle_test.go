@@ -43,7 +43,7 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 	stopped := make(chan error, 1)
 	began := time.Now()
 	go func() { stopped <- s.stop() }()
-	testkit.Eventually(t, "new work is refused", func() bool {
+	testkit.Eventually(t, "new connections are refused", func() bool {
 		c, err := net.Dial("tcp", address)
 		if err == nil {
 			_ = c.Close()
@@ -58,13 +58,13 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	if answer.StatusCode != http.StatusOK {
-		t.Errorf("the request under way got %d", answer.StatusCode)
+		t.Errorf("the request during the stop: got status %d, want 200", answer.StatusCode)
 	}
 	if err := <-stopped; err != nil {
-		t.Error(err)
+		t.Errorf("stop: %v", err)
 	}
 	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the stop took %v", took)
+		t.Errorf("the stop took %v, want at most 10s", took)
 	}
 }
 
@@ -83,10 +83,10 @@ func (s *server) metrics() string {
 	return string(raw)
 }
 
-func TestMetrics(t *testing.T) {
+func TestMetrics_NeedToken(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	if got := s.metrics(); !strings.Contains(got, "parley_http_requests_total") || !strings.Contains(got, "livekit_") {
-		t.Errorf("metrics: %.300s", got)
+		t.Errorf("got the metrics %.300s, want those of Parley and LiveKit", got)
 	}
 	answer, err := http.Get(s.app.BaseURL() + "/metrics")
 	if err != nil {
@@ -94,7 +94,7 @@ func TestMetrics(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != 401 || answer.Header.Get("WWW-Authenticate") == "" {
-		t.Errorf("without a token: %d", answer.StatusCode)
+		t.Errorf("without a token: got %d %v, want 401 with WWW-Authenticate", answer.StatusCode, answer.Header)
 	}
 	answer, err = http.Get("http://" + s.app.metrics.Addr().String() + "/metrics")
 	if err != nil {
@@ -102,7 +102,7 @@ func TestMetrics(t *testing.T) {
 	}
 	_ = answer.Body.Close()
 	if answer.StatusCode != 200 {
-		t.Errorf("on an address of its own: %d", answer.StatusCode)
+		t.Errorf("on the metrics address: got status %d, want 200", answer.StatusCode)
 	}
 }
 
@@ -114,20 +114,20 @@ func TestHealth_ReportsFailures(t *testing.T) {
 		return s.do(r, &report), report
 	}
 	if status, report := get(); status != 200 || report["status"] != "ok" {
-		t.Errorf("%d %v", status, report)
+		t.Errorf("before the failures: got %d %v, want 200 and status ok", status, report)
 	}
 	_ = s.app.db.Close()
 	began := time.Now()
 	status, report := get()
 	if status != 503 || report["database"] != "unavailable" || report["media"] != "ok" {
-		t.Errorf("%d %v", status, report)
+		t.Errorf("without the database: got %d %v, want 503, database unavailable and media ok", status, report)
 	}
 	if took := time.Since(began); took > time.Second {
-		t.Errorf("it took %v to say so", took)
+		t.Errorf("the report without the database took %v, want at most 1s", took)
 	}
 	s.app.engine.Stop(t.Context())
 	if status, report := get(); status != 503 || report["media"] != "unavailable" {
-		t.Errorf("%d %v", status, report)
+		t.Errorf("without the media engine: got %d %v, want 503 and media unavailable", status, report)
 	}
 }
 
@@ -151,7 +151,7 @@ func TestNew_InvalidSettings(t *testing.T) {
 		tc.change(&cfg)
 		_, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hidden") {
-			t.Errorf("%s: %v, want %q", name, err, tc.want)
+			t.Errorf("%s: got error %v, want %q without the password", name, err, tc.want)
 		}
 	}
 }
@@ -166,10 +166,10 @@ func TestRoutes_OutsideAPIs(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 		if answer.StatusCode != want {
-			t.Errorf("%s: %d, want %d", path, answer.StatusCode, want)
+			t.Errorf("GET %s: got status %d, want %d", path, answer.StatusCode, want)
 		}
 	}
-	// The root of a version answers as that version does.
+	// The root of a version responds as that version does.
 	for path, header := range map[string]string{"/api/v3": "X-Request-ID", "/api/v4": "X-Request-ID",
 		"/api/v5": "X-Gateway-Request-ID", "/api/v5/": "X-Gateway-Request-ID"} {
 		answer, err := http.Get(s.app.BaseURL() + path)
@@ -178,7 +178,7 @@ func TestRoutes_OutsideAPIs(t *testing.T) {
 		}
 		_ = answer.Body.Close()
 		if answer.StatusCode != 404 || answer.Header.Get(header) == "" {
-			t.Errorf("%s: %d %v", path, answer.StatusCode, answer.Header)
+			t.Errorf("GET %s: got %d %v, want 404 with %s", path, answer.StatusCode, answer.Header, header)
 		}
 	}
 }

@@ -44,14 +44,15 @@ func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
 		case status == http.StatusTooManyRequests && code == "too_many_joins" && retryAfter == "1":
 			refused++
 		default:
-			t.Fatalf("%d %s, Retry-After %q", status, code, retryAfter)
+			t.Fatalf("seat %d: got %d %s, Retry-After %q, want 200, or 429 too_many_joins after 1 s",
+				n, status, code, retryAfter)
 		}
 	}
 	if most := 26 + int(time.Since(began).Seconds()); got < 25 || got > most {
-		t.Errorf("%d seats in %s, want 25 to %d", got, time.Since(began), most)
+		t.Errorf("got %d seats in %s, want 25 to %d", got, time.Since(began), most)
 	}
 	if status, code, _ := s.requestSeat(id, hostKey, token); status != http.StatusOK {
-		t.Errorf("the host: %d %s", status, code)
+		t.Errorf("a seat of the host: got %d %s, want 200", status, code)
 	}
 	res, err := http.Get("http://" + s.app.metrics.Addr().String() + "/metrics")
 	if err != nil {
@@ -61,10 +62,10 @@ func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
 	metrics, err := io.ReadAll(res.Body)
 	if want := "parley_refusals_total{kind=\"new_seats\"} "; err != nil || !strings.Contains(string(metrics), want) ||
 		strings.Contains(string(metrics), want+"0\n") {
-		t.Errorf("the metrics do not count %d refusals: %v", refused, err)
+		t.Errorf("got no %sin the metrics, %v, want %d refusals", want, err, refused)
 	}
 	if n := strings.Count(s.log.String(), "kind=new_seats"); n < 1 || n > 20 {
-		t.Errorf("%d lines of %d refusals", n, refused)
+		t.Errorf("got %d log lines for %d refusals, want 1 to 20", n, refused)
 	}
 }
 
@@ -74,7 +75,7 @@ func TestNewSeatsPerMinute_ZeroIsNoLimit(t *testing.T) {
 	for n := range 60 {
 		if status, code, _ := s.requestSeat(id, fmt.Sprintf("seat-key-of-browser-%06d", n),
 			""); status != http.StatusOK {
-			t.Fatalf("number %d: %d %s", n+1, status, code)
+			t.Fatalf("seat %d: got %d %s, want 200", n+1, status, code)
 		}
 	}
 }

@@ -51,13 +51,13 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	}
 	enter("Amina", opened.FinalLink, hostKey)
 	bela := enter("Bela", personal, guestKey)
-	testkit.Eventually(t, "both are in", func() bool {
+	testkit.Eventually(t, "both participants are present", func() bool {
 		active, err := c.ActiveRoom(ctx, id)
 		return err == nil && active.Info.JoinedParticipants == 2 && active.Participants[1].Identity == "4712" &&
 			active.Participants[0].Metadata.IsAdmin && active.Participants[1].SID == bela.SID()
 	})
 	bela.Leave()
-	testkit.Eventually(t, "one has left", func() bool {
+	testkit.Eventually(t, "one participant has left", func() bool {
 		active, err := c.ActiveRoom(ctx, id)
 		return err == nil && active.Info.JoinedParticipants == 1
 	})
@@ -66,19 +66,19 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	}
 	found, err := c.Analytics(ctx, id)
 	if err != nil || len(found.Durations) != 2 || found.Durations["4712"] <= 0 {
-		t.Fatalf("analytics: %+v, %v", found, err)
+		t.Fatalf("analytics: got %+v, %v, want the durations of two participants", found, err)
 	}
 	used, err := c.Usage(ctx)
 	if sum := math.Round(found.TotalDuration/60*100) / 100; err != nil ||
 		math.Abs(used.Totals.ParticipantMinutes-sum) > 0.001 {
-		t.Errorf("usage says %v minutes, analytics %v: %v", used.Totals.ParticipantMinutes, sum, err)
+		t.Errorf("usage: got %v participant minutes, %v, want %v as in the analytics", used.Totals.ParticipantMinutes, err, sum)
 	}
 	csv, err := c.ExportAttendance(ctx, id)
 	if lines := strings.Count(string(csv), "\r\n"); err != nil || lines != 3 {
-		t.Errorf("%d lines, %v:\n%s", lines, err, csv)
+		t.Errorf("attendance: got %d lines, %v, want a header and 2 rows:\n%s", lines, err, csv)
 	}
 	past, err := c.PastRooms(ctx, client.PastRoomsRequest{})
 	if err != nil || past.Total != 1 || past.Rooms[0].JoinedParticipants != 2 {
-		t.Errorf("past rooms: %+v, %v", past, err)
+		t.Errorf("past rooms: got %+v, %v, want one room with two participants", past, err)
 	}
 }

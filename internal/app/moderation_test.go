@@ -52,7 +52,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		t.Helper()
 		status, a := send("/seats", key, map[string]any{"name": name, "link": link})
 		if status != http.StatusOK {
-			t.Fatalf("%s: %d %+v", name, status, a)
+			t.Fatalf("a seat for %s: got %d %+v, want 200", name, status, a)
 		}
 		p, err := mediatest.Join(ctx, s.app.BaseURL(), a.MediaToken)
 		if err != nil {
@@ -72,42 +72,42 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 	done := func(path, key string, in map[string]any) {
 		t.Helper()
 		if status, a := send(path, key, in); status != http.StatusNoContent {
-			t.Fatalf("%s: %d %+v", path, status, a)
+			t.Fatalf("POST %s: got %d %+v, want 204", path, status, a)
 		}
 	}
 	of := func(a joinResponse) map[string]any { return map[string]any{"identity": a.Identity} }
-	testkit.Eventually(t, "both are written down", func() bool {
+	testkit.Eventually(t, "the room is active", func() bool {
 		who, err := s.app.rooms.Get(ctx, id)
 		return err == nil && who.State == room.Active
 	})
 
-	// A guest may nothing of it.
+	// A guest is refused every action of a host.
 	locked := map[string]any{"locks": map[string]any{"microphone": true}}
 	for path, in := range map[string]map[string]any{"/mute": nil, "/unmute": of(host), "/remove": of(host),
 		"/readmit": of(host), "/locks": locked,
 		"/role": {"identity": guest.Identity, "role": "cohost"}, "/waiting/admit": nil, "/waiting/turn-away": of(
 			host), "/invitations": {"role": "guest"}} {
 		if status, a := send(path, guestKey, in); status != http.StatusForbidden || a.Error.Code != "not_host" {
-			t.Errorf("%s as a guest: %d %+v", path, status, a.Error)
+			t.Errorf("POST %s as a guest: got %d %+v, want 403 not_host", path, status, a.Error)
 		}
 	}
 
 	done("/mute", hostKey, of(guest))
-	if said, err := ben.AwaitMessage(ctx, room.MessageMuted); err != nil || said.From != "Amina" {
-		t.Errorf("ben was told %+v, %v", said, err)
+	if message, err := ben.AwaitMessage(ctx, room.MessageMuted); err != nil || message.From != "Amina" {
+		t.Errorf("mute: ben got %+v, %v, want a message from Amina", message, err)
 	}
 	done("/unmute", hostKey, of(guest))
 	if _, err := ben.AwaitMessage(ctx, room.MessageUnmute); err != nil {
-		t.Error(err)
+		t.Errorf("unmute: ben got no message: %v", err)
 	}
 
 	done("/locks", hostKey, locked)
-	testkit.Eventually(t, "the microphone is taken out", func() bool { return ben.Unpublished("mic") })
+	testkit.Eventually(t, "the microphone is unpublished", func() bool { return ben.Unpublished("mic") })
 	if err := ben.Publish(ctx, "again", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
-		t.Errorf("a locked microphone: %v", err)
+		t.Errorf("publish a locked microphone: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
 	if _, err := amina.AwaitInfo(ctx, func(i room.Metadata) bool { return i.Locks.Microphone }); err != nil {
-		t.Error(err)
+		t.Errorf("amina got no metadata with the lock: %v", err)
 	}
 	done("/role", hostKey, map[string]any{"identity": guest.Identity, "role": "cohost"})
 	testkit.Eventually(t, "ben is a co-host", func() bool {
@@ -115,23 +115,23 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		return there && seen.Attributes["role"] == "cohost"
 	})
 	if err := ben.Publish(ctx, "as a co-host", mediatest.Microphone); err != nil {
-		t.Errorf("a co-host is not locked: %v", err)
+		t.Errorf("publish a microphone as a co-host: %v", err)
 	}
 	if status, a := send("/remove", guestKey, of(host)); status != http.StatusForbidden || a.Error.Code != "not_host" {
-		t.Errorf("a co-host removes a host: %d %+v", status, a.Error)
+		t.Errorf("remove the host as a co-host: got %d %+v, want 403 not_host", status, a.Error)
 	}
 
 	done("/remove", hostKey, of(guest))
 	if end, err := ben.AwaitEnd(ctx); err != nil || end.Reason != "PARTICIPANT_REMOVED" || end.Reconnect {
-		t.Errorf("%+v, %v", end, err)
+		t.Errorf("the connection of a removed guest ended with %+v, %v, want PARTICIPANT_REMOVED", end, err)
 	}
-	keptOut := func() {
+	assertRemoved := func() {
 		t.Helper()
-		for name, token := range map[string]string{"the pass": guest.MediaToken, "what the server sent": ben.Token()} {
+		for name, token := range map[string]string{"first": guest.MediaToken, "refreshed": ben.Token()} {
 			var refused *mediatest.RefusedError
 			if p, err := mediatest.Join(ctx, s.app.BaseURL(), token); !errors.As(err, &refused) ||
 				refused.Status != http.StatusUnauthorized {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("join with the %s token: got error %v, want status 401", name, err)
 				if p != nil {
 					p.Leave()
 				}
@@ -139,23 +139,23 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		}
 		if status, a := send("/seats", guestKey, map[string]any{"name": "Ben"}); status != http.StatusForbidden ||
 			a.Error.Code != "removed" {
-			t.Errorf("%d %+v", status, a.Error)
+			t.Errorf("a seat for a removed guest: got %d %+v, want 403 removed", status, a.Error)
 		}
 	}
-	keptOut()
-	stays, err := s.app.db.Attendance(ctx, id)
-	if err != nil || len(stays) != 2 || !slices.ContainsFunc(stays,
+	assertRemoved()
+	attendance, err := s.app.db.Attendance(ctx, id)
+	if err != nil || len(attendance) != 2 || !slices.ContainsFunc(attendance,
 		func(a room.Attendance) bool { return a.SeatID == guest.Identity && a.Reason == room.LeftRemoved }) {
-		t.Errorf("%+v, %v", stays, err)
+		t.Errorf("got attendance %+v, %v, want two rows and one with a removal", attendance, err)
 	}
 
-	// It is a row, and not something a process remembers.
+	// The removal is stored, so it survives a restart.
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	cfg := s.cfg
 	s = startServer(t, func(c *config.Config) { *c = cfg })
-	keptOut()
+	assertRemoved()
 	done("/readmit", hostKey, of(guest))
 	enter("Ben", guestKey, "")
 }

@@ -14,7 +14,7 @@ import (
 	"parley/internal/testkit"
 )
 
-// maxResponseTime is the second in which every request is answered, with room
+// maxResponseTime is the time in which every request is answered: one second, and a margin
 // for a busy machine.
 const maxResponseTime = 1200 * time.Millisecond
 
@@ -67,7 +67,7 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		{"GET", "/api/v5/requests", "", 503},
 		{"GET", "/healthz", "", 503},
 	}
-	well := func() bool {
+	allSucceed := func() bool {
 		for _, c := range calls {
 			if answer, _ := ask(c.method, c.path, c.body); answer.StatusCode != 200 {
 				return false
@@ -79,19 +79,19 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		name     string
 		from, to func(testing.TB)
 	}{{"stopped", cluster.Stop, cluster.Start}, {"frozen", cluster.Freeze, cluster.Thaw}} {
-		testkit.Eventually(t, "all is well", well)
+		testkit.Eventually(t, "every request succeeds", allSucceed)
 		outage.from(t)
 		for _, c := range calls {
 			answer, took := ask(c.method, c.path, c.body)
 			if answer.StatusCode != c.without || took > maxResponseTime {
-				t.Errorf("%s: %s %s: %d after %v, want %d", outage.name, c.method, c.path,
-					answer.StatusCode, took, c.without)
+				t.Errorf("%s: %s %s: got status %d after %v, want %d within %v", outage.name, c.method, c.path,
+					answer.StatusCode, took, c.without, maxResponseTime)
 			}
 			if c.without == 503 && c.path != "/healthz" && answer.Header.Get("Retry-After") == "" {
-				t.Errorf("%s: %s %s says no Retry-After", outage.name, c.method, c.path)
+				t.Errorf("%s: %s %s: got no Retry-After, want one", outage.name, c.method, c.path)
 			}
 		}
 		outage.to(t)
 	}
-	testkit.Eventually(t, "all is well again", well)
+	testkit.Eventually(t, "every request succeeds again", allSucceed)
 }

@@ -24,27 +24,27 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	ctx := t.Context()
 	keys := s.app.quickstart.WithRotation()
 	path := filepath.Join(s.cfg.DataDir, quickstart.FileName)
-	holds := func(what string, apiKey, gatewaySecret, projectSecret string) {
+	assertFile := func(when string, apiKey, gatewaySecret, projectSecret string) {
 		t.Helper()
 		q, err := quickstart.Read(s.cfg.DataDir)
 		if err != nil || q.APIKey != apiKey || q.GatewaySecret != gatewaySecret || q.ProjectSecret != projectSecret ||
 			q.AdminToken != s.AdminToken || q.BaseURL != s.BaseURL {
-			t.Errorf("%s: the file is not current: %v", what, err)
+			t.Errorf("%s: got quickstart file %+v, %v, want the current credentials", when, q, err)
 		}
 		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
-			t.Errorf("%s: %v %v", what, info.Mode(), err)
+			t.Errorf("%s: got mode %v, %v, want 0600", when, info.Mode(), err)
 		}
 	}
 	pair, err := keys.RotateKey(ctx, s.ProjectID, key.Rotation{Overlap: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds("a key", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), s.ProjectSecret)
+	assertFile("after the rotation of a key", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), s.ProjectSecret)
 	secret, err := keys.RotateSecret(ctx, s.ProjectID, key.Rotation{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	holds("a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+	assertFile("after the rotation of a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 
 	other, _, err := s.app.keys.CreateProject(ctx, s.OrganizationID, "Other")
 	if err != nil {
@@ -53,7 +53,7 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	if _, err := keys.RotateKey(ctx, other.ID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
-	holds("another project's key", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+	assertFile("after the rotation of another project", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 
 	t.Run("a file that cannot be written", func(t *testing.T) {
 		// A directory stands where the new file would be written first.
@@ -62,19 +62,19 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 		}
 		late, err := keys.RotateKey(ctx, s.ProjectID, key.Rotation{Force: true})
 		if err != nil {
-			t.Fatalf("the rotation is done, and its secrets must be answered: %v", err)
+			t.Fatalf("rotate a key: got error %v, want the new secrets", err)
 		}
 		if !strings.Contains(s.log.String(), "update quickstart file failed, will retry") {
-			t.Error("the log does not tell")
+			t.Errorf("got the log %s, want the failed update", s.log)
 		}
 		if err := os.Remove(path + ".new"); err != nil {
 			t.Fatal(err)
 		}
 		s.app.quickstart.Update(ctx) // as the next pass of the janitor does
-		holds("the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+		assertFile("after the next pass", late.APIKey.Reveal(), late.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
 	})
 	t.Run("a process that died in between", func(t *testing.T) {
-		last, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{Force: true}) // the commit, and no file
+		last, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{Force: true}) // the commit without the file
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,10 +84,10 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 		again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 		if again.APIKey != last.APIKey.Reveal() || again.GatewaySecret != last.GatewaySecret.Reveal() ||
 			again.BaseURL != again.app.BaseURL() {
-			t.Error("the start did not bring the file up to date")
+			t.Errorf("got quickstart file %+v after the start, want the current credentials", again.File)
 		}
 		if strings.Contains(again.out.String(), "No management token was live") || again.AdminToken != s.AdminToken {
-			t.Error("the start made a token although one was live")
+			t.Error("the start created a management token, want the one that is live")
 		}
 	})
 }
@@ -99,13 +99,13 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	ctx := t.Context()
 	tokens, err := s.app.tokens.List(ctx)
 	if err != nil || len(tokens) != 1 {
-		t.Fatalf("%v %v", tokens, err)
+		t.Fatalf("got tokens %v, %v, want one", tokens, err)
 	}
 	if _, err := s.app.tokens.Revoke(ctx, tokens[0].ID); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.app.tokens.Authenticate(ctx, s.AdminToken); !fault.Is(err, fault.Unauthorized) {
-		t.Fatalf("a revoked token: %v", err)
+		t.Fatalf("authenticate with a revoked token: got error %v, want unauthorized", err)
 	}
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
@@ -116,10 +116,10 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 	if !strings.Contains(again.out.String(),
 		"No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, quickstart.FileName)) {
-		t.Errorf("printed: %s", again.out.String())
+		t.Errorf("got the output %s, want the notice of a new token", again.out)
 	}
 	if _, err := again.app.tokens.Authenticate(ctx, again.AdminToken); err != nil || again.ProjectID != "" {
-		t.Errorf("%v, project %q", err, again.ProjectID)
+		t.Errorf("authenticate with the new token: got %v, project %q, want no project", err, again.ProjectID)
 	}
 }
 
@@ -128,7 +128,7 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	s := startServer(t, nil)
 	ctx := t.Context()
-	id, _ := s.createRoom(2, 300) // the ring is in memory now
+	id, _ := s.createRoom(2, 300) // puts the keyring into the cache
 	if err := s.app.projects.Suspend(ctx, s.ProjectID); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	}
 	r.Header.Set("Content-Type", "application/json")
 	if status := s.do(r, nil); status != http.StatusForbidden {
-		t.Errorf("a join of a suspended project: %d", status)
+		t.Errorf("a preview of a suspended project: got status %d, want 403", status)
 	}
 	if err := s.app.projects.Resume(ctx, s.ProjectID); err != nil {
 		t.Fatal(err)
@@ -150,14 +150,14 @@ func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	}
 	old, err := s.app.keys.Keyring(ctx, s.ProjectID)
 	if err != nil || old.Project.Name != name {
-		t.Fatalf("%v %v", old, err)
+		t.Fatalf("got keyring %v, %v, want the project name %s", old, err, name)
 	}
 	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
 	ring, err := s.app.keys.Keyring(ctx, s.ProjectID)
 	if err != nil || len(ring.LiveAPIKeys(time.Now())) != 1 || ring.LiveAPIKeys(time.Now())[0] == s.APIKey {
-		t.Errorf("the old key still works: %v", err)
+		t.Errorf("got live keys %v, %v, want only the new one", ring.LiveAPIKeys(time.Now()), err)
 	}
 }
 
@@ -179,6 +179,6 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(5 * time.Second):
-		t.Error("tend did not stop")
+		t.Error("the janitor runs 5 s after the end of its context")
 	}
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // tryCreateRoom requests a quick audio room, signed with a secret.
-func (s *server) tryCreateRoom(secret string, maxParticipants int) (status int, sentence string) {
+func (s *server) tryCreateRoom(secret string, maxParticipants int) (status int, message string) {
 	s.t.Helper()
 	body := fmt.Appendf(nil,
 		`{"project_id":%q,"name":"Amina","max_participants":%d,"empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}}`, s.ProjectID, maxParticipants)
@@ -38,17 +38,17 @@ func TestRateLimits_Writes(t *testing.T) {
 		if status == http.StatusTooManyRequests {
 			limited++
 		} else if status != http.StatusOK {
-			t.Fatalf("%d", status)
+			t.Fatalf("create a room: got status %d, want 200 or 429", status)
 		}
 	}
 	if limited == 0 {
-		t.Errorf("400 rooms at once, and none was too many")
+		t.Error("got no status 429 for 400 rooms at once, want one")
 	}
-	// Another credential has a budget of its own.
-	if status, sentence := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
-		t.Errorf("the project secret after the API key: %d %s", status, sentence)
+	// Each credential has its own limit.
+	if status, message := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
+		t.Errorf("the project secret after the API key: got %d %s, want 200", status, message)
 	}
-	// Wrong signatures spend the address's budget, and nobody's key.
+	// Wrong signatures count towards the limit of the address, not towards that of a key.
 	limited = 0
 	for range failedAuthenticationsPerMinute + 20 {
 		if status, _ := s.tryCreateRoom("wrong", 2); status == http.StatusTooManyRequests {
@@ -56,10 +56,10 @@ func TestRateLimits_Writes(t *testing.T) {
 		}
 	}
 	if limited == 0 {
-		t.Errorf("%d wrong signatures in a row, and none was too many", failedAuthenticationsPerMinute+20)
+		t.Errorf("got no status 429 for %d wrong signatures, want one", failedAuthenticationsPerMinute+20)
 	}
-	if status, sentence := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
-		t.Errorf("a right signature after wrong ones: %d %s", status, sentence)
+	if status, message := s.tryCreateRoom(s.ProjectSecret, 2); status != http.StatusOK {
+		t.Errorf("a valid signature after wrong ones: got %d %s, want 200", status, message)
 	}
 }
 
@@ -70,18 +70,18 @@ func TestPlans_LimitRooms(t *testing.T) {
 	}
 	s := startServer(t, func(c *config.Config) { c.PlansFile = file })
 	if status, _ := s.tryCreateRoom(s.APIKey, 1000); status != http.StatusOK {
-		t.Errorf("on the default plan: %d", status)
+		t.Errorf("1000 participants on the default plan: got status %d, want 200", status)
 	}
 	small := "small"
 	if _, err := s.app.projects.SetOrganization(t.Context(), s.OrganizationID,
 		project.OrganizationChanges{Plan: &small}); err != nil {
 		t.Fatal(err)
 	}
-	if status, sentence := s.tryCreateRoom(s.APIKey, 6); status != http.StatusBadRequest ||
-		sentence != "max_participants must be between 1 and 5, not 6" {
-		t.Errorf("beyond a plan of five: %d %q", status, sentence)
+	if status, message := s.tryCreateRoom(s.APIKey, 6); status != http.StatusBadRequest ||
+		message != "max_participants must be between 1 and 5, not 6" {
+		t.Errorf("6 participants on a plan of 5: got %d %q, want 400 and the range", status, message)
 	}
 	if status, _ := s.tryCreateRoom(s.APIKey, 5); status != http.StatusOK {
-		t.Errorf("within it: %d", status)
+		t.Errorf("5 participants on a plan of 5: got status %d, want 200", status)
 	}
 }

@@ -27,12 +27,12 @@ func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 	}
 	if status := s.postJSON(preview, map[string]any{}, &early); status != 200 || early.State != "scheduled" ||
 		!early.StartTime.Equal(soon.Truncate(time.Millisecond)) {
-		t.Fatalf("%d %+v", status, early)
+		t.Fatalf("preview before the start: got %d %+v, want 200, scheduled at %s", status, early, soon)
 	}
 	var refused joinResponse
 	if status := s.postJSON(seats, map[string]any{"name": "Early", "seat_key": guestKey}, &refused); status != 409 ||
 		refused.Error.Code != "room_not_open" {
-		t.Fatalf("%d %+v", status, refused)
+		t.Fatalf("a seat before the start: got %d %+v, want 409 room_not_open", status, refused)
 	}
 	testkit.Eventually(t, "the room is open", func() bool {
 		var now struct{ State string }
@@ -41,21 +41,21 @@ func TestScheduledRoom_OpensAtStartTime(t *testing.T) {
 	var seat joinResponse
 	if status := s.postJSON(seats, map[string]any{"name": "Guest", "seat_key": guestKey}, &seat); status != 200 ||
 		seat.Role != "guest" {
-		t.Fatalf("%d %+v", status, seat)
+		t.Fatalf("a seat after the start: got %d %+v, want 200 and the role guest", status, seat)
 	}
 
-	// This minute counts as the future still: the creator's link leads in at
-	// once, or in a few seconds when a new minute is about to begin.
+	// A start in the current minute is accepted, so the link of the creator works at once, or
+	// in a few seconds if the minute is about to end.
 	created := s.createScheduledRoom("/api/v4/rooms/create_schedule_video_room",
 		time.Now().Add(5*time.Second).UTC().Format("2006-01-02T15:04"))
 	_, token, _ := strings.Cut(created.FinalLink, "#t=")
 	var host joinResponse
-	testkit.Eventually(t, "the host is in", func() bool {
+	testkit.Eventually(t, "the host has a seat", func() bool {
 		return s.postJSON("/api/join/rooms/"+created.RoomID+"/seats",
 			map[string]any{"name": "Host", "seat_key": hostKey, "link": token}, &host) == 200
 	})
 	if host.Role != "host" {
-		t.Errorf("%+v", host)
+		t.Errorf("got %+v, want the role host", host)
 	}
 }
 
@@ -92,7 +92,7 @@ func (s *server) createScheduledRoom(path, startAt string) scheduledRoom {
 	r.Header.Set("hash-signature", sign.Legacy(s.ProjectSecret, body))
 	var out scheduledRoom
 	if status := s.do(r, &out); status != http.StatusOK {
-		s.t.Fatalf("%s: %d", path, status)
+		s.t.Fatalf("POST %s: got status %d, want 200", path, status)
 	}
 	return out
 }

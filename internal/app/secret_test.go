@@ -26,8 +26,8 @@ import (
 // the responses that may contain it.
 type secretTracker struct {
 	*server
-	responses map[string]string   // what was answered to which call
-	secrets   map[string][]string // a secret → the answers that may show it
+	responses map[string]string   // call → its response
+	secrets   map[string][]string // secret → the calls whose responses may contain it
 }
 
 // TestSecrets_NotExposed creates every kind of secret, uses each where it
@@ -58,30 +58,30 @@ func TestSecrets_NotExposed(t *testing.T) {
 	s.call("metrics", http.MethodGet, "/metrics", nil, s.bearer())
 	s.call("page", http.MethodGet, "/r/01890000-0000-7000-8000-000000000000", nil, nil)
 	if len(s.secrets) < 16 || len(s.responses) < 40 {
-		t.Errorf("%d secrets and %d answers: are they all collected?", len(s.secrets), len(s.responses))
+		t.Errorf("collected %d secrets and %d responses, want at least 16 and 40", len(s.secrets), len(s.responses))
 	}
 
 	for name, text := range s.responses {
 		for secret, makers := range s.secrets {
 			if !slices.Contains(makers, name) {
-				s.assertAbsent("the answer to "+name, text, secret)
+				s.assertAbsent("the response to "+name, text, secret)
 			}
 		}
 	}
-	s.scan("while it runs")
+	s.scan("while the service runs")
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
 	s.scan("after the stop")
 	if log := s.log.String(); !strings.Contains(log, "create_quick_audio_room") || !strings.Contains(log, "/seats") {
-		t.Error("the log tells nothing: is it collected?")
+		t.Error("the log has no lines of the requests, want them")
 	}
 }
 
 // scan searches everything that the service leaves behind.
 func (s *secretTracker) scan(when string) {
 	s.t.Helper()
-	left := map[string]string{"the log": s.log.String(), "what it greets with": s.out.String()}
+	texts := map[string]string{"the log": s.log.String(), "the output": s.out.String()}
 	entries, err := os.ReadDir(s.cfg.DataDir)
 	if err != nil {
 		s.t.Fatal(err)
@@ -92,13 +92,13 @@ func (s *secretTracker) scan(when string) {
 			s.t.Fatal(err)
 		}
 		if e.Name() != quickstart.FileName && e.Name() != "master.key" {
-			left[e.Name()] = string(raw)
+			texts[e.Name()] = string(raw)
 		}
 	}
-	if len(left["parley.db"])+len(left["parley.db-wal"]) < 100_000 {
-		s.t.Error("the database is not there to be looked at")
+	if len(texts["parley.db"])+len(texts["parley.db-wal"]) < 100_000 {
+		s.t.Error("got less than 100 kB of the database, want all of it")
 	}
-	for where, text := range left {
+	for where, text := range texts {
 		for secret := range s.secrets {
 			s.assertAbsent(where+" "+when, text, secret)
 		}
@@ -109,13 +109,13 @@ func (s *secretTracker) scan(when string) {
 // or Base64.
 func (s *secretTracker) assertAbsent(where, text, secret string) {
 	s.t.Helper()
-	disguises := []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))}
+	encodings := []string{secret, hex.EncodeToString([]byte(secret)), base64.StdEncoding.EncodeToString([]byte(secret))}
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_")); err == nil && len(raw) == 32 {
-		disguises = append(disguises, string(raw), hex.EncodeToString(raw), strings.TrimPrefix(secret, "whsec_"))
+		encodings = append(encodings, string(raw), hex.EncodeToString(raw), strings.TrimPrefix(secret, "whsec_"))
 	}
-	for i, disguise := range disguises {
-		if strings.Contains(text, disguise) {
-			s.t.Errorf("%s: the secret %.5s… stands there (form %d)", where, secret, i)
+	for i, encoded := range encodings {
+		if strings.Contains(text, encoded) {
+			s.t.Errorf("%s contains the secret %.5s… (encoding %d)", where, secret, i)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func (s *secretTracker) call(name, method, target string, body []byte,
 		s.t.Fatal(err)
 	}
 	if s.responses[name] != "" {
-		s.t.Fatalf("two calls are named %s", name)
+		s.t.Fatalf("two calls have the name %s, want distinct names", name)
 	}
 	s.responses[name] = string(head) + string(raw)
 	var fields map[string]any
@@ -157,7 +157,7 @@ func (s *secretTracker) call(name, method, target string, body []byte,
 	for _, field := range makes {
 		secret, ok := fields[field].(string)
 		if !ok {
-			s.t.Fatalf("%s: there is no %s in %d %s", name, field, answer.StatusCode, raw)
+			s.t.Fatalf("%s: got %d %s, want the field %s", name, answer.StatusCode, raw, field)
 		}
 		if _, token, found := strings.Cut(secret, "#t="); found {
 			secret = token
