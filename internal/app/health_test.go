@@ -1,12 +1,10 @@
 package app
 
 import (
-	"io"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
-	"runtime"
+	"os/signal"
 	"strings"
 	"syscall"
 	"testing"
@@ -15,41 +13,46 @@ import (
 	"parley/internal/testkit"
 )
 
-// TestHealth_FullDisk checks that a database that answers but cannot write is
-// reported as unhealthy.
-func TestHealth_FullDisk(t *testing.T) {
-	dir := t.TempDir()
-	if runtime.GOOS != "linux" || syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4m") != nil {
-		t.Skip("a file system of a few megabytes needs Linux and root")
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, 0) })
-	s := startServer(t, func(c *config.Config) { c.DataDir = filepath.Join(dir, "data") })
-	health := func() (int, string) {
+// TestHealth_DatabaseCannotWrite checks that a database that answers but cannot write, for
+// example because the disk is full, is reported as unhealthy. A limit on the size of files
+// makes its writes fail.
+func TestHealth_DatabaseCannotWrite(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.RateLimitsEnabled = false })
+	reports := func(status int, database string) bool {
 		answer, err := http.Get(s.app.BaseURL() + "/healthz")
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer answer.Body.Close()
-		body, _ := io.ReadAll(answer.Body)
-		return answer.StatusCode, string(body)
+		defer func() { _ = answer.Body.Close() }()
+		var report map[string]string
+		err = json.NewDecoder(answer.Body).Decode(&report)
+		return err == nil && answer.StatusCode == status && report["database"] == database
 	}
-	if status, body := health(); status != 200 || !strings.Contains(body, `"database":"ok"`) {
-		t.Errorf("with free space: got %d %s, want 200 and database ok", status, body)
-	}
-	f, err := os.Create(filepath.Join(dir, "filler"))
-	if err != nil {
+	testkit.Eventually(t, "status 200 and database ok", func() bool { return reports(200, "ok") })
+
+	limitFileSize(t, 1<<16)
+	testkit.Eventually(t, "status 503 and database read_only", func() bool {
+		_, _ = s.tryCreateRoom(s.APIKey, 2) // writes until a file reaches the limit
+		return reports(503, "read_only")
+	})
+}
+
+// limitFileSize makes writes beyond a size fail for all files of this process until the test
+// ends.
+func limitFileSize(t *testing.T, size uint64) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
 		t.Fatal(err)
 	}
-	for err == nil {
-		_, err = f.Write(make([]byte, 4096))
-	}
-	_ = f.Close()
-	testkit.Eventually(t, "the report says that the database is read-only", func() bool {
-		status, body := health()
-		return status == 503 && strings.Contains(body, `"database":"read_only"`) &&
-			strings.Contains(body, `"status":"unavailable"`)
+	signal.Ignore(syscall.SIGXFSZ) // would end the process
+	t.Cleanup(func() {
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
+			t.Fatal(err)
+		}
+		signal.Reset(syscall.SIGXFSZ)
 	})
-	if err := os.Remove(f.Name()); err != nil {
+	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: before.Max}); err != nil {
 		t.Fatal(err)
 	}
 }
