@@ -150,7 +150,7 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 		_, err := getStatus(address, "/", 10*time.Second)
 		done <- err
 	}()
-	testkit.Eventually(t, "the sixth connection waits", func() bool { return strings.Contains(log.String(), "kind=connections") })
+	testkit.Eventually(t, "the sixth connection waits", func() bool { return log.HasLine("kind=connections") })
 	close(h.release)
 	if err := <-done; err != nil {
 		t.Errorf("the request that waited: %v", err)
@@ -178,7 +178,7 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Fatal("a client that does not read is connected after 10 s, want it disconnected")
 	}
-	testkit.Eventually(t, "the slow reader is logged", func() bool { return strings.Contains(log.String(), "kind=slow_readers") })
+	testkit.Eventually(t, "the slow reader is logged", func() bool { return log.HasLine("kind=slow_readers") })
 
 	res, err := http.Get("http://" + address)
 	if err != nil {

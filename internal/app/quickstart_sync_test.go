@@ -44,7 +44,8 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	assertFile("after the rotation of a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+	assertFile("after the rotation of a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(),
+		secret.ProjectSecret.Reveal())
 
 	other, _, err := s.app.keys.CreateProject(ctx, s.OrganizationID, "Other")
 	if err != nil {
@@ -53,7 +54,8 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	if _, err := keys.RotateKey(ctx, other.ID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
-	assertFile("after the rotation of another project", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(), secret.ProjectSecret.Reveal())
+	assertFile("after the rotation of another project", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(),
+		secret.ProjectSecret.Reveal())
 
 	t.Run("a file that cannot be written", func(t *testing.T) {
 		// A directory stands where the new file would be written first.

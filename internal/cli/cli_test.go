@@ -55,7 +55,7 @@ func TestScripts(t *testing.T) {
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	q, ok := awaitServing(ts.MkAbs(args[0]))
 	if !ok {
-		ts.Fatalf("the server of %s never became healthy", args[0])
+		ts.Fatalf("the server of %s was not healthy within 20 seconds", args[0])
 	}
 	ts.Setenv("URL", q.BaseURL)
 	ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
@@ -107,7 +107,7 @@ func extractReadmeExample(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Fatalf("no example in the README begins with %q", args[1])
 }
 
-func TestExitStatus(t *testing.T) {
+func TestMain_ExitStatus(t *testing.T) {
 	t.Parallel()
 	for _, tc := range []struct {
 		args string
@@ -121,12 +121,12 @@ func TestExitStatus(t *testing.T) {
 	} {
 		var errs strings.Builder
 		if got := Main(context.Background(), strings.Fields(tc.args), nil, io.Discard, &errs); got != tc.want {
-			t.Errorf("parley %s: %d, want %d (%s)", tc.args, got, tc.want, errs.String())
+			t.Errorf("parley %s: got exit status %d, want %d: %s", tc.args, got, tc.want, errs.String())
 		}
 	}
 }
 
-func TestAddProjectID(t *testing.T) {
+func TestAddProjectID_Bodies(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{
 		`{"name":"A"}`:         `{"project_id":"P","name":"A"}`,
@@ -139,7 +139,7 @@ func TestAddProjectID(t *testing.T) {
 		`{"name":`:             `{"name":`,
 	} {
 		if got := string(addProjectID([]byte(body), "P")); got != want {
-			t.Errorf("%s became %s, want %s", body, got, want)
+			t.Errorf("add the project id to %q: got %q, want %q", body, got, want)
 		}
 	}
 }

@@ -63,8 +63,8 @@ type testWebhook struct {
 	id, body        string
 	secrets         []string
 	timestampOffset time.Duration     // its timestamp, from now
-	headerOverrides map[string]string // headers that are not as they should be; empty ones are left out
-	sentBody        string            // instead of the body that was signed
+	headerOverrides map[string]string // replace the correct headers; an empty one removes its header
+	sentBody        string            // replaces the signed body
 }
 
 func newEvent(id, room string, sequence, previous int) testWebhook {
@@ -110,7 +110,7 @@ func readReports(t *testing.T, out *testkit.Buffer) (all []webhookReport) {
 	for line := range strings.Lines(out.String()) {
 		var a webhookReport
 		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatalf("%s: %v", line, err)
+			t.Fatalf("parse the report %s: %v", line, err)
 		}
 		all = append(all, a)
 	}
@@ -133,12 +133,12 @@ func TestWebhookListen_ReportsProblem(t *testing.T) {
 		problem string
 	}{
 		{with(func(w *testWebhook) { w.secrets = []string{otherSecret} }), "other_secret"},
-		{with(func(w *testWebhook) { w.sentBody = tampered }), "other_secret"}, // nothing has fitted yet: it can be either
+		{with(func(w *testWebhook) { w.sentBody = tampered }), "other_secret"}, // before the first valid webhook, the secret may be wrong too
 		{newEvent("e0", "r", 1, 0), ""},
 		{with(func(w *testWebhook) { w.sentBody = tampered }), "body_changed"},
 		{with(func(w *testWebhook) { w.secrets = []string{otherSecret, oldSecret} }), ""},
 		{with(func(w *testWebhook) { w.sentBody = tampered }), "body_changed"},
-		{with(func(w *testWebhook) { w.sentBody = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_changed"}, // not as the first time
+		{with(func(w *testWebhook) { w.sentBody = strings.ReplaceAll(w.body, ",", ", ") + "\n" }), "body_changed"}, // differs from the first delivery
 		{with(func(w *testWebhook) {
 			*w = newEvent("e2", "r", 2, 1)
 			w.sentBody = strings.ReplaceAll(w.body, ",", ", ") + "\n"
@@ -165,7 +165,7 @@ func TestWebhookListen_ReportsProblem(t *testing.T) {
 			want = http.StatusRequestEntityTooLarge
 		}
 		if status := tc.send(t, url); status != want {
-			t.Errorf("%d: answered %d", i, status)
+			t.Errorf("webhook %d: got status %d, want %d", i, status, want)
 		}
 		all := readReports(t, out)
 		a := all[len(all)-1]
@@ -174,12 +174,12 @@ func TestWebhookListen_ReportsProblem(t *testing.T) {
 			code = a.Problem.Code
 		}
 		if len(all) != i+1 || code != tc.problem || a.Valid != (code == "") || a.Status != want {
-			t.Errorf("%d: %+v %s, want %q", i, a, code, tc.problem)
+			t.Errorf("webhook %d: got problem %q in %+v, want %q and status %d", i, code, a, tc.problem, want)
 		}
 	}
-	if status, errs := end(); status != exitOK || !strings.Contains(errs,
-		"18 webhooks received, 2 verified, 0 of them repeated; 0 gaps.") {
-		t.Errorf("%d %s", status, errs)
+	const summary = "18 webhooks received, 2 verified, 0 of them repeated; 0 gaps."
+	if status, errs := end(); status != exitOK || !strings.Contains(errs, summary) {
+		t.Errorf("got exit status %d, %s, want 0, %s", status, errs, summary)
 	}
 }
 
@@ -205,7 +205,7 @@ func TestWebhookListen_TracksSequence(t *testing.T) {
 		path string
 		want mark
 	}{
-		{newEvent("a1", "r", 2, 1), "", mark{times: 1}}, // what came before is not ours to miss
+		{newEvent("a1", "r", 2, 1), "", mark{times: 1}}, // earlier webhooks are not missing
 		{newEvent("a1", "r", 2, 1), "", mark{times: 2}},
 		{newEvent("b1", "other", 1, 0), "", mark{times: 1}},
 		{newEvent("a2", "r", 3, 2), "", mark{times: 1, last: 2}},
@@ -223,15 +223,16 @@ func TestWebhookListen_TracksSequence(t *testing.T) {
 		a := all[len(all)-1]
 		if got := (mark{a.Times, a.Replay, a.Missing, a.Late, a.Last}); got != tc.want || a.Target != "/"+tc.path ||
 			string(a.Payload) != tc.body {
-			t.Errorf("%d: %+v, want %+v; %+v", i, got, tc.want, a)
+			t.Errorf("webhook %d: got %+v, want %+v, in %+v", i, got, tc.want, a)
 		}
 		if want := map[bool]int{true: 500, false: 401}[a.Valid]; status != want || a.Status != want {
-			t.Errorf("%d: answered %d, told %d", i, status, a.Status)
+			t.Errorf("webhook %d: got status %d, reported as %d, want %d", i, status, a.Status, want)
 		}
 	}
+	const summary = "12 webhooks received, 11 verified, 2 of them repeated; 1 gap."
 	if status, errs := end(); status != exitOK || !strings.Contains(errs, "The response is 500") ||
-		!strings.Contains(errs, "12 webhooks received, 11 verified, 2 of them repeated; 1 gap.") {
-		t.Errorf("%d %s", status, errs)
+		!strings.Contains(errs, summary) {
+		t.Errorf("got exit status %d, %s, want 0, the response 500 and %s", status, errs, summary)
 	}
 }
 
@@ -250,11 +251,11 @@ func TestWebhookListen_TextOutput(t *testing.T) {
 	stranger.body = strings.Replace(stranger.body, "room.opened", `\u001b[2J`, 1)
 	stranger.send(t, url)
 	if answer, err := http.Get(url); err != nil || answer.StatusCode != http.StatusMethodNotAllowed {
-		t.Error(answer, err)
+		t.Errorf("GET %s: got %v, %v, want status 405", url, answer, err)
 	}
 	status, errs := end()
 	if status != exitOK {
-		t.Error(status)
+		t.Errorf("got exit status %d, want 0", status)
 	}
 	for _, line := range []string{
 		`(?m)^20\S+Z  room\.opened  sequence 1, after 0  room r1  verified  answered 204$`,
@@ -265,16 +266,16 @@ func TestWebhookListen_TextOutput(t *testing.T) {
 		`(?m)^    no signature matches, .* \(body_changed\)$`,
 	} {
 		if !regexp.MustCompile(line).MatchString(out.String()) {
-			t.Errorf("%s is not in\n%s", line, out.String())
+			t.Errorf("the output has no line %s:\n%s", line, out.String())
 		}
 	}
 	for _, line := range []string{"parley project set P default_webhook_url=" + url,
 		"parley serve --webhook-allow 127.0.0.1", "4 webhooks received, 3 verified, 1 of them repeated; 1 gap."} {
 		if !strings.Contains(errs, line) {
-			t.Errorf("%q is not in\n%s", line, errs)
+			t.Errorf("the standard error has no %q:\n%s", line, errs)
 		}
 	}
 	if strings.Contains(out.String()+errs, oldSecret[:12]) {
-		t.Error("the secret is shown")
+		t.Error("the output contains the secret")
 	}
 }

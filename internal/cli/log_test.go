@@ -28,12 +28,12 @@ func TestLogWriter_BatchesLines(t *testing.T) {
 			log.Info("one")
 			log.Info("two")
 			if len(got.calls) != 0 {
-				t.Fatalf("written at once: %q", got.calls)
+				t.Fatalf("before the flush interval: got writes %q, want none", got.calls)
 			}
-			time.Sleep(logFlushInterval)
+			time.Sleep(logFlushInterval) // of the fake clock
 			synctest.Wait()
 			if len(got.calls) != 1 || strings.Count(got.calls[0], "\n") != 2 {
-				t.Fatalf("after a pause: %q", got.calls)
+				t.Fatalf("after the flush interval: got writes %q, want one with two lines", got.calls)
 			}
 			got.calls = nil
 		}
@@ -41,17 +41,17 @@ func TestLogWriter_BatchesLines(t *testing.T) {
 		log.Warn("at once")
 		if len(got.calls) != 1 || !strings.Contains(got.calls[0], "before") ||
 			!strings.Contains(got.calls[0], "at once") {
-			t.Fatalf("a warning waited: %q", got.calls)
+			t.Fatalf("after a warning: got writes %q, want one with both lines", got.calls)
 		}
 		log.Info("last")
 		lines.flush()
 		if len(got.calls) != 2 || !strings.Contains(got.calls[1], "last") {
-			t.Fatalf("flushed: %q", got.calls)
+			t.Fatalf("after flush: got writes %q, want a second one", got.calls)
 		}
-		time.Sleep(time.Hour)
+		time.Sleep(time.Hour) // proves that nothing more is written
 		synctest.Wait()
 		if len(got.calls) != 2 {
-			t.Fatalf("nothing waited: %q", got.calls)
+			t.Fatalf("an hour later: got writes %q, want no third one", got.calls)
 		}
 	})
 }
@@ -65,11 +65,11 @@ func TestLogWriter_BoundedBuffer(t *testing.T) {
 	for range 1000 {
 		log.Info(strings.Repeat("x", 1000))
 		if len(lines.pending) >= logBufferSize {
-			t.Fatalf("%d bytes wait", len(lines.pending))
+			t.Fatalf("got %d pending bytes, want less than %d", len(lines.pending), logBufferSize)
 		}
 	}
 	lines.flush()
 	if n := strings.Count(out.String(), "\n"); n != 1000 {
-		t.Errorf("%d lines", n)
+		t.Errorf("got %d lines, want 1000", n)
 	}
 }

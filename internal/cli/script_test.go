@@ -46,7 +46,7 @@ func shape(ts *testscript.TestScript, _ bool, args []string) {
 		ts.Check(json.Unmarshal([]byte(out), &objects[0]))
 	}
 	if len(objects) == 0 {
-		ts.Fatalf("an empty array shows nothing")
+		ts.Fatalf("got an empty array, want objects")
 	}
 	for _, o := range objects {
 		for _, name := range args[1:] {
@@ -55,7 +55,7 @@ func shape(ts *testscript.TestScript, _ bool, args []string) {
 			}
 		}
 		if args[0] == "object" && len(o) != len(args)-1 {
-			ts.Fatalf("there is more than %v: %v", args[1:], slices.Sorted(maps.Keys(o)))
+			ts.Fatalf("got the names %v, want %v", slices.Sorted(maps.Keys(o)), args[1:])
 		}
 	}
 }
@@ -71,7 +71,7 @@ func field(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Check(json.Unmarshal(printed, &o))
 	text, ok := o[args[1]].(string)
 	if !ok {
-		ts.Fatalf("%s is %v", args[1], o[args[1]])
+		ts.Fatalf("got %v for %s, want a string", o[args[1]], args[1])
 	}
 	ts.Setenv(args[0], text)
 }
@@ -86,7 +86,7 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 // retryUntilSuccess runs a program repeatedly until it succeeds.
 func retryUntilSuccess(ts *testscript.TestScript, _ bool, args []string) {
 	if !eventually(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
-		ts.Fatalf("%q never succeeded", args)
+		ts.Fatalf("%q did not succeed within 20 seconds", args)
 	}
 }
 

@@ -29,8 +29,8 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	t.Cleanup(stop)
 	q := awaitQuickstart(t, dir)
 
-	secrets := map[string]bool{} // every one that was ever made
-	note := func(v any) {
+	secrets := map[string]bool{} // all that were created
+	collect := func(v any) {
 		raw, err := json.Marshal(v)
 		if err != nil {
 			t.Fatal(err)
@@ -45,14 +45,14 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 			}
 		}
 	}
-	note(q)
-	var shown strings.Builder // what commands print that make no secret
+	collect(q)
+	var shown strings.Builder // output of commands that create no secret
 	run := func(words ...string) string {
 		t.Helper()
 		var out, errs strings.Builder
 		status := Main(context.Background(), append(words, "--data-dir", dir), nil, &out, &errs)
 		if status != 0 {
-			t.Fatalf("parley %s: %d %s", strings.Join(words, " "), status, errs.String())
+			t.Fatalf("parley %s: got exit status %d, want 0: %s", strings.Join(words, " "), status, errs.String())
 		}
 		shown.WriteString(errs.String())
 		return out.String()
@@ -68,7 +68,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 		if err := json.Unmarshal([]byte(run(append(words, "--json")...)), &made); err != nil {
 			t.Fatal(err)
 		}
-		note(made)
+		collect(made)
 		return made
 	}
 	const room = `{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}`
@@ -105,7 +105,7 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 		t.Helper()
 		var out, errs strings.Builder
 		if status := Main(context.Background(), append(words, "--data-dir", dir), nil, &out, &errs); status == 0 {
-			t.Errorf("parley %s went well", strings.Join(words, " "))
+			t.Errorf("parley %s: got exit status 0, want an error", strings.Join(words, " "))
 		}
 		shown.WriteString(out.String() + errs.String())
 	}
@@ -113,24 +113,24 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 	refused("project", "show", q.APIKey) // a secret where an id belongs
 	refused("org", "list", "--token", q.AdminToken+"x")
 	if now, err := quickstart.Read(dir); err != nil {
-		t.Error(err)
-	} else if note(now); now.APIKey == q.APIKey || !secrets[now.APIKey] {
-		t.Error("the quick start file is not current")
+		t.Errorf("read the quickstart file: %v", err)
+	} else if collect(now); now.APIKey == q.APIKey || !secrets[now.APIKey] {
+		t.Errorf("got API key %.8s… in the quickstart file, want the new one", now.APIKey)
 	}
 
-	if len(secrets) != 4+3+2*8+1 {
-		t.Errorf("%d secrets were made in all: are they all collected?", len(secrets))
+	if want := 4 + 3 + 2*8 + 1; len(secrets) != want {
+		t.Errorf("collected %d secrets, want %d", len(secrets), want)
 	}
-	inClear := func(where, text string) {
+	assertAbsent := func(where, text string) {
 		for secret := range secrets {
 			if strings.Contains(text, secret) {
-				t.Errorf("%s: %s… stands there in clear", where, secret[:8])
+				t.Errorf("%s contains the secret %.8s…", where, secret)
 			}
 		}
 	}
-	inClear("answers", shown.String())
-	inClear("greeting", greeting.String())
-	files := func() {
+	assertAbsent("answers", shown.String())
+	assertAbsent("greeting", greeting.String())
+	searchFiles := func() {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			t.Fatal(err)
@@ -141,19 +141,19 @@ func TestCommands_NoSecretExposed(t *testing.T) {
 				t.Fatal(err)
 			}
 			if e.Name() != quickstart.FileName {
-				inClear(e.Name(), string(raw))
+				assertAbsent(e.Name(), string(raw))
 			}
 		}
 	}
-	files()
+	searchFiles()
 	stop()
 	if status := <-stopped; status != 0 {
-		t.Errorf("serve ended with %d", status)
+		t.Errorf("parley serve: got exit status %d, want 0", status)
 	}
-	files()
-	inClear("log", log.String())
+	searchFiles()
+	assertAbsent("log", log.String())
 	if !strings.Contains(log.String(), "/api/manage/projects/") {
-		t.Error("the log tells nothing: is it collected?")
+		t.Error("the log has no lines of the requests, want them")
 	}
 }
 
@@ -161,7 +161,7 @@ func awaitQuickstart(t *testing.T, dir string) quickstart.File {
 	t.Helper()
 	q, ok := awaitServing(dir)
 	if !ok {
-		t.Fatal("the server never became healthy")
+		t.Fatal("the server was not healthy within 20 seconds")
 	}
 	return q
 }

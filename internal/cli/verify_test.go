@@ -78,7 +78,7 @@ func TestVerify_Hints(t *testing.T) {
 		c := verifyCommand{credentials: testCredentials, message: tc.message, Signature: tc.signature}
 		v, err := c.verify("", now)
 		if err != nil {
-			t.Errorf("%s: %v", tc.name, err)
+			t.Errorf("%s: got error %v, want none", tc.name, err)
 			continue
 		}
 		var codes []string
@@ -86,7 +86,7 @@ func TestVerify_Hints(t *testing.T) {
 			codes = append(codes, s.Code)
 		}
 		if got := strings.Join(codes, " "); got != tc.hints || v.Valid != strings.HasPrefix(tc.name, "right") {
-			t.Errorf("%s: valid %v, hints %q, want %q", tc.name, v.Valid, got, tc.hints)
+			t.Errorf("%s: got valid %t, hints %q, want hints %q", tc.name, v.Valid, got, tc.hints)
 		}
 	}
 }
@@ -100,7 +100,7 @@ func mustDecode(t *testing.T, text string) string {
 	return string(raw)
 }
 
-func TestDifferences(t *testing.T) {
+func TestDifferences_Parts(t *testing.T) {
 	t.Parallel()
 	c := verifyCommand{credentials: testCredentials, message: message{Method: "GET",
 		Target: "/api/v5/keys", Timestamp: "1"}}
@@ -117,28 +117,28 @@ func TestDifferences(t *testing.T) {
 		strings.TrimSuffix(right, "\n\n"):        {Part: 5, Name: "the line feeds before it", Expected: "\n\n", At: 1},
 	} {
 		if got := differences(signed, given); len(got) != 1 || got[0] != want {
-			t.Errorf("%q: %+v, want %+v", given, got, want)
+			t.Errorf("differences of %q: got %+v, want %+v", given, got, want)
 		}
 	}
 	if got := differences(signed, right); len(got) != 0 {
-		t.Errorf("the same text: %+v", got)
+		t.Errorf("differences of the same text: got %+v, want none", got)
 	}
 }
 
-func TestEscapeInvisible(t *testing.T) {
+func TestEscapeInvisible_Characters(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"plain text": "plain text", "a\nb\r\t": "a␊b␍␉", "end  ": "end␠␠", "\x1b[1m\x7f": "␛[1m␡",
 		"\xff\xfe": `\xff\xfe`, "\ufeffx\u200b": "<U+FEFF>x<U+200B>", "a\u00a0b": "a<U+00A0>b", "é": "é", "\u0085": "<U+0085>",
 	} {
 		if got := escapeInvisible(text); got != want {
-			t.Errorf("%q is shown as %s, want %s", text, got, want)
+			t.Errorf("escape %q: got %s, want %s", text, got, want)
 		}
 	}
 }
 
-// TestUsesV5Profile checks which routes sign their time.
-func TestUsesV5Profile(t *testing.T) {
+// TestUsesV5Profile_Routes checks which routes sign their time.
+func TestUsesV5Profile_Routes(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]bool{
 		"/api/v5/keys": true, "/api/v5/requests?limit=1": true,
@@ -148,8 +148,8 @@ func TestUsesV5Profile(t *testing.T) {
 		"/api/v4/rooms/join_room": true, "/api/v3/rooms/end_room": true, "/api/v4/rooms/create_invitation_link": true,
 		"/api/v3/rooms/room_status?room_id=x": true, "/api/v4/rooms/x/events?after=1": true, "/healthz": false,
 	} {
-		if usesV5Profile(target) != want {
-			t.Errorf("%s: %v", target, !want)
+		if got := usesV5Profile(target); got != want {
+			t.Errorf("%s: got %t, want %t", target, got, want)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"parley/internal/seal"
 )
 
-func TestBaseURL(t *testing.T) {
+func TestBaseURL_Sources(t *testing.T) {
 	for _, c := range []struct{ publicURL, listen, bound, want string }{
 		{"", "127.0.0.1:8080", "", "http://127.0.0.1:8080"},
 		{"", "127.0.0.1:0", "127.0.0.1:40123", "http://127.0.0.1:40123"},
@@ -28,12 +28,12 @@ func TestBaseURL(t *testing.T) {
 	} {
 		cfg := Config{PublicURL: c.publicURL, Listen: c.listen}
 		if got := cfg.BaseURL(c.bound); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+			t.Errorf("public URL %q, listen %q, bound %q: got %s, want %s", c.publicURL, c.listen, c.bound, got, c.want)
 		}
 	}
 }
 
-func TestNodeIP(t *testing.T) {
+func TestNodeIP_Sources(t *testing.T) {
 	for _, c := range []struct{ nodeIP, listen, want string }{
 		{"", "127.0.0.1:8080", "127.0.0.1"},
 		{"", "localhost:8080", "127.0.0.1"},
@@ -48,18 +48,18 @@ func TestNodeIP(t *testing.T) {
 	} {
 		cfg := Config{RTCNodeIP: c.nodeIP, Listen: c.listen}
 		if got := cfg.NodeIP().String(); got != c.want {
-			t.Errorf("%+v: %s", c, got)
+			t.Errorf("node IP %q, listen %q: got %s, want %s", c.nodeIP, c.listen, got, c.want)
 		}
 	}
 }
 
-func TestTrustedPrefixes(t *testing.T) {
+func TestTrustedPrefixes_Forms(t *testing.T) {
 	c := Config{TrustedProxies: []string{" 10.1.2.3/8 ", "192.0.2.1", "", "2001:db8::1",
 		"::ffff:10.0.0.0/104", "::ffff:192.0.2.9"}}
 	got, err := c.TrustedPrefixes()
 	want := "[10.0.0.0/8 192.0.2.1/32 2001:db8::1/128 10.0.0.0/8 192.0.2.9/32]"
 	if err != nil || fmt.Sprint(got) != want {
-		t.Errorf("%v, %v", got, err)
+		t.Errorf("got %v, %v, want %s", got, err, want)
 	}
 }
 
@@ -67,16 +67,16 @@ func TestLocation_EmbeddedZoneData(t *testing.T) {
 	t.Setenv("ZONEINFO", filepath.Join(t.TempDir(), "none.zip"))
 	c := Config{SchedulingTimezone: "Europe/Berlin"}
 	if zone, err := c.Location(); err != nil || zone.String() != "Europe/Berlin" {
-		t.Errorf("%v, %v", zone, err)
+		t.Errorf("got %v, %v, want Europe/Berlin", zone, err)
 	}
 }
 
-func TestLevel(t *testing.T) {
+func TestLevel_Names(t *testing.T) {
 	for text, want := range map[string]slog.Level{"debug": slog.LevelDebug, "error": slog.LevelError,
 		"warn": slog.LevelWarn, "loud": slog.LevelInfo} {
 		c := Config{LogLevel: text}
 		if got := c.Level(); got != want {
-			t.Errorf("%s: %s", text, got)
+			t.Errorf("log level %q: got %s, want %s", text, got, want)
 		}
 	}
 }
@@ -84,21 +84,22 @@ func TestLevel(t *testing.T) {
 func TestLoadMasterKey_FromFile(t *testing.T) {
 	c := Config{DataDir: t.TempDir()}
 	if _, err := c.LoadMasterKey(false); err == nil {
-		t.Error("a key out of nothing")
+		t.Error("load a missing key: got no error, want one")
 	}
 	made, err := c.LoadMasterKey(true)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if read, err := seal.LoadKeyFile(filepath.Join(c.DataDir, "master.key")); err != nil || read != made {
-		t.Errorf("%v, %v", read, err)
+		t.Errorf("load the new key file: got %v, want the created key", err)
 	}
 }
 
-func TestWebhookAllowed(t *testing.T) {
+func TestWebhookAllowed_Forms(t *testing.T) {
 	c := Config{WebhookAllow: []string{" 10.1.2.3/8 ", "Hooks.Internal", "", "localhost", "fd00::1"}}
 	prefixes, hosts, err := c.WebhookAllowed()
-	if err != nil || fmt.Sprint(prefixes, hosts) != "[10.0.0.0/8 fd00::1/128] [hooks.internal localhost]" {
-		t.Errorf("%v %v %v", prefixes, hosts, err)
+	const want = "[10.0.0.0/8 fd00::1/128] [hooks.internal localhost]"
+	if err != nil || fmt.Sprint(prefixes, hosts) != want {
+		t.Errorf("got %v %v, %v, want %s", prefixes, hosts, err, want)
 	}
 }

@@ -8,14 +8,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseDuration(t *testing.T) {
+func TestParseDuration_Forms(t *testing.T) {
 	const day = 24 * time.Hour
 	for text, want := range map[string]time.Duration{
 		"0": 0, "0s": 0, "0d": 0, "90s": 90 * time.Second, "5m": 5 * time.Minute, "1h30m": 90 * time.Minute, "1.5h": 90 * time.Minute,
 		"1d": day, "7d": 7 * day, "1d12h": 36 * time.Hour, "1d0s": day, "007d": 7 * day, "106751d": 106751 * day, "-5m": -5 * time.Minute,
 	} {
 		if got, err := ParseDuration(text); err != nil || got.Std() != want {
-			t.Errorf("%s: %v, %v", text, got, err)
+			t.Errorf("parse %q: got %v, %v, want %v", text, got, err, want)
 		}
 	}
 	for _, text := range []string{
@@ -23,7 +23,7 @@ func TestParseDuration(t *testing.T) {
 		"99999999999999999999d", "1D", "one day",
 	} {
 		if got, err := ParseDuration(text); err == nil {
-			t.Errorf("%q is %v", text, got)
+			t.Errorf("parse %q: got %v, want an error", text, got)
 		}
 	}
 }
@@ -37,7 +37,7 @@ func TestDuration_String(t *testing.T) {
 		25*time.Hour + time.Second: "1d1h0m1s", -time.Minute: "-1m",
 	} {
 		if got := Duration(d).String(); got != want {
-			t.Errorf("%d: %s, want %s", d, got, want)
+			t.Errorf("format %d ns: got %s, want %s", d, got, want)
 		}
 	}
 }
@@ -46,18 +46,18 @@ func TestDuration_TextRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := Duration(rapid.Int64().Draw(t, "nanoseconds"))
 		if back, err := ParseDuration(d.String()); err != nil || back != d {
-			t.Fatalf("%d is written %s and read %d, %v", d, d, back, err)
+			t.Fatalf("parse %s: got %d, %v, want %d", d, back, err, d)
 		}
 	})
 	var d Duration
 	if err := json.Unmarshal([]byte(`"2d"`), &d); err != nil || d.Std() != 48*time.Hour {
-		t.Errorf("%v, %v", d, err)
+		t.Errorf("unmarshal \"2d\": got %v, %v, want 2d", d, err)
 	}
 	if out, err := json.Marshal(d); err != nil || string(out) != `"2d"` {
-		t.Errorf("%s, %v", out, err)
+		t.Errorf("marshal 2d: got %s, %v, want \"2d\"", out, err)
 	}
 	if err := d.UnmarshalText(nil); err == nil {
-		t.Error("an empty duration")
+		t.Error("unmarshal an empty duration: got no error, want one")
 	}
 }
 
@@ -71,7 +71,7 @@ func FuzzParseDuration(f *testing.F) {
 			return
 		}
 		if back, err := ParseDuration(d.String()); err != nil || back != d {
-			t.Fatalf("%q is %d, written %s, read %d, %v", text, d, d, back, err)
+			t.Fatalf("parse %s, the text of %q: got %d, %v, want %d", d, text, back, err, d)
 		}
 	})
 }

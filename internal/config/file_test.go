@@ -38,7 +38,7 @@ func TestConfigFile_Errors(t *testing.T) {
 			path := writeFile(t, c.content)
 			_, err := load(t, nil, "--config", path)
 			if want := "the configuration file " + path + ": " + c.want; err == nil || err.Error() != want {
-				t.Errorf("got  %v\nwant %s", err, want)
+				t.Errorf("got error  %v\nwant error %s", err, want)
 			}
 		})
 	}
@@ -48,7 +48,7 @@ func TestConfigFile_Empty(t *testing.T) {
 	for _, content := range []string{"", "\n", "# nothing\n", "---\n", "---\n...\n", "null\n", "{}\n"} {
 		values, err := parseFile([]byte(content))
 		if err != nil || len(values) != 0 {
-			t.Errorf("%q: %v, %v", content, values, err)
+			t.Errorf("parse %q: got %v, %v, want no settings", content, values, err)
 		}
 	}
 }
@@ -63,12 +63,12 @@ func TestConfigFile_ListForms(t *testing.T) {
 	} {
 		values, err := parseFile([]byte(content))
 		if err != nil || values["trusted-proxies"] != want {
-			t.Errorf("%s: %q, %v", content, values, err)
+			t.Errorf("parse %q: got %q, %v, want trusted-proxies %q", content, values, err, want)
 		}
 	}
 	values, err := parseFile([]byte("rtc_udp_port: 0x10"))
 	if err == nil || !strings.Contains(err.Error(), "rtc_udp_port must be a whole number") {
-		t.Errorf("hexadecimal: %v, %v", values, err)
+		t.Errorf("parse a hexadecimal number: got %v, %v, want an error", values, err)
 	}
 }
 
@@ -91,10 +91,10 @@ func FuzzFile(f *testing.F) {
 		for flag, value := range values {
 			k, ok := known[flag]
 			if !ok || flag == configFlag {
-				t.Fatalf("%q is no setting", flag)
+				t.Fatalf("parse %q: got %q, want settings only", data, flag)
 			}
 			if _, err := k.normalize(value); err != nil {
-				t.Fatalf("%s: %v", flag, err)
+				t.Fatalf("parse %q: normalize %s: %v", data, flag, err)
 			}
 		}
 	})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/alecthomas/kong"
+	"github.com/google/go-cmp/cmp"
 )
 
 // command is the part of cmd/parley that these tests need.
@@ -95,8 +96,8 @@ log-format PARLEY_LOG_FORMAT text`)
 			}
 		}
 	}
-	if got := strings.Join(lines, "\n"); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	if diff := cmp.Diff(want, strings.Join(lines, "\n")); diff != "" {
+		t.Errorf("names and defaults differ (-want +got):\n%s", diff)
 	}
 }
 
@@ -104,9 +105,9 @@ log-format PARLEY_LOG_FORMAT text`)
 // precedence over the environment, and the environment over the file.
 func TestSettings_Precedence(t *testing.T) {
 	for _, c := range []struct {
-		name, fromFile, fromEnv, fromFlag string // how each source says it
+		name, fromFile, fromEnv, fromFlag string // the setting in each source
 		get                               func(Config) any
-		byDefault, file, env, flag        any // what it then is
+		byDefault, file, env, flag        any // the value of each source
 	}{
 		{"text", "listen: 127.0.0.1:1", "PARLEY_LISTEN=127.0.0.1:2", "--listen=127.0.0.1:3",
 			func(c Config) any { return c.Listen },
@@ -158,10 +159,10 @@ func TestSettings_Precedence(t *testing.T) {
 			} {
 				got, err := load(t, step.environ, step.args...)
 				if err != nil {
-					t.Fatalf("%s: %v", step.sources, err)
+					t.Fatalf("load from %s: %v", step.sources, err)
 				}
 				if c.get(got) != step.want {
-					t.Errorf("%s: %v, want %v", step.sources, c.get(got), step.want)
+					t.Errorf("load from %s: got %v, want %v", step.sources, c.get(got), step.want)
 				}
 			}
 		})
@@ -172,25 +173,25 @@ func TestConfigFile_Path(t *testing.T) {
 	one, two := writeFile(t, "rtc_udp_port: 1"), writeFile(t, "rtc_udp_port: 2")
 	c, err := load(t, []string{"PARLEY_CONFIG=" + one})
 	if err != nil || c.RTCUDPPort != 1 || c.ConfigFile != one {
-		t.Errorf("from PARLEY_CONFIG: %d from %q, %v", c.RTCUDPPort, c.ConfigFile, err)
+		t.Errorf("PARLEY_CONFIG: got port %d from %q, %v, want 1 from %q", c.RTCUDPPort, c.ConfigFile, err, one)
 	}
 	c, err = load(t, []string{"PARLEY_CONFIG=" + one}, "--config", two)
 	if err != nil || c.RTCUDPPort != 2 {
-		t.Errorf("--config beats PARLEY_CONFIG: %d, %v", c.RTCUDPPort, err)
+		t.Errorf("--config and PARLEY_CONFIG: got port %d, %v, want 2 from --config", c.RTCUDPPort, err)
 	}
 	missing := filepath.Join(t.TempDir(), "none.yaml")
 	_, err = load(t, nil, "--config", missing)
 	if want := "the configuration file cannot be opened: open " + missing +
 		": no such file or directory"; err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
+		t.Errorf("got error  %v\nwant error %s", err, want)
 	}
 	_, err = load(t, nil, "--config", t.TempDir())
 	if err == nil || !strings.HasPrefix(err.Error(), "the configuration file cannot be read: ") {
-		t.Errorf("a directory: %v", err)
+		t.Errorf("a directory: got error %v, want that it cannot be read", err)
 	}
 	_, err = load(t, nil, "--config", writeFile(t, strings.Repeat("#", maxFileSize+1)))
 	if err == nil || !strings.HasSuffix(err.Error(), "is larger than 1 MiB") {
-		t.Errorf("a large file: %v", err)
+		t.Errorf("a file of more than 1 MiB: got error %v, want its limit", err)
 	}
 }
 
@@ -242,8 +243,8 @@ supervise: false
 		WebhookAllowPrivate:           true, WebhookAllow: []string{"10.1.0.0/16",
 			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
 	}
-	if got, want := dump(c), dump(want); got != want {
-		t.Errorf("got\n%s\nwant\n%s", got, want)
+	if diff := cmp.Diff(dump(want), dump(c)); diff != "" {
+		t.Errorf("the configuration differs (-want +got):\n%s", diff)
 	}
 }
 
@@ -256,7 +257,7 @@ func TestEnvironment_InvalidValues(t *testing.T) {
 		"PARLEY_CLOCK_SKEW=300":        `PARLEY_CLOCK_SKEW must be a duration with its unit, such as 90s, 5m or 1d, not "300"`,
 	} {
 		if _, err := load(t, []string{variable}); err == nil || err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
+			t.Errorf("%s: got error %v, want %s", variable, err, want)
 		}
 	}
 }
@@ -271,7 +272,7 @@ func TestOptions_OtherCommandsUnaffected(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := parser.Parse([]string{"other"}); err != nil || c.Other.Listen != "not a setting" {
-		t.Errorf("%q, %v", c.Other.Listen, err)
+		t.Errorf("parley other: got listen %q, %v, want its own default", c.Other.Listen, err)
 	}
 }
 
@@ -279,23 +280,23 @@ func TestMasterKey_FromEnvironment(t *testing.T) {
 	const key = "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="
 	c, err := load(t, []string{"PARLEY_MASTER_KEY=" + key})
 	if err != nil || c.MasterKey.Reveal() != key {
-		t.Fatalf("%v", err)
+		t.Fatalf("load PARLEY_MASTER_KEY: got error %v, want the key", err)
 	}
 	if k, err := c.LoadMasterKey(false); err != nil || k.Reveal() != key {
-		t.Errorf("%v, %v", k, err)
+		t.Errorf("LoadMasterKey: got error %v, want the key of the environment", err)
 	}
 	c, err = load(t, []string{"PARLEY_MASTER_KEY=" + key}, "--master-key-file=other.key")
 	if err != nil || c.MasterKey != "" || c.KeyFile() != "other.key" {
-		t.Errorf("a flag beats the environment: %v, %v", c.KeyFile(), err)
+		t.Errorf("--master-key-file and PARLEY_MASTER_KEY: got key file %q, %v, want other.key", c.KeyFile(), err)
 	}
 	c, err = load(t, []string{"PARLEY_MASTER_KEY=" + key}, "--config", writeFile(t, "master_key_file: other.key"))
 	if err != nil || c.MasterKey.Reveal() != key {
-		t.Errorf("the environment beats the file: %v", err)
+		t.Errorf("PARLEY_MASTER_KEY and a key file in the configuration: got error %v, want the key", err)
 	}
 	_, err = load(t, []string{"PARLEY_MASTER_KEY=" + key, "PARLEY_MASTER_KEY_FILE=other.key"})
 	if want := "PARLEY_MASTER_KEY and PARLEY_MASTER_KEY_FILE are both set: unset one of them"; err == nil ||
 		err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
+		t.Errorf("got error  %v\nwant error %s", err, want)
 	}
 	_, err = load(t, nil, "--master-key="+key)
 	if err == nil {
@@ -303,7 +304,7 @@ func TestMasterKey_FromEnvironment(t *testing.T) {
 	}
 	_, err = load(t, nil, "--config", writeFile(t, "master_key: "+key))
 	if err == nil || !strings.HasSuffix(err.Error(), `line 1: unknown setting "master_key"`) {
-		t.Errorf("the key itself in the file: %v", err)
+		t.Errorf("the master key in the file: got error %v, want an unknown setting", err)
 	}
 }
 
@@ -316,9 +317,9 @@ func TestHelp_NoSecrets(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	parser.Parse([]string{"serve", "--help"}) // its error is of no interest: Exit does not exit here
+	parser.Parse([]string{"serve", "--help"}) // ignores its error, because Exit does not exit here
 	if !strings.Contains(out.String(), "--[no-]gateway-enabled") || strings.Contains(out.String(), "very-secret") {
-		t.Errorf("%s", out.String())
+		t.Errorf("got the help %s, want the flags without secrets", out.String())
 	}
 }
 
@@ -329,16 +330,16 @@ func TestConfig_PrintsNoSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	if text := dump(c); strings.Contains(text, "very-secret") || strings.Contains(text, "AQEB") {
-		t.Errorf("%s", text)
+		t.Errorf("got %s, want no secret", text)
 	}
 }
 
-func TestUnknownEnv(t *testing.T) {
+func TestUnknownEnv_OtherPrefixes(t *testing.T) {
 	got := UnknownEnv([]string{
 		"PARLEY_LISTN=x", "PARLEY_LISTEN=x", "PARLEY_URL=x", "PARLEY_ADMIN_TOKEN=x", "PARLEY_CONFIG=x", "PARLEY_MASTER_KEY=x",
 		"PARLEY_MASTER_KEY_FILE=x", "PARLEY_API_KEY=x", "PARLEY_A", "HOME=/", "PARLEYS=1", "parley_listen=x",
 	}, "PARLEY_API_KEY")
 	if want := "PARLEY_A PARLEY_LISTN"; strings.Join(got, " ") != want {
-		t.Errorf("%v, want %s", got, want)
+		t.Errorf("got %v, want %s", got, want)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-func TestPlans(t *testing.T) {
+func TestPlans_File(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plans.yaml")
 	write := func(text string) *Config {
@@ -18,17 +18,17 @@ func TestPlans(t *testing.T) {
 		return &Config{PlansFile: path}
 	}
 	if plans, err := (&Config{}).Plans(); plans != nil || err != nil {
-		t.Errorf("no file: %v %v", plans, err)
+		t.Errorf("no file: got %v, %v, want no plans", plans, err)
 	}
 	plans, err := write(
 		"gold:\n  max_participants: 500\n  included_minutes: 100000\ndefault:\n  room_duration: 60\n  breakout_rooms: 0\n").Plans()
 	if err != nil || len(plans) != 2 || plans[0].Name != "default" || *plans[0].RoomDuration != 60 ||
 		*plans[0].BreakoutRooms != 0 || plans[0].MaxParticipants != nil ||
 		plans[1].Name != "gold" || *plans[1].MaxParticipants != 500 || *plans[1].IncludedMinutes != 100_000 {
-		t.Errorf("%+v %v", plans, err)
+		t.Errorf("got plans %+v, %v, want default and gold with their values", plans, err)
 	}
 	if plans, err := write("# nothing yet\n").Plans(); len(plans) != 0 || err != nil {
-		t.Errorf("an empty file: %v %v", plans, err)
+		t.Errorf("an empty file: got %v, %v, want no plans", plans, err)
 	}
 	for text, want := range map[string]string{
 		"gold:\n  max_participant: 5\n":                           "max_participant",
@@ -47,10 +47,10 @@ func TestPlans(t *testing.T) {
 		_, err := write(text).Plans()
 		if err == nil || !strings.Contains(err.Error(), want) ||
 			!strings.HasPrefix(err.Error(), "--plans-file (PARLEY_PLANS_FILE) ") {
-			t.Errorf("%q: %v, want %q", text, err, want)
+			t.Errorf("%q: got error %v, want %q", text, err, want)
 		}
 	}
 	if _, err := (&Config{PlansFile: filepath.Join(t.TempDir(), "none")}).Plans(); err == nil {
-		t.Error("a file that is not there")
+		t.Error("a missing file: got no error, want one")
 	}
 }

@@ -9,10 +9,10 @@ import (
 func TestDefault_Valid(t *testing.T) {
 	c := Default()
 	if err := c.Validate(); err != nil {
-		t.Error(err)
+		t.Errorf("the default configuration: %v", err)
 	}
 	if !c.GatewayEnabled || c.ClockSkew.Std() != 5*time.Minute {
-		t.Errorf("%+v", c)
+		t.Errorf("got gateway enabled %t, clock skew %s, want true, 5m", c.GatewayEnabled, c.ClockSkew)
 	}
 }
 
@@ -88,7 +88,7 @@ func TestValidate_Errors(t *testing.T) {
 			// kong puts the command in front.
 			_, err := load(t, nil, strings.Fields(c.args)...)
 			if err == nil || err.Error() != "serve: "+c.want {
-				t.Errorf("got  %v\nwant serve: %s", err, c.want)
+				t.Errorf("got error  %v\nwant error serve: %s", err, c.want)
 			}
 		})
 	}
@@ -98,7 +98,7 @@ func TestValidate_InvalidMasterKey(t *testing.T) {
 	_, err := load(t, []string{"PARLEY_MASTER_KEY=secret"})
 	want := "serve: PARLEY_MASTER_KEY: the master key must be 32 bytes in standard Base64 (44 characters), not 6 characters"
 	if err == nil || err.Error() != want {
-		t.Errorf("got  %v\nwant %s", err, want)
+		t.Errorf("got error  %v\nwant error %s", err, want)
 	}
 }
 
@@ -114,7 +114,7 @@ func TestValidate_AcceptedValues(t *testing.T) {
 		"--log-level=error", "--log-format=json", "--no-rate-limits-enabled --legacy-v3-key-header",
 	} {
 		if _, err := load(t, nil, strings.Fields(args)...); err != nil {
-			t.Errorf("%s: %v", args, err)
+			t.Errorf("parley serve %s: got error %v, want none", args, err)
 		}
 	}
 }

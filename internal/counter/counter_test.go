@@ -63,7 +63,7 @@ func TestCounter_SurvivesRestart(t *testing.T) {
 				if n, err := incrementAndCount(counter, today); err != nil || n != int64(run*5+i+1) {
 					t.Fatalf("run %d, increment %d: got %d, %v", run, i, n, err)
 				}
-				time.Sleep(300 * time.Millisecond)
+				time.Sleep(300 * time.Millisecond) // of the fake clock
 			}
 			stop()
 			<-done

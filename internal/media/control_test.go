@@ -193,7 +193,7 @@ func awaitNoVideo(t *testing.T, p *mediatest.Participant) {
 	t.Helper()
 	testkit.Eventually(t, "no video arrives", func() bool {
 		before := p.Received(mediatest.Video)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // no packet may arrive in this time
 		return p.Received(mediatest.Video) == before
 	})
 }

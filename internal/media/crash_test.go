@@ -112,7 +112,7 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 							t.Fatal(err)
 						}
 						_ = track.Send(header, mediatest.CrashPayload)
-						time.Sleep(5 * time.Millisecond) // gives LiveKit time to process the packet
+						time.Sleep(5 * time.Millisecond) // paces the packets, so that LiveKit processes each of them
 					}
 					assertAlive(t)
 				})

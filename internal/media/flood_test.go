@@ -110,7 +110,7 @@ func TestSignaling_Invalid(t *testing.T) {
 		eve, err := mediatest.Dial(t.Context(), baseURL, signer.accessToken(t, "sound.1", fmt.Sprint("eve-", round%5),
 			room.Audio), mediatest.RawOptions{})
 		if err != nil { // too many connections of this seat
-			time.Sleep(50 * time.Millisecond)
+			time.Sleep(50 * time.Millisecond) // paces the connections that are refused
 			continue
 		}
 		for eve.SendRequest(offers[sent%len(offers)]) == nil && !eve.Closed() && time.Now().Before(end) {
@@ -215,7 +215,7 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 	setSubscribed(false)
 	testkit.Eventually(t, "ben hears nothing", func() bool {
 		before := ben.ReceivedFrom("ada", mediatest.Microphone)
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(200 * time.Millisecond) // no packet may arrive in this time
 		return ben.ReceivedFrom("ada", mediatest.Microphone) == before
 	})
 	setSubscribed(true)

@@ -85,7 +85,7 @@ func TestPreflight_ReleasedAtExpiry(t *testing.T) {
 		}
 	}
 	_, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32")
-	time.Sleep(fault.From(err).RetryAfter)
+	time.Sleep(fault.From(err).RetryAfter) // proves that the returned time is long enough
 	if _, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
 		t.Errorf("after RetryAfter: %v", err)
 	}

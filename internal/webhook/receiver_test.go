@@ -38,17 +38,17 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				h.advance(d * 88 / 100) // jitter takes off a tenth at most
 				h.waitForSweep()
 				if n := len(r.messages()); d > time.Minute && n != i {
-					t.Fatalf("attempt %d came before its time", n)
+					t.Fatalf("got %d attempts %s after attempt %d, want %d", n, d*88/100, i, i)
 				}
 				h.advance(d * 24 / 100)
 			}
-			testkit.Eventually(t, fmt.Sprintf("attempt %d is written down", i+1),
+			testkit.Eventually(t, fmt.Sprintf("attempt %d is stored", i+1),
 				func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
 		}
 		d, attempts := h.waitForState(ids[0], webhook.Failed)
 		if len(attempts) != len(after) || attempts[3].Status != 500 ||
 			attempts[3].ResponseBody != "not today\n" || d.DoneAt.IsZero() {
-			t.Errorf("%+v %+v", d, attempts)
+			t.Errorf("got %+v with attempts %+v, want %d attempts with status 500 and an end", d, attempts, len(after))
 		}
 		fails.Store(false)
 		h.advance(time.Minute)
@@ -57,13 +57,13 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 		times := map[string]bool{}
 		for _, m := range r.messages()[:len(after)] {
 			if m.ID != ids[0] || m.body != first.body {
-				t.Fatalf("out of order, or changed: %s", m.body)
+				t.Fatalf("got webhook %s, want every attempt to send %s", m.body, first.body)
 			}
 			times[m.header.Get("webhook-timestamp")] = true
 			h.verifySignature(m)
 		}
 		if len(times) != len(after) {
-			t.Errorf("%d attempts have %d times", len(after), len(times))
+			t.Errorf("got %d distinct timestamps, want one for each of %d attempts", len(times), len(after))
 		}
 	})
 }
@@ -99,7 +99,7 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 				}
 			}
 		}, webhook.Delivered, 200, ""},
-		"sends what is no text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) },
+		"sends a body that is not text": {func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("a\x00b\xff")) },
 			webhook.Delivered, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -107,21 +107,22 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 				r := newReceiver(t, tc.answer)
 				h.run(h.sender)
 				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-				testkit.Eventually(t, "an attempt is written down", func() bool {
+				testkit.Eventually(t, "an attempt is stored", func() bool {
 					d, _ := h.delivery(id)
 					return d.Attempts == 1
 				})
 				d, attempts := h.delivery(id)
 				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error ||
 					len(attempts[0].ResponseBody) > 1024 {
-					t.Errorf("%+v %+v", d, attempts)
+					t.Errorf("got %+v with attempts %+v, want state %s, status %d, error %q and at most 1024 bytes of the body",
+						d, attempts, tc.state, tc.status, tc.error)
 				}
 			})
 		})
 	}
 	t.Cleanup(func() {
 		if n := len(elsewhere.messages()); n > 0 {
-			t.Errorf("a redirect was followed %d times", n)
+			t.Errorf("redirects: got %d followed, want 0", n)
 		}
 	})
 }
@@ -136,16 +137,16 @@ func TestDelivery_RetryAfter(t *testing.T) {
 		})
 		h.run(h.sender)
 		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-		tried := func(n int) {
+		waitForAttempts := func(n int) {
 			t.Helper()
 			testkit.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
 		}
-		tried(1)
+		waitForAttempts(1)
 		h.advance(59 * time.Minute)
 		h.waitForSweep()
-		tried(1)
+		waitForAttempts(1)
 		h.advance(time.Minute)
-		tried(2)
+		waitForAttempts(2)
 	})
 }
 
@@ -162,7 +163,7 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		for range 20 {
 			room := storetest.NewID()
 			rooms = append(rooms, room)
-			h.enqueueEvents(room, dead.URL+"/"+room, event.RoomOpened) // one host, whatever the URL
+			h.enqueueEvents(room, dead.URL+"/"+room, event.RoomOpened) // the URLs differ, the host is the same
 		}
 		dead.waitForMessages(t, 4)
 		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
@@ -174,23 +175,23 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		last := map[string]int64{}
 		for _, m := range alive.waitForMessages(t, 120) {
 			if room := string(m.Data); m.Sequence != last[room]+1 && last[room] != 0 {
-				t.Errorf("%s: %d after %d", room, m.Sequence, last[room])
+				t.Errorf("room %s: got sequence %d after %d, want the next one", room, m.Sequence, last[room])
 			}
 			last[string(m.Data)] = m.Sequence
 		}
 		if n := len(dead.messages()); n != 4 {
-			t.Errorf("the dead one got %d at once", n)
+			t.Errorf("the dead target: got %d concurrent attempts, want 4", n)
 		}
 		// The stop waits for long attempts, but not for their full timeout, and
 		// releases their streams.
 		began := time.Now()
 		stop()
 		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("it took %s to stop", took)
+			t.Errorf("the stop took %s, want at most 6s", took)
 		}
 		buckets, err := h.db.DueBuckets(context.Background(), h.now())
 		if err != nil || len(buckets) != 1 {
-			t.Errorf("%v %v: what was cut off is not due", buckets, err)
+			t.Errorf("due buckets after the stop: got %v, %v, want the dead target", buckets, err)
 		}
 	})
 }
@@ -225,7 +226,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 		})
 		if target.Failures < 20 || target.PausedAt.Sub(target.FailingSince) < time.Hour ||
 			!strings.Contains(target.Notice, "attempts in a row failed") {
-			t.Errorf("%+v", target)
+			t.Errorf("got target %+v, want 20 failures in at least an hour, and a notice", target)
 		}
 		// New deliveries wait while one at a time is used as a probe.
 		ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
@@ -234,7 +235,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 		r.waitForMessages(t, before+1)
 		h.waitForSweep()
 		if n := len(r.messages()) - before; n != 1 {
-			t.Errorf("%d attempts for a probe", n)
+			t.Errorf("got %d attempts for a probe, want 1", n)
 		}
 		fails.Store(false)
 		h.advance(11 * time.Minute)
@@ -242,7 +243,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 			h.waitForState(id, webhook.Delivered)
 		}
 		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 0 {
-			t.Errorf("%+v %v", all, err)
+			t.Errorf("failing targets after the recovery: got %+v, %v, want none", all, err)
 		}
 	})
 }
@@ -266,21 +267,21 @@ func TestTarget_Resume(t *testing.T) {
 		h.advance(100 * time.Hour)
 		h.waitForSweep()
 		if d, _ := h.delivery(ids[1]); d.State != webhook.Pending {
-			t.Errorf("%+v", d)
+			t.Errorf("a delivery to a target that answered 410: got %+v, want it pending", d)
 		}
 		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
 		h.waitForState(ids[1], webhook.Delivered)
 		if err := h.Resume(t.Context(), h.project.ID, r.URL); err == nil {
-			t.Error("resumed twice")
+			t.Error("resume a target twice: got no error, want one")
 		}
 	})
 }
 
-// TestReplay replays deliveries by event, room and time: marked as a replay and
-// with the same bytes.
-func TestReplay(t *testing.T) {
+// TestReplay_Filters replays deliveries by event, room and time, with the same bytes and
+// marked as a replay.
+func TestReplay_Filters(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := t.Context()
 		r := newReceiver(t, nil)
@@ -289,7 +290,7 @@ func TestReplay(t *testing.T) {
 		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
 		h.enqueueEvents(other, r.URL, event.RoomOpened)
 		sent := r.waitForMessages(t, 4)
-		testkit.Eventually(t, "all is written down", func() bool {
+		testkit.Eventually(t, "no delivery is pending", func() bool {
 			left, err := h.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
@@ -299,7 +300,7 @@ func TestReplay(t *testing.T) {
 				ofRoom = append(ofRoom, m)
 			}
 			if m.header.Get("webhook-replay") != "" {
-				t.Error("marked as a replay")
+				t.Errorf("got %v for a first delivery, want no webhook-replay", m.header)
 			}
 		}
 		replay := func(q webhook.Replay, want []message) {
@@ -308,11 +309,11 @@ func TestReplay(t *testing.T) {
 			q.ProjectID = h.project.ID
 			n, err := h.Replay(ctx, q)
 			if err != nil || n != len(want) {
-				t.Fatalf("%d %v, want %d", n, err, len(want))
+				t.Fatalf("replay %+v: got %d deliveries, %v, want %d", q, n, err, len(want))
 			}
 			for i, m := range r.waitForMessages(t, before+n)[before:] {
 				if m.body != want[i].body || m.header.Get("webhook-replay") != "true" {
-					t.Errorf("message %d is %s %v", i, m.body, m.header)
+					t.Errorf("replay %+v, message %d: got %s %v, want %s marked as a replay", q, i, m.body, m.header, want[i].body)
 				}
 				h.verifySignature(m)
 			}
@@ -324,18 +325,18 @@ func TestReplay(t *testing.T) {
 			{ProjectID: storetest.NewID(), EventID: sent[0].ID},
 			{ProjectID: h.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: h.project.ID, Since: h.now(), Before: h.now().Add(time.Hour)}} {
 			if n, err := h.Replay(ctx, q); err == nil || n != 0 {
-				t.Errorf("%+v: %d", q, n)
+				t.Errorf("replay %+v: got %d deliveries, %v, want an error", q, n, err)
 			}
 		}
 		if n, err := h.Replay(ctx, webhook.Replay{ProjectID: h.project.ID, Since: h.now().Add(-time.Hour),
 			Before: h.now()}); err != nil || n != 4 {
-			t.Errorf("%d %v", n, err)
+			t.Errorf("replay the last hour: got %d deliveries, %v, want 4", n, err)
 		}
 	})
 }
 
-// TestPrune checks that deliveries older than thirty days are deleted.
-func TestPrune(t *testing.T) {
+// TestPrune_AfterThirtyDays checks that deliveries older than thirty days are deleted.
+func TestPrune_AfterThirtyDays(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
 		h.run(h.sender)
@@ -351,7 +352,7 @@ func TestPrune(t *testing.T) {
 			t.Fatal(err)
 		}
 		if all, err := h.List(t.Context(), webhook.Filter{EventID: id, Limit: 1}); err != nil || len(all) != 0 {
-			t.Errorf("%+v %v", all, err)
+			t.Errorf("deliveries after 30 days: got %+v, %v, want none", all, err)
 		}
 	})
 }

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"parley/client/sign"
 	"parley/internal/event"
 	"parley/internal/key"
@@ -37,8 +39,8 @@ type fixture struct {
 
 	mu           sync.Mutex
 	clockOffset  time.Duration
-	lastSequence map[string]int64 // the last number of each
-	dueReads     atomic.Int64     // for what is due
+	lastSequence map[string]int64 // last sequence number of each room
+	dueReads     atomic.Int64     // readings of the due buckets
 }
 
 // countingStore counts how often a service lists due buckets.
@@ -87,7 +89,7 @@ func (h *fixture) advance(d time.Duration) {
 func (h *fixture) waitForSweep() {
 	h.t.Helper()
 	before := h.dueReads.Load()
-	testkit.Eventually(h.t, "a sweep is through", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
+	testkit.Eventually(h.t, "a sweep is complete", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
 }
 
 // run runs the sender until the test ends or the returned function is called.
@@ -137,7 +139,7 @@ func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt)
 	h.t.Helper()
 	all, err := h.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
 	if err != nil || len(all) != 1 {
-		h.t.Fatalf("%+v %v", all, err)
+		h.t.Fatalf("deliveries of event %s: got %+v, %v, want one", eventID, all, err)
 	}
 	d, attempts, err := h.Show(context.Background(), all[0].ID)
 	if err != nil {
@@ -187,7 +189,7 @@ func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 			err = json.Unmarshal(body, &m)
 		}
 		if err != nil {
-			t.Errorf("%s: %v", body, err)
+			t.Errorf("read the webhook %s: %v", body, err)
 		}
 		r.mu.Lock()
 		r.received = append(r.received, m)
@@ -246,19 +248,19 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 				m := got[i]
 				if m.ID != want.ID || m.Type != want.Type || m.Sequence != want.Sequence ||
 					m.Previous != want.Previous || m.ProjectID != h.project.ID {
-					t.Errorf("message %d is %s", i, m.body)
+					t.Errorf("message %d: got %s, want %+v", i, m.body, want)
 				}
 				if string(m.Data) != `{"room_id":"`+room+`","room_type":"audio"}` {
-					t.Errorf("data %s", m.Data)
+					t.Errorf("message %d: got data %s, want the room and its type", i, m.Data)
 				}
 				if at, err := time.Parse("2006-01-02T15:04:05.000Z", m.Timestamp); err != nil ||
 					time.Since(at) > time.Minute {
-					t.Errorf("timestamp %q %v", m.Timestamp, err)
+					t.Errorf("message %d: got timestamp %q, %v, want one of the last minute", i, m.Timestamp, err)
 				}
 				h.verifySignature(m)
 			}
 		}
-		testkit.Eventually(t, "all is delivered", func() bool {
+		testkit.Eventually(t, "no delivery is pending", func() bool {
 			left, err := h.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
@@ -276,12 +278,12 @@ func (h *fixture) verifySignature(m message) {
 		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"),
 			[]byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {
-			h.t.Errorf("%v: %v", err, m.header)
+			h.t.Errorf("verify the signature of %s with headers %v: %v", m.ID, m.header, err)
 		}
 	}
 	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" ||
 		m.header.Get("User-Agent") != "Parley-Webhooks/1" {
-		h.t.Errorf("%v", m.header)
+		h.t.Errorf("got headers %v, want the id %s, JSON and the user agent", m.header, m.ID)
 	}
 }
 
@@ -302,14 +304,14 @@ func TestDelivery_TargetsAndFilter(t *testing.T) {
 		h.waitForState(last[0], webhook.Delivered)
 		got := r.messages()
 		if len(got) != 2 || got[1].Sequence != 5 || got[1].Previous != 1 {
-			t.Errorf("%+v", got)
+			t.Errorf("got %+v, want the first event, and the fifth with previous 1", got)
 		}
 	})
 }
 
-// TestEventsAfter checks that the events of a room can be read page by page as
+// TestEventsAfter_Pages checks that the events of a room can be read page by page as
 // the same bytes that a receiver of all types gets.
-func TestEventsAfter(t *testing.T) {
+func TestEventsAfter_Pages(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		r := newReceiver(t, nil)
 		h.run(h.sender)
@@ -353,26 +355,27 @@ func TestEventsAfter(t *testing.T) {
 			sent[1:], 5, false}, {5, 3, nil, 5, false}, {9, 3, nil, 9, false}} {
 			bodies, last, more, err := h.EventsAfter(t.Context(), id.ID, c.after, c.limit)
 			if err != nil || last != c.last || more != c.more || len(bodies) != len(c.want) {
-				t.Fatalf("%d after %d: %d, last %d, more %v, %v", c.limit, c.after, len(bodies), last, more, err)
+				t.Fatalf("%d events after %d: got %d events, last %d, more %t, %v, want %d, %d, %t",
+					c.limit, c.after, len(bodies), last, more, err, len(c.want), c.last, c.more)
 			}
 			for i, body := range bodies {
 				if string(body) != c.want[i].body {
-					t.Errorf("read was %s\nsent was %s", body, c.want[i].body)
+					t.Errorf("event %d differs from the webhook (-want +got):\n%s", i, cmp.Diff(c.want[i].body, string(body)))
 				}
 			}
 		}
 	})
 }
 
-// TestProjectEvents checks that events of a project have their own sequence
+// TestProjectEvents_OwnSequence checks that events of a project have their own sequence
 // numbers and go to its target.
-func TestProjectEvents(t *testing.T) {
+func TestProjectEvents_OwnSequence(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
 		ctx := context.Background()
 		r := newReceiver(t, nil)
 		h.run(h.sender)
 		if _, err := h.Test(ctx, h.project.ID); err == nil {
-			t.Error("a test without a target")
+			t.Error("test webhook without a target: got no error, want one")
 		}
 		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
 		id, err := h.Test(ctx, h.project.ID)
@@ -385,17 +388,17 @@ func TestProjectEvents(t *testing.T) {
 		}
 		got := r.waitForMessages(t, 2)
 		if got[0].Type != event.WebhookTest || got[0].Sequence != 1 || string(got[0].Data) != "{}" {
-			t.Errorf("%+v", got[0])
+			t.Errorf("got %+v, want an empty webhook.test with sequence 1", got[0])
 		}
 		if got[1].Type != event.KeyRotated || got[1].Sequence != 2 || got[1].Previous != 1 {
-			t.Errorf("%+v", got[1])
+			t.Errorf("got %+v, want key.rotated with sequence 2 and previous 1", got[1])
 		}
 		h.keys.Invalidate(h.project.ID)
 		id, _ = h.Test(ctx, h.project.ID)
 		h.waitForState(id, webhook.Delivered)
 		h.verifySignature(r.messages()[2]) // with both secrets
 
-		// Half an hour before the overlap's end it is told of, once.
+		// One event announces the end of the overlap half an hour before.
 		h.advance(31 * time.Minute)
 		for range 2 {
 			if err := h.keys.Sweep(ctx); err != nil {
@@ -404,10 +407,10 @@ func TestProjectEvents(t *testing.T) {
 		}
 		got = r.waitForMessages(t, 4)
 		if got[3].Type != event.KeyOverlapEnding || got[3].Sequence != 4 {
-			t.Errorf("%+v", got[3])
+			t.Errorf("got %+v, want key.overlap_ending with sequence 4", got[3])
 		}
 		if all, err := h.db.ProjectEvents(ctx, h.project.ID, 0); err != nil || len(all) != 4 {
-			t.Errorf("%+v %v", all, err)
+			t.Errorf("events of the project: got %+v, %v, want 4", all, err)
 		}
 	})
 }

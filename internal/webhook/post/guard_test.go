@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestGuard(t *testing.T) {
+func TestGuard_Addresses(t *testing.T) {
 	t.Parallel()
 	for _, refused := range []string{
 		"0.0.0.0", "0.1.2.3", "10.0.0.1", "10.255.255.255", "100.64.0.1", "100.127.255.255", "127.0.0.1", "127.255.0.1",
@@ -16,10 +16,10 @@ func TestGuard(t *testing.T) {
 		"2002:7f00:1::", "2002:a00:1::1", "2002:c0a8:101::", "2001:0:a00:1::", "2001:0:808:808:0:0:80ff:fffe", "100::1", "2001:db8::1",
 	} {
 		if err := (Guard{}).check(netip.MustParseAddr(refused)); err == nil {
-			t.Errorf("%s is let through", refused)
+			t.Errorf("check %s: got no error, want it refused", refused)
 		}
 		if err := (Guard{AllowPrivate: true}).check(netip.MustParseAddr(refused)); err != nil {
-			t.Errorf("%s, with private ones allowed: %v", refused, err)
+			t.Errorf("check %s with private addresses allowed: %v", refused, err)
 		}
 	}
 	for _, public := range []string{"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255",
@@ -27,14 +27,14 @@ func TestGuard(t *testing.T) {
 		"192.167.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
 		"2001:0:808:808:0:0:f7f7:f7f7"} {
 		if err := (Guard{}).check(netip.MustParseAddr(public)); err != nil {
-			t.Errorf("%s: %v", public, err)
+			t.Errorf("check the public address %s: %v", public, err)
 		}
 	}
 	some := Guard{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")}}
 	for address, want := range map[string]bool{"10.1.2.3": true, "::ffff:10.1.2.3": true, "10.2.0.1": false,
 		"fd00::1": true, "127.0.0.1": false, "64:ff9b::10.1.2.3": false} {
 		if err := some.check(netip.MustParseAddr(address)); (err == nil) != want {
-			t.Errorf("%s: %v", address, err)
+			t.Errorf("check %s: got error %v, want allowed %t", address, err, want)
 		}
 	}
 }
@@ -55,7 +55,7 @@ func FuzzGuard(f *testing.F) {
 		err := (Guard{}).check(a)
 		plain := a.Unmap()
 		if err == nil && (!plain.IsGlobalUnicast() || plain.IsPrivate() || plain.IsLoopback()) {
-			t.Fatalf("%s is let through", a)
+			t.Fatalf("check %s: got no error, want it refused", a)
 		}
 		if !plain.Is4() {
 			return
@@ -72,7 +72,7 @@ func FuzzGuard(f *testing.F) {
 		} {
 			b, _ := netip.AddrFromSlice(written)
 			if got := (Guard{}).check(b); (got == nil) != (err == nil) {
-				t.Fatalf("%s is %v, and %s is %v", a, err, b, got)
+				t.Fatalf("check %s: got error %v, want the result of %s: %v", b, got, a, err)
 			}
 		}
 	})

@@ -60,10 +60,11 @@ func TestGuard_CheckedAtConnect(t *testing.T) {
 		t.Cleanup(c.Close)
 		answer := c.Post(t.Context(), sender.Message{URL: "http://" + tc.host + port, Header: http.Header{}})
 		if (answer.Status == 200) != tc.want || (connections.Load() > 0) != tc.want {
-			t.Errorf("%+v %s: %+v", tc.guard, tc.host, answer)
+			t.Errorf("guard %+v, host %s: got %+v and %d connections, want a response: %t",
+				tc.guard, tc.host, answer, connections.Load(), tc.want)
 		}
 		if !tc.want && !strings.Contains(answer.Error, "is refused: it is ") {
-			t.Errorf("%s: %q", tc.host, answer.Error)
+			t.Errorf("guard %+v, host %s: got error %q, want that it is refused", tc.guard, tc.host, answer.Error)
 		}
 	}
 }
@@ -79,11 +80,11 @@ func TestClient_ConnectionReuse(t *testing.T) {
 		for range 3 {
 			if a := c.Post(t.Context(), sender.Message{URL: at, Header: http.Header{}}); a.Status != 200 ||
 				len(a.Body) != min(size, 1024) {
-				t.Errorf("%+v", a)
+				t.Errorf("a body of %d bytes: got %+v, want status 200 and at most 1024 bytes", size, a)
 			}
 		}
 		if n := connections.Load(); n != want {
-			t.Errorf("%d connections for answers of %d bytes, want %d", n, size, want)
+			t.Errorf("three bodies of %d bytes: got %d connections, want %d", size, n, want)
 		}
 	}
 }
@@ -98,7 +99,7 @@ func TestPost_NoResponse(t *testing.T) {
 		for r.Context().Err() == nil {
 			_, _ = w.Write([]byte("."))
 			w.(http.Flusher).Flush()
-			time.Sleep(time.Millisecond)
+			time.Sleep(time.Millisecond) // a slow server
 		}
 	}))
 	defer drips.Close()
@@ -125,24 +126,24 @@ func TestPost_NoResponse(t *testing.T) {
 		cancel()
 		if answer.Status != 0 || answer.Error == "" || !strings.Contains(answer.Error, want) ||
 			strings.Contains(answer.Error, "http://") {
-			t.Errorf("%s: %+v, want %q", at, answer, want)
+			t.Errorf("POST %s: got %+v, want the error %q without the URL", at, answer, want)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	if a := c.Post(ctx, sender.Message{URL: drips.URL, Header: http.Header{}}); a.Status != 200 {
-		t.Errorf("%+v", a)
+		t.Errorf("a slow endless body: got %+v, want status 200", a)
 	}
 }
 
-func TestRetryAfter(t *testing.T) {
+func TestRetryAfter_Formats(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "120": 2 * time.Minute,
 		"-1": 0, "soon": 0, "99999999999": 0,
 		"Sun, 22 Nov 2026 00:05:00 GMT": 5 * time.Minute, "Sat, 21 Nov 2026 00:05:00 GMT": 0} {
 		if got := retryAfter(value, now); got != want {
-			t.Errorf("%q: %s, want %s", value, got, want)
+			t.Errorf("Retry-After %q: got %s, want %s", value, got, want)
 		}
 	}
 }
