@@ -48,7 +48,7 @@ describe.each(looks)('$name', (look) => {
   /** Opens a link and joins, whatever the button is called. */
   async function enter(person: Person, link: string, name?: string): Promise<void> {
     await person.open(inIt(link));
-    if (name !== undefined) await person.page.locator('.lobby-you input[autocomplete=name]').fill(name);
+    if (name !== undefined) await person.page.locator('.lobby-form input[autocomplete=name]').fill(name);
     await person.page.locator('.lobby-join button').click();
     await person.page.locator('.controls').waitFor();
   }
@@ -108,7 +108,7 @@ describe.each(looks)('$name', (look) => {
 
     await person.open(inIt(later.guest_link));
     await page.locator('.countdown').waitFor();
-    await page.locator('.lobby-you input[autocomplete=name]').fill('Benedikta von Hohenstein-Langenfeld');
+    await page.locator('.lobby-form input[autocomplete=name]').fill('Benedikta von Hohenstein-Langenfeld');
     await person.seen(view('early'));
     await page.locator('.lobby-join button').click();
     await page.locator('.lobby-join .pressed').waitFor();
@@ -131,11 +131,11 @@ describe.each(looks)('$name', (look) => {
       if (narrow) await press(host, 'control.more');
       // Below the way to the chat, or the only control with a number.
       await (narrow ? page.locator('.sheet-body > .wide').nth(1) : page.locator('.control:has(.control-count)')).click();
-      await page.locator('.roll').waitFor();
+      await page.locator('.roster').waitFor();
     };
 
     await enter(host, room.final_link);
-    await page.locator('.alone').waitFor();
+    await page.locator('.empty-room').waitFor();
     await seen('alone');
     await enter(guest, room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
     await page.locator('.tile').nth(1).waitFor();
@@ -144,14 +144,14 @@ describe.each(looks)('$name', (look) => {
 
     if (narrow) await press(host, 'control.more');
     await press(host, 'chat.title');
-    await page.locator('.chat-write textarea').waitFor();
+    await page.locator('.chat-composer textarea').waitFor();
     await seen('chat-empty');
     for (const text of [
       'Good morning',
       'Read https://example.org/agenda first, it is not long, and it says what we talk about.',
       'صباح الخير',
     ]) {
-      await page.locator('.chat-write textarea').fill(text);
+      await page.locator('.chat-composer textarea').fill(text);
       await page.keyboard.press('Enter');
       await page.locator('.chat-line', { hasText: text.slice(0, 12) }).waitFor();
     }
@@ -161,22 +161,22 @@ describe.each(looks)('$name', (look) => {
     else await press(host, 'chat.close');
 
     await press(host, narrow ? 'control.more' : 'control.react');
-    await page.locator('.react-row').waitFor();
+    await page.locator('.reaction-row').waitFor();
     await seen(narrow ? 'more' : 'react');
     await press(host, 'hand.raise');
     await page.locator('.hand-notice').waitFor();
     await seen('hand');
     await openPeople();
     await seen('people');
-    await page.locator('.roll-row .round').click();
+    await page.locator('.roster-row .round').click();
     await seen('person');
-    await page.locator('.roll-row .tool-panel .wrong').click();
+    await page.locator('.roster-row .tool-panel .wrong').click();
     await seen('remove');
-    await press(host, 'tools.remove.not');
-    await page.locator('.roll-row .tool-panel').getByRole('button', { name: look.words['tools.mute'], exact: true }).click();
+    await press(host, 'moderation.remove.cancel');
+    await page.locator('.roster-row .tool-panel').getByRole('button', { name: look.words['moderation.mute'], exact: true }).click();
     await guest.page.locator('.dismissible').waitFor();
     await guest.seen(view('muted-by-host'));
-    await press(host, 'tools.locks');
+    await press(host, 'moderation.locks');
     await page.locator('dialog [role=switch]').first().waitFor();
     await seen('locks');
     await closed();
@@ -198,15 +198,15 @@ describe.each(looks)('$name', (look) => {
     await closed();
 
     await openPeople();
-    await page.locator('.roll-row .round').click();
-    await page.locator('.roll-row .tool-panel .wrong').click();
-    await page.locator('.roll-row .tool-panel .final').click();
+    await page.locator('.roster-row .round').click();
+    await page.locator('.roster-row .tool-panel .wrong').click();
+    await page.locator('.roster-row .tool-panel .final').click();
     await guest.page.locator('h1', { hasText: look.words['removed.title'] }).waitFor();
     await guest.seen(view('removed-now'));
     await closed();
 
     await press(host, 'control.leave');
-    await page.locator('.onward').waitFor();
+    await page.locator('.redirect').waitFor();
     await seen('left');
     await partings([host]);
     await guest.close();

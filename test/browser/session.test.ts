@@ -114,10 +114,10 @@ describe.concurrent('in a session', () => {
       await host.page.getByLabel('Message to everyone in all rooms').fill('Five more minutes.');
       await host.button('Send').click();
       await host.page.getByText('Sent to everyone.').waitFor();
-      for (const guest of [ben, chen]) await guest.page.locator('.word').getByText('Five more minutes.').waitFor();
+      for (const guest of [ben, chen]) await guest.page.locator('.broadcast').getByText('Five more minutes.').waitFor();
       await ben.seen('phone-light-word');
       await ben.button('Hide this message').click();
-      await ben.page.locator('.word').waitFor({ state: 'detached' });
+      await ben.page.locator('.broadcast').waitFor({ state: 'detached' });
 
       // One goes to another room alone, and is moved back.
       await ben.button(/you are in Red/).click();

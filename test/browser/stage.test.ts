@@ -132,7 +132,7 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   const slider = ben.page.getByRole('slider', { name: 'Volume' });
   await slider.focus();
   for (let i = 0; i < 16; i++) await ben.page.keyboard.press('ArrowLeft');
-  await ben.page.locator('.roll-row', { hasText: 'Amina' }).locator('.badge', { hasText: '20%' }).waitFor();
+  await ben.page.locator('.roster-row', { hasText: 'Amina' }).locator('.badge', { hasText: '20%' }).waitFor();
   await ben.seen('stage-phone-volume');
   expect(await volumes(ben)).toEqual([0.2]);
   await ben.page.keyboard.press('Escape');

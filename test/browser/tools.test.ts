@@ -10,7 +10,7 @@ async function manage(host: Person, name: string): Promise<(action: string) => L
   const person = host.button(`Manage ${name}`);
   if ((await host.page.getByRole('heading', { name: 'People' }).count()) === 0) await host.button(/^People/).click();
   if ((await person.getAttribute('aria-expanded')) !== 'true') await person.click();
-  return (action) => host.page.locator('.roll-row', { has: person }).getByRole('button', { name: action, exact: true });
+  return (action) => host.page.locator('.roster-row', { has: person }).getByRole('button', { name: action, exact: true });
 }
 
 /** The seat key that a page keeps, as somebody reads it who means to use the server without the page. */

@@ -66,7 +66,7 @@ export const de: Messages = {
   'mic.ask': 'Damit man Sie hört, erlauben Sie dieser Seite Ihr Mikrofon. Ihr Browser wird Sie fragen.',
   'mic.allow': 'Mikrofon erlauben',
   'mic.asking': 'Ihr Browser bittet um Erlaubnis. Drücken Sie „Zulassen“.',
-  'mic.say': 'Sagen Sie etwas, um es zu testen.',
+  'mic.test': 'Sagen Sie etwas, um es zu testen.',
   'mic.heard': 'Ihr Mikrofon funktioniert.',
   'mic.without': 'Sie können auch ohne Mikrofon beitreten und zuhören.',
   'mic.noise': 'Hintergrundgeräusche unterdrücken',
@@ -93,19 +93,19 @@ export const de: Messages = {
   'check.open': 'Verbindung und Geräte prüfen',
   'check.connection': 'Verbindung',
   'check.server.asking': 'Verbindung zum Server …',
-  'check.server.answers': 'Der Server antwortet in {ms} ms.',
+  'check.server.responds': 'Der Server antwortet in {ms} ms.',
   'check.server.slow': 'Der Server antwortet langsam, in {ms} ms. Die anderen hören Sie vielleicht verzögert.',
-  'check.server.away':
+  'check.server.unreachable':
     'Der Server antwortet nicht. Prüfen Sie Ihre Internetverbindung und drücken Sie dann „Erneut prüfen“.',
-  'check.way.trying': 'Ton und Video werden getestet …',
-  'check.way.udp': 'Ihre Verbindung ist gut (UDP).',
-  'check.way.tcp': 'Ihr Netzwerk blockiert UDP. Sie werden deshalb über TCP verbunden. Der Ton kann sich verzögern.',
-  'check.way.none':
+  'check.route.trying': 'Ton und Video werden getestet …',
+  'check.route.udp': 'Ihre Verbindung ist gut (UDP).',
+  'check.route.tcp': 'Ihr Netzwerk blockiert UDP. Sie werden deshalb über TCP verbunden. Der Ton kann sich verzögern.',
+  'check.route.none':
     'Ton und Video kommen nicht durch, weil Ihr Netzwerk UDP blockiert und TCP nicht verfügbar ist. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, oder bitten Sie Ihren Netzwerkadministrator, Anrufe zuzulassen.',
-  'check.way.unknown': 'Ton und Video konnten nicht getestet werden. Prüfen Sie gleich noch einmal.',
-  'check.way.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
-  'check.in.udp': 'Ihre Verbindung ist gut. Sie sind über UDP verbunden.',
-  'check.in.tcp': 'Ihr Netzwerk blockiert UDP. Sie sind deshalb über TCP verbunden. Der Ton kann sich verzögern.',
+  'check.route.unknown': 'Ton und Video konnten nicht getestet werden. Prüfen Sie gleich noch einmal.',
+  'check.route.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
+  'check.inRoom.udp': 'Ihre Verbindung ist gut. Sie sind über UDP verbunden.',
+  'check.inRoom.tcp': 'Ihr Netzwerk blockiert UDP. Sie sind deshalb über TCP verbunden. Der Ton kann sich verzögern.',
   'check.again': 'Erneut prüfen',
   'check.mic.silent': 'Ihr Mikrofon ist still. Stellen Sie es lauter oder wählen Sie ein anderes.',
   'check.camera.asks': 'Ihre Kamera startet, sobald Sie sie erlauben oder beitreten.',
@@ -138,23 +138,23 @@ export const de: Messages = {
     'Kameras funktionieren nur auf sicheren Seiten. Bitten Sie um einen Link, der mit https beginnt, und öffnen Sie diesen.',
   'fault.camera.unknown':
     'Die Kamera ist nicht gestartet. Ziehen Sie sie ab, schließen Sie sie wieder an und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.chrome':
+  'fault.help.chrome':
     'Klicken Sie auf das Symbol neben der Adresse, erlauben Sie den Zugriff und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.android':
+  'fault.help.android':
     'Tippen Sie auf das Symbol neben der Adresse, dann auf „Berechtigungen“. Erlauben Sie den Zugriff und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.firefox':
+  'fault.help.firefox':
     'Klicken Sie auf das durchgestrichene Symbol neben der Adresse, heben Sie die Sperre auf und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.safari':
+  'fault.help.safari':
     'Wählen Sie im Menü „Safari“ die Einstellungen für diese Website. Erlauben Sie den Zugriff und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.ios':
+  'fault.help.ios':
     'Tippen Sie auf die Taste neben der Adresse, dann auf „Website-Einstellungen“. Erlauben Sie den Zugriff und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.iosApp':
+  'fault.help.iosApp':
     'Öffnen Sie die Einstellungen Ihres Telefons und wählen Sie unter „Apps“ diesen Browser. Erlauben Sie den Zugriff und drücken Sie dann „Noch einmal versuchen“.',
-  'fault.way.app':
+  'fault.help.app':
     'Die App, die diese Seite zeigt, blockiert vielleicht den Zugriff. Öffnen Sie den Link in einem Browser wie Safari oder Chrome.',
-  'fault.way.frame':
+  'fault.help.frame':
     'Die Seite um diese herum blockiert vielleicht den Zugriff. Öffnen Sie den Raum in einem eigenen Tab.',
-  'fault.way.other':
+  'fault.help.other':
     'Erlauben Sie den Zugriff in den Einstellungen Ihres Browsers und drücken Sie dann „Noch einmal versuchen“.',
   'fault.frame.open': 'In neuem Tab öffnen',
   'fault.screen':
@@ -195,11 +195,11 @@ export const de: Messages = {
 
   'connection.weak': 'Schwache Verbindung',
   'connection.lost': 'Keine Verbindung',
-  'saving.do': 'Datensparmodus',
-  'saving.text':
+  'lowData.label': 'Datensparmodus',
+  'lowData.text':
     'Andere Kameras sind ausgeblendet, und Ihre wird in niedriger Qualität gesendet. Geteilte Bildschirme sehen Sie weiter.',
-  'saving.on': 'Der Datensparmodus ist an. Andere Kameras sind ausgeblendet.',
-  'saving.leave': 'Kameras zeigen',
+  'lowData.on': 'Der Datensparmodus ist an. Andere Kameras sind ausgeblendet.',
+  'lowData.showCameras': 'Kameras zeigen',
   'view.title': 'Ansicht',
   'view.speaker': 'Sprecheransicht',
   'view.noSelf': 'Eigene Ansicht ausblenden',
@@ -216,8 +216,8 @@ export const de: Messages = {
   'banner.dismiss': 'Diese Nachricht ausblenden',
   'limit.ends': { one: 'Dieser Raum endet in 1 Minute.', other: 'Dieser Raum endet in {n} Minuten.' },
   'limit.left': 'noch {time}',
-  'word.from': '{name} an alle',
-  'word.says': '{name} an alle: {text}',
+  'broadcast.from': '{name} an alle',
+  'broadcast.announcement': '{name} an alle: {text}',
 
   'rooms.title': 'Gruppenräume',
   'rooms.main': 'Hauptraum',
@@ -226,10 +226,10 @@ export const de: Messages = {
   'rooms.go': 'Beitreten',
   'rooms.back': 'Zurückgehen',
   'rooms.none': 'Es sind keine Gruppenräume offen.',
-  'rooms.alone.title': 'Noch ist sonst niemand hier',
-  'rooms.alone.text': 'Warten Sie auf die anderen oder treten Sie einem anderen Raum bei.',
-  'rooms.apart.title': 'Die anderen sind in Gruppenräumen',
-  'rooms.apart.text': 'Sie kehren zurück, wenn die Räume geschlossen werden. Sie können jeden Raum besuchen.',
+  'rooms.empty.title': 'Noch ist sonst niemand hier',
+  'rooms.empty.text': 'Warten Sie auf die anderen oder treten Sie einem anderen Raum bei.',
+  'rooms.othersMoved.title': 'Die anderen sind in Gruppenräumen',
+  'rooms.othersMoved.text': 'Sie kehren zurück, wenn die Räume geschlossen werden. Sie können jeden Raum besuchen.',
   'rooms.about':
     'Gruppenräume sind kleinere Räume. Wenn Sie sie öffnen, wechseln die Personen automatisch dorthin, und wenn Sie sie schließen, kehren sie zurück.',
   'rooms.number': 'Anzahl der Räume',
@@ -241,11 +241,11 @@ export const de: Messages = {
   'rooms.evenly': 'Gleichmäßig verteilen',
   'rooms.open': { one: '1 Raum öffnen', other: '{n} Räume öffnen' },
   'rooms.opening': 'Wird geöffnet …',
-  'rooms.another': 'Raum hinzufügen',
+  'rooms.add': 'Raum hinzufügen',
   'rooms.openIt': 'Öffnen',
-  'rooms.say': 'Nachricht an alle in allen Räumen',
+  'rooms.broadcast': 'Nachricht an alle in allen Räumen',
   'rooms.send': 'Senden',
-  'rooms.said': 'An alle gesendet.',
+  'rooms.broadcastSent': 'An alle gesendet.',
   'rooms.close': 'Alle Gruppenräume schließen',
   'rooms.closing': 'Werden geschlossen …',
   'rooms.close.text': 'Alle kehren in den Hauptraum zurück.',
@@ -257,17 +257,17 @@ export const de: Messages = {
   'end.text': 'Der Raum endet für alle. Das lässt sich nicht rückgängig machen.',
   'end.end': 'Für alle beenden',
   'end.ending': 'Wird beendet …',
-  'end.not': 'Abbrechen',
+  'end.cancel': 'Abbrechen',
 
-  'act.unreachable':
+  'actionError.unreachable':
     'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und versuchen Sie es noch einmal.',
-  'act.tooMany': 'Die Höchstzahl der Gruppenräume ist erreicht. Wählen Sie weniger.',
-  'act.closed': 'Dieser Gruppenraum ist geschlossen. Wählen Sie einen anderen.',
-  'act.tooManyLinks':
+  'actionError.tooMany': 'Die Höchstzahl der Gruppenräume ist erreicht. Wählen Sie weniger.',
+  'actionError.closed': 'Dieser Gruppenraum ist geschlossen. Wählen Sie einen anderen.',
+  'actionError.tooManyLinks':
     'Die Höchstzahl der Links für diesen Raum ist erreicht. Senden Sie einen Link, den Sie schon erstellt haben.',
-  'act.gone': 'Diese Person ist gegangen.',
-  'act.notHost': 'Das können nur Hosts. Wenden Sie sich an einen Host dieses Raums.',
-  'act.refused': 'Das ist gerade nicht möglich. Versuchen Sie es gleich noch einmal.',
+  'actionError.gone': 'Diese Person ist gegangen.',
+  'actionError.notHost': 'Das können nur Hosts. Wenden Sie sich an einen Host dieses Raums.',
+  'actionError.refused': 'Das ist gerade nicht möglich. Versuchen Sie es gleich noch einmal.',
 
   'language.label': 'Sprache',
 
@@ -284,40 +284,40 @@ export const de: Messages = {
 
   'muted.speaking': 'Sie sind stummgeschaltet, deshalb hört Sie niemand. Drücken Sie „Ton an“, um zu sprechen.',
 
-  'tools.of': '{name} verwalten',
-  'tools.mute': 'Stummschalten',
-  'tools.ask': 'Um Ton bitten',
-  'tools.cohost': 'Zum Co-Host machen',
-  'tools.guest': 'Als Co-Host entfernen',
-  'tools.remove': 'Entfernen …',
-  'tools.remove.text': '{name} verlässt den Raum und kann nur zurückkehren, wenn Sie es wieder zulassen.',
-  'tools.remove.do': '{name} entfernen',
-  'tools.remove.not': 'Abbrechen',
-  'tools.muteAll': 'Alle Gäste stummschalten',
-  'tools.muteAll.done': 'Alle Gäste sind stummgeschaltet. Sie können den Ton selbst wieder einschalten.',
-  'tools.asked': '{name} wurde gebeten, den Ton einzuschalten.',
-  'tools.locks': 'Gästerechte',
-  'tools.locks.text':
+  'moderation.manage': '{name} verwalten',
+  'moderation.mute': 'Stummschalten',
+  'moderation.askToUnmute': 'Um Ton bitten',
+  'moderation.cohost': 'Zum Co-Host machen',
+  'moderation.guest': 'Als Co-Host entfernen',
+  'moderation.remove': 'Entfernen …',
+  'moderation.remove.text': '{name} verlässt den Raum und kann nur zurückkehren, wenn Sie es wieder zulassen.',
+  'moderation.remove.confirm': '{name} entfernen',
+  'moderation.remove.cancel': 'Abbrechen',
+  'moderation.muteAll': 'Alle Gäste stummschalten',
+  'moderation.muteAll.done': 'Alle Gäste sind stummgeschaltet. Sie können den Ton selbst wieder einschalten.',
+  'moderation.asked': '{name} wurde gebeten, den Ton einzuschalten.',
+  'moderation.locks': 'Gästerechte',
+  'moderation.locks.text':
     'Diese Rechte gelten für alle Gäste, auch für die, die später beitreten. Hosts und Co-Hosts dürfen immer alles.',
-  'tools.locks.mic': 'Mikrofon verwenden',
-  'tools.locks.camera': 'Kamera verwenden',
-  'tools.locks.screen': 'Bildschirm teilen',
-  'tools.locks.chat': 'Chatnachrichten senden',
-  'tools.locks.wait': 'Warteraum',
-  'tools.locks.wait.text':
+  'moderation.locks.mic': 'Mikrofon verwenden',
+  'moderation.locks.camera': 'Kamera verwenden',
+  'moderation.locks.screen': 'Bildschirm teilen',
+  'moderation.locks.chat': 'Chatnachrichten senden',
+  'moderation.locks.wait': 'Warteraum',
+  'moderation.locks.wait.text':
     'Neue Gäste warten, bis Sie sie zulassen. Personen, die schon hier waren oder einen persönlichen Link haben, treten direkt bei. Schalten Sie den Warteraum aus, um alle Wartenden zuzulassen.',
-  'tools.removed': 'Aus diesem Raum entfernt',
-  'tools.readmit': 'Wieder zulassen',
-  'tools.micLocked':
+  'moderation.removed': 'Aus diesem Raum entfernt',
+  'moderation.readmit': 'Wieder zulassen',
+  'moderation.micLocked':
     'Gäste dürfen ihr Mikrofon gerade nicht verwenden. Erlauben Sie es unter „Gästerechte“ und bitten Sie dann noch einmal.',
 
-  'door.title': 'Im Warteraum',
-  'door.waits': '{name} möchte beitreten.',
-  'door.more': { one: '1 weitere Person wartet.', other: '{n} weitere warten.' },
-  'door.many': { one: '1 Person möchte beitreten', other: '{n} Personen möchten beitreten' },
-  'door.letIn': 'Zulassen',
-  'door.letAllIn': 'Alle zulassen',
-  'door.turnAway': 'Ablehnen',
+  'waitingRoom.title': 'Im Warteraum',
+  'waitingRoom.person': '{name} möchte beitreten.',
+  'waitingRoom.more': { one: '1 weitere Person wartet.', other: '{n} weitere warten.' },
+  'waitingRoom.people': { one: '1 Person möchte beitreten', other: '{n} Personen möchten beitreten' },
+  'waitingRoom.admit': 'Zulassen',
+  'waitingRoom.admitAll': 'Alle zulassen',
+  'waitingRoom.deny': 'Ablehnen',
 
   'host.muted': '{name} hat Sie stummgeschaltet. Um zu sprechen, drücken Sie „Ton an“.',
   'host.asks': '{name} bittet Sie, den Ton einzuschalten.',
@@ -337,7 +337,7 @@ export const de: Messages = {
     other: 'Diese Nachricht ist {n} Zeichen zu lang. Kürzen Sie sie oder senden Sie sie in zwei Teilen.',
   },
   'chat.left': { one: 'Noch 1 Zeichen.', other: 'Noch {n} Zeichen.' },
-  'chat.away': 'Sie können das senden, sobald Sie wieder verbunden sind.',
+  'chat.disconnected': 'Sie können das senden, sobald Sie wieder verbunden sind.',
   'chat.unsent': 'Diese Nachricht wurde nicht gesendet. Drücken Sie „Senden“, um es noch einmal zu versuchen.',
   'chat.locked': 'Sie können den Chat lesen. Die Hosts entscheiden, wer schreiben darf.',
   'chat.replyTo': '{name} antworten: {text}',
@@ -345,8 +345,8 @@ export const de: Messages = {
   'chat.noReply': 'Antwort abbrechen',
   'chat.inReply': 'Als Antwort auf',
   'chat.notHere': 'Eine Nachricht von vor Ihrem Beitritt',
-  'chat.somebody': 'Jemand, der gegangen ist',
-  'chat.crossing': 'Sie sind jetzt hier: {place}',
+  'chat.formerParticipant': 'Jemand, der gegangen ist',
+  'chat.moved': 'Sie sind jetzt hier: {place}',
   'chat.new': { one: '1 neue Nachricht', other: '{n} neue Nachrichten' },
   'chat.unread': { one: '1 ungelesene Nachricht', other: '{n} ungelesene Nachrichten' },
   'chat.openUnread': { one: 'Chat, 1 ungelesene Nachricht', other: 'Chat, {n} ungelesene Nachrichten' },
@@ -433,27 +433,27 @@ export const de: Messages = {
   'left.back': 'Erneut beitreten',
   'left.coming': 'Sie treten erneut bei …',
   'left.close': 'Sie können diesen Tab schließen.',
-  'onward.soon': {
+  'redirect.countdown': {
     one: 'In 1 Sekunde werden Sie zu {where} weitergeleitet.',
     other: 'In {n} Sekunden werden Sie zu {where} weitergeleitet.',
   },
-  'onward.stay': 'Hier bleiben',
-  'onward.go': 'Weiter zu {where}',
-  'elsewhere.title': 'Sie sind in einem anderen Tab oder auf einem anderen Gerät im Raum',
-  'elsewhere.text':
+  'redirect.stay': 'Hier bleiben',
+  'redirect.go': 'Weiter zu {where}',
+  'joinedElsewhere.title': 'Sie sind in einem anderen Tab oder auf einem anderen Gerät im Raum',
+  'joinedElsewhere.text':
     'Diese Seite wurde getrennt, weil Sie dort beigetreten sind. Um den Raum hier zu nutzen, drücken Sie „Hier weitermachen“.',
-  'elsewhere.back': 'Hier weitermachen',
+  'joinedElsewhere.continue': 'Hier weitermachen',
   'limited.title': 'Der Server hat Ihre Verbindung beendet',
   'limited.text':
     'Dieser Browser hat mehr Daten gesendet, als der Server annimmt. Laden Sie die Seite neu oder nehmen Sie einen anderen Browser und treten Sie dann erneut bei.',
   'limited.back': 'Erneut beitreten',
-  'twice.title': 'Sie sind schon in diesem Raum',
-  'twice.tab': 'Sie sind in einem anderen Tab oder Fenster dieses Browsers beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
-  'twice.device': 'Sie sind auf einem anderen Gerät oder in einem anderen Browser beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
-  'twice.here': 'Stattdessen hier beitreten',
-  'twice.stay': 'Dort bleiben',
-  'twice.stays': 'Sie sind weiterhin dort im Raum',
-  'twice.other': 'Als andere Person beitreten',
+  'alreadyJoined.title': 'Sie sind schon in diesem Raum',
+  'alreadyJoined.tab': 'Sie sind in einem anderen Tab oder Fenster dieses Browsers beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
+  'alreadyJoined.device': 'Sie sind auf einem anderen Gerät oder in einem anderen Browser beigetreten. Wenn Sie hier beitreten, verlassen Sie den Raum dort.',
+  'alreadyJoined.joinHere': 'Stattdessen hier beitreten',
+  'alreadyJoined.stayThere': 'Dort bleiben',
+  'alreadyJoined.stillThere': 'Sie sind weiterhin dort im Raum',
+  'alreadyJoined.asOther': 'Als andere Person beitreten',
   'removed.title': 'Sie wurden aus diesem Raum entfernt',
   'removed.text': 'Wenn Sie das für ein Versehen halten, wenden Sie sich an die Person, die Sie eingeladen hat.',
   'removed.again': 'Wenn der Host Sie wieder zulässt, drücken Sie „Noch einmal versuchen“.',
@@ -476,11 +476,11 @@ export const de: Messages = {
   'refused.closed.title': 'Dieser Raum ist gerade nicht verfügbar',
   'refused.closed.text':
     'Zurzeit können keine neuen Personen beitreten. Versuchen Sie es später noch einmal oder fragen Sie die Person, die Sie eingeladen hat.',
-  'refused.away.title': 'Der Host hat Sie nicht zugelassen',
-  'refused.away.text':
+  'refused.denied.title': 'Der Host hat Sie nicht zugelassen',
+  'refused.denied.text':
     'Sie können bald noch einmal anfragen. Wenn Sie das für ein Versehen halten, wenden Sie sich an die Person, die Sie eingeladen hat.',
-  'refused.crowd.title': 'Viele Personen möchten beitreten',
-  'refused.crowd.text': 'Der Warteraum ist voll. Versuchen Sie es gleich noch einmal.',
+  'refused.waitingRoomFull.title': 'Viele Personen möchten beitreten',
+  'refused.waitingRoomFull.text': 'Der Warteraum ist voll. Versuchen Sie es gleich noch einmal.',
   'refused.attempts.title': 'Zu viele Versuche',
   'refused.attempts.text': 'Ihr Netzwerk hat in kurzer Zeit zu viele Anfragen gesendet.',
   'refused.attempts.wait': {

@@ -68,7 +68,7 @@ export const fr: Messages = {
   'mic.ask': 'Pour être entendu, autorisez cette page à utiliser votre micro. Votre navigateur vous le demandera.',
   'mic.allow': 'Autoriser le micro',
   'mic.asking': 'Votre navigateur demande l’autorisation. Appuyez sur Autoriser.',
-  'mic.say': 'Dites quelque chose pour le tester.',
+  'mic.test': 'Dites quelque chose pour le tester.',
   'mic.heard': 'Votre micro fonctionne.',
   'mic.without': 'Vous pouvez aussi participer sans micro et écouter.',
   'mic.noise': 'Réduire les bruits de fond',
@@ -95,19 +95,19 @@ export const fr: Messages = {
   'check.open': 'Vérifier la connexion et les appareils',
   'check.connection': 'Connexion',
   'check.server.asking': 'Connexion au serveur…',
-  'check.server.answers': 'Le serveur répond en {ms} ms.',
+  'check.server.responds': 'Le serveur répond en {ms} ms.',
   'check.server.slow': 'Le serveur répond lentement, en {ms} ms. Les autres vous entendront peut-être avec du retard.',
-  'check.server.away':
+  'check.server.unreachable':
     'Le serveur ne répond pas. Vérifiez votre connexion Internet, puis appuyez sur Vérifier de nouveau.',
-  'check.way.trying': 'Test du son et de la vidéo…',
-  'check.way.udp': 'Votre connexion est bonne (UDP).',
-  'check.way.tcp': 'Votre réseau bloque UDP. Vous serez donc connecté en TCP. Le son peut prendre du retard.',
-  'check.way.none':
+  'check.route.trying': 'Test du son et de la vidéo…',
+  'check.route.udp': 'Votre connexion est bonne (UDP).',
+  'check.route.tcp': 'Votre réseau bloque UDP. Vous serez donc connecté en TCP. Le son peut prendre du retard.',
+  'check.route.none':
     'Le son et la vidéo ne passent pas, car votre réseau bloque UDP et TCP n’est pas disponible. Essayez un autre réseau, comme le partage de connexion d’un téléphone, ou demandez à votre administrateur réseau d’autoriser les appels.',
-  'check.way.unknown': 'Le son et la vidéo n’ont pas pu être testés. Vérifiez de nouveau dans un instant.',
-  'check.way.busy': 'Beaucoup de personnes vérifient leur connexion en ce moment. Vérifiez de nouveau dans quelques secondes.',
-  'check.in.udp': 'Votre connexion est bonne. Vous êtes connecté en UDP.',
-  'check.in.tcp': 'Votre réseau bloque UDP. Vous êtes donc connecté en TCP. Le son peut prendre du retard.',
+  'check.route.unknown': 'Le son et la vidéo n’ont pas pu être testés. Vérifiez de nouveau dans un instant.',
+  'check.route.busy': 'Beaucoup de personnes vérifient leur connexion en ce moment. Vérifiez de nouveau dans quelques secondes.',
+  'check.inRoom.udp': 'Votre connexion est bonne. Vous êtes connecté en UDP.',
+  'check.inRoom.tcp': 'Votre réseau bloque UDP. Vous êtes donc connecté en TCP. Le son peut prendre du retard.',
   'check.again': 'Vérifier de nouveau',
   'check.mic.silent': 'Votre micro est silencieux. Montez son volume ou choisissez un autre micro.',
   'check.camera.asks': 'Votre caméra démarre quand vous l’autorisez ou quand vous participez.',
@@ -136,21 +136,21 @@ export const fr: Messages = {
   'fault.camera.insecure':
     'La caméra ne fonctionne que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.camera.unknown': 'La caméra n’a pas démarré. Débranchez-la, rebranchez-la, puis appuyez sur « Réessayer ».',
-  'fault.way.chrome': 'Cliquez sur l’icône à côté de l’adresse, autorisez l’accès, puis appuyez sur « Réessayer ».',
-  'fault.way.android':
+  'fault.help.chrome': 'Cliquez sur l’icône à côté de l’adresse, autorisez l’accès, puis appuyez sur « Réessayer ».',
+  'fault.help.android':
     'Touchez l’icône à côté de l’adresse, puis Autorisations. Autorisez l’accès, puis appuyez sur « Réessayer ».',
-  'fault.way.firefox':
+  'fault.help.firefox':
     'Cliquez sur l’icône barrée à côté de l’adresse, levez le blocage, puis appuyez sur « Réessayer ».',
-  'fault.way.safari':
+  'fault.help.safari':
     'Dans le menu Safari, choisissez les réglages de ce site web. Autorisez l’accès, puis appuyez sur « Réessayer ».',
-  'fault.way.ios':
+  'fault.help.ios':
     'Touchez le bouton à côté de l’adresse, puis Réglages du site web. Autorisez l’accès, puis appuyez sur « Réessayer ».',
-  'fault.way.iosApp':
+  'fault.help.iosApp':
     'Ouvrez les réglages de votre téléphone et choisissez ce navigateur sous Apps. Autorisez l’accès, puis appuyez sur « Réessayer ».',
-  'fault.way.app':
+  'fault.help.app':
     'L’application qui affiche cette page bloque peut-être l’accès. Ouvrez le lien dans un navigateur comme Safari ou Chrome.',
-  'fault.way.frame': 'La page qui entoure celle-ci bloque peut-être l’accès. Ouvrez la salle dans son propre onglet.',
-  'fault.way.other': 'Autorisez l’accès dans les réglages de votre navigateur, puis appuyez sur « Réessayer ».',
+  'fault.help.frame': 'La page qui entoure celle-ci bloque peut-être l’accès. Ouvrez la salle dans son propre onglet.',
+  'fault.help.other': 'Autorisez l’accès dans les réglages de votre navigateur, puis appuyez sur « Réessayer ».',
   'fault.frame.open': 'Ouvrir dans un nouvel onglet',
   'fault.screen':
     'Votre écran n’a pas pu être partagé. Choisissez une fenêtre ou un écran, et autorisez le partage si votre appareil le demande.',
@@ -189,11 +189,11 @@ export const fr: Messages = {
 
   'connection.weak': 'Connexion faible',
   'connection.lost': 'Pas de connexion',
-  'saving.do': 'Économie de données',
-  'saving.text':
+  'lowData.label': 'Économie de données',
+  'lowData.text':
     'Les caméras des autres sont masquées et la vôtre est envoyée en basse qualité. Vous voyez toujours les écrans partagés.',
-  'saving.on': 'L’économie de données est activée. Les caméras des autres sont masquées.',
-  'saving.leave': 'Afficher les caméras',
+  'lowData.on': 'L’économie de données est activée. Les caméras des autres sont masquées.',
+  'lowData.showCameras': 'Afficher les caméras',
   'view.title': 'Affichage',
   'view.speaker': 'Affichage intervenant',
   'view.noSelf': 'Masquer votre vignette',
@@ -210,8 +210,8 @@ export const fr: Messages = {
   'banner.dismiss': 'Masquer ce message',
   'limit.ends': { one: 'Cette salle se termine dans {n} minute.', other: 'Cette salle se termine dans {n} minutes.' },
   'limit.left': 'Reste {time}',
-  'word.from': '{name} à tout le monde',
-  'word.says': '{name} à tout le monde : {text}',
+  'broadcast.from': '{name} à tout le monde',
+  'broadcast.announcement': '{name} à tout le monde : {text}',
 
   'rooms.title': 'Salles annexes',
   'rooms.main': 'Salle principale',
@@ -220,10 +220,10 @@ export const fr: Messages = {
   'rooms.go': 'Rejoindre',
   'rooms.back': 'Revenir',
   'rooms.none': 'Aucune salle annexe n’est ouverte.',
-  'rooms.alone.title': 'Personne d’autre n’est encore ici',
-  'rooms.alone.text': 'Attendez les autres, ou rejoignez une autre salle.',
-  'rooms.apart.title': 'Les autres sont dans des salles annexes',
-  'rooms.apart.text': 'Ils reviendront à la fermeture des salles. Vous pouvez aller dans chacune d’elles.',
+  'rooms.empty.title': 'Personne d’autre n’est encore ici',
+  'rooms.empty.text': 'Attendez les autres, ou rejoignez une autre salle.',
+  'rooms.othersMoved.title': 'Les autres sont dans des salles annexes',
+  'rooms.othersMoved.text': 'Ils reviendront à la fermeture des salles. Vous pouvez aller dans chacune d’elles.',
   'rooms.about':
     'Les salles annexes sont de petites salles pour des groupes. Les personnes y passent automatiquement quand vous les ouvrez, et reviennent quand vous les fermez.',
   'rooms.number': 'Nombre de salles',
@@ -235,11 +235,11 @@ export const fr: Messages = {
   'rooms.evenly': 'Répartir également',
   'rooms.open': { one: 'Ouvrir {n} salle', other: 'Ouvrir {n} salles' },
   'rooms.opening': 'Ouverture…',
-  'rooms.another': 'Ajouter une salle',
+  'rooms.add': 'Ajouter une salle',
   'rooms.openIt': 'Ouvrir',
-  'rooms.say': 'Message à tous, dans toutes les salles',
+  'rooms.broadcast': 'Message à tous, dans toutes les salles',
   'rooms.send': 'Envoyer',
-  'rooms.said': 'Envoyé à tout le monde.',
+  'rooms.broadcastSent': 'Envoyé à tout le monde.',
   'rooms.close': 'Fermer toutes les salles annexes',
   'rooms.closing': 'Fermeture…',
   'rooms.close.text': 'Tout le monde revient dans la salle principale.',
@@ -251,15 +251,15 @@ export const fr: Messages = {
   'end.text': 'La salle se termine pour tout le monde. Cette action est irréversible.',
   'end.end': 'Terminer pour tous',
   'end.ending': 'Fermeture…',
-  'end.not': 'Annuler',
+  'end.cancel': 'Annuler',
 
-  'act.unreachable': 'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis réessayez.',
-  'act.tooMany': 'Vous avez atteint la limite de salles annexes. Choisissez-en moins.',
-  'act.closed': 'Cette salle annexe est fermée. Choisissez-en une autre.',
-  'act.tooManyLinks': 'Vous avez atteint la limite de liens pour cette salle. Envoyez un lien que vous avez déjà créé.',
-  'act.gone': 'Cette personne est partie.',
-  'act.notHost': 'Seuls les hôtes peuvent le faire. Demandez à un hôte de cette salle.',
-  'act.refused': 'Ce n’est pas possible maintenant. Réessayez dans un instant.',
+  'actionError.unreachable': 'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis réessayez.',
+  'actionError.tooMany': 'Vous avez atteint la limite de salles annexes. Choisissez-en moins.',
+  'actionError.closed': 'Cette salle annexe est fermée. Choisissez-en une autre.',
+  'actionError.tooManyLinks': 'Vous avez atteint la limite de liens pour cette salle. Envoyez un lien que vous avez déjà créé.',
+  'actionError.gone': 'Cette personne est partie.',
+  'actionError.notHost': 'Seuls les hôtes peuvent le faire. Demandez à un hôte de cette salle.',
+  'actionError.refused': 'Ce n’est pas possible maintenant. Réessayez dans un instant.',
 
   'language.label': 'Langue',
 
@@ -276,40 +276,40 @@ export const fr: Messages = {
 
   'muted.speaking': 'Votre micro est coupé, donc personne ne vous entend. Appuyez sur Activer micro pour parler.',
 
-  'tools.of': 'Gérer {name}',
-  'tools.mute': 'Couper le micro',
-  'tools.ask': 'Demander d’activer le micro',
-  'tools.cohost': 'Nommer co-hôte',
-  'tools.guest': 'Retirer comme co-hôte',
-  'tools.remove': 'Exclure…',
-  'tools.remove.text': '{name} quittera la salle et ne pourra revenir que si vous l’autorisez de nouveau.',
-  'tools.remove.do': 'Exclure {name}',
-  'tools.remove.not': 'Annuler',
-  'tools.muteAll': 'Couper le micro de tous les invités',
-  'tools.muteAll.done': 'Le micro de tous les invités est coupé. Ils peuvent le réactiver eux-mêmes.',
-  'tools.asked': 'Vous avez demandé à {name} d’activer son micro.',
-  'tools.locks': 'Autorisations des invités',
-  'tools.locks.text':
+  'moderation.manage': 'Gérer {name}',
+  'moderation.mute': 'Couper le micro',
+  'moderation.askToUnmute': 'Demander d’activer le micro',
+  'moderation.cohost': 'Nommer co-hôte',
+  'moderation.guest': 'Retirer comme co-hôte',
+  'moderation.remove': 'Exclure…',
+  'moderation.remove.text': '{name} quittera la salle et ne pourra revenir que si vous l’autorisez de nouveau.',
+  'moderation.remove.confirm': 'Exclure {name}',
+  'moderation.remove.cancel': 'Annuler',
+  'moderation.muteAll': 'Couper le micro de tous les invités',
+  'moderation.muteAll.done': 'Le micro de tous les invités est coupé. Ils peuvent le réactiver eux-mêmes.',
+  'moderation.asked': 'Vous avez demandé à {name} d’activer son micro.',
+  'moderation.locks': 'Autorisations des invités',
+  'moderation.locks.text':
     'Ces autorisations valent pour tous les invités, y compris ceux qui participeront plus tard. Les hôtes et les co-hôtes peuvent toujours tout faire.',
-  'tools.locks.mic': 'Utiliser le micro',
-  'tools.locks.camera': 'Utiliser la caméra',
-  'tools.locks.screen': 'Partager l’écran',
-  'tools.locks.chat': 'Écrire dans le chat',
-  'tools.locks.wait': 'Salle d’attente',
-  'tools.locks.wait.text':
+  'moderation.locks.mic': 'Utiliser le micro',
+  'moderation.locks.camera': 'Utiliser la caméra',
+  'moderation.locks.screen': 'Partager l’écran',
+  'moderation.locks.chat': 'Écrire dans le chat',
+  'moderation.locks.wait': 'Salle d’attente',
+  'moderation.locks.wait.text':
     'Les nouveaux invités attendent que vous les admettiez. Les personnes déjà venues ou qui ont un lien personnel participent directement. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
-  'tools.removed': 'Exclus de cette salle',
-  'tools.readmit': 'Laisser revenir',
-  'tools.micLocked':
+  'moderation.removed': 'Exclus de cette salle',
+  'moderation.readmit': 'Laisser revenir',
+  'moderation.micLocked':
     'Les invités ne peuvent pas utiliser leur micro pour le moment. Autorisez-le sous « Autorisations des invités », puis redemandez.',
 
-  'door.title': 'Dans la salle d’attente',
-  'door.waits': '{name} souhaite participer.',
-  'door.more': { one: '{n} autre attend.', other: '{n} autres attendent.' },
-  'door.many': { one: '{n} personne souhaite participer', other: '{n} personnes souhaitent participer' },
-  'door.letIn': 'Admettre',
-  'door.letAllIn': 'Tout admettre',
-  'door.turnAway': 'Refuser',
+  'waitingRoom.title': 'Dans la salle d’attente',
+  'waitingRoom.person': '{name} souhaite participer.',
+  'waitingRoom.more': { one: '{n} autre attend.', other: '{n} autres attendent.' },
+  'waitingRoom.people': { one: '{n} personne souhaite participer', other: '{n} personnes souhaitent participer' },
+  'waitingRoom.admit': 'Admettre',
+  'waitingRoom.admitAll': 'Tout admettre',
+  'waitingRoom.deny': 'Refuser',
 
   'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur Activer micro.',
   'host.asks': '{name} vous demande d’activer votre micro.',
@@ -329,7 +329,7 @@ export const fr: Messages = {
     other: 'Ce message est trop long de {n} caractères. Raccourcissez-le ou envoyez-le en deux parties.',
   },
   'chat.left': { one: 'Encore 1 caractère.', other: 'Encore {n} caractères.' },
-  'chat.away': 'Vous pourrez l’envoyer quand vous serez de nouveau connecté.',
+  'chat.disconnected': 'Vous pourrez l’envoyer quand vous serez de nouveau connecté.',
   'chat.unsent': 'Ce message n’a pas été envoyé. Appuyez sur « Envoyer » pour réessayer.',
   'chat.locked': 'Vous pouvez lire le chat. Les hôtes décident qui peut écrire.',
   'chat.replyTo': 'Répondre à {name} : {text}',
@@ -337,8 +337,8 @@ export const fr: Messages = {
   'chat.noReply': 'Annuler la réponse',
   'chat.inReply': 'En réponse à',
   'chat.notHere': 'Un message d’avant votre arrivée',
-  'chat.somebody': 'Une personne qui est partie',
-  'chat.crossing': 'Vous êtes maintenant ici : {place}',
+  'chat.formerParticipant': 'Une personne qui est partie',
+  'chat.moved': 'Vous êtes maintenant ici : {place}',
   'chat.new': { one: '{n} nouveau message', other: '{n} nouveaux messages' },
   'chat.unread': { one: '{n} message non lu', other: '{n} messages non lus' },
   'chat.openUnread': { one: 'Chat, {n} message non lu', other: 'Chat, {n} messages non lus' },
@@ -425,29 +425,29 @@ export const fr: Messages = {
   'left.back': 'Rejoindre à nouveau',
   'left.coming': 'Connexion…',
   'left.close': 'Vous pouvez fermer cet onglet.',
-  'onward.soon': {
+  'redirect.countdown': {
     one: 'Redirection vers {where} dans {n} seconde.',
     other: 'Redirection vers {where} dans {n} secondes.',
   },
-  'onward.stay': 'Rester ici',
-  'onward.go': 'Aller à {where}',
-  'elsewhere.title': 'Vous êtes dans la salle sur un autre onglet ou appareil',
-  'elsewhere.text':
+  'redirect.stay': 'Rester ici',
+  'redirect.go': 'Aller à {where}',
+  'joinedElsewhere.title': 'Vous êtes dans la salle sur un autre onglet ou appareil',
+  'joinedElsewhere.text':
     'Cette page a été déconnectée parce que vous avez rejoint la salle là-bas. Pour utiliser la salle ici, appuyez sur Continuer ici.',
-  'elsewhere.back': 'Continuer ici',
+  'joinedElsewhere.continue': 'Continuer ici',
   'limited.title': 'Le serveur a fermé votre connexion',
   'limited.text':
     'Ce navigateur a envoyé plus de données que le serveur n’en accepte. Rechargez la page ou utilisez un autre navigateur, puis rejoignez de nouveau la salle.',
   'limited.back': 'Rejoindre à nouveau',
-  'twice.title': 'Vous êtes déjà dans cette salle',
-  'twice.tab':
+  'alreadyJoined.title': 'Vous êtes déjà dans cette salle',
+  'alreadyJoined.tab':
     'Vous avez rejoint la salle dans un autre onglet ou une autre fenêtre de ce navigateur. Si vous la rejoignez ici, vous la quittez là-bas.',
-  'twice.device':
+  'alreadyJoined.device':
     'Vous avez rejoint la salle sur un autre appareil ou dans un autre navigateur. Si vous la rejoignez ici, vous la quittez là-bas.',
-  'twice.here': 'Rejoindre plutôt ici',
-  'twice.stay': 'Rester là-bas',
-  'twice.stays': 'Vous êtes toujours dans la salle là-bas',
-  'twice.other': 'Participer sous un autre nom',
+  'alreadyJoined.joinHere': 'Rejoindre plutôt ici',
+  'alreadyJoined.stayThere': 'Rester là-bas',
+  'alreadyJoined.stillThere': 'Vous êtes toujours dans la salle là-bas',
+  'alreadyJoined.asOther': 'Participer sous un autre nom',
   'removed.title': 'Vous avez été exclu de cette salle',
   'removed.text': 'Si vous pensez que c’est une erreur, contactez la personne qui vous a invité.',
   'removed.again': 'Quand l’hôte vous autorisera à revenir, appuyez sur « Réessayer ».',
@@ -470,11 +470,11 @@ export const fr: Messages = {
   'refused.closed.title': 'Cette salle n’est pas disponible pour le moment',
   'refused.closed.text':
     'Personne de plus ne peut participer pour le moment. Réessayez plus tard, ou demandez à la personne qui vous a invité.',
-  'refused.away.title': 'L’hôte ne vous a pas admis',
-  'refused.away.text':
+  'refused.denied.title': 'L’hôte ne vous a pas admis',
+  'refused.denied.text':
     'Vous pourrez bientôt redemander. Si vous pensez que c’est une erreur, contactez la personne qui vous a invité.',
-  'refused.crowd.title': 'Beaucoup de personnes attendent',
-  'refused.crowd.text': 'La salle d’attente est pleine. Réessayez dans un instant.',
+  'refused.waitingRoomFull.title': 'Beaucoup de personnes attendent',
+  'refused.waitingRoomFull.text': 'La salle d’attente est pleine. Réessayez dans un instant.',
   'refused.attempts.title': 'Trop de tentatives',
   'refused.attempts.text': 'Votre réseau a envoyé trop de demandes en peu de temps.',
   'refused.attempts.wait': {

@@ -22,26 +22,26 @@ export function AlreadyJoined({ alreadyJoined: { preview, other, staying }, onJo
   return (
     <Notice
       room={preview.title}
-      title={t(staying ? 'twice.stays' : 'twice.title')}
+      title={t(staying ? 'alreadyJoined.stillThere' : 'alreadyJoined.title')}
       actions={
         <>
           <button type="button" className={staying ? 'secondary' : 'primary'} onClick={onJoinHere}>
-            {t('twice.here')}
+            {t('alreadyJoined.joinHere')}
           </button>
           {!staying && (
             <button type="button" className="secondary" onClick={stayThere}>
-              {t('twice.stay')}
+              {t('alreadyJoined.stayThere')}
             </button>
           )}
           {!staying && onJoinAsOther && (
             <button type="button" className="secondary" onClick={onJoinAsOther}>
-              {t('twice.other')}
+              {t('alreadyJoined.asOther')}
             </button>
           )}
         </>
       }
     >
-      <p>{t(staying ? 'left.close' : inTab ? 'twice.tab' : 'twice.device')}</p>
+      <p>{t(staying ? 'left.close' : inTab ? 'alreadyJoined.tab' : 'alreadyJoined.device')}</p>
     </Notice>
   );
 }

@@ -42,7 +42,7 @@ export function CameraField({
               <Icon name="cameraOff" />
             )}
             {!cameraOn && <p className="small quiet">{t('lobby.camera.off')}</p>}
-            {cameraOn && camera.is === 'requesting' && <p className="small quiet patient">{t('camera.asking')}</p>}
+            {cameraOn && camera.is === 'requesting' && <p className="small quiet delayed">{t('camera.asking')}</p>}
             {cameraOn && camera.is === 'off' && (mediaState.mic.is !== 'off' || !mediaState.allowed.mic) && (
               <button type="button" className="secondary" onClick={() => void localMedia.retry('camera')}>
                 {t('camera.allow')}

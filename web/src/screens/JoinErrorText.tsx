@@ -14,7 +14,7 @@ const errorKeys = {
 /** Shows why joining failed. Screen readers read it when it appears. */
 export function JoinErrorText({ error }: { error: JoinError | null }): ReactElement {
   return (
-    <div role="alert" className="trouble">
+    <div role="alert" className="action-error">
       {error && <p>{t(errorKeys[error])}</p>}
     </div>
   );

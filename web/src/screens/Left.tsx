@@ -13,7 +13,7 @@ interface Props {
 
 const texts = {
   left: { title: 'left.title', text: 'left.close', back: 'left.back' },
-  elsewhere: { title: 'elsewhere.title', text: 'elsewhere.text', back: 'elsewhere.back' },
+  elsewhere: { title: 'joinedElsewhere.title', text: 'joinedElsewhere.text', back: 'joinedElsewhere.continue' },
   limited: { title: 'limited.title', text: 'limited.text', back: 'limited.back' },
 } as const;
 

@@ -141,7 +141,7 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
         )}
       </header>
       {showCamera && <CameraField mediaState={mediaState} localMedia={localMedia} name={name} paused={paused} />}
-      <form className="lobby-you" onSubmit={join} noValidate>
+      <form className="lobby-form" onSubmit={join} noValidate>
         <div role="status" className="lobby-notice">
           {waiting ? <Waiting /> : notice && <p>{t(noticeKeys[notice])}</p>}
         </div>

@@ -29,7 +29,7 @@ export function Meter({ track, paused = false }: Props): ReactElement {
     <div className="meter">
       <div ref={bar} className="meter-bar" aria-hidden="true" />
       <p className="small quiet" role="status">
-        {t(speechDetected ? 'mic.heard' : 'mic.say')}
+        {t(speechDetected ? 'mic.heard' : 'mic.test')}
       </p>
     </div>
   );

@@ -32,7 +32,7 @@ export function MicField({
         </>
       )}
       {mic.is === 'requesting' && (
-        <p className="patient" role="status">
+        <p className="delayed" role="status">
           {t('mic.asking')}
         </p>
       )}

@@ -15,7 +15,7 @@ export function Opening({ unreachable, busy, onRetry }: Props): ReactElement {
   if (!unreachable) {
     return (
       <main className="notice">
-        <p className="quiet patient" role="status">
+        <p className="quiet delayed" role="status">
           {t('opening')}
         </p>
       </main>

@@ -21,21 +21,21 @@ export function RedirectNotice({ url, paused }: { url: string; paused: boolean }
 
   if (host === null) return null;
   return (
-    <div className="onward">
+    <div className="redirect">
       {/* Announced once, not every second. */}
       {active && (
         <>
-          <p aria-hidden="true">{count('onward.soon', left, { where: host })}</p>
+          <p aria-hidden="true">{count('redirect.countdown', left, { where: host })}</p>
           <p className="sr-only" role="status">
-            {count('onward.soon', countdownSeconds, { where: host })}
+            {count('redirect.countdown', countdownSeconds, { where: host })}
           </p>
         </>
       )}
-      <p className="onward-ways">
-        <a href={url}>{t('onward.go', { where: host })}</a>
+      <p className="redirect-actions">
+        <a href={url}>{t('redirect.go', { where: host })}</a>
         {active && (
           <button type="button" className="secondary" onClick={() => setStopped(true)}>
-            {t('onward.stay')}
+            {t('redirect.stay')}
           </button>
         )}
       </p>

@@ -35,10 +35,10 @@ const pages: Record<RefusalCode, () => RefusalText> = {
     nextStep: 'again',
   }),
   removed: () => ({ title: t('removed.title'), text: [t('removed.text'), t('removed.again')], nextStep: 'again' }),
-  turned_away: () => ({ title: t('refused.away.title'), text: [t('refused.away.text')], nextStep: null }),
-  waiting_room_full: () => ({ title: t('refused.crowd.title'), text: [t('refused.crowd.text')], nextStep: 'again' }),
+  turned_away: () => ({ title: t('refused.denied.title'), text: [t('refused.denied.text')], nextStep: null }),
+  waiting_room_full: () => ({ title: t('refused.waitingRoomFull.title'), text: [t('refused.waitingRoomFull.text')], nextStep: 'again' }),
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], nextStep: null }),
-  too_many_joins: () => ({ title: t('refused.crowd.title'), text: [t('lobby.busyNetwork')], nextStep: 'again' }),
+  too_many_joins: () => ({ title: t('refused.waitingRoomFull.title'), text: [t('lobby.busyNetwork')], nextStep: 'again' }),
   link_taken: outOfDate,
   // Refusals of actions inside the room, which the sheets show.
   not_host: outOfDate,

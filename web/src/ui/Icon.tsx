@@ -20,9 +20,9 @@ export function addIcons(more: RoomIcons): void {
 /** The classes of icons that are thicker or follow the text direction. */
 const iconClasses: Partial<Record<IconName, string>> = {
   more: 'icon bold',
-  leave: 'icon directed',
-  reply: 'icon directed',
-  chat: 'icon directed',
+  leave: 'icon directional',
+  reply: 'icon directional',
+  chat: 'icon directional',
 };
 
 /** An icon next to a text that carries the meaning. */

@@ -15,7 +15,7 @@ export function Notice({ room, title, children, actions }: Props): ReactElement 
   return (
     <main className="notice">
       <div className="notice-body">
-        <div className="notice-words">
+        <div className="notice-text">
           {room && (
             <p className="quiet room-name">
               <bdi>{room}</bdi>

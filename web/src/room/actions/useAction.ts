@@ -5,22 +5,22 @@ import { t } from '../../messages';
 /** Returns what went wrong and what to do next. */
 function errorText(answer: Answer<unknown>): string | null {
   if (answer.is === 'ok') return null;
-  if (answer.is === 'unreachable') return t('act.unreachable');
+  if (answer.is === 'unreachable') return t('actionError.unreachable');
   switch (answer.refusal.code) {
     case 'too_many_breakouts':
-      return t('act.tooMany');
+      return t('actionError.tooMany');
     case 'breakout_not_found':
-      return t('act.closed');
+      return t('actionError.closed');
     case 'seat_not_found':
-      return t('act.gone');
+      return t('actionError.gone');
     case 'microphone_locked':
-      return t('tools.micLocked');
+      return t('moderation.micLocked');
     case 'too_many_invitations':
-      return t('act.tooManyLinks');
+      return t('actionError.tooManyLinks');
     case 'not_host':
-      return t('act.notHost');
+      return t('actionError.notHost');
     default:
-      return t('act.refused');
+      return t('actionError.refused');
   }
 }
 

@@ -21,8 +21,8 @@ export function BreakoutList({ rooms, onMoved }: Props): ReactElement {
     <section className="sheet-part">
       <ul>
         {rooms.map(({ number, name }) => (
-          <li key={number} className="roll-row">
-            <span className="roll-name">
+          <li key={number} className="roster-row">
+            <span className="roster-name">
               <bdi>{name}</bdi>
             </span>
             {number === metadata.breakout ? (

@@ -13,7 +13,7 @@ interface Props {
 export function BreakoutSelect({ person, rooms, value, onChoose }: Props): ReactElement {
   return (
     <li className="assign-row">
-      <span className="roll-name">
+      <span className="roster-name">
         <bdi>{person}</bdi>
       </span>
       <select aria-label={t('rooms.placeOf', { name: person })} value={value} onChange={(event) => onChoose(Number(event.target.value))}>

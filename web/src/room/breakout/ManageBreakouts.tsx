@@ -75,8 +75,8 @@ function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElemen
   return (
     <form className="sheet-part" onSubmit={(event) => void open(event)}>
       <div className="field">
-        <label htmlFor={id}>{t('rooms.another')}</label>
-        <div className="field-act">
+        <label htmlFor={id}>{t('rooms.add')}</label>
+        <div className="field-action">
           <input id={id} value={editedName ?? defaultName} maxLength={60} onChange={(event) => setEditedName(event.target.value)} />
           <button type="submit" className="secondary" aria-disabled={busy}>
             {t(busy ? 'rooms.opening' : 'rooms.openIt')}
@@ -106,7 +106,7 @@ function Broadcast(): ReactElement {
   return (
     <form className="sheet-part" onSubmit={(event) => void send(event)}>
       <div className="field">
-        <label htmlFor={id}>{t('rooms.say')}</label>
+        <label htmlFor={id}>{t('rooms.broadcast')}</label>
         <textarea
           id={id}
           rows={2}
@@ -121,7 +121,7 @@ function Broadcast(): ReactElement {
       <ActionError text={error} />
       <div className="assign-head">
         <p className="quiet small" role="status">
-          {sent && t('rooms.said')}
+          {sent && t('rooms.broadcastSent')}
         </p>
         <button type="submit" className="secondary" aria-disabled={busy || text.trim() === ''}>
           {t('rooms.send')}

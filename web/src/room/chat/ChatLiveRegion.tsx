@@ -26,7 +26,7 @@ export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): Re
         setText(
           messages.length > 1
             ? count('chat.new', messages.length)
-            : t('chat.says', { name: first.name || t('chat.somebody'), text: excerpt(first.text, 160) }),
+            : t('chat.says', { name: first.name || t('chat.formerParticipant'), text: excerpt(first.text, 160) }),
         );
       }
     }, batchMs);

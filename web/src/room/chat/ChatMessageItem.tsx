@@ -14,7 +14,7 @@ interface Props {
 }
 
 /** The sender: you, a name, or "somebody" when the sender left before the page knew the name. */
-const senderLabel = (message: ChatMessage): string => (message.you ? t('room.you') : message.name || t('chat.somebody'));
+const senderLabel = (message: ChatMessage): string => (message.you ? t('room.you') : message.name || t('chat.formerParticipant'));
 
 /** One message. Only addresses in its text become links; nothing else is interpreted. */
 export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, onReply }: Props): ReactElement {

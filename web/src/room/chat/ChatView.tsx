@@ -68,15 +68,15 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
                 onReply={canWrite ? setReplyTo : null}
               />
             ) : (
-              <li key={entry.key} className="chat-crossing small quiet">
-                {t('chat.crossing', { place: entry.roomName })}
+              <li key={entry.key} className="chat-divider small quiet">
+                {t('chat.moved', { place: entry.roomName })}
               </li>
             ),
           )}
         </ol>
       </div>
       {unseenCount > 0 && (
-        <button type="button" className="secondary chat-below" onClick={scrollToEnd}>
+        <button type="button" className="secondary chat-to-end" onClick={scrollToEnd}>
           {count('chat.new', unseenCount)}
         </button>
       )}

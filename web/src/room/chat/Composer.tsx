@@ -46,7 +46,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
     excess > 0
       ? count('chat.tooLong', excess)
       : !connected
-        ? t('chat.away')
+        ? t('chat.disconnected')
         : sendFailed
           ? t('chat.unsent')
           : length > showRemainingFrom
@@ -54,14 +54,14 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
             : '';
   return (
     <form
-      className="chat-write"
+      className="chat-composer"
       onSubmit={(event) => {
         event.preventDefault();
         void send();
       }}
     >
       {replyTo && (
-        <p className="chat-answering small">
+        <p className="chat-replying small">
           <span className="chat-quote">
             {t('chat.replyingTo', { name: replyTo.you ? t('room.you') : replyTo.name })} {excerpt(replyTo.text, 80)}
           </span>
@@ -91,7 +91,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
       <button type="submit" className="primary" aria-disabled={length === 0 || excess > 0 || !connected || undefined}>
         {t('chat.send')}
       </button>
-      <p id={`${id}-said`} role="status" className={excess > 0 || sendFailed ? 'chat-said small wrong' : 'chat-said small quiet'}>
+      <p id={`${id}-said`} role="status" className={excess > 0 || sendFailed ? 'chat-status small wrong' : 'chat-status small quiet'}>
         {hint}
       </p>
     </form>

@@ -8,14 +8,14 @@ import { serverLatency } from './serverLatency';
 const slowMs = 400;
 
 const routeKeys = {
-  udp: 'check.way.udp',
-  tcp: 'check.way.tcp',
-  none: 'check.way.none',
-  unknown: 'check.way.unknown',
-  busy: 'check.way.busy',
+  udp: 'check.route.udp',
+  tcp: 'check.route.tcp',
+  none: 'check.route.none',
+  unknown: 'check.route.unknown',
+  busy: 'check.route.busy',
 } as const satisfies Record<MediaRoute, PlainKey>;
 
-const inRoomRouteKeys = { ...routeKeys, udp: 'check.in.udp', tcp: 'check.in.tcp' } as const satisfies Record<MediaRoute, PlainKey>;
+const inRoomRouteKeys = { ...routeKeys, udp: 'check.inRoom.udp', tcp: 'check.inRoom.tcp' } as const satisfies Record<MediaRoute, PlainKey>;
 
 interface Props {
   findRoute: () => Promise<MediaRoute>;
@@ -44,7 +44,7 @@ export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
       <h3>{t('check.connection')}</h3>
       <div role="status" className="sheet-part">
         <p>{latency === undefined ? t('check.server.asking') : serverText(latency)}</p>
-        <p>{t(route === undefined ? 'check.way.trying' : (connected ? inRoomRouteKeys : routeKeys)[route])}</p>
+        <p>{t(route === undefined ? 'check.route.trying' : (connected ? inRoomRouteKeys : routeKeys)[route])}</p>
       </div>
       <div>
         <RetryButton busy={latency === undefined || route === undefined} label={t('check.again')} onPress={() => setRun(run + 1)} />
@@ -54,6 +54,6 @@ export function ConnectionPart({ findRoute, connected }: Props): ReactElement {
 }
 
 function serverText(ms: number | null): string {
-  if (ms === null) return t('check.server.away');
-  return t(ms > slowMs ? 'check.server.slow' : 'check.server.answers', { ms: Math.max(1, Math.round(ms)) });
+  if (ms === null) return t('check.server.unreachable');
+  return t(ms > slowMs ? 'check.server.slow' : 'check.server.responds', { ms: Math.max(1, Math.round(ms)) });
 }

@@ -32,7 +32,7 @@ export function Control({ icon, label, count, countLabel, waiting = 0, variant =
           </span>
         )}
         {waiting > 0 && (
-          <span className="control-count waits" aria-hidden="true">
+          <span className="control-count knocks" aria-hidden="true">
             {formatNumber(waiting)}
           </span>
         )}
@@ -40,7 +40,7 @@ export function Control({ icon, label, count, countLabel, waiting = 0, variant =
       <span className="control-label">
         {label}
         {count !== undefined && <span className="sr-only"> ({countLabel ?? formatNumber(count)})</span>}
-        {waiting > 0 && <span className="sr-only"> ({counting('door.many', waiting)})</span>}
+        {waiting > 0 && <span className="sr-only"> ({counting('waitingRoom.people', waiting)})</span>}
       </span>
     </button>
   );

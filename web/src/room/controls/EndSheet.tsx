@@ -18,7 +18,7 @@ export function EndSheet({ onClose }: { onClose: () => void }): ReactElement {
           {t(busy ? 'end.ending' : 'end.end')}
         </button>
         <button type="button" className="secondary wide" onClick={onClose}>
-          {t('end.not')}
+          {t('end.cancel')}
         </button>
       </div>
     </Sheet>

@@ -12,8 +12,8 @@ export function ViewSettings(): ReactElement {
       <Switch label={t('view.speaker')} on={useStore(speakerView)} onChange={(on) => speakerView.save(on)} />
       <Switch label={t('view.noSelf')} on={useStore(hideSelf)} onChange={(on) => hideSelf.save(on)} />
       <Switch label={t('view.facesOnly')} on={useStore(hideWithoutVideo)} onChange={(on) => hideWithoutVideo.save(on)} />
-      <Switch label={t('saving.do')} on={useStore(saveData)} onChange={(on) => saveData.save(on)} />
-      <p className="small quiet">{t('saving.text')}</p>
+      <Switch label={t('lowData.label')} on={useStore(saveData)} onChange={(on) => saveData.save(on)} />
+      <p className="small quiet">{t('lowData.text')}</p>
     </section>
   );
 }

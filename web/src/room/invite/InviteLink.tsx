@@ -39,7 +39,7 @@ export function InviteLink({ link, label, copyLabel }: Props): ReactElement {
       <label htmlFor={id} className="small quiet">
         {label}
       </label>
-      <p className={copyResult === 'no' ? 'small quiet invite-said long' : 'small quiet invite-said'} role="status">
+      <p className={copyResult === 'no' ? 'small quiet invite-status own-line' : 'small quiet invite-status'} role="status">
         {copyResult === 'yes' && t('invite.copied')}
         {copyResult === 'no' && t('invite.byHand')}
       </p>

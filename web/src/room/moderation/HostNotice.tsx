@@ -19,7 +19,7 @@ export function HostNotice(): ReactElement {
         <DismissibleBanner onDismiss={dismiss}>
           <p>{actionText(action)}</p>
           {action.is === 'asks' && (
-            <p className="banner-act">
+            <p className="banner-action">
               <button type="button" className="primary" onClick={() => void localMedia.setMicOn(true)}>
                 {t('host.unmute')}
               </button>

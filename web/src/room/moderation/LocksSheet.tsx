@@ -16,17 +16,17 @@ export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
   const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);
   useEffect(() => setPending(null), [locks]);
   const video = seat.room_type === 'video';
-  const offered: [Lock, string][] = [['microphone', t('tools.locks.mic')]];
-  if (video && seat.features.camera) offered.push(['camera', t('tools.locks.camera')]);
-  if (video && seat.features.screen_share) offered.push(['screen_share', t('tools.locks.screen')]);
-  if (seat.features.chat) offered.push(['chat', t('tools.locks.chat')]);
+  const offered: [Lock, string][] = [['microphone', t('moderation.locks.mic')]];
+  if (video && seat.features.camera) offered.push(['camera', t('moderation.locks.camera')]);
+  if (video && seat.features.screen_share) offered.push(['screen_share', t('moderation.locks.screen')]);
+  if (seat.features.chat) offered.push(['chat', t('moderation.locks.chat')]);
   async function change(lock: Lock, to: boolean): Promise<void> {
     setPending({ lock, to });
     if (!(await run(() => actions.lock({ [lock]: to })))) setPending(null);
   }
   return (
-    <Sheet title={t('tools.locks')} onClose={onClose}>
-      <p>{t('tools.locks.text')}</p>
+    <Sheet title={t('moderation.locks')} onClose={onClose}>
+      <p>{t('moderation.locks.text')}</p>
       <div className="sheet-part">
         {offered.map(([lock, label]) => (
           <Switch
@@ -39,11 +39,11 @@ export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
       </div>
       <div className="sheet-part">
         <Switch
-          label={t('tools.locks.wait')}
+          label={t('moderation.locks.wait')}
           on={pending?.lock === 'waiting_room' ? pending.to : locks.waiting_room}
           onChange={(wait) => void change('waiting_room', wait)}
         />
-        <p className="small quiet">{t('tools.locks.wait.text')}</p>
+        <p className="small quiet">{t('moderation.locks.wait.text')}</p>
       </div>
       <ActionError text={error} />
     </Sheet>

@@ -17,14 +17,14 @@ export function PeopleModeration(): ReactElement {
     <div className="tool-panel">
       <div className="tool-row">
         <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
-          {t('tools.muteAll')}
+          {t('moderation.muteAll')}
         </button>
         <button type="button" className="secondary" onClick={() => openSheet('locks')}>
-          {t('tools.locks')}
+          {t('moderation.locks')}
         </button>
       </div>
       <p role="status" className="small quiet">
-        {done && t('tools.muteAll.done')}
+        {done && t('moderation.muteAll.done')}
       </p>
       <ActionError text={error} />
     </div>

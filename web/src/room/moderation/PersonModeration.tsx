@@ -41,14 +41,14 @@ export function PersonModeration({ person: { identity, name, role, muted }, away
   if (removing) {
     return (
       <>
-        <p>{t('tools.remove.text', { name })}</p>
+        <p>{t('moderation.remove.text', { name })}</p>
         <div className="tool-row">
           {/* The pressed button is gone, so that the harmless button gets the focus. */}
           <button type="button" className="secondary" ref={focusOn} onClick={cancelRemoval}>
-            {t('tools.remove.not')}
+            {t('moderation.remove.cancel')}
           </button>
           <button type="button" className="primary final" aria-disabled={busy} onClick={(event) => void remove(event.currentTarget)}>
-            {t('tools.remove.do', { name })}
+            {t('moderation.remove.confirm', { name })}
           </button>
         </div>
         <ActionError text={error} />
@@ -60,12 +60,12 @@ export function PersonModeration({ person: { identity, name, role, muted }, away
       <div className="tool-row">
         {!away && !muted && (
           <button type="button" className="secondary" aria-disabled={busy} onClick={() => void run(() => actions.mute(identity))}>
-            {t('tools.mute')}
+            {t('moderation.mute')}
           </button>
         )}
         {!away && muted && (
           <button type="button" className="secondary" aria-disabled={busy} onClick={() => void askToUnmute()}>
-            {t('tools.ask')}
+            {t('moderation.askToUnmute')}
           </button>
         )}
         {role !== 'host' && (
@@ -75,15 +75,15 @@ export function PersonModeration({ person: { identity, name, role, muted }, away
             aria-disabled={busy}
             onClick={() => void run(() => actions.setRole(identity, role === 'guest' ? 'cohost' : 'guest'))}
           >
-            {t(role === 'guest' ? 'tools.cohost' : 'tools.guest')}
+            {t(role === 'guest' ? 'moderation.cohost' : 'moderation.guest')}
           </button>
         )}
         <button type="button" className="secondary wrong" ref={removalCanceled ? focusOn : null} onClick={() => setRemoving(true)}>
-          {t('tools.remove')}
+          {t('moderation.remove')}
         </button>
       </div>
       <p role="status" className="small quiet">
-        {unmuteRequested && muted && t('tools.asked', { name })}
+        {unmuteRequested && muted && t('moderation.asked', { name })}
       </p>
       <ActionError text={error} />
     </>

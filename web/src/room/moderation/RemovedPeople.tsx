@@ -29,18 +29,18 @@ export function RemovedPeople(): ReactElement | null {
   if (removed.length === 0) return null;
   return (
     <section className="sheet-part">
-      <h3>{t('tools.removed')}</h3>
-      <ul className="roll">
+      <h3>{t('moderation.removed')}</h3>
+      <ul className="roster">
         {removed.map(({ identity, name }) => (
-          <li key={identity} className="roll-row">
-            <bdi className="roll-name">{name}</bdi>
+          <li key={identity} className="roster-row">
+            <bdi className="roster-name">{name}</bdi>
             <button
               type="button"
               className="secondary"
               aria-disabled={busy}
               onClick={(event) => void readmit(identity, event.currentTarget)}
             >
-              {t('tools.readmit')} <span className="sr-only">({name})</span>
+              {t('moderation.readmit')} <span className="sr-only">({name})</span>
             </button>
           </li>
         ))}

@@ -66,8 +66,8 @@ export function Banners({
       )}
       {announcement && (
         <DismissibleBanner onDismiss={onAnnouncementDismissed}>
-          <p className="small quiet">{t('word.from', { name: announcement.from })}</p>
-          <p className="word" dir="auto">
+          <p className="small quiet">{t('broadcast.from', { name: announcement.from })}</p>
+          <p className="broadcast" dir="auto">
             {announcement.text}
           </p>
         </DismissibleBanner>
@@ -87,8 +87,8 @@ export function Banners({
             <DeviceInterrupted kind="camera" onRetry={() => void localMedia.retry('camera')} />
           </div>
         )}
-        {mediaState.mic.is === 'requesting' && <p className="banner patient">{t('mic.asking')}</p>}
-        {mediaState.camera.is === 'requesting' && <p className="banner patient">{t('camera.asking')}</p>}
+        {mediaState.mic.is === 'requesting' && <p className="banner delayed">{t('mic.asking')}</p>}
+        {mediaState.camera.is === 'requesting' && <p className="banner delayed">{t('camera.asking')}</p>}
         {mediaState.micOn && mediaState.mic.is === 'failed' && (
           <div className="banner">
             <DeviceFault

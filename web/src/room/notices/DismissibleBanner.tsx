@@ -6,7 +6,7 @@ import { Icon } from '../../ui/Icon';
 export function DismissibleBanner({ children, onDismiss }: { children: ReactNode; onDismiss: () => void }): ReactElement {
   return (
     <div className="banner dismissible">
-      <div className="banner-words">{children}</div>
+      <div className="banner-text">{children}</div>
       <button type="button" className="round" aria-label={t('banner.dismiss')} onClick={onDismiss}>
         <Icon name="close" />
       </button>

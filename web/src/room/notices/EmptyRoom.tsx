@@ -10,8 +10,8 @@ export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): Reac
   // Fixed when it appears, so that the text does not change while it is read.
   const [othersLeft] = useState(wasAccompanied);
   return (
-    <section className="alone" aria-labelledby="alone-title">
-      <h2 id="alone-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
+    <section className="empty-room" aria-labelledby="empty-room-title">
+      <h2 id="empty-room-title">{t(othersLeft ? 'room.alone.left' : 'room.alone.title')}</h2>
       <p className="quiet">{t(guestLink.link ? 'room.alone.text' : guestLink.create ? 'room.alone.make' : 'room.alone.wait')}</p>
       <GuestInvite />
     </section>
@@ -23,9 +23,9 @@ export function BreakoutNotice(): ReactElement {
   const { breakoutNumber, openSheet } = useMeeting();
   const inBreakout = breakoutNumber > 0;
   return (
-    <section className="alone" aria-labelledby="alone-title">
-      <h2 id="alone-title">{t(inBreakout ? 'rooms.alone.title' : 'rooms.apart.title')}</h2>
-      <p className="quiet">{t(inBreakout ? 'rooms.alone.text' : 'rooms.apart.text')}</p>
+    <section className="empty-room" aria-labelledby="empty-room-title">
+      <h2 id="empty-room-title">{t(inBreakout ? 'rooms.empty.title' : 'rooms.othersMoved.title')}</h2>
+      <p className="quiet">{t(inBreakout ? 'rooms.empty.text' : 'rooms.othersMoved.text')}</p>
       <button type="button" className="secondary" onClick={() => openSheet('rooms')}>
         <Icon name="rooms" />
         {t('rooms.title')}

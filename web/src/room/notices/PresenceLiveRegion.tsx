@@ -43,7 +43,7 @@ export function PresenceLiveRegion({ endNotice, announcement }: Props): ReactEle
       now.endNotice !== was.endNotice && now.endNotice,
       now.announcement &&
         now.announcement !== was.announcement &&
-        t('word.says', { name: now.announcement.from, text: now.announcement.text }),
+        t('broadcast.announcement', { name: now.announcement.from, text: now.announcement.text }),
       moved && t('say.place', { place: breakoutName ?? t('rooms.main') }),
       !moved && now.connected && !was.connected && t('say.back'),
       now.micActive !== was.micActive && t(now.micActive ? 'say.unmuted' : 'say.muted'),

@@ -16,7 +16,7 @@ export function WeakConnectionBanner(): ReactElement {
       <p>{t(saving ? 'room.weak.camera' : cameraActive ? 'room.weak.both' : 'room.weak.save')}</p>
       {!saving && (
         <button type="button" className="primary" onClick={() => saveData.save(true)}>
-          {t('saving.do')}
+          {t('lowData.label')}
         </button>
       )}
     </div>

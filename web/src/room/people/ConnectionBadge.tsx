@@ -22,7 +22,7 @@ export function ConnectionBadge({ person }: { person: Person }): ReactElement | 
   return (
     <span className="badge-icon connection">
       <IconShape path={isLost ? lostIcon : weakIcon} />
-      <span className="connection-words">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
+      <span className="connection-text">{t(isLost ? 'connection.lost' : 'connection.weak')}</span>
     </span>
   );
 }

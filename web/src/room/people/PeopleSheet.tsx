@@ -24,7 +24,7 @@ export function PeopleSheet({ onClose }: { onClose: () => void }): ReactElement 
       {isModerator && <WaitingPart />}
       <RaisedHands />
       {isModerator && <PeopleModeration />}
-      <ul className="roll">
+      <ul className="roster">
         {people.map((entry) => (
           <Row key={entry.person.identity} entry={entry} />
         ))}
@@ -38,14 +38,14 @@ function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person>
   useLiveKitEvents(person.participant, speakingEvents);
   const away = disconnectedAt !== null;
   return (
-    <li className="roll-row" data-away={away || undefined}>
-      <span className="roll-face" aria-hidden="true">
+    <li className="roster-row" data-away={away || undefined}>
+      <span className="roster-face" aria-hidden="true">
         {initials(person.name)}
       </span>
-      <span className="roll-name">
+      <span className="roster-name">
         <bdi>{person.name}</bdi>
       </span>
-      <span className="roll-badges">
+      <span className="roster-badges">
         {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
         <Badges person={person} away={away} />
       </span>

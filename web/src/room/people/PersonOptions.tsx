@@ -22,7 +22,7 @@ export function PersonOptions({ person, away }: Props): ReactElement {
       <button
         type="button"
         className="round"
-        aria-label={t(canModerateThem ? 'tools.of' : 'person.options', { name: person.name })}
+        aria-label={t(canModerateThem ? 'moderation.manage' : 'person.options', { name: person.name })}
         aria-expanded={open}
         aria-controls={open ? id : undefined}
         onClick={() => setOpen(!open)}

@@ -4,15 +4,15 @@ import { type PlainKey, t } from '../../messages';
 import { type BrowserSurface, currentBrowserSurface } from './browserSurface';
 
 const helpKeys = {
-  chrome: 'fault.way.chrome',
-  android: 'fault.way.android',
-  firefox: 'fault.way.firefox',
-  safari: 'fault.way.safari',
-  ios: 'fault.way.ios',
-  iosApp: 'fault.way.iosApp',
-  app: 'fault.way.app',
-  frame: 'fault.way.frame',
-  other: 'fault.way.other',
+  chrome: 'fault.help.chrome',
+  android: 'fault.help.android',
+  firefox: 'fault.help.firefox',
+  safari: 'fault.help.safari',
+  ios: 'fault.help.ios',
+  iosApp: 'fault.help.iosApp',
+  app: 'fault.help.app',
+  frame: 'fault.help.frame',
+  other: 'fault.help.other',
 } as const satisfies Record<BrowserSurface, PlainKey>;
 
 /** Explains where to allow a blocked device in this browser. */

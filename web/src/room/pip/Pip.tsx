@@ -47,7 +47,7 @@ function PipContent(): ReactElement {
         <div className="tile share">
           <RemoteVideo of={screen} uncropped />
           <p className="tile-name">
-            <span className="tile-who">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
+            <span className="tile-label">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
           </p>
         </div>
       ) : (
@@ -89,7 +89,7 @@ function PipTile({
         </span>
       )}
       <p className="tile-name">
-        <bdi className="tile-who">{person.name}</bdi>
+        <bdi className="tile-label">{person.name}</bdi>
         <Badges person={person} away={away} />
       </p>
     </div>

@@ -17,7 +17,9 @@ export function HandNotice(): ReactElement | null {
       {isModerator && first && (
         <button type="button" className="secondary hand-notice" onClick={() => openSheet('people')}>
           <Icon name="hand" />
-          <span className="hand-first">{others.length > 1 ? count('hand.many', others.length) : t('hand.one', { name: first.name })}</span>
+          <span className="hand-summary">
+            {others.length > 1 ? count('hand.many', others.length) : t('hand.one', { name: first.name })}
+          </span>
         </button>
       )}
       {ownHandRaised && (

@@ -19,12 +19,12 @@ export function HandsAndReactionsPart({ onDone }: { onDone: () => void }): React
   };
   return (
     <section className="sheet-part" aria-label={t('react.title')}>
-      <div className="react-row">
+      <div className="reaction-row">
         {reactionKinds.map((kind) => (
           <button
             key={kind}
             type="button"
-            className="secondary react-kind"
+            className="secondary reaction-button"
             aria-label={reactionName(kind)}
             onClick={() => void runAndClose(() => actions.react(kind))}
           >

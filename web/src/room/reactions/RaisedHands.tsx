@@ -25,7 +25,7 @@ export function RaisedHands(): ReactElement | null {
             <span className="hand-number" aria-hidden="true">
               {formatNumber(i + 1)}
             </span>
-            <span className="roll-name">
+            <span className="roster-name">
               <bdi>{name}</bdi> {you && <span className="badge">{t('room.you')}</span>}
             </span>
             {(isModerator || you) && (

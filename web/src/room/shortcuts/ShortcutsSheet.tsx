@@ -22,7 +22,7 @@ export function ShortcutsSheet({ shortcuts, onClose }: Props): ReactElement {
       <p className="quiet">{t('keys.text')}</p>
       <dl className="keys">
         {allowed.mic && (
-          <div className="roll-row">
+          <div className="roster-row">
             <dt>
               <kbd>{t('keys.space')}</kbd>
             </dt>
@@ -30,7 +30,7 @@ export function ShortcutsSheet({ shortcuts, onClose }: Props): ReactElement {
           </div>
         )}
         {shortcuts.map(({ key, labelKey }) => (
-          <div key={key} className="roll-row">
+          <div key={key} className="roster-row">
             <dt>
               <kbd>{key.toUpperCase()}</kbd>
             </dt>

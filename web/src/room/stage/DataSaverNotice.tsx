@@ -8,9 +8,9 @@ export function DataSaverNotice(): ReactElement | null {
   if (!useStore(saveData)) return null;
   return (
     <p className="saving">
-      <span>{t('saving.on')}</span>
+      <span>{t('lowData.on')}</span>
       <button type="button" className="secondary" onClick={() => saveData.save(false)}>
-        {t('saving.leave')}
+        {t('lowData.showCameras')}
       </button>
     </p>
   );

@@ -15,5 +15,5 @@ export function RemoteVideo({ of: { publication }, uncropped = false }: { of: Tr
     return () => void track.detach(element);
   }, [track]);
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
-  return <video ref={video} className={uncropped ? 'picture whole' : 'picture'} muted playsInline aria-hidden="true" />;
+  return <video ref={video} className={uncropped ? 'picture uncropped' : 'picture'} muted playsInline aria-hidden="true" />;
 }

@@ -13,7 +13,7 @@ export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { i
       <RemoteVideo of={screen} uncropped />
       <PinButton id={id} label={t('pin.screen', { name })} />
       <p className="tile-name">
-        <span className="tile-who">{t('room.screenOf', { name })}</span>
+        <span className="tile-label">{t('room.screenOf', { name })}</span>
       </p>
     </li>
   );

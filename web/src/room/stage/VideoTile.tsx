@@ -37,7 +37,7 @@ export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack,
       <ReactionBadge identity={person.identity} />
       {!person.you && <PinButton id={person.identity} label={t('pin.person', { name: person.name })} />}
       <p className="tile-name">
-        <bdi className="tile-who">{person.name}</bdi>
+        <bdi className="tile-label">{person.name}</bdi>
         <Badges person={person} away={away} />
       </p>
     </li>

@@ -13,21 +13,21 @@ export function WaitingNotice(): ReactElement {
       <WaitingLiveRegion waiting={waiting} />
       {first && (
         // A new key for each person, so that a press cannot hit the next person by accident.
-        <div key={first.identity} className="banner door">
+        <div key={first.identity} className="banner knock">
           <p>
-            {t('door.waits', { name: first.name })}
-            {waiting.length > 1 && <span className="small quiet"> {count('door.more', waiting.length - 1)}</span>}
+            {t('waitingRoom.person', { name: first.name })}
+            {waiting.length > 1 && <span className="small quiet"> {count('waitingRoom.more', waiting.length - 1)}</span>}
           </p>
           <div className="tool-row">
             <button type="button" className="primary" aria-disabled={busy} onClick={() => void admit(first.identity)}>
-              {t('door.letIn')}
+              {t('waitingRoom.admit')}
             </button>
             <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
-              {t('door.turnAway')}
+              {t('waitingRoom.deny')}
             </button>
             {waiting.length > 1 && (
               <button type="button" className="secondary" aria-disabled={busy} onClick={() => void admit()}>
-                {t('door.letAllIn')}
+                {t('waitingRoom.admitAll')}
               </button>
             )}
           </div>
@@ -46,7 +46,7 @@ function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElem
     const added = waiting.filter(({ identity }) => !known.current.has(identity));
     known.current = new Set(waiting.map(({ identity }) => identity));
     const [first] = added;
-    if (first) setText(added.length > 1 ? count('door.many', added.length) : t('door.waits', { name: first.name }));
+    if (first) setText(added.length > 1 ? count('waitingRoom.people', added.length) : t('waitingRoom.person', { name: first.name }));
   }, [waiting]);
   return (
     <p className="sr-only" role="status">

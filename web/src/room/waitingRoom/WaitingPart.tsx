@@ -15,24 +15,24 @@ export function WaitingPart(): ReactElement | null {
   return (
     <section className="sheet-part">
       <div className="assign-head">
-        <h3 id="waiting">{t('door.title')}</h3>
+        <h3 id="waiting">{t('waitingRoom.title')}</h3>
         {waiting.length > 1 && (
           <button type="button" className="secondary" aria-disabled={busy} onClick={(event) => void handle(admit(), event.currentTarget)}>
-            {t('door.letAllIn')}
+            {t('waitingRoom.admitAll')}
           </button>
         )}
       </div>
-      <ul className="roll" aria-labelledby="waiting">
+      <ul className="roster" aria-labelledby="waiting">
         {waiting.map(({ identity, name }) => (
-          <li key={identity} className="roll-row">
-            <bdi className="roll-name">{name}</bdi>
+          <li key={identity} className="roster-row">
+            <bdi className="roster-name">{name}</bdi>
             <button
               type="button"
               className="primary"
               aria-disabled={busy}
               onClick={(event) => void handle(admit(identity), event.currentTarget)}
             >
-              {t('door.letIn')} <span className="sr-only">({name})</span>
+              {t('waitingRoom.admit')} <span className="sr-only">({name})</span>
             </button>
             <button
               type="button"
@@ -40,7 +40,7 @@ export function WaitingPart(): ReactElement | null {
               aria-disabled={busy}
               onClick={(event) => void handle(turnAway(identity), event.currentTarget)}
             >
-              {t('door.turnAway')} <span className="sr-only">({name})</span>
+              {t('waitingRoom.deny')} <span className="sr-only">({name})</span>
             </button>
           </li>
         ))}
