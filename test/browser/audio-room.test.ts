@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { audible, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 describe('two people in a quick audio room', () => {
   test('open the links, type a name and hear each other', async () => {
@@ -27,7 +27,7 @@ describe('two people in a quick audio room', () => {
     await guest.button('Unmute').click();
     await host.untilHeard();
 
-    // A third over max_participants reads why not.
+    // A third participant exceeds max_participants and sees the reason.
     const third = await Person.arrive(browser);
     await third.open(room.guest_link);
     await third.page.getByLabel('Your name').fill('Chen');
@@ -51,7 +51,7 @@ describe('two people in a quick audio room', () => {
     await guest.page.getByRole('heading', { name: 'This room has ended' }).waitFor();
     await guest.accessible('the ended room');
 
-    await partings([host, guest], /410|409/);
+    await closeAll([host, guest], /410|409/);
   });
 
   test('hear each other again after the server was killed, without touching the page', async () => {
@@ -122,7 +122,7 @@ test('a room whose time passed while the server was down has ended after it', as
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   await host.button('Leave').first().click();
-  // The page says so before the server does.
+  // The page does not wait for the server to show that the host left.
   await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
   await expect.poll(() => server.participants(room.room_id)).toBe(0);
   await server.down('SIGKILL');

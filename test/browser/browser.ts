@@ -7,21 +7,21 @@ import { expect } from 'vitest';
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const artefacts = resolve(import.meta.dirname, '../artefacts');
 
-/** A level that no silence reaches and every beep does. */
+/** A sound level between silence and a beep. */
 export const audible = 0.01;
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
-/** Their camera has few pictures a second: several people's are encoded and drawn on the cores that the tests run on. */
+/** The camera has a low frame rate, because the test machine encodes and draws the cameras of several people. */
 export const fakeDevices = ['--use-fake-device-for-media-stream=fps=10', '--use-fake-ui-for-media-stream'];
 
-/** Their camera is as lively as Chromium's usually is, for what depends on how much is sent. */
+/** The camera has the default frame rate of Chromium, for tests that depend on the bitrate. */
 export const livelyDevices = ['--use-fake-device-for-media-stream=fps=20', '--use-fake-ui-for-media-stream'];
 
 /**
- * Chromium with a microphone that beeps once a second and a camera that ticks,
- * both allowed. With other media flags it has no devices, or asks for them.
+ * Starts Chromium with a microphone that beeps once a second and a camera with a clock, and
+ * grants access to both. Other media flags remove the devices or make Chromium ask.
  */
 export function launch(media: string[] = fakeDevices): Promise<Browser> {
   return chromium.launch({
@@ -39,7 +39,7 @@ export function launch(media: string[] = fakeDevices): Promise<Browser> {
   });
 }
 
-/** How a browser shows pages, and what it lets them use. */
+/** The options of a browser profile: its display and its permissions. */
 export interface Look {
   viewport?: { width: number; height: number };
   dark?: boolean;
@@ -49,9 +49,9 @@ export interface Look {
   locale?: string;
 }
 
-/** A person: a browser profile of their own, with one page. */
+/** A person: a separate browser profile with one page. */
 export class Person {
-  /** Those whose browser is open. */
+  /** The people whose browser is open. */
   static readonly present = new Set<Person>();
 
   readonly requests: string[] = [];
@@ -81,7 +81,7 @@ export class Person {
     return new Person(context, await context.newPage());
   }
 
-  /** Another tab of the same browser. */
+  /** Opens another tab of the same browser. */
   async tab(): Promise<Person> {
     return new Person(this.context, await this.context.newPage());
   }
@@ -95,7 +95,7 @@ export class Person {
     return this.page.getByRole('button', { name, exact: typeof name === 'string' });
   }
 
-  /** Opens a link, writes a name unless one stands there, and joins. */
+  /** Opens a link, enters a name unless the field has one, and joins. */
   async join(link: string, name?: string): Promise<void> {
     await this.open(link);
     if (name !== undefined) await this.page.getByLabel('Your name').fill(name);
@@ -104,9 +104,9 @@ export class Person {
   }
 
   /**
-   * How loud the loudest other person is, from 0 to 1: WebAudio on the remote
-   * track itself, over two seconds, since the fake microphone beeps once in
-   * each. It stops early at a level that is enough.
+   * Returns the level of the loudest other person, from 0 to 1. WebAudio measures the remote
+   * tracks for two seconds, because the fake microphone beeps once a second. The measurement
+   * stops early at a sufficient level.
    */
   async hears(enough = 1): Promise<number> {
     return this.page.evaluate(async (enough) => {
@@ -117,7 +117,7 @@ export class Person {
       const end = performance.now() + 2000;
       const samples = new Float32Array(2048);
       while (performance.now() < end && loudest.value < enough) {
-        // Also those that come meanwhile.
+        // Includes tracks that are added during the measurement.
         for (const { srcObject: stream } of document.querySelectorAll('audio')) {
           if (!(stream instanceof MediaStream) || stream.getAudioTracks().length === 0 || meters.has(stream)) continue;
           const meter = context.createAnalyser();
@@ -135,7 +135,7 @@ export class Person {
     }, enough);
   }
 
-  /** Waits until the other person is heard, and says how long that took. */
+  /** Waits until the other person is heard, and returns the time in milliseconds. */
   async untilHeard(within = 15_000): Promise<number> {
     const start = Date.now();
     while (Date.now() - start < within) {
@@ -144,7 +144,7 @@ export class Person {
     throw new Error(`${this.page.url()}: nobody was heard within ${within} ms`);
   }
 
-  /** The audio tracks of others that the page plays. */
+  /** Returns the audio tracks of others that the page plays. */
   tracks(): Promise<string[]> {
     return this.page.evaluate(() =>
       [...document.querySelectorAll('audio')].flatMap(({ srcObject: stream }) =>
@@ -162,7 +162,7 @@ export class Person {
     throw new Error(`${this.page.url()}: somebody was heard for ${within} ms`);
   }
 
-  /** Waits until another person's picture moves, and says how long that took. */
+  /** Waits until another person's video moves, and returns the time in milliseconds. */
   async untilSeen(within = 15_000): Promise<number> {
     const start = Date.now();
     await this.page.waitForFunction(
@@ -183,7 +183,7 @@ export class Person {
     return Date.now() - start;
   }
 
-  /** Keeps what the page has its visitor's screen reader say, from the next time it is opened. */
+  /** Records the screen reader announcements of the page from the next time it is opened. */
   async noteWhatIsReadOut(): Promise<void> {
     await this.page.addInitScript(() => {
       const said: string[] = [];
@@ -199,31 +199,31 @@ export class Person {
     return this.page.evaluate(() => (globalThis as unknown as { said: string[] }).said.join('\n'));
   }
 
-  /** Fails when axe finds anything at all on the page as it stands. */
+  /** Fails if axe finds any violation on the current page. */
   async accessible(view: string): Promise<void> {
-    // evaluate runs in the page's own world without a script element, so the
-    // page's policy stays in force.
+    // evaluate runs in the page's own world without a script element, so the content
+    // security policy stays in force.
     if (!(await this.page.evaluate(() => 'axe' in globalThis))) await this.page.evaluate(axeSource);
     const found = await this.page.evaluate(async () => {
       const { axe } = globalThis as unknown as {
         axe: { run(options: { resultTypes: string[] }): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> };
       };
-      // What passed is not read, and to tell of it takes half the time.
+      // The passed checks are not read, and reporting them takes half the time.
       const { violations } = await axe.run({ resultTypes: ['violations'] });
       return violations.map((v) => `${v.id}: ${v.nodes.map((n) => n.html).join(' ')}`);
     });
     expect(found, `axe on ${view}`).toEqual([]);
   }
 
-  /** Keeps a picture of the page for people to look at. */
+  /** Saves a screenshot of the page for review. */
   async picture(name: string): Promise<void> {
     mkdirSync(artefacts, { recursive: true });
     await this.page.screenshot({ path: join(artefacts, `${name}.png`) });
   }
 
-  /** Passes axe, does not scroll sideways, and leaves a picture. */
+  /** Checks that axe finds nothing and the page does not scroll sideways, and saves a screenshot. */
   async seen(view: string): Promise<void> {
-    // What is still moving in has colours it will not keep.
+    // Elements have other colors during an animation.
     await this.page.evaluate(() =>
       Promise.allSettled(
         document
@@ -238,12 +238,11 @@ export class Person {
     expect(overflow, `${view} scrolls sideways`).toBe(0);
   }
 
-  /** Fails when the page asked another host for anything, or complained. */
-  wellBehaved(origin: string, allowed: RegExp[] = []): void {
-    // livekit-client says the first whenever somebody leaves, the last but one
-    // when that was while what they sent was on its way, and the last when a
-    // page goes that is slow in going; the second is a slow disk, and what the
-    // page made of it is what the test looks at.
+  /** Fails if the page called another host or logged a message that is not allowed. */
+  assertNoComplaints(origin: string, allowed: RegExp[] = []): void {
+    // livekit-client logs the first message whenever a participant leaves, the last but one
+    // if media of that participant was in flight, and the last if a page closes slowly. The
+    // second is caused by a slow disk, and the test checks how the page reacts to it.
     allowed = [
       ...allowed,
       /publisher data channel .* closed unexpectedly/,

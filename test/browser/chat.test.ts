@@ -1,9 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 const field = (person: Person): Locator => person.page.getByLabel('Message', { exact: true });
 const log = (person: Person): Locator => person.page.getByRole('log');
@@ -38,7 +38,7 @@ async function meet(looks: { viewport: { width: number; height: number }; dark?:
   return people;
 }
 
-// In the dark: looks.test.ts has the chat in the light.
+// Uses the dark theme, because looks.test.ts shows the chat in the light one.
 describe('in the dark', () => {
   test('people write, answer, and see what they have not read', async () => {
     const [host, ben] = (await meet([
@@ -70,7 +70,7 @@ describe('in the dark', () => {
     await ben.seen(`phone-dark-chat`);
     await host.seen(`desktop-dark-chat`);
 
-    // Too long is said before it is sent.
+    // The page shows that a message is too long before it is sent.
     await field(ben).fill('x'.repeat(2_003));
     await ben.page.getByText('This message is 3 characters too long.').waitFor();
     await field(ben).press('Enter');
@@ -82,7 +82,7 @@ describe('in the dark', () => {
     await host.button('Close chat').click();
     expect(await host.page.evaluate(() => document.activeElement?.textContent)).toContain('Chat');
     await ben.button('More').waitFor();
-    await partings([host, ben]);
+    await closeAll([host, ben]);
   });
 
   test('hands are in order, and reactions are seen for a moment', async () => {
@@ -125,7 +125,7 @@ describe('in the dark', () => {
     // A participant who leaves lowers the hand.
     await ben.button('Leave').first().click();
     await host.button(/raised a hand/).waitFor({ state: 'detached' });
-    await partings([host, ben, chen]);
+    await closeAll([host, ben, chen]);
   });
 });
 
@@ -193,12 +193,12 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   for (const offer of [field(ben), ben.button('Send'), ben.button(/^Reply to/)]) expect(await offer.count()).toBe(0);
   await ben.seen('tablet-dark-chat-locked');
   await ben.button('Close').click();
-  // What is locked leaves a way to be noticed.
+  // A participant with a locked chat can still send reactions.
   await ben.button('React').click();
   await ben.button('Surprised').click();
   await host.page.locator('[data-reaction=surprised]').waitFor();
   await host.picture('desktop-light-reaction-and-chat');
-  await partings([host, ben]);
+  await closeAll([host, ben]);
 
   server.set('features.chat=false', 'locks.chat=false');
   const [alone, guest] = (await meet([{ viewport: desktop }, { viewport: phone }])) as [Person, Person];
@@ -208,5 +208,5 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   await guest.button('More').click();
   await guest.button('Raise hand').waitFor();
   expect(await guest.button(/^Chat/).count()).toBe(0);
-  await partings([alone, guest]);
+  await closeAll([alone, guest]);
 });

@@ -44,7 +44,7 @@ test('see and hear each other again on the other node when theirs is killed, wit
   ).toHaveLength(1);
   const killed = Date.now();
   await hosting?.down('SIGKILL');
-  // Until the loss is felt, the last sound and picture stand; then they are back.
+  // Sound and video stop until the page notices the loss, and return afterwards.
   await Promise.all([host.untilSilent(), guest.untilSilent()]);
   await together();
   const back = Date.now() - killed;

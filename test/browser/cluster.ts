@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freeTCPPort } from './server';
 
-/** What several nodes share: a PostgreSQL and a Redis of this test's own. */
+/** The PostgreSQL and the Redis that several nodes of a test share. */
 export class Shared {
   readonly #dir = mkdtempSync(join(tmpdir(), 'parley-shared-'));
   readonly #cache: ChildProcess;
@@ -37,7 +37,7 @@ export class Shared {
     this.databaseURL = `postgres://parley@127.0.0.1:${port}/postgres`;
   }
 
-  // PostgreSQL refuses to run as root: then it runs as Debian's postgres.
+  // PostgreSQL refuses to run as root. In that case it runs as Debian's user postgres.
   #pg(program: string, ...args: string[]): void {
     const debian = '/usr/lib/postgresql';
     const path = join(debian, readdirSync(debian).sort().at(-1) ?? '', 'bin', program);
@@ -65,7 +65,7 @@ async function listening(port: number): Promise<void> {
   throw new Error(`nothing listens on port ${port}`);
 }
 
-/** One address before several: each connection goes to the next that takes it. */
+/** A load balancer: each connection goes to the next server that accepts it. */
 export class Front {
   readonly #server: NetServer;
   readonly #sockets = new Set<Socket>();

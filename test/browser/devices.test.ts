@@ -1,17 +1,17 @@
 import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-// Two cameras, and as always two microphones and two speakers beside the usual ones.
-setting({ flags: ['--demo'], media: ['--use-fake-device-for-media-stream=device-count=2,fps=10', '--use-fake-ui-for-media-stream'] });
+// Chromium has two fake cameras, and always two microphones and two speakers besides the default ones.
+setUp({ flags: ['--demo'], media: ['--use-fake-device-for-media-stream=device-count=2,fps=10', '--use-fake-ui-for-media-stream'] });
 
 type Kind = 'Microphone' | 'Camera' | 'Speaker';
 
-/** A person whose page records the devices that it opened last, and finds the busy ones busy. */
+/** Creates a person whose page records the devices that it opened last, and cannot open the busy ones. */
 async function arrive(busy: { usualCamera?: boolean } = {}): Promise<Person> {
   const person = await Person.arrive(browser);
   await person.page.addInitScript(({ usualCamera }) => {
-    // Fake cameras look nowhere; the second is to be at the back of a phone.
+    // Fake cameras have no direction, so the second one is reported as the rear camera of a phone.
     const settings = MediaStreamTrack.prototype.getSettings;
     MediaStreamTrack.prototype.getSettings = function () {
       return { ...settings.call(this), ...(this.label === 'fake_device_1' && { facingMode: 'environment' }) };
@@ -40,7 +40,7 @@ const list = (person: Person, kind: Kind) => person.page.getByRole('combobox', {
 const chosen = (person: Person, kind: Kind): Promise<string | undefined> =>
   list(person, kind).evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.label);
 
-/** The speakers on which the others are heard, by their names. */
+/** Returns the names of the speakers that play the others. */
 const heardOn = (person: Person): Promise<string[]> =>
   person.page.evaluate(async () => {
     const devices = await navigator.mediaDevices.enumerateDevices();
@@ -68,7 +68,7 @@ test('what somebody chose is used the next time, too, and the usual one when tha
   await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
   await expect.poll(() => opened(person, 'video')).toBe('fake_device_1');
   await page.locator('.preview video:not(.mirrored)').waitFor();
-  // Where one hears whether the speaker is the right one, one can choose another.
+  // The speaker can be changed next to its test.
   await person.button('Check connection and devices').click();
   await page.getByRole('dialog').getByRole('combobox', { name: 'Speaker' }).selectOption({ label: 'Fake Audio Output 2' });
   await person.seen('desktop-light-check-devices');
@@ -95,7 +95,7 @@ test('what somebody chose is used the next time, too, and the usual one when tha
   await person.button('Join').click();
   await person.untilHeard();
   expect(await heardOn(person)).toEqual(['Fake Default Audio Output']);
-  await partings([person, other], /Failed to set sink id/); // LiveKit's, of the speaker that is gone
+  await closeAll([person, other], /Failed to set sink id/); // LiveKit's, of the speaker that is gone
 });
 
 test('who chooses with keys keeps the place, and another device stands in for one that is busy', async () => {
@@ -117,7 +117,7 @@ test('who chooses with keys keeps the place, and another device stands in for on
   await list(person, 'Camera').selectOption({ label: 'fake_device_1' });
   await page.locator('.preview video').waitFor();
   expect(await opened(person, 'video')).toBe('fake_device_1');
-  await partings([person]);
+  await closeAll([person]);
 });
 
 test('noise is taken out until somebody says otherwise, who is not asked again', async () => {
@@ -146,10 +146,10 @@ test('noise is taken out until somebody says otherwise, who is not asked again',
   await expect.poll(quiet).toBe('true');
   await person.page.keyboard.press('Escape');
   await other.untilHeard();
-  await partings([person, other]);
+  await closeAll([person, other]);
 });
 
-// A fake microphone takes no phone calls: what the browser says of one is said in its place.
+// A fake microphone receives no phone calls, so the test sends the events of the browser.
 test('who is silenced by their own phone is told so, and has microphone and sound back afterwards', async () => {
   const room = await server.createMeeting({});
   const other = await Person.arrive(browser, { viewport: phone });
@@ -181,7 +181,7 @@ test('who is silenced by their own phone is told so, and has microphone and soun
   await told.waitFor({ state: 'detached' });
   await other.untilHeard();
 
-  // The call is over, and nothing comes back by itself.
+  // The call has ended, and no device is turned on automatically.
   await says(true);
   await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => void element.pause()));
   await told.waitFor();
@@ -189,5 +189,5 @@ test('who is silenced by their own phone is told so, and has microphone and soun
   await told.waitFor({ state: 'detached' });
   expect(await page.evaluate(() => [...document.querySelectorAll('audio')].filter(({ paused }) => paused).length)).toBe(0);
   await Promise.all([person.untilHeard(), other.untilHeard()]);
-  await partings([person, other]);
+  await closeAll([person, other]);
 });

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 describe.each([
   { name: 'light', dark: false },
@@ -20,7 +20,7 @@ describe.each([
     await entry.locator('.opblock-summary-control').click();
     await entry.getByRole('heading', { name: 'Responses' }).waitFor();
     await reader.seen(`docs-${version}-${name}`);
-    await partings([reader]);
+    await closeAll([reader]);
   });
 });
 
@@ -37,7 +37,7 @@ describe('the guides', () => {
       await reader.open(`${server.url}/docs${page}`);
       await reader.seen(`docs${page.replace('/', '-')}-${name}`);
     }
-    await partings([reader]);
+    await closeAll([reader]);
   });
 
   test('lead to the test vectors', async () => {

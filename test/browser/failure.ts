@@ -10,9 +10,8 @@ beforeEach(() => {
   running++;
 });
 
-// What a failed test leaves behind is what explains it: each page as it stands,
-// and what the server said. Nobody stays for the tests that follow, but whom
-// those beside it may need.
+// A failed test saves a screenshot of each page and the log of the server. Its pages are
+// closed, except those that a concurrent test may need.
 afterEach(async ({ task }) => {
   running--;
   if (task.result?.state !== 'fail') return;
@@ -21,7 +20,7 @@ afterEach(async ({ task }) => {
     const text = await person.page.locator('body').innerText().catch(String);
     console.error(`${name}, ${person.page.url()}:\n${text}\n${person.complaints.join('\n')}`);
     await person.picture(name).catch(console.error);
-    // The Makefile says it once more at the very end, where a log is read first.
+    // The Makefile prints it again at the end of its output.
     const line = (words: string): string => words.replaceAll(/\s+/g, ' ').slice(0, 500);
     appendFileSync(join(artefacts, 'failed.txt'), `${name}: ${line(text)} | ${line(person.complaints.join(' '))}\n`);
     if (running === 0) await person.close();

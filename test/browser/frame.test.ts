@@ -5,14 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Person } from './browser';
-import { browser, server, setting } from './setting';
+import { browser, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 let other: WebServer;
 
 beforeAll(async () => {
-  // Another site. Its page is the guide's example, with what follows the "?" in the frame.
+  // Another site serves the example of the guide. The text after "?" is the URL of the frame.
   other = createServer((request, answer) => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
     answer.setHeader('Content-Type', 'text/html');
@@ -30,7 +30,7 @@ const [, example = ''] = /^```html\n(.*?)^```$/ms.exec(guide) ?? [];
 /** Lets pages of these origins show the rooms of the project. */
 const allow = (...origins: string[]): void => server.set(`embed_origins=${origins.join(',')}`);
 
-/** The site under one of its two names, which are two origins. */
+/** Returns the site under one of its two names, which are two origins. */
 const siteAt = (host: string): string => `http://${host}:${(other.address() as AddressInfo).port}`;
 
 test('a room is shown in a frame by whom its project names, and by nobody else', async () => {
@@ -50,7 +50,7 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
   await inside.getByRole('button', { name: 'Join', exact: true }).click();
   await inside.getByText('You’re the first one here').waitFor();
 
-  // What the frame says is heard: it may use the microphone.
+  // The others hear the frame, because it may use the microphone.
   const guest = await Person.arrive(browser);
   await guest.join(room.guest_link, 'Benedikta');
   await guest.untilHeard();
@@ -58,7 +58,7 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
   await framed.close();
 });
 
-/** Keeps all messages that a page gets. */
+/** Records all messages that a page receives. */
 async function noteMessages(person: Person): Promise<void> {
   await person.page.addInitScript(() => {
     if (window !== parent) return;
@@ -84,7 +84,7 @@ test('the page around is told joined, left and ended, once each', async () => {
   expect(await inside.getByLabel('Ihr Name').inputValue()).toBe('Ana');
   await inside.getByRole('button', { name: 'Beitreten', exact: true }).click();
   await framed.page.getByText('You are in the room.').waitFor();
-  // A connection that is lost and mended is no news.
+  // A lost connection that is restored sends no message.
   await server.down('SIGKILL');
   await server.up();
   await host.untilHeard(30_000);
@@ -129,7 +129,7 @@ test('another site cannot show the room, and is told nothing', async () => {
   await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(room.guest_link)}`);
   const refusals = (): number => stranger.complaints.filter((text) => text.includes('frame-ancestors')).length;
   await expect.poll(refusals).toBeGreaterThan(0);
-  // Nor as the page around the one that may.
+  // A site that is not allowed cannot frame an allowed site either.
   const nested = `${siteAt('localhost')}/?${encodeURIComponent(room.guest_link)}`;
   stranger.complaints.length = 0;
   await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(nested)}`);

@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { ar } from '../../web/src/messages/ar';
 import { en } from '../../web/src/messages/en';
 import { desktop, type Look, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 const across = { width: 844, height: 390 };
 
-// Every view is seen in light, in dark and from right to left, and on each kind of screen.
+// The tests show every view in light, in dark and from right to left, and on each kind of screen.
 const looks = [
   { name: 'phone-light', lang: 'en', viewport: phone, dark: false, words: en },
   { name: 'across-dark', lang: 'en', viewport: across, dark: true, words: en },
@@ -45,7 +45,7 @@ describe.each(looks)('$name', (look) => {
   };
   const press = (person: Person, key: Plain) => person.button(look.words[key] as string).click();
 
-  /** Opens a link and joins, whatever the button is called. */
+  /** Opens a link and joins with any label of the button. */
   async function enter(person: Person, link: string, name?: string): Promise<void> {
     await person.open(inIt(link));
     if (name !== undefined) await person.page.locator('.lobby-form input[autocomplete=name]').fill(name);
@@ -113,7 +113,7 @@ describe.each(looks)('$name', (look) => {
     await page.locator('.lobby-join button').click();
     await page.locator('.lobby-join .pressed').waitFor();
     await person.seen(view('waiting'));
-    await partings([person]);
+    await closeAll([person]);
   });
 
   test('so is the room, and all that opens in it', async () => {
@@ -129,7 +129,7 @@ describe.each(looks)('$name', (look) => {
     };
     const openPeople = async (): Promise<void> => {
       if (narrow) await press(host, 'control.more');
-      // Below the way to the chat, or the only control with a number.
+      // The button below that of the chat, or the only control with a number.
       await (narrow ? page.locator('.sheet-body > .wide').nth(1) : page.locator('.control:has(.control-count)')).click();
       await page.locator('.roster').waitFor();
     };
@@ -208,7 +208,7 @@ describe.each(looks)('$name', (look) => {
     await press(host, 'control.leave');
     await page.locator('.redirect').waitFor();
     await seen('left');
-    await partings([host]);
+    await closeAll([host]);
     await guest.close();
   });
 });

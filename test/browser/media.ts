@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import type { Person } from './browser';
 
 /**
- * Writes a file into a folder that sounds like speech: syllables of changing
- * pitch, and a pause for breath in three seconds. The usual beep is too short
- * for LiveKit to be speech, and it tells of speakers only when they change.
+ * Writes an audio file that LiveKit detects as speech into a folder: syllables of changing
+ * pitch with a pause every three seconds. The default beep is too short for speech detection,
+ * and LiveKit reports speakers only when they change.
  */
 export function speech(folder: string): string {
   const rate = 16_000;
@@ -34,7 +34,7 @@ export function speech(folder: string): string {
   return path;
 }
 
-/** Lets a page's connections be looked into. */
+/** Makes the connections of a page accessible to the test. */
 export async function noteConnections(person: Person): Promise<void> {
   await person.page.addInitScript(() => {
     const all: RTCPeerConnection[] = [];
@@ -49,7 +49,7 @@ export async function noteConnections(person: Person): Promise<void> {
   });
 }
 
-/** How many cameras and screens of others send something to a page within a second. */
+/** Returns how many cameras and screens of others send to a page within a second. */
 export const streams = (person: Person): Promise<number> =>
   person.page.evaluate(async () => {
     const { connections } = globalThis as unknown as { connections: RTCPeerConnection[] };
@@ -76,9 +76,8 @@ export const streams = (person: Person): Promise<number> =>
 export const quality = { poor: 0, excellent: 2, lost: 3 } as const;
 
 /**
- * Reads LiveKit's word on connections (field 12 of what its server says: for
- * each participant an id and a number) and writes another number in its place;
- * anything else is undefined.
+ * Replaces the connection quality in a signal message of LiveKit (field 12: an id and a
+ * number for each participant). Returns undefined for any other message.
  */
 export function reword(said: Buffer, number: number): Buffer | undefined {
   if (said[0] !== 0x62 || said[1] !== said.length - 2) return undefined;

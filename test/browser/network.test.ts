@@ -3,16 +3,16 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audible, fakeDevices, launch, Person, phone } from './browser';
+import { browser, server, setUp } from './fixture';
 import { freeTCPPort, Server } from './server';
-import { browser, server, setting } from './setting';
 
-setting();
+setUp();
 
-/** Has the browser send nothing over UDP, as behind a strict firewall. */
+/** Makes the browser send nothing over UDP, as behind a strict firewall. */
 const withoutUDP = '--webrtc-ip-handling-policy=disable_non_proxied_udp';
 
 let firewalled: Browser;
-/** The browser whose network goes away. */
+/** The browser whose network is disconnected. */
 let cut: Browser;
 
 beforeAll(async () => {
@@ -36,13 +36,13 @@ function address(): string {
   return found.address;
 }
 
-/** What the check in the first view says of a connection. */
+/** Returns the result of the connection check in the lobby. */
 async function check(person: Person, words: string): Promise<void> {
   await person.button('Check connection and devices').click();
   await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 40_000 });
 }
 
-// What does not get through is waited for long, so they wait side by side.
+// A blocked connection has a long timeout, so the tests run concurrently.
 describe.concurrent('where UDP is blocked', () => {
   test('people meet over TCP, and read so', async () => {
     const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
@@ -109,7 +109,7 @@ describe.concurrent('on an open network', () => {
     await host.page.getByText('You’re the first one here').waitFor();
     await host.button('More').click();
     await check(host, 'Your connection is good. You’re connected over UDP.');
-    guest.wellBehaved(server.url);
+    guest.assertNoComplaints(server.url);
     for (const person of [guest, host]) await person.close();
   });
 });
@@ -124,7 +124,7 @@ describe.concurrent('a network that goes away', () => {
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
     await guest.page.evaluate(() => Object.assign(globalThis, { samePage: true }));
 
-    // The browser hears that it is offline, and nothing comes or goes any more.
+    // The browser is told that it is offline, and its packets are dropped.
     const network = await networkProcess(cut);
     await guest.context.setOffline(true);
     process.kill(network, 'SIGSTOP');

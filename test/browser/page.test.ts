@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { desktop, launch, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting({ flags: ['--demo'] });
+setUp({ flags: ['--demo'] });
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
@@ -41,7 +41,7 @@ describe.each(looks)('$name', (look) => {
     await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await host.seen(`${look.name}-left`);
 
-    await partings([host]);
+    await closeAll([host]);
     await guest.close();
   });
 
@@ -143,7 +143,7 @@ test('two people in a video room see each other', async () => {
       )
       .toBeGreaterThanOrEqual(2);
     await person.seen(person === host ? 'video-desktop' : 'video-phone');
-    person.wellBehaved(server.url);
+    person.assertNoComplaints(server.url);
   }
   await host.close();
   await guest.close();

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 test('what somebody may not use is not offered to them, and no device of theirs runs', async () => {
   server.set('features.screen_share=false', 'locks.camera=true');
@@ -23,10 +23,10 @@ test('what somebody may not use is not offered to them, and no device of theirs 
   await guest.button('Mute').waitFor();
   expect(await guest.button(/camera/).count()).toBe(0);
   for (const person of [host, guest]) expect(await person.button('Share screen').count()).toBe(0);
-  // One picture on either page, and it is the host's.
+  // Each page shows one video, which is that of the host.
   for (const person of [host, guest]) await expect.poll(() => person.page.locator('video').count()).toBe(1);
   await guest.seen('desktop-light-locked');
-  await partings([host, guest]);
+  await closeAll([host, guest]);
 });
 
 test('who may only listen is asked for no device', async () => {
@@ -46,7 +46,7 @@ test('who may only listen is asked for no device', async () => {
   await guest.button('Leave').first().waitFor();
   await guest.seen('phone-light-listener');
   for (const name of ['Mute', 'Unmute', /camera/]) expect(await guest.button(name).count()).toBe(0);
-  await partings([guest]);
+  await closeAll([guest]);
 });
 
 test('a room for invited people says so to others, and what to do', async () => {
@@ -59,7 +59,7 @@ test('a room for invited people says so to others, and what to do', async () => 
 
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
-  await partings([stranger], /403/);
+  await closeAll([stranger], /403/);
   await host.close();
 });
 
@@ -88,7 +88,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   await host.button(/you are in Main room/).waitFor();
   await cohost.seen('phone-light-cohost');
 
-  // The link is theirs alone.
+  // The link is for one person.
   const other = await Person.arrive(browser);
   await other.open(invitation_link);
   await other.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
@@ -105,5 +105,5 @@ test('who waits for a room that is cancelled reads that it is', async () => {
   server.request('end_room', { room_id: room.room_id });
   await guest.page.getByText('The room was canceled before it started.').waitFor({ timeout: 20_000 });
   await guest.seen('phone-light-cancelled');
-  await partings([guest], /410/);
+  await closeAll([guest], /410/);
 });

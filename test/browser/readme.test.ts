@@ -2,9 +2,9 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { artefacts, desktop, Person, phone } from './browser';
-import { browser, server, setting } from './setting';
+import { browser, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 const images = resolve(import.meta.dirname, '../../docs/images');
 
@@ -90,7 +90,7 @@ test('the pictures in the README show the page as it is', async () => {
     await person.join(present.length === 0 ? room.final_link : room.guest_link, present.length === 0 ? undefined : name);
     present.push(person);
   }
-  // Everybody is seen, and no page complains of its connection.
+  // Every participant is visible, and no page shows a weak connection.
   for (const person of present) {
     await expect
       .poll(

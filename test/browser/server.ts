@@ -18,17 +18,17 @@ export interface Room {
 
 interface Answer {
   status: number;
-  /** Of a refusal, or nothing. */
+  /** The error code, if the request was refused. */
   code: string;
   reason: string | undefined;
   state: string | undefined;
-  /** Of a preview: how many are in. */
+  /** The number of participants in a preview. */
   participants: number | undefined;
 }
 
 /** The built server on free ports of 127.0.0.1, with a data directory of its own. */
 export class Server {
-  /** Those that were started and not closed. */
+  /** The servers that were started and not closed. */
   static readonly running = new Set<Server>();
 
   #process: ChildProcess | undefined;
@@ -89,7 +89,7 @@ export class Server {
 
   /** Kills the service alone; its supervisor starts it again. */
   crash(): void {
-    // Whichever thread of the supervisor has started it.
+    // Any thread of the supervisor may have started it.
     const threads = `/proc/${String(this.#process?.pid)}/task`;
     const service = readdirSync(threads).flatMap((thread) => readFileSync(join(threads, thread, 'children'), 'utf8').match(/\d+/g) ?? []);
     if (service.length !== 1) throw new Error(`the supervisor has ${service.length} processes`);
@@ -132,7 +132,7 @@ export class Server {
     return this.#create('v3/rooms/create_schedule_audio_room', { start_at: start.toISOString() });
   }
 
-  /** Schedules a video room with what version 4 lets one ask for; it begins with this minute, so it is open. */
+  /** Schedules a video room with features of version 4. It starts in the current minute, so it is open. */
   createMeeting(features: { minutes?: number; breakouts?: number }, fields: { logout_url?: string; start?: Date } = {}): Promise<Room> {
     const { start = new Date(), ...others } = fields;
     return this.#create('v4/rooms/create_schedule_video_room', {
@@ -197,7 +197,7 @@ export class Server {
     return JSON.parse(answer.toString()) as T;
   }
 
-  /** What the server answers to somebody who asks without the page. */
+  /** Calls the join API without the page and returns the response. */
   async ask(roomID: string, path: string, body: object): Promise<Answer> {
     const answer = await fetch(`${this.url}/api/join/rooms/${roomID}/${path}`, {
       method: 'POST',
@@ -213,12 +213,12 @@ export class Server {
     return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state, participants };
   }
 
-  /** Why a room is over, or nothing while it is not, as the page reads it. */
+  /** Returns why a room has ended, or nothing while it has not, as the page reads it. */
   async endReason(roomID: string): Promise<string | undefined> {
     return (await this.ask(roomID, 'preview', {})).reason;
   }
 
-  /** How many are in a room, as the page reads it. */
+  /** Returns the number of participants of a room, as the page reads it. */
   async participants(roomID: string): Promise<number | undefined> {
     return (await this.ask(roomID, 'preview', {})).participants;
   }

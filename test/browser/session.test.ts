@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { audible, desktop, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 /** Opens a sheet of the More button. */
 async function more(person: Person, name: string): Promise<void> {
@@ -10,7 +10,7 @@ async function more(person: Person, name: string): Promise<void> {
   await person.button(name).click();
 }
 
-/** Where somebody is by the list of a host. */
+/** Returns the room of a person as shown in the list of a host. */
 function roomOf(host: Person, name: string): Promise<string> {
   return host.page.getByLabel(`Room of ${name}`).evaluate((list: HTMLSelectElement) => list.selectedOptions[0]?.text ?? '');
 }
@@ -48,7 +48,7 @@ const looks = [
   { name: 'desktop-light', viewport: desktop, dark: false },
 ];
 
-// The first has a minute to wait, and the others do not stand in line behind it.
+// The first test waits for a minute, so the others run concurrently.
 describe.concurrent('in a session', () => {
   test('the time of a room ends it, after a warning', async ({ expect }) => {
     const room = await server.createMeeting({ minutes: 1 });
@@ -59,7 +59,7 @@ describe.concurrent('in a session', () => {
     await guest.join(room.guest_link, 'Ben');
     for (const person of [host, guest]) {
       await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
-      // Also for those who do not see it.
+      // A screen reader announces it.
       await expect.poll(() => person.readOut()).toContain('This room ends in 1 minute.');
       await person.page
         .getByRole('timer')
@@ -110,7 +110,7 @@ describe.concurrent('in a session', () => {
       expect(await host.hears()).toBeLessThan(audible / 10);
       await ben.seen('phone-light-breakout');
 
-      // A word of the host reaches them there.
+      // A broadcast of the host reaches both of them.
       await host.page.getByLabel('Message to everyone in all rooms').fill('Five more minutes.');
       await host.button('Send').click();
       await host.page.getByText('Sent to everyone.').waitFor();
@@ -119,7 +119,7 @@ describe.concurrent('in a session', () => {
       await ben.button('Hide this message').click();
       await ben.page.locator('.broadcast').waitFor({ state: 'detached' });
 
-      // One goes to another room alone, and is moved back.
+      // One guest joins another room and is moved back.
       await ben.button(/you are in Red/).click();
       await ben.seen('phone-light-places');
       await ben.button('Join (Room 2)').click();
@@ -128,24 +128,24 @@ describe.concurrent('in a session', () => {
       await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(0);
       expect(await chen.page.getByText('Reconnecting').count()).toBe(0);
       await expect.poll(() => ben.page.locator('audio[data-identity]').count()).toBe(0);
-      // The host has not sent him there and knows it all the same.
+      // The host sees the change of room.
       await expect.poll(() => roomOf(host, 'Ben'), { timeout: 8_000 }).toBe('Room 2');
       expect(await roomOf(host, 'Chen')).toBe('Red');
 
-      // There may be more rooms than were opened at first.
+      // The host can add rooms.
       await host.page.getByLabel('Add a room').fill('Blue');
       await host.button('Open').click();
       await host.page.getByLabel('Room of Ben').selectOption('Blue');
       await ben.button(/you are in Blue/).waitFor();
       await host.button('Open').click();
       await host.button('Join (Room 4)').waitFor();
-      // As many as the meeting may have.
+      // The number of rooms is limited.
       await host.page.getByLabel('Add a room').waitFor({ state: 'detached' });
       await host.page.getByLabel('Room of Ben').selectOption('Main room');
       await ben.button(/you are in Main room/).waitFor();
       await Promise.all([ben.untilHeard(), host.untilHeard()]);
 
-      // The end of all: everybody is back and hears the others.
+      // The breakout rooms are closed, and all guests return and hear each other.
       await host.button('Close all breakout rooms').click();
       await chen.page.getByText('Amina').first().waitFor();
       for (const guest of [ben, chen]) await expect.poll(() => guest.button(/you are in/).count()).toBe(0);
@@ -153,7 +153,7 @@ describe.concurrent('in a session', () => {
       await Promise.all([host, ben, chen].map((person) => person.untilHeard()));
       await expect.poll(() => chen.page.locator('audio[data-identity]').count()).toBe(2);
 
-      await partings([host, ben, chen]);
+      await closeAll([host, ben, chen]);
     });
 
     test.sequential.each(looks)('what hosts do has views like any other: $name', async (look) => {
@@ -182,7 +182,7 @@ describe.concurrent('in a session', () => {
       await more(host, 'End for all…');
       await host.seen(`${look.name}-end`);
       await host.button('End for all').click();
-      // Also who is in a breakout room reads why.
+      // Participants in a breakout room see the reason too.
       for (const person of [host, guest]) await person.page.getByText('The host ended the room.').waitFor();
       await host.seen(`${look.name}-ended`);
       expect(await server.endReason(room.room_id)).toBe('host');

@@ -1,11 +1,11 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { desktop, fakeDevices, launch, livelyDevices, Person, phone } from './browser';
+import { browser, closeAll, server, setUp } from './fixture';
 import { noteConnections, quality, reword, speech, streams } from './media';
 import type { Room } from './server';
-import { browser, partings, server, setting } from './setting';
 
-setting();
+setUp();
 
 const large = (person: Person): Locator => person.page.locator('.tile[data-large]');
 const tile = (person: Person, name: string): Locator => person.page.locator('.tile', { hasText: name });
@@ -18,7 +18,7 @@ async function inMore(person: Person, act: () => Promise<void>): Promise<void> {
   await person.page.keyboard.press('Escape');
 }
 
-/** Amina, the host, and guests by these names, in a video room. */
+/** Joins Amina as the host and guests with the names to a video room. */
 async function meet(
   names: string[],
   look: (name: string) => Parameters<typeof Person.arrive>[1] = () => ({}),
@@ -52,7 +52,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await expect.poll(() => large(amina).innerText()).toContain('Ben');
   await amina.seen('stage-speaker');
 
-  // The floor passes with the voice, and only to somebody who speaks.
+  // The large tile follows the active speaker.
   await ben.button('Mute').click();
   await chen.button('Unmute').click();
   await expect.poll(() => large(amina).innerText()).toContain('Chen');
@@ -60,7 +60,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await expect.poll(() => large(chen).innerText()).toContain('Amina');
   await chen.seen('stage-speaker-dark');
 
-  // A pin, by keyboard alone.
+  // A tile is pinned by keyboard.
   const pin = tile(amina, 'Ben').getByRole('button', { name: 'Pin Ben' });
   await pin.focus();
   await amina.page.keyboard.press('Enter');
@@ -74,7 +74,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await expect.poll(() => large(amina).count()).toBe(2);
   await amina.seen('stage-pinned');
 
-  // On a phone, from the list.
+  // On a phone, a tile is pinned from the list.
   await inMore(ben, () => stageSwitch(ben, 'Speaker view').click());
   await expect.poll(() => large(ben).count()).toBe(1);
   await ben.seen('stage-phone-speaker');
@@ -86,7 +86,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await expect.poll(() => large(amina).innerText()).toContain('Chen');
   await amina.page.keyboard.press('g');
   await expect.poll(() => large(amina).count()).toBe(0);
-  await partings(people);
+  await closeAll(people);
   await speaking.close();
 });
 
@@ -98,7 +98,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
   expect(await tile(amina, 'Amina').count()).toBe(0);
 
-  // From right to left everything lies the other way round.
+  // The layout is mirrored from right to left.
   await inMore(ben, async () => void (await ben.page.getByLabel('Language').selectOption('ar')));
   await tile(ben, 'Chen').hover();
   await ben.page.getByRole('button', { name: /Chen/ }).click();
@@ -116,7 +116,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await amina.button('Join').click();
   await amina.untilHeard();
   await expect.poll(() => amina.page.locator('.tile').allInnerTexts()).toEqual(['Ben']);
-  await partings(people);
+  await closeAll(people);
 });
 
 test('each can be made quieter, for oneself, also after the connection was lost and after a reload', async () => {
@@ -138,7 +138,7 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   await ben.page.keyboard.press('Escape');
   await tile(ben, 'Amina').getByText('20%').waitFor();
 
-  // Everybody comes back with a new connection; the sounds are new, too.
+  // All participants reconnect, and their audio tracks are new.
   await ben.page.locator('audio').evaluateAll((all) => {
     for (const one of all) one.setAttribute('data-before', '');
   });
@@ -154,10 +154,10 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   await ben.button('Join').click();
   await ben.untilHeard();
   expect(await volumes(ben)).toEqual([0.2]);
-  await partings(people, /./);
+  await closeAll(people, /./);
 });
 
-/** How wide somebody's picture comes; 0 where there is none. */
+/** Returns the width of the received video of a person, or 0 without video. */
 const widthOf = async (person: Person, name: string): Promise<number> => {
   const [width] = await tile(person, name)
     .locator('video')
@@ -166,7 +166,7 @@ const widthOf = async (person: Person, name: string): Promise<number> => {
 };
 test('who saves data gets no cameras and sends a small one', async () => {
   const room = await server.createMeeting({});
-  // The engine gives larger pictures again as soon as what comes shows that the line bears them.
+  // The engine sends larger video again as soon as the bandwidth estimate allows it.
   const lively = await launch(livelyDevices);
   const amina = await Person.arrive(lively);
   const ben = await Person.arrive(lively, { viewport: phone });
@@ -188,7 +188,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await ben.untilHeard();
   await ben.seen('stage-phone-saving');
 
-  // It is remembered, and holds for whoever comes.
+  // The setting is stored and applies to participants who join later.
   await ben.page.reload();
   await ben.button('Join').click();
   await ben.page.getByText('Low-data mode is on. Others’ cameras are hidden.').waitFor();
@@ -204,7 +204,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await ben.untilSeen();
   await expect.poll(() => streams(ben)).toBe(2);
   await expect.poll(() => widthOf(chen, 'Ben'), patient).toBeGreaterThan(320);
-  await partings([amina, ben, chen]);
+  await closeAll([amina, ben, chen]);
   await lively.close();
 });
 
@@ -219,7 +219,7 @@ test('a browser that is told to save data does so from the first moment', async 
   await amina.button('Join').click();
   await tile(amina, 'Amina').waitFor();
   expect(await amina.page.getByText('Low-data mode is on.').count()).toBe(0);
-  await partings([amina]);
+  await closeAll([amina]);
 });
 
 test('pictures come as large as they are shown, and not while they are not', async () => {
@@ -237,18 +237,18 @@ test('pictures come as large as they are shown, and not while they are not', asy
   await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
   await expect.poll(() => streams(amina)).toBe(2);
 
-  // Too small for three.
+  // The window is too small for three tiles.
   await amina.button('Pin Chen').click();
   await amina.page.setViewportSize({ width: 330, height: 330 });
   await amina.button(/more$/).waitFor();
   const drawn = (): Promise<number> => amina.page.locator('.tiles video:not([data-own])').count();
   await expect.poll(drawn).toBeLessThan(2);
   await expect.poll(async () => (await streams(amina)) - (await drawn())).toBe(0);
-  await partings([amina, ben, chen]);
+  await closeAll([amina, ben, chen]);
 });
 
-// Chromium's fake devices blur nothing, so what the browser says of its camera
-// is said here; what the page does with it is real.
+// Chromium's fake devices cannot blur, so the test replaces the capabilities of the camera.
+// The behavior of the page is real.
 test('what is behind one is blurred where the browser can', async () => {
   const room = await server.createMeeting({});
   const plain = await Person.arrive(browser);
@@ -292,7 +292,7 @@ test('what is behind one is blurred where the browser can', async () => {
     await stageSwitch(amina, 'Blur background').click();
   });
   await expect.poll(isBlurred).toBe(false);
-  await partings([amina]);
+  await closeAll([amina]);
 });
 
 test('a screen is shared with its sound, which has a volume of its own', async () => {
@@ -318,7 +318,7 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await ben.seen('stage-share');
   await amina.seen('stage-share-own');
 
-  // A pin stands above a screen, which stays in the strip.
+  // A pinned person is larger than a shared screen, which stays in the strip.
   await ben.page.getByRole('button', { name: 'Pin Amina', exact: true }).focus();
   await ben.page.keyboard.press('Enter');
   await expect.poll(() => large(ben).innerText()).not.toContain('Amina’s screen');
@@ -334,7 +334,7 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await ben.seen('stage-share-volume');
   await amina.button('Stop sharing').click();
   await ben.page.locator('audio[data-source=screen_share_audio]').waitFor({ state: 'detached' });
-  await partings([amina, ben]);
+  await closeAll([amina, ben]);
 });
 
 test('a screen stays on while somebody watches, and no longer', async () => {
@@ -359,14 +359,14 @@ test('a screen stays on while somebody watches, and no longer', async () => {
   expect(await held()).toBe(0);
   await person.button('Join').click();
   await expect.poll(held).toBe(1);
-  // The browser takes it back from a page that is hidden; here that is done for it.
+  // The browser releases the wake lock of a hidden page. The test does that here.
   await page.evaluate(() => Promise.all((globalThis as unknown as { locks: WakeLockSentinel[] }).locks.map((lock) => lock.release())));
   expect(await held()).toBe(0);
   await page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
   await expect.poll(held).toBe(1);
   await person.button('Leave').first().click();
   await expect.poll(held).toBe(0);
-  await partings([person]);
+  await closeAll([person]);
 });
 
 test('where pictures may not start by themselves, any press starts them', async () => {
@@ -374,7 +374,7 @@ test('where pictures may not start by themselves, any press starts them', async 
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   const guest = await Person.arrive(browser, { viewport: phone });
-  // As on an iPhone that saves its battery.
+  // The page behaves as on an iPhone in low power mode.
   await guest.page.addInitScript(() => {
     let blocked = true;
     addEventListener('click', ({ target }) => (blocked &&= (target as Element).closest('.lobby') !== null), { capture: true });
@@ -389,7 +389,7 @@ test('where pictures may not start by themselves, any press starts them', async 
   expect(await guest.page.locator('html').getAttribute('data-played')).toBeNull();
   await guest.page.locator('h1').click();
   await guest.page.locator('html[data-played]').waitFor({ state: 'attached' });
-  await partings([host, guest]);
+  await closeAll([host, guest]);
 });
 
 test('a window of its own shows who speaks, and has mute and leave', async () => {
@@ -401,7 +401,7 @@ test('a window of its own shows who speaks, and has mute and leave', async () =>
     amina.page.evaluate(`(${read.toString()})(documentPictureInPicture.window.document)`) as Promise<T>;
   await expect.poll(() => inside((it) => it.querySelector('.tile')?.textContent)).toContain('Ben');
   await expect.poll(() => inside((it) => it.querySelector('video')?.videoWidth ?? 0)).toBeGreaterThan(0);
-  // It looks as the page does, by the page's own style sheets.
+  // The window uses the style sheets of the page.
   await expect.poll(() => inside((it) => getComputedStyle(it.querySelector('.controls') ?? it.body).display)).toBe('flex');
   await inside((it) => [...it.querySelectorAll('button')].find(({ textContent }) => textContent === 'Mute')?.click());
   await amina.button('Unmute').waitFor();
@@ -410,7 +410,7 @@ test('a window of its own shows who speaks, and has mute and leave', async () =>
   await expect
     .poll(() => amina.page.evaluate(() => (window as { documentPictureInPicture?: { window: unknown } }).documentPictureInPicture?.window))
     .toBeNull();
-  await partings(people);
+  await closeAll(people);
 });
 
 test('a browser that cannot do it offers no window of its own', async () => {
@@ -423,17 +423,17 @@ test('a browser that cannot do it offers no window of its own', async () => {
   await amina.button('Join').click();
   await amina.untilSeen();
   await inMore(amina, async () => {
-    // The browser's own, for one picture.
+    // The browser's own window for one video.
     await amina.button('Picture in picture').click();
     await expect.poll(() => amina.page.evaluate(() => document.pictureInPictureElement?.closest('.tile')?.textContent)).toContain('Ben');
     await amina.page.evaluate(() => document.exitPictureInPicture());
   });
   await amina.page.evaluate(() => Object.defineProperty(document, 'pictureInPictureEnabled', { value: false }));
   await inMore(amina, async () => expect(await amina.button('Picture in picture').count()).toBe(0));
-  await partings(people);
+  await closeAll(people);
 });
 
-// A loopback has no bad moments, so the number is changed on its way to the page.
+// A loopback connection is always good, so the test changes the number before the page gets it.
 test('a bad connection is shown by shape and words, to oneself with what to do', async () => {
   const room = await server.createMeeting({});
   const amina = await Person.arrive(browser);
@@ -461,7 +461,7 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
     number = quality[now];
     tell();
   };
-  // It is told of newcomers within five seconds, and of Ben to both.
+  // The quality of new participants is reported within five seconds.
   await amina.untilSeen();
   await expect
     .poll(() => {
@@ -482,5 +482,5 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
   await tile(amina, 'Ben').getByText('No connection').waitFor();
   becomes('excellent');
   await expect.poll(() => amina.page.locator('.connection, .banner').count()).toBe(0);
-  await partings([amina, ben]);
+  await closeAll([amina, ben]);
 });

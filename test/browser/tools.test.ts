@@ -1,11 +1,11 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { audible, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
-/** Opens the list of people and what may be done to one of them, and returns a button of it. */
+/** Opens the list of people and the actions of one person, and returns a button of them. */
 async function manage(host: Person, name: string): Promise<(action: string) => Locator> {
   const person = host.button(`Manage ${name}`);
   if ((await host.page.getByRole('heading', { name: 'People' }).count()) === 0) await host.button(/^People/).click();
@@ -13,7 +13,7 @@ async function manage(host: Person, name: string): Promise<(action: string) => L
   return (action) => host.page.locator('.roster-row', { has: person }).getByRole('button', { name: action, exact: true });
 }
 
-/** The seat key that a page keeps, as somebody reads it who means to use the server without the page. */
+/** Returns the seat key that a page stores, as an attacker reads it to call the server directly. */
 async function seatKey(person: Person): Promise<string> {
   const request = person.page.waitForRequest(/\/seats$/);
   await person.page.reload();
@@ -41,7 +41,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.seen('phone-light-muted-by-host');
   await host.untilSilent();
 
-  // Asked to speak, nobody's microphone goes on by itself.
+  // A request to unmute does not turn on the microphone.
   await ofBen('Ask to unmute').click();
   await host.page.getByText('Ben was asked to unmute.').waitFor();
   await ben.page.getByText('Amina asks you to unmute.').waitFor();
@@ -58,7 +58,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await host.untilSilent();
   expect(await chen.page.getByText('muted you').count()).toBe(0); // was muted before
 
-  // A co-host has the tools at once, but none over the host.
+  // A co-host can moderate guests at once, but not the host.
   const ofChen = await manage(host, 'Chen');
   await ofChen('Make co-host').click();
   await chen.page.getByText('You’re a co-host now.').waitFor();
@@ -66,7 +66,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await chen.button('Hide this message').click();
   const byChen = await manage(chen, 'Ben');
   expect(await chen.button('Manage Amina').count()).toBe(0);
-  // By keyboard, and not by mistake: the focus is on what changes nothing.
+  // The keyboard cannot remove a person by mistake, because Cancel has the focus.
   await byChen('Remove…').focus();
   await chen.page.keyboard.press('Enter');
   await byChen('Cancel').waitFor();
@@ -79,7 +79,7 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.seen('phone-light-removed');
   await host.button('Manage Ben').waitFor({ state: 'detached' });
 
-  // Loading the page anew does not help, until somebody lets him in again.
+  // A reload does not help until a host lets the guest back in.
   await ben.page.reload();
   await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
   await ben.seen('phone-light-removed-again');
@@ -91,13 +91,13 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
 
-  // Taken back, she is a guest.
+  // She is a guest after she was removed as co-host.
   await ofChen('Remove as co-host').click();
   await chen.page.getByText('You’re a guest again.').waitFor();
   await expect.poll(() => chen.button('Mute all guests').count()).toBe(0);
   await chen.page.keyboard.press('Escape');
 
-  await partings([host, ben, chen], /status of 403/);
+  await closeAll([host, ben, chen], /status of 403/);
 });
 
 test('a host locks what guests may do in a running room', async () => {
@@ -130,14 +130,14 @@ test('a host locks what guests may do in a running room', async () => {
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
 
-  // Given back, the microphone stays off until its owner turns it on.
+  // An unlocked microphone stays off until its owner turns it on.
   await may('Use microphone').click();
   await ben.button('Unmute').waitFor();
   expect(await host.hears()).toBeLessThan(audible);
   await ben.button('Unmute').click();
   await host.untilHeard();
 
-  await partings([host, ben]);
+  await closeAll([host, ben]);
 });
 
 test('a guest has no tool, with the page or without', async () => {
@@ -175,7 +175,7 @@ test('a guest has no tool, with the page or without', async () => {
     expect(await server.ask(room.room_id, path, { seat_key, ...body }), path).toMatchObject({ status: 403, code: 'not_host' });
   }
 
-  // Removed, it is a matter of the server, also of one that was started anew.
+  // The server enforces a removal, also after a restart.
   await host.button('More').click();
   await host.button('2 people').click();
   const ofBen = await manage(host, 'Ben');

@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 const looks = [
   { name: 'phone-light', viewport: phone, dark: false },
@@ -37,7 +37,7 @@ test('who is early sees the countdown and comes in by itself within two seconds 
   await idle.button('Join').click();
   await idle.button('Leave').first().waitFor();
   await Promise.all([guest.untilHeard(), idle.untilHeard()]);
-  await partings([guest, idle]);
+  await closeAll([guest, idle]);
 });
 
 describe.each(looks)('$name', (look) => {
@@ -52,7 +52,7 @@ describe.each(looks)('$name', (look) => {
     await guest.button('Join when it opens').click();
     await guest.page.getByText('You’ll join automatically', { exact: false }).waitFor();
     await guest.seen(`${look.name}-waiting`);
-    await partings([guest]);
+    await closeAll([guest]);
   });
 });
 
@@ -67,7 +67,7 @@ test('the calendar file has the start and this very link', async () => {
   expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);
   expect(file).toContain(`UID:${room.room_id}@127.0.0.1\r\n`);
   expect(file).toContain(`URL:${room.final_link}\r\n`);
-  await partings([host]);
+  await closeAll([host]);
 });
 
 test('a host opens the room ten minutes before, and who waits comes in, whatever their clock says', async () => {
@@ -89,7 +89,7 @@ test('a host opens the room ten minutes before, and who waits comes in, whatever
   const later = await Person.arrive(browser);
   await later.open(room.guest_link);
   await later.page.getByText(/^Starts \S.* · 2 people are here$/).waitFor();
-  await partings([later]);
+  await closeAll([later]);
   await guest.close();
   await host.close();
 });

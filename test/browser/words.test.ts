@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { audible, desktop, Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 /** The same link, with a query before its token. */
 function asking(link: string, query: Record<string, string>): string {
@@ -115,7 +115,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     await page.reload();
     await page.locator('h1').waitFor();
     await host.seen(view('ended'));
-    await partings([host], /410/);
+    await closeAll([host], /410/);
   });
 
   test('the countdown is, too', async () => {
@@ -179,7 +179,7 @@ describe('the language', () => {
     await person.button('Katıl').waitFor();
     await person.open(room.guest_link);
     await person.button('انضمام').waitFor();
-    await partings([person]);
+    await closeAll([person]);
   });
 
   test('comes from the fragment, too, which no server sees', async () => {
@@ -209,7 +209,7 @@ describe('keys', () => {
 
     await page.keyboard.press('p');
     await page.getByRole('heading', { name: 'People', exact: true }).waitFor();
-    // What lies over the room has the keys for itself.
+    // An open dialog receives the keys instead of the room.
     await page.keyboard.press('m');
     await page.keyboard.press('Escape');
     await host.button('Unmute').waitFor();
@@ -236,7 +236,7 @@ describe('keys', () => {
     await page.locator('h1').focus();
     await page.keyboard.press('m');
     await host.button('Mute').waitFor();
-    await partings([host]);
+    await closeAll([host]);
   });
 
   test('who is muted is told when they speak, and is heard while they hold the space bar', async () => {
@@ -279,7 +279,7 @@ describe('keys', () => {
     await host.page.reload();
     await host.button('Join').waitFor();
     expect(await host.page.getByLabel('Join muted').isChecked()).toBe(true);
-    await partings([host]);
+    await closeAll([host]);
     await guest.close();
   });
 });

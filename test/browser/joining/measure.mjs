@@ -11,11 +11,11 @@ import { chromium } from 'playwright-core';
 const { page, bare, pairs } = JSON.parse(process.argv[2]);
 const probe = readFileSync(join(import.meta.dirname, 'probe.js'), 'utf8');
 const patience = 30_000;
-/** For a first view to have fetched ahead what it will, and opened the devices. */
+/** The time in which the lobby prefetches files and opens the devices. */
 const settled = 1_500;
-/** For the browser to have done with a new window of its own: whoever follows a link has one. */
+/** The time in which the browser finishes opening a window, because a visitor who follows a link has one already. */
 const opened = 1_000;
-/** For the one before to be gone. */
+/** The time in which the previous visitor leaves. */
 const between = 400;
 
 /**
@@ -26,7 +26,7 @@ const between = 400;
 const ways = [
   { name: 'press', times: 2, atOnce: false, network: null },
   { name: 'cold', times: 3, atOnce: true, network: null },
-  // A slow phone network, as page tests have it.
+  // A slow phone network, as page speed tests define it.
   { name: 'slow', times: 0.5, atOnce: true, network: { latency: 150, downloadThroughput: 1.6e6 / 8, uploadThroughput: 1.6e6 / 8 } },
 ];
 
@@ -40,7 +40,7 @@ const launch = (...more) =>
     ],
   });
 
-/** A tone that never rests: the usual fake microphone beeps once a second. */
+/** A continuous tone, because the default fake microphone beeps once a second. */
 function tone() {
   const rate = 48_000;
   const wave = Buffer.alloc(44 + rate * 2);
@@ -60,7 +60,7 @@ function tone() {
   return wave;
 }
 
-/** Somebody who is in the room already, with little to encode: the two share the machine. */
+/** Joins the participant that visitors see and hear. It encodes little, because it shares the machine with them. */
 async function first(browser) {
   const context = await browser.newContext();
   await context.addInitScript(() => {
@@ -77,7 +77,7 @@ async function first(browser) {
   await pause(3_000);
 }
 
-/** One visit, by somebody new to this browser: when what happened, in milliseconds. */
+/** Makes one visit with a new profile and returns the time of each step in milliseconds. */
 async function visit(browser, address, { atOnce, network }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB' });
   try {
@@ -118,7 +118,7 @@ try {
   await first(sender);
   const results = {};
   for (const way of ways) {
-    // What is the same for all, such as the browser's own start, comes before.
+    // The start of the browser is the same for all visits, so it is not measured.
     for (const address of [page, bare]) await visit(visitor, address, way);
     const besides = { bare: { a: [], b: [] }, control: { a: [], b: [] } };
     for (let done = 0; done < pairs * way.times; done += 2) {

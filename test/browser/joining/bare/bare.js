@@ -4,7 +4,7 @@
 import { Room, RoomEvent, Track } from 'livekit-client';
 
 const roomId = location.pathname.split('/').pop();
-// What the room page asks of devices, too.
+// The room page requests the same constraints.
 const devices = navigator.mediaDevices.getUserMedia({
   audio: { echoCancellation: true, noiseSuppression: true, autoGainControl: true },
   video: { facingMode: 'user', width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } },

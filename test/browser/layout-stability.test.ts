@@ -1,18 +1,18 @@
 import { describe, expect, test } from 'vitest';
 import { desktop, fakeDevices, launch, Person, phone } from './browser';
+import { browser, server, setUp } from './fixture';
 import { speech } from './media';
 import { Server } from './server';
-import { browser, server, setting } from './setting';
 
-setting();
+setUp();
 
 interface Shift {
   value: number;
-  /** What moved and is still there. */
+  /** The elements that moved and are still on the page. */
   moved: { what: string; person: boolean }[];
 }
 
-/** Has the page note everything that moves by itself, whoever pressed what. */
+/** Records all layout shifts of the page, also those after an input. */
 async function watchShifts(person: Person): Promise<void> {
   await person.page.addInitScript(() => {
     const shifts: Shift[] = [];
@@ -27,10 +27,10 @@ async function watchShifts(person: Person): Promise<void> {
   });
 }
 
-/** What has moved since the last time this was asked. */
+/** Returns the elements that moved since the previous call. */
 const shifts = (person: Person): Promise<Shift[]> =>
   person.page.evaluate(async () => {
-    // Two frames: what has just been drawn is told after it.
+    // Waits for two frames, because a shift is reported after it was drawn.
     await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
     return (globalThis as unknown as { shifts: Shift[] }).shifts.splice(0);
   });
@@ -73,7 +73,7 @@ describe.each([
     }
     const joining = await shifts(guest);
     expect(sum(joining), JSON.stringify(joining)).toBeLessThan(0.01);
-    // The places of those who are there change, and nothing else.
+    // Only the tiles of the participants move.
     expect((await shifts(host)).flatMap(({ moved }) => moved.filter(({ person }) => !person))).toEqual([]);
     for (const person of [host, guest]) await person.close();
   });
@@ -88,13 +88,13 @@ test('with reduced motion nothing moves by itself', async () => {
     Object.assign(globalThis, { motions });
     addEventListener('transitionrun', ({ propertyName, target }) => motions.push(`${propertyName} of ${(target as Element).className}`));
     addEventListener('animationstart', ({ animationName, target }) => {
-      // Words that wait until they are worth reading do not move.
+      // Text that appears after a delay does not move.
       const { animationDuration } = getComputedStyle(target as Element);
       if (animationDuration !== '0s' && animationName !== 'appear') motions.push(`${animationName} of ${(target as Element).className}`);
     });
   });
   await host.join(room.final_link);
-  // A beep is no speech, and mostly nobody is taken for a speaker by one.
+  // LiveKit usually does not detect a beep as speech.
   const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
   const guest = await Person.arrive(speaking);
   await guest.join(room.guest_link, 'Ben');

@@ -1,9 +1,9 @@
 import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
-import { browser, partings, server, setting } from './setting';
+import { browser, closeAll, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 /** Opens a link and asks to join. */
 async function knock(person: Person, link: string, name: string): Promise<void> {
@@ -24,7 +24,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   const dora = await Person.arrive(browser, { viewport: phone, locale: 'ar' });
   await host.join(room.final_link);
 
-  // The preview stays, and nobody in the room has somebody new.
+  // The guest still sees the preview, and the participants do not see the guest.
   const seatAsked = ben.page.waitForRequest(/\/seats$/);
   await knock(ben, room.guest_link, 'Ben');
   const { seat_key } = (await seatAsked).postDataJSON() as { seat_key: string };
@@ -53,7 +53,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await notice(host).getByText('2 more are waiting.').waitFor();
   await host.seen('door-three-wait');
 
-  // Let in, Ben comes in by himself, and soon.
+  // Ben joins automatically soon after he is admitted.
   const let_in = Date.now();
   await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
   await ben.button('Leave').first().waitFor();
@@ -67,7 +67,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   expect((await server.ask(room.room_id, 'waiting/admit', { seat_key })).code).toBe('not_host');
   await ben.page.keyboard.press('Escape');
 
-  // In the list of people, by keyboard.
+  // The host admits a guest by keyboard in the list of people.
   await host.button(/^People/).click();
   await host.seen('door-people');
   await host.button('Deny (Chen)').focus();
@@ -83,7 +83,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
 
-  // Off, everybody who waits is in.
+  // All waiting guests join when the waiting room is turned off.
   await host.button('Guest permissions').click();
   const wait = host.page.getByRole('switch', { name: 'Waiting room' });
   await host.seen('door-switch');
@@ -92,8 +92,8 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await expect.poll(() => wait.isChecked()).toBe(false);
   await host.page.keyboard.press('Escape');
   expect(await notice(host).count()).toBe(0);
-  // A server that is killed has browsers complain in many words; other hosts are never asked.
-  await partings([host, ben, chen, dora], /./s);
+  // Browsers log many messages when a server is killed. No page may call another host.
+  await closeAll([host, ben, chen, dora], /./s);
 });
 
 test('who stops waiting is forgotten, and a host on a phone lets all others in', async () => {
@@ -118,7 +118,7 @@ test('who stops waiting is forgotten, and a host on a phone lets all others in',
   for (const guest of [ben, chen]) await guest.button('Leave').first().waitFor();
   await notice(host).waitFor({ state: 'detached' });
 
-  await partings([host, ben, chen]);
+  await closeAll([host, ben, chen]);
   server.set('locks.waiting_room=');
 });
 
@@ -146,7 +146,7 @@ test('hosts make links that work where the address alone does not', async () => 
   await ben.join(guests, 'Ben');
   await chen.join(guests, 'Chen');
 
-  // The sheet says what each is for; the co-host's is for one.
+  // The sheet explains each link. The link of a co-host is for one person.
   await host.button('More').click();
   await host.button('Invite people…').click();
   expect(await link.inputValue()).toBe(guests);
@@ -166,11 +166,11 @@ test('hosts make links that work where the address alone does not', async () => 
   await late.open(cohosts);
   await late.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
 
-  // A guest cannot invite anybody, and is not shown a link that would not work.
+  // A guest cannot invite others and sees no link.
   await ben.button('More').click();
   await ben.page.getByRole('heading', { name: 'Devices' }).waitFor();
   expect(await ben.page.getByRole('heading', { name: 'Invite' }).count()).toBe(0);
-  await partings([host, ben, chen, dora]);
+  await closeAll([host, ben, chen, dora]);
   await late.close();
   server.set('invitations_required=');
 });
@@ -195,5 +195,5 @@ test('who was removed asks again, and comes in when a host has readmitted them',
   expect(await ben.page.getByLabel('Your name').inputValue()).toBe('Ben');
   await ben.button('Join').click();
   await ben.button('Leave').first().waitFor();
-  await partings([host, ben], /status of 403/);
+  await closeAll([host, ben], /status of 403/);
 });

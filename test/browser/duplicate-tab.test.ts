@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
-import { browser, server, setting } from './setting';
+import { browser, server, setUp } from './fixture';
 
-setting();
+setUp();
 
 const title = 'You’re already in this room';
 
-/** Opens a link in another tab of the same browser, in which something was shown before. */
+/** Opens a link in another tab of the same browser that has shown another page before. */
 async function openAgain(person: Person, link: string): Promise<Person> {
   const tab = await person.tab();
-  // A tab that has shown nothing else closes itself on "Stay there".
+  // A tab without a history closes on "Stay there".
   await tab.open(`${server.url}/docs`);
   await tab.open(link);
   return tab;
@@ -31,7 +31,7 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   await second.seen('phone-light-twice-stays');
   await ben.untilHeard();
 
-  // Here instead: the other one steps aside and says so.
+  // After "Join here instead" the other tab is disconnected and shows why.
   await second.button('Join here instead').click();
   await second.button('Leave').first().waitFor();
   await ben.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
@@ -39,20 +39,20 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   await Promise.all([second.untilHeard(), host.untilHeard()]);
   expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
 
-  // A tab that is loaded again is not a second one.
+  // A reloaded tab is not a duplicate.
   await second.page.reload();
   await second.button('Join').click();
   await second.button('Leave').first().waitFor();
   await second.untilHeard();
 
-  // And the way back.
+  // The first tab continues.
   await ben.button('Continue here').click();
   await ben.button('Leave').first().waitFor();
   await second.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await ben.untilHeard();
   expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
 
-  for (const person of [ben, second]) person.wellBehaved(server.url);
+  for (const person of [ben, second]) person.assertNoComplaints(server.url);
   await host.close();
   await ben.close();
 });
@@ -111,7 +111,7 @@ test('a person with links of their own is asked on a second device, and moves th
   await mobile.button('Leave').first().waitFor();
   await laptop.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await Promise.all([mobile.untilHeard(), host.untilHeard()]);
-  // A second tab with the same link is the same person, too.
+  // A second tab with the same link belongs to the same person too.
   const tab = await openAgain(mobile, mobile.page.url());
   await tab.page.getByRole('heading', { name: title }).waitFor();
   expect(await tab.button('Join as someone else').count()).toBe(0);

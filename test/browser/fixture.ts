@@ -1,0 +1,29 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll } from 'vitest';
+import { fakeDevices, launch, type Person } from './browser';
+import { Server } from './server';
+
+/** The server and the browser of the test file, or of the describe block, that called setUp. */
+export let server: Server;
+export let browser: Browser;
+
+/** Starts one server with the flags and one browser with the devices for a test file or a describe block. */
+export function setUp({ flags = [], media = fakeDevices }: { flags?: string[]; media?: string[] } = {}): void {
+  beforeAll(async () => {
+    server = await Server.start(...flags);
+    browser = await launch(media);
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    await server?.close();
+  });
+}
+
+/** Ends a test: checks that no page called another host or logged anything except the allowed messages, and closes the browsers of all people. */
+export async function closeAll(people: Person[], ...allowed: RegExp[]): Promise<void> {
+  for (const person of people) {
+    person.assertNoComplaints(server.url, allowed);
+    await person.close();
+  }
+}
