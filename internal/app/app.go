@@ -59,7 +59,7 @@ type App struct {
 	supervisor *supervise.Service // nil without a supervisor
 	dbClaim    *db.InstanceLock   // nil without PostgreSQL
 	redis      *cluster.Redis     // nil on one machine
-	db         *store.Store
+	db         *store.DB
 	engine     *media.Engine
 	projects   *project.Service
 	keys       *key.Service
@@ -205,7 +205,7 @@ func (a *App) wire(ctx context.Context) error {
 
 // OpenStore opens the database of a configuration and unlocks its secrets. It
 // creates a master key only for a database that has no sealed secrets yet.
-func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
+func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.Store, error) {
 	return db, nil
 }
 
-func unlockSecrets(ctx context.Context, db *store.Store, cfg config.Config) error {
+func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
 	fresh, err := db.Fresh(ctx)
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (a *App) claimDatabase(ctx context.Context) (err error) {
 		a.log.Error("database instance lock lost, will retry", "error", err)
 	})
 	switch {
-	case !errors.Is(err, db.ErrDatabaseInUse):
+	case !errors.Is(err, db.ErrInUse):
 		return err
 	case a.redis != nil:
 		return fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w without --redis-url; "+

@@ -12,6 +12,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
 
@@ -143,7 +144,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		}
 	}
 	assertRemoved()
-	attendance, err := s.app.db.Attendance(ctx, id)
+	attendance, err := storetest.Attendance(ctx, s.app.db, id)
 	if err != nil || len(attendance) != 2 || !slices.ContainsFunc(attendance,
 		func(a room.Attendance) bool { return a.SeatID == guest.Identity && a.Reason == room.LeftRemoved }) {
 		t.Errorf("got attendance %+v, %v, want two rows and one with a removal", attendance, err)

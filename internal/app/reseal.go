@@ -41,7 +41,7 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	defer lock.release()
 	if cfg.DatabaseURL != "" {
 		claim, err := db.AcquireInstanceLock(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
-		if errors.Is(err, db.ErrDatabaseInUse) {
+		if errors.Is(err, db.ErrInUse) {
 			return ResealResult{}, fmt.Errorf("--database-url: %w: stop it first", err)
 		}
 		if err != nil {
@@ -75,7 +75,7 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 
 // finishReseal completes a reseal that was interrupted between the commit and the
 // rename of the key file. It returns wrongKey if there was none.
-func finishReseal(ctx context.Context, db *store.Store, cfg config.Config, wrongKey error) error {
+func finishReseal(ctx context.Context, db *store.DB, cfg config.Config, wrongKey error) error {
 	file := cfg.KeyFile() + nextKeySuffix
 	next, err := seal.LoadKeyFile(file)
 	if err != nil || db.Unlock(ctx, seal.NewBox(next)) != nil {

@@ -105,3 +105,10 @@ func killUnderLoad(t *testing.T, p storetest.Database, project string, after int
 	}
 	return acknowledged
 }
+
+func TestMain(m *testing.M) {
+	if url, dir, project, ok := crashArguments(); ok {
+		writeUntilKilled(url, dir, project)
+	}
+	os.Exit(m.Run())
+}

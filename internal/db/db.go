@@ -1,17 +1,17 @@
-// Package db is the database engine: connections, migrations, shared
-// transactions, and statements built from tables of columns. It runs the same
-// queries on SQLite and PostgreSQL and knows no table of Parley.
+// Package db is the database engine: it opens SQLite or PostgreSQL, migrates the
+// schema, shares transactions between concurrent callers and runs statements. It
+// knows no table of Parley; package store contains the queries.
 package db
 
 import (
 	"context"
 	"io/fs"
-	"path/filepath"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
-// DB is the database. All methods are safe for concurrent use. Methods that
+// DB is an open database. All methods are safe for concurrent use. Methods that
 // write must run inside Write, which passes the transaction in the context.
 // Methods that only read use the transaction of the context if it has one.
 type DB struct {
@@ -39,6 +39,11 @@ type engine interface {
 	close()
 }
 
+// querier runs a query and calls row for each row of the result.
+type querier interface {
+	query(ctx context.Context, q string, args []any, row func(Row) error) error
+}
+
 // writeOptions controls how an engine is written to.
 type writeOptions struct {
 	writers  int // concurrent transactions
@@ -49,24 +54,31 @@ type writeOptions struct {
 	enforceTimeout bool
 }
 
-// Open opens the database and migrates it to the newest schema of migrations. url
-// is postgres://… or, for SQLite in dataDir, empty. Open fails if a newer version
-// of Parley has migrated the database.
-//
-// migrations contains files that goose reads, such as 00001_rooms.sql. If the
-// engines differ, a version has two files, such as 00008_events.sqlite.sql and
-// 00008_events.postgres.sql.
-func Open(ctx context.Context, url, dataDir string, migrations fs.FS) (*DB, error) {
-	var e engine
-	var err error
-	if url == "" {
-		e, err = openSQLite(filepath.Join(dataDir, "parley.db"))
-	} else {
-		e, err = openPostgres(ctx, url)
-	}
+// OpenSQLite opens the SQLite database in a file, which it creates if necessary,
+// and migrates it to the newest schema. migrations is a directory of SQL files
+// in the format of goose. If the engines need different files for a version,
+// the names end in .sqlite.sql and .postgres.sql. OpenSQLite fails if the schema
+// of the database is newer than migrations.
+func OpenSQLite(ctx context.Context, file string, migrations fs.FS) (*DB, error) {
+	e, err := openSQLite(file)
 	if err != nil {
 		return nil, err
 	}
+	return migrated(ctx, e, migrations)
+}
+
+// OpenPostgres is OpenSQLite for the PostgreSQL database at url. The error does
+// not contain the password of url.
+func OpenPostgres(ctx context.Context, url string, migrations fs.FS) (*DB, error) {
+	e, err := openPostgres(ctx, url)
+	if err != nil {
+		return nil, err
+	}
+	return migrated(ctx, e, migrations)
+}
+
+// migrated migrates an engine and returns its DB.
+func migrated(ctx context.Context, e engine, migrations fs.FS) (*DB, error) {
 	if err := e.migrate(ctx, migrations); err != nil {
 		e.close()
 		return nil, err
@@ -95,6 +107,16 @@ func newDB(e engine) *DB {
 	return db
 }
 
+// Ping reads and writes the database and returns an error if it cannot. It changes
+// nothing.
+func (db *DB) Ping(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	return db.Write(ctx, func(ctx context.Context) error {
+		return db.Exec(ctx, `UPDATE goose_db_version SET version_id = version_id WHERE version_id = -1`)
+	})
+}
+
 // Close finishes the accepted writes and closes the database. It returns nil,
 // also when it is called again.
 func (db *DB) Close() error {
@@ -104,4 +126,166 @@ func (db *DB) Close() error {
 		db.engine.close()
 	})
 	return nil
+}
+
+// Write runs work in a transaction and returns after its commit, or returns an
+// error after its rollback. Callers that wait at the same time share one
+// transaction (group commit). If the work of one caller fails or panics, only
+// its own changes are rolled back, if necessary to a savepoint. Inside another
+// Write, work joins the current transaction.
+//
+// work may run more than once, because the database may abort a transaction, so
+// it must assign its results on every run. It must return the error of a
+// statement that failed. It must do nothing but database work, because other
+// callers wait for it. If the database disappears during the commit, the
+// outcome is unknown and the error is Unavailable.
+func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) error {
+	if _, ok := txFrom(ctx); ok {
+		return work(ctx)
+	}
+	j := newJob(ctx, work, db.engine.writeOptions().enforceTimeout)
+	timer := time.NewTimer(writeTimeoutFrom(ctx) - commitHeadroom)
+	defer timer.Stop()
+	select {
+	case <-db.stop:
+		return unavailable(errClosed)
+	default:
+	}
+	select {
+	case db.queue <- j:
+		db.signalArrival()
+		return j.wait(timer, db.drained)
+	case <-ctx.Done():
+		return unavailable(ctx.Err())
+	case <-timer.C:
+		return unavailable(errNoFreeWriter)
+	case <-db.stop:
+		return unavailable(errClosed)
+	}
+}
+
+type writeTimeoutKey struct{}
+
+// WithWriteTimeout returns a context whose writes may take d instead of 900 ms,
+// both to wait for a database that does not respond and to do their work.
+func WithWriteTimeout(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, writeTimeoutKey{}, d)
+}
+
+func writeTimeoutFrom(ctx context.Context) time.Duration {
+	if d, ok := ctx.Value(writeTimeoutKey{}).(time.Duration); ok {
+		return d
+	}
+	return writeTimeout
+}
+
+type txKey struct{}
+
+// tx is the transaction in a context.
+type tx struct {
+	conn
+	failed bool // a statement failed, after which PostgreSQL accepts no other
+}
+
+func txFrom(ctx context.Context) (*tx, bool) {
+	t, ok := ctx.Value(txKey{}).(*tx)
+	return t, ok
+}
+
+// Row is a row of a result.
+type Row interface {
+	// Scan copies the columns of the row into dest, which are pointers or
+	// values of ScanTime, ScanDuration, ScanString and ScanParsed.
+	Scan(dest ...any) error
+}
+
+// Exec runs a statement in the transaction of ctx. It returns an error if there
+// is none, and Unavailable if the database cannot be reached, as all methods
+// that run statements do.
+func (db *DB) Exec(ctx context.Context, q string, args ...any) error {
+	return db.ExecOne(ctx, nil, q, args...)
+}
+
+// ExecOne is Exec for a statement that must change a row. It returns missing if
+// the statement changes none. PostgreSQL may queue the statement, so that the
+// result is nil at first. If the statement fails later, Write runs the work again
+// and ExecOne returns the error.
+func (db *DB) ExecOne(ctx context.Context, missing error, q string, args ...any) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	err := t.exec(ctx, missing, q, args)
+	if err != nil && err != missing {
+		t.failed = true
+	}
+	return translate(err)
+}
+
+// ExecReturning runs a statement with RETURNING in the transaction of ctx and
+// calls row for each row that it returns.
+func (db *DB) ExecReturning(ctx context.Context, q string, args []any, row func(Row) error) error {
+	if _, ok := txFrom(ctx); !ok {
+		return errNoTx
+	}
+	return db.Query(ctx, q, args, row)
+}
+
+// Insert adds a row in the transaction of ctx. Rows for the same table may be
+// merged into one statement.
+func (db *DB) Insert(ctx context.Context, into *InsertStmt, row ...any) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return errNoTx
+	}
+	err := t.insert(ctx, into, row)
+	t.failed = t.failed || err != nil
+	return translate(err)
+}
+
+// Query calls row for each row of the result. It runs in the transaction of ctx
+// if there is one.
+func (db *DB) Query(ctx context.Context, q string, args []any, row func(Row) error) error {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return translate(db.engine.query(ctx, q, args, row))
+	}
+	err := t.query(ctx, q, args, row)
+	if err != nil {
+		t.failed = true
+	}
+	return translate(err)
+}
+
+// QueryRow scans a single row into dest. It returns missing if there is no row.
+func (db *DB) QueryRow(ctx context.Context, missing error, q string, args []any, dest ...any) error {
+	none := true
+	err := db.Query(ctx, q, args, func(row Row) error {
+		none = false
+		return row.Scan(dest...)
+	})
+	if err == nil && none {
+		return missing
+	}
+	return err
+}
+
+// ForUpdate returns the clause that makes a SELECT lock its rows until the
+// transaction of ctx ends.
+func (db *DB) ForUpdate(ctx context.Context) (clause string, err error) {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return "", errNoTx
+	}
+	return t.forUpdate(), nil
+}
+
+// ForUpdateSkipLocked is ForUpdate for a SELECT that skips the rows that another
+// transaction has locked.
+func (db *DB) ForUpdateSkipLocked(ctx context.Context) (clause string, err error) {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return "", errNoTx
+	}
+	return t.forUpdateSkipLocked(), nil
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"modernc.org/sqlite"
@@ -15,6 +16,12 @@ import (
 
 	"parley/internal/fault"
 )
+
+// unavailable returns the error for a database that cannot be reached.
+func unavailable(cause error) error {
+	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
+		Message: "the database does not answer, try again in a moment", RetryAfter: time.Second, Err: cause}
+}
 
 // translate turns the error of a driver that cannot reach its database into
 // Unavailable. It returns any other error as it is, which makes it an internal
@@ -79,8 +86,9 @@ func isLockConflict(err error) bool {
 	return errors.As(err, &pg) && (pg.Code == "40001" || pg.Code == "40P01" || pg.Code == "55P03")
 }
 
-// IsUniqueViolation reports whether err is a violation of the unique index with
-// this name. columns is how SQLite names it: "table.column, table.column".
+// IsUniqueViolation reports whether err is a violation of the named unique index.
+// columns names its columns as SQLite does in its errors, because these lack the
+// name of the index: "table.a, table.b".
 func IsUniqueViolation(err error, index, columns string) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
@@ -89,4 +97,47 @@ func IsUniqueViolation(err error, index, columns string) bool {
 	var lite *sqlite.Error
 	return errors.As(err, &lite) && lite.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE &&
 		strings.Contains(err.Error(), columns)
+}
+
+// writeFailureTTL is the time for which RecentWriteError reports a failure. It is
+// three times the heartbeat interval of a node, which writes too, so that a disk
+// that stays full is not reported as healthy in between.
+const writeFailureTTL = 15 * time.Second
+
+// writeFailure is a write that failed although the database responds.
+type writeFailure struct {
+	err error
+	at  time.Time
+}
+
+// RecentWriteError returns the error of a write that failed in the last 15
+// seconds although the database responds: a full disk, an I/O error, or a file
+// system or server that is read-only. It runs no query.
+func (db *DB) RecentWriteError() error {
+	if f := db.lastWriteFailure.Load(); f != nil && time.Since(f.at) < writeFailureTTL {
+		return f.err
+	}
+	return nil
+}
+
+// recordWriteFailure stores the error of a write for RecentWriteError.
+func (db *DB) recordWriteFailure(err error) {
+	if err != nil && blocksWrites(err) {
+		db.lastWriteFailure.Store(&writeFailure{err: err, at: time.Now()})
+	}
+}
+
+// blocksWrites reports whether other writes will fail with the same error while
+// reads succeed.
+func blocksWrites(err error) bool {
+	if lite, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch lite.Code() & 0xff {
+		case sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY:
+			return true
+		}
+		return false
+	}
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	// Disk full, I/O error, read-only transaction (Appendix A).
+	return ok && (pg.Code == "53100" || pg.Code == "58030" || pg.Code == "25006")
 }

@@ -2,6 +2,7 @@ package db_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"runtime"
 	"sync"
@@ -14,7 +15,7 @@ import (
 // fixture is a database with a project, for tests of group commit.
 type fixture struct {
 	storetest.Database
-	db      *store.Store
+	db      *store.DB
 	project string
 }
 
@@ -79,6 +80,11 @@ func (f fixture) awaitQueued(n int) {
 	}
 }
 
+// queryRow scans the row of a query into dest.
+func (f fixture) queryRow(ctx context.Context, q string, dest ...any) error {
+	return f.db.QueryRow(ctx, errNoRow, q, nil, dest...)
+}
+
 func (f fixture) checkRooms(t *testing.T, want bool, ids ...string) {
 	t.Helper()
 	raw := f.Raw(t)
@@ -100,6 +106,7 @@ func newRoomIDs(n int) []string {
 var (
 	errPanicked = errors.New("panicked")
 	errExited   = errors.New("exited")
+	errNoRow    = errors.New("no row")
 )
 
 // recoverError runs f on its own goroutine and returns its error, errPanicked or
@@ -124,4 +131,23 @@ func canceledContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// insertRoomWork returns work for Write that inserts a room.
+func insertRoomWork(db *store.DB, projectID, id string) func(ctx context.Context) error {
+	return func(ctx context.Context) error {
+		r := storetest.Room(projectID)
+		r.ID = id
+		return db.InsertRoom(ctx, r)
+	}
+}
+
+// roomExists reports whether there is a room with that id.
+func roomExists(t testing.TB, db *sql.DB, id string) bool {
+	t.Helper()
+	var n int
+	if err := db.QueryRow(`SELECT count(*) FROM rooms WHERE id = $1`, id).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n == 1
 }

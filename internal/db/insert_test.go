@@ -13,16 +13,6 @@ import (
 	"parley/internal/store/storetest"
 )
 
-func newRoomEvent(r *room.Room, sequence int) event.Event {
-	return event.Event{
-		ID: storetest.NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID,
-		Sequence: int64(sequence), At: r.CreatedAt,
-		Data: event.Data{
-			RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence),
-		},
-	}
-}
-
 // The rows of callers that share a transaction are inserted by one statement for
 // each table.
 func TestInsert_MergesRowsOfOneTable(t *testing.T) {
@@ -36,7 +26,7 @@ func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 				if err := g.db.InsertRoom(ctx, r); err != nil {
 					return err
 				}
-				return g.db.AppendEvents(ctx, []event.Event{newRoomEvent(r, 1), newRoomEvent(r, 2)})
+				return g.db.AppendEvents(ctx, []event.Event{storetest.Event(r, 1), storetest.Event(r, 2)})
 			})
 			if err != nil {
 				t.Error(err)
@@ -46,7 +36,7 @@ func TestInsert_MergesRowsOfOneTable(t *testing.T) {
 	g.runInOneTransaction(t, callers...)
 	for table, want := range map[string]int{"rooms": len(callers), "events": 2 * len(callers)} {
 		var rows, transactions, statements int
-		err := g.db.Scan(context.Background(), `SELECT count(*), count(DISTINCT xmin::text),
+		err := g.queryRow(context.Background(), `SELECT count(*), count(DISTINCT xmin::text),
 			count(DISTINCT (xmin::text, cmin::text)) FROM `+table, &rows, &transactions, &statements)
 		if err != nil || rows != want || transactions > g.db.Writers() || statements != transactions {
 			t.Errorf("%s: got %d rows, %d transactions, %d statements, %v, want %d rows and one statement for each transaction",
@@ -75,7 +65,7 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 			if i%2 == 0 {
 				r.ClientRoomID, r.OpenedAt, r.StartAt = fmt.Sprint("client ", i), time.Time{}, r.CreatedAt.Add(n*time.Minute)
 			}
-			own, ofKnown := newRoomEvent(r, 1), newRoomEvent(known, i+1)
+			own, ofKnown := storetest.Event(r, 1), storetest.Event(known, i+1)
 			rooms, events, eventsOfKnown = append(rooms, r), append(events, own), append(eventsOfKnown, ofKnown)
 			steps := []func(ctx context.Context) error{
 				func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) },
@@ -114,11 +104,11 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 			if got, err := g.db.Room(ctx, r.ID); err != nil || !reflect.DeepEqual(got, r) {
 				t.Errorf("room %d: got %+v, %v, want %+v", i, got, err, r)
 			}
-			if got, err := g.db.Events(ctx, r.ID, 0); err != nil || !reflect.DeepEqual(got, events[i:i+1]) {
+			if got, err := storetest.Events(ctx, g.db, r.ID); err != nil || !reflect.DeepEqual(got, events[i:i+1]) {
 				t.Errorf("events of room %d: got %+v, %v, want %+v", i, got, err, events[i:i+1])
 			}
 		}
-		if got, err := g.db.Events(ctx, known.ID, 0); err != nil || !reflect.DeepEqual(got, eventsOfKnown) {
+		if got, err := storetest.Events(ctx, g.db, known.ID); err != nil || !reflect.DeepEqual(got, eventsOfKnown) {
 			t.Errorf("events of the known room: got %+v, %v, want %+v", got, err, eventsOfKnown)
 		}
 	})

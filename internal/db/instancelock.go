@@ -24,9 +24,9 @@ const (
 	lockPingInterval = time.Second
 )
 
-// ErrDatabaseInUse is the error of AcquireInstanceLock if the lock of another
+// ErrInUse is the error of AcquireInstanceLock if the lock of another
 // process conflicts with the requested one.
-var ErrDatabaseInUse = errors.New("another Parley is running on this database")
+var ErrInUse = errors.New("another Parley is running on this database")
 
 // InstanceLock is a PostgreSQL advisory lock that prevents other processes from
 // using the database: all others if it is exclusive, or those that want it
@@ -42,7 +42,7 @@ type InstanceLock struct {
 	stoppingOnce sync.Once
 }
 
-// AcquireInstanceLock locks the database at url or returns ErrDatabaseInUse. The
+// AcquireInstanceLock locks the database at url or returns ErrInUse. The
 // lock has its own connection. If that connection is lost, the lock is acquired
 // again in the background. Each time this starts to fail, lost is called with
 // the error; the process keeps running.
@@ -51,7 +51,7 @@ func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	config.ConnectTimeout = WriteTimeout
+	config.ConnectTimeout = writeTimeout
 	// A machine that has lost its network must not hold the lock for hours.
 	for name, value := range map[string]string{
 		"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "2", "tcp_keepalives_count": "3",
@@ -73,7 +73,7 @@ func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func
 		if errors.Is(err, errOtherStopping) {
 			timeout = stoppingTimeout
 		}
-		if err == nil || !errors.Is(err, ErrDatabaseInUse) || time.Since(began) > timeout {
+		if err == nil || !errors.Is(err, ErrInUse) || time.Since(began) > timeout {
 			break
 		}
 		if sleep(ctx, retryBackoff) != nil {
@@ -115,18 +115,18 @@ func (c *InstanceLock) acquire(ctx context.Context) (*pgx.Conn, error) {
 	return conn, nil
 }
 
-// errOtherStopping is ErrDatabaseInUse if the other process is stopping.
-var errOtherStopping = fmt.Errorf("%w", ErrDatabaseInUse)
+// errOtherStopping is ErrInUse if the other process is stopping.
+var errOtherStopping = fmt.Errorf("%w", ErrInUse)
 
 // conflictError returns errOtherStopping if the process that holds the lock is
-// stopping, else ErrDatabaseInUse.
+// stopping, else ErrInUse.
 func conflictError(ctx context.Context, conn *pgx.Conn) error {
 	running := false
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", int64(stoppingLockID)).Scan(&running); err != nil {
 		return err
 	}
 	if running { // the caller closes the connection, which releases this lock
-		return ErrDatabaseInUse
+		return ErrInUse
 	}
 	return errOtherStopping
 }
@@ -137,7 +137,7 @@ func (c *InstanceLock) acquireStoppingLock(ctx context.Context, conn *pgx.Conn) 
 	if conn == nil {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, WriteTimeout)
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	// conflictError in another process may hold the lock for a moment. A failure
 	// is ignored, because it only makes other processes wait for less time.
@@ -162,7 +162,7 @@ func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(e
 		case <-time.After(lockPingInterval):
 		}
 		var err error
-		attempt, cancel := context.WithTimeout(ctx, WriteTimeout)
+		attempt, cancel := context.WithTimeout(ctx, writeTimeout)
 		if conn != nil {
 			if conn.Ping(attempt) != nil {
 				closePgx(conn)
@@ -181,7 +181,7 @@ func (c *InstanceLock) maintain(ctx context.Context, conn *pgx.Conn, lost func(e
 }
 
 func closePgx(conn *pgx.Conn) {
-	ctx, cancel := context.WithTimeout(context.Background(), WriteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	_ = conn.Close(ctx)
 }

@@ -30,8 +30,8 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, shared := range []bool{false, true} {
-		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, db.ErrDatabaseInUse) {
-			t.Errorf("lock (shared: %t) beside an exclusive lock: got %v, want ErrDatabaseInUse", shared, err)
+		if _, err := acquireLock(t, url, shared, lost); !errors.Is(err, db.ErrInUse) {
+			t.Errorf("lock (shared: %t) beside an exclusive lock: got %v, want ErrInUse", shared, err)
 		}
 	}
 	exclusive.Release()
@@ -40,8 +40,8 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 			t.Errorf("shared lock beside a shared lock: %v", err)
 		}
 	}
-	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrDatabaseInUse) {
-		t.Errorf("exclusive lock beside shared locks: got %v, want ErrDatabaseInUse", err)
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrInUse) {
+		t.Errorf("exclusive lock beside shared locks: got %v, want ErrInUse", err)
 	}
 	if _, err := acquireLock(t, storetest.Postgres(t), false, lost); err != nil {
 		t.Errorf("exclusive lock on another database: %v", err)
@@ -99,8 +99,8 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 	})
 	select {
 	case err := <-lost:
-		if !errors.Is(err, db.ErrDatabaseInUse) {
-			t.Errorf("lost: got %v, want ErrDatabaseInUse", err)
+		if !errors.Is(err, db.ErrInUse) {
+			t.Errorf("lost: got %v, want ErrInUse", err)
 		}
 	case <-time.After(10 * time.Second):
 		t.Fatal("lost was not called within 10 s")
@@ -125,8 +125,8 @@ func TestInstanceLock_WaitsForStopping(t *testing.T) {
 		t.Fatal(err)
 	}
 	began := time.Now()
-	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrDatabaseInUse) {
-		t.Errorf("beside a running process: got %v, want ErrDatabaseInUse", err)
+	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrInUse) {
+		t.Errorf("beside a running process: got %v, want ErrInUse", err)
 	}
 	refusedAfter := time.Since(began)
 	first.MarkStopping()

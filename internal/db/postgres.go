@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
@@ -15,7 +16,7 @@ import (
 )
 
 // lockTimeout is the longest wait for the lock of another transaction. It is much
-// shorter than WriteTimeout, so that a deadlock can be rolled back and retried.
+// shorter than writeTimeout, so that a deadlock can be rolled back and retried.
 const lockTimeout = 200 * time.Millisecond
 
 // pgEngine is a PostgreSQL server, which several nodes may share.
@@ -29,7 +30,7 @@ func openPostgres(ctx context.Context, url string) (*pgEngine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	config.ConnConfig.ConnectTimeout = WriteTimeout
+	config.ConnConfig.ConnectTimeout = writeTimeout
 	config.MaxConns = 16
 	writing := config.ConnConfig.Copy()
 	writing.RuntimeParams["lock_timeout"] = lockTimeout.String()
@@ -66,11 +67,11 @@ func (e *pgEngine) migrate(ctx context.Context, migrations fs.FS) error {
 
 func (e *pgEngine) close() { e.readPool.Close() }
 
-// Query runs outside a transaction. After a restart of the server every
+// query runs outside a transaction. After a restart of the server every
 // connection of the pool is dead, so a query that fails on one is retried once
 // on new connections.
-func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
-	ctx, cancel := context.WithTimeout(ctx, WriteTimeout)
+func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(Row) error) error {
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	began := false
 	read := func() error {
@@ -78,7 +79,7 @@ func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(sca
 		if err != nil {
 			return err
 		}
-		return readRows(rows, func(scan func(...any) error) error { began = true; return row(scan) })
+		return readRows(rows, func(r Row) error { began = true; return row(r) })
 	}
 	err := read()
 	if err != nil && !began && ctx.Err() == nil && isUnavailable(err) {
@@ -88,10 +89,10 @@ func (e *pgEngine) query(ctx context.Context, q string, args []any, row func(sca
 	return err
 }
 
-func readRows(rows pgx.Rows, row func(scan func(...any) error) error) error {
+func readRows(rows pgx.Rows, row func(Row) error) error {
 	defer rows.Close()
 	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
+		if err := row(rows); err != nil {
 			return err
 		}
 	}
@@ -211,8 +212,8 @@ func (c *pgConn) enqueue(ctx context.Context, s statement) error {
 	return c.sendQueue(ctx, nil)
 }
 
-// Query sends the queue together with the query.
-func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+// query sends the queue together with the query.
+func (c *pgConn) query(ctx context.Context, q string, args []any, row func(Row) error) error {
 	if c.abortErr != nil {
 		return c.abortErr
 	}
@@ -224,7 +225,7 @@ func (c *pgConn) query(ctx context.Context, q string, args []any, row func(scan 
 // nil, for each row of the last one. It returns the first error. A failure of a
 // statement before the last loses the transaction, because its caller has
 // already continued.
-func (c *pgConn) sendQueue(ctx context.Context, row func(scan func(...any) error) error) (err error) {
+func (c *pgConn) sendQueue(ctx context.Context, row func(Row) error) (err error) {
 	statements := mergeInserts(c.queue)
 	var batch pgx.Batch
 	for _, s := range statements {
@@ -272,7 +273,59 @@ func (c *pgConn) execSimple(ctx context.Context, q string) error {
 }
 
 func (c *pgConn) close() {
-	ctx, cancel := context.WithTimeout(context.Background(), WriteTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
 	_ = c.Close(ctx)
+}
+
+// mergeInserts merges inserts into the same table into one statement, because a
+// statement costs more than a row. It reorders only inserts that have no other
+// statement between them. The order makes no difference to their callers,
+// because these inserts succeed or fail together.
+func mergeInserts(queue []statement) []statement {
+	merged := make([]statement, 0, len(queue))
+	for len(queue) > 0 {
+		inserts := countLeading(queue, func(s statement) bool { return s.into != nil })
+		if inserts == 0 {
+			merged, queue = append(merged, queue[0]), queue[1:]
+			continue
+		}
+		rows := queue[:inserts]
+		queue = queue[inserts:]
+		slices.SortStableFunc(rows, func(a, b statement) int { return a.into.order - b.into.order })
+		for len(rows) > 0 {
+			same := countLeading(rows, func(s statement) bool { return s.into == rows[0].into })
+			merged, rows = append(merged, bulkInsert(rows[:same])), rows[same:]
+		}
+	}
+	return merged
+}
+
+// countLeading returns the number of statements before the first that does not
+// match.
+func countLeading(queue []statement, match func(statement) bool) int {
+	for i, s := range queue {
+		if !match(s) {
+			return i
+		}
+	}
+	return len(queue)
+}
+
+// bulkInsert returns the statement that inserts all rows, which belong to the
+// same table.
+func bulkInsert(rows []statement) statement {
+	first := rows[0]
+	if len(rows) == 1 {
+		return first
+	}
+	columns := make([]any, len(first.args))
+	for i := range columns {
+		column := make(pgtype.FlatArray[any], len(rows))
+		for j, row := range rows {
+			column[j] = row.args[i]
+		}
+		columns[i] = column
+	}
+	return statement{q: first.into.postgresRows, args: columns}
 }

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -159,7 +160,7 @@ func (c *sqliteConn) insert(ctx context.Context, into *InsertStmt, row []any) er
 	return c.exec(ctx, nil, into.sqliteRow, row)
 }
 
-func (c *sqliteConn) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+func (c *sqliteConn) query(ctx context.Context, q string, args []any, row func(Row) error) error {
 	c.modified = c.modified || !strings.HasPrefix(q, "SELECT")
 	return c.stmtCache.query(ctx, q, args, row)
 }
@@ -176,7 +177,7 @@ func (c *sqliteConn) close() {
 		_ = s.Close()
 	}
 	// The state of the connection is unknown, so the pool must not reuse it.
-	_ = c.conn.Raw(func(any) error { return errBadConn })
+	_ = c.conn.Raw(func(any) error { return driver.ErrBadConn })
 	_ = c.conn.Close()
 }
 
@@ -214,9 +215,9 @@ func (p *stmtCache) prepare(ctx context.Context, q string) (*sql.Stmt, error) {
 	return s, nil
 }
 
-// Query ignores the cancellation of ctx, because the driver would start a
+// query ignores the cancellation of ctx, because the driver would start a
 // goroutine for each statement, which takes longer than the statement.
-func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(scan func(...any) error) error) error {
+func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(Row) error) error {
 	ctx = context.WithoutCancel(ctx)
 	s, err := p.prepare(ctx, q)
 	if err != nil {
@@ -228,7 +229,7 @@ func (p *stmtCache) query(ctx context.Context, q string, args []any, row func(sc
 	}
 	defer func() { _ = rows.Close() }()
 	for rows.Next() {
-		if err := row(rows.Scan); err != nil {
+		if err := row(rows); err != nil {
 			return err
 		}
 	}

@@ -94,7 +94,7 @@ func TestWrite_LocksInAnyOrder(t *testing.T) {
 		wg.Wait()
 		t.Logf("%d writes in %s", writers*rounds, time.Since(began))
 		total := 0
-		err := g.db.Scan(ctx, `SELECT sum(event_sequence) FROM rooms`, &total)
+		err := g.queryRow(ctx, `SELECT sum(event_sequence) FROM rooms`, &total)
 		if want := len(rooms) + writers*rounds; err != nil || total != want {
 			t.Errorf("sum of event_sequence: got %d, %v, want %d", total, err, want)
 		}

@@ -27,11 +27,11 @@ func TestWrite_GroupCommit(t *testing.T) {
 			callers[i] = func() {
 				var seen int
 				err := g.db.Write(context.Background(), func(ctx context.Context) error {
-					if err := g.db.Scan(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
+					if err := g.queryRow(ctx, `SELECT count(*) FROM rooms`, &seen); err != nil {
 						return err
 					}
 					var outside int
-					if err := g.db.Scan(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
+					if err := g.queryRow(context.Background(), `SELECT count(*) FROM rooms`, &outside); err != nil || outside > 0 {
 						t.Errorf("rooms outside the transaction: got %d, %v, want 0", outside, err)
 					}
 					return insertRoomWork(g.db, g.project, id)(ctx)
@@ -77,7 +77,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 		},
 		"constraint after a read": {
 			work: func(ctx context.Context, g fixture) error {
-				if err := g.db.Scan(ctx, `SELECT 1`, new(int)); err != nil {
+				if err := g.queryRow(ctx, `SELECT 1`, new(int)); err != nil {
 					return err
 				}
 				return insertRoomWork(g.db, storetest.NewID(), storetest.NewID())(ctx)
@@ -92,11 +92,11 @@ func TestWrite_FailureIsolated(t *testing.T) {
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement": {
-			work: func(ctx context.Context, g fixture) error { return g.db.Scan(ctx, `SELECT nonsense`) },
+			work: func(ctx context.Context, g fixture) error { return g.queryRow(ctx, `SELECT nonsense`) },
 			want: func(err error) bool { return err != nil },
 		},
 		"bad statement ignored": {
-			work: func(ctx context.Context, g fixture) error { _ = g.db.Scan(ctx, `SELECT nonsense`); return nil },
+			work: func(ctx context.Context, g fixture) error { _ = g.queryRow(ctx, `SELECT nonsense`); return nil },
 			want: func(err error) bool { return err != nil },
 		},
 		"not found": {
@@ -114,7 +114,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 		"lost connection": {
 			work: func(ctx context.Context, g fixture) error {
 				if g.URL != "" {
-					_ = g.db.Scan(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
+					_ = g.queryRow(ctx, `SELECT pg_terminate_backend(pg_backend_pid())`, new(bool))
 				}
 				return errWork
 			},
@@ -131,7 +131,7 @@ func TestWrite_FailureIsolated(t *testing.T) {
 					callers = append(callers, func() {
 						err := g.db.Write(context.Background(), func(ctx context.Context) error {
 							if i%2 == 0 { // half of the callers read first
-								if err := g.db.Scan(ctx, `SELECT 1`, new(int)); err != nil {
+								if err := g.queryRow(ctx, `SELECT 1`, new(int)); err != nil {
 									return err
 								}
 							}
@@ -295,10 +295,10 @@ func TestWrite_FullDisk(t *testing.T) {
 	g := newFixture(t, storetest.Database{Dir: t.TempDir()})
 	limit := func(ctx context.Context) error {
 		var pages int
-		if err := g.db.Scan(ctx, `PRAGMA page_count`, &pages); err != nil {
+		if err := g.queryRow(ctx, `PRAGMA page_count`, &pages); err != nil {
 			return err
 		}
-		return g.db.Scan(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
+		return g.queryRow(ctx, fmt.Sprintf(`PRAGMA max_page_count = %d`, pages+20), &pages)
 	}
 	good, bad := newRoomIDs(6), storetest.NewID()
 	ctx := db.WithWriteTimeout(context.Background(), time.Minute) // this test is not about time

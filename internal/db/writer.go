@@ -2,9 +2,40 @@ package db
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"math/rand/v2"
+	"runtime"
+	"runtime/debug"
 	"slices"
+	"sync/atomic"
 	"time"
+
+	"parley/internal/fault"
+)
+
+const (
+	// writeTimeout is the longest time that a caller waits for a database that
+	// does not respond.
+	writeTimeout = fault.UnavailableAfter
+	// commitHeadroom is the part of it that is reserved for the work and the
+	// commit. A caller that gets no writer before is refused.
+	commitHeadroom = writeTimeout / 3
+)
+
+const (
+	queueLength  = 1024
+	maxAttempts  = 5 // runs of a caller whose work meets lock conflicts
+	retryBackoff = 50 * time.Millisecond
+)
+
+var (
+	errClosed         = errors.New("the database is closed")
+	errNoFreeWriter   = errors.New("no writer became free in time")
+	errCommitTimeout  = errors.New("the commit did not finish in time")
+	errWorkPanicked   = errors.New("the work panicked")
+	errNoTx           = errors.New("db: write outside a transaction: use DB.Write")
+	errFailureIgnored = errors.New("db: the work ignored the error of a statement")
 )
 
 const (
@@ -47,6 +78,150 @@ type conn interface {
 	commit(ctx context.Context) error
 	rollback(ctx context.Context) error
 	close()
+}
+
+// job is the work of one caller. The writer runs it on its own goroutine,
+// because waking the caller costs more than most work does. A panic or
+// runtime.Goexit in the work is raised again on the caller's goroutine.
+type job struct {
+	ctx      context.Context
+	work     func(context.Context) error
+	deadline time.Time // the caller stops waiting; zero for no deadline
+	attempts int
+	err      error  // result that the caller gets after the next commit
+	unwind   func() // panic or Goexit raised by the work, re-raised on the caller's goroutine
+	state    atomic.Int32
+	done     chan error // buffered, so that no writer waits for a caller that has left
+}
+
+func newJob(ctx context.Context, work func(context.Context) error, enforceTimeout bool) *job {
+	j := &job{ctx: ctx, work: work, done: make(chan error, 1)}
+	if enforceTimeout {
+		j.deadline = time.Now().Add(writeTimeoutFrom(ctx))
+	}
+	return j
+}
+
+// States of a job. A caller may abandon a job that is queued or finished.
+const (
+	jobQueued int32 = iota
+	jobRunning
+	jobFinished
+	jobAbandoned
+)
+
+// Panic is the value that Write panics with when the work panicked on the
+// goroutine of a writer.
+type Panic struct {
+	Value any    // value of the original panic
+	Stack []byte // stack of the original panic
+}
+
+// Error returns the original value and stack.
+func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
+
+// Unwrap returns the original value if it is an error.
+func (p *Panic) Unwrap() error {
+	err, _ := p.Value.(error)
+	return err
+}
+
+// wait returns the result of the job, or Unavailable when timer or the
+// deadline of the job expires.
+func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
+	canceled := j.ctx.Done()
+	for {
+		select {
+		case err := <-j.done:
+			if j.unwind != nil {
+				j.unwind()
+			}
+			return err
+		case <-canceled:
+			canceled = nil
+			if j.abandon(jobQueued) {
+				return unavailable(j.ctx.Err())
+			}
+		case <-timer.C:
+			if j.abandon(jobQueued) {
+				return unavailable(errNoFreeWriter)
+			}
+			if j.deadline.IsZero() {
+				continue
+			}
+			if rest := time.Until(j.deadline); rest > 0 {
+				timer.Reset(rest)
+				continue
+			}
+			if j.abandon(jobFinished) {
+				return unavailable(errCommitTimeout)
+			}
+			timer.Reset(retryBackoff) // the work is running, and its context has expired
+		case <-drained: // the job was queued while the last writer stopped
+			drained = nil
+			if j.abandon(jobQueued) {
+				return unavailable(errClosed)
+			}
+		}
+	}
+}
+
+// reject completes a job with an error unless its caller has left.
+func (j *job) reject(err error) {
+	if j.abandon(jobQueued) || j.abandon(jobFinished) {
+		j.complete(err)
+	}
+}
+
+func (j *job) complete(err error) { j.done <- err }
+
+func (j *job) abandon(from int32) bool { return j.state.CompareAndSwap(from, jobAbandoned) }
+
+// markRunning prevents the caller from leaving until the work is done. It
+// returns false if the caller has left.
+func (j *job) markRunning() bool {
+	return j.state.CompareAndSwap(jobQueued, jobRunning) || j.state.CompareAndSwap(jobFinished, jobRunning)
+}
+
+func (j *job) run(ctx context.Context) (err error) {
+	err, j.unwind = errWorkPanicked, nil
+	returned := false
+	defer func() {
+		if returned {
+			return
+		}
+		j.unwind = runtime.Goexit
+		if v := recover(); v != nil {
+			p := &Panic{Value: v, Stack: debug.Stack()}
+			j.unwind = func() { panic(p) }
+		}
+	}()
+	err = j.work(ctx)
+	returned = true
+	return err
+}
+
+// rejectReason returns the error of a job that must not run, or not run again.
+func (j *job) rejectReason() error {
+	switch {
+	case j.ctx.Err() != nil:
+		return unavailable(j.ctx.Err())
+	case !j.deadline.IsZero() && time.Until(j.deadline) < commitHeadroom:
+		return unavailable(errNoFreeWriter)
+	case j.attempts == maxAttempts:
+		return unavailable(j.err)
+	}
+	return nil
+}
+
+// workContext returns the context for the work. It ignores the cancellation of
+// the caller, because the caller shares the transaction with others.
+func (j *job) workContext(t *tx) (context.Context, context.CancelFunc) {
+	ctx := context.WithValue(context.WithoutCancel(j.ctx), txKey{}, t)
+	if j.deadline.IsZero() {
+		return ctx, func() {}
+	}
+	return context.WithDeadline(ctx, j.deadline)
 }
 
 // writer runs one transaction after another on its own connection.
@@ -306,7 +481,7 @@ func (w *writer) closeConn() {
 // context returns the context for the statements of the writer itself.
 func (w *writer) context() (context.Context, context.CancelFunc) {
 	if w.db.engine.writeOptions().enforceTimeout {
-		return context.WithTimeout(context.Background(), WriteTimeout)
+		return context.WithTimeout(context.Background(), writeTimeout)
 	}
 	return context.Background(), func() {}
 }

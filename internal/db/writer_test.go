@@ -228,7 +228,7 @@ func TestWriter_SkipsLateAndCanceled(t *testing.T) {
 		work := func(context.Context) error { t.Error("the work of a late or canceled job ran"); return nil }
 		ctx, cancel := context.WithCancel(context.Background())
 		late := newJob(context.Background(), work, true)
-		time.Sleep(WriteTimeout - commitHeadroom + time.Millisecond)
+		time.Sleep(writeTimeout - commitHeadroom + time.Millisecond)
 		canceled := newJob(ctx, work, false)
 		cancel()
 		c := &fakeConn{fail: failNth(0, "", nil)}

@@ -16,7 +16,7 @@ import (
 
 // countingStore counts the queries of a store.
 type countingStore struct {
-	*store.Store
+	*store.DB
 	mu     sync.Mutex
 	counts map[string]int
 }
@@ -37,38 +37,38 @@ func (c *countingStore) drainCounts() map[string]int {
 
 func (c *countingStore) Project(ctx context.Context, id string) (project.Project, error) {
 	c.count("project")
-	return c.Store.Project(ctx, id)
+	return c.DB.Project(ctx, id)
 }
 
 func (c *countingStore) Organization(ctx context.Context, id string) (project.Organization, error) {
 	c.count("organization")
-	return c.Store.Organization(ctx, id)
+	return c.DB.Organization(ctx, id)
 }
 
 func (c *countingStore) APIKeys(ctx context.Context, id string) ([]key.APIKey, error) {
 	c.count("keys")
-	return c.Store.APIKeys(ctx, id)
+	return c.DB.APIKeys(ctx, id)
 }
 
 func (c *countingStore) ProjectSecrets(ctx context.Context, id string) ([]key.ProjectSecret, error) {
 	c.count("secrets")
-	return c.Store.ProjectSecrets(ctx, id)
+	return c.DB.ProjectSecrets(ctx, id)
 }
 
 func (c *countingStore) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
 	c.count("hash")
-	return c.Store.APIKeyByHash(ctx, hash)
+	return c.DB.APIKeyByHash(ctx, hash)
 }
 
 func (c *countingStore) APIKeyHashes(ctx context.Context, id string, each func(hash, projectID string)) error {
 	c.count("index")
-	return c.Store.APIKeyHashes(ctx, id, each)
+	return c.DB.APIKeyHashes(ctx, id, each)
 }
 
 // newOtherNode returns a node on the same database that does not receive the
 // invalidations of b.
 func newOtherNode(b *fixture) (*key.Service, *countingStore) {
-	db := &countingStore{Store: b.db, counts: map[string]int{}}
+	db := &countingStore{DB: b.db, counts: map[string]int{}}
 	return key.NewService(db, nil, b.clock, newID), db
 }
 

@@ -17,7 +17,7 @@ import (
 // hookedStore is a store with a hook that runs while a keyring is read, before
 // its last query.
 type hookedStore struct {
-	*store.Store
+	*store.DB
 	reads   atomic.Int32
 	reading func()
 }
@@ -27,13 +27,13 @@ func (w *hookedStore) ProjectSecrets(ctx context.Context, projectID string) ([]k
 	if w.reading != nil {
 		w.reading()
 	}
-	return w.Store.ProjectSecrets(ctx, projectID)
+	return w.DB.ProjectSecrets(ctx, projectID)
 }
 
 func newHookedService(t *testing.T) (*hookedStore, *key.Service, *project.Service, string) {
 	t.Helper()
-	db := &hookedStore{Store: storetest.SQLite(t)}
-	p := storetest.Project(t, db.Store)
+	db := &hookedStore{DB: storetest.SQLite(t)}
+	p := storetest.Project(t, db.DB)
 	var keys *key.Service
 	projects := project.NewService(db, time.Now, newID, func(id string) { keys.Invalidate(id) })
 	keys = key.NewService(db, projects, time.Now, newID)

@@ -23,7 +23,7 @@ import (
 // fixture is the service on a real database, with a clock that the test
 // advances.
 type fixture struct {
-	db      *store.Store
+	db      *store.DB
 	keys    *key.Service
 	project string
 
@@ -48,7 +48,7 @@ func newID() string { return uuid.Must(uuid.NewV7()).String() }
 // newSQLiteFixture returns the service on a new SQLite database.
 func newSQLiteFixture(t testing.TB) *fixture { return newFixture(storetest.SQLite(t)) }
 
-func newFixture(db *store.Store, options ...key.Option) *fixture {
+func newFixture(db *store.DB, options ...key.Option) *fixture {
 	b := &fixture{db: db, now: time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)}
 	projects := project.NewService(db, b.clock, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, projects, b.clock, newID, options...)

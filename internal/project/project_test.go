@@ -28,7 +28,7 @@ type fixture struct {
 	changed []string
 }
 
-func newFixture(db *store.Store, options ...project.Option) *fixture {
+func newFixture(db *store.DB, options ...project.Option) *fixture {
 	d := &fixture{now: time.UnixMilli(1_780_000_000_000).UTC()}
 	d.Service = project.NewService(db, func() time.Time { return d.now }, storetest.NewID, func(id string) {
 		d.mu.Lock()

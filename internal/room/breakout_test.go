@@ -8,6 +8,7 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 // seat returns a participant's seat.
@@ -91,7 +92,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
 		t.Errorf("seat = %+v", s)
 	}
-	rows, err := h.db.Attendance(ctx, id)
+	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	if s := h.seat(t, goes); s.State != room.Free {
 		t.Errorf("seat = %+v", s)
 	}
-	rows, err := h.db.Attendance(ctx, id)
+	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
 		t.Errorf("attendance = %+v, error %v", rows, err)
 	}

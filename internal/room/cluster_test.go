@@ -16,7 +16,7 @@ import (
 // cluster simulates two nodes on one database. A session is hosted by the node that
 // opened it first, and every node can call it.
 type cluster struct {
-	db      *store.Store
+	db      *store.DB
 	project project.Project
 	clock   *clock
 	nodes   [2]*room.Service
@@ -43,7 +43,7 @@ type report struct {
 	reason   room.LeaveReason // "" for a join
 }
 
-func newCluster(t testing.TB, db *store.Store) *cluster {
+func newCluster(t testing.TB, db *store.DB) *cluster {
 	t.Helper()
 	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()},
 		sessions: map[string]*hostedSession{}}

@@ -23,7 +23,7 @@ import (
 // test controls.
 type fixture struct {
 	*room.Service
-	db      *store.Store
+	db      *store.DB
 	project project.Project
 	clock   *clock
 	engine  *fakeMedia
@@ -122,7 +122,7 @@ func (h *fixture) room(t testing.TB, id string) *room.Room {
 // eventTypes returns the types of a room's events, in order.
 func (h *fixture) eventTypes(t testing.TB, id string) []event.Type {
 	t.Helper()
-	events, err := h.db.Events(context.Background(), id, 0)
+	events, err := storetest.Events(context.Background(), h.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}

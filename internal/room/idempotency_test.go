@@ -112,7 +112,7 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 	}
 }
 
-func newNodeService(db *store.Store, now func() time.Time) *room.Service {
+func newNodeService(db *store.DB, now func() time.Time) *room.Service {
 	return room.NewService(db, stubMedia{}, func() string { return "https://meet.example.org" }, now, storetest.NewID,
 		discardLogger, room.Options{})
 }

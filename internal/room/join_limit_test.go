@@ -10,6 +10,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/ratelimit"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 var attacker, elsewhere = netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("198.51.100.7")
@@ -153,7 +154,7 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != last[2].SeatID {
 		t.Errorf("removed: %v, want %s, the newest guest", out, last[2].SeatID)
 	}
-	rows, err := h.db.Attendance(t.Context(), id)
+	rows, err := storetest.Attendance(t.Context(), h.db, id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
 		t.Errorf("attendance = %+v, error %v", rows, err)
 	}

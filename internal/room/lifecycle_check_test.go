@@ -11,6 +11,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 func (m *model) read(rt *rapid.T) *room.Room {
@@ -51,7 +52,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	for n, s := range m.seats {
 		browsers[s.identity] = n
 	}
-	rows, err := m.db.Attendance(ctx, m.id)
+	rows, err := storetest.Attendance(ctx, m.db, m.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -65,7 +66,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		times[sid]++
 		got = append(got, modelAttendance{browsers[a.SeatID], named[a.Connection], a.JoinedAt, a.LeftAt, a.Reason})
 	}
-	events, err := m.db.Events(ctx, m.id, 0)
+	events, err := storetest.Events(ctx, m.db, m.id)
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 func (m *meeting) room(rt *rapid.T) *room.Room {
@@ -24,7 +25,7 @@ func (m *meeting) room(rt *rapid.T) *room.Room {
 func (m *meeting) check(rt *rapid.T) {
 	ctx := context.Background()
 	r := m.room(rt)
-	rows, err := m.db.Attendance(ctx, m.id)
+	rows, err := storetest.Attendance(ctx, m.db, m.id)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -106,7 +107,7 @@ var lifePattern = regexp.MustCompile(`^room.opened( room.started)?( room.ended| 
 // checkEvents fails unless the events contain exactly the joins and leaves of the
 // attendance.
 func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance) {
-	events, err := m.db.Events(context.Background(), m.id, 0)
+	events, err := storetest.Events(context.Background(), m.db, m.id)
 	if err != nil || int64(len(events)) != r.EventSequence {
 		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
 	}

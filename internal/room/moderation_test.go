@@ -11,6 +11,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 const notHost = "only a host or co-host may do this"
@@ -98,7 +99,7 @@ func TestRemove(t *testing.T) {
 	if last := kinds[len(kinds)-2:]; !slices.Equal(last, []event.Type{event.ParticipantLeft, event.ParticipantLeft}) {
 		t.Errorf("events end with %v", last)
 	}
-	rows, err := h.db.Attendance(ctx, id)
+	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -295,7 +296,7 @@ func TestSetRole(t *testing.T) {
 		t.Errorf("appointed again chen is %q, %v", a.Seat.Role, err)
 	}
 	// None of this ended or began a connection.
-	if rows, err := h.db.Attendance(ctx, id); err != nil || len(rows) != 3 ||
+	if rows, err := storetest.Attendance(ctx, h.db, id); err != nil || len(rows) != 3 ||
 		slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
 		t.Errorf("attendance = %+v, %v", rows, err)
 	}

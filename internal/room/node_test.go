@@ -44,7 +44,7 @@ func (c *cluster) enter(t testing.TB, node int, id string, v room.JoinRequest, s
 
 func (c *cluster) attendance(t testing.TB, id string) []room.Attendance {
 	t.Helper()
-	rows, err := c.db.Attendance(context.Background(), id)
+	rows, err := storetest.Attendance(context.Background(), c.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	if err != nil || len(present) != 1 || present[0].SeatID != stays.Seat.ID {
 		t.Errorf("current attendance = %+v, error %v", present, err)
 	}
-	events, err := c.db.Events(ctx, id, 0)
+	events, err := storetest.Events(ctx, c.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 	}
 	for _, id := range ids {
 		rows := c.attendance(t, id)
-		events, err := c.db.Events(t.Context(), id, 0)
+		events, err := storetest.Events(t.Context(), c.db, id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer || len(events) != 4 ||
 			events[3].Type != event.ParticipantLeft {
 			t.Errorf("%+v\n%+v %v", rows, events, err)
@@ -286,7 +286,7 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 }
 
 // reopenDB opens a database a second time, like another process.
-func reopenDB(t testing.TB, url string) *store.Store {
+func reopenDB(t testing.TB, url string) *store.DB {
 	t.Helper()
 	return storetest.Open(t, url, "")
 }

@@ -11,6 +11,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 // A refused browser is recorded once a minute, up to the limit of the room.
@@ -27,7 +28,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	}
 	refusals := func() (all []event.JoinRefusal) {
 		t.Helper()
-		events, err := h.db.Events(context.Background(), id, 0)
+		events, err := storetest.Events(context.Background(), h.db, id)
 		if err != nil {
 			t.Fatal(err)
 		}

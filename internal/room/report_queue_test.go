@@ -15,7 +15,7 @@ import (
 
 // stallingStore is a database whose writes fail for a while.
 type stallingStore struct {
-	*store.Store
+	*store.DB
 	active *atomic.Bool
 }
 
@@ -23,7 +23,7 @@ func (s stallingStore) Write(ctx context.Context, work func(context.Context) err
 	if s.active.Load() {
 		return fault.New(fault.Unavailable, "unavailable", "the disk is slow")
 	}
-	return s.Store.Write(ctx, work)
+	return s.DB.Write(ctx, work)
 }
 
 // Reports that arrive while the database is unavailable are stored afterwards, with
@@ -72,7 +72,7 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 			"PA_2": {2 * time.Second, 5 * time.Second, room.LeftByChoice},
 			"PA_3": {-time.Second, 5 * time.Second, room.LeftRemoved},
 		}
-		rows, err := db.Attendance(ctx, id)
+		rows, err := storetest.Attendance(ctx, db, id)
 		if err != nil || len(rows) != len(want) {
 			t.Errorf("%d rows, %v", len(rows), err)
 		}

@@ -119,7 +119,7 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
 			t.Errorf("room = %+v", r)
 		}
-		rows, err := h.db.Attendance(t.Context(), id)
+		rows, err := storetest.Attendance(t.Context(), h.db, id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
 			t.Errorf("attendance = %+v, error %v", rows, err)
 		}
@@ -199,7 +199,7 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 
 // brokenRoomStore is a store in which one room cannot be locked.
 type brokenRoomStore struct {
-	*store.Store
+	*store.DB
 	id string
 }
 
@@ -207,7 +207,7 @@ func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, e
 	if id == f.id {
 		return nil, errors.New("this room is broken")
 	}
-	return f.Store.LockRoom(ctx, id)
+	return f.DB.LockRoom(ctx, id)
 }
 
 // A room that cannot be updated does not prevent the update of other due rooms.
@@ -253,7 +253,7 @@ func TestRecover(t *testing.T) {
 	if !h.engine.isOpen(a.SessionID) {
 		t.Error("the session is not live again")
 	}
-	rows, err := h.db.Attendance(ctx, id)
+	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive ||
 		rows[1].Reason != room.LeftServer {
 		t.Errorf("attendance = %+v, error %v", rows, err)
@@ -284,7 +284,7 @@ func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
 		t.Errorf("removed: %v", out)
 	}
-	if rows, err := h.db.Attendance(t.Context(), id); err != nil || len(rows) != 1 {
+	if rows, err := storetest.Attendance(t.Context(), h.db, id); err != nil || len(rows) != 1 {
 		t.Errorf("attendance = %+v, error %v", rows, err)
 	}
 }

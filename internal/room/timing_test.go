@@ -10,6 +10,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 // These tests check the transitions caused by time alone, to the second. Those of
@@ -241,7 +242,7 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 					event.ParticipantLeft, event.RoomEnded}
 			}
 			assertStateAfter(t, h, id, 300*time.Second, want)
-			rows, err := h.db.Attendance(t.Context(), id)
+			rows, err := storetest.Attendance(t.Context(), h.db, id)
 			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || h.engine.isOpen(a.SessionID) {
 				t.Errorf("%s: %+v %v", name, rows, err)
 			}
@@ -274,7 +275,7 @@ func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 			t.Errorf("room = %+v", r)
 		}
 		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
-		rows, err := h.db.Attendance(ctx, id)
+		rows, err := storetest.Attendance(ctx, h.db, id)
 		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved ||
 			rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
 			t.Errorf("attendance = %+v, error %v", rows, err)

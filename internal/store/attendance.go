@@ -8,52 +8,42 @@ import (
 	"parley/internal/room"
 )
 
-var attendanceTable = db.NewTable("attendance",
-	db.Text("id", func(a *room.Attendance) *string { return &a.ID }),
-	db.Text("room_id", func(a *room.Attendance) *string { return &a.RoomID }),
-	db.Number("session", func(a *room.Attendance) *int { return &a.Session }),
-	db.Text("seat_id", func(a *room.Attendance) *string { return &a.SeatID }),
-	db.Text("connection", func(a *room.Attendance) *string { return &a.Connection }),
-	db.Boolean("hidden", func(a *room.Attendance) *bool { return &a.Hidden }),
-	db.Text("node", func(a *room.Attendance) *string { return &a.Node }),
-	db.Timestamp("joined_at", func(a *room.Attendance) *time.Time { return &a.JoinedAt }),
-	db.Timestamp("left_at", func(a *room.Attendance) *time.Time { return &a.LeftAt }),
-	db.Text("reason", func(a *room.Attendance) *room.LeaveReason { return &a.Reason }),
+var attendanceTable = newTable("attendance",
+	text("id", func(a *room.Attendance) *string { return &a.ID }),
+	text("room_id", func(a *room.Attendance) *string { return &a.RoomID }),
+	number("session", func(a *room.Attendance) *int { return &a.Session }),
+	text("seat_id", func(a *room.Attendance) *string { return &a.SeatID }),
+	text("connection", func(a *room.Attendance) *string { return &a.Connection }),
+	boolean("hidden", func(a *room.Attendance) *bool { return &a.Hidden }),
+	text("node", func(a *room.Attendance) *string { return &a.Node }),
+	timestamp("joined_at", func(a *room.Attendance) *time.Time { return &a.JoinedAt }),
+	timestamp("left_at", func(a *room.Attendance) *time.Time { return &a.LeftAt }),
+	text("reason", func(a *room.Attendance) *room.LeaveReason { return &a.Reason }),
 )
 
 var (
-	selectCurrentAttendance = attendanceTable.SelectFrom +
+	selectCurrentAttendance = attendanceTable.selectFrom +
 		"WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id"
-	selectAttendance = attendanceTable.SelectFrom + "WHERE room_id = $1 ORDER BY joined_at, id"
-	insertAttendance = attendanceTable.InsertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
+	insertAttendance = attendanceTable.insertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
 )
 
-func (s *Store) InsertAttendance(ctx context.Context, a room.Attendance) (bool, error) {
-	if err := db.RequireTx(ctx); err != nil {
-		return false, err
-	}
+func (s *DB) InsertAttendance(ctx context.Context, a room.Attendance) (bool, error) {
 	fresh := false
-	err := s.Query(ctx, insertAttendance, attendanceTable.Values(&a),
-		func(func(...any) error) error { fresh = true; return nil })
+	err := s.ExecReturning(ctx, insertAttendance, attendanceTable.values(&a),
+		func(db.Row) error { fresh = true; return nil })
 	return fresh, err
 }
 
-func (s *Store) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.QueryAll(ctx, s.DB, attendanceTable, selectCurrentAttendance, roomID)
-}
-
-// Attendance returns all connections in a room, past and current, ordered by the
-// time of joining.
-func (s *Store) Attendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
-	return db.QueryAll(ctx, s.DB, attendanceTable, selectAttendance, roomID)
+func (s *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
+	return queryAll(ctx, s, attendanceTable, selectCurrentAttendance, roomID)
 }
 
 // EndAttendance changes nothing if the connection has already ended.
-func (s *Store) EndAttendance(ctx context.Context, id string, at time.Time, reason room.LeaveReason) error {
+func (s *DB) EndAttendance(ctx context.Context, id string, at time.Time, reason room.LeaveReason) error {
 	return s.Exec(ctx, `UPDATE attendance SET left_at = $2, reason = $3 WHERE id = $1 AND left_at IS NULL`,
 		id, db.NullMillis(at), reason)
 }
 
-func (s *Store) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
-	return s.QueryStrings(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, node)
+func (s *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, node)
 }

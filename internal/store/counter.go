@@ -7,14 +7,14 @@ import (
 	"parley/internal/db"
 )
 
-func (s *Store) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
+func (s *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error) {
 	var count counter.Count
 	err := s.Query(ctx, `SELECT n, last_at FROM tallies WHERE subject = $1 AND period = $2`, []any{c.Subject, c.Period},
-		func(scan func(...any) error) error { return scan(&count.N, db.NullTime{Dest: &count.Last}) })
+		func(row db.Row) error { return row.Scan(&count.N, db.ScanTime(&count.Last)) })
 	return count, err
 }
 
-func (s *Store) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
+func (s *DB) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
 	counts := make([]counter.Count, len(counted))
 	err := s.Write(ctx, func(ctx context.Context) error {
 		for i, c := range counted {
@@ -22,7 +22,7 @@ func (s *Store) AddCounts(ctx context.Context, counted []counter.Key, add []coun
 				ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n,
 					last_at = CASE WHEN tallies.last_at > excluded.last_at THEN tallies.last_at ELSE excluded.last_at END
 				RETURNING n, last_at`,
-				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, db.NullTime{Dest: &counts[i].Last})
+				[]any{c.Subject, c.Period, add[i].N, add[i].Last.UnixMilli()}, &counts[i].N, db.ScanTime(&counts[i].Last))
 			if err != nil {
 				return err
 			}

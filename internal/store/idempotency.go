@@ -11,38 +11,35 @@ import (
 
 // InsertIdempotencyRecord waits for the commit of a concurrent insert with the
 // same id, so that only one of them inserts the record.
-func (s *Store) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
+func (s *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
 	text := ""
 	if r.SavedResult != "" {
 		text = s.sealSecret(r.ID+columnIdempotencyRecord, r.SavedResult)
 	}
-	if err := db.RequireTx(ctx); err != nil {
-		return false, err
-	}
 	fresh := false
-	err := s.Query(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
+	err := s.ExecReturning(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text,
 			expires_at = excluded.expires_at
 		WHERE answers.expires_at <= $5 RETURNING id`,
 		[]any{r.ID, r.BodyHash, text, db.NullMillis(r.ExpiresAt), now.UnixMilli()},
-		func(func(...any) error) error { fresh = true; return nil })
+		func(db.Row) error { fresh = true; return nil })
 	return fresh, err
 }
 
 var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found", "there is no such idempotency record")
 
-func (s *Store) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
+func (s *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
 	r := room.IdempotencyRecord{ID: id}
 	var text string
 	err := s.QueryRow(ctx, errIdempotencyRecordNotFound,
 		`SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
-		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, db.NullTime{Dest: &r.ExpiresAt})
+		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, db.ScanTime(&r.ExpiresAt))
 	if err == nil && text != "" {
 		r.SavedResult, err = s.openSecret(id+columnIdempotencyRecord, text)
 	}
 	return r, err
 }
 
-func (s *Store) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
+func (s *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
 	return s.Exec(ctx, `DELETE FROM answers WHERE expires_at <= $1`, now.UnixMilli())
 }

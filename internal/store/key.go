@@ -20,11 +20,11 @@ const (
 	columnIdempotencyRecord = "/answers.sealed_text"
 )
 
-func (s *Store) sealSecret(rowID string, secret seal.Secret) string {
+func (s *DB) sealSecret(rowID string, secret seal.Secret) string {
 	return s.box.Seal(rowID, []byte(secret.Reveal()))
 }
 
-func (s *Store) openSecret(rowID, sealed string) (seal.Secret, error) {
+func (s *DB) openSecret(rowID, sealed string) (seal.Secret, error) {
 	clear, err := s.box.Open(rowID, sealed)
 	if err != nil {
 		return "", fmt.Errorf("open %s: %w", rowID, err)
@@ -39,18 +39,18 @@ type apiKeyRow struct {
 	retiredAt, noticeAt                  time.Time
 }
 
-var apiKeyTable = db.NewTable("api_keys",
-	db.Text("id", func(r *apiKeyRow) *string { return &r.ID }),
-	db.Text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
-	db.Text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
-	db.Text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).NotRead(),
-	db.Text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
-	db.Text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
-	db.Timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
-	db.Timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
-	db.Timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
-	db.Timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).InsertedAs("NULL").NotRead(),
-	db.Timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).InsertedAs("NULL").NotRead(),
+var apiKeyTable = newTable("api_keys",
+	text("id", func(r *apiKeyRow) *string { return &r.ID }),
+	text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
+	text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
+	text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).notRead(),
+	text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
+	text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
+	timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
+	timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
+	timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
+	timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
+	timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
 )
 
 // projectSecretRow is a project secret as it is stored.
@@ -60,62 +60,63 @@ type projectSecretRow struct {
 	retiredAt, noticeAt time.Time
 }
 
-var projectSecretTable = db.NewTable("project_secrets",
-	db.Text("id", func(r *projectSecretRow) *string { return &r.ID }),
-	db.Text("project_id", func(r *projectSecretRow) *string { return &r.ProjectID }),
-	db.Text("slot", func(r *projectSecretRow) *key.Slot { return &r.Slot }),
-	db.Text("sealed_secret", func(r *projectSecretRow) *string { return &r.sealed }),
-	db.Timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
-	db.Timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
-	db.Timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
-	db.Timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).InsertedAs("NULL").NotRead(),
-	db.Timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).InsertedAs("NULL").NotRead(),
+var projectSecretTable = newTable("project_secrets",
+	text("id", func(r *projectSecretRow) *string { return &r.ID }),
+	text("project_id", func(r *projectSecretRow) *string { return &r.ProjectID }),
+	text("slot", func(r *projectSecretRow) *key.Slot { return &r.Slot }),
+	text("sealed_secret", func(r *projectSecretRow) *string { return &r.sealed }),
+	timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
+	timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
+	timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
+	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
+	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
 )
 
 var (
-	selectAPIKeys       = apiKeyTable.SelectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
-	selectAPIKeyByHash  = apiKeyTable.SelectFrom + "WHERE key_hash = $1"
-	insertAPIKey        = apiKeyTable.InsertQuery()
-	updateAPIKey        = apiKeyTable.NewUpdateStmt(rotationColumns...)
-	selectSecrets       = projectSecretTable.SelectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
-	insertProjectSecret = projectSecretTable.InsertQuery()
-	updateProjectSecret = projectSecretTable.NewUpdateStmt(rotationColumns...)
+	selectAPIKeys       = apiKeyTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	selectAPIKeyByHash  = apiKeyTable.selectFrom + "WHERE key_hash = $1"
+	insertAPIKey        = apiKeyTable.insertQuery()
+	updateAPIKey        = apiKeyTable.newUpdateStmt(rotationColumns...)
+	selectSecrets       = projectSecretTable.selectFrom + "WHERE project_id = $1 AND slot <> 'retired' ORDER BY slot"
+	insertProjectSecret = projectSecretTable.insertQuery()
+	updateProjectSecret = projectSecretTable.newUpdateStmt(rotationColumns...)
 )
 
 // rotationColumns are the columns that a rotation changes.
 var rotationColumns = []string{"slot", "retiring_since", "overlap_ends_at", "retired_at", "notice_at"}
 
-func (s *Store) InsertAPIKey(ctx context.Context, k key.APIKey) error {
+func (s *DB) InsertAPIKey(ctx context.Context, k key.APIKey) error {
 	row := apiKeyRow{
 		APIKey: k, hash: seal.Hash(k.Key.Reveal()),
 		sealedKey:           s.sealSecret(k.ID+columnAPIKey, k.Key),
 		sealedGatewaySecret: s.sealSecret(k.ID+columnGatewaySecret, k.GatewaySecret),
 	}
-	return s.Exec(ctx, insertAPIKey, apiKeyTable.Values(&row)...)
+	return s.Exec(ctx, insertAPIKey, apiKeyTable.values(&row)...)
 }
 
-func (s *Store) InsertProjectSecret(ctx context.Context, secret key.ProjectSecret) error {
+func (s *DB) InsertProjectSecret(ctx context.Context, secret key.ProjectSecret) error {
 	row := projectSecretRow{ProjectSecret: secret, sealed: s.sealSecret(secret.ID+columnProjectSecret, secret.Secret)}
-	return s.Exec(ctx, insertProjectSecret, projectSecretTable.Values(&row)...)
+	return s.Exec(ctx, insertProjectSecret, projectSecretTable.values(&row)...)
 }
 
-func (s *Store) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
-	var keys []key.APIKey
-	err := s.Query(ctx, selectAPIKeys, []any{projectID}, func(scan func(...any) error) error {
-		k, err := s.scanAPIKey(scan)
-		keys = append(keys, k)
-		return err
-	})
-	return keys, err
-}
-
-// scanAPIKey scans an API key and opens its secrets.
-func (s *Store) scanAPIKey(scan func(...any) error) (key.APIKey, error) {
-	var row apiKeyRow
-	err := scan(apiKeyTable.Dests(&row)...)
+func (s *DB) APIKeys(ctx context.Context, projectID string) ([]key.APIKey, error) {
+	rows, err := queryAll(ctx, s, apiKeyTable, selectAPIKeys, projectID)
 	if err != nil {
-		return key.APIKey{}, err
+		return nil, err
 	}
+	var keys []key.APIKey
+	for i := range rows {
+		k, err := s.openAPIKey(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		keys = append(keys, k)
+	}
+	return keys, nil
+}
+
+// openAPIKey returns the API key of a row and opens its secrets.
+func (s *DB) openAPIKey(row *apiKeyRow) (_ key.APIKey, err error) {
 	if row.Key, err = s.openSecret(row.ID+columnAPIKey, row.sealedKey); err != nil {
 		return key.APIKey{}, err
 	}
@@ -123,17 +124,33 @@ func (s *Store) scanAPIKey(scan func(...any) error) (key.APIKey, error) {
 	return row.APIKey, err
 }
 
-func (s *Store) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+func (s *DB) ProjectSecrets(ctx context.Context, projectID string) ([]key.ProjectSecret, error) {
+	rows, err := queryAll(ctx, s, projectSecretTable, selectSecrets, projectID)
+	if err != nil {
+		return nil, err
+	}
 	var secrets []key.ProjectSecret
-	err := s.Query(ctx, selectSecrets, []any{projectID}, func(scan func(...any) error) error {
-		var row projectSecretRow
-		err := scan(projectSecretTable.Dests(&row)...)
-		if err != nil {
+	for i := range rows {
+		row := &rows[i]
+		if row.Secret, err = s.openSecret(row.ID+columnProjectSecret, row.sealed); err != nil {
+			return nil, err
+		}
+		secrets = append(secrets, row.ProjectSecret)
+	}
+	return secrets, nil
+}
+
+func (s *DB) APIKeyHashes(ctx context.Context, projectID string, each func(hash, projectID string)) error {
+	q, args := `SELECT key_hash, project_id FROM api_keys`, []any(nil)
+	if projectID != "" {
+		q, args = q+` WHERE project_id = $1`, []any{projectID}
+	}
+	return s.Query(ctx, q, args, func(row db.Row) error {
+		var hash, owner string
+		if err := row.Scan(&hash, &owner); err != nil {
 			return err
 		}
-		row.Secret, err = s.openSecret(row.ID+columnProjectSecret, row.sealed)
-		secrets = append(secrets, row.ProjectSecret)
-		return err
+		each(hash, owner)
+		return nil
 	})
-	return secrets, err
 }

@@ -12,7 +12,7 @@ const metadataMediaSecret = "media_signing_secret"
 
 // Fresh reports whether the database contains no sealed value yet, so that it
 // accepts any master key.
-func (s *Store) Fresh(ctx context.Context) (bool, error) {
+func (s *DB) Fresh(ctx context.Context) (bool, error) {
 	_, err := s.metadata(ctx, metadataMediaSecret)
 	if errors.Is(err, errMetadataNotFound) {
 		return true, nil
@@ -23,7 +23,7 @@ func (s *Store) Fresh(ctx context.Context) (bool, error) {
 // Unlock sets the box that seals and opens secrets. It returns the error of
 // seal.Box.Open if the secrets were sealed with another master key. It must be
 // called once, before the first use of a secret.
-func (s *Store) Unlock(ctx context.Context, box *seal.Box) error {
+func (s *DB) Unlock(ctx context.Context, box *seal.Box) error {
 	s.box = box
 	_, err := s.MediaSecret(ctx)
 	return err
@@ -31,13 +31,13 @@ func (s *Store) Unlock(ctx context.Context, box *seal.Box) error {
 
 var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "there is no such metadata")
 
-func (s *Store) metadata(ctx context.Context, name string) (string, error) {
+func (s *DB) metadata(ctx context.Context, name string) (string, error) {
 	var v string
 	err := s.QueryRow(ctx, errMetadataNotFound, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
 	return v, err
 }
 
-func (s *Store) setMetadata(ctx context.Context, name, value string) error {
+func (s *DB) setMetadata(ctx context.Context, name, value string) error {
 	return s.Exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
@@ -46,7 +46,7 @@ func (s *Store) setMetadata(ctx context.Context, name, value string) error {
 // on the first call and stores it, so that a token remains valid after a
 // restart. The secret is the first sealed value in every database, so opening it
 // also verifies the master key.
-func (s *Store) MediaSecret(ctx context.Context) (seal.Secret, error) {
+func (s *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
 	var secret seal.Secret
 	err := s.Write(ctx, func(ctx context.Context) error {
 		v, err := s.metadata(ctx, metadataMediaSecret)

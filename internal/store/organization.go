@@ -6,14 +6,18 @@ import (
 	"parley/internal/project"
 )
 
-func (s *Store) LockOrganization(ctx context.Context, id string) error {
-	return s.LockRow(ctx, errOrganizationNotFound, "organizations", id)
+func (s *DB) LockOrganization(ctx context.Context, id string) error {
+	return s.lockRow(ctx, errOrganizationNotFound, "organizations", id)
 }
 
-func (s *Store) UpdateOrganization(ctx context.Context, o project.Organization) error {
-	return s.ExecOne(ctx, errOrganizationNotFound, updateOrganization.Query, updateOrganization.Values(&o)...)
+func (s *DB) UpdateOrganization(ctx context.Context, o project.Organization) error {
+	return s.ExecOne(ctx, errOrganizationNotFound, updateOrganization.query, updateOrganization.values(&o)...)
 }
 
-func (s *Store) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
-	return s.QueryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
+func (s *DB) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
+}
+
+func (s *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
+	return queryAll(ctx, s, organizationTable, selectOrganizations)
 }

@@ -6,43 +6,43 @@ import (
 	"fmt"
 	"time"
 
-	"parley/internal/db"
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
 )
 
-var organizationTable = db.NewTable("organizations",
-	db.Text("id", func(o *project.Organization) *string { return &o.ID }),
-	db.Text("name", func(o *project.Organization) *string { return &o.Name }),
-	db.Text("billing", func(o *project.Organization) *project.Billing { return &o.Billing }),
-	db.Timestamp("created_at", func(o *project.Organization) *time.Time { return &o.CreatedAt }),
-	db.Text("plan", func(o *project.Organization) *string { return &o.Plan }),
-	db.Text("currency", func(o *project.Organization) *string { return &o.Currency }),
-	db.Text("unit_price", func(o *project.Organization) *string { return &o.UnitPrice }),
+var organizationTable = newTable("organizations",
+	text("id", func(o *project.Organization) *string { return &o.ID }),
+	text("name", func(o *project.Organization) *string { return &o.Name }),
+	text("billing", func(o *project.Organization) *project.Billing { return &o.Billing }),
+	timestamp("created_at", func(o *project.Organization) *time.Time { return &o.CreatedAt }),
+	text("plan", func(o *project.Organization) *string { return &o.Plan }),
+	text("currency", func(o *project.Organization) *string { return &o.Currency }),
+	text("unit_price", func(o *project.Organization) *string { return &o.UnitPrice }),
 )
 
 var (
-	selectOrganization  = organizationTable.SelectFrom + "WHERE id = $1"
-	selectOrganizations = organizationTable.SelectFrom + "ORDER BY id"
-	insertOrganization  = organizationTable.InsertQuery()
-	updateOrganization  = organizationTable.NewUpdateStmt("name", "plan", "currency", "unit_price")
+	selectOrganization  = organizationTable.selectFrom + "WHERE id = $1"
+	selectOrganizations = organizationTable.selectFrom + "ORDER BY id"
+	insertOrganization  = organizationTable.insertQuery()
+	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price")
 )
 
-func (s *Store) InsertOrganization(ctx context.Context, o project.Organization) error {
-	return s.Exec(ctx, insertOrganization, organizationTable.Values(&o)...)
+func (s *DB) InsertOrganization(ctx context.Context, o project.Organization) error {
+	return s.Exec(ctx, insertOrganization, organizationTable.values(&o)...)
 }
 
 var errOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")
 
-func (s *Store) Organization(ctx context.Context, id string) (project.Organization, error) {
-	o, err := db.QueryOne(ctx, s.DB, organizationTable, errOrganizationNotFound, selectOrganization, id)
+func (s *DB) Organization(ctx context.Context, id string) (project.Organization, error) {
+	o, err := queryOne(ctx, s, organizationTable, errOrganizationNotFound, selectOrganization, id)
 	if err != nil {
 		return project.Organization{}, err
 	}
 	return *o, nil
 }
 
-func (s *Store) CountOrganizations(ctx context.Context) (int, error) {
+func (s *DB) CountOrganizations(ctx context.Context) (int, error) {
 	var n int
 	err := s.QueryRow(ctx, nil, `SELECT count(*) FROM organizations`, nil, &n)
 	return n, err
@@ -54,21 +54,21 @@ type projectRow struct {
 	settings string
 }
 
-var projectTable = db.NewTable("projects",
-	db.Text("id", func(p *projectRow) *string { return &p.ID }),
-	db.Text("organization_id", func(p *projectRow) *string { return &p.OrganizationID }),
-	db.Text("name", func(p *projectRow) *string { return &p.Name }),
-	db.Text("status", func(p *projectRow) *project.Status { return &p.Status }),
-	db.Timestamp("suspended_at", func(p *projectRow) *time.Time { return &p.SuspendedAt }),
-	db.Text("settings", func(p *projectRow) *string { return &p.settings }),
-	db.Timestamp("created_at", func(p *projectRow) *time.Time { return &p.CreatedAt }),
+var projectTable = newTable("projects",
+	text("id", func(p *projectRow) *string { return &p.ID }),
+	text("organization_id", func(p *projectRow) *string { return &p.OrganizationID }),
+	text("name", func(p *projectRow) *string { return &p.Name }),
+	text("status", func(p *projectRow) *project.Status { return &p.Status }),
+	timestamp("suspended_at", func(p *projectRow) *time.Time { return &p.SuspendedAt }),
+	text("settings", func(p *projectRow) *string { return &p.settings }),
+	timestamp("created_at", func(p *projectRow) *time.Time { return &p.CreatedAt }),
 )
 
 var (
-	selectProject  = projectTable.SelectFrom + "WHERE id = $1"
-	selectProjects = projectTable.SelectFrom + "WHERE organization_id = $1 OR $1 = '' ORDER BY id"
-	insertProject  = projectTable.InsertQuery()
-	updateProject  = projectTable.NewUpdateStmt("name", "status", "suspended_at", "settings")
+	selectProject  = projectTable.selectFrom + "WHERE id = $1"
+	selectProjects = projectTable.selectFrom + "WHERE organization_id = $1 OR $1 = '' ORDER BY id"
+	insertProject  = projectTable.insertQuery()
+	updateProject  = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
 )
 
 // newProjectRow returns the row that stores p.
@@ -85,28 +85,76 @@ func (r *projectRow) project() (project.Project, error) {
 	return r.Project, nil
 }
 
-func (s *Store) InsertProject(ctx context.Context, p project.Project) error {
+func (s *DB) InsertProject(ctx context.Context, p project.Project) error {
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err
 	}
-	return s.Exec(ctx, insertProject, projectTable.Values(row)...)
+	return s.Exec(ctx, insertProject, projectTable.values(row)...)
 }
 
 var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
-func (s *Store) Project(ctx context.Context, id string) (project.Project, error) {
-	row, err := db.QueryOne(ctx, s.DB, projectTable, errProjectNotFound, selectProject, id)
+func (s *DB) Project(ctx context.Context, id string) (project.Project, error) {
+	row, err := queryOne(ctx, s, projectTable, errProjectNotFound, selectProject, id)
 	if err != nil {
 		return project.Project{}, err
 	}
 	return row.project()
 }
 
-func (s *Store) UpdateProject(ctx context.Context, p project.Project) error {
+func (s *DB) UpdateProject(ctx context.Context, p project.Project) error {
 	row, err := newProjectRow(p)
 	if err != nil {
 		return err
 	}
-	return s.ExecOne(ctx, errProjectNotFound, updateProject.Query, updateProject.Values(row)...)
+	return s.ExecOne(ctx, errProjectNotFound, updateProject.query, updateProject.values(row)...)
+}
+
+func (s *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
+	rows, err := queryAll(ctx, s, projectTable, selectProjects, organizationID)
+	if err != nil {
+		return nil, err
+	}
+	var all []project.Project
+	for i := range rows {
+		p, err := rows[i].project()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (s *DB) ProjectSequence(ctx context.Context, projectID string) (int64, error) {
+	var n int64
+	err := s.QueryRow(ctx, nil, `SELECT coalesce(max(sequence), 0) FROM project_events WHERE project_id = $1`,
+		[]any{projectID}, &n)
+	return n, err
+}
+
+// projectEventRow is an event of a project with its data as JSON.
+type projectEventRow struct {
+	event.ProjectEvent
+	data string
+}
+
+var projectEventTable = newTable("project_events",
+	text("id", func(r *projectEventRow) *string { return &r.ID }),
+	text("project_id", func(r *projectEventRow) *string { return &r.ProjectID }),
+	number("sequence", func(r *projectEventRow) *int64 { return &r.Sequence }),
+	text("type", func(r *projectEventRow) *event.Type { return &r.Type }),
+	timestamp("at", func(r *projectEventRow) *time.Time { return &r.At }),
+	text("data", func(r *projectEventRow) *string { return &r.data }),
+)
+
+var insertProjectEvent = projectEventTable.insertQuery()
+
+func (s *DB) AppendProjectEvent(ctx context.Context, e event.ProjectEvent) error {
+	data, err := json.Marshal(e.Data)
+	if err != nil {
+		return fmt.Errorf("event %s: %w", e.Type, err)
+	}
+	return s.Exec(ctx, insertProjectEvent, projectEventTable.values(&projectEventRow{e, string(data)})...)
 }

@@ -9,10 +9,11 @@ import (
 
 	"github.com/go-json-experiment/json/jsontext"
 
+	"parley/internal/db"
 	"parley/internal/requestlog"
 )
 
-func (s *Store) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
+func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	texts := make([]string, len(blocks))
 	var text []byte
 	for i, b := range blocks {
@@ -75,18 +76,18 @@ func appendJSONString(b []byte, text string) []byte {
 	return b
 }
 
-func (s *Store) Calls(
+func (s *DB) Calls(
 	ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int,
 ) ([]requestlog.Block, error) {
 	var blocks []requestlog.Block
 	err := s.Query(ctx, `SELECT n, calls FROM calls
 			WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
 		[]any{projectID, firstBelow, lastBelow, limit},
-		func(scan func(...any) error) error {
+		func(row db.Row) error {
 			b := requestlog.Block{ProjectID: projectID}
 			var n int64
 			var text string
-			if err := scan(&n, &text); err != nil {
+			if err := row.Scan(&n, &text); err != nil {
 				return err
 			}
 			if err := json.Unmarshal([]byte(text), &b.Calls); err != nil {
@@ -103,13 +104,13 @@ func (s *Store) Calls(
 
 // PruneCalls lists the projects in its query, so that the primary key finds the
 // rows.
-func (s *Store) PruneCalls(ctx context.Context, below int64) error {
+func (s *DB) PruneCalls(ctx context.Context, below int64) error {
 	return s.Write(ctx, func(ctx context.Context) error {
 		return s.Exec(ctx, `DELETE FROM calls WHERE project_id IN (SELECT id FROM projects) AND n < $1`, below)
 	})
 }
 
-func (s *Store) TrimCalls(ctx context.Context, projectID string, latest int) error {
+func (s *DB) TrimCalls(ctx context.Context, projectID string, latest int) error {
 	return s.Write(ctx, func(ctx context.Context) error {
 		return s.Exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
 				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total FROM calls WHERE project_id = $1
@@ -117,7 +118,7 @@ func (s *Store) TrimCalls(ctx context.Context, projectID string, latest int) err
 	})
 }
 
-func (s *Store) CallProjects(ctx context.Context) ([]string, error) {
-	return s.QueryStrings(ctx,
+func (s *DB) CallProjects(ctx context.Context) ([]string, error) {
+	return s.queryStrings(ctx,
 		`SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`)
 }

@@ -36,28 +36,28 @@ var sealedColumns = []struct{ list, update, column string }{
 
 // Reseal seals every secret with the master key of box, all in one transaction,
 // and returns the number of secrets. The server must not be running.
-func (s *Store) Reseal(ctx context.Context, box *seal.Box) (int, error) {
+func (s *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
 	err := s.Write(db.WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {
 		count = 0
-		for _, sealed := range sealedColumns {
-			type row struct{ id, value string }
-			var rows []row
-			err := s.Query(ctx, sealed.list, nil, func(scan func(...any) error) error {
-				var r row
-				err := scan(&r.id, &r.value)
-				rows = append(rows, r)
+		for _, c := range sealedColumns {
+			type sealedValue struct{ rowID, sealed string }
+			var values []sealedValue
+			err := s.Query(ctx, c.list, nil, func(row db.Row) error {
+				var v sealedValue
+				err := row.Scan(&v.rowID, &v.sealed)
+				values = append(values, v)
 				return err
 			})
 			if err != nil {
 				return err
 			}
-			for _, r := range rows {
-				clear, err := s.box.Open(r.id+sealed.column, r.value)
+			for _, v := range values {
+				clear, err := s.box.Open(v.rowID+c.column, v.sealed)
 				if err != nil {
-					return fmt.Errorf("open %s: %w", r.id+sealed.column, err)
+					return fmt.Errorf("open %s: %w", v.rowID+c.column, err)
 				}
-				if err := s.Exec(ctx, sealed.update, r.id, box.Seal(r.id+sealed.column, clear)); err != nil {
+				if err := s.Exec(ctx, c.update, v.rowID, box.Seal(v.rowID+c.column, clear)); err != nil {
 					return err
 				}
 				count++

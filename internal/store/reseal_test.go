@@ -29,7 +29,7 @@ import (
 
 // fillDatabase stores a value in every text column of every table, through the
 // services, and returns every secret that they issued or received.
-func fillDatabase(t *testing.T, db *store.Store) (projectID string, secrets []string) {
+func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	t.Helper()
 	ctx := context.Background()
 	must := func(err error) {
@@ -128,7 +128,7 @@ func fillDatabase(t *testing.T, db *store.Store) (projectID string, secrets []st
 }
 
 // insertFailedDelivery stores the rows that a failed delivery leaves.
-func insertFailedDelivery(ctx context.Context, db *store.Store, projectID, roomID string) error {
+func insertFailedDelivery(ctx context.Context, db *store.DB, projectID, roomID string) error {
 	streams, err := db.Streams(ctx, projectID, roomID)
 	if err != nil {
 		return err
@@ -217,7 +217,7 @@ func TestReseal(t *testing.T) {
 		ctx := context.Background()
 		db := p.Open(t)
 		projectID, _ := fillDatabase(t, db)
-		read := func(db *store.Store) [3]any {
+		read := func(db *store.DB) [3]any {
 			t.Helper()
 			keys, err1 := db.APIKeys(ctx, projectID)
 			secrets, err2 := db.ProjectSecrets(ctx, projectID)

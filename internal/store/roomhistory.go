@@ -12,15 +12,15 @@ import (
 
 // attendanceRecordTable lists the columns of room.AttendanceRecord beside those of
 // room.Attendance.
-var attendanceRecordTable = db.NewTable("seats",
-	db.Text("name", func(r *room.AttendanceRecord) *string { return &r.Name }),
-	db.Text("user_id", func(r *room.AttendanceRecord) *string { return &r.UserID }),
-	db.Text("role", func(r *room.AttendanceRecord) *room.Role { return &r.Role }),
-	db.Number("breakout", func(r *room.AttendanceRecord) *int { return &r.Breakout }),
+var attendanceRecordTable = newTable("seats",
+	text("name", func(r *room.AttendanceRecord) *string { return &r.Name }),
+	text("user_id", func(r *room.AttendanceRecord) *string { return &r.UserID }),
+	text("role", func(r *room.AttendanceRecord) *room.Role { return &r.Role }),
+	number("breakout", func(r *room.AttendanceRecord) *int { return &r.Breakout }),
 )
 
 var (
-	attendanceRecordColumns = attendanceTable.Qualified("a.") + ", " + attendanceRecordTable.Qualified("s.")
+	attendanceRecordColumns = attendanceTable.qualified("a.") + ", " + attendanceRecordTable.qualified("s.")
 	attendanceRecordOrder   = " ORDER BY a.joined_at, a.id"
 
 	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
@@ -36,11 +36,11 @@ var (
 
 // AttendanceRecords starts from the seats of the room, because attendance has no
 // index on room_id that covers past connections.
-func (s *Store) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
+func (s *DB) AttendanceRecords(ctx context.Context, roomID string) ([]room.AttendanceRecord, error) {
 	return s.queryAttendanceRecords(ctx, selectAttendanceRecords, roomID)
 }
 
-func (s *Store) CurrentAttendanceRecords(
+func (s *DB) CurrentAttendanceRecords(
 	ctx context.Context, projectID, roomID string,
 ) ([]room.AttendanceRecord, error) {
 	if roomID != "" {
@@ -49,44 +49,44 @@ func (s *Store) CurrentAttendanceRecords(
 	return s.queryAttendanceRecords(ctx, selectCurrentRecordsOfProject, projectID)
 }
 
-func (s *Store) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
+func (s *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
 	var all []room.AttendanceRecord
-	err := s.Query(ctx, q, args, func(scan func(...any) error) error {
+	err := s.Query(ctx, q, args, func(row db.Row) error {
 		var r room.AttendanceRecord
-		err := scan(attendanceTable.Dests(&r.Attendance, attendanceRecordTable.Dests(&r)...)...)
+		err := row.Scan(attendanceTable.dests(&r.Attendance, attendanceRecordTable.dests(&r)...)...)
 		all = append(all, r)
 		return err
 	})
 	return all, err
 }
 
-var selectRunningRooms = "SELECT " + roomTable.List + `
+var selectRunningRooms = "SELECT " + roomTable.list + `
 	FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
 	CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`
 
 // RunningRooms uses the index of due rooms to find the few rooms that are not
 // over. CROSS JOIN makes SQLite start there instead of with all rooms of the
 // project.
-func (s *Store) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
+func (s *DB) RunningRooms(ctx context.Context, projectID string) ([]*room.Room, error) {
 	var all []*room.Room
-	err := s.Query(ctx, selectRunningRooms, []any{projectID}, func(scan func(...any) error) error {
+	err := s.Query(ctx, selectRunningRooms, []any{projectID}, func(row db.Row) error {
 		r := new(room.Room)
 		all = append(all, r)
-		return scan(roomTable.Dests(r)...)
+		return row.Scan(roomTable.dests(r)...)
 	})
 	return all, err
 }
 
-var pastRoomTable = db.NewTable("rooms",
-	db.Text("id", func(p *room.PastRoom) *string { return &p.ID }),
-	db.Number("session", func(p *room.PastRoom) *int { return &p.Session }),
-	db.Text("title", func(p *room.PastRoom) *string { return &p.Title }),
-	db.Text("webhook_url", func(p *room.PastRoom) *string { return &p.WebhookURL }),
-	db.Timestamp("created_at", func(p *room.PastRoom) *time.Time { return &p.CreatedAt }),
-	db.Timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
+var pastRoomTable = newTable("rooms",
+	text("id", func(p *room.PastRoom) *string { return &p.ID }),
+	number("session", func(p *room.PastRoom) *int { return &p.Session }),
+	text("title", func(p *room.PastRoom) *string { return &p.Title }),
+	text("webhook_url", func(p *room.PastRoom) *string { return &p.WebhookURL }),
+	timestamp("created_at", func(p *room.PastRoom) *time.Time { return &p.CreatedAt }),
+	timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
 )
 
-func (s *Store) PastRooms(
+func (s *DB) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
 	where, args := ` FROM rooms r WHERE r.project_id = $1 AND r.ended_at IS NOT NULL`, []any{projectID}
@@ -110,14 +110,14 @@ func (s *Store) PastRooms(
 		order = "ASC"
 	}
 	args = append(args, q.Limit, q.Offset)
-	list := `SELECT ` + pastRoomTable.Qualified("r.") + `,
+	list := `SELECT ` + pastRoomTable.qualified("r.") + `,
 		(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 			AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))` + where +
 		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args))
 	var all []room.PastRoom
-	err := s.Query(ctx, list, args, func(scan func(...any) error) error {
+	err := s.Query(ctx, list, args, func(row db.Row) error {
 		var p room.PastRoom
-		err := scan(pastRoomTable.Dests(&p, &p.ParticipantCount)...)
+		err := row.Scan(pastRoomTable.dests(&p, &p.ParticipantCount)...)
 		all = append(all, p)
 		return err
 	})

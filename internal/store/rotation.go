@@ -12,20 +12,18 @@ import (
 
 // LockProject prevents other transactions from rotating the credentials of the
 // project or changing it until the transaction of ctx ends.
-func (s *Store) LockProject(ctx context.Context, id string) error {
-	return s.LockRow(ctx, errProjectNotFound, "projects", id)
+func (s *DB) LockProject(ctx context.Context, id string) error {
+	return s.lockRow(ctx, errProjectNotFound, "projects", id)
 }
 
-func (s *Store) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
+func (s *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
 	row := apiKeyRow{APIKey: k, retiredAt: retiredAt(k.Slot, now), noticeAt: k.NoticeAt()}
-	return s.Exec(ctx, updateAPIKey.Query, updateAPIKey.Values(&row)...)
+	return s.Exec(ctx, updateAPIKey.query, updateAPIKey.values(&row)...)
 }
 
-func (s *Store) UpdateProjectSecret(ctx context.Context, secret key.ProjectSecret, now time.Time) error {
-	row := projectSecretRow{
-		ProjectSecret: secret, retiredAt: retiredAt(secret.Slot, now), noticeAt: secret.NoticeAt(),
-	}
-	return s.Exec(ctx, updateProjectSecret.Query, updateProjectSecret.Values(&row)...)
+func (s *DB) UpdateProjectSecret(ctx context.Context, secret key.ProjectSecret, now time.Time) error {
+	row := projectSecretRow{ProjectSecret: secret, retiredAt: retiredAt(secret.Slot, now), noticeAt: secret.NoticeAt()}
+	return s.Exec(ctx, updateProjectSecret.query, updateProjectSecret.values(&row)...)
 }
 
 // retiredAt returns now for a retired slot and the zero time for any other.
@@ -38,16 +36,18 @@ func retiredAt(slot key.Slot, now time.Time) time.Time {
 
 var errAPIKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
-func (s *Store) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
-	return s.scanAPIKey(func(dest ...any) error {
-		return s.QueryRow(ctx, errAPIKeyNotFound, selectAPIKeyByHash, []any{hash}, dest...)
-	})
+func (s *DB) APIKeyByHash(ctx context.Context, hash string) (key.APIKey, error) {
+	row, err := queryOne(ctx, s, apiKeyTable, errAPIKeyNotFound, selectAPIKeyByHash, hash)
+	if err != nil {
+		return key.APIKey{}, err
+	}
+	return s.openAPIKey(row)
 }
 
-func (s *Store) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
+func (s *DB) PurgeRetired(ctx context.Context, before, now time.Time) ([]string, error) {
 	var projects []string
 	for _, table := range []string{"api_keys", "project_secrets"} {
-		retired, err := s.QueryStrings(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
+		retired, err := s.queryStrings(ctx, `UPDATE `+table+` SET slot = 'retired', retired_at = overlap_ends_at
 			WHERE slot = 'overlap' AND overlap_ends_at <= $1 RETURNING project_id`, now.UnixMilli())
 		if err != nil {
 			return nil, err
@@ -61,22 +61,22 @@ func (s *Store) PurgeRetired(ctx context.Context, before, now time.Time) ([]stri
 	return projects, nil
 }
 
-func (s *Store) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
+func (s *DB) ProjectsWithDueNotices(ctx context.Context, now time.Time) ([]string, error) {
 	const due = `WHERE slot = 'overlap' AND notice_at <= $1 AND overlap_ends_at > $1`
-	return s.QueryStrings(ctx, `SELECT project_id FROM api_keys `+due+`
+	return s.queryStrings(ctx, `SELECT project_id FROM api_keys `+due+`
 		UNION SELECT project_id FROM project_secrets `+due, now.UnixMilli())
 }
 
-func (s *Store) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
+func (s *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]key.Notice, error) {
 	var notices []key.Notice
 	for _, of := range [][2]string{
 		{"api_keys", event.CredentialKey}, {"project_secrets", event.CredentialSecret},
 	} {
-		err := s.Query(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
+		err := s.ExecReturning(ctx, `UPDATE `+of[0]+` SET notice_at = NULL
 			WHERE project_id = $1 AND slot = 'overlap' AND notice_at <= $2 AND overlap_ends_at > $2 RETURNING overlap_ends_at`,
-			[]any{projectID, now.UnixMilli()}, func(scan func(...any) error) error {
+			[]any{projectID, now.UnixMilli()}, func(row db.Row) error {
 				n := key.Notice{Credential: of[1]}
-				err := scan(db.NullTime{Dest: &n.EndsAt})
+				err := row.Scan(db.ScanTime(&n.EndsAt))
 				notices = append(notices, n)
 				return err
 			})

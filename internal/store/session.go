@@ -8,13 +8,13 @@ import (
 	"parley/internal/room"
 )
 
-func (s *Store) InsertSession(ctx context.Context, session room.Session, at time.Time) error {
+func (s *DB) InsertSession(ctx context.Context, session room.Session, at time.Time) error {
 	return s.Exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`,
 		session.RoomID, session.N, session.Breakout, session.State, db.NullMillis(at))
 }
 
 // CloseSessions keeps the end of a session that is already closing.
-func (s *Store) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error {
+func (s *DB) CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error {
 	only := ``
 	if breakoutsOnly {
 		only = ` AND breakout > 0`
@@ -28,44 +28,45 @@ func (s *Store) CloseSessions(ctx context.Context, roomID string, breakoutsOnly 
 		roomID, db.NullMillis(at))
 }
 
-func (s *Store) MarkSessionClosed(ctx context.Context, session room.Session) error {
-	return s.Exec(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`, session.RoomID, session.N)
+func (s *DB) MarkSessionClosed(ctx context.Context, session room.Session) error {
+	return s.Exec(ctx, `UPDATE sessions SET state = 'closed' WHERE room_id = $1 AND n = $2`,
+		session.RoomID, session.N)
 }
 
-func (s *Store) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
+func (s *DB) Sessions(ctx context.Context, state room.SessionState) ([]room.Session, error) {
 	var sessions []room.Session
 	// The second condition repeats that of the partial index, so that both
 	// engines use the index.
 	const q = `SELECT room_id, n, breakout FROM sessions WHERE state = $1 AND state <> 'closed'`
-	err := s.Query(ctx, q, []any{state}, func(scan func(...any) error) error {
-		s := room.Session{State: state}
-		if err := scan(&s.RoomID, &s.N, &s.Breakout); err != nil {
+	err := s.Query(ctx, q, []any{state}, func(row db.Row) error {
+		session := room.Session{State: state}
+		if err := row.Scan(&session.RoomID, &session.N, &session.Breakout); err != nil {
 			return err
 		}
-		sessions = append(sessions, s)
+		sessions = append(sessions, session)
 		return nil
 	})
 	return sessions, err
 }
 
-var breakoutTable = db.NewTable("breakouts",
-	db.Text("room_id", func(b *room.Breakout) *string { return &b.RoomID }),
-	db.Number("n", func(b *room.Breakout) *int { return &b.N }),
-	db.Text("name", func(b *room.Breakout) *string { return &b.Name }),
-	db.Number("session", func(b *room.Breakout) *int { return &b.Session }),
-	db.Timestamp("opened_at", func(b *room.Breakout) *time.Time { return &b.OpenedAt }),
-	db.Timestamp("closed_at", func(b *room.Breakout) *time.Time { return &b.ClosedAt }),
+var breakoutTable = newTable("breakouts",
+	text("room_id", func(b *room.Breakout) *string { return &b.RoomID }),
+	number("n", func(b *room.Breakout) *int { return &b.N }),
+	text("name", func(b *room.Breakout) *string { return &b.Name }),
+	number("session", func(b *room.Breakout) *int { return &b.Session }),
+	timestamp("opened_at", func(b *room.Breakout) *time.Time { return &b.OpenedAt }),
+	timestamp("closed_at", func(b *room.Breakout) *time.Time { return &b.ClosedAt }),
 )
 
 var (
-	selectBreakouts = breakoutTable.SelectFrom + "WHERE room_id = $1 ORDER BY n"
-	insertBreakout  = breakoutTable.InsertQuery()
+	selectBreakouts = breakoutTable.selectFrom + "WHERE room_id = $1 ORDER BY n"
+	insertBreakout  = breakoutTable.insertQuery()
 )
 
-func (s *Store) InsertBreakout(ctx context.Context, b room.Breakout) error {
-	return s.Exec(ctx, insertBreakout, breakoutTable.Values(&b)...)
+func (s *DB) InsertBreakout(ctx context.Context, b room.Breakout) error {
+	return s.Exec(ctx, insertBreakout, breakoutTable.values(&b)...)
 }
 
-func (s *Store) Breakouts(ctx context.Context, roomID string) ([]room.Breakout, error) {
-	return db.QueryAll(ctx, s.DB, breakoutTable, selectBreakouts, roomID)
+func (s *DB) Breakouts(ctx context.Context, roomID string) ([]room.Breakout, error) {
+	return queryAll(ctx, s, breakoutTable, selectBreakouts, roomID)
 }

@@ -1,5 +1,5 @@
-// Package store reads and writes the tables of Parley. It has one set of queries
-// and migrations for SQLite and PostgreSQL and implements the Store interfaces of
+// Package store reads and writes the database. It has one set of queries and
+// migrations for SQLite and PostgreSQL and implements the Store interfaces of
 // the domain packages, which document the methods. It contains no business
 // rules and must not import api, media or app.
 package store
@@ -8,6 +8,7 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"path/filepath"
 
 	"parley/internal/counter"
 	"parley/internal/db"
@@ -22,20 +23,40 @@ import (
 )
 
 var (
-	_ key.Store        = (*Store)(nil)
-	_ counter.Store    = (*Store)(nil)
-	_ operator.Store   = (*Store)(nil)
-	_ project.Store    = (*Store)(nil)
-	_ requestlog.Store = (*Store)(nil)
-	_ room.Store       = (*Store)(nil)
-	_ usage.Ledger     = (*Store)(nil)
-	_ webhook.Store    = (*Store)(nil)
+	_ key.Store        = (*DB)(nil)
+	_ counter.Store    = (*DB)(nil)
+	_ operator.Store   = (*DB)(nil)
+	_ project.Store    = (*DB)(nil)
+	_ requestlog.Store = (*DB)(nil)
+	_ room.Store       = (*DB)(nil)
+	_ usage.Ledger     = (*DB)(nil)
+	_ webhook.Store    = (*DB)(nil)
 )
 
-// Store is the database with the tables of Parley. See db.DB for transactions.
-type Store struct {
+// DB is the database of Parley. All methods are safe for concurrent use. Methods
+// that write must run inside Write, which passes the transaction in the context.
+// Methods that only read use the transaction of the context if it has one.
+type DB struct {
 	*db.DB
 	box *seal.Box // set by Unlock
+}
+
+// Open opens the database and migrates it to the newest schema. url is
+// postgres://… or, for SQLite in dataDir, empty. Open fails if a newer version
+// of Parley has migrated the database. Secrets can be neither read nor written
+// before Unlock.
+func Open(ctx context.Context, url, dataDir string) (*DB, error) {
+	var engine *db.DB
+	var err error
+	if url == "" {
+		engine, err = db.OpenSQLite(ctx, filepath.Join(dataDir, "parley.db"), migrations())
+	} else {
+		engine, err = db.OpenPostgres(ctx, url, migrations())
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &DB{DB: engine}, nil
 }
 
 //go:embed migrations/*.sql
@@ -48,23 +69,4 @@ func migrations() fs.FS {
 		panic(err) // impossible: the name is a valid path
 	}
 	return dir
-}
-
-// Open opens the database and migrates it to the newest schema, see db.Open.
-// Secrets can be neither read nor written before Unlock.
-func Open(ctx context.Context, url, dataDir string) (*Store, error) {
-	database, err := db.Open(ctx, url, dataDir, migrations())
-	if err != nil {
-		return nil, err
-	}
-	return &Store{DB: database}, nil
-}
-
-// Ping reads and writes the database and returns an error if it cannot.
-func (s *Store) Ping(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, db.WriteTimeout)
-	defer cancel()
-	return s.Write(ctx, func(ctx context.Context) error {
-		return s.Exec(ctx, `UPDATE facts SET value = value WHERE name = 'ping'`)
-	})
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/room"
 	"parley/internal/usage"
 )
@@ -20,15 +21,15 @@ const (
 	attendanceEnd   = `CASE WHEN a.left_at < $3 THEN a.left_at ELSE $3 END`
 )
 
-func (s *Store) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
+func (s *DB) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
 	var t usage.Totals
 	period := []any{organizationID, start.UnixMilli(), asOf.UnixMilli()}
 	err := s.Query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+
 		attendanceInPeriod+` GROUP BY r.type`, period,
-		func(scan func(...any) error) error {
+		func(row db.Row) error {
 			var kind room.Type
 			var ms int64
-			if err := scan(&kind, &ms); err != nil {
+			if err := row.Scan(&kind, &ms); err != nil {
 				return err
 			}
 			if kind == room.Audio {

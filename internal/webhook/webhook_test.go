@@ -33,7 +33,7 @@ type fixture struct {
 	*webhook.Service
 	sender  *sender.Service
 	t       testing.TB
-	db      *store.Store
+	db      *store.DB
 	keys    *key.Service
 	project project.Project
 
@@ -45,16 +45,16 @@ type fixture struct {
 
 // countingStore counts how often a service lists due buckets.
 type countingStore struct {
-	*store.Store
+	*store.DB
 	dueReads *atomic.Int64
 }
 
 func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 	w.dueReads.Add(1)
-	return w.Store.DueBuckets(ctx, now)
+	return w.DB.DueBuckets(ctx, now)
 }
 
-func newFixture(t testing.TB, db *store.Store) *fixture {
+func newFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
 	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
 	h.Service, h.sender, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
@@ -409,7 +409,7 @@ func TestProjectEvents_OwnSequence(t *testing.T) {
 		if got[3].Type != event.KeyOverlapEnding || got[3].Sequence != 4 {
 			t.Errorf("got %+v, want key.overlap_ending with sequence 4", got[3])
 		}
-		if all, err := h.db.ProjectEvents(ctx, h.project.ID, 0); err != nil || len(all) != 4 {
+		if all, err := storetest.ProjectEvents(ctx, h.db, h.project.ID); err != nil || len(all) != 4 {
 			t.Errorf("events of the project: got %+v, %v, want 4", all, err)
 		}
 	})

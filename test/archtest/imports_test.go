@@ -72,9 +72,10 @@ var domainPackages = []string{
 var restrictedModules = map[string]string{
 	"github.com/livekit/":      "internal/media internal/media/signalfilter",
 	"github.com/redis/":        "internal/cluster internal/media",
-	"database/sql":             "internal/db internal/store",
+	"database/sql":             "internal/db",
 	"modernc.org/":             "internal/db",
 	"github.com/jackc/":        "internal/db",
+	"github.com/pressly/":      "internal/db",
 	"github.com/alecthomas/":   "internal/config",
 	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join",
 }

@@ -13,8 +13,8 @@ import (
 // shared transactions are compared. It opens the same store once for each writer, so that a
 // transaction never contains a second write. Only the savepoint around the write remains.
 type unsharedStore struct {
-	*store.Store
-	free chan *store.Store
+	*store.DB
+	free chan *store.DB
 }
 
 // Write performs the work in a transaction of a free store. The context contains the
@@ -36,7 +36,7 @@ func serveUnshared(argument string) error {
 	}
 	ctx := context.Background()
 	master := seal.NewKey()
-	e := unsharedStore{free: make(chan *store.Store, writeConnections)}
+	e := unsharedStore{free: make(chan *store.DB, writeConnections)}
 	for range writeConnections {
 		db, err := store.Open(ctx, location.DatabaseURL, location.DataDir)
 		if err != nil {
@@ -45,7 +45,7 @@ func serveUnshared(argument string) error {
 		if err := db.Unlock(ctx, seal.NewBox(master)); err != nil {
 			return err
 		}
-		e.Store = db
+		e.DB = db
 		e.free <- db
 	}
 	d, err := newDomain(ctx, e)

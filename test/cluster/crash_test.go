@@ -17,6 +17,7 @@ import (
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
 
@@ -114,7 +115,7 @@ func (a *acknowledged) addSeat(identity, roomID string) {
 
 // assertRoomEmpty checks that after a start of the server no participant is present in
 // any room.
-func assertRoomEmpty(t *testing.T, db *store.Store) {
+func assertRoomEmpty(t *testing.T, db *store.DB) {
 	t.Helper()
 	for _, state := range []room.State{room.Open, room.Active} {
 		rooms, err := db.List(t.Context(), room.ListQuery{State: state, Limit: 1 << 20})
@@ -129,7 +130,7 @@ func assertRoomEmpty(t *testing.T, db *store.Store) {
 	}
 }
 
-func (a *acknowledged) assertPersisted(t *testing.T, db *store.Store) {
+func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 	t.Helper()
 	t.Logf("%d rooms and %d seats in %d runs", len(a.rooms), len(a.seats), crashCount)
 	if len(a.rooms) < crashCount || len(a.seats) < crashCount {
@@ -175,9 +176,9 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.Store) {
 
 // assertAttendance checks that the attendance of a room matches its events, and returns the
 // number of joins.
-func assertAttendance(t *testing.T, db *store.Store, id string) int {
+func assertAttendance(t *testing.T, db *store.DB, id string) int {
 	t.Helper()
-	rows, err := db.Attendance(t.Context(), id)
+	rows, err := storetest.Attendance(t.Context(), db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +187,7 @@ func assertAttendance(t *testing.T, db *store.Store, id string) int {
 			t.Errorf("room %s: %+v", id, row)
 		}
 	}
-	events, err := db.Events(t.Context(), id, 0)
+	events, err := storetest.Events(t.Context(), db, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -164,7 +164,7 @@ func (n *node) join(ctx context.Context, roomID, seatKey string) (seat, *mediate
 }
 
 // openDatabase opens the service's database while its nodes run.
-func (s *service) openDatabase(t testing.TB, dir string) *store.Store {
+func (s *service) openDatabase(t testing.TB, dir string) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), s.database, dir)
 	if err != nil {

@@ -91,7 +91,7 @@ func TestSchedule_OnceAcrossNodes(t *testing.T) {
 			r, err := db.Room(t.Context(), id)
 			return err == nil && r.State == room.Open
 		})
-		events, err := db.Events(t.Context(), id, 0)
+		events, err := storetest.Events(t.Context(), db, id)
 		if err != nil || len(events) != 2 || events[0].Type != event.RoomScheduled ||
 			events[1].Type != event.RoomOpened {
 			t.Errorf("got events %+v, %v, want scheduled and opened", events, err)
@@ -179,7 +179,7 @@ func TestNode_Lost(t *testing.T) {
 	// Each participant has one leave, at the last heartbeat of the lost node.
 	var all []room.Attendance
 	testkit.Eventually(t, "the attendance on the lost node has an end", func() bool {
-		all, err = db.Attendance(ctx, id)
+		all, err = storetest.Attendance(ctx, db, id)
 		open := 0
 		for _, row := range all {
 			if row.LeftAt.IsZero() {
@@ -229,7 +229,7 @@ func TestNode_Stopped(t *testing.T) {
 	if err != nil || len(nodes) != 1 || nodes[0].ID == stoppedID {
 		t.Errorf("got nodes %v, %v after a node has stopped, want the other one", nodes, err)
 	}
-	all, err := db.Attendance(ctx, id)
+	all, err := storetest.Attendance(ctx, db, id)
 	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > 10*time.Second {
 		t.Errorf("got attendance %+v, %v, want one leave because of the server", all, err)
 	}

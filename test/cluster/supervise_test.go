@@ -20,6 +20,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/test/parleytest"
 )
@@ -204,7 +205,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 	if joined := assertAttendance(t, db, id); joined != 4 {
 		t.Errorf("%d joins, want 4", joined)
 	}
-	rows, err := db.Attendance(ctx, id)
+	rows, err := storetest.Attendance(ctx, db, id)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -129,7 +129,7 @@ func retryUntilNil(do func() error) {
 }
 
 // eventIDs returns the ids of all events of rooms.
-func eventIDs(t *testing.T, db *store.Store) []string {
+func eventIDs(t *testing.T, db *store.DB) []string {
 	t.Helper()
 	rooms, err := db.List(t.Context(), room.ListQuery{Limit: 1 << 20})
 	if err != nil {
@@ -137,7 +137,7 @@ func eventIDs(t *testing.T, db *store.Store) []string {
 	}
 	var ids []string
 	for _, r := range rooms {
-		all, err := db.Events(t.Context(), r.ID, 0)
+		all, err := storetest.Events(t.Context(), db, r.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -149,7 +149,7 @@ func eventIDs(t *testing.T, db *store.Store) []string {
 }
 
 // assertAllDelivered waits until each receiver has received all events.
-func assertAllDelivered(t *testing.T, db *store.Store, targets ...*receiver) {
+func assertAllDelivered(t *testing.T, db *store.DB, targets ...*receiver) {
 	t.Helper()
 	ids := eventIDs(t, db)
 	for _, r := range targets {

@@ -10,6 +10,7 @@ import (
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/store"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
 
@@ -141,7 +142,7 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	rows, err := db.Attendance(t.Context(), m.id)
+	rows, err := storetest.Attendance(t.Context(), db, m.id)
 	if err != nil {
 		t.Fatal(err)
 	}

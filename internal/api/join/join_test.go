@@ -82,7 +82,7 @@ type m = map[string]any
 type fixture struct {
 	*room.Service
 	t                    *testing.T
-	db                   *store.Store
+	db                   *store.DB
 	project              project.Project
 	engine               *engine
 	host                 string // identity of the host of the room under test

@@ -14,6 +14,7 @@ import (
 	"parley/internal/operator"
 	"parley/internal/ratelimit"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 const unknownID = "01890000-0000-7000-8000-000000000000"
@@ -276,7 +277,7 @@ func testRooms(t *testing.T, b *fixture) {
 		out["participants"] != 0.0 || out["end_reason"] != "api" {
 		t.Errorf("ended: %v", out)
 	}
-	events, err := b.db.Events(t.Context(), created[2], 0)
+	events, err := storetest.Events(t.Context(), b.db, created[2])
 	must(t, err)
 	var types []string
 	for _, e := range events {

@@ -27,7 +27,7 @@ import (
 // fixture is the management API with a real database.
 type fixture struct {
 	t        *testing.T
-	db       *store.Store
+	db       *store.DB
 	projects *project.Service
 	keys     *key.Service
 	rooms    *room.Service

@@ -15,6 +15,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
+	"parley/internal/store/storetest"
 )
 
 const (
@@ -227,7 +228,7 @@ func TestCreateQuickAudioRoom_StoresRoom(t *testing.T) {
 				r.ProjectID != b.Project.ID {
 				t.Errorf("stored: %+v", r)
 			}
-			events, err := b.DB.Events(t.Context(), id, 0)
+			events, err := storetest.Events(t.Context(), b.DB, id)
 			Must(t, err)
 			if len(events) != 1 || events[0].Type != "room.opened" || events[0].Sequence != 1 {
 				t.Errorf("events: %+v", events)
@@ -265,7 +266,7 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 				!r.OpenedAt.IsZero() {
 				t.Errorf("stored: %+v", r)
 			}
-			events, err := b.DB.Events(t.Context(), id, 0)
+			events, err := storetest.Events(t.Context(), b.DB, id)
 			Must(t, err)
 			if len(events) != 1 || events[0].Type != "room.scheduled" || events[0].Sequence != 1 ||
 				!events[0].Data.StartAt.Equal(at) {

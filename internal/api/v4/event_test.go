@@ -13,6 +13,7 @@ import (
 	. "parley/internal/api/rooms/roomstest"
 	"parley/internal/event"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 func joinEventCases() []ErrorCase {
@@ -79,7 +80,7 @@ func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	before, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	marks := func() (names []string) {
-		list, err := b.DB.Events(t.Context(), id, 0)
+		list, err := storetest.Events(t.Context(), b.DB, id)
 		Must(t, err)
 		for i, e := range list {
 			if e.Sequence != int64(i+1) {

@@ -187,7 +187,7 @@ func TestWebhooks_MatchDescription(t *testing.T) {
 		t.Errorf("described are %v\nthere are %v", got, known)
 	}
 	for _, id := range k.runMeetings() {
-		all, err := k.DB.Events(t.Context(), id, 0)
+		all, err := storetest.Events(t.Context(), k.DB, id)
 		Must(t, err)
 		var sent []string
 		for _, e := range all {
@@ -206,7 +206,7 @@ func TestWebhooks_MatchDescription(t *testing.T) {
 		}
 	}
 	k.changeProject()
-	all, err := k.DB.ProjectEvents(t.Context(), k.Project.ID, 0)
+	all, err := storetest.ProjectEvents(t.Context(), k.DB, k.Project.ID)
 	Must(t, err)
 	for _, e := range all {
 		k.waitForBody(e.ID)

@@ -31,7 +31,7 @@ import (
 
 // fixture is version 5 with a real database.
 type fixture struct {
-	db           *store.Store
+	db           *store.DB
 	projects     *project.Service
 	keys         *key.Service
 	counter      *counter.Counter

@@ -1,18 +1,24 @@
 package storetest
 
 import (
+	"context"
 	"database/sql"
+	"io/fs"
 	"path/filepath"
 	"testing"
 
+	"parley/internal/db"
 	"parley/internal/store"
 )
 
-// Database locates a database: the parameters of store.Open.
-type Database struct{ URL, Dir string }
+// Database is the location of a database: the parameters of store.Open.
+type Database struct {
+	URL string // of PostgreSQL; empty for SQLite
+	Dir string // data directory of SQLite
+}
 
-// OnEachEngine runs a test on each engine with a new database.
-func OnEachEngine(t *testing.T, test func(t *testing.T, at Database)) {
+// OnEachEngine runs a test on each engine with a new, empty database.
+func OnEachEngine(t *testing.T, test func(t *testing.T, d Database)) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
@@ -25,9 +31,26 @@ func OnEachEngine(t *testing.T, test func(t *testing.T, at Database)) {
 }
 
 // Open opens the database and unlocks it with Box(1).
-func (d Database) Open(t testing.TB) *store.Store {
+func (d Database) Open(t testing.TB) *store.DB {
 	t.Helper()
 	return Open(t, d.URL, d.Dir)
+}
+
+// Migrate creates the database, if necessary, and runs the migrations of a
+// directory instead of those of package store.
+func (d Database) Migrate(migrations fs.FS) error {
+	ctx := context.Background()
+	var engine *db.DB
+	var err error
+	if d.URL == "" {
+		engine, err = db.OpenSQLite(ctx, d.File(), migrations)
+	} else {
+		engine, err = db.OpenPostgres(ctx, d.URL, migrations)
+	}
+	if err != nil {
+		return err
+	}
+	return engine.Close()
 }
 
 // Raw opens the database without the store, as another process would.
@@ -37,13 +60,13 @@ func (d Database) Raw(t testing.TB) *sql.DB {
 	if d.URL == "" {
 		driver, name = "sqlite", d.File()
 	}
-	db, err := sql.Open(driver, name)
+	raw, err := sql.Open(driver, name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = db.Close() })
-	return db
+	t.Cleanup(func() { _ = raw.Close() })
+	return raw
 }
 
-// File returns the path of the SQLite database.
+// File returns the path of the SQLite file.
 func (d Database) File() string { return filepath.Join(d.Dir, "parley.db") }

@@ -148,7 +148,7 @@ func (s *suite) TestAttendance(t *testing.T) {
 	first.LeftAt, first.Reason = testTime(50), room.LeftByChoice
 	got, err = s.db.CurrentAttendance(ctx, r.ID)
 	requireEqual(t, got, err, []room.Attendance{second, third})
-	got, err = s.db.Attendance(ctx, r.ID)
+	got, err = Attendance(ctx, s.db, r.ID)
 	requireEqual(t, got, err, []room.Attendance{first, second, third})
 
 	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error {

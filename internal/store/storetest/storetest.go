@@ -6,6 +6,7 @@ package storetest
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -23,19 +25,19 @@ import (
 
 // Engines are the engines that a test of a store should run on. Each function
 // opens a new, empty, unlocked database, which is removed with the test.
-var Engines = map[string]func(t testing.TB) *store.Store{
+var Engines = map[string]func(t testing.TB) *store.DB{
 	"sqlite":   SQLite,
-	"postgres": func(t testing.TB) *store.Store { return Open(t, Postgres(t), "") },
+	"postgres": func(t testing.TB) *store.DB { return Open(t, Postgres(t), "") },
 }
 
 // SQLite opens a new SQLite database.
-func SQLite(t testing.TB) *store.Store {
+func SQLite(t testing.TB) *store.DB {
 	t.Helper()
 	return Open(t, "", t.TempDir())
 }
 
 // Open opens a database and unlocks it with Box(1).
-func Open(t testing.TB, url, dir string) *store.Store {
+func Open(t testing.TB, url, dir string) *store.DB {
 	t.Helper()
 	db, err := store.Open(context.Background(), url, dir)
 	if err != nil {
@@ -62,7 +64,7 @@ func Box(n byte) *seal.Box {
 func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 
 // Project creates an active project with its organization and credentials.
-func Project(t testing.TB, db *store.Store) project.Project {
+func Project(t testing.TB, db *store.DB) project.Project {
 	t.Helper()
 	ctx := context.Background()
 	projects := project.NewService(db, time.Now, NewID, func(string) {})
@@ -87,6 +89,17 @@ func Room(projectID string) *room.Room {
 	}
 }
 
+// Event returns a new event of a room, which is not in the database.
+func Event(r *room.Room, sequence int) event.Event {
+	return event.Event{
+		ID: NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID,
+		Sequence: int64(sequence), At: r.CreatedAt,
+		Data: event.Data{
+			RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence),
+		},
+	}
+}
+
 // testTime returns the epoch of the suite plus some seconds.
 func testTime(seconds int) time.Time {
 	return time.UnixMilli(1_780_000_000_123 + int64(seconds)*1000).UTC()
@@ -94,14 +107,14 @@ func testTime(seconds int) time.Time {
 
 // suite is one engine under test.
 type suite struct {
-	open    func(t testing.TB) *store.Store
-	db      *store.Store
+	open    func(t testing.TB) *store.DB
+	db      *store.DB
 	project project.Project
 }
 
-// Run tests every method of store.Store. open returns a new, empty, unlocked
+// Run tests every method of store.DB. open returns a new, empty, unlocked
 // database.
-func Run(t *testing.T, open func(t testing.TB) *store.Store) {
+func Run(t *testing.T, open func(t testing.TB) *store.DB) {
 	s := &suite{open: open, db: open(t)}
 	s.project = Project(t, s.db)
 	tests := reflect.TypeOf(s)
@@ -131,7 +144,7 @@ func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {
 
 // insertFullRoom stores a room with all its fields, also those that InsertRoom
 // ignores.
-func insertFullRoom(ctx context.Context, db *store.Store, r *room.Room) error {
+func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
 	if err := db.InsertRoom(ctx, r); err != nil {
 		return err
 	}

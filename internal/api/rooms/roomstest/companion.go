@@ -19,6 +19,7 @@ import (
 	"parley/internal/counter"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 	"parley/internal/usage"
 )
 
@@ -300,7 +301,7 @@ func (h *MeetingFixture) CheckReschedule(t *testing.T) {
 }
 
 func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
-	all, err := h.DB.Events(t.Context(), id, 0)
+	all, err := storetest.Events(t.Context(), h.DB, id)
 	Must(t, err)
 	var kinds []string
 	for _, e := range all {

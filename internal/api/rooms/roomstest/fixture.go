@@ -29,7 +29,7 @@ import (
 
 // Fixture is the services with a real database and one project.
 type Fixture struct {
-	DB       *store.Store
+	DB       *store.DB
 	Projects *project.Service
 	Keys     *key.Service
 	Rooms    *room.Service

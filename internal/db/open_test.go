@@ -2,43 +2,17 @@ package db_test
 
 import (
 	"context"
-	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"testing/synctest"
 
 	"parley/internal/fault"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
-
-func TestMain(m *testing.M) {
-	if url, dir, project, ok := crashArguments(); ok {
-		writeUntilKilled(url, dir, project)
-	}
-	os.Exit(m.Run())
-}
-
-// insertRoomWork returns work for Write that inserts a room.
-func insertRoomWork(db *store.Store, projectID, id string) func(ctx context.Context) error {
-	return func(ctx context.Context) error {
-		r := storetest.Room(projectID)
-		r.ID = id
-		return db.InsertRoom(ctx, r)
-	}
-}
-
-// roomExists reports whether there is a room with that id.
-func roomExists(t testing.TB, db *sql.DB, id string) bool {
-	t.Helper()
-	var n int
-	if err := db.QueryRow(`SELECT count(*) FROM rooms WHERE id = $1`, id).Scan(&n); err != nil {
-		t.Fatal(err)
-	}
-	return n == 1
-}
 
 // Durability depends on these settings, whose defaults may change in the driver.
 func TestSQLite_DurableSettings(t *testing.T) {
@@ -47,7 +21,7 @@ func TestSQLite_DurableSettings(t *testing.T) {
 	check := func(ctx context.Context, pragma, want string) {
 		t.Helper()
 		var got string
-		if err := db.Scan(ctx, "PRAGMA "+pragma, &got); err != nil || got != want {
+		if err := db.QueryRow(ctx, errNoRow, "PRAGMA "+pragma, nil, &got); err != nil || got != want {
 			t.Errorf("PRAGMA %s: got %q, %v, want %q", pragma, got, err, want)
 		}
 	}
@@ -129,4 +103,58 @@ func TestOpen_Refused(t *testing.T) {
 	if _, err := store.Open(context.Background(), "", filepath.Join(t.TempDir(), "missing")); err == nil {
 		t.Error("Open succeeded in a directory that does not exist")
 	}
+}
+
+func TestOpen_NewerSchemaRefused(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		if err := p.Open(t).Close(); err != nil {
+			t.Fatal(err)
+		}
+		raw := p.Raw(t)
+		if _, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)`); err != nil {
+			t.Fatal(err)
+		}
+		db, err := store.Open(context.Background(), p.URL, p.Dir)
+		if err == nil {
+			_ = db.Close()
+			t.Fatal("Open accepted a schema that is newer than its own")
+		}
+		const want = "the database is at version 999, written by a newer Parley; this one knows versions up to "
+		const remedy = ": start the newer binary, or restore a backup"
+		if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), remedy) {
+			t.Errorf("got %v, want %s…%s", err, want, remedy)
+		}
+	})
+}
+
+// A migration that fails leaves no changes, its error names the version, and a
+// corrected file continues from there.
+func TestMigrate_ResumesAfterFailure(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		raw := p.Raw(t)
+		files := func(second string) fstest.MapFS {
+			return fstest.MapFS{
+				"00001_one.sql": {Data: []byte("-- +goose Up\nCREATE TABLE one (id TEXT PRIMARY KEY);\n")},
+				"00002_two.sql": {Data: []byte("-- +goose Up\nCREATE TABLE two (id TEXT PRIMARY KEY);\n" + second + "\n")},
+			}
+		}
+		err := p.Migrate(files("INSERT INTO missing VALUES (1);"))
+		if err == nil || !strings.HasPrefix(err.Error(), "migrate the database from version 0 to 2: ") ||
+			!strings.Contains(err.Error(), "version:2") || !strings.Contains(err.Error(), "missing") {
+			t.Errorf("got %v, want an error that names the versions and the missing table", err)
+		}
+		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {
+			t.Errorf("the first migration was rolled back: %v", err)
+		}
+		if _, err := raw.Exec(`SELECT * FROM two`); err == nil {
+			t.Error("part of the failed migration was committed")
+		}
+		if err := p.Migrate(files("INSERT INTO two VALUES ('mended');")); err != nil {
+			t.Fatal(err)
+		}
+		var n int
+		if err := raw.QueryRow(`SELECT count(*) FROM one, two`).Scan(&n); err != nil || n != 1 {
+			t.Error(n, err)
+		}
+	})
 }

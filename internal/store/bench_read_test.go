@@ -1,4 +1,4 @@
-package db_test
+package store_test
 
 import (
 	"context"
@@ -28,7 +28,7 @@ func BenchmarkRead(b *testing.B) {
 				if err := db.InsertSeat(ctx, seat); err != nil {
 					return err
 				}
-				if err := db.AppendEvents(ctx, []event.Event{newRoomEvent(r, i+1)}); err != nil {
+				if err := db.AppendEvents(ctx, []event.Event{storetest.Event(r, i+1)}); err != nil {
 					return err
 				}
 			}

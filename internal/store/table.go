@@ -1,0 +1,268 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/internal/db"
+)
+
+// table describes how rows of type T are stored. Its columns are the only place
+// that lists them: the column lists, scan targets and statements are built from
+// it, so that their order always agrees.
+type table[T any] struct {
+	name       string
+	columns    []column[T]
+	list       string // the columns to read, comma-separated
+	selectFrom string // "SELECT list FROM name "
+	read       int    // number of columns to read
+	inserted   int    // number of parameters of an insert
+}
+
+// column maps a column to a field of T.
+type column[T any] struct {
+	name    string
+	sqlType string // type of the parameter in PostgreSQL
+	value   func(*T) any
+	dest    func(*T) any
+
+	// initial is the SQL expression that an insert uses instead of the field;
+	// empty for the field.
+	initial string
+	// parent is the table that the column references without REFERENCES in
+	// PostgreSQL, so that inserts check it; empty if there is none.
+	parent string
+	// writeOnly excludes the column from reads.
+	writeOnly bool
+}
+
+// insertedAs returns the column with a constant that inserts use instead of the
+// field.
+func (c column[T]) insertedAs(sql string) column[T] { c.initial = sql; return c }
+
+// notRead returns the column excluded from reads.
+func (c column[T]) notRead() column[T] { c.writeOnly = true; return c }
+
+// childOf returns the column with the table that it references; see
+// db.InsertColumn.
+func (c column[T]) childOf(table string) column[T] { c.parent = table; return c }
+
+// text is a TEXT column.
+func text[T any, F ~string](name string, field func(*T) *F) column[T] {
+	return plain(name, "text", field)
+}
+
+// number is a BIGINT column.
+func number[T any, F ~int | ~int64](name string, field func(*T) *F) column[T] {
+	return plain(name, "bigint", field)
+}
+
+// boolean is a BOOLEAN column.
+func boolean[T any, F ~bool](name string, field func(*T) *F) column[T] {
+	return plain(name, "boolean", field)
+}
+
+func plain[T, F any](name, sqlType string, field func(*T) *F) column[T] {
+	return column[T]{
+		name: name, sqlType: sqlType,
+		value: func(row *T) any { return *field(row) },
+		dest:  func(row *T) any { return field(row) },
+	}
+}
+
+// optionalText is a TEXT column that stores the empty string as NULL.
+func optionalText[T any](name string, field func(*T) *string) column[T] {
+	return column[T]{
+		name: name, sqlType: "text",
+		value: func(row *T) any { return db.NullString(*field(row)) },
+		dest:  func(row *T) any { return db.ScanString(field(row)) },
+	}
+}
+
+// timestamp is a BIGINT column with Unix milliseconds that stores the zero time
+// as NULL.
+func timestamp[T any](name string, field func(*T) *time.Time) column[T] {
+	return column[T]{
+		name: name, sqlType: "bigint",
+		value: func(row *T) any { return db.NullMillis(*field(row)) },
+		dest:  func(row *T) any { return db.ScanTime(field(row)) },
+	}
+}
+
+// duration is a BIGINT column that counts a unit of time.
+func duration[T any](name string, unit time.Duration, field func(*T) *time.Duration) column[T] {
+	return column[T]{
+		name: name, sqlType: "bigint",
+		value: func(row *T) any { return int64(*field(row) / unit) },
+		dest:  func(row *T) any { return db.ScanDuration(field(row), unit) },
+	}
+}
+
+// parsed is a TEXT column whose field is formatted and parsed.
+func parsed[T any, F fmt.Stringer](name string, parse func(string) F, field func(*T) *F) column[T] {
+	return column[T]{
+		name: name, sqlType: "text",
+		value: func(row *T) any { return (*field(row)).String() },
+		dest:  func(row *T) any { return db.ScanParsed(field(row), parse) },
+	}
+}
+
+func newTable[T any](name string, columns ...column[T]) *table[T] {
+	t := &table[T]{name: name, columns: columns}
+	t.list = t.qualified("")
+	t.selectFrom = "SELECT " + t.list + " FROM " + name + " "
+	for _, c := range columns {
+		if !c.writeOnly {
+			t.read++
+		}
+		if c.initial == "" {
+			t.inserted++
+		}
+	}
+	return t
+}
+
+// qualified returns the columns to read, each with a prefix such as "a.".
+func (t *table[T]) qualified(prefix string) string {
+	var names []string
+	for _, c := range t.columns {
+		if !c.writeOnly {
+			names = append(names, prefix+c.name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// dests returns the scan targets for the columns to read, followed by more.
+func (t *table[T]) dests(row *T, more ...any) []any {
+	dests := make([]any, 0, t.read+len(more))
+	for i := range t.columns {
+		if c := &t.columns[i]; !c.writeOnly {
+			dests = append(dests, c.dest(row))
+		}
+	}
+	return append(dests, more...)
+}
+
+// values returns the parameters of the insert, followed by more.
+func (t *table[T]) values(row *T, more ...any) []any {
+	values := make([]any, 0, t.inserted+len(more))
+	for i := range t.columns {
+		if c := &t.columns[i]; c.initial == "" {
+			values = append(values, c.value(row))
+		}
+	}
+	return append(values, more...)
+}
+
+// insertQuery returns the statement that inserts one row. Its parameters are
+// values.
+func (t *table[T]) insertQuery() string {
+	var names, values []string
+	bound := 0
+	for _, c := range t.columns {
+		names = append(names, c.name)
+		value := c.initial
+		if value == "" {
+			bound++
+			value = fmt.Sprintf("$%d", bound)
+		}
+		values = append(values, value)
+	}
+	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
+}
+
+// newInsertStmt returns the statement for a table that gets many rows at once. Its
+// parameters are values, which end with those of extra. See db.NewInsertStmt for
+// order.
+func (t *table[T]) newInsertStmt(order int, extra ...db.InsertColumn) *db.InsertStmt {
+	columns := make([]db.InsertColumn, 0, len(t.columns)+len(extra))
+	for _, c := range t.columns {
+		columns = append(columns, db.InsertColumn{Name: c.name, Type: c.sqlType, Constant: c.initial, Parent: c.parent})
+	}
+	return db.NewInsertStmt(t.name, order, append(columns, extra...))
+}
+
+// updateStmt updates some columns of one row.
+type updateStmt[T any] struct {
+	query   string
+	columns []column[T] // the id and the updated columns
+}
+
+// newUpdateStmt returns the statement that updates the named columns of the row
+// with the id of T. It panics if the table has no such column.
+func (t *table[T]) newUpdateStmt(names ...string) *updateStmt[T] {
+	s := &updateStmt[T]{columns: []column[T]{t.column("id")}}
+	var set []string
+	for i, name := range names {
+		s.columns = append(s.columns, t.column(name))
+		set = append(set, fmt.Sprintf("%s = $%d", name, i+2))
+	}
+	s.query = "UPDATE " + t.name + " SET " + strings.Join(set, ", ") + " WHERE id = $1"
+	return s
+}
+
+func (t *table[T]) column(name string) column[T] {
+	i := slices.IndexFunc(t.columns, func(c column[T]) bool { return c.name == name })
+	if i < 0 {
+		panic("store: table " + t.name + " has no column " + name)
+	}
+	return t.columns[i]
+}
+
+// values returns the parameters of the update.
+func (s *updateStmt[T]) values(row *T) []any {
+	values := make([]any, len(s.columns))
+	for i := range s.columns {
+		values[i] = s.columns[i].value(row)
+	}
+	return values
+}
+
+// queryOne reads one row. It returns missing if there is none.
+func queryOne[T any](ctx context.Context, s *DB, t *table[T], missing error, q string, args ...any) (*T, error) {
+	row := new(T)
+	if err := s.QueryRow(ctx, missing, q, args, t.dests(row)...); err != nil {
+		return nil, err
+	}
+	return row, nil
+}
+
+// queryAll reads all rows.
+func queryAll[T any](ctx context.Context, s *DB, t *table[T], q string, args ...any) ([]T, error) {
+	var all []T
+	err := s.Query(ctx, q, args, func(row db.Row) error {
+		var next T
+		if err := row.Scan(t.dests(&next)...); err != nil {
+			return err
+		}
+		all = append(all, next)
+		return nil
+	})
+	return all, err
+}
+
+// queryStrings reads all rows of a query for one text column.
+func (s *DB) queryStrings(ctx context.Context, q string, args ...any) ([]string, error) {
+	var all []string
+	err := s.Query(ctx, q, args, func(row db.Row) error {
+		var text string
+		err := row.Scan(&text)
+		all = append(all, text)
+		return err
+	})
+	return all, err
+}
+
+// lockRow locks a row until the transaction of ctx ends. It returns missing if
+// there is no row with that id.
+func (s *DB) lockRow(ctx context.Context, missing error, table, id string) error {
+	forUpdate, err := s.ForUpdate(ctx)
+	if err != nil {
+		return err
+	}
+	return s.QueryRow(ctx, missing, `SELECT id FROM `+table+` WHERE id = $1`+forUpdate, []any{id}, &id)
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/db"
+	"parley/internal/webhook"
+)
+
+var targetTable = newTable("webhook_targets",
+	text("project_id", func(t *webhook.Target) *string { return &t.ProjectID }),
+	text("url", func(t *webhook.Target) *string { return &t.URL }),
+	number("failures", func(t *webhook.Target) *int { return &t.Failures }),
+	timestamp("failing_since", func(t *webhook.Target) *time.Time { return &t.FailingSince }),
+	timestamp("paused_at", func(t *webhook.Target) *time.Time { return &t.PausedAt }),
+	timestamp("probe_at", func(t *webhook.Target) *time.Time { return &t.ProbeAt }),
+	text("notice", func(t *webhook.Target) *string { return &t.Notice }),
+)
+
+var (
+	selectTarget          = targetTable.selectFrom + "WHERE project_id = $1 AND url = $2"
+	selectTargets         = targetTable.selectFrom + "ORDER BY project_id, url"
+	selectProjectTargets  = targetTable.selectFrom + "WHERE project_id = $1 ORDER BY url"
+	insertOrUpdateFailure = `INSERT INTO webhook_targets (project_id, url, failures, failing_since, notice)
+		VALUES ($1, $2, 1, $3, '')
+		ON CONFLICT (project_id, url) DO UPDATE SET failures = webhook_targets.failures + 1
+		RETURNING ` + targetTable.list
+)
+
+func (s *DB) Target(ctx context.Context, projectID, url string) (webhook.Target, error) {
+	all, err := queryAll(ctx, s, targetTable, selectTarget, projectID, url)
+	if err != nil || len(all) == 0 {
+		return webhook.Target{}, err
+	}
+	return all[0], nil
+}
+
+func (s *DB) Targets(ctx context.Context, projectID string) ([]webhook.Target, error) {
+	if projectID == "" {
+		return queryAll(ctx, s, targetTable, selectTargets)
+	}
+	return queryAll(ctx, s, targetTable, selectProjectTargets, projectID)
+}
+
+func (s *DB) RecordTargetFailure(
+	ctx context.Context, projectID, url string, now time.Time,
+) (webhook.Target, error) {
+	var t webhook.Target
+	err := s.ExecReturning(ctx, insertOrUpdateFailure, []any{projectID, url, now.UnixMilli()},
+		func(row db.Row) error { return row.Scan(targetTable.dests(&t)...) })
+	return t, err
+}
+
+func (s *DB) PauseTarget(ctx context.Context, t webhook.Target) error {
+	return s.Exec(ctx, `UPDATE webhook_targets SET paused_at = $3, probe_at = $4, notice = $5
+			WHERE project_id = $1 AND url = $2`,
+		t.ProjectID, t.URL, db.NullMillis(t.PausedAt), db.NullMillis(t.ProbeAt), t.Notice)
+}
+
+func (s *DB) AcquireProbe(
+	ctx context.Context, projectID, url string, now, next time.Time,
+) (acquired bool, err error) {
+	err = s.ExecReturning(ctx, `UPDATE webhook_targets SET probe_at = $4
+			WHERE project_id = $1 AND url = $2 AND probe_at <= $3 RETURNING url`,
+		[]any{projectID, url, now.UnixMilli(), next.UnixMilli()},
+		func(db.Row) error { acquired = true; return nil })
+	return acquired, err
+}
+
+func (s *DB) ClearTarget(ctx context.Context, projectID, url string, now time.Time) error {
+	err := s.Exec(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`, projectID, url)
+	if err != nil {
+		return err
+	}
+	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
+			WHERE project_id = $1 AND url = $2 AND due_at > $3 AND claim = ''`,
+		projectID, url, now.UnixMilli())
+}
