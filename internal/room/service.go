@@ -9,7 +9,6 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
-	"parley/internal/seal"
 )
 
 // Service creates, runs and ends rooms, and lets participants join them.
@@ -81,100 +80,6 @@ func (noWebhooks) RoomChanged(context.Context, string, []event.Event) (bool, err
 	return false, nil
 }
 func (noWebhooks) Wake() {}
-
-// Created is a new room and the link that makes its first user the host; for an
-// existing room, a new link into it. Idempotency records contain it as JSON, so
-// its JSON names must not change.
-type Created struct {
-	ID           string `json:"id"`
-	ClientRoomID string `json:"client_room_id,omitempty"`
-	Type         Type   `json:"type"`
-	// StartAt is in the time zone of the request; zero for a quick room.
-	StartAt   time.Time `json:"start_at,omitzero"`
-	FinalLink string    `json:"final_link"` // {public_url}/r/{room_id}#t=TOKEN
-	GuestLink string    `json:"guest_link"` // {public_url}/r/{room_id}
-	// Adjusted names the features that were lowered to what the plan allows.
-	Adjusted []string `json:"adjusted_features,omitempty"`
-}
-
-// CreateQuick creates a room that is open immediately. The project must allow new
-// rooms. Errors: Invalid with the field and the bound, Conflict if the
-// client_room_id is taken or a request with the same IdempotencyKey is in flight.
-func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
-	Created, error,
-) {
-	if saved := key.savedResult(); saved != nil {
-		return *saved, nil
-	}
-	request.StartAt = time.Time{}
-	return s.create(ctx, p, request, key, s.now())
-}
-
-// Schedule creates a room that opens at its start time. Otherwise it is like
-// CreateQuick.
-func (s *Service) Schedule(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
-	Created, error,
-) {
-	if saved := key.savedResult(); saved != nil {
-		return *saved, nil
-	}
-	now := s.now()
-	if err := checkStart(request.StartAt, now); err != nil {
-		return Created{}, err
-	}
-	return s.create(ctx, p, request, key, now)
-}
-
-func (s *Service) create(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey, now time.Time) (
-	Created, error,
-) {
-	allowed, err := s.entitlements(ctx, p)
-	if err != nil {
-		return Created{}, err
-	}
-	r, adjusted, err := applyPolicy(allowed, p.Settings, request)
-	if err != nil {
-		return Created{}, err
-	}
-	token := seal.NewLinkToken().Reveal()
-	r.ID = s.newID()
-	r.ProjectID = p.ID
-	r.CreatorLinkHash = seal.Hash(token)
-	r.initialize(now)
-	guest := s.publicURL() + "/r/" + r.ID
-	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
-		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
-	events := r.drainEvents(s.newID)
-	waiting := false
-	err = s.store.Write(ctx, func(ctx context.Context) error {
-		if err := s.saveResult(ctx, key, created, now); err != nil {
-			return err
-		}
-		if err := s.store.InsertRoom(ctx, &r); err != nil {
-			return err
-		}
-		if err := s.store.AppendEvents(ctx, events); err != nil {
-			return err
-		}
-		waiting, err = s.options.Webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
-		return err
-	})
-	if err != nil {
-		return Created{}, err
-	}
-	if waiting {
-		s.options.Webhooks.Wake()
-	}
-	return created, nil
-}
-
-// entitlements returns what the project's plan allows its rooms.
-func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
-	if s.options.Plans == nil {
-		return MaxEntitlements, nil
-	}
-	return s.options.Plans.Entitlements(ctx, p)
-}
 
 // Get returns a room, or NotFound.
 func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
