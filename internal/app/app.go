@@ -54,28 +54,28 @@ const (
 // App is one running service.
 type App struct {
 	*ExclusiveResources
-	cfg        config.Config
-	log        *slog.Logger
-	supervisor *supervise.Service // nil without a supervisor
-	dbClaim    *db.InstanceLock   // nil without PostgreSQL
-	redis      *cluster.Redis     // nil on one machine
-	db         *store.DB
-	engine     *media.Engine
-	projects   *project.Service
-	keys       *key.Service
-	rooms      *room.Service
-	webhooks   *webhook.Service
-	sender     *sender.Service
-	tokens     *operator.Service
-	gateway    gateway
-	quickstart *quickstart.Service
-	registry   *prometheus.Registry // of the metrics of this service
-	requests   *prometheus.CounterVec
-	baseURL    string
-	handler    http.Handler
-	failures   manage.FailureLimiter // nil without rate limits
-	refusals   *refusal.Recorder
-	ready      atomic.Bool
+	cfg          config.Config
+	log          *slog.Logger
+	supervisor   *supervise.Service // nil without a supervisor
+	instanceLock *db.InstanceLock   // nil without PostgreSQL
+	redis        *cluster.Redis     // nil on one machine
+	db           *store.DB
+	engine       *media.Engine
+	projects     *project.Service
+	keys         *key.Service
+	rooms        *room.Service
+	webhooks     *webhook.Service
+	sender       *sender.Service
+	tokens       *operator.Service
+	gateway      gateway
+	quickstart   *quickstart.Service
+	registry     *prometheus.Registry // of the metrics of this service
+	requests     *prometheus.CounterVec
+	baseURL      string
+	handler      http.Handler
+	failures     manage.FailureLimiter // nil without rate limits
+	refusals     *refusal.Recorder
+	ready        atomic.Bool
 }
 
 // New returns a service that is ready to Run: the data directory is locked, the
@@ -116,7 +116,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 	if err := a.connectRedis(ctx); err != nil {
 		return nil, err
 	}
-	if err := a.claimDatabase(ctx); err != nil {
+	if err := a.lockDatabase(ctx); err != nil {
 		return nil, err
 	}
 	ctx = db.WithWriteTimeout(ctx, startupWriteTimeout)
@@ -155,8 +155,9 @@ func (a *App) wire(ctx context.Context) error {
 		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
 	}
 	a.webhooks = webhook.NewService(a.db, now, newID)
-	// A change of a project invalidates the cache of keys, and the creation of keys
-	// creates a project. The function reads a.keys when a project changes.
+	// A change of a project invalidates the cache of the key service, and the key
+	// service needs the project service. The function breaks the cycle, because it
+	// reads a.keys only when a project changes, which is after wire.
 	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) },
 		project.WithEventRecorder(a.webhooks.ProjectChanged))
 	keyOptions := []key.Option{key.WithEventRecorder(a.webhooks.ProjectChanged)}
@@ -165,7 +166,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log, room.Options{
-		Plans: usage.Entitlements{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
+		Plans: usage.RoomPlans{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
 		JoinLimiter: limits.joinLimiter(), Clustered: a.redis != nil})
 	a.tokens = operator.NewService(a.db, now, newID)
 	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
@@ -296,8 +297,8 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.ready.Store(false)
 	a.MarkStopping()
-	if a.dbClaim != nil {
-		a.dbClaim.MarkStopping()
+	if a.instanceLock != nil {
+		a.instanceLock.MarkStopping()
 	}
 	a.shutdown(servers)
 	stopBackground()
@@ -346,8 +347,8 @@ func (a *App) Close() {
 	if a.db != nil {
 		_ = a.db.Close()
 	}
-	if a.dbClaim != nil {
-		a.dbClaim.Release()
+	if a.instanceLock != nil {
+		a.instanceLock.Release()
 	}
 	if a.redis != nil {
 		_ = a.redis.Close()

@@ -24,14 +24,14 @@ func (a *App) connectRedis(ctx context.Context) (err error) {
 	return nil
 }
 
-// claimDatabase acquires the instance lock of a PostgreSQL database. Without
+// lockDatabase acquires the instance lock of a PostgreSQL database. Without
 // Redis only one process may use the database, because processes could not
 // share their limits and invalidations.
-func (a *App) claimDatabase(ctx context.Context) (err error) {
+func (a *App) lockDatabase(ctx context.Context) (err error) {
 	if a.cfg.DatabaseURL == "" {
 		return nil
 	}
-	a.dbClaim, err = db.AcquireInstanceLock(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
+	a.instanceLock, err = db.AcquireInstanceLock(ctx, a.cfg.DatabaseURL.Reveal(), a.redis != nil, func(err error) {
 		a.log.Error("database instance lock lost, will retry", "error", err)
 	})
 	switch {

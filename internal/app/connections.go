@@ -89,7 +89,7 @@ type connection struct {
 
 	// Under the lock of the listener.
 	client       *clientConnections
-	inAll, inOwn *list.Element // its places in the lists, nil for a hijacked connection
+	inAll, inOwn *list.Element // its list elements; nil when hijacked or closed
 	idle         bool
 	closed       bool
 

@@ -33,7 +33,8 @@ type apiVersion struct {
 	internalError http.HandlerFunc
 }
 
-// versions returns the versions of the API. A new version is one line in this table.
+// versions builds the handlers of the API versions, and first the call counter that
+// all of them use. A new version is one line in this table.
 func (a *App) versions(provider usage.Provider, limits rateLimits, now func() time.Time) ([]apiVersion, error) {
 	zone, err := a.cfg.Location()
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 type DB struct {
 	engine    engine
 	queue     chan *job
-	writeSlot chan struct{} // held by the writer whose transaction goes first
+	writeSlot chan struct{} // semaphore of one transaction
 	stop      chan struct{} // closed when no more writes are accepted
 	drained   chan struct{} // closed when the accepted writes are done
 	writers   sync.WaitGroup
@@ -107,8 +107,8 @@ func newDB(e engine) *DB {
 	return db
 }
 
-// Ping reads and writes the database and returns an error if it cannot. It changes
-// nothing.
+// Ping runs a write transaction that changes no row, and returns an error if that
+// fails. It may not detect a full disk; RecentWriteError does.
 func (db *DB) Ping(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -166,8 +166,9 @@ func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) e
 
 type writeTimeoutKey struct{}
 
-// WithWriteTimeout returns a context whose writes may take d instead of 900 ms,
-// both to wait for a database that does not respond and to do their work.
+// WithWriteTimeout returns a context in which Write waits up to d, instead of 900
+// ms, for a writer and for the work. On PostgreSQL, BEGIN and COMMIT still take at
+// most 900 ms.
 func WithWriteTimeout(ctx context.Context, d time.Duration) context.Context {
 	return context.WithValue(ctx, writeTimeoutKey{}, d)
 }
@@ -199,9 +200,9 @@ type Row interface {
 	Scan(dest ...any) error
 }
 
-// Exec runs a statement in the transaction of ctx. It returns an error if there
-// is none, and Unavailable if the database cannot be reached, as all methods
-// that run statements do.
+// Exec runs a statement in the transaction of ctx and fails if ctx has none. Like
+// all methods that run statements, it returns Unavailable if the database cannot
+// be reached.
 func (db *DB) Exec(ctx context.Context, q string, args ...any) error {
 	return db.ExecOne(ctx, nil, q, args...)
 }

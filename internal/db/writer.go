@@ -18,8 +18,9 @@ const (
 	// writeTimeout is the longest time that a caller waits for a database that
 	// does not respond.
 	writeTimeout = fault.UnavailableAfter
-	// commitHeadroom is the part of it that is reserved for the work and the
-	// commit. A caller that gets no writer before is refused.
+	// commitHeadroom is the part of the write timeout that is reserved for the
+	// work and the commit. Write returns Unavailable if the work has not started
+	// by then.
 	commitHeadroom = writeTimeout / 3
 )
 

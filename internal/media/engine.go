@@ -22,7 +22,7 @@ import (
 
 const (
 	stopTimeout       = 3 * time.Second  // of Stop
-	drainTimeout      = time.Second      // of that, to notify the participants
+	drainTimeout      = 2 * time.Second  // of that, to notify the participants
 	idleCheckInterval = time.Minute      // between two searches for idle sessions
 	statsStaleAfter   = 15 * time.Second // the age of node statistics that counts as unhealthy
 )
@@ -182,6 +182,7 @@ func (e *Engine) Stop(ctx context.Context) {
 			drainCtx, cancel := context.WithTimeout(ctx, drainTimeout)
 			defer cancel()
 			e.gate.wait(drainCtx)
+			e.node.sessions.sinks.wait(drainCtx)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
 			e.node.closeExceptRooms()
 		}()

@@ -40,16 +40,17 @@ const maxBufferedBytes = 1 << 20
 // The signatures of LiveKit's constructors change between releases. Therefore all of them
 // are called in this file, and the tests of this package join with real participants.
 type node struct {
-	conf    *config.Config
-	self    *routing.LocalNodeImpl
-	router  routing.Router
-	store   service.ObjectStore
-	rooms   *service.RoomManager // the sessions that this process hosts
-	api     *service.RoomService // the sessions of the whole cluster
-	rtc     *service.RTCService  // the signaling of browsers
-	signal  *service.SignalServer
-	redis   redis.UniversalClient // nil on a single machine
-	closers []func()
+	conf     *config.Config
+	self     *routing.LocalNodeImpl
+	router   routing.Router
+	store    service.ObjectStore
+	rooms    *service.RoomManager // the sessions that this process hosts
+	api      *service.RoomService // the sessions of the whole cluster
+	rtc      *service.RTCService  // the signaling of browsers
+	signal   *service.SignalServer
+	sessions *sessionHandler
+	redis    redis.UniversalClient // nil on a single machine
+	closers  []func()
 
 	allocator *allocator
 }
@@ -216,8 +217,9 @@ func buildNode(conf *config.Config, redisURL string, admissions *admissions, ref
 	if err != nil {
 		return nil, err
 	}
-	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay,
-		&sessionHandler{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions, refusals: refusals})
+	n.sessions = &sessionHandler{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions,
+		refusals: refusals}
+	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
 	"github.com/livekit/livekit-server/pkg/rtc/types"
@@ -29,6 +30,7 @@ type sessionHandler struct {
 
 	admissions *admissions
 	refusals   *refusal.Recorder
+	sinks      openSinks
 }
 
 // Logger returns the logger of the context, as LiveKit's interface requires.
@@ -65,8 +67,47 @@ func (s *sessionHandler) HandleSession(
 		requests.Close()
 		return err
 	}
+	s.sinks.add(sink)
 	go requests.run(func() { disconnect(s.rooms, name, pi.Identity) })
 	return nil
+}
+
+// openSinks are the connections on which messages for participants are sent, to this node
+// or to the one that has the participant's WebSocket.
+type openSinks struct {
+	mu  sync.Mutex
+	all []routing.MessageSink
+}
+
+// sinkPollInterval is the time between two checks of wait, because a sink does not tell
+// when it closes.
+const sinkPollInterval = 5 * time.Millisecond
+
+// add adds a sink and forgets those that have closed.
+func (o *openSinks) add(sink routing.MessageSink) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.all = append(slices.DeleteFunc(o.all, routing.MessageSink.IsClosed), sink)
+}
+
+// wait returns when all sinks have closed, which they do after the other node has received
+// their last message, or when ctx ends.
+func (o *openSinks) wait(ctx context.Context) {
+	tick := time.NewTicker(sinkPollInterval)
+	defer tick.Stop()
+	for {
+		o.mu.Lock()
+		closed := !slices.ContainsFunc(o.all, func(sink routing.MessageSink) bool { return !sink.IsClosed() })
+		o.mu.Unlock()
+		if closed {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
 }
 
 // disconnect disconnects a participant if this process hosts the session. Its page gets

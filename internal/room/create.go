@@ -26,8 +26,8 @@ type Created struct {
 	Adjusted []string `json:"adjusted_features,omitempty"`
 }
 
-// CreateQuick creates a room that is open immediately. The project must allow new
-// rooms. Errors: Invalid with the field and the bound, Conflict if the
+// CreateQuick creates a room that is open immediately. It does
+// not check the status of the project. Errors: Invalid with the field and the bound, Conflict if the
 // client_room_id is taken or a request with the same IdempotencyKey is in flight.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
@@ -61,7 +61,7 @@ func (s *Service) create(ctx context.Context, p project.Project, request Spec, k
 	if err != nil {
 		return Created{}, err
 	}
-	r, adjusted, err := applyPolicy(allowed, p.Settings, request)
+	r, adjusted, err := newRoom(allowed, p.Settings, request)
 	if err != nil {
 		return Created{}, err
 	}
@@ -147,8 +147,8 @@ var MaxEntitlements = Entitlements{
 }
 
 const (
-	maxText             = 255
-	maxWelcome          = 2000
+	maxText             = 255  // characters
+	maxWelcome          = 2000 // characters
 	defaultEmptyTimeout = 300
 	startTolerance      = 60 * time.Second
 	startHorizon        = 366 * 24 * time.Hour
@@ -160,9 +160,9 @@ const (
 	featureBreakoutRooms = "breakout_room_features.allowed_number_rooms"
 )
 
-// applyPolicy builds a room from the entitlements of the plan, the settings of the
-// project and the request. Its errors and adjusted are those of resolve. It is pure.
-func applyPolicy(allowed Entitlements, settings project.Settings, request Spec) (
+// newRoom returns the room for a request. It returns Invalid if a field is out of
+// its bounds; adjusted names the features that were lowered to what the plan allows.
+func newRoom(allowed Entitlements, settings project.Settings, request Spec) (
 	r Room, adjusted []string, err error,
 ) {
 	adjusted, err = request.resolve(allowed, settings)

@@ -61,7 +61,7 @@ func TestSpec_Bounds(t *testing.T) {
 	} {
 		q := validRequest()
 		c.change(&q)
-		_, _, err := applyPolicy(MaxEntitlements, project.Settings{}, q)
+		_, _, err := newRoom(MaxEntitlements, project.Settings{}, q)
 		if c.want == "" {
 			if err != nil {
 				t.Errorf("refused: %v", err)
@@ -80,13 +80,13 @@ func TestSpec_PlanBounds(t *testing.T) {
 	plan := Entitlements{MaxParticipants: 25, Duration: 40 * time.Minute}
 	q := validRequest()
 	q.MaxParticipants = 25
-	r, _, err := applyPolicy(plan, project.Settings{}, q)
+	r, _, err := newRoom(plan, project.Settings{}, q)
 	if err != nil || r.Duration != plan.Duration {
 		t.Errorf("room = %+v, error %v", r, err)
 	}
 	q.MaxParticipants = 26
 	const want = "max_participants must be between 1 and 25, not 26"
-	if _, _, err := applyPolicy(plan, project.Settings{}, q); err == nil || err.Error() != want {
+	if _, _, err := newRoom(plan, project.Settings{}, q); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
@@ -104,7 +104,7 @@ func TestSpec_EmptyTimeoutDefault(t *testing.T) {
 	} {
 		q := validRequest()
 		q.EmptyTimeout = time.Duration(c.asked) * time.Second
-		r, _, err := applyPolicy(MaxEntitlements, project.Settings{DefaultEmptyTimeout: c.project}, q)
+		r, _, err := newRoom(MaxEntitlements, project.Settings{DefaultEmptyTimeout: c.project}, q)
 		if err != nil || r.EmptyTimeout != c.want {
 			t.Errorf("asked %d, project %d: %s %v", c.asked, c.project, r.EmptyTimeout, err)
 		}
@@ -122,7 +122,7 @@ func FuzzApplyPolicy(f *testing.F) {
 		q := Spec{Type: Audio, CreatorName: name, MaxParticipants: participants,
 			EmptyTimeout: time.Duration(empty) * time.Second, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
 		plan := Entitlements{MaxParticipants: allowed, Duration: time.Hour}
-		r, _, err := applyPolicy(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
+		r, _, err := newRoom(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
 		if err != nil {
 			sentence := err.Error()
 			if !fault.Is(err, fault.Invalid) || strings.ContainsFunc(sentence, unicode.IsControl) || len(sentence) > 120 {

@@ -62,7 +62,7 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			q.BreakoutRooms = rapid.IntRange(-1, validate.MaxBreakoutRooms+1).Draw(t, "allowed_number_rooms")
 			q.NoBreakoutRooms = q.BreakoutRooms == 0
 		}
-		r, adjusted, err := applyPolicy(plan, settings, q)
+		r, adjusted, err := newRoom(plan, settings, q)
 
 		inBounds := q.MaxParticipants >= 1 && q.MaxParticipants <= allowed.MaxParticipants && q.EmptyTimeout >= 0 &&
 			q.EmptyTimeout <= validate.MaxEmptyTimeout*time.Second &&

@@ -20,7 +20,7 @@ type Service struct {
 	newID           func() string
 	log             *slog.Logger
 	wake            chan struct{} // signals Run that a session is to be closed
-	inFlight        sync.Map      // ids of the Once that are under way here
+	inFlight        sync.Map      // ids of the idempotent requests that this process is handling
 	options         Options
 	refusalLog      refusalLog
 	reportQueue     reportQueue

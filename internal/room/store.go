@@ -61,7 +61,8 @@ type IdempotencyStore interface {
 	// InsertIdempotencyRecord stores a record unless one with its id is stored that has not
 	// expired by now; it reports whether it did.
 	InsertIdempotencyRecord(ctx context.Context, a IdempotencyRecord, now time.Time) (bool, error)
-	// Answer fails with NotFound when there is none that is good at now.
+	// IdempotencyRecord returns NotFound if no record has this id, or if it has expired
+	// by now.
 	IdempotencyRecord(ctx context.Context, id string, now time.Time) (IdempotencyRecord, error)
 	// DeleteExpiredIdempotencyRecords deletes what has expired by now.
 	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error

@@ -26,7 +26,8 @@ func (s *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyReco
 	return fresh, err
 }
 
-var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "answer_not_found", "there is no such idempotency record")
+var errIdempotencyRecordNotFound = fault.New(fault.NotFound, "idempotency_record_not_found",
+	"there is no such idempotency record")
 
 func (s *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (room.IdempotencyRecord, error) {
 	r := room.IdempotencyRecord{ID: id}

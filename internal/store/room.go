@@ -15,8 +15,8 @@ import (
 
 var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
-// roomTable inserts constants in the columns that sessions change, because a new
-// room has never had a session.
+// roomTable inserts constants in the columns that a new room cannot have a value
+// for, because nobody has joined it yet.
 var roomTable = newTable("rooms",
 	text("id", func(r *room.Room) *string { return &r.ID }),
 	text("project_id", func(r *room.Room) *string { return &r.ProjectID }).childOf("projects"),
@@ -60,8 +60,8 @@ var (
 		"empty_timeout", "duration", "start_at", "external_user_id", "logout_url", "webhook_url", "breakout_rooms")
 )
 
-// InsertRoom ignores the fields of r that sessions change, for example EndedAt,
-// and stores them as they are in a new room.
+// InsertRoom stores a new room. It ignores the fields of r whose columns have a
+// constant in roomTable, for example EndedAt.
 func (s *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	err := s.Insert(ctx, insertRoom, roomTable.values(r)...)
 	if db.IsUniqueViolation(err, "rooms_client_room_id", "rooms.project_id, rooms.client_room_id") {
@@ -83,8 +83,8 @@ func (s *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	return queryOne(ctx, s, roomTable, errRoomNotFound, selectRoom+forUpdate, id)
 }
 
-// UpdateRoom stores the fields of r that sessions change and ignores those of the
-// creation, because they never change.
+// UpdateRoom stores the fields that change during the life of a room: its state,
+// times, locks and sessions. UpdateRoomSpec stores the fields of Spec.
 func (s *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
 	return s.ExecOne(ctx, errRoomNotFound, updateRoom.query, updateRoom.values(r)...)
 }

@@ -78,15 +78,15 @@ type Keyrings interface {
 	Keyring(ctx context.Context, projectID string) (*key.Keyring, error)
 }
 
-// Entitlements is what plans allow the rooms of a project. It implements room.Plans.
-type Entitlements struct {
+// RoomPlans looks up what the plan of a project's organization allows its rooms.
+type RoomPlans struct {
 	Provider Provider
 	Keys     Keyrings
 }
 
 // Entitlements returns the entitlements of a project; room.MaxEntitlements when its
 // plan is unknown.
-func (e Entitlements) Entitlements(ctx context.Context, p project.Project) (room.Entitlements, error) {
+func (e RoomPlans) Entitlements(ctx context.Context, p project.Project) (room.Entitlements, error) {
 	keyring, err := e.Keys.Keyring(ctx, p.ID)
 	if err != nil {
 		return room.Entitlements{}, err

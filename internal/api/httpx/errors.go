@@ -14,8 +14,8 @@ const (
 	CodeBodyTooLarge         = "body_too_large"
 )
 
-// statusByKind is the status of each kind of error. An API that has another one says
-// so when it calls Status.
+// statusByKind is the status of each kind of error. An API with other statuses
+// passes them to Status as exceptions.
 var statusByKind = map[fault.Kind]int{
 	fault.Internal:     http.StatusInternalServerError,
 	fault.Invalid:      http.StatusBadRequest,

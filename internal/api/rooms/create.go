@@ -32,8 +32,8 @@ type ProjectIDForm bool
 const (
 	// UUIDProjectID is a UUID. Another text is an invalid field.
 	UUIDProjectID ProjectIDForm = false
-	// AnyProjectID is any text. One that is no UUID is an unknown project, which is a
-	// 401. The quick rooms of version 3 are described so.
+	// AnyProjectID is any text. A text that is not a UUID is an unknown project (401),
+	// as version 3 describes its quick rooms.
 	AnyProjectID ProjectIDForm = true
 )
 

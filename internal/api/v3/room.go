@@ -11,14 +11,14 @@ import (
 	"parley/internal/room"
 )
 
-// CreateQuickAudioRoom creates a room for sound that is open at once.
+// CreateQuickAudioRoom creates an audio room that is open immediately.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createQuick(w, r, room.Audio); err != nil {
 		s.api.WriteError(w, r, err)
 	}
 }
 
-// CreateQuickVideoRoom creates a room for video that is open at once.
+// CreateQuickVideoRoom creates a video room that is open immediately.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createQuick(w, r, room.Video); err != nil {
 		s.api.WriteError(w, r, err)
@@ -47,14 +47,14 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 	return call.WriteCreated(quickCreated(created), created.Adjusted, ignoredFields(call.Fields, "start_at"))
 }
 
-// CreateScheduleVideoRoom creates a room for video that opens at its start.
+// CreateScheduleVideoRoom creates a video room that opens at start_at.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createScheduled(w, r, room.Video); err != nil {
 		s.api.WriteError(w, r, err)
 	}
 }
 
-// CreateScheduleAudioRoom creates a room for sound that opens at its start.
+// CreateScheduleAudioRoom creates an audio room that opens at start_at.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createScheduled(w, r, room.Audio); err != nil {
 		s.api.WriteError(w, r, err)

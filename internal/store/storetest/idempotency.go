@@ -26,9 +26,9 @@ func (s *suite) TestIdempotencyRecord(t *testing.T) {
 	got, err := s.db.IdempotencyRecord(ctx, first.ID, testTime(59))
 	requireEqual(t, got, err, first)
 	_, err = s.db.IdempotencyRecord(ctx, first.ID, testTime(60))
-	requireFault(t, err, fault.NotFound, "answer_not_found")
+	requireFault(t, err, fault.NotFound, "idempotency_record_not_found")
 	_, err = s.db.IdempotencyRecord(ctx, NewID(), testTime(0))
-	requireFault(t, err, fault.NotFound, "answer_not_found")
+	requireFault(t, err, fault.NotFound, "idempotency_record_not_found")
 
 	next := room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(120)}
 	if !s.saveIdempotencyRecord(t, next, testTime(60)) {
@@ -43,7 +43,7 @@ func (s *suite) TestIdempotencyRecord(t *testing.T) {
 		return s.db.DeleteExpiredIdempotencyRecords(ctx, testTime(100))
 	})
 	_, err = s.db.IdempotencyRecord(ctx, old.ID, testTime(0))
-	requireFault(t, err, fault.NotFound, "answer_not_found")
+	requireFault(t, err, fault.NotFound, "idempotency_record_not_found")
 	got, err = s.db.IdempotencyRecord(ctx, next.ID, testTime(60))
 	requireEqual(t, got, err, next)
 }
