@@ -13,7 +13,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
   await person.page.getByText('Waiting for the host to let you in').waitFor();
 }
 
-const notice = (host: Person): Locator => host.page.locator('.banner.door');
+const notice = (host: Person): Locator => host.page.locator('.banner.knock');
 
 test('guests wait until a host lets them in, or turns them away', async () => {
   server.set('locks.waiting_room=true');
