@@ -10,13 +10,16 @@ import (
 	"parley/internal/seal"
 )
 
-// isKnown reports whether a visitor has a seat.
+// isKnown reports whether a visitor has a seat. The seat of a guest without a
+// personal invitation is gone when no connection followed in time.
 func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
-	_, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
+	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		rt.Fatal(err)
 	}
-	return err == nil
+	neverConnected := seat.State == room.Reserved && seat.Connection == "" && !seat.HeldUntil.After(m.clock.Now())
+	anonymous := seat.Role == room.Guest && !seat.Invited && seat.UserID == "" && !seat.Demoted
+	return err == nil && !(neverConnected && anonymous)
 }
 
 // waitingRoom turns the waiting room on or off.
