@@ -1,0 +1,48 @@
+package join_test
+
+import (
+	"fmt"
+	"strings"
+)
+
+// testWaitingRoom checks that hosts can admit and deny people in the waiting
+// room.
+func (p *fixture) testWaitingRoom(id string) {
+	p.t.Helper()
+	keys := []string{strings.Repeat("1", 43), strings.Repeat("2", 43), strings.Repeat("3", 43)}
+	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": true}}))
+	for i, name := range []string{"Dora", "Emil", "Fay"} {
+		if status, a := p.send(id, "/preview", m{"seat_key": keys[i]}); status != 200 || !a.You.Waits {
+			p.t.Errorf("%d %+v", status, a.You)
+		}
+		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i]}); status != 202 || a.AskAgainIn != 2 {
+			p.t.Errorf("%s: %d %+v", name, status, a)
+		}
+	}
+	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
+	if status != 200 || len(list.Waiting) != 3 || list.Waiting[0]["name"] != "Dora" {
+		p.t.Fatalf("%d %+v", status, list.Waiting)
+	}
+	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}))
+	p.assertError(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
+	p.assertError(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")
+	p.assertError(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}), 404,
+		"seat_not_found")
+	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, m{"identity": list.Waiting[1]["identity"]}))
+	p.assertNoContent(id, "/waiting/admit", withSeatKey(hostKey, nil))
+	for i, name := range []string{"Emil", "Fay"} {
+		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 ||
+			a.Identity != list.Waiting[i+1]["identity"] {
+			p.t.Errorf("%s: %d %+v", name, status, a)
+		}
+	}
+	for n := range 50 {
+		p.send(id, "/seats", m{"name": "Crowd", "seat_key": strings.Repeat("x", 40) + fmt.Sprint(n)})
+	}
+	p.assertError(id, "/seats", m{"name": "Gus", "seat_key": strings.Repeat("y", 43)}, 409, "waiting_room_full")
+	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": false}}))
+	if status, a := p.send(id, "/invitations", withSeatKey(hostKey, m{"role": "guest"})); status != 200 ||
+		!strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
+		p.t.Errorf("%d %q", status, a.Link)
+	}
+}
