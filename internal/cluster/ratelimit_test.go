@@ -20,37 +20,38 @@ func countFailures(l *ratelimit.AddressLimiter, address string) (n int) {
 	}
 }
 
+// onTwoNodes returns the limiters of two nodes that exchange their counts.
+func onTwoNodes[L any](t *testing.T, server *clustertest.Redis, newLimiter func(*RateExchange) L) (limiters []L) {
+	t.Helper()
+	for range 2 {
+		connectNode(t, server, &fakeStore{}, func(redis *Redis) {
+			limiters = append(limiters, newLimiter(NewRateExchange(redis, "test", time.Now)))
+		})
+	}
+	return limiters
+}
+
 // Several nodes share one limit, except for the calls between two exchanges.
 func TestLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
 	server := clustertest.NewRedis(t)
-	var limiters []*ratelimit.Limiter
-	for range 2 {
-		connectNode(t, server, &fakeStore{}, func(redis *Redis) {
-			// At one call a second the test earns next to nothing beside the burst.
-			exchange := NewRateExchange(redis, "test", time.Now)
-			l := ratelimit.NewBurstAddressLimiter(60, 100*time.Second, time.Now, exchange)
-			limiters = append(limiters, l.Limiter)
-		})
-	}
+	limiters := onTwoNodes(t, server, func(exchange *RateExchange) *ratelimit.Limiter {
+		// At one call a second the test earns next to nothing beside the burst.
+		return ratelimit.NewBurstAddressLimiter(60, 100*time.Second, time.Now, exchange).Limiter
+	})
 	allowed := 0
-	// The pause paces the calls, so that the nodes exchange their counts in between.
-	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(time.Millisecond) {
+	// Eventually paces the calls, so that the nodes exchange their counts in between.
+	testkit.Eventually(t, "all nodes refuse the caller", func() bool {
 		refused := 0
-		for _, r := range limiters {
-			if ok, retryAfter := r.Allow("caller"); ok {
+		for _, l := range limiters {
+			if ok, retryAfter := l.Allow("caller"); ok {
 				allowed++
 			} else if refused++; retryAfter <= 0 {
 				t.Fatalf("got retry after %v, want more than 0", retryAfter)
 			}
 		}
-		if refused == len(limiters) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("no limit after %d calls", allowed)
-		}
-	}
+		return refused == len(limiters)
+	})
 	if allowed < 100 || allowed > 140 {
 		t.Errorf("two nodes allowed %d calls, want 100 to 140", allowed)
 	}
@@ -71,14 +72,9 @@ func TestLimiter_AcrossNodes(t *testing.T) {
 
 func TestAddressLimiter_AcrossNodes(t *testing.T) {
 	t.Parallel()
-	server := clustertest.NewRedis(t)
-	var limiters []*ratelimit.AddressLimiter
-	for range 2 {
-		connectNode(t, server, &fakeStore{}, func(redis *Redis) {
-			exchange := NewRateExchange(redis, "test", time.Now)
-			limiters = append(limiters, ratelimit.NewAddressLimiter(60, time.Now, exchange))
-		})
-	}
+	limiters := onTwoNodes(t, clustertest.NewRedis(t), func(exchange *RateExchange) *ratelimit.AddressLimiter {
+		return ratelimit.NewAddressLimiter(60, time.Now, exchange)
+	})
 	address := netip.MustParseAddr("192.0.2.1")
 	countFailures(limiters[0], "192.0.2.1")
 	testkit.Eventually(t, "the other node refuses the address", func() bool {

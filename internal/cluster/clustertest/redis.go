@@ -9,6 +9,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"parley/internal/testkit"
 )
 
 // Redis is a server that loses all its data when it stops. It stops with the test.
@@ -55,16 +57,14 @@ func (r *Redis) Start() {
 	if err := r.cmd.Start(); err != nil {
 		r.t.Fatal(err)
 	}
-	for deadline := time.Now().Add(15 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	testkit.Eventually(r.t, "Redis listens on "+r.address(), func() bool {
 		conn, err := net.DialTimeout("tcp", r.address(), time.Second)
-		if err == nil {
-			_ = conn.Close()
-			return
+		if err != nil {
+			return false
 		}
-		if time.Now().After(deadline) {
-			r.t.Fatalf("Redis does not listen on %s: %v", r.address(), err)
-		}
-	}
+		_ = conn.Close()
+		return true
+	})
 }
 
 // Kill ends the server at once. All its data is lost.
