@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
@@ -131,6 +132,17 @@ func canceledContext() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
+}
+
+// insertRoom inserts a room in a transaction of its own and returns it.
+func (f fixture) insertRoom(t *testing.T) *room.Room {
+	t.Helper()
+	r := storetest.Room(f.project)
+	err := f.db.Write(t.Context(), func(ctx context.Context) error { return f.db.InsertRoom(ctx, r) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
 // insertRoomWork returns work for Write that inserts a room.

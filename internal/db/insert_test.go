@@ -51,10 +51,7 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		ctx := context.Background()
-		known := storetest.Room(g.project)
-		if err := g.db.Write(ctx, func(ctx context.Context) error { return g.db.InsertRoom(ctx, known) }); err != nil {
-			t.Fatal(err)
-		}
+		known := g.insertRoom(t)
 		var rooms []*room.Room
 		var events, eventsOfKnown []event.Event
 		var callers []func()

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/db"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
 func acquireLock(t *testing.T, url string, shared bool, lost func(error)) (*db.InstanceLock, error) {
@@ -76,19 +77,11 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 		}
 		return n
 	}
-	eventually := func(name string, condition func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); !condition(); time.Sleep(10 * time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("condition not met within 10 s: %s", name)
-			}
-		}
-	}
 	kill()
-	eventually("the connection is closed", func() bool { return held() == 0 })
-	eventually("the lock is acquired again", func() bool { return held() == 1 })
+	testkit.Eventually(t, "the connection is closed", func() bool { return held() == 0 })
+	testkit.Eventually(t, "the lock is acquired again", func() bool { return held() == 1 })
 
-	eventually("another process acquires the lock first", func() bool {
+	testkit.Eventually(t, "another process acquires the lock first", func() bool {
 		kill()
 		var taken bool
 		err := conn.QueryRow(t.Context(), "SELECT pg_try_advisory_lock($1)", int64(0x7061726c6579)).Scan(&taken)
@@ -108,7 +101,7 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
 	}
-	eventually("the lock is acquired when it is free", func() bool { return held() == 1 })
+	testkit.Eventually(t, "the lock is acquired when it is free", func() bool { return held() == 1 })
 	if len(lost) != 0 {
 		t.Errorf("lost was called a second time: %v", <-lost)
 	}

@@ -15,12 +15,7 @@ func TestWrite_DeadlockRetried(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, storetest.Database{URL: storetest.Postgres(t)})
 	ctx := context.Background()
-	a, b := storetest.Room(g.project), storetest.Room(g.project)
-	for _, r := range []*room.Room{a, b} {
-		if err := g.db.Write(ctx, func(ctx context.Context) error { return g.db.InsertRoom(ctx, r) }); err != nil {
-			t.Fatal(err)
-		}
-	}
+	a, b := g.insertRoom(t), g.insertRoom(t)
 	var met, wg sync.WaitGroup
 	met.Add(2)
 	runs := make([]int, 2)
@@ -65,11 +60,9 @@ func TestWrite_LocksInAnyOrder(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
 		ctx := context.Background()
-		rooms := newRoomIDs(8)
-		for _, id := range rooms {
-			if err := g.db.Write(ctx, insertRoomWork(g.db, g.project, id)); err != nil {
-				t.Fatal(err)
-			}
+		rooms := make([]string, 8)
+		for i := range rooms {
+			rooms[i] = g.insertRoom(t).ID
 		}
 		const writers, rounds = 64, 10
 		began := time.Now()
