@@ -10,7 +10,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -220,32 +219,24 @@ func TestCluster_TwoNodes(t *testing.T) {
 	n, redis := startTwoNodes(t)
 
 	n.run("calls are counted exactly", func(t *testing.T) {
-		var mu sync.Mutex
-		var numbers []int
+		var numbers clustertest.Numbers
 		var work sync.WaitGroup
 		for _, at := range []*process{n.a, n.b} {
 			for range 3 {
 				work.Go(func() {
 					for range 10 {
 						status, used := n.callWithCurrentKey(at)
-						number, err := strconv.Atoi(used)
+						number, err := strconv.ParseInt(used, 10, 64)
 						if status != 200 || err != nil {
 							t.Errorf("a call: got status %d, requests used %q, want 200 and a number", status, used)
 						}
-						mu.Lock()
-						numbers = append(numbers, number)
-						mu.Unlock()
+						numbers.Add(number)
 					}
 				})
 			}
 		}
 		work.Wait()
-		slices.Sort(numbers)
-		for i, number := range numbers {
-			if number != i+1 {
-				t.Fatalf("got the numbers %v, want 1 to %d", numbers, len(numbers))
-			}
-		}
+		numbers.AssertConsecutive(t, 1)
 	})
 	n.run("rotation without an overlap", func(t *testing.T) {
 		oldKey, oldSecret := n.rotate(n.a, 0)

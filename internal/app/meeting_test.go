@@ -71,7 +71,8 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	used, err := c.Usage(ctx)
 	if sum := math.Round(found.TotalDuration/60*100) / 100; err != nil ||
 		math.Abs(used.Totals.ParticipantMinutes-sum) > 0.001 {
-		t.Errorf("usage: got %v participant minutes, %v, want %v as in the analytics", used.Totals.ParticipantMinutes, err, sum)
+		t.Errorf("usage: got %v participant minutes, %v, want %v as in the analytics",
+			used.Totals.ParticipantMinutes, err, sum)
 	}
 	csv, err := c.ExportAttendance(ctx, id)
 	if lines := strings.Count(string(csv), "\r\n"); err != nil || lines != 3 {

@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,8 +33,7 @@ func TestCounter_Exact(t *testing.T) {
 	for range 3 {
 		nodes = append(nodes, connectNode(t, server, db, nil))
 	}
-	var mu sync.Mutex
-	var numbers []int64
+	var numbers clustertest.Numbers
 	var work sync.WaitGroup
 	for _, n := range nodes {
 		for range 4 {
@@ -51,20 +49,13 @@ func TestCounter_Exact(t *testing.T) {
 							t.Error(err)
 						}
 					}
-					mu.Lock()
-					numbers = append(numbers, number)
-					mu.Unlock()
+					numbers.Add(number)
 				}
 			})
 		}
 	}
 	work.Wait()
-	slices.Sort(numbers)
-	for i, n := range numbers {
-		if n != int64(1001+i) {
-			t.Fatalf("the %dth number: got %d, want %d", i+1, n, 1001+i)
-		}
-	}
+	numbers.AssertConsecutive(t, 1001)
 }
 
 // The count is exact after Redis has lost all its data several times while calls
@@ -158,23 +149,13 @@ func TestCounter_RedisDataLostDuringFlush(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	saved := func() int64 {
-		db.mu.Lock()
-		defer db.mu.Unlock()
-		return db.counts[c].N
-	}
-	reads := func() int {
-		db.mu.Lock()
-		defer db.mu.Unlock()
-		return db.reads
-	}
 	var work sync.WaitGroup
 	work.Go(func() {
 		if err := n.counter.Flush(context.Background()); err != nil {
 			t.Error(err)
 		}
 	})
-	testkit.Eventually(t, "the flush saves the calls", func() bool { return saved() == 3 })
+	testkit.Eventually(t, "the flush saves the calls", func() bool { return db.saved(c) == 3 })
 	if err := n.client.FlushAll(t.Context()).Err(); err != nil {
 		t.Fatal(err)
 	}
@@ -183,7 +164,7 @@ func TestCounter_RedisDataLostDuringFlush(t *testing.T) {
 			t.Errorf("got %d, %v, want 4", got, err)
 		}
 	})
-	testkit.Eventually(t, "the count is read from the database", func() bool { return reads() == 2 })
+	testkit.Eventually(t, "the count is read from the database", func() bool { return db.timesRead() == 2 })
 	testkit.Eventually(t, "the count is in Redis", func() bool {
 		return n.client.Exists(t.Context(), redisKey(c)).Val() == 1
 	})
@@ -232,8 +213,8 @@ func TestCounter_DatabaseUnavailable(t *testing.T) {
 			t.Errorf("got %d without the database, want an error", got)
 		}
 	}
-	if db.reads != 1 {
-		t.Errorf("a database that is down was read %d times, want 1", db.reads)
+	if n := db.timesRead(); n != 1 {
+		t.Errorf("a database that is down was read %d times, want 1", n)
 	}
 	db.mu.Lock()
 	db.err = nil

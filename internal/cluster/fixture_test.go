@@ -41,6 +41,18 @@ func (s *fakeStore) AddCounts(_ context.Context, keys []counter.Key, add []count
 	return out, nil
 }
 
+func (s *fakeStore) saved(c counter.Key) int64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.counts[c].N
+}
+
+func (s *fakeStore) timesRead() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.reads
+}
+
 // fakeCache records the calls of a node.
 type fakeCache struct {
 	mu           sync.Mutex

@@ -1,4 +1,4 @@
-// Package clustertest starts a Redis server for a test.
+// Package clustertest starts a Redis server for a test, and checks what nodes count with it.
 package clustertest
 
 import (
