@@ -65,14 +65,14 @@ func TestGateway_RequestsMatchVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v, there := cases[name]
 			if !there {
-				t.Fatal("no such vector")
+				t.Fatal("testdata/vectors.json has no such vector")
 			}
 			seconds, err := sign.ParseTimestamp(v.Timestamp)
 			if err != nil {
 				t.Fatal(err)
 			}
 			synctest.Test(t, func(t *testing.T) {
-				time.Sleep(time.Until(time.Unix(seconds, 0)))
+				time.Sleep(time.Until(time.Unix(seconds, 0))) // of the fake clock
 				s := newServer()
 				s.respondWith(reply(200, `{"data":{}}`))
 				options := client.Options{HTTPClient: &http.Client{Transport: serveOnPipes(t, s)}}
@@ -118,7 +118,7 @@ func TestLegacySignatures_MatchVectors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			v, there := cases[test.name]
 			if !there {
-				t.Fatal("no such vector")
+				t.Fatal("testdata/vectors.json has no such vector")
 			}
 			s := newServer()
 			s.respondWith(reply(200, `{"joined":true,"status":"inactive","message":"m"}`))

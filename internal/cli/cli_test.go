@@ -62,7 +62,8 @@ func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	ts.Setenv("TOKEN", q.AdminToken)
 }
 
-// eventually reports whether a condition becomes true within twenty seconds.
+// eventually reports whether a condition becomes true within twenty seconds. It is
+// testkit.Eventually for scripts, whose failures must say what the script waited for.
 func eventually(ok func() bool) bool {
 	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ok() {

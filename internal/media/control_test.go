@@ -191,10 +191,16 @@ func TestChat_WithoutPermission(t *testing.T) {
 // awaitNoVideo waits until no more video packets arrive.
 func awaitNoVideo(t *testing.T, p *mediatest.Participant) {
 	t.Helper()
-	testkit.Eventually(t, "no video arrives", func() bool {
-		before := p.Received(mediatest.Video)
+	awaitNoPackets(t, "no video arrives", func() int { return p.Received(mediatest.Video) })
+}
+
+// awaitNoPackets waits until the number of received packets stays the same for a while.
+func awaitNoPackets(t *testing.T, condition string, received func() int) {
+	t.Helper()
+	testkit.Eventually(t, condition, func() bool {
+		before := received()
 		time.Sleep(200 * time.Millisecond) // no packet may arrive in this time
-		return p.Received(mediatest.Video) == before
+		return received() == before
 	})
 }
 

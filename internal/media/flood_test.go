@@ -213,11 +213,7 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 		}
 	}
 	setSubscribed(false)
-	testkit.Eventually(t, "ben hears nothing", func() bool {
-		before := ben.ReceivedFrom("ada", mediatest.Microphone)
-		time.Sleep(200 * time.Millisecond) // no packet may arrive in this time
-		return ben.ReceivedFrom("ada", mediatest.Microphone) == before
-	})
+	awaitNoPackets(t, "ben hears nothing", func() int { return ben.ReceivedFrom("ada", mediatest.Microphone) })
 	setSubscribed(true)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 }

@@ -23,6 +23,7 @@ import (
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 	"parley/internal/webhook/post"
 	"parley/internal/webhook/sender"
 )
@@ -73,14 +74,12 @@ func (k *webhookFixture) receive(_ http.ResponseWriter, r *http.Request) {
 // waitForBody waits until an event has come, and returns its body.
 func (k *webhookFixture) waitForBody(id string) (body string) {
 	k.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); body == ""; time.Sleep(2 * time.Millisecond) {
-		if time.Now().After(deadline) {
-			k.t.Fatal("an event does not come")
-		}
+	testkit.Eventually(k.t, "the event "+id+" is delivered", func() bool {
 		k.mu.Lock()
+		defer k.mu.Unlock()
 		body = k.bodies[id]
-		k.mu.Unlock()
-	}
+		return body != ""
+	})
 	return body
 }
 
@@ -113,7 +112,7 @@ func (k *webhookFixture) runMeetings() []string {
 	k.Join(t, guests, "Dan", 3)
 	if _, err := k.LiveRooms.ReserveSeat(ctx, main.ID,
 		room.JoinRequest{SeatKey: "seat-key-of-browser-000004", Name: "Eve"}); err == nil {
-		t.Error("there was room for a fourth")
+		t.Error("a fourth participant in a room of three: got no error, want one")
 	}
 	k.Leave(host, 1)
 	Must(t, k.LiveRooms.EndByAPI(ctx, k.Project, main.ID)) // with people in it

@@ -10,6 +10,7 @@ import (
 	"parley/internal/counter"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 	"parley/internal/usage"
 )
 
@@ -76,7 +77,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	c.WithHandler(b.serve(t, usage.NoProvider{}, b.options), func() {
 		if resp := call("limits"); resp.StatusCode != 200 ||
 			resp.Header.Get("X-Gateway-Requests-Used") != "unavailable" {
-			t.Errorf("%d %q", resp.StatusCode, resp.Header.Get("X-Gateway-Requests-Used"))
+			t.Errorf("limits without a database: got %d, requests used %q, want 200 and unavailable",
+				resp.StatusCode, resp.Header.Get("X-Gateway-Requests-Used"))
 		}
 		unavailable(call("requests"), "requests without a count")
 	})
@@ -84,11 +86,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	to()
 	b.now = b.now.Add(time.Minute)
 	recovered := func() bool { return send("keys", uncached.APIKey, uncached.GatewaySecret).StatusCode == 200 }
-	for deadline := time.Now().Add(10 * time.Second); !recovered(); {
-		if time.Now().After(deadline) {
-			t.Fatal("the API did not recover within 10 s")
-		}
-	}
+	testkit.EventuallyWithin(t, 10*time.Second, "the API recovers", recovered)
 	decodeData[Requests](t, call("requests"))
 	decodeData[Usage](t, call("usage"))
 }

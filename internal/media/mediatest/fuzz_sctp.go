@@ -77,6 +77,7 @@ type sctpAttack struct {
 	interleaved bool
 
 	reading         sync.WaitGroup
+	answered        chan struct{} // closed when the server has sent its verification tag
 	mu              sync.Mutex
 	verificationTag uint32 // of the server; 0 until the server has sent it
 	peerTSN         uint32
@@ -89,7 +90,7 @@ func openSCTP(ctx context.Context, r *Raw, rnd *rand.Rand) (_ *sctpAttack, err e
 	if err != nil {
 		return nil, err
 	}
-	a := &sctpAttack{rnd: rnd, tsn: 1, interleaved: oneChanceIn(rnd, 2)}
+	a := &sctpAttack{rnd: rnd, tsn: 1, interleaved: oneChanceIn(rnd, 2), answered: make(chan struct{})}
 	defer func() {
 		if err != nil {
 			a.close()
@@ -210,6 +211,7 @@ var chunkTypes = []byte{chunkData, chunkData, chunkData, chunkData, chunkInit, c
 
 // read records the verification tag of the server and completes the handshake.
 func (a *sctpAttack) read() {
+	var once sync.Once
 	buffer := make([]byte, 1<<16)
 	for {
 		n, err := a.dtlsConn.Read(buffer)
@@ -220,9 +222,12 @@ func (a *sctpAttack) read() {
 		if n < 32 || packet[12] != chunkInit && packet[12] != chunkInitAck {
 			continue
 		}
+		tag := binary.BigEndian.Uint32(packet[16:])
 		a.mu.Lock()
-		a.verificationTag, a.peerTSN = binary.BigEndian.Uint32(packet[16:]), binary.BigEndian.Uint32(packet[28:])
-		tag := a.verificationTag
+		if tag != 0 {
+			once.Do(func() { close(a.answered) })
+		}
+		a.verificationTag, a.peerTSN = tag, binary.BigEndian.Uint32(packet[28:])
 		a.mu.Unlock()
 		if packet[12] == chunkInit {
 			continue
@@ -254,14 +259,9 @@ func (a *sctpAttack) handshake() {
 	body = append(body, extensions...)
 	body = append(body, make([]byte, -len(body)&3)...)
 	_, _ = a.dtlsConn.Write(sctpPacket(0, chunk(chunkInit, 0, body)))
-	for range 20 { // the answer takes a moment
-		a.mu.Lock()
-		known := a.verificationTag != 0
-		a.mu.Unlock()
-		if known {
-			return
-		}
-		time.Sleep(5 * time.Millisecond)
+	select {
+	case <-a.answered:
+	case <-time.After(100 * time.Millisecond): // a server that does not answer is attacked without its tag
 	}
 }
 
