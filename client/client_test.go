@@ -38,7 +38,7 @@ func TestNew_BaseURL(t *testing.T) {
 		}
 	}
 	if _, err := client.New("https://example.org", credentials, client.Options{MaxAttempts: -1}); err == nil {
-		t.Error("-1 attempts")
+		t.Error("MaxAttempts -1: got no error, want one")
 	}
 }
 
@@ -134,6 +134,6 @@ func TestClient_NeverPrintsSecrets(t *testing.T) {
 		}
 	}
 	if !strings.Contains(out.String(), projectID) || !strings.Contains(out.String(), "[redacted]") {
-		t.Error("the project is not named, or nothing was taken out")
+		t.Errorf("got %q, want the project %s and [redacted] in place of secrets", out.String(), projectID)
 	}
 }

@@ -33,10 +33,10 @@ func FuzzDecodeError(f *testing.F) {
 			}
 		}
 		if e.Status != status || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
-			t.Errorf("%+v", e)
+			t.Errorf("status %d: got %+v, want that status and RetryAfter from 0 to 24 hours", status, e)
 		}
 		if e.Is(nil) && e.sentinel() != nil {
-			t.Error("is nothing and something")
+			t.Errorf("%+v is nil and %v", e, e.sentinel())
 		}
 	})
 }

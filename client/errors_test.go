@@ -66,7 +66,7 @@ func TestError_Decoding(t *testing.T) {
 			}
 			err := call(t.Context(), c)
 			if err == nil || err.Error() != test.text {
-				t.Fatalf("%v", err)
+				t.Fatalf("got error %v, want %s", err, test.text)
 			}
 			for name, kind := range kinds {
 				if errors.Is(err, kind) != (name == test.kind) {
@@ -161,6 +161,6 @@ func TestError_LongMessageTruncated(t *testing.T) {
 	err := status(t.Context(), start(t, s, credentials, client.Options{}))
 	refusal, ok := errors.AsType[*client.Error](err)
 	if !ok || utf8.RuneCountInString(refusal.Message) != 500 || !strings.HasSuffix(refusal.Message, "é…") {
-		t.Errorf("%+v", err)
+		t.Errorf("got %+v, want a message of 500 characters that ends with é…", err)
 	}
 }

@@ -80,7 +80,7 @@ func TestOpenAPI_WithoutCredentials(t *testing.T) {
 	s := newServer()
 	document, err := start(t, s, client.Credentials{}, client.Options{}).OpenAPI(t.Context())
 	if err != nil || !strings.HasPrefix(string(document), `{"openapi":"3.1.0"`) {
-		t.Errorf("%s, %v", document, err)
+		t.Errorf("got %s, %v, want an OpenAPI 3.1.0 document", document, err)
 	}
 	for _, name := range []string{"Api-Key", "Hash-Signature", "Timestamp"} {
 		if s.requestsSeen()[0].header.Get(name) != "" {
@@ -112,7 +112,7 @@ func TestRequestsUsed_Unavailable(t *testing.T) {
 	s.respondWith(reply(200, limitsAnswer, "X-Gateway-Requests-Used", "unavailable"))
 	limits, err := c.Limits(t.Context())
 	if err != nil || limits.RequestsUsed != nil {
-		t.Errorf("%+v, %v", limits, err)
+		t.Errorf("got %+v, %v, want no RequestsUsed", limits, err)
 	}
 }
 

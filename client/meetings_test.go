@@ -175,15 +175,15 @@ func TestMeetings_AllCalls(t *testing.T) {
 	active := got["get_active_room_info"].(*client.ActiveRoom)
 	if active.Info.JoinedParticipants != 1 || active.Info.CreationTime != 1800000000 ||
 		active.Participants[0].JoinedAt != 1800000060 || active.Participants[0].Metadata.BreakoutRoom != 2 {
-		t.Errorf("%+v", active)
+		t.Errorf("active room: got %+v, want the values of activeRoomJSON", active)
 	}
 	if past := got["fetch_past_rooms"].(*client.PastRooms); past.Total != 1 || past.Rooms[0].JoinedParticipants != 3 ||
 		past.Rooms[0].Ended.Hour() != 10 {
-		t.Errorf("%+v", past)
+		t.Errorf("past rooms: got %+v, want one that ended at 10 with 3 participants", past)
 	}
 	if found := got["get_analytics"].(*client.Analytics); found.Durations["4712"] != 90.007 ||
 		found.Participants[0].LeftAt.Nanosecond() != 7e6 {
-		t.Errorf("%+v", found)
+		t.Errorf("analytics: got %+v, want the values of analyticsAnswer", found)
 	}
 	if _, err := c.ActiveRoom(t.Context(), anotherID); !client.IsNotFound(err) {
 		t.Errorf("a room of another project: %v", err)

@@ -143,7 +143,7 @@ func TestRetry_AttemptsRevealOwnConflict(t *testing.T) {
 		err := create(withClientRoomID(quickRoom()))(t.Context(), newSynctestClient(t, s, client.Options{}))
 		refusal, ok := errors.AsType[*client.Error](err)
 		if !ok || !client.IsConflict(err) || refusal.Attempts != 2 {
-			t.Errorf("%+v", err)
+			t.Errorf("got %+v, want a conflict after 2 attempts", err)
 		}
 	})
 }
@@ -157,7 +157,7 @@ func TestBackoff_DoublesWithJitter(t *testing.T) {
 		err := keys(t.Context(), newSynctestClient(t, s, client.Options{MaxAttempts: 10}))
 		refusal, ok := errors.AsType[*client.Error](err)
 		if !ok || refusal.Attempts != 10 || !client.IsUnavailable(err) {
-			t.Errorf("%+v", err)
+			t.Errorf("got %+v, want unavailable after 10 attempts", err)
 		}
 		span := 250 * time.Millisecond
 		for i, wait := range waits(s.requestsSeen()) {
@@ -209,7 +209,7 @@ func TestRetryAfter_Respected(t *testing.T) {
 				if test.sent == 1 {
 					refusal, ok := errors.AsType[*client.Error](err)
 					if !ok || refusal.RetryAfter != test.retryAfter {
-						t.Errorf("%+v", err)
+						t.Errorf("got %+v, want RetryAfter %s", err, test.retryAfter)
 					}
 					return
 				}

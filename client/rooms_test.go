@@ -173,7 +173,8 @@ func TestUpdateProjectStatus_SignedWithProjectSecret(t *testing.T) {
 	}
 	if sent := s.requestsSeen()[0]; !sign.VerifyLegacy(projectSecret, []byte(sent.body),
 		sent.header.Get("hash-signature")) {
-		t.Error("signed with something else")
+		t.Errorf("got the signature %q of %s, want that of the project secret",
+			sent.header.Get("hash-signature"), sent.body)
 	}
 }
 
@@ -198,8 +199,8 @@ func TestIdempotencyKey_Invalid(t *testing.T) {
 			t.Errorf("%q was taken", key)
 		}
 	}
-	if len(s.requestsSeen()) != 0 {
-		t.Error("something was sent")
+	if n := len(s.requestsSeen()); n != 0 {
+		t.Errorf("got %d requests, want none", n)
 	}
 }
 

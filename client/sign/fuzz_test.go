@@ -47,7 +47,7 @@ func FuzzVerifyLegacy(f *testing.F) {
 	f.Fuzz(func(t *testing.T, key string, body []byte, signature string, position int) {
 		right := sign.Legacy(key, body)
 		if sign.VerifyLegacy(key, body, right) != (key != "") {
-			t.Fatal("the right signature")
+			t.Fatalf("the signature %q: got verified %t, want %t", right, key == "", key != "")
 		}
 		if signature != right && sign.VerifyLegacy(key, body, signature) {
 			t.Fatalf("%q verifies", signature)

@@ -47,7 +47,7 @@ func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 		same := a.method == b.method && a.target == b.target && a.timestamp == b.timestamp && a.key == b.key &&
 			string(a.body) == string(b.body)
 		if !a.verify(a.sign()) {
-			t.Fatal("the right signature does not verify")
+			t.Fatalf("the right signature %q of %+v does not verify", a.sign(), a)
 		}
 		if b.verify(a.sign()) != same {
 			t.Fatalf("%+v and %+v share a signature", a, b)

@@ -178,7 +178,7 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 		t.Fatal(r, err) // began before the change
 	}
 	if r, err := keys.Keyring(ctx, id); err != nil || !r.Project.Suspended() {
-		t.Errorf("%+v %v", r, err)
+		t.Errorf("got %+v, %v, want a suspended project", r, err)
 	}
 }
 

@@ -84,11 +84,11 @@ func TestKeyring_InvalidatedDuringRead(t *testing.T) {
 	}
 	before, err := keys.Keyring(ctx, id)
 	if err != nil || before.Project.Suspended() {
-		t.Fatalf("%+v %v", before, err) // began before the change
+		t.Fatalf("got %+v, %v, want a project that is not suspended", before, err) // began before the change
 	}
 	after, err := keys.Keyring(ctx, id)
 	if err != nil || !after.Project.Suspended() {
-		t.Fatalf("%+v %v", after, err)
+		t.Fatalf("got %+v, %v, want a suspended project", after, err)
 	}
 }
 
@@ -165,7 +165,7 @@ func TestByAPIKey(t *testing.T) {
 	text := issued.APIKey.Reveal()
 	k, r, err := b.keys.ByAPIKey(ctx, text)
 	if err != nil || k.Key.Reveal() != text || k.GatewaySecret != issued.GatewaySecret || r.Project.ID != b.project {
-		t.Errorf("%+v %v", k, err)
+		t.Errorf("got %+v, %v, want the issued key", k, err)
 	}
 	for _, wrong := range []string{"", text[:len(text)-1], text + "x", issued.GatewaySecret.Reveal(),
 		issued.ProjectSecret.Reveal()} {

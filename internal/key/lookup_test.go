@@ -136,7 +136,7 @@ func TestKeyIndex_InvalidatedDuringLoad(t *testing.T) {
 		db.add("a", "pk_2")
 		db.block <- struct{}{}
 		if project, err := x.project(t.Context(), db, sha256.Sum256([]byte("pk_2"))); project != "a" || err != nil {
-			t.Errorf("%q %v", project, err)
+			t.Errorf("got %q, %v, want a", project, err)
 		}
 	})
 }

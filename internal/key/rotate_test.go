@@ -216,7 +216,8 @@ func TestRotation_Errors(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour})
-		if want := "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"; err == nil || err.Error() != want {
+		const want = "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"
+		if err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %q", s.name, err, want)
 		}
 		if err := s.revoke(b); err != nil {
@@ -292,7 +293,7 @@ func TestRetiredKey_FoundUntilPurged(t *testing.T) {
 		return k, err
 	}
 	if k, err := find(); err != nil || k.Slot != key.Retired || k.Live(b.clock()) {
-		t.Errorf("%v %v", k.Slot, err)
+		t.Errorf("got slot %v, %v, want a retired key", k.Slot, err)
 	}
 	b.advance(7*24*time.Hour + time.Second)
 	if err := b.keys.Sweep(ctx); err != nil {
@@ -310,7 +311,7 @@ func TestCredentials(t *testing.T) {
 	ctx := context.Background()
 	c, err := b.keys.Credentials(ctx, b.project)
 	if err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() || !c.SecretCreatedAt.Equal(b.clock()) {
-		t.Fatalf("%+v %v", c, err)
+		t.Fatalf("before the rotations: got %+v, %v, want one key and no overlap", c, err)
 	}
 	text := issued.APIKey.Reveal()
 	if got, want := c.Keys[0].Masked(), fmt.Sprintf("%s…%s", text[:8], text[len(text)-4:]); got != want {
@@ -327,7 +328,7 @@ func TestCredentials(t *testing.T) {
 	c, err = b.keys.Credentials(ctx, b.project)
 	if err != nil || len(c.Keys) != 2 || c.Keys[0].Slot != key.Current || c.Keys[1].Slot != key.Overlap ||
 		!c.SecretOverlapEndsAt.Equal(b.clock().Add(2*time.Hour)) {
-		t.Errorf("%+v %v", c, err)
+		t.Errorf("after the rotations: got %+v, %v, want two keys and an overlap of two hours", c, err)
 	}
 	b.advance(3 * time.Hour)
 	if c, err = b.keys.Credentials(ctx, b.project); err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() {

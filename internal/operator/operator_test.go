@@ -32,19 +32,19 @@ func TestTokens(t *testing.T) {
 	}
 	if first.Hash != seal.Hash(clear.Reveal()) || strings.Contains(first.Hash, clear.Reveal()) ||
 		first.CreatedAt != now {
-		t.Errorf("%+v", first)
+		t.Errorf("got %+v, want only the hash of the token, created at %s", first, now)
 	}
 	if got, err := tokens.Authenticate(ctx, clear.Reveal()); err != nil || got != first {
-		t.Errorf("%+v %v", got, err)
+		t.Errorf("authenticate: got %+v, %v, want %+v", got, err, first)
 	}
 	if list, err := tokens.List(ctx); err != nil || len(list) != 2 || list[0] != first || list[1] != second {
-		t.Errorf("%+v %v", list, err)
+		t.Errorf("list: got %+v, %v, want %+v and %+v", list, err, first, second)
 	}
 
 	now = now.Add(time.Hour)
 	revoked, err := tokens.Revoke(ctx, first.ID)
 	if err != nil || revoked.RevokedAt != now {
-		t.Errorf("%+v %v", revoked, err)
+		t.Errorf("revoke: got %+v, %v, want RevokedAt %s", revoked, err, now)
 	}
 	now = now.Add(time.Hour)
 	if again, err := tokens.Revoke(ctx, first.ID); err != nil || again != revoked {

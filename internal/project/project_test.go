@@ -70,7 +70,7 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 		t.Helper()
 		got, err := d.Get(ctx, p.ID)
 		if err != nil || got.Status != status || got.SuspendedAt != suspended {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("got %+v, %v, want status %s, suspended at %s", got, err, status, suspended)
 		}
 		if err := got.AllowsJoins(); (admits == "") != (err == nil) || err != nil && fault.From(err).Code != admits {
 			t.Errorf("admits: %v", err)
@@ -176,11 +176,11 @@ func TestService_ConcurrentChanges(t *testing.T) {
 				got, err := d.Get(ctx, p.ID)
 				want := project.Settings{RequireSecretSignatures: true, DefaultEmptyTimeout: 20}
 				if err != nil || !got.Suspended() || got.Name != "New" || !reflect.DeepEqual(got.Settings, want) {
-					t.Fatalf("%+v %v", got, err)
+					t.Fatalf("got %+v, %v, want New, suspended, with %+v", got, err, want)
 				}
 				o, err := d.Organization(ctx, p.OrganizationID)
 				if err != nil || o.Name != "New" || o.Plan != "gold" {
-					t.Fatalf("%+v %v", o, err)
+					t.Fatalf("organization: got %+v, %v, want New with the plan gold", o, err)
 				}
 			}
 		})
@@ -242,14 +242,14 @@ func TestService_Lists(t *testing.T) {
 		second.OrganizationID: {second},
 	} {
 		if got, err := d.Projects(ctx, organization); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%+v %v", got, err)
+			t.Errorf("projects of %s: got %+v, %v, want %+v", organization, got, err, want)
 		}
 	}
 	if _, err := d.Projects(ctx, storetest.NewID()); !fault.Is(err, fault.NotFound) {
 		t.Error(err)
 	}
 	if all, err := d.Organizations(ctx); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
-		t.Errorf("%+v %v", all, err)
+		t.Errorf("organizations: got %+v, %v, want two, first %s", all, err, first.OrganizationID)
 	}
 	if empty, err := d.NoOrganizations(ctx); err != nil || empty {
 		t.Error(empty, err)
@@ -285,13 +285,13 @@ func TestService_RecordsStatusEvents(t *testing.T) {
 	want := []string{"project.status_changed inactive false", "project.status_changed inactive true",
 		"project.status_changed inactive false"}
 	if !slices.Equal(got, want) {
-		t.Errorf("%q", got)
+		t.Errorf("events: got %q, want %q", got, want)
 	}
 	fails = errors.New("no")
 	if err := d.SetStatus(ctx, p.ID, project.Active); err != fails {
 		t.Error(err)
 	}
 	if now, err := d.Get(ctx, p.ID); err != nil || now.Status != project.Inactive {
-		t.Errorf("%+v %v", now, err)
+		t.Errorf("got %+v, %v, want an inactive project", now, err)
 	}
 }

@@ -129,6 +129,6 @@ func TestSettings_Bounds(t *testing.T) {
 	}
 	if got, err := d.Get(ctx, p.ID); err != nil || strings.Join(got.Settings.EmbedOrigins,
 		" ") != "https://a.example https://b.example" {
-		t.Errorf("%v %v", got.Settings.EmbedOrigins, err)
+		t.Errorf("got origins %v, %v, want https://a.example and https://b.example", got.Settings.EmbedOrigins, err)
 	}
 }

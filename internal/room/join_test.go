@@ -72,7 +72,7 @@ func TestCreatorLink(t *testing.T) {
 	for _, l := range []string{link, "", link + "x"} {
 		status := map[string]room.LinkStatus{link: room.LinkOK, "": room.NoLink, link + "x": room.LinkUnknown}[l]
 		if again := take(with(1, l, room.Host), room.Host, status); again.Seat.ID != first.Seat.ID {
-			t.Error("another seat for the same browser")
+			t.Errorf("the same browser: got seat %s, want %s", again.Seat.ID, first.Seat.ID)
 		}
 	}
 
@@ -91,7 +91,7 @@ func TestCreatorLink(t *testing.T) {
 	h.ParticipantJoined(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
 	h.leave(first, "PA_1", room.LeftByChoice)
 	if again := take(with(1, "", room.Host), room.Host, room.NoLink); again.Seat.ID != first.Seat.ID {
-		t.Error("another seat for the same browser")
+		t.Errorf("the same browser: got seat %s, want %s", again.Seat.ID, first.Seat.ID)
 	}
 }
 

@@ -130,7 +130,7 @@ func TestAnalytics_DuringReconnect(t *testing.T) {
 	if err != nil || len(found.People) != 1 || found.Total != 11500*time.Millisecond ||
 		found.People[0].Duration != found.Total ||
 		found.People[0].Connections != 2 || !found.People[0].LeftAt.IsZero() {
-		t.Fatalf("%+v, %v", found, err)
+		t.Fatalf("got %+v, %v, want one person with two connections of 11.5 s together", found, err)
 	}
 	running, err := h.RunningRoom(ctx, h.project, id)
 	if err != nil || len(running.People) != 1 || running.People[0].Connection != "PA_2" {

@@ -48,12 +48,12 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	}
 	if got := refusals(); !slices.Equal(got,
 		[]event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
-		t.Errorf("%+v", got)
+		t.Errorf("got %+v, want one refusal of each guest", got)
 	}
 	h.clock.advance(time.Minute)
 	knock(1)
 	if got := refusals(); len(got) != 3 {
-		t.Errorf("%+v", got)
+		t.Errorf("a minute later: got %+v, want three refusals", got)
 	}
 	for n := range 70 {
 		knock(n + 10)

@@ -38,12 +38,12 @@ func assertStateAfter(t *testing.T, h *fixture, id string, wait time.Duration, w
 	time.Sleep(wait - time.Second)
 	synctest.Wait()
 	if r := h.room(t, id); r.State == want {
-		t.Errorf("%s too early", want)
+		t.Errorf("the room is %s a second before %s, want it later", want, wait)
 	}
 	time.Sleep(2*time.Second + time.Millisecond)
 	synctest.Wait()
 	if r := h.room(t, id); r.State != want {
-		t.Errorf("%s, want %s", r.State, want)
+		t.Errorf("the room after %s: got %s, want %s", wait, r.State, want)
 	}
 }
 
@@ -56,7 +56,7 @@ func TestRun_ExpiresUnusedRoom(t *testing.T) {
 				id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: c.empty})
 				assertStateAfter(t, h, id, c.wait, room.Expired)
 				if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
-					t.Errorf("%v", got)
+					t.Errorf("events: got %v, want opened and expired", got)
 				}
 			})
 		})
@@ -84,7 +84,7 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
 		if got := h.eventTypes(t, id); !slices.Equal(got, want) {
-			t.Errorf("%v", got)
+			t.Errorf("events: got %v, want %v", got, want)
 		}
 	})
 }
@@ -100,7 +100,7 @@ func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
 		_, err := h.ReserveSeat(t.Context(), id, guest(2))
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 		if back := h.enter(t, id, guest(1), "PA_2"); back.Seat.ID != a.Seat.ID {
-			t.Error("another seat")
+			t.Errorf("after the reconnection: got seat %s, want %s", back.Seat.ID, a.Seat.ID)
 		}
 		h.leave(a, "PA_2", room.LeftLost)
 		assertStateAfter(t, h, id, room.ReconnectTimeout, room.Ended)
@@ -126,7 +126,6 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 	})
 }
 
-// plan is a Plans with one plan.
 func TestRun_OpensScheduledRoom(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
 		id, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
@@ -187,12 +186,12 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.engine.setError(nil)
 		if !h.engine.isOpen(a.SessionID) {
-			t.Error("closed while away")
+			t.Error("the session was closed while the engine was unavailable")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		if h.engine.isOpen(a.SessionID) {
-			t.Error("never closed")
+			t.Error("the session is open 2 s after the engine is available, want it closed")
 		}
 	})
 }

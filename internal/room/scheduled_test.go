@@ -35,7 +35,7 @@ func TestScheduledRoom(t *testing.T) {
 		t.Fatalf("a day later: %s", state)
 	}
 	if _, _, over := r.finalState(start.Add(24*time.Hour), Occupancy{Taken: 1}); over {
-		t.Error("over although somebody is on the way in")
+		t.Error("over after a day although a seat is taken")
 	}
 	r.finish(state, "", start.Add(24*time.Hour))
 	want := []event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}

@@ -123,7 +123,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		// The start does not open the room a second time.
 		sleepUntil(start.Add(2 * time.Second))
 		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
-			t.Errorf("%v", got)
+			t.Errorf("events: got %v, want scheduled and opened", got)
 		}
 	})
 }
@@ -165,7 +165,7 @@ func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 	}
 	if got := h.eventTypes(t, id); !slices.Equal(got,
 		[]event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
-		t.Errorf("%v", got)
+		t.Errorf("events: got %v, want scheduled, opened and expired", got)
 	}
 }
 
@@ -184,7 +184,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
 		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCanceled}) {
-			t.Errorf("%v", got)
+			t.Errorf("events: got %v, want scheduled and canceled", got)
 		}
 	})
 }

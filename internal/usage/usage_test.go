@@ -71,14 +71,14 @@ func TestUsage_Plans(t *testing.T) {
 	}
 	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 ||
 		*u.Plan.Remaining != 9850 || u.ParticipantMinutes != 150 {
-		t.Errorf("%+v", u)
+		t.Errorf("plan gold: got %+v, want 150 of 10000 minutes used, 9850 remaining", u)
 	}
 	if u := usage(provider, project.Organization{Plan: "gold"}, 101*60_000); *u.Plan.Remaining != 0 {
-		t.Errorf("%+v", u)
+		t.Errorf("plan gold after more minutes than included: got %+v, want 0 remaining", u)
 	}
 	payg := project.Organization{Billing: project.Payg, Currency: "EUR", UnitPrice: "0.004"}
 	if u := usage(provider, payg, 90_000); *u.PayAsYouGo != (PayAsYouGo{true, "EUR", "0.004", "0.006"}) {
-		t.Errorf("%+v", u.PayAsYouGo)
+		t.Errorf("pay as you go: got %+v, want 0.006 EUR at 0.004", u.PayAsYouGo)
 	}
 	payg.UnitPrice, payg.Currency = "", ""
 	if u := usage(provider, payg, 90_000); *u.PayAsYouGo != (PayAsYouGo{}) {

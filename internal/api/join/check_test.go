@@ -17,7 +17,7 @@ func (p *fixture) testConnectionCheck(id, early string) {
 	for _, room := range []string{id, early} {
 		before := p.checkLimit.failed.Load()
 		if status, a := p.send(room, "/check", m{}); status != 200 || a.MediaToken != "a moment" {
-			p.t.Errorf("%d %+v", status, a)
+			p.t.Errorf("check of a room: got %d %+v, want 200 and a token", status, a)
 		}
 		if n := p.checkLimit.failed.Load() - before; n != 1 {
 			p.t.Errorf("a check counts as %d attempts, want 1", n)

@@ -32,16 +32,16 @@ func TestContract(t *testing.T) {
 	// Joining.
 	if status, a := p.send(id, "/preview", m{"link": link}); status != 200 || a.You.Role != "host" ||
 		a.You.Link != "ok" || a.OpensAt != nil || a.Features["camera"] != true {
-		t.Fatalf("%d %+v", status, a)
+		t.Fatalf("preview with a host link: got %d %+v, want 200 and a host", status, a)
 	}
 	status, host := p.send(id, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": link, "role": "host"})
 	if status != 200 || host.Role != "host" || host.MaxBreakouts != 2 || host.Features["camera"] != true ||
 		host.Breakout != nil {
-		t.Fatalf("%d %+v", status, host)
+		t.Fatalf("seat with a host link: got %d %+v, want 200 and a host", status, host)
 	}
 	status, guest := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey})
 	if status != 200 || guest.Role != "guest" {
-		t.Fatalf("%d %+v", status, guest)
+		t.Fatalf("seat without a link: got %d %+v, want 200 and a guest", status, guest)
 	}
 	p.host = host.Identity
 	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey, "link": link, "role": "host"}, 409,
@@ -60,11 +60,11 @@ func TestContract(t *testing.T) {
 		m{"names": []string{"One", "Two"}, "assign": m{guest.Identity: 1}}))
 	if status != 200 || len(opened.Breakouts) != 2 || opened.Breakouts[1]["number"] != 2. ||
 		opened.Breakouts[1]["name"] != "Two" {
-		t.Errorf("%d %+v", status, opened)
+		t.Errorf("open breakouts: got %d %+v, want 200, One and Two", status, opened)
 	}
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 ||
 		a.Breakout["name"] != "Two" || a.SessionID == guest.SessionID {
-		t.Errorf("%d %+v", status, a)
+		t.Errorf("seat of an assigned guest: got %d %+v, want 200 in Two", status, a)
 	}
 	p.assertError(id, "/breakouts", withSeatKey(hostKey, roomRoutes["/breakouts"]), 409, "too_many_breakouts")
 	p.assertNoContent(id, "/move", withSeatKey(guestKey, m{"to": 1}))
@@ -88,7 +88,7 @@ func TestContract(t *testing.T) {
 	p.assertNoContent(id, "/breakouts/close", withSeatKey(hostKey, nil))
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 || a.Breakout != nil ||
 		a.Identity != guest.Identity {
-		t.Errorf("%d %+v", status, a)
+		t.Errorf("after the breakouts: got %d %+v, want 200 and %s in the main room", status, a, guest.Identity)
 	}
 	if n := p.guesses.failed.Load(); n > 0 {
 		t.Errorf("%d errors of participants counted as guesses, want 0", n)

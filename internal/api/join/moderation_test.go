@@ -49,7 +49,7 @@ func TestModeration_HostsAndCoHosts(t *testing.T) {
 	p.assertError(id, "/unmute", withSeatKey(coKey, target(guest, nil)), 409, "microphone_locked")
 	if status, a := p.send(id, "/preview", m{"seat_key": guestKey}); status != 200 ||
 		a.You.MaySend["microphone"] != false || a.You.MaySend["camera"] != true {
-		t.Errorf("%d %+v", status, a.You)
+		t.Errorf("preview with a locked microphone: got %d %+v, want 200 and only the camera", status, a.You)
 	}
 	p.engine.unavailable = true
 	p.assertError(id, "/mute", withSeatKey(coKey, target(guest, nil)), 503, "unavailable")
@@ -61,12 +61,12 @@ func TestModeration_HostsAndCoHosts(t *testing.T) {
 	p.assertError(id, "/move", withSeatKey(guestKey, m{"to": 0}), 403, "not_in_room")
 	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
 	if status != 200 || len(list.People) != 2 || len(list.Removed) != 1 || list.Removed[0]["name"] != "Ben" {
-		t.Errorf("%d %+v", status, list)
+		t.Errorf("people after a removal: got %d %+v, want 200, two people, and Ben removed", status, list)
 	}
 	p.assertNoContent(id, "/readmit", withSeatKey(hostKey, target(guest, nil)))
 	p.assertNoContent(id, "/role", withSeatKey(hostKey, target(co, m{"role": "guest"})))
 	p.assertError(id, "/mute", withSeatKey(coKey, nil), 403, "not_host")
 	if a := enter("Ben", guestKey, m{}); a.Identity != guest.Identity {
-		t.Errorf("%+v", a)
+		t.Errorf("after readmission: got %+v, want the identity %s", a, guest.Identity)
 	}
 }

@@ -13,7 +13,7 @@ func (p *fixture) testWaitingRoom(id string) {
 	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": true}}))
 	for i, name := range []string{"Dora", "Emil", "Fay"} {
 		if status, a := p.send(id, "/preview", m{"seat_key": keys[i]}); status != 200 || !a.You.Waits {
-			p.t.Errorf("%d %+v", status, a.You)
+			p.t.Errorf("%s: preview with a waiting room: got %d %+v, want 200 and that they wait", name, status, a.You)
 		}
 		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i]}); status != 202 || a.AskAgainIn != 2 {
 			p.t.Errorf("%s: %d %+v", name, status, a)
@@ -21,7 +21,7 @@ func (p *fixture) testWaitingRoom(id string) {
 	}
 	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
 	if status != 200 || len(list.Waiting) != 3 || list.Waiting[0]["name"] != "Dora" {
-		p.t.Fatalf("%d %+v", status, list.Waiting)
+		p.t.Fatalf("people: got %d, waiting %+v, want 200 and three, Dora first", status, list.Waiting)
 	}
 	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}))
 	p.assertError(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
@@ -43,6 +43,6 @@ func (p *fixture) testWaitingRoom(id string) {
 	p.assertNoContent(id, "/locks", withSeatKey(hostKey, m{"locks": m{"waiting_room": false}}))
 	if status, a := p.send(id, "/invitations", withSeatKey(hostKey, m{"role": "guest"})); status != 200 ||
 		!strings.HasPrefix(a.Link, "https://meet.example.org/r/"+id+"#t=") {
-		p.t.Errorf("%d %q", status, a.Link)
+		p.t.Errorf("invitation: got %d, link %q, want 200 and a link to the room", status, a.Link)
 	}
 }

@@ -41,18 +41,18 @@ func testOrganizations(t *testing.T, b *fixture) {
 	o := b.mustCall("POST", "/organizations", m{"name": "Acme", "billing": "payg"})
 	id, _ := o["organization_id"].(string)
 	if o["name"] != "Acme" || o["billing"] != "payg" || id == "" {
-		t.Errorf("%v", o)
+		t.Errorf("create an organization: got %v, want Acme with billing payg", o)
 	}
 	if shown := b.mustCall("GET", "/organizations/"+id, nil); shown["name"] != "Acme" {
-		t.Errorf("%v", shown)
+		t.Errorf("get the organization: got %v, want Acme", shown)
 	}
 	if changed := b.mustCall("PATCH", "/organizations/"+id, m{"name": "Acme Ltd"}); changed["name"] != "Acme Ltd" {
-		t.Errorf("%v", changed)
+		t.Errorf("rename the organization: got %v, want Acme Ltd", changed)
 	}
 	if priced := b.mustCall("PATCH", "/organizations/"+id,
 		m{"currency": "EUR", "unit_price": "0.004", "plan": "gold"}); priced["unit_price"] != "0.004" ||
 		priced["plan"] != "gold" {
-		t.Errorf("%v", priced)
+		t.Errorf("set a price: got %v, want 0.004 and the plan gold", priced)
 	}
 	b.assertError("PATCH", "/organizations/"+id, m{"currency": "euro"}, 400, "invalid_request",
 		"currency must be three capital letters of ISO 4217, such as EUR")
@@ -63,15 +63,15 @@ func testOrganizations(t *testing.T, b *fixture) {
 			b.assertError("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request",
 				"plan must be empty because no plan provider is configured")
 			if none := b.mustCall("PATCH", "/organizations/"+id, m{"plan": ""}); none["plan"] != "" {
-				t.Errorf("%v", none)
+				t.Errorf("remove the plan: got %v, want none", none)
 			}
 		})
 	if same := b.mustCall("PATCH", "/organizations/"+id, m{}); same["name"] != "Acme Ltd" {
-		t.Errorf("%v", same)
+		t.Errorf("change nothing: got %v, want Acme Ltd", same)
 	}
 	if list := b.mustCall("GET", "/organizations", nil)["organizations"].([]any); len(list) != 1 ||
 		list[0].(m)["name"] != "Acme Ltd" {
-		t.Errorf("%v", list)
+		t.Errorf("list organizations: got %v, want only Acme Ltd", list)
 	}
 	b.assertError("POST", "/organizations", m{"name": "A", "billing": "free"}, 400, "invalid_request",
 		`billing must be "plan" or "payg"`)
@@ -117,7 +117,7 @@ func testProjects(t *testing.T, b *fixture) {
 	shown := b.mustCall("GET", path, nil)
 	if settings := shown["settings"].(m); shown["suspended"] != false || settings["default_empty_timeout"] != 0.0 ||
 		settings["require_secret_signatures"] != false {
-		t.Errorf("%v", shown)
+		t.Errorf("get the project: got %v, want default settings", shown)
 	}
 	for _, q := range []string{"", "?organization_id=" + p["organization_id"].(string)} {
 		if list := b.mustCall("GET", "/projects"+q, nil)["projects"].([]any); len(list) != 1 {
@@ -128,7 +128,7 @@ func testProjects(t *testing.T, b *fixture) {
 		"require_secret_signatures": true})
 	if settings := changed["settings"].(m); changed["name"] != "Classes" || settings["default_empty_timeout"] != 60.0 ||
 		settings["require_secret_signatures"] != true {
-		t.Errorf("%v", changed)
+		t.Errorf("change the project: got %v, want Classes with the new settings", changed)
 	}
 	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Settings.RequireSecretSignatures ||
 		r.Project.Name != "Classes" {
@@ -147,13 +147,13 @@ func testProjects(t *testing.T, b *fixture) {
 	b.setState(active, room.Active)
 	if s := b.mustCall("POST", path+"/suspend", nil); s["suspended"] != true || s["rooms_ended"] != 0.0 ||
 		s["suspended_at"] == nil {
-		t.Errorf("%v", s)
+		t.Errorf("suspend: got %v, want no rooms ended", s)
 	}
 	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Suspended() {
 		t.Errorf("the suspension is not in force: %v", err)
 	}
 	if s := b.mustCall("POST", path+"/suspend", m{"end_rooms": true}); s["rooms_ended"] != 2.0 {
-		t.Errorf("%v", s)
+		t.Errorf("suspend and end rooms: got %v, want 2 rooms ended", s)
 	}
 	for room, want := range map[string]string{open: "ended project_suspended", active: "ended project_suspended",
 		scheduled: "scheduled "} {
@@ -164,7 +164,7 @@ func testProjects(t *testing.T, b *fixture) {
 	}
 	if r := b.mustCall("POST", path+"/resume", nil); r["suspended"] != false || r["status"] != "active" ||
 		r["suspended_at"] != nil {
-		t.Errorf("%v", r)
+		t.Errorf("resume: got %v, want an active project", r)
 	}
 	b.assertError("POST", path+"/suspend", m{"end_room": true}, 400, "invalid_request",
 		`unknown field "end_room", the fields are end_rooms`)
@@ -184,23 +184,23 @@ func testCredentials(t *testing.T, b *fixture) {
 	first := p["api_key"].(string)
 	if k := keys(); len(k) != 1 || k[0].(m)["api_key"] != first[:8]+"…"+first[len(first)-4:] ||
 		k[0].(m)["status"] != "active" {
-		t.Errorf("%v", k)
+		t.Errorf("keys: got %v, want one active key, abbreviated", k)
 	}
 	before := time.Now()
 	rotated := b.mustCall("POST", path+"/keys/rotate", nil)
 	ends, err := time.Parse(time.RFC3339, rotated["overlap_ends_at"].(string))
 	if after := ends.Sub(before); err != nil || after < 24*time.Hour-time.Second || after > 24*time.Hour+time.Minute ||
 		rotated["api_key"] == first {
-		t.Errorf("%v %v", rotated, err)
+		t.Errorf("rotate: got %v, %v, want a new key and an overlap of 24 hours", rotated, err)
 	}
 	if k := keys(); len(k) != 2 || k[1].(m)["status"] != "retiring" || k[1].(m)["overlap_ends_at"] == nil {
-		t.Errorf("%v", k)
+		t.Errorf("keys after the rotation: got %v, want a second one that is retiring", k)
 	}
 	const overlapping = "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"
 	b.assertError("POST", path+"/keys/rotate", m{}, 409, "overlap_in_force", overlapping)
 	b.mustCall("POST", path+"/keys/rotate", m{"force": true, "overlap": 60})
 	if left := b.mustCall("POST", path+"/keys/revoke-overlap", nil)["keys"].([]any); len(left) != 1 {
-		t.Errorf("%v", left)
+		t.Errorf("revoke the overlap: got %v, want one key", left)
 	}
 	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", "there is no overlap")
 	b.mustCall("POST", path+"/keys/rotate", m{"overlap": 0})
@@ -210,14 +210,14 @@ func testCredentials(t *testing.T, b *fixture) {
 
 	secret := b.mustCall("POST", path+"/rotate-secret", m{"overlap": 3600})
 	if text := secret["project_secret"].(string); !strings.HasPrefix(text, "whsec_") || text == p["project_secret"] {
-		t.Errorf("%v", secret)
+		t.Errorf("rotate the secret: got %v, want a new one that begins with whsec_", secret)
 	}
 	if shown := b.mustCall("GET", path, nil); shown["secret_overlap_ends_at"] == nil {
-		t.Errorf("%v", shown)
+		t.Errorf("after the rotation of the secret: got %v, want an overlap", shown)
 	}
 	b.assertError("POST", path+"/rotate-secret", nil, 409, "overlap_in_force", overlapping)
 	if shown := b.mustCall("POST", path+"/revoke-secret-overlap", nil); shown["secret_overlap_ends_at"] != nil {
-		t.Errorf("%v", shown)
+		t.Errorf("revoke the overlap of the secret: got %v, want none", shown)
 	}
 	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", "there is no overlap")
 	for _, rotate := range []string{"/keys/rotate", "/rotate-secret"} {
@@ -241,16 +241,16 @@ func testRooms(t *testing.T, b *fixture) {
 	list := b.mustCall("GET", "/rooms?limit=2&project_id="+id, nil)
 	rooms := list["rooms"].([]any)
 	if len(rooms) != 2 || rooms[0].(m)["room_id"] != created[2] || list["next_cursor"] != created[1] {
-		t.Fatalf("%v", list)
+		t.Fatalf("first page of rooms: got %v, want two, newest first, and a cursor", list)
 	}
 	list = b.mustCall("GET", "/rooms?limit=2&project_id="+id+"&cursor="+list["next_cursor"].(string), nil)
 	if rooms = list["rooms"].([]any); len(rooms) != 1 || rooms[0].(m)["room_id"] != created[0] ||
 		list["next_cursor"] != nil {
-		t.Errorf("%v", list)
+		t.Errorf("last page of rooms: got %v, want %s without a cursor", list, created[0])
 	}
 	if s := b.mustCall("GET", "/rooms/"+created[0], nil); s["state"] != "scheduled" || s["start_at"] == nil ||
 		s["opened_at"] != nil {
-		t.Errorf("%v", s)
+		t.Errorf("get a scheduled room: got %v, want a start and no opening", s)
 	}
 	for room, want := range map[string]string{created[0]: "cancelled ", created[1]: "ended api"} {
 		r := b.mustCall("POST", "/rooms/"+room+"/end", nil)
@@ -294,7 +294,7 @@ func testRooms(t *testing.T, b *fixture) {
 	shown := b.mustCall("GET", "/rooms/"+created[2], nil)
 	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 ||
 		shown["max_participants"] != 5.0 || shown["project_id"] != id {
-		t.Errorf("%v", shown)
+		t.Errorf("get a room: got %v, want the audio room Standup of %s with 5 seats", shown, id)
 	}
 	b.assertError("GET", "/rooms?state=closed", nil, 400, "invalid_request",
 		`state must be scheduled, open, active, ended, cancelled or expired, not "closed"`)
@@ -316,7 +316,7 @@ func testTokens(t *testing.T, b *fixture) {
 	created := b.mustCall("POST", "/tokens", m{"name": "night shift"})
 	if list := b.mustCall("GET", "/tokens", nil)["tokens"].([]any); len(list) != 2 || list[0].(m)["in_use"] != true ||
 		list[1].(m)["in_use"] != false || list[1].(m)["token"] != nil {
-		t.Errorf("%v", list)
+		t.Errorf("list tokens: got %v, want two, only the first in use, none in clear", list)
 	}
 	b.token = created["token"].(string)
 	path := "/tokens/" + created["token_id"].(string) + "/revoke"

@@ -25,15 +25,15 @@ func testWebhooks(t *testing.T, b *fixture) {
 	}
 	all := list("")
 	if len(all) != 3 {
-		t.Fatalf("%v", all)
+		t.Fatalf("list deliveries: got %v, want 3", all)
 	}
 	newest, oldest := all[0].(m), all[2].(m)
 	if newest["type"] != "room.ended" || newest["sequence"] != 2.0 || newest["previous"] != 1.0 ||
 		newest["state"] != "pending" || newest["room_id"] != room || newest["url"] != url || newest["body"] != nil {
-		t.Errorf("%v", newest)
+		t.Errorf("newest delivery: got %v, want the pending room.ended of %s", newest, room)
 	}
 	if oldest["type"] != "webhook.test" || oldest["event_id"] != event || oldest["room_id"] != "" {
-		t.Errorf("%v", oldest)
+		t.Errorf("oldest delivery: got %v, want webhook.test with the event %s", oldest, event)
 	}
 	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3,
 		"&state=gone": 0} {
@@ -43,10 +43,10 @@ func testWebhooks(t *testing.T, b *fixture) {
 	}
 	page := b.mustCall("GET", "/webhooks?limit=2&project_id="+id, nil)
 	if len(page["webhooks"].([]any)) != 2 || page["next_cursor"] != all[1].(m)["delivery_id"] {
-		t.Errorf("%v", page)
+		t.Errorf("first page: got %v, want two deliveries and a cursor", page)
 	}
 	if rest := list("&cursor=" + page["next_cursor"].(string)); len(rest) != 1 {
-		t.Errorf("%v", rest)
+		t.Errorf("last page: got %v, want one delivery", rest)
 	}
 	b.assertError("GET", "/webhooks?state=lost", nil, 400, "invalid_request",
 		`state must be pending, delivered, failed or gone, not "lost"`)
@@ -79,30 +79,30 @@ func testWebhooks(t *testing.T, b *fixture) {
 		attempts[0].(m)["duration_ms"] != 1000.0 ||
 		shown["state"] != "gone" || shown["done_at"] == nil ||
 		!strings.Contains(shown["body"].(string), `"type":"room.ended"`) {
-		t.Errorf("%v", shown)
+		t.Errorf("get a delivery: got %v, want one attempt of 1000 ms with status 410", shown)
 	}
 	targets := b.mustCall("GET", "/webhook-targets?project_id="+id, nil)["targets"].([]any)
 	if len(targets) != 1 || targets[0].(m)["paused"] != true || targets[0].(m)["notice"] != "it answered 410" ||
 		targets[0].(m)["failures"] != 1.0 {
-		t.Errorf("%v", targets)
+		t.Errorf("targets: got %v, want one that is paused after it answered 410", targets)
 	}
 	if left := b.mustCall("POST", "/projects/"+id+"/webhook-resume", m{"url": url})["targets"].([]any); len(left) != 0 {
-		t.Errorf("%v", left)
+		t.Errorf("resume: got %v, want no targets", left)
 	}
 	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused",
 		"this target is not paused")
 
 	if again := b.mustCall("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
-		t.Errorf("%v", again)
+		t.Errorf("replay a room: got %v, want 1 enqueued", again)
 	}
 	if got := list("&event_id=" + newest["event_id"].(string)); len(got) != 2 || got[0].(m)["replay"] != true ||
 		got[1].(m)["replay"] != false {
-		t.Errorf("%v", got)
+		t.Errorf("deliveries of the replayed event: got %v, want the replay and the first", got)
 	}
 	hour := m{"project_id": id, "since": time.Now().Add(-time.Hour).Format(time.RFC3339),
 		"before": time.Now().Add(time.Hour).Format(time.RFC3339)}
 	if again := b.mustCall("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
-		t.Errorf("%v", again)
+		t.Errorf("replay an hour: got %v, want 1 enqueued", again)
 	}
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay",
 		"no delivery of the last 30 days matches")

@@ -218,7 +218,7 @@ func TestCreateQuickAudioRoom_StoresRoom(t *testing.T) {
 			link, _ := out["final_link"].(string)
 			if answer.StatusCode != 200 || out["status"] != true || len(out) != 3 ||
 				!strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
-				t.Errorf("%d %v", answer.StatusCode, out)
+				t.Errorf("got %d %v, want 200 and a link to %s", answer.StatusCode, out, id)
 			}
 			r, err := b.Rooms.Get(t.Context(), id)
 			Must(t, err)

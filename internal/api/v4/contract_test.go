@@ -108,7 +108,7 @@ func TestOperations(t *testing.T) {
 				if answer := post(t); op.inactiveMessage != "" {
 					AssertError(t, answer, 403, op.inactiveMessage)
 				} else if answer.StatusCode != 200 {
-					t.Errorf("%d %s", answer.StatusCode, ErrorMessage(t, answer))
+					t.Errorf("inactive project: got %d %s, want 200", answer.StatusCode, ErrorMessage(t, answer))
 				}
 				Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Active))
 			})

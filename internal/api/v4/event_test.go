@@ -97,7 +97,7 @@ func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 		body := EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
 		answer := c.Do(t, http.MethodPost, joinEventPath+target, SignedHeaders(b.Issued.ProjectSecret, body), body)
 		if out := DecodeFields(t, answer); answer.StatusCode != 200 || len(out) != 1 || out["joined"] != true {
-			t.Errorf("%d %v", answer.StatusCode, out)
+			t.Errorf("got %d %v, want 200 and joined true", answer.StatusCode, out)
 		}
 	}
 	send(id, "Amina")

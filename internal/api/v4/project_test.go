@@ -42,7 +42,7 @@ func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 		out := DecodeFields(t, answer)
 		if answer.StatusCode != 200 || len(out) != 2 || out["status"] != tc.status ||
 			out["message"] != "the project is now "+tc.status {
-			t.Errorf("%d %v", answer.StatusCode, out)
+			t.Errorf("got %d %v, want 200 and the status %s", answer.StatusCode, out, tc.status)
 		}
 		p, err := b.Projects.Get(t.Context(), b.Project.ID)
 		Must(t, err)

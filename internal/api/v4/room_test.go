@@ -185,7 +185,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		Must(t, err)
 		if len(out) != 6 || answer.Header.Values("X-Ignored-Fields") != nil || r.Duration != 24*time.Hour ||
 			r.BreakoutRooms != 16 || r.CreatorName != "" {
-			t.Errorf("%v %v %+v", out, answer.Header, r)
+			t.Errorf("got %v, header %v, room %+v, want 24 hours, 16 breakouts and no creator", out, answer.Header, r)
 		}
 	})
 	t.Run("null and empty are absent", func(t *testing.T) {
@@ -197,7 +197,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, r)
 		if w.Code != 200 || strings.Contains(w.Body.String(), "client_room_id") {
-			t.Errorf("%d %s", w.Code, w.Body)
+			t.Errorf("got %d %s, want 200 without client_room_id", w.Code, w.Body)
 		}
 	})
 	t.Run("at most twenty names", func(t *testing.T) {
@@ -258,7 +258,7 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 		r, err := b.Rooms.Get(t.Context(), fmt.Sprint(DecodeFields(t, answer)["room_id"]))
 		Must(t, err)
 		if r.Duration != time.Hour || r.BreakoutRooms != 2 {
-			t.Errorf("%+v", r)
+			t.Errorf("got %+v, want an hour and 2 breakouts", r)
 		}
 	}
 	f["max_participants"] = 51

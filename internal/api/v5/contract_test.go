@@ -146,7 +146,7 @@ func decodeData[T any](t testing.TB, resp *http.Response) (out T) {
 	raw, err := io.ReadAll(resp.Body)
 	must(t, err)
 	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("%d %s", resp.StatusCode, raw)
+		t.Fatalf("got %d %s, want 200", resp.StatusCode, raw)
 	}
 	var envelope map[string]json.RawMessage
 	must(t, json.Unmarshal(raw, &envelope))
@@ -174,7 +174,7 @@ func TestContract(t *testing.T) {
 		var document struct{ OpenAPI string }
 		must(t, json.NewDecoder(resp.Body).Decode(&document))
 		if resp.StatusCode != 200 || document.OpenAPI != "3.1.0" || resp.Header.Get("X-Gateway-Request-ID") == "" {
-			t.Errorf("%d %+v", resp.StatusCode, document)
+			t.Errorf("got %d %+v, want 200 and OpenAPI 3.1.0", resp.StatusCode, document)
 		}
 	})
 	suspended := func(run func()) {
@@ -294,7 +294,7 @@ func TestContract(t *testing.T) {
 			c.WithHandler(truncateBody(b.handler), func() {
 				resp := get(t, prefix+route, nil, []byte("x"))
 				if code, _ := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" {
-					t.Errorf("%d %s", resp.StatusCode, code)
+					t.Errorf("a body that breaks off: got %d %s, want 400 SVC_INVALID_REQUEST", resp.StatusCode, code)
 				}
 			})
 		}
@@ -420,7 +420,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 		func() time.Time { return b.now }, b.options)
 	must(t, err)
 	if got := call(apitest.New(t, Description(), withMiddleware(h))); got != "unavailable" {
-		t.Errorf("%q", got)
+		t.Errorf("requests used without a counter: got %q, want unavailable", got)
 	}
 }
 

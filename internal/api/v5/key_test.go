@@ -40,7 +40,7 @@ func testKeyRotation(t *testing.T, url string) {
 	first := get()
 	if first.Overlap != nil || first.Current.Status != Active || first.Current.SigningProfile != "SVC-HMAC-V5-1" ||
 		!time.Time(*first.Current.LastUsedAt).Equal(b.now) {
-		t.Errorf("%+v", first)
+		t.Errorf("before the rotation: got %+v, want an active key, used at %s, and no overlap", first, b.now)
 	}
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
 	must(t, err)
@@ -52,7 +52,7 @@ func testKeyRotation(t *testing.T, url string) {
 		!time.Time(*keys.Overlap.LastUsedAt).Equal(rotation) ||
 		!time.Time(keys.Overlap.OverlapEndsAt).Equal(rotation.Add(time.Hour)) ||
 		!time.Time(keys.Overlap.RetiringSince).Equal(rotation) {
-		t.Fatalf("%+v", keys.Overlap)
+		t.Fatalf("overlap: got %+v, want one from %s for an hour", keys.Overlap, rotation)
 	}
 	for range 2 {
 		c.Do(t, http.MethodGet, target, signHeaders(old.APIKey, old.GatewaySecret, "GET", target, b.timestamp(0), nil),
@@ -63,7 +63,7 @@ func testKeyRotation(t *testing.T, url string) {
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
 	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
-		t.Errorf("%+v", keys.Overlap)
+		t.Errorf("overlap after a restart: got %+v, want 2 requests, the last at %s", keys.Overlap, b.now)
 	}
 	b.now = b.now.Add(2 * time.Hour)
 	if keys = get(); keys.Overlap != nil {

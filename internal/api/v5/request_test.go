@@ -44,7 +44,7 @@ func testListRequests(t *testing.T, url string) {
 
 	page := decodeData[Requests](t, call("requests?limit=2"))
 	if page.Availability != AvailabilityAvailable || len(page.Items) != 2 || page.NextCursor == nil {
-		t.Fatalf("%+v", page)
+		t.Fatalf("first page: got %+v, want two items and a cursor", page)
 	}
 	latest := page.Items[0]
 	if latest.RequestId != suspended.Header.Get("X-Gateway-Request-ID") || latest.Status != 403 ||
@@ -52,17 +52,17 @@ func testListRequests(t *testing.T, url string) {
 		latest.Path != prefix+"limits" || latest.Method != "GET" || latest.AuthResult != Ok || latest.Hint != nil ||
 		*latest.ClockSkewSeconds != 0 ||
 		*latest.UserAgent != "test/1" || latest.KeySlot != Current {
-		t.Errorf("%+v", latest)
+		t.Errorf("the refused call: got %+v, want 403 because the project is suspended", latest)
 	}
 	if second := page.Items[1]; second.Status != 200 || second.Code != nil {
-		t.Errorf("%+v", second)
+		t.Errorf("the call before: got %+v, want 200 without a code", second)
 	}
 	seen := len(page.Items)
 	for page.NextCursor != nil {
 		page = decodeData[Requests](t, call("requests?limit=3&cursor="+*page.NextCursor))
 		for _, item := range page.Items {
 			if seen++; item.Path != prefix+"keys" {
-				t.Errorf("%+v", item)
+				t.Errorf("got %+v, want the path %skeys", item, prefix)
 			}
 		}
 	}
@@ -78,7 +78,7 @@ func testListRequests(t *testing.T, url string) {
 			sign.FormatTimestamp(b.now), nil)
 		if page := decodeData[Requests](t, c.Do(t, http.MethodGet, prefix+"requests", header,
 			nil)); len(page.Items) != 0 || page.NextCursor != nil {
-			t.Errorf("%+v", page)
+			t.Errorf("another project: got %+v, want no items", page)
 		}
 	})
 	t.Run("not configured", func(t *testing.T) {
@@ -88,7 +88,7 @@ func testListRequests(t *testing.T, url string) {
 			must(t, resp.Header.Write(&body))
 			if page := decodeData[map[string]any](t, resp); len(page) != 2 || page["availability"] != "unavailable" ||
 				len(page["items"].([]any)) != 0 {
-				t.Errorf("%v", page)
+				t.Errorf("without a request log: got %v, want unavailable and no items", page)
 			}
 		})
 	})
@@ -110,18 +110,18 @@ func testRetiredKeys(t *testing.T, url string) {
 	rotated, err := b.keys.RotateKey(t.Context(), b.project.ID, key.Rotation{Overlap: time.Hour})
 	must(t, err)
 	b.issued.APIKey, b.issued.GatewaySecret = rotated.APIKey, rotated.GatewaySecret
-	if call(old, b.timestamp(0)) != 200 || call(b.issued, b.timestamp(0)) != 200 {
-		t.Error("both pairs work during the overlap")
+	if first, second := call(old, b.timestamp(0)), call(b.issued, b.timestamp(0)); first != 200 || second != 200 {
+		t.Errorf("during the overlap: got %d for the old pair and %d for the new one, want 200", first, second)
 	}
 	b.now = b.now.Add(time.Hour)
-	if call(old, b.timestamp(0)) != 401 || call(old, b.timestamp(-time.Hour)) != 401 {
-		t.Error("the old pair works after the overlap")
+	if now, past := call(old, b.timestamp(0)), call(old, b.timestamp(-time.Hour)); now != 401 || past != 401 {
+		t.Errorf("the old pair after the overlap: got %d, and %d with an earlier time, want 401", now, past)
 	}
 	must(t, b.keys.Sweep(t.Context()))
 	b.now = b.now.Add(time.Second)
 	for range 2 { // found in the database, then in memory
-		if call(old, b.timestamp(0)) != 401 {
-			t.Error("the old pair works after the sweep")
+		if got := call(old, b.timestamp(0)); got != 401 {
+			t.Errorf("the old pair after the sweep: got %d, want 401", got)
 		}
 	}
 	items := b.listCalls(t, 100)
@@ -142,7 +142,7 @@ func testRetiredKeys(t *testing.T, url string) {
 	}
 	b.now = b.now.Add(8 * 24 * time.Hour)
 	must(t, b.keys.Sweep(t.Context()))
-	if call(old, b.timestamp(0)) != 401 || len(b.listCalls(t, 100)) != 6 {
-		t.Error("a deleted key is still known")
+	if got, calls := call(old, b.timestamp(0)), len(b.listCalls(t, 100)); got != 401 || calls != 6 {
+		t.Errorf("a deleted key: got %d and %d recorded calls, want 401 and 6", got, calls)
 	}
 }

@@ -145,7 +145,8 @@ func testUsageTotals(t *testing.T, url string) {
 		*u.Plan.Name != "default" ||
 		u.Plan.IncludedMinutes.Availability != AvailabilityUnavailable ||
 		*u.Plan.UsedMinutes.Value != want.ParticipantMinutes {
-		t.Errorf("%+v", u)
+		t.Errorf("got %+v, want the plan default without included minutes, %v minutes used",
+			u, want.ParticipantMinutes)
 	}
 }
 
@@ -155,7 +156,7 @@ func TestUsage_EmptyMonth(t *testing.T) {
 	c := apitest.New(t, Description(), b.handler)
 	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
 		nil)); u.Totals != (Totals{}) {
-		t.Errorf("%+v", u)
+		t.Errorf("month without meetings: got %+v, want totals of 0", u)
 	}
 }
 
@@ -186,7 +187,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 	p := get().PayAsYouGo
 	if p.Availability != AvailabilityAvailable || *p.Currency != "EUR" || *p.UnitPrice != "0.0035" ||
 		*p.AmountDue != "0.00525" || *p.Unit != ParticipantMinute {
-		t.Errorf("%+v", p)
+		t.Errorf("got %+v, want 0.00525 EUR at 0.0035 a participant minute", p)
 	}
 }
 

@@ -206,8 +206,9 @@ func (h *MeetingFixture) checkExport(t *testing.T, id string) {
 		lines[0] != "room_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
 		t.Fatalf("%v\n%s", resp.Header, raw)
 	}
-	if want := id + "," + id + ".1,4712,Bela,guest,2026-06-15T12:00:10.000Z,2026-06-15T12:01:40.007Z,90.007,left"; lines[2] != want {
-		t.Errorf("a line is %s\nwant %s", lines[2], want)
+	want := id + "," + id + ".1,4712,Bela,guest,2026-06-15T12:00:10.000Z,2026-06-15T12:01:40.007Z,90.007,left"
+	if lines[2] != want {
+		t.Errorf("line 2: got %s\nwant %s", lines[2], want)
 	}
 	if !strings.Contains(lines[4], ",'=HYPERLINK(1),guest,") {
 		t.Errorf("a formula: %s", lines[4])
