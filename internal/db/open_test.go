@@ -154,7 +154,7 @@ func TestMigrate_ResumesAfterFailure(t *testing.T) {
 		}
 		var n int
 		if err := raw.QueryRow(`SELECT count(*) FROM one, two`).Scan(&n); err != nil || n != 1 {
-			t.Error(n, err)
+			t.Errorf("got %d rows, %v, want 1", n, err)
 		}
 	})
 }

@@ -175,7 +175,7 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 		keys.EnableCache()
 	}
 	if r, err := keys.Keyring(ctx, id); err != nil || r.Project.Suspended() {
-		t.Fatal(r, err) // began before the change
+		t.Fatalf("got %+v, %v, want a project that is not suspended", r, err) // began before the change
 	}
 	if r, err := keys.Keyring(ctx, id); err != nil || !r.Project.Suspended() {
 		t.Errorf("got %+v, %v, want a suspended project", r, err)

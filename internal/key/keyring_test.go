@@ -50,7 +50,7 @@ func TestKeyring_Cached(t *testing.T) {
 		for range 3 {
 			r, err := keys.Keyring(ctx, id)
 			if err != nil || r.Project.Status != want {
-				t.Fatal(r, err)
+				t.Fatalf("got %+v, %v, want status %s", r, err, want)
 			}
 		}
 		if n := db.reads.Load(); n != reads {
@@ -111,7 +111,7 @@ func TestKeyring_FailedReadNotCached(t *testing.T) {
 		}
 	}
 	if r, err := keys.Keyring(ctx, id); err != nil || r.Project.ID != id {
-		t.Error(r, err)
+		t.Errorf("got %+v, %v, want the keyring of %s", r, err, id)
 	}
 }
 

@@ -229,7 +229,7 @@ func TestService_Lists(t *testing.T) {
 	ctx := context.Background()
 	d := newFixture(storetest.SQLite(t))
 	if empty, err := d.NoOrganizations(ctx); err != nil || !empty {
-		t.Error(empty, err)
+		t.Errorf("no organizations: got %t, %v, want true", empty, err)
 	}
 	first, second := d.createProject(t), d.createProject(t)
 	third, err := d.Create(ctx, first.OrganizationID, "Third")
@@ -252,7 +252,7 @@ func TestService_Lists(t *testing.T) {
 		t.Errorf("organizations: got %+v, %v, want two, first %s", all, err, first.OrganizationID)
 	}
 	if empty, err := d.NoOrganizations(ctx); err != nil || empty {
-		t.Error(empty, err)
+		t.Errorf("no organizations: got %t, %v, want false", empty, err)
 	}
 }
 

@@ -131,7 +131,7 @@ func TestSpecChange_CoversSpec(t *testing.T) {
 		Duration: new(2 * time.Minute), BreakoutRooms: new(2)}
 	after := before
 	if adjusted, err := change.apply(&after, MaxEntitlements, project.Settings{}, monday); err != nil || adjusted != nil {
-		t.Fatal(adjusted, err)
+		t.Fatalf("got adjusted %v, %v, want none", adjusted, err)
 	}
 	fixed := []string{"Type", "ClientRoomID", "NoBreakoutRooms"}
 	old, got := reflect.ValueOf(before), reflect.ValueOf(after)

@@ -21,7 +21,7 @@ func TestOpen_ExistingDatabase(t *testing.T) {
 				project = storetest.Project(t, db).ID
 			}
 			if got, err := db.Project(context.Background(), project); err != nil || got.ID != project {
-				t.Fatal(got, err)
+				t.Fatalf("got %+v, %v, want the project %s", got, err, project)
 			}
 			if err := db.Close(); err != nil {
 				t.Fatal(err)

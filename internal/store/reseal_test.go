@@ -293,7 +293,7 @@ func TestReseal_DamagedValueChangesNothing(t *testing.T) {
 			t.Fatalf("got %v, want ErrTampered", err)
 		}
 		if keys, err := db.APIKeys(ctx, projectID); err != nil || len(keys) != 2 {
-			t.Error(keys, err)
+			t.Errorf("got keys %+v, %v, want 2", keys, err)
 		}
 	})
 }
@@ -333,13 +333,13 @@ func TestFresh(t *testing.T) {
 		}
 		defer func() { _ = db.Close() }()
 		if fresh, err := db.Fresh(ctx); err != nil || !fresh {
-			t.Fatal(fresh, err)
+			t.Fatalf("fresh: got %t, %v, want true", fresh, err)
 		}
 		if err := db.Unlock(ctx, storetest.Box(1)); err != nil {
 			t.Fatal(err)
 		}
 		if fresh, err := db.Fresh(ctx); err != nil || fresh {
-			t.Fatal(fresh, err)
+			t.Fatalf("fresh: got %t, %v, want false", fresh, err)
 		}
 	})
 }
@@ -365,7 +365,7 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 		scan := func(when string, atLeast int) {
 			files, err := filepath.Glob(p.File() + "*")
 			if err != nil || len(files) < atLeast {
-				t.Fatal(files, err)
+				t.Fatalf("got files %q, %v, want at least %d", files, err, atLeast)
 			}
 			for _, file := range files {
 				content, err := os.ReadFile(file)

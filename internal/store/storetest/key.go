@@ -169,7 +169,7 @@ func (s *suite) TestAPIKeyHashes(t *testing.T) {
 	for _, id := range []string{p, other} {
 		keys, err := db.APIKeys(ctx, id)
 		if err != nil || len(keys) != 1 {
-			t.Fatal(keys, err)
+			t.Fatalf("keys: got %+v, %v, want 1", keys, err)
 		}
 		want[seal.Hash(keys[0].Key.Reveal())] = id
 	}

@@ -9,7 +9,7 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 	ctx := context.Background()
 	first, err := s.db.MediaSecret(ctx)
 	if err != nil || first == "" {
-		t.Fatal(first, err)
+		t.Fatalf("media secret: got length %d, %v, want one", len(first), err)
 	}
 	again, err := s.db.MediaSecret(ctx)
 	requireEqual(t, again, err, first)
