@@ -67,7 +67,7 @@ type App struct {
 	webhooks     *webhook.Service
 	sender       *sender.Service
 	tokens       *operator.Service
-	gateway      gateway
+	callStats    callStats
 	quickstart   *quickstart.Service
 	registry     *prometheus.Registry // of the metrics of this service
 	requests     *prometheus.CounterVec
@@ -187,7 +187,8 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	versions, err := a.versions(provider, limits, now)
+	a.wireCallStats(now)
+	versions, err := a.wireVersions(provider, limits, now)
 	if err != nil {
 		return err
 	}
@@ -197,9 +198,9 @@ func (a *App) wire(ctx context.Context) error {
 		join:     join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
 		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
 			provider, a.webhooks, a.failures),
-		rtc:  a.engine.Handler(),
-		docs: docs,
-		page: roomPage,
+		signaling: a.engine.Handler(),
+		docs:      docs,
+		page:      roomPage,
 	}, trusted)
 	return nil
 }
@@ -262,7 +263,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	work.Go(func() { a.rooms.Run(background) })
 	work.Go(func() { a.sender.Run(background) })
-	work.Go(func() { a.gateway.run(background, a.log) })
+	work.Go(func() { a.callStats.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
 
 	conns, err := a.limitedListener()

@@ -33,32 +33,39 @@ type apiVersion struct {
 	internalError http.HandlerFunc
 }
 
-// versions builds the handlers of the API versions, and first the call counter that
-// all of them use. A new version is one line in this table.
-func (a *App) versions(provider usage.Provider, limits rateLimits, now func() time.Time) ([]apiVersion, error) {
+// wireVersions builds the handlers of the API versions. A new version is one line in
+// its table.
+func (a *App) wireVersions(provider usage.Provider, limits rateLimits, now func() time.Time) ([]apiVersion, error) {
 	zone, err := a.cfg.Location()
 	if err != nil {
 		return nil, err
 	}
-	gateway, err := a.wireGateway(provider, limits, now)
+	v5Options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
+	if a.cfg.DiagnosticsEnabled {
+		v5Options.RequestLog = a.callStats.requestLog
+	}
+	if limits.reads != nil {
+		v5Options.Rate, v5Options.Failures = limits.reads, limits.failures
+	}
+	v5Handler, err := v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.callStats.counter, now, v5Options)
 	if err != nil {
 		return nil, err
 	}
-	options := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.gateway.counter,
+	options := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
 		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	v3Options := v3.Options{Options: options, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
 	return []apiVersion{
 		{"v3", v3.NewHandler(a.rooms, a.keys, now, v3Options), internalError},
 		{"v4", v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options), internalError},
-		{"v5", gateway, v5.WriteInternalError},
+		{"v5", v5Handler, v5.WriteInternalError},
 	}, nil
 }
 
 // routeHandlers are the handlers that routes dispatches to.
 type routeHandlers struct {
-	versions                      []apiVersion
-	join, manage, rtc, docs, page http.Handler
+	versions                            []apiVersion
+	join, manage, signaling, docs, page http.Handler
 }
 
 // version returns the version of the API that a path belongs to; nil if none.
@@ -79,41 +86,41 @@ func (h routeHandlers) version(path string) *apiVersion {
 // routes returns a handler that dispatches by path. It does not use
 // http.ServeMux, because that redirects paths that are not clean and so breaks
 // signatures.
-func (a *App) routes(parts routeHandlers, trusted []netip.Prefix) http.Handler {
+func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
-	signaling := media.SignalingPaths()
-	choose := func(path string) (string, http.Handler) {
-		if v := parts.version(path); v != nil {
+	signalingPaths := media.SignalingPaths()
+	choose := func(path string) (part string, handler http.Handler) {
+		if v := handlers.version(path); v != nil {
 			return v.name, v.handler
 		}
 		switch {
 		case strings.HasPrefix(path, "/api/join/"):
-			return "join", parts.join
+			return "join", handlers.join
 		case strings.HasPrefix(path, "/api/manage/"):
-			return "manage", parts.manage
+			return "manage", handlers.manage
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
-		case slices.Contains(signaling, path):
-			return "media", parts.rtc
+		case slices.Contains(signalingPaths, path):
+			return "media", handlers.signaling
 		case path == "/healthz":
 			return "other", health
 		case path == "/metrics":
 			return "other", metrics
 		case site.IsDocs(path):
-			return "docs", parts.docs
+			return "docs", handlers.docs
 		}
-		return "page", parts.page
+		return "page", handlers.page
 	}
 	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		name, part := choose(r.URL.Path)
-		a.requests.WithLabelValues(name).Inc()
-		part.ServeHTTP(w, r)
+		part, handler := choose(r.URL.Path)
+		a.requests.WithLabelValues(part).Inc()
+		handler.ServeHTTP(w, r)
 	})
 	if strings.HasPrefix(a.baseURL, "https://") {
 		all = httpx.WithHSTS(all)
 	}
 	return httpx.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
-		if v := parts.version(r.URL.Path); v != nil {
+		if v := handlers.version(r.URL.Path); v != nil {
 			v.internalError(w, r)
 			return
 		}
@@ -133,10 +140,15 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
 }
 
-// health answers 200 if the database answers, no write has recently failed for
-// lack of disk space, and the media engine runs. An unavailable Redis does not
-// make it fail, and neither does the media engine while Redis is unavailable,
-// because all nodes are affected alike and still answer what they can.
+// health responds with a report of the service's parts. The status is 200 if this
+// node can serve, and 503 otherwise, so that a load balancer uses other nodes:
+//
+//   - 503 if the database does not respond, or if a write has failed in the last 15
+//     seconds, for example because the disk is full.
+//   - 503 if the media engine does not run.
+//   - 503 while the service starts or stops.
+//   - An unavailable Redis leaves it at 200, and so does the media engine while Redis
+//     is unavailable. That affects every node, so no other node would serve better.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
 	status := http.StatusOK

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"parley/internal/api/v5"
+	"parley/internal/cluster"
+	"parley/internal/counter"
+	"parley/internal/requestlog"
+)
+
+// callStats are the statistics of API calls. They are buffered in memory, and run
+// flushes them.
+type callStats struct {
+	counter    callCounter          // of the calls of versions 3, 4 and 5
+	requestLog *requestlog.Recorder // of version 5 calls
+}
+
+// callCounter counts calls. Run flushes the counts periodically until ctx ends, and
+// once more then.
+type callCounter interface {
+	v5.CallCounter
+	Run(ctx context.Context, failed func(error))
+}
+
+// wireCallStats creates the call statistics and registers their metric.
+func (a *App) wireCallStats(now func() time.Time) {
+	a.callStats = callStats{counter: a.newCallCounter(now), requestLog: requestlog.NewRecorder(a.db, now)}
+	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "parley_diagnostics_dropped_total",
+		Help: "Records of version 5 calls that were dropped because the buffer was full.",
+	}, func() float64 { return float64(a.callStats.requestLog.Dropped()) }))
+}
+
+// newCallCounter returns a counter of this process, or with Redis one that all
+// nodes share.
+func (a *App) newCallCounter(now func() time.Time) callCounter {
+	if a.redis == nil {
+		return counter.New(a.db, now)
+	}
+	return cluster.NewCounter(a.db, a.redis, now)
+}
+
+// run flushes the counts and the request log until ctx ends, and once more then.
+func (s callStats) run(ctx context.Context, log *slog.Logger) {
+	var work sync.WaitGroup
+	work.Go(func() {
+		s.counter.Run(ctx, func(err error) { log.Error("flush call counters failed, will retry", "error", err) })
+	})
+	work.Go(func() {
+		s.requestLog.Run(ctx, func(err error) { log.Error("flush request log failed, will retry", "error", err) })
+	})
+	work.Wait()
+}
