@@ -64,7 +64,7 @@ func OpenSQLite(ctx context.Context, file string, migrations fs.FS) (*DB, error)
 	if err != nil {
 		return nil, err
 	}
-	return migrated(ctx, e, migrations)
+	return migrateAndStart(ctx, e, migrations)
 }
 
 // OpenPostgres is OpenSQLite for the PostgreSQL database at url. The error does
@@ -74,11 +74,12 @@ func OpenPostgres(ctx context.Context, url string, migrations fs.FS) (*DB, error
 	if err != nil {
 		return nil, err
 	}
-	return migrated(ctx, e, migrations)
+	return migrateAndStart(ctx, e, migrations)
 }
 
-// migrated migrates an engine and returns its DB.
-func migrated(ctx context.Context, e engine, migrations fs.FS) (*DB, error) {
+// migrateAndStart migrates an engine and starts its writers. It closes the engine if
+// that fails.
+func migrateAndStart(ctx context.Context, e engine, migrations fs.FS) (*DB, error) {
 	if err := e.migrate(ctx, migrations); err != nil {
 		e.close()
 		return nil, err

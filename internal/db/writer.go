@@ -103,12 +103,13 @@ func newJob(ctx context.Context, work func(context.Context) error, enforceTimeou
 	return j
 }
 
-// States of a job. A caller may abandon a job that is queued or finished.
+// States of a job. The caller that leaves and the writer that rejects a job close it
+// when it is queued or finished. Nothing runs a closed job.
 const (
 	jobQueued int32 = iota
 	jobRunning
 	jobFinished
-	jobAbandoned
+	jobClosed
 )
 
 // Panic is the value that Write panics with when the work panicked on the
@@ -140,11 +141,11 @@ func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
 			return err
 		case <-canceled:
 			canceled = nil
-			if j.abandon(jobQueued) {
+			if j.closeFrom(jobQueued) {
 				return unavailable(j.ctx.Err())
 			}
 		case <-timer.C:
-			if j.abandon(jobQueued) {
+			if j.closeFrom(jobQueued) {
 				return unavailable(errNoFreeWriter)
 			}
 			if j.deadline.IsZero() {
@@ -154,13 +155,13 @@ func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
 				timer.Reset(rest)
 				continue
 			}
-			if j.abandon(jobFinished) {
+			if j.closeFrom(jobFinished) {
 				return unavailable(errCommitTimeout)
 			}
 			timer.Reset(retryBackoff) // the work is running, and its context has expired
 		case <-drained: // the job was queued while the last writer stopped
 			drained = nil
-			if j.abandon(jobQueued) {
+			if j.closeFrom(jobQueued) {
 				return unavailable(errClosed)
 			}
 		}
@@ -169,14 +170,15 @@ func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
 
 // reject completes a job with an error unless its caller has left.
 func (j *job) reject(err error) {
-	if j.abandon(jobQueued) || j.abandon(jobFinished) {
+	if j.closeFrom(jobQueued) || j.closeFrom(jobFinished) {
 		j.complete(err)
 	}
 }
 
 func (j *job) complete(err error) { j.done <- err }
 
-func (j *job) abandon(from int32) bool { return j.state.CompareAndSwap(from, jobAbandoned) }
+// closeFrom closes a job that is in the state from, and reports whether it did.
+func (j *job) closeFrom(from int32) bool { return j.state.CompareAndSwap(from, jobClosed) }
 
 // markRunning prevents the caller from leaving until the work is done. It
 // returns false if the caller has left.
@@ -330,7 +332,7 @@ func (w *writer) runJobs(jobs []*job) {
 		}
 	}()
 	for {
-		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.state.Load() == jobAbandoned })
+		jobs = slices.DeleteFunc(jobs, func(j *job) bool { return j.state.Load() == jobClosed })
 		if len(jobs) == 0 {
 			return
 		}
