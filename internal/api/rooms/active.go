@@ -19,8 +19,9 @@ func (a *API) roomStatus(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " +
+	c.writeJSON(RoomStatus{Status: r.State == room.Open || r.State == room.Active, Message: "the room is " +
 		string(r.State)})
+	return nil
 }
 
 func (a *API) activeRoom(c *Call) error {
@@ -32,7 +33,8 @@ func (a *API) activeRoom(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.writeJSON(ActiveRoomAnswer{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
+	c.writeJSON(ActiveRoomAnswer{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
+	return nil
 }
 
 func (a *API) activeRooms(c *Call) error {
@@ -44,7 +46,8 @@ func (a *API) activeRooms(c *Call) error {
 	for _, found := range all {
 		out.Rooms = append(out.Rooms, newActiveRoom(found))
 	}
-	return c.writeJSON(ActiveRoomsAnswer{Response: out})
+	c.writeJSON(ActiveRoomsAnswer{Response: out})
+	return nil
 }
 
 const successMessage = "success"

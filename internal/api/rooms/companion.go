@@ -121,9 +121,8 @@ func (a *API) checkAndHandle(w http.ResponseWriter, r *http.Request, route compa
 	return route.handle(c)
 }
 
-// writeJSON writes the response to a call that succeeded.
-func (c *Call) writeJSON(v any) error {
+// writeJSON writes the response to a call that succeeded, which no cache may keep.
+func (c *Call) writeJSON(v any) {
 	c.w.Header().Set("Cache-Control", "no-store")
 	httpx.WriteJSON(c.w, http.StatusOK, v)
-	return nil
 }

@@ -25,7 +25,8 @@ func (a *API) startScheduleRoom(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.WriteCreated(RoomStarted{Status: true, FinalLink: link, RoomId: uuid.MustParse(roomID)}, nil, nil)
+	c.WriteResult(RoomStarted{Status: true, FinalLink: link, RoomId: uuid.MustParse(roomID)}, nil, nil)
+	return nil
 }
 
 func (a *API) joinRoom(c *Call) error {
@@ -44,7 +45,8 @@ func (a *API) joinRoom(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.WriteCreated(PersonalLink{Status: true, FinalLink: link}, nil, nil)
+	c.WriteResult(PersonalLink{Status: true, FinalLink: link}, nil, nil)
+	return nil
 }
 
 func (a *API) createInvitationLink(c *Call) error {
@@ -61,7 +63,8 @@ func (a *API) createInvitationLink(c *Call) error {
 	if err != nil {
 		return err
 	}
-	return c.WriteCreated(InvitationLink{Status: true, InvitationLink: link, InvitationUrl: link}, nil, nil)
+	c.WriteResult(InvitationLink{Status: true, InvitationLink: link, InvitationUrl: link}, nil, nil)
+	return nil
 }
 
 // invite creates the link that read describes.
@@ -91,7 +94,8 @@ func (a *API) endRoom(c *Call) error {
 	if err := a.Rooms.EndByAPI(c.Request.Context(), c.Project, roomID); err != nil {
 		return err
 	}
-	return c.writeJSON(Done{Status: true, Msg: "the room is over"})
+	c.writeJSON(Done{Status: true, Msg: "the room is over"})
+	return nil
 }
 
 // CheckRoomID returns the canonical form of a room_id that was read from the

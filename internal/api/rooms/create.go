@@ -186,10 +186,10 @@ func headerSafe(name string) string {
 	return name[:min(len(name), maxNameLength)]
 }
 
-// WriteCreated writes the response to a call that created something. The headers
-// name the features that were lowered to what the plan allows, and the fields
+// WriteResult writes the response to a call that created or changed something. The
+// headers name the features that were lowered to what the plan allows, and the fields
 // that have no effect.
-func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFields) error {
+func (c *Call) WriteResult(response any, adjusted []string, ignored IgnoredFields) {
 	if len(adjusted) > 0 {
 		c.w.Header().Set("X-Feature-Adjusted", strings.Join(adjusted, ", "))
 	}
@@ -197,7 +197,6 @@ func (c *Call) WriteCreated(response any, adjusted []string, ignored IgnoredFiel
 		c.w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
 	}
 	httpx.WriteJSON(c.w, http.StatusOK, response)
-	return nil
 }
 
 // dummyKey belongs to no project. Calls for an unknown project are checked against

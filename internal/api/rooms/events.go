@@ -56,7 +56,8 @@ func (a *API) roomEvents(c *Call, events Events) error {
 	if err != nil {
 		return err
 	}
-	return c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
+	c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
+	return nil
 }
 
 // maxSequence is the highest integer that every JSON parser represents exactly.

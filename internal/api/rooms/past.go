@@ -36,7 +36,8 @@ func (a *API) listRooms(c *Call) error {
 		next := out.Rooms[len(out.Rooms)-1].RoomId
 		out.NextCursor = &next
 	}
-	return c.writeJSON(out)
+	c.writeJSON(out)
+	return nil
 }
 
 func parseListQuery(c *Call) (room.ListQuery, error) {
@@ -90,7 +91,8 @@ func (a *API) fetchPastRooms(c *Call) error {
 			Created:   p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount),
 			WebhookUrl: p.WebhookURL})
 	}
-	return c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
+	c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
+	return nil
 }
 
 func (a *API) analytics(c *Call) error {
@@ -109,7 +111,8 @@ func (a *API) analytics(c *Call) error {
 				JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
 				Connections: person.Connections})
 	}
-	return c.writeJSON(out)
+	c.writeJSON(out)
+	return nil
 }
 
 func (a *API) loadAnalytics(c *Call) (room.Analytics, error) {

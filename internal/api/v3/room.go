@@ -44,7 +44,8 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 	if err != nil {
 		return err
 	}
-	return call.WriteCreated(quickCreated(created), created.Adjusted, ignoredFields(call.Fields, "start_at"))
+	call.WriteResult(quickCreated(created), created.Adjusted, ignoredFields(call.Fields, "start_at"))
+	return nil
 }
 
 // CreateScheduleVideoRoom creates a video room that opens at start_at.
@@ -83,7 +84,8 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	if err != nil {
 		return err
 	}
-	return call.WriteCreated(scheduledCreated(created), created.Adjusted, ignoredFields(call.Fields, "name"))
+	call.WriteResult(scheduledCreated(created), created.Adjusted, ignoredFields(call.Fields, "name"))
+	return nil
 }
 
 // RescheduleRoom changes a room that is not open yet.
@@ -110,7 +112,8 @@ func (s *Server) reschedule(call *rooms.Call) error {
 	rescheduled.StartAt = rescheduled.StartAt.In(s.api.Zone)
 	names := ignoredFields(call.Fields, "name")
 	names.Add(call.Fields, "", "client_room_id")
-	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, names)
+	call.WriteResult(scheduledCreated(rescheduled), rescheduled.Adjusted, names)
+	return nil
 }
 
 func (s *Server) readReschedule(o *httpx.Object) (change room.SpecChange, err error) {

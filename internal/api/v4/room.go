@@ -48,7 +48,8 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	if err != nil {
 		return err
 	}
-	return call.WriteCreated(scheduledCreated(created), created.Adjusted, ignored)
+	call.WriteResult(scheduledCreated(created), created.Adjusted, ignored)
+	return nil
 }
 
 // CreateQuickVideoRoom creates a room for video that is open at once.
@@ -85,7 +86,8 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 		return err
 	}
 	ignored.Add(call.Fields, "", "start_at")
-	return call.WriteCreated(quickCreated(created), created.Adjusted, ignored)
+	call.WriteResult(quickCreated(created), created.Adjusted, ignored)
+	return nil
 }
 
 // readCreation reads the fields that every creation of this version has, and
@@ -128,7 +130,8 @@ func (s *Server) reschedule(call *rooms.Call) error {
 		return err
 	}
 	rescheduled.StartAt = rescheduled.StartAt.In(s.api.Zone)
-	return call.WriteCreated(scheduledCreated(rescheduled), rescheduled.Adjusted, ignored)
+	call.WriteResult(scheduledCreated(rescheduled), rescheduled.Adjusted, ignored)
+	return nil
 }
 
 func (s *Server) readReschedule(o *httpx.Object) (change room.SpecChange, ignored rooms.IgnoredFields, err error) {
