@@ -37,7 +37,7 @@ var (
 	insertDelivery = deliveryTable.newInsertStmt(4)
 	updateDelivery = deliveryTable.newUpdateStmt("state", "attempts", "step", "done_at")
 
-	selectNextDelivery = "SELECT " + deliveryTable.list + `,
+	selectNextDelivery = "SELECT " + deliveryTable.selectList + `,
 			coalesce(failures, 0), failing_since, paused_at, probe_at, coalesce(notice, '')
 		FROM webhook_deliveries LEFT JOIN webhook_targets USING (project_id, url)
 		WHERE stream_id = $1 AND state = 'pending' ORDER BY position LIMIT 1`
@@ -114,7 +114,7 @@ type attemptRow struct {
 }
 
 var attemptTable = newTable("webhook_attempts",
-	text("delivery_id", func(a *attemptRow) *string { return &a.deliveryID }).notRead(),
+	text("delivery_id", func(a *attemptRow) *string { return &a.deliveryID }).asWriteOnly(),
 	number("n", func(a *attemptRow) *int { return &a.N }),
 	timestamp("at", func(a *attemptRow) *time.Time { return &a.At }),
 	duration("duration", time.Millisecond, func(a *attemptRow) *time.Duration { return &a.Duration }),

@@ -43,14 +43,14 @@ var apiKeyTable = newTable("api_keys",
 	text("id", func(r *apiKeyRow) *string { return &r.ID }),
 	text("project_id", func(r *apiKeyRow) *string { return &r.ProjectID }),
 	text("slot", func(r *apiKeyRow) *key.Slot { return &r.Slot }),
-	text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).notRead(),
+	text("key_hash", func(r *apiKeyRow) *string { return &r.hash }).asWriteOnly(),
 	text("sealed_key", func(r *apiKeyRow) *string { return &r.sealedKey }),
 	text("sealed_gateway_secret", func(r *apiKeyRow) *string { return &r.sealedGatewaySecret }),
 	timestamp("created_at", func(r *apiKeyRow) *time.Time { return &r.CreatedAt }),
 	timestamp("retiring_since", func(r *apiKeyRow) *time.Time { return &r.RetiringSince }),
 	timestamp("overlap_ends_at", func(r *apiKeyRow) *time.Time { return &r.OverlapEndsAt }),
-	timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
-	timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+	timestamp("retired_at", func(r *apiKeyRow) *time.Time { return &r.retiredAt }).withConstant("NULL").asWriteOnly(),
+	timestamp("notice_at", func(r *apiKeyRow) *time.Time { return &r.noticeAt }).withConstant("NULL").asWriteOnly(),
 )
 
 // projectSecretRow is a project secret as it is stored.
@@ -68,8 +68,8 @@ var projectSecretTable = newTable("project_secrets",
 	timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
 	timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
 	timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
-	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).insertedAs("NULL").notRead(),
-	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).insertedAs("NULL").notRead(),
+	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).withConstant("NULL").asWriteOnly(),
+	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).withConstant("NULL").asWriteOnly(),
 )
 
 var (

@@ -60,7 +60,7 @@ func (s *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any) 
 	return all, err
 }
 
-var selectRunningRooms = "SELECT " + roomTable.list + `
+var selectRunningRooms = "SELECT " + roomTable.selectList + `
 	FROM (SELECT id AS due FROM rooms WHERE due_at IS NOT NULL) AS unfinished
 	CROSS JOIN rooms WHERE id = due AND project_id = $1 AND (state = 'open' OR state = 'active') ORDER BY id`
 

@@ -50,7 +50,7 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
 	args = append(args, q.Limit)
-	list := `SELECT ` + summaryTable.list + `, (SELECT count(*) FROM seats
+	list := `SELECT ` + summaryTable.selectList + `, (SELECT count(*) FROM seats
 			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
 		FROM rooms` + condition + fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args))
 	var all []room.Summary

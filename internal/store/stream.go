@@ -20,7 +20,7 @@ var streamTable = newTable("webhook_streams",
 	text("lane", func(s *webhook.Stream) *string { return &s.Bucket }),
 	number("enqueued", func(s *webhook.Stream) *int64 { return &s.Enqueued }),
 	number("last_sequence", func(s *webhook.Stream) *int64 { return &s.LastSequence }),
-	text("claim", func(s *webhook.Stream) *string { return &s.LeaseID }).insertedAs("''"),
+	text("claim", func(s *webhook.Stream) *string { return &s.LeaseID }).withConstant("''"),
 )
 
 var (
@@ -74,7 +74,7 @@ func (s *DB) LeaseStreams(
 	}
 	q := `UPDATE webhook_streams SET claim = $1, due_at = $2 WHERE id IN (SELECT id FROM webhook_streams
 			WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)` + forUpdate + `)
-		AND due_at <= $4 RETURNING ` + streamTable.list
+		AND due_at <= $4 RETURNING ` + streamTable.selectList
 	return queryAll(ctx, s, streamTable, q, leaseID, until.UnixMilli(), bucket, now.UnixMilli(), n)
 }
 

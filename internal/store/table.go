@@ -10,45 +10,44 @@ import (
 	"parley/internal/db"
 )
 
-// table describes how rows of type T are stored. Its columns are the only place
-// that lists them: the column lists, scan targets and statements are built from
-// it, so that their order always agrees.
+// table describes how values of type T are stored as rows. Its columns are listed once:
+// the SELECT list, the scan targets, the statements and their parameters are built from
+// them, so that the order always agrees.
 type table[T any] struct {
 	name       string
 	columns    []column[T]
-	list       string // the columns to read, comma-separated
-	selectFrom string // "SELECT list FROM name "
-	read       int    // number of columns to read
-	inserted   int    // number of parameters of an insert
+	selectList string // the columns that are read, separated by commas
+	selectFrom string // "SELECT selectList FROM name "
+	readCount  int    // number of columns that are read
+	paramCount int    // number of parameters of an insert
 }
 
-// column maps a column to a field of T.
+// column maps a column to a field of T. A read scans every column into its field,
+// except those that are writeOnly. An insert writes every column: its constant if it
+// has one, and its field otherwise. An update writes the fields of the columns that it
+// names.
 type column[T any] struct {
 	name    string
-	sqlType string // type of the parameter in PostgreSQL
-	value   func(*T) any
-	dest    func(*T) any
+	sqlType string       // type of the parameter in PostgreSQL
+	value   func(*T) any // returns the parameter for the field
+	dest    func(*T) any // returns the scan target for the field
 
-	// initial is the SQL expression that an insert uses instead of the field;
-	// empty for the field.
-	initial string
-	// parent is the table that the column references without REFERENCES in
-	// PostgreSQL, so that inserts check it; empty if there is none.
-	parent string
-	// writeOnly excludes the column from reads.
-	writeOnly bool
+	constant  string // SQL expression that an insert writes instead of the field, such as "NULL"; or empty
+	parent    string // see db.InsertColumn; empty if there is none
+	writeOnly bool   // reads leave the column out
 }
 
-// insertedAs returns the column with a constant that inserts use instead of the
-// field.
-func (c column[T]) insertedAs(sql string) column[T] { c.initial = sql; return c }
+// withConstant returns the column with an SQL expression that inserts write instead of
+// the field, because the field of a new row never has another value.
+func (c column[T]) withConstant(sql string) column[T] { c.constant = sql; return c }
 
-// notRead returns the column excluded from reads.
-func (c column[T]) notRead() column[T] { c.writeOnly = true; return c }
+// asWriteOnly returns the column left out of reads, for a field that only queries
+// compare.
+func (c column[T]) asWriteOnly() column[T] { c.writeOnly = true; return c }
 
-// childOf returns the column with the table that it references; see
-// db.InsertColumn.
-func (c column[T]) childOf(table string) column[T] { c.parent = table; return c }
+// withParent returns the column with the table that it references, so that inserts
+// check that the row exists; see db.InsertColumn.
+func (c column[T]) withParent(table string) column[T] { c.parent = table; return c }
 
 // text is a TEXT column.
 func text[T any, F ~string](name string, field func(*T) *F) column[T] {
@@ -112,20 +111,20 @@ func parsed[T any, F fmt.Stringer](name string, parse func(string) F, field func
 
 func newTable[T any](name string, columns ...column[T]) *table[T] {
 	t := &table[T]{name: name, columns: columns}
-	t.list = t.qualified("")
-	t.selectFrom = "SELECT " + t.list + " FROM " + name + " "
+	t.selectList = t.qualified("")
+	t.selectFrom = "SELECT " + t.selectList + " FROM " + name + " "
 	for _, c := range columns {
 		if !c.writeOnly {
-			t.read++
+			t.readCount++
 		}
-		if c.initial == "" {
-			t.inserted++
+		if c.constant == "" {
+			t.paramCount++
 		}
 	}
 	return t
 }
 
-// qualified returns the columns to read, each with a prefix such as "a.".
+// qualified returns the select list with a prefix before each column, such as "a.".
 func (t *table[T]) qualified(prefix string) string {
 	var names []string
 	for _, c := range t.columns {
@@ -136,9 +135,9 @@ func (t *table[T]) qualified(prefix string) string {
 	return strings.Join(names, ", ")
 }
 
-// dests returns the scan targets for the columns to read, followed by more.
+// dests returns the scan targets for the select list, followed by more.
 func (t *table[T]) dests(row *T, more ...any) []any {
-	dests := make([]any, 0, t.read+len(more))
+	dests := make([]any, 0, t.readCount+len(more))
 	for i := range t.columns {
 		if c := &t.columns[i]; !c.writeOnly {
 			dests = append(dests, c.dest(row))
@@ -147,11 +146,11 @@ func (t *table[T]) dests(row *T, more ...any) []any {
 	return append(dests, more...)
 }
 
-// values returns the parameters of the insert, followed by more.
+// values returns the parameters of an insert, followed by more.
 func (t *table[T]) values(row *T, more ...any) []any {
-	values := make([]any, 0, t.inserted+len(more))
+	values := make([]any, 0, t.paramCount+len(more))
 	for i := range t.columns {
-		if c := &t.columns[i]; c.initial == "" {
+		if c := &t.columns[i]; c.constant == "" {
 			values = append(values, c.value(row))
 		}
 	}
@@ -165,7 +164,7 @@ func (t *table[T]) insertQuery() string {
 	bound := 0
 	for _, c := range t.columns {
 		names = append(names, c.name)
-		value := c.initial
+		value := c.constant
 		if value == "" {
 			bound++
 			value = fmt.Sprintf("$%d", bound)
@@ -181,7 +180,7 @@ func (t *table[T]) insertQuery() string {
 func (t *table[T]) newInsertStmt(order int, extra ...db.InsertColumn) *db.InsertStmt {
 	columns := make([]db.InsertColumn, 0, len(t.columns)+len(extra))
 	for _, c := range t.columns {
-		columns = append(columns, db.InsertColumn{Name: c.name, Type: c.sqlType, Constant: c.initial, Parent: c.parent})
+		columns = append(columns, db.InsertColumn{Name: c.name, Type: c.sqlType, Constant: c.constant, Parent: c.parent})
 	}
 	return db.NewInsertStmt(t.name, order, append(columns, extra...))
 }

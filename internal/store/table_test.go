@@ -20,11 +20,11 @@ func newTestTable() *table[testRow] {
 	return newTable("things",
 		text("id", func(r *testRow) *string { return &r.id }),
 		text("parent_id", func(r *testRow) *string { return &r.parent }),
-		text("state", func(r *testRow) *string { return &r.state }).insertedAs("'new'"),
+		text("state", func(r *testRow) *string { return &r.state }).withConstant("'new'"),
 		number("count", func(r *testRow) *int { return &r.count }),
 		optionalText("optional", func(r *testRow) *string { return &r.optional }),
 		timestamp("at", func(r *testRow) *time.Time { return &r.at }),
-		text("hash", func(r *testRow) *string { return &r.hash }).notRead(),
+		text("hash", func(r *testRow) *string { return &r.hash }).asWriteOnly(),
 	)
 }
 

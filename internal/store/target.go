@@ -25,7 +25,7 @@ var (
 	insertOrUpdateFailure = `INSERT INTO webhook_targets (project_id, url, failures, failing_since, notice)
 		VALUES ($1, $2, 1, $3, '')
 		ON CONFLICT (project_id, url) DO UPDATE SET failures = webhook_targets.failures + 1
-		RETURNING ` + targetTable.list
+		RETURNING ` + targetTable.selectList
 )
 
 func (s *DB) Target(ctx context.Context, projectID, url string) (webhook.Target, error) {
