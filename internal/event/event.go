@@ -14,7 +14,7 @@ const (
 	RoomOpened        Type = "room.opened"
 	RoomStarted       Type = "room.started" // the first participant joined
 	RoomEnded         Type = "room.ended"
-	RoomCanceled      Type = "room.cancelled" // canceled before it opened
+	RoomCancelled     Type = "room.cancelled" // canceled before it opened
 	RoomExpired       Type = "room.expired"   // no participant ever joined
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
@@ -35,7 +35,7 @@ const (
 // delivered, and AttendanceMarked never.
 func Selectable() []Type {
 	return []Type{
-		RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCanceled, RoomExpired,
+		RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCancelled, RoomExpired,
 		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed,
 		ProjectStatusChanged, KeyRotated, KeyOverlapEnding,
 	}

@@ -10,7 +10,7 @@ import (
 
 // The hints. Each is a sentence for the developer of the client.
 const (
-	HintRepeated     = "send each of the headers api-key, timestamp and hash-signature exactly once"
+	HintHeaders      = "send each of the headers api-key, timestamp and hash-signature exactly once"
 	HintMilliseconds = "the timestamp is in milliseconds: send Unix time in seconds"
 	HintTimestamp    = "the timestamp is not a number: send Unix time in seconds, in ASCII digits"
 	HintBase64       = "the signature is in Base64: send it as 64 hexadecimal digits (hex)"
@@ -29,14 +29,16 @@ type RefusedCall struct {
 	Signature string
 	Body      []byte
 	Check     sign.TimestampCheck
-	Repeated  bool // a header was sent twice or is missing
+	// HeadersWrong means that a header of the authentication was missing or was sent
+	// more than once.
+	HeadersWrong bool
 }
 
 // Hint returns the hint for the recognized mistake, or an empty string.
 func (r RefusedCall) Hint() string {
 	switch {
-	case r.Repeated:
-		return HintRepeated
+	case r.HeadersWrong:
+		return HintHeaders
 	case r.Check.Milliseconds:
 		return HintMilliseconds
 	case r.Check.Freshness == sign.Malformed:

@@ -195,10 +195,10 @@ func TestRecorder_FlushesOnStop(t *testing.T) {
 		s := newFakeStore()
 		r, stop := startRecorder(t, s)
 		r.Record(newCall(1))
-		r.RecordRefused(newCall(2), RefusedCall{Repeated: true})
+		r.RecordRefused(newCall(2), RefusedCall{HeadersWrong: true})
 		stop()
-		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintRepeated {
-			t.Errorf("got %+v, want two calls, one with HintRepeated", calls)
+		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintHeaders {
+			t.Errorf("got %+v, want two calls, one with HintHeaders", calls)
 		}
 	})
 }
@@ -267,7 +267,7 @@ func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
 	for i := range maxPendingRefusals + 5 {
-		r.RecordRefused(newCall(i), RefusedCall{Repeated: true})
+		r.RecordRefused(newCall(i), RefusedCall{HeadersWrong: true})
 	}
 	r.ExplainPending()
 	if err := r.Flush(t.Context()); err != nil {

@@ -143,7 +143,7 @@ func addUnlessZero(t time.Time, d time.Duration) time.Time {
 
 func (r *Room) finish(state State, reason EndReason, at time.Time) {
 	r.State, r.EndReason, r.EndedAt = state, reason, at
-	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCanceled, Expired: event.RoomExpired}[state]
+	kind := map[State]event.Type{Ended: event.RoomEnded, Cancelled: event.RoomCancelled, Expired: event.RoomExpired}[state]
 	r.emit(kind, at, nil)
 	r.updateDueAt(Occupancy{})
 }

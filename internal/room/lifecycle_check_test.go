@@ -125,7 +125,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	case room.Expired:
 		path = append(path, event.RoomExpired)
 	case room.Cancelled:
-		path = append(path, event.RoomCanceled)
+		path = append(path, event.RoomCancelled)
 	}
 	if !slices.Equal(states, path) {
 		rt.Fatalf("the room went through %v, want %v", states, path)

@@ -183,7 +183,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 		}
 		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
-		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCanceled}) {
+		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCancelled}) {
 			t.Errorf("events: got %v, want scheduled and canceled", got)
 		}
 	})

@@ -67,12 +67,11 @@ func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
 		return err
 	}
 	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
-		Signature: signature,
-		Body:      body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew),
-		Repeated: !(hasKey && hasTimestamp && hasSignature)}
+		Signature: signature, Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew),
+		HeadersWrong: !(hasKey && hasTimestamp && hasSignature)}
 	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
 	c.authenticated = valid && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh &&
-		!c.authDetails.Repeated
+		!c.authDetails.HeadersWrong
 	if c.authenticated {
 		return nil
 	}

@@ -78,10 +78,10 @@ func rejectedCalls() []rejectedCall {
 		{name: "key in its older header", header: with(func(_ *fixture, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
 		{name: "key twice", header: twice("Api-Key")},
 		{name: "no key", header: without("api-key")},
-		{name: "no timestamp", header: without("timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintRepeated},
-		{name: "timestamp twice", header: twice("Timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintRepeated},
-		{name: "no signature", header: without("hash-signature"), result: requestlog.BadSignature, hint: requestlog.HintRepeated},
-		{name: "signature twice", header: twice("Hash-Signature"), result: requestlog.BadSignature, hint: requestlog.HintRepeated},
+		{name: "no timestamp", header: without("timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintHeaders},
+		{name: "timestamp twice", header: twice("Timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintHeaders},
+		{name: "no signature", header: without("hash-signature"), result: requestlog.BadSignature, hint: requestlog.HintHeaders},
+		{name: "signature twice", header: twice("Hash-Signature"), result: requestlog.BadSignature, hint: requestlog.HintHeaders},
 		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: requestlog.BadSignature},
 		{name: "the key as the secret", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.timestamp(0), nil)

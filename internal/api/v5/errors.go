@@ -13,6 +13,8 @@ const codeDisabled = "gateway_disabled"
 var (
 	errDisabled         = fault.New(fault.NotFound, codeDisabled, "version 5 is disabled in this environment")
 	errResourceNotFound = fault.New(fault.NotFound, "resource_not_found", "there is no such resource")
+	// errMethodNotAllowed is a 404, because version 5 describes no 405: it has only the
+	// statuses in codeByStatus. The header Allow names the methods.
 	errMethodNotAllowed = fault.New(fault.NotFound, "resource_not_found", "this resource is read with GET or HEAD")
 	errUnauthorized     = fault.New(fault.Unauthorized, "unauthorized",
 		"the API key, signature or timestamp was not accepted")

@@ -94,13 +94,13 @@ type Server struct {
 
 // NewHandler returns the handler for all paths under /api/v5/. It returns an
 // error if the embedded description is invalid.
-func NewHandler(keys KeyLookup, ledger UsageReader, counts CallCounter, now func() time.Time,
+func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now func() time.Time,
 	options Options) (http.Handler, error) {
 	text, err := descriptionJSON()
 	if err != nil {
 		return nil, err
 	}
-	return &Server{keys: keys, usage: ledger, counts: counts, now: now, options: options, description: text}, nil
+	return &Server{keys: keys, usage: usageReader, counts: counts, now: now, options: options, description: text}, nil
 }
 
 // ServeHTTP implements http.Handler. The order of the checks is part of the
