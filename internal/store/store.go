@@ -20,6 +20,7 @@ import (
 	"parley/internal/seal"
 	"parley/internal/usage"
 	"parley/internal/webhook"
+	"parley/internal/webhook/sender"
 )
 
 var (
@@ -30,6 +31,7 @@ var (
 	_ requestlog.Store = (*DB)(nil)
 	_ room.Store       = (*DB)(nil)
 	_ usage.Ledger     = (*DB)(nil)
+	_ sender.Store     = (*DB)(nil)
 	_ webhook.Store    = (*DB)(nil)
 )
 

@@ -38,7 +38,7 @@ var allowedImports = map[string][]string{
 	"internal/webhook":      {"internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post": {"internal/webhook/sender"},
 	"internal/db":           {"internal/fault"},
-	"internal/store":        {"internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook"},
+	"internal/store":        {"internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook", "internal/webhook/sender"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault"},
 	"internal/api/site":     {},
