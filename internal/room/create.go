@@ -26,9 +26,10 @@ type Created struct {
 	Adjusted []string `json:"adjusted_features,omitempty"`
 }
 
-// CreateQuick creates a room that is open immediately. It does
-// not check the status of the project. Errors: Invalid with the field and the bound, Conflict if the
-// client_room_id is taken or a request with the same IdempotencyKey is in flight.
+// CreateQuick creates a room that is open immediately. It does not check the status of
+// the project. It returns the saved result if key has already been used. Errors: Invalid
+// with the field and the bound, Conflict if the client_room_id is taken or a request with
+// the same key is in flight.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
 ) {
@@ -39,8 +40,8 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Sp
 	return s.create(ctx, p, request, key, s.now())
 }
 
-// Schedule creates a room that opens at its start time. Otherwise it is like
-// CreateQuick.
+// Schedule creates a room that opens at its start time. Errors: those of CreateQuick,
+// and Invalid for a start time that is past or too far ahead; see checkStart.
 func (s *Service) Schedule(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
 ) {
@@ -74,7 +75,7 @@ func (s *Service) create(ctx context.Context, p project.Project, request Spec, k
 	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
 		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
 	events := r.drainEvents(s.newID)
-	waiting := false
+	pending := false // deliveries wait for the sender of webhooks
 	err = s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.saveResult(ctx, key, created, now); err != nil {
 			return err
@@ -85,13 +86,13 @@ func (s *Service) create(ctx context.Context, p project.Project, request Spec, k
 		if err := s.store.AppendEvents(ctx, events); err != nil {
 			return err
 		}
-		waiting, err = s.options.Webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
+		pending, err = s.options.Webhooks.RoomCreated(ctx, p.Settings, r.WebhookURL, events)
 		return err
 	})
 	if err != nil {
 		return Created{}, err
 	}
-	if waiting {
+	if pending {
 		s.options.Webhooks.Wake()
 	}
 	return created, nil
@@ -255,8 +256,10 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// checkStart returns Invalid unless a start time is in the future, with a tolerance
-// of 60 seconds, and at most 366 days ahead.
+// checkStart returns Invalid unless a start time is in the future and at most 366 days
+// ahead. A start up to 60 seconds in the past (startTolerance) counts as the future,
+// because the current minute without its seconds is past too. The message leaves this
+// out; the API descriptions say it.
 func checkStart(at, now time.Time) error {
 	switch {
 	case at.Before(now.Add(-startTolerance)):

@@ -141,7 +141,9 @@ type Participant struct {
 // MediaObserver receives joins and leaves from the engine, in order for each
 // session. A report may be lost; reconciliation with Participants corrects that.
 type MediaObserver interface {
+	// ParticipantJoined reports that the connection sid of a participant has joined.
 	ParticipantJoined(session, identity, sid string, at time.Time)
+	// ParticipantLeft reports that the connection sid of a participant has ended.
 	ParticipantLeft(session, identity, sid string, at time.Time, reason LeaveReason)
 }
 
@@ -149,6 +151,8 @@ type MediaObserver interface {
 // token may connect now, and with which permissions. The engine rejects the
 // connection after an error.
 type MediaAuthorizer interface {
+	// Authorize returns the permissions of a participant, or an error if the participant
+	// may not connect.
 	Authorize(ctx context.Context, session, identity string) (Authorization, error)
 }
 

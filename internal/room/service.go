@@ -46,6 +46,7 @@ type Options struct {
 
 // Plans returns what the plan of a project's organization allows its rooms.
 type Plans interface {
+	// Entitlements returns the limits for the rooms of a project.
 	Entitlements(ctx context.Context, p project.Project) (Entitlements, error)
 }
 
@@ -64,10 +65,14 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 
 // Webhooks stores deliveries of events.
 type Webhooks interface {
-	// RoomCreated and RoomChanged run in the transaction of the room. They report
-	// whether a delivery was stored; then Wake must be called after the commit.
-	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (bool, error)
-	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (bool, error)
+	// RoomCreated stores the deliveries of a new room's events, in the transaction of
+	// the room. pending reports whether it stored any; then Wake must be called after
+	// the commit.
+	RoomCreated(ctx context.Context, settings project.Settings, webhookURL string, events []event.Event) (
+		pending bool, err error)
+	// RoomChanged does the same for the events of a room that exists.
+	RoomChanged(ctx context.Context, webhookURL string, events []event.Event) (pending bool, err error)
+	// Wake tells the sender that deliveries were committed. It never blocks.
 	Wake()
 }
 
@@ -100,7 +105,9 @@ func (s *Service) GetInProject(ctx context.Context, p project.Project, id string
 func (s *Service) updateRoom(ctx context.Context, id string,
 	work func(ctx context.Context, r *Room, now time.Time) error,
 ) error {
-	closing, publish, pending := false, false, false
+	closing := false // a session is to be closed in the engine
+	publish := false // the metadata has changed
+	pending := false // deliveries wait for the sender of webhooks
 	var events []event.Event
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		closing = false

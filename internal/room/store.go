@@ -9,8 +9,11 @@ import (
 )
 
 // Store stores rooms with their sessions, seats, links and attendance. Methods
-// that write must run inside Write; methods that read may.
+// that write must run inside Write; methods that read may. Each method returns
+// Unavailable if the database does not respond.
 type Store interface {
+	// Write runs work in a transaction and returns after its commit. If work returns an
+	// error, Write rolls its changes back and returns the error. work may run again.
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	// Project returns NotFound if the project does not exist.
 	Project(ctx context.Context, id string) (project.Project, error)
@@ -37,18 +40,20 @@ type RoomStore interface {
 	// others until the transaction ends.
 	LockRoom(ctx context.Context, id string) (*Room, error)
 	// UpdateRoom writes the fields that change during the life of a room: its
-	// state, times, locks and sessions.
+	// state, times, locks and sessions. It returns NotFound if the room does not exist.
 	UpdateRoom(ctx context.Context, r *Room) error
-	// UpdateRoomSpec writes the fields that the request for its creation set.
+	// UpdateRoomSpec writes the fields of the room's Spec. It returns NotFound if the
+	// room does not exist.
 	UpdateRoomSpec(ctx context.Context, r *Room) error
 	// DueRooms returns the ids of rooms whose DueAt has passed, the earliest first.
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
+	// AppendEvents stores events, in the order of their sequence numbers.
 	AppendEvents(ctx context.Context, events []event.Event) error
 }
 
 // RoomListStore lists rooms for operators and integrators.
 type RoomListStore interface {
-	// List returns rooms, newest first.
+	// List returns the rooms that match the query, newest first.
 	List(ctx context.Context, q ListQuery) ([]Summary, error)
 	// RunningRooms returns the open and active rooms of a project, oldest first.
 	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
@@ -70,10 +75,12 @@ type IdempotencyStore interface {
 
 // SessionStore stores the sessions of rooms and breakout rooms.
 type SessionStore interface {
+	// InsertSession stores a live session that started at a time.
 	InsertSession(ctx context.Context, s Session, at time.Time) error
 	// CloseSessions marks the live sessions of a room and of its breakout rooms
 	// as closing, or only those of its breakout rooms.
 	CloseSessions(ctx context.Context, roomID string, breakoutsOnly bool, at time.Time) error
+	// MarkSessionClosed marks a closing session as closed.
 	MarkSessionClosed(ctx context.Context, s Session) error
 	// Sessions returns the sessions that are in a state.
 	Sessions(ctx context.Context, state SessionState) ([]Session, error)
@@ -81,6 +88,7 @@ type SessionStore interface {
 
 // BreakoutStore stores breakout rooms.
 type BreakoutStore interface {
+	// InsertBreakout stores a new breakout room.
 	InsertBreakout(ctx context.Context, b Breakout) error
 	// Breakouts returns all breakout rooms of a room, open and closed, in the
 	// order of their numbers.
@@ -89,10 +97,13 @@ type BreakoutStore interface {
 
 // LinkStore stores links.
 type LinkStore interface {
+	// InsertLink stores a new link.
 	InsertLink(ctx context.Context, l Link) error
 	// LinkByHash returns NotFound if the room has no such link.
 	LinkByHash(ctx context.Context, roomID, tokenHash string) (Link, error)
-	RedeemLink(ctx context.Context, id, keyHash string) error
+	// RedeemLink records the browser that joined with a single-use link. It returns
+	// NotFound if there is no such link or if it is already redeemed.
+	RedeemLink(ctx context.Context, id, redeemedBy string) error
 	// CountLinksCreatedInRoom counts the links that hosts and co-hosts created in
 	// the room.
 	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)
@@ -100,20 +111,25 @@ type LinkStore interface {
 
 // KnockStore stores the knocks of visitors in waiting rooms.
 type KnockStore interface {
+	// UpsertKnock stores a knock, and replaces an earlier one with the same id.
 	UpsertKnock(ctx context.Context, k Knock) error
+	// DeleteKnock deletes a knock; it does nothing if there is none.
 	DeleteKnock(ctx context.Context, id string) error
 	// Knocks returns the knocks of a room, oldest first. Some may have expired.
 	Knocks(ctx context.Context, roomID string) ([]Knock, error)
-	// RoomsWithStaleKnocks returns the rooms that have expired knocks.
+	// RoomsWithStaleKnocks returns the ids of the rooms with knocks that expired by now.
 	RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error)
 }
 
 // SeatStore stores seats.
 type SeatStore interface {
+	// Occupancy counts the taken seats of a room. It does not release expired ones.
 	Occupancy(ctx context.Context, roomID string) (Occupancy, error)
-	// Seat, SeatByKey and SeatByUser return NotFound if there is no such seat.
+	// Seat returns a seat by its id, or NotFound.
 	Seat(ctx context.Context, roomID, id string) (Seat, error)
+	// SeatByKey returns the seat whose key has the hash, or NotFound.
 	SeatByKey(ctx context.Context, roomID, keyHash string) (Seat, error)
+	// SeatByUser returns the seat of a user of the integrator, or NotFound.
 	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
@@ -121,7 +137,10 @@ type SeatStore interface {
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
 	// RaisedHands returns the taken seats whose hand is raised, in the order of raising.
 	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
+	// InsertSeat stores a new seat.
 	InsertSeat(ctx context.Context, s Seat) error
+	// UpdateSeat writes the fields of a seat that can change. It returns NotFound if
+	// the seat does not exist.
 	UpdateSeat(ctx context.Context, s Seat) error
 	// DeleteUnusedSeat deletes a seat unless it has attendance, and reports
 	// whether it did.
@@ -130,10 +149,13 @@ type SeatStore interface {
 
 // AttendanceStore stores the connections of participants.
 type AttendanceStore interface {
-	// InsertAttendance reports whether the connection was new.
+	// InsertAttendance stores a connection unless its seat already has it, and reports
+	// whether it did.
 	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
 	// CurrentAttendance returns the attendance in a room that has not ended.
 	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
+	// EndAttendance records when and why a connection ended; it does nothing if the
+	// connection has already ended.
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
 	// AttendanceRecords returns all connections that a room ever had, in order,
 	// without hidden ones.
@@ -149,7 +171,8 @@ type NodeStore interface {
 	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
 	// Nodes returns the nodes that are running and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
-	// RoomsOfNode returns the rooms that have unended attendance recorded by a node.
+	// RoomsOfNode returns the ids of the rooms that have unended attendance recorded by
+	// a node.
 	RoomsOfNode(ctx context.Context, node string) ([]string, error)
 	// RemoveNode deletes a node unless it has unended attendance.
 	RemoveNode(ctx context.Context, node string) error
