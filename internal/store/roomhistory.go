@@ -20,7 +20,7 @@ var attendanceRecordTable = newTable("seats",
 )
 
 var (
-	attendanceRecordColumns = attendanceTable.qualified("a.") + ", " + attendanceRecordTable.qualified("s.")
+	attendanceRecordColumns = attendanceRecordTable.qualified("s.") + ", " + attendanceTable.qualified("a.")
 	attendanceRecordOrder   = " ORDER BY a.joined_at, a.id"
 
 	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
@@ -50,14 +50,8 @@ func (s *DB) CurrentAttendanceRecords(
 }
 
 func (s *DB) queryAttendanceRecords(ctx context.Context, q string, args ...any) ([]room.AttendanceRecord, error) {
-	var all []room.AttendanceRecord
-	err := s.Query(ctx, q, args, func(row db.Row) error {
-		var r room.AttendanceRecord
-		err := row.Scan(attendanceTable.dests(&r.Attendance, attendanceRecordTable.dests(&r)...)...)
-		all = append(all, r)
-		return err
-	})
-	return all, err
+	more := func(r *room.AttendanceRecord) []any { return attendanceTable.dests(&r.Attendance) }
+	return queryAllMore(ctx, s, attendanceRecordTable, more, q, args...)
 }
 
 var selectRunningRooms = "SELECT " + roomTable.selectList + `
@@ -114,12 +108,7 @@ func (s *DB) PastRooms(
 		(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 			AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))` + where +
 		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args))
-	var all []room.PastRoom
-	err := s.Query(ctx, list, args, func(row db.Row) error {
-		var p room.PastRoom
-		err := row.Scan(pastRoomTable.dests(&p, &p.ParticipantCount)...)
-		all = append(all, p)
-		return err
-	})
+	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
+	all, err := queryAllMore(ctx, s, pastRoomTable, more, list, args...)
 	return all, total, err
 }

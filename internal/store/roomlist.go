@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/db"
 	"parley/internal/room"
 )
 
@@ -53,14 +52,8 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 	list := `SELECT ` + summaryTable.selectList + `, (SELECT count(*) FROM seats
 			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
 		FROM rooms` + condition + fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args))
-	var all []room.Summary
-	err := s.Query(ctx, list, args, func(row db.Row) error {
-		var r room.Summary
-		err := row.Scan(summaryTable.dests(&r, &r.Participants)...)
-		all = append(all, r)
-		return err
-	})
-	return all, err
+	more := func(r *room.Summary) []any { return []any{&r.Participants} }
+	return queryAllMore(ctx, s, summaryTable, more, list, args...)
 }
 
 func isUnfinished(s room.State) bool {

@@ -232,10 +232,18 @@ func queryOne[T any](ctx context.Context, s *DB, t *table[T], missing error, q s
 
 // queryAll reads all rows.
 func queryAll[T any](ctx context.Context, s *DB, t *table[T], q string, args ...any) ([]T, error) {
+	return queryAllMore(ctx, s, t, func(*T) []any { return nil }, q, args...)
+}
+
+// queryAllMore is queryAll for a query that selects more columns after those of the
+// table. more returns the scan targets for them.
+func queryAllMore[T any](ctx context.Context, s *DB, t *table[T], more func(row *T) []any, q string, args ...any) (
+	[]T, error,
+) {
 	var all []T
 	err := s.Query(ctx, q, args, func(row db.Row) error {
 		var next T
-		if err := row.Scan(t.dests(&next)...); err != nil {
+		if err := row.Scan(t.dests(&next, more(&next)...)...); err != nil {
 			return err
 		}
 		all = append(all, next)
