@@ -17,7 +17,8 @@ type Deprecation struct {
 }
 
 // successorLinks points to the next version and to the deprecation policy.
-const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", </docs/versions>; rel="deprecation"; type="text/html"`
+const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", ` +
+	`</docs/versions>; rel="deprecation"; type="text/html"`
 
 // middleware adds the end of this version to every response (RFC 9745 and RFC
 // 8594). After the sunset, only its description is served, because integrators who

@@ -358,9 +358,9 @@ func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 		&room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
 	Must(t, err)
 	resp := h.send(t, s, nil)
-	if AssertError(t, resp, 409,
-		"a request with this Idempotency-Key is still under way, try again in a moment"); resp.Header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
+	AssertError(t, resp, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
+	if got := resp.Header.Get("Retry-After"); got != "1" {
+		t.Errorf("got Retry-After %q, want 1", got)
 	}
 	end()
 }
