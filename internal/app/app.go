@@ -149,7 +149,7 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	now, newID := time.Now, newID
+	now := time.Now
 	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
 		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
@@ -167,7 +167,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log, room.Options{
 		Plans: usage.RoomPlans{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
-		JoinLimiter: limits.joinLimiter(), Clustered: a.redis != nil})
+		JoinLimiter: limits.seatLimiter(), Clustered: a.redis != nil})
 	a.tokens = operator.NewService(a.db, now, newID)
 	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
 		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
@@ -273,10 +273,10 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	servers := []*http.Server{a.server(a.handler)}
 	servers[0].ConnState = conns.connState
 	listeners := []net.Listener{conns}
-	if a.metrics != nil {
+	if a.metricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
 		metrics.WriteTimeout = writeTimeout // because its listener sets none
-		servers, listeners = append(servers, metrics), append(listeners, a.metrics)
+		servers, listeners = append(servers, metrics), append(listeners, a.metricsListener)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {

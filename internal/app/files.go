@@ -6,9 +6,10 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
-	"parley/internal/quickstart"
 	"path/filepath"
 	"syscall"
+
+	"parley/internal/quickstart"
 )
 
 // privateFiles are the files of a data directory that hold secrets or personal

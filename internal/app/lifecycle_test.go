@@ -96,7 +96,7 @@ func TestMetrics_NeedToken(t *testing.T) {
 	if answer.StatusCode != 401 || answer.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("without a token: got %d %v, want 401 with WWW-Authenticate", answer.StatusCode, answer.Header)
 	}
-	answer, err = http.Get("http://" + s.app.metrics.Addr().String() + "/metrics")
+	answer, err = http.Get("http://" + s.app.metricsListener.Addr().String() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

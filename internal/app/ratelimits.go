@@ -67,8 +67,8 @@ func (b rateLimits) joinLimits() join.Limits {
 	return join.Limits{Guesses: b.links, Checks: b.checks}
 }
 
-// joinLimiter returns the limit on new seats; nil for none.
-func (b rateLimits) joinLimiter() room.JoinLimiter {
+// seatLimiter returns the limit on new seats; nil for none.
+func (b rateLimits) seatLimiter() room.JoinLimiter {
 	if b.seats == nil {
 		return nil
 	}

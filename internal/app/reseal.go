@@ -26,10 +26,10 @@ type ResealResult struct {
 // Reseal seals every secret with a new master key. The server must be stopped.
 //
 // It writes the new key next to the old one, seals every secret again in one
-// transaction, and then renames the new file to the old one. After a crash before
-// the commit the old key stays valid; after a crash behind it the next start finds
-// the new key file and renames it. If the old key comes from PARLEY_MASTER_KEY,
-// the operator has to replace it there.
+// transaction, and then renames the new file to the old one. A crash before the commit
+// leaves the old key valid. After a crash between the commit and the rename, the next
+// start finds the new key file and renames it. If the old key comes from
+// PARLEY_MASTER_KEY, the operator has to replace it there.
 func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	if err := cfg.Validate(); err != nil {
 		return ResealResult{}, err
@@ -40,14 +40,14 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	}
 	defer lock.release()
 	if cfg.DatabaseURL != "" {
-		claim, err := db.AcquireInstanceLock(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
+		instanceLock, err := db.AcquireInstanceLock(ctx, cfg.DatabaseURL.Reveal(), false, func(error) {})
 		if errors.Is(err, db.ErrInUse) {
 			return ResealResult{}, fmt.Errorf("--database-url: %w: stop it first", err)
 		}
 		if err != nil {
 			return ResealResult{}, err
 		}
-		defer claim.Release()
+		defer instanceLock.Release()
 	}
 	db, err := OpenStore(ctx, cfg)
 	if err != nil {

@@ -27,9 +27,9 @@ type Created struct {
 }
 
 // CreateQuick creates a room that is open immediately. It does not check the status of
-// the project. It returns the saved result if key has already been used. Errors: Invalid
-// with the field and the bound, Conflict if the client_room_id is taken or a request with
-// the same key is in flight.
+// the project. If BeginIdempotent has loaded a saved result into key, it returns that.
+// Errors: Invalid with the field and the bound, Conflict if the client_room_id is taken
+// or a request with the same key is in flight.
 func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
 ) {

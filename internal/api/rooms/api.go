@@ -25,7 +25,9 @@ type Rooms interface {
 	Analytics(ctx context.Context, p project.Project, roomID string) (room.Analytics, error)
 	CreateQuick(ctx context.Context, p project.Project, request room.Spec, k *room.IdempotencyKey) (room.Created, error)
 	Schedule(ctx context.Context, p project.Project, request room.Spec, k *room.IdempotencyKey) (room.Created, error)
-	// BeginIdempotent begins a call with an idempotency key; see room.Service.
+	// BeginIdempotent loads the saved result of an earlier call with the key into k,
+	// which the methods that take k then return. Until end, it refuses other calls with
+	// the key. It does nothing if k is nil or a signature.
 	BeginIdempotent(ctx context.Context, k *room.IdempotencyKey) (end func(), err error)
 }
 

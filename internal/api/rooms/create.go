@@ -30,19 +30,19 @@ type Call struct {
 	bodySigned bool // signed over the body alone, as older clients do
 }
 
-// ProjectIDForm is what the description of a creation says of its project_id.
+// ProjectIDForm says which texts a creation accepts as its project_id.
 type ProjectIDForm bool
 
 const (
-	// UUIDProjectID is a UUID. Another text is an invalid field.
+	// UUIDProjectID accepts a UUID. Another text is an invalid field (400).
 	UUIDProjectID ProjectIDForm = false
-	// AnyProjectID is any text. A text that is not a UUID is an unknown project (401),
-	// as version 3 describes its quick rooms.
+	// AnyProjectID accepts any text, as version 3 describes its quick rooms. A text that
+	// is not a UUID is an unknown project (401).
 	AnyProjectID ProjectIDForm = true
 )
 
-// AuthenticateCreation reads a call that creates a room, and checks its
-// signature, its rate limit and that the project may create rooms.
+// AuthenticateCreation reads the body of a call that creates a room. Then it checks the
+// project_id, the signature, the rate limit and that the project may create rooms.
 func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, form ProjectIDForm) (*Call, error) {
 	body, err := httpx.ReadJSONBody(w, r)
 	if err != nil {

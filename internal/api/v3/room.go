@@ -137,8 +137,8 @@ func scheduledCreated(c room.Created) ScheduledRoomCreated {
 		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
 }
 
-// ignoredFields names the fields without effect that were sent: those of version 4,
-// and also, a field that only the other creations of version 3 have.
+// ignoredFields names the fields that were sent and have no effect: those that only
+// version 4 has, and the field named also, which only other calls of version 3 have.
 func ignoredFields(o *httpx.Object, also string) rooms.IgnoredFields {
 	var names rooms.IgnoredFields
 	names.Add(o, "", also, "external_user_id", "logout_url", "webhook_url")

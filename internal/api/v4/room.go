@@ -11,14 +11,14 @@ import (
 	"parley/internal/room"
 )
 
-// CreateScheduleVideoRoom creates a room for video that opens at its start.
+// CreateScheduleVideoRoom creates a video room that opens at start_at.
 func (s *Server) CreateScheduleVideoRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createScheduled(w, r, room.Video); err != nil {
 		s.api.WriteError(w, r, err)
 	}
 }
 
-// CreateScheduleAudioRoom creates a room for sound that opens at its start.
+// CreateScheduleAudioRoom creates an audio room that opens at start_at.
 func (s *Server) CreateScheduleAudioRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createScheduled(w, r, room.Audio); err != nil {
 		s.api.WriteError(w, r, err)
@@ -52,14 +52,14 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	return nil
 }
 
-// CreateQuickVideoRoom creates a room for video that is open at once.
+// CreateQuickVideoRoom creates a video room that is open immediately.
 func (s *Server) CreateQuickVideoRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createQuick(w, r, room.Video); err != nil {
 		s.api.WriteError(w, r, err)
 	}
 }
 
-// CreateQuickAudioRoom creates a room for sound that is open at once.
+// CreateQuickAudioRoom creates an audio room that is open immediately.
 func (s *Server) CreateQuickAudioRoom(w http.ResponseWriter, r *http.Request) {
 	if err := s.createQuick(w, r, room.Audio); err != nil {
 		s.api.WriteError(w, r, err)
