@@ -68,8 +68,10 @@ var projectSecretTable = newTable("project_secrets",
 	timestamp("created_at", func(r *projectSecretRow) *time.Time { return &r.CreatedAt }),
 	timestamp("retiring_since", func(r *projectSecretRow) *time.Time { return &r.RetiringSince }),
 	timestamp("overlap_ends_at", func(r *projectSecretRow) *time.Time { return &r.OverlapEndsAt }),
-	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).withConstant("NULL").asWriteOnly(),
-	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).withConstant("NULL").asWriteOnly(),
+	timestamp("retired_at", func(r *projectSecretRow) *time.Time { return &r.retiredAt }).
+		withConstant("NULL").asWriteOnly(),
+	timestamp("notice_at", func(r *projectSecretRow) *time.Time { return &r.noticeAt }).
+		withConstant("NULL").asWriteOnly(),
 )
 
 var (
