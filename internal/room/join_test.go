@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -42,8 +44,8 @@ func TestCreatorLink(t *testing.T) {
 		}
 		got.Room = nil
 		want.Grants = room.Grants{Microphone: true, Camera: true, ScreenShare: true, Chat: true}
-		if got != want {
-			t.Errorf("got  %+v\nwant %+v", got, want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("preview (-want +got):\n%s", diff)
 		}
 	}
 	take := func(v room.JoinRequest, role room.Role, link room.LinkStatus) room.Admission {
@@ -66,7 +68,7 @@ func TestCreatorLink(t *testing.T) {
 	preview(with(1, link, ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true,
 		LinkStatus: room.LinkOK})
 	preview(with(1, "", ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true})
-	preview(with(2, link, ""), room.Preview{TakenSeats: 1, Role: room.Guest, LinkStatus: room.LinkTaken})
+	preview(with(2, link, ""), room.Preview{TakenSeats: 1, Others: 1, Role: room.Guest, LinkStatus: room.LinkTaken})
 
 	// The same browser gets the same seat, with and without the link.
 	for _, l := range []string{link, "", link + "x"} {

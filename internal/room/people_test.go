@@ -56,3 +56,39 @@ func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 	_, err := h.People(ctx, id, guest(3).SeatKey)
 	assertError(t, err, fault.Forbidden, "not_host", "only a host or co-host may do this")
 }
+
+// A preview names up to three of the people in the room, hosts first. It leaves out
+// the visitor, also after a reload, hidden participants and, for a visitor whom a
+// host has to let in, all names.
+func TestPreview_Others(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, link := h.create(t, room.Spec{MaxParticipants: 9})
+	watcher := guest(6)
+	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	assertOthers := func(v room.JoinRequest, count int, names ...string) {
+		t.Helper()
+		p, err := h.Preview(t.Context(), id, v)
+		if err != nil || p.Others != count || !slices.Equal(p.OtherNames, names) {
+			t.Errorf("%s: got %d %q %v, want %d %q", v.Name, p.Others, p.OtherNames, err, count, names)
+		}
+	}
+	assertOthers(guest(2), 0)
+	h.enter(t, id, guest(2), "PA_2")
+	assertOthers(guest(2), 0)
+	h.enter(t, id, watcher, "PA_6")
+	for n := 3; n <= 4; n++ {
+		h.enter(t, id, guest(n), fmt.Sprint("PA_", n))
+	}
+	h.enter(t, id, host(1, link), "PA_1")
+	assertOthers(guest(9), 4, "Guest 1", "Guest 2", "Guest 3")
+	assertOthers(guest(2), 3, "Guest 1", "Guest 3", "Guest 4")
+	assertOthers(watcher, 4, "Guest 1", "Guest 2", "Guest 3")
+
+	on := true
+	if err := h.UpdateLocks(t.Context(), id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+		t.Fatal(err)
+	}
+	assertOthers(guest(9), 4)
+}

@@ -12,10 +12,15 @@ import (
 	"parley/internal/seal"
 )
 
+// maxPreviewNames is how many of the people in a room a preview names.
+const maxPreviewNames = 3
+
 // Preview is what the page shows a visitor before joining.
 type Preview struct {
 	Room            *Room
 	TakenSeats      int
+	Others          int      // taken seats without the visitor's own
+	OtherNames      []string // up to three of them; nil if a host has to let the visitor in
 	Role            Role
 	Grants          Grants // what this visitor may publish
 	Name            string // suggested display name; may be empty
@@ -77,10 +82,15 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if r.State == Scheduled {
 		p.OpensAt = r.opensAtForRole(p.Role)
 	}
+	p.Others = o.Taken
+	if visitor.known && visitor.seat.State != Free && !visitor.seat.Hidden {
+		p.Others--
+	}
 	if p.MustWait = r.mustWait(visitor, link); p.MustWait {
 		return p, s.checkNotDenied(ctx, r, keyHash)
 	}
-	return p, nil
+	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, visitor.seat.ID, maxPreviewNames)
+	return p, err
 }
 
 // Preflight returns a token with which a visitor's page tests the connection to

@@ -133,6 +133,9 @@ type SeatStore interface {
 	SeatByUser(ctx context.Context, roomID, userID string) (Seat, error)
 	// Seats returns the taken seats of a room.
 	Seats(ctx context.Context, roomID string) ([]Seat, error)
+	// PresentNames returns the names of up to limit participants who are in the
+	// room, hosts first, without hidden ones and the one with this seat.
+	PresentNames(ctx context.Context, roomID, exceptSeatID string, limit int) ([]string, error)
 	// RemovedSeats returns the seats of participants whom hosts removed.
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
 	// RaisedHands returns the taken seats whose hand is raised, in the order of raising.

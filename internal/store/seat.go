@@ -76,6 +76,20 @@ func (s *DB) Seats(ctx context.Context, roomID string) ([]room.Seat, error) {
 	return queryAll(ctx, s, seatTable, selectSeats, roomID)
 }
 
+func (s *DB) PresentNames(ctx context.Context, roomID, exceptSeatID string, limit int) ([]string, error) {
+	var names []string
+	err := s.Query(ctx, `SELECT name FROM seats
+		WHERE room_id = $1 AND id <> $2 AND state = 'joined' AND NOT hidden
+		ORDER BY CASE role WHEN 'host' THEN 0 WHEN 'cohost' THEN 1 ELSE 2 END, created_at, id LIMIT $3`,
+		[]any{roomID, exceptSeatID, limit}, func(row db.Row) error {
+			var name string
+			err := row.Scan(&name)
+			names = append(names, name)
+			return err
+		})
+	return names, err
+}
+
 func (s *DB) RemovedSeats(ctx context.Context, roomID string) ([]room.Seat, error) {
 	return queryAll(ctx, s, seatTable, selectRemovedSeats, roomID)
 }

@@ -92,7 +92,7 @@ test('what somebody chose is used the next time, too, and the usual one when tha
   await page.reload();
   await devicesWork(person);
   expect([await opened(person, 'audio'), await opened(person, 'video')]).toEqual(['Fake Default Audio Input', 'fake_device_0']);
-  await person.button('Join').click();
+  await person.button('Rejoin').click();
   await person.untilHeard();
   expect(await heardOn(person)).toEqual(['Fake Default Audio Output']);
   await closeAll([person, other], /Failed to set sink id/); // LiveKit's, of the speaker that is gone

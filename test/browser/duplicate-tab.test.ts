@@ -41,7 +41,7 @@ test('a second tab of somebody who is in asks where they want to be', async () =
 
   // A reloaded tab is not a duplicate.
   await second.page.reload();
-  await second.button('Join').click();
+  await second.button('Rejoin').click();
   await second.button('Leave').first().waitFor();
   await second.untilHeard();
 

@@ -133,7 +133,10 @@ export class Server {
   }
 
   /** Schedules a video room with features of version 4. It starts in the current minute, so it is open. */
-  createMeeting(features: { minutes?: number; breakouts?: number }, fields: { logout_url?: string; start?: Date } = {}): Promise<Room> {
+  createMeeting(
+    features: { minutes?: number; breakouts?: number },
+    fields: { logout_url?: string; start?: Date; metadata?: object } = {},
+  ): Promise<Room> {
     const { start = new Date(), ...others } = fields;
     return this.#create('v4/rooms/create_schedule_video_room', {
       name: 'Amina',

@@ -82,7 +82,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await ben.seen('stage-phone-side-speaker');
 
   await amina.page.reload();
-  await amina.button('Join').click();
+  await amina.button('Rejoin').click();
   await expect.poll(() => large(amina).innerText()).toContain('Chen');
   await amina.page.keyboard.press('g');
   await expect.poll(() => large(amina).count()).toBe(0);
@@ -113,7 +113,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
   await chen.button('Stop camera').click();
   await amina.page.reload();
-  await amina.button('Join').click();
+  await amina.button('Rejoin').click();
   await amina.untilHeard();
   await expect.poll(() => amina.page.locator('.tile').allInnerTexts()).toEqual(['Ben']);
   await closeAll(people);
@@ -151,7 +151,7 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   await expect.poll(() => volumes(amina), patient).toEqual([1]);
 
   await ben.page.reload();
-  await ben.button('Join').click();
+  await ben.button('Rejoin').click();
   await ben.untilHeard();
   expect(await volumes(ben)).toEqual([0.2]);
   await closeAll(people, /./);
@@ -190,7 +190,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
 
   // The setting is stored and applies to participants who join later.
   await ben.page.reload();
-  await ben.button('Join').click();
+  await ben.button('Rejoin').click();
   await ben.page.getByText('Low-data mode is on. Others’ cameras are hidden.').waitFor();
   const chen = await Person.arrive(lively, { dark: true });
   await chen.join(room.guest_link, 'Chen');
@@ -216,7 +216,7 @@ test('a browser that is told to save data does so from the first moment', async 
   await amina.page.getByText('Low-data mode is on.').waitFor();
   await amina.button('Show cameras').click();
   await amina.page.reload();
-  await amina.button('Join').click();
+  await amina.button('Rejoin').click();
   await tile(amina, 'Amina').waitFor();
   expect(await amina.page.getByText('Low-data mode is on.').count()).toBe(0);
   await closeAll([amina]);
@@ -286,7 +286,7 @@ test('what is behind one is blurred where the browser can', async () => {
   await amina.seen('stage-lobby-blur');
   await amina.page.reload();
   await expect.poll(isBlurred).toBe(true);
-  await amina.button('Join').click();
+  await amina.button('Rejoin').click();
   await inMore(amina, async () => {
     expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
     await stageSwitch(amina, 'Blur background').click();
@@ -420,7 +420,7 @@ test('a browser that cannot do it offers no window of its own', async () => {
     Object.defineProperty(window, 'documentPictureInPicture', { value: undefined });
   });
   await amina.page.reload();
-  await amina.button('Join').click();
+  await amina.button('Rejoin').click();
   await amina.untilSeen();
   await inMore(amina, async () => {
     // The browser's own window for one video.

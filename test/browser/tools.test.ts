@@ -17,7 +17,7 @@ async function manage(host: Person, name: string): Promise<(action: string) => L
 async function seatKey(person: Person): Promise<string> {
   const request = person.page.waitForRequest(/\/seats$/);
   await person.page.reload();
-  await person.button('Join').click();
+  await person.button('Rejoin').click();
   return ((await request).postDataJSON() as { seat_key: string }).seat_key;
 }
 
@@ -127,7 +127,7 @@ test('a host locks what guests may do in a running room', async () => {
   // The lock also applies to a participant who joins later or again.
   await ben.page.reload();
   await ben.page.getByText('You can watch and listen in this room').waitFor();
-  await ben.button('Join').click();
+  await ben.button('Rejoin').click();
   await ben.button('Leave').first().waitFor();
 
   // An unlocked microphone stays off until its owner turns it on.

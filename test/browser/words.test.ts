@@ -122,7 +122,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     const room = await server.schedule(new Date(Date.now() + 27 * 3_600_000));
     const person = await Person.arrive(browser, look);
     await person.open(asking(room.guest_link, { lang }));
-    await person.page.getByText(say.heard).waitFor();
+    await person.page.locator('.countdown').waitFor();
     await person.seen(view('countdown'));
     await person.close();
   });
@@ -277,8 +277,9 @@ describe('keys', () => {
 
     // Held to speak is not chosen: the next time begins muted.
     await host.page.reload();
-    await host.button('Join').waitFor();
-    expect(await host.page.getByLabel('Join muted').isChecked()).toBe(true);
+    await host.button('Rejoin').waitFor();
+    await host.page.getByRole('button', { name: 'Microphone', pressed: false }).waitFor();
+    await host.page.getByText('Microphone off').waitFor();
     await closeAll([host]);
     await guest.close();
   });

@@ -91,7 +91,7 @@ export function App({
           localMedia={localMedia}
           clock={runner.clock}
           check={<CheckButton api={api} localMedia={localMedia} room={room} />}
-          Schedule={screens?.Schedule}
+          scheduled={screens ?? undefined}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
           onJoinOnOpen={(name) => runner.dispatch({ type: 'joinOnOpen', name })}
           onStopWaiting={() => runner.dispatch({ type: 'stopWaiting' })}

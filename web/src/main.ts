@@ -14,6 +14,7 @@ import './styles/lobby.css';
 import { permissionHelp } from './ui/permissionHelp';
 import type { RoomActions } from './visit/roomActions';
 import { Runner } from './visit/runner';
+import { Stay } from './visit/stay';
 
 // The view, the messages and the preview are requested in parallel.
 const view = import('./view');
@@ -39,8 +40,13 @@ if (route) {
   const api = new JoinApi(route.roomId);
   const seatKeyStore = new SeatKeyStore(route, { browser: browserStorage, tab: tabStorage, lockTab: browserTabLock() });
   const { key: seatKey, expected: expectedKey, duplicateTab } = seatKeyStore;
-  const runner = new Runner({ route, api, seatKey, expectedKey, duplicateTab, localMedia, room });
-  runner.store.subscribe(() => void seatKeyStore.onVisit(runner.store.get().visit));
+  const stay = new Stay(tabStorage, route.roomId);
+  const runner = new Runner({ route, api, seatKey, expectedKey, duplicateTab, joinedAt: stay.joinedAt(), localMedia, room });
+  runner.store.subscribe(() => {
+    const { visit } = runner.store.get();
+    void seatKeyStore.onVisit(visit);
+    stay.onVisit(visit);
+  });
   let actions: RoomActions | null = null;
   const createActions = ({ RoomActions }: RoomModule): RoomActions =>
     (actions ??= new RoomActions(api, seatKey, () => runner.dispatch({ type: 'disconnected', cause: 'moved' })));

@@ -119,6 +119,15 @@ type Preview struct {
 	// room.
 	OpensAt *time.Time `json:"opens_at,omitempty"`
 
+	// Others The people in the room, without this visitor and hidden participants.
+	Others struct {
+		Count int `json:"count"`
+
+		// Names The names of the first of them, hosts first. Empty for a visitor whom
+		// a host must admit.
+		Names []string `json:"names"`
+	} `json:"others"`
+
 	// Participants The number of taken seats.
 	Participants int                `json:"participants"`
 	RoomId       openapi_types.UUID `json:"room_id"`

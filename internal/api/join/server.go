@@ -109,6 +109,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		WelcomeMessage: p.Room.WelcomeMessage, State: PreviewState(p.Room.State),
 		Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants,
 		Features: features(p.Room), ServerTime: s.now().UTC()}
+	out.Others.Count, out.Others.Names = p.Others, append([]string{}, p.OtherNames...)
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
 	}

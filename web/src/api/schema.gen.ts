@@ -566,6 +566,15 @@ export interface components {
             logout_url?: string;
             /** @description The number of taken seats. */
             participants: number;
+            /** @description The people in the room, without this visitor and hidden participants. */
+            others: {
+                count: number;
+                /**
+                 * @description The names of the first of them, hosts first. Empty for a visitor whom
+                 *     a host must admit.
+                 */
+                names: string[];
+            };
             max_participants: number;
             features: components["schemas"]["Features"];
             /** Format: date-time */

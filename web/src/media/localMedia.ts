@@ -45,13 +45,13 @@ export class LocalMedia {
   #isWatchingDevices = false;
 
   /**
-   * Prepares for a room and opens the devices that are already permitted. It never shows a
-   * permission prompt.
+   * Prepares for a room and, with `open`, opens the devices that are already permitted. It
+   * never shows a permission prompt.
    */
-  async warmUp(video: boolean, allowed: Record<CaptureKind, boolean>): Promise<void> {
+  async warmUp(video: boolean, allowed: Record<CaptureKind, boolean>, open: boolean): Promise<void> {
     this.#patch({ video });
     this.setAllowed(allowed);
-    await this.#openGranted();
+    if (open) await this.#openGranted();
   }
 
   async #openGranted(): Promise<void> {
@@ -102,20 +102,6 @@ export class LocalMedia {
     this.#patch({ micOn: on });
     const { is } = this.state.get().mic;
     if (on && (is === 'off' || is === 'failed')) await this.retry('mic');
-  }
-
-  /** Does not open the microphone, because joining does that. */
-  setMicOnInLobby(on: boolean): void {
-    devicePreferences.setMicOn(on);
-    this.#patch({ micOn: on });
-  }
-
-  /** Opens the camera only if that needs no permission prompt. */
-  async setCameraOnInLobby(on: boolean): Promise<void> {
-    if (!on) return this.setCameraOn(false);
-    devicePreferences.setCameraOn(true);
-    this.#patch({ cameraOn: true });
-    await this.#openGranted();
   }
 
   async setCameraOn(on: boolean): Promise<void> {

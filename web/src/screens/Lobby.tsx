@@ -3,20 +3,20 @@ import type { Preview, Role } from '../api/client';
 import { devicePreferences } from '../media/devicePreferences';
 import type { LocalMedia } from '../media/localMedia';
 import type { MediaState } from '../media/mediaState';
-import { count, type PlainKey, t } from '../messages';
-import { formatTimeOrDate } from '../time/dateTime';
+import { type PlainKey, t } from '../messages';
 import type { ServerClock } from '../time/serverClock';
 import { useServerTime } from '../time/useServerTime';
-import { Icon } from '../ui/Icon';
+import { Brand } from '../ui/Brand';
 import { LanguageSelect } from '../ui/LanguageSelect';
-import { Switch } from '../ui/Switch';
-import { admissionTimeOf, startOf } from '../visit/schedule';
+import { admissionTimeOf, isTooEarlyForDevices, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
-import { CameraField } from './CameraField';
+import { DevicePreview } from './DevicePreview';
 import { JoinErrorText } from './JoinErrorText';
-import { MicField } from './MicField';
-import type { Schedule } from './Schedule';
+import { LobbyDevices } from './LobbyDevices';
+import type { LazyScreens } from './lazyScreens';
 import { Waiting } from './Waiting';
+import { Welcome } from './Welcome';
+import { WhoIsHere } from './WhoIsHere';
 
 interface Props {
   lobby: Extract<Visit, { at: 'lobby' }>;
@@ -26,8 +26,8 @@ interface Props {
   clock: ServerClock;
   /** The button for the connection and device check. */
   check: ReactNode;
-  /** Undefined when nothing is scheduled. */
-  Schedule: typeof Schedule | undefined;
+  /** The parts of a scheduled room. Undefined when nothing is scheduled. */
+  scheduled: Pick<LazyScreens, 'Schedule' | 'CalendarButton'> | undefined;
   onJoin: (name: string) => void;
   /** Joins automatically under this name when the room opens; null cancels that. */
   onJoinOnOpen: (name: string | null) => void;
@@ -45,6 +45,7 @@ const noticeKeys = {
   linkTaken: 'lobby.linkTaken',
   free: 'lobby.free',
   open: 'lobby.open',
+  rejoin: 'lobby.rejoin',
 } as const satisfies Record<LobbyNotice, PlainKey>;
 
 /** Explains which devices stay off in this room. */
@@ -55,16 +56,18 @@ function missingDevicesText({ room_type, features, you: { may_send } }: Preview)
   return t(features.camera ? 'lobby.noCamera' : 'lobby.noCameras');
 }
 
-/** The start time of an open room, if it was scheduled, and the number of people. */
-function roomStatus({ participants, start_time, server_time }: Preview): string {
-  const people = participants === 0 ? t('lobby.nobody') : count('lobby.people', participants);
-  if (!start_time) return people;
-  const [start, now] = [Date.parse(start_time), Date.parse(server_time)];
-  return `${t(start > now ? 'schedule.starts' : 'schedule.started', { when: formatTimeOrDate(start, now) })} · ${people}`;
-}
-
 /** The first view: the visitor's devices and name, the room and the button to join. */
-export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, onJoin, onJoinOnOpen, onStopWaiting }: Props): ReactElement {
+export function Lobby({
+  lobby,
+  presetName,
+  localMedia,
+  clock,
+  check,
+  scheduled,
+  onJoin,
+  onJoinOnOpen,
+  onStopWaiting,
+}: Props): ReactElement {
   const { preview, joinAttempt, error, notice, joinOnOpen } = lobby;
   const { you } = preview;
   const waiting = joinAttempt !== null && joinAttempt.knocks > 0;
@@ -88,11 +91,17 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   const now = useServerTime(clock, start !== null);
   const early = start !== null && now < start;
   const closed = opensAt !== null && now < opensAt;
+  const later = isTooEarlyForDevices(preview, now);
 
   useEffect(() => {
     // Not on touch screens, where it would open the keyboard.
     if (!field.current?.value && matchMedia('(pointer: fine)').matches) field.current?.focus();
   }, []);
+
+  useEffect(() => {
+    // Now or, a long time before the start, when the devices open by themselves.
+    if (joinOnOpen && !later) void localMedia.prepare();
+  }, [joinOnOpen, later, localMedia]);
 
   function join(event: FormEvent): void {
     event.preventDefault();
@@ -108,10 +117,13 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
       return;
     }
     if (you.role === 'guest') devicePreferences.setName(trimmedName);
+    if (closed) {
+      onJoinOnOpen(trimmedName);
+      return;
+    }
     // Not awaited, because the visitor may take long to answer the permission prompt.
     void localMedia.prepare();
-    if (closed) onJoinOnOpen(trimmedName);
-    else onJoin(trimmedName);
+    onJoin(trimmedName);
   }
 
   function changeName(text: string): void {
@@ -121,96 +133,94 @@ export function Lobby({ lobby, presetName, localMedia, clock, check, Schedule, o
   }
 
   const nameError = nameMissing ? t('lobby.name.missing') : null;
+  const devices = { mediaState, localMedia, showCamera, showMic: micAllowed, later, paused };
   return (
     <main className={showCamera ? 'lobby with-camera' : 'lobby'}>
-      <LanguageSelect className="lobby-language" />
-      <header className="lobby-room">
-        <h1>
-          <bdi>{preview.title}</bdi>
-        </h1>
-        {start === null ? (
-          <p className="quiet">{roomStatus(preview)}</p>
-        ) : (
-          Schedule && <Schedule preview={preview} start={start} now={now} />
-        )}
-        {preview.welcome_message && (
-          // biome-ignore lint/a11y/noNoninteractiveTabindex: a long message scrolls, so that it has to be reachable with the keyboard
-          <section className="welcome" dir="auto" aria-label={t('lobby.welcome')} tabIndex={0}>
-            {preview.welcome_message}
-          </section>
-        )}
+      <header className="lobby-top">
+        <Brand />
+        <LanguageSelect className="lobby-language" />
       </header>
-      {showCamera && <CameraField mediaState={mediaState} localMedia={localMedia} name={name} paused={paused} />}
-      <form className="lobby-form" onSubmit={join} noValidate>
-        <div role="status" className="lobby-notice">
-          {waiting ? <Waiting /> : notice && <p>{t(noticeKeys[notice])}</p>}
+      {(showCamera || micAllowed) && <DevicePreview {...devices} name={name} />}
+      <div className="lobby-main">
+        <div className="lobby-room">
+          <h1>
+            <bdi>{preview.title}</bdi>
+          </h1>
+          {start === null ? <WhoIsHere preview={preview} /> : scheduled && <scheduled.Schedule start={start} now={now} />}
         </div>
-        <div className="field">
-          <label htmlFor={id}>{t('lobby.name')}</label>
-          <input
-            ref={field}
-            id={id}
-            value={name}
-            dir={name ? 'auto' : undefined}
-            onChange={(event) => changeName(event.target.value)}
-            readOnly={waiting}
-            maxLength={255}
-            autoComplete="name"
-            autoCapitalize="words"
-            enterKeyHint="go"
-            required
-            aria-invalid={nameError !== null}
-            aria-describedby={`${id}-hint`}
-          />
-          <p id={`${id}-hint`} className={nameError ? 'small wrong' : 'small quiet'}>
-            {nameError ?? t(roleKeys[you.role])}
-          </p>
-        </div>
-        {missingDevices && <p className="quiet">{missingDevices}</p>}
-        {micAllowed && (
-          <>
-            <MicField mediaState={mediaState} localMedia={localMedia} paused={paused} />
-            <Switch label={t('lobby.muted')} on={!mediaState.micOn} onChange={(muted) => localMedia.setMicOnInLobby(!muted)} />
-          </>
-        )}
-        {check}
-        <div className="lobby-join">
+        <form className="lobby-form" onSubmit={join} noValidate>
+          <div className="field">
+            <div className="field-head">
+              <label htmlFor={id}>{t('lobby.name')}</label>
+              <span id={`${id}-hint`} className={nameError ? 'small wrong' : 'small quiet'}>
+                {nameError ?? t(roleKeys[you.role])}
+              </span>
+            </div>
+            <input
+              ref={field}
+              id={id}
+              value={name}
+              dir={name ? 'auto' : undefined}
+              onChange={(event) => changeName(event.target.value)}
+              readOnly={waiting}
+              maxLength={255}
+              autoComplete="name"
+              autoCapitalize="words"
+              enterKeyHint="go"
+              required
+              aria-invalid={nameError !== null}
+              aria-describedby={`${id}-hint`}
+            />
+          </div>
+          <div className="lobby-join">
+            {closed && !joinAttempt ? (
+              <button type="submit" className={joinOnOpen ? 'primary pressed' : 'primary'}>
+                {t(joinOnOpen ? 'lobby.waits.cancel' : 'lobby.wait')}
+              </button>
+            ) : (
+              <button type="submit" className="primary" aria-disabled={joinAttempt !== null}>
+                {t(
+                  waiting
+                    ? 'waiting.button'
+                    : joinAttempt
+                      ? 'lobby.joining'
+                      : early
+                        ? 'lobby.openNow'
+                        : you.waits
+                          ? 'waiting.ask'
+                          : lobby.joinedAt !== null
+                            ? 'left.back'
+                            : 'lobby.join',
+                )}
+              </button>
+            )}
+            {waiting && (
+              <button type="button" className="secondary" onClick={onStopWaiting}>
+                {t('waiting.stop')}
+              </button>
+            )}
+          </div>
+          {/* Below the button, so that no text moves it. */}
           <JoinErrorText error={error} />
-          {/* Above the button, so that the button does not move when this text disappears. */}
           {start !== null && (
-            <p className="small quiet lobby-hint" role="status">
+            <p className="small quiet" role="status">
               {closed
                 ? t(joinOnOpen ? 'lobby.waits' : you.role === 'host' ? 'lobby.hostEarly' : 'lobby.early')
                 : early && t('lobby.openNow.text')}
             </p>
           )}
-          {closed && !joinAttempt ? (
-            <button type="submit" className={joinOnOpen ? 'primary pressed' : 'primary'} aria-pressed={joinOnOpen}>
-              {joinOnOpen && <Icon name="check" />}
-              {t('lobby.wait')}
-            </button>
-          ) : (
-            <button type="submit" className="primary" aria-disabled={joinAttempt !== null}>
-              {t(
-                waiting
-                  ? 'waiting.button'
-                  : joinAttempt
-                    ? 'lobby.joining'
-                    : early
-                      ? 'lobby.openNow'
-                      : you.waits
-                        ? 'waiting.ask'
-                        : 'lobby.join',
-              )}
-            </button>
-          )}
-          {waiting && (
-            <button type="button" className="secondary" onClick={onStopWaiting}>
-              {t('waiting.stop')}
-            </button>
-          )}
-        </div>
-      </form>
+          <div role="status" className="lobby-notice">
+            {waiting ? <Waiting /> : notice && <p>{t(noticeKeys[notice])}</p>}
+          </div>
+        </form>
+        {start !== null && scheduled && <scheduled.CalendarButton preview={preview} start={start} />}
+        {preview.welcome_message && <Welcome text={preview.welcome_message} />}
+      </div>
+      <div className="lobby-devices">
+        {missingDevices && <p className="small quiet">{missingDevices}</p>}
+        <LobbyDevices {...devices} />
+        {check}
+      </div>
     </main>
   );
 }

@@ -1,59 +1,55 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useRef } from 'react';
 import type { Preview } from '../api/client';
-import { count, formatNumber, t } from '../messages';
-import { formatDateTime } from '../time/dateTime';
-import { splitRemaining, type Unit } from '../time/remaining';
+import { t } from '../messages';
+import { formatWhen } from '../time/dateTime';
+import { formatRemaining } from '../time/remaining';
 import { Icon } from '../ui/Icon';
 import { calendarFile } from './calendar';
 
 interface Props {
-  preview: Preview;
   start: number;
   now: number;
 }
 
 const minute = 60_000;
 
-const unitNames = { days: 'unit.days', hours: 'unit.hours', minutes: 'unit.minutes', seconds: 'unit.seconds' } as const satisfies Record<
-  Unit,
-  string
->;
-
-/** When a scheduled room starts, with a countdown. */
-export function Schedule({ preview, start, now }: Props): ReactElement {
+/** When a scheduled room starts, and how long that is from now. */
+export function Schedule({ start, now }: Props): ReactElement {
   const left = start - now;
   return (
-    <section className="schedule">
-      <p className="quiet">{t('schedule.starts', { when: formatDateTime(start) })}</p>
-      <div className="countdown" role="timer">
-        {left > 0 ? (
-          <>
-            <span className="sr-only">{t('schedule.in')} </span>
-            {splitRemaining(left).map(({ unit, n }) => (
-              <span key={unit} className="countdown-part">
-                <span className="countdown-number">{formatNumber(n)}</span> <span className="small quiet">{count(unitNames[unit], n)}</span>
-              </span>
-            ))}
-          </>
-        ) : (
-          <span>{t('schedule.now')}</span>
-        )}
-      </div>
-      <p className="sr-only" role="status">
-        {milestone(left)}
+    <>
+      <p className="schedule">
+        <span>{formatWhen(start, now)}</span>{' '}
+        <span className="countdown quiet" role="timer">
+          {left > 0 ? t('schedule.in', { time: formatRemaining(left) }) : t('schedule.now')}
+        </span>
       </p>
-      <button type="button" className="secondary" onClick={() => save(preview, start)}>
-        <Icon name="calendar" />
-        {t('schedule.save')}
-      </button>
-    </section>
+      <p className="sr-only" role="status">
+        {useMilestone(left)}
+      </p>
+    </>
   );
 }
 
-/** The announcements before the start. A timer that is announced every second would never stop. */
-function milestone(left: number): string | null {
+export function CalendarButton({ preview, start }: { preview: Preview; start: number }): ReactElement {
+  return (
+    <button type="button" className="text-button" onClick={() => save(preview, start)}>
+      <Icon name="calendar" />
+      {t('schedule.save')}
+    </button>
+  );
+}
+
+/**
+ * Returns what screen readers announce before the start: the time that is left, at 10, 5
+ * and 1 minutes. A timer that is announced every second would never stop.
+ */
+function useMilestone(left: number): string | null {
+  const announced = useRef<{ mark: number; text: string } | null>(null);
   const mark = [1, 5, 10].find((minutes) => left <= minutes * minute);
-  return mark === undefined || left <= 0 ? null : count('schedule.soon', mark);
+  if (mark === undefined || left <= 0) return null;
+  if (announced.current?.mark !== mark) announced.current = { mark, text: t('schedule.soon', { time: formatRemaining(left) }) };
+  return announced.current.text;
 }
 
 function save(preview: Preview, start: number): void {

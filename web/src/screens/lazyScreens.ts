@@ -8,7 +8,7 @@ export { Left } from './Left';
 export { NotALink } from './NotALink';
 export { Refused } from './Refused';
 export { Removed } from './Removed';
-export { Schedule } from './Schedule';
+export { CalendarButton, Schedule } from './Schedule';
 export { WrongLink } from './WrongLink';
 
 export type LazyScreens = typeof import('./lazyScreens');

@@ -1,16 +1,17 @@
-import { formatNumber } from '../messages';
+import { formatNumber, locale } from '../messages';
 
 const units = [
-  ['days', 86_400],
-  ['hours', 3_600],
-  ['minutes', 60],
-  ['seconds', 1],
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
 ] as const;
 
-export type Unit = (typeof units)[number][0];
-
-/** Splits a duration into at most three units, beginning with the largest that is not zero. */
-export function splitRemaining(ms: number): { unit: Unit; n: number }[] {
+/**
+ * Formats a duration in its largest unit and the next one, in the forms that the language
+ * has for each number: "1 day 2 hours". A second unit of zero is left out.
+ */
+export function formatRemaining(ms: number): string {
   let rest = Math.max(0, Math.ceil(ms / 1000));
   const parts = units.map(([unit, seconds]) => {
     const n = Math.floor(rest / seconds);
@@ -18,8 +19,9 @@ export function splitRemaining(ms: number): { unit: Unit; n: number }[] {
     return { unit, n };
   });
   const first = parts.findIndex(({ n }) => n > 0);
-  if (first < 0) return parts.slice(-1);
-  return parts.slice(first, first + 3);
+  const shown = first < 0 ? parts.slice(-1) : parts.slice(first, first + 2).filter(({ n }) => n > 0);
+  const words = shown.map(({ unit, n }) => new Intl.NumberFormat(locale(), { style: 'unit', unit, unitDisplay: 'long' }).format(n));
+  return new Intl.ListFormat(locale(), { type: 'unit', style: 'narrow' }).format(words);
 }
 
 /** Formats minutes and seconds as a clock does. */

@@ -3,11 +3,16 @@ import { setLanguage } from '../messages';
 import { ar } from '../messages/ar';
 import { de } from '../messages/de';
 import { en } from '../messages/en';
+import { es } from '../messages/es';
+import { fr } from '../messages/fr';
+import { tr } from '../messages/tr';
 import { backoff } from './backoff';
-import { formatDateTime, formatTimeOrDate } from './dateTime';
+import { formatWhen } from './dateTime';
 import { formatDuration } from './duration';
-import { formatMinutesSeconds, splitRemaining } from './remaining';
+import { formatMinutesSeconds, formatRemaining } from './remaining';
 import { ServerClock } from './serverClock';
+
+const noBreakSpace = '\u00A0';
 
 describe('the backoff', () => {
   test('starts at zero, then half a second, and ends at five seconds', () => {
@@ -48,49 +53,77 @@ describe('the server’s clock', () => {
 
 describe('the remaining time', () => {
   test.each([
-    [3 * 86_400_000 + 4 * 3_600_000 + 5 * 60_000 + 6_000, '3 days 4 hours 5 minutes'],
-    [4 * 3_600_000 + 5 * 60_000 + 6_000, '4 hours 5 minutes 6 seconds'],
-    [3_600_000, '1 hours 0 minutes 0 seconds'],
-    [61_000, '1 minutes 1 seconds'],
-    [60_000, '1 minutes 0 seconds'],
-    [59_001, '1 minutes 0 seconds'],
-    [900, '1 seconds'],
+    [3 * 86_400_000 + 4 * 3_600_000 + 5 * 60_000 + 6_000, '3 days 4 hours'],
+    [86_400_000, '1 day'],
+    [4 * 3_600_000 + 5 * 60_000 + 6_000, '4 hours 5 minutes'],
+    [3_600_000, '1 hour'],
+    [329_000, '5 minutes 29 seconds'],
+    [299_990, '5 minutes'],
+    [59_001, '1 minute'],
+    [900, '1 second'],
     [0, '0 seconds'],
     [-5_000, '0 seconds'],
-  ])('%i ms: %s', (ms, words) =>
-    expect(
-      splitRemaining(ms)
-        .map(({ unit, n }) => `${n} ${unit}`)
-        .join(' '),
-    ).toBe(words),
-  );
+  ])('%i ms: %s', (ms, words) => expect(formatRemaining(ms)).toBe(words));
 
   test('is formatted as minutes and seconds', () => {
     expect([299_001, 61_000, 9_000, -1].map(formatMinutesSeconds)).toEqual(['5:00', '1:01', '0:09', '0:00']);
   });
 });
 
-test('a date has the visitor’s time zone with its name', () => {
-  const words = formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin');
-  expect(words).toMatch(/Sunday, January 31, 2027/);
-  expect(words).toMatch(/9:30/);
-  expect(words).toMatch(/Central European Standard Time$/);
+describe('the time of a start', () => {
+  const now = Date.UTC(2027, 0, 29, 21, 0); // Friday, 22:00 in Berlin
+  const at = (day: number, hour = 9): number => Date.UTC(2027, 0, day, hour, 30);
+  const inBerlin = (ms: number): string => formatWhen(ms, now, 'Europe/Berlin').replace(/, \d+:.*/, '');
+
+  test.each([
+    [at(28), 'Yesterday'],
+    [at(29), 'Today'],
+    [at(29, 22), 'Today'],
+    [at(29, 23), 'Tomorrow'], // midnight in Berlin is an hour before that in London
+    [at(30), 'Tomorrow'],
+    [at(31), 'Sunday'],
+    [at(35), 'Thursday'],
+    [at(36), 'Fri, February 5'],
+    [at(-40), 'Sat, November 21, 2026'],
+  ])('%i: %s', (ms, words) => expect(inBerlin(ms)).toBe(words));
+
+  test('has the hour and the short name of the time zone', () => {
+    expect(formatWhen(at(30), now, 'Europe/Berlin')).toMatch(/^Tomorrow, 10:30(\sAM)? \((GMT\+1|CET)\)$/); // depends on the clock of the system
+    setLanguage('en', en, 'en-GB');
+    expect(formatWhen(at(30), now, 'Europe/Berlin')).toMatch(/\(CET\)$/);
+    setLanguage('en', en);
+  });
+
+  test.each([
+    ['de', de, 'de-CH', /^Morgen, 10:30.* \(MEZ\)$/, /^Sonntag, /],
+    ['fr', fr, 'fr', /^Demain, 10:30/, /^Dimanche, /],
+    ['es', es, 'es', /^Mañana, 10:30/, /^Domingo, /],
+    ['tr', tr, 'tr', /^Yarın, /, /^Pazar, /],
+    // The Gregorian calendar instead of the region's own, with the digits of the region.
+    ['ar', ar, 'ar-SA', /^غدًا, ١٠:٣٠/, /^الأحد, /],
+  ] as const)('is in the words of %s', (language, messages, locale, tomorrow, sunday) => {
+    setLanguage(language, messages, locale);
+    expect(formatWhen(at(30), now, 'Europe/Berlin')).toMatch(tomorrow);
+    expect(formatWhen(at(31), now, 'Europe/Berlin')).toMatch(sunday);
+    setLanguage('en', en);
+  });
 });
 
-test('a date today is formatted as the time of day', () => {
-  const noon = new Date(2027, 0, 31, 12).getTime();
-  expect(formatTimeOrDate(noon, noon + 3_600_000)).toMatch(/^12:00(\sPM)?$/); // depends on the clock of the system
-  expect(formatTimeOrDate(noon, noon + 24 * 3_600_000)).toMatch(/^Sunday, January 31, 2027/);
+test.each([
+  ['de', de, '1 Tag, 2 Stunden', '5 Minuten, 29 Sekunden'],
+  ['fr', fr, '1 jour 2 heures', '5 minutes 29 secondes'],
+  ['es', es, '1 día 2 horas', '5 minutos 29 segundos'],
+  ['tr', tr, '1 gün 2 saat', '5 dakika 29 saniye'],
+] as const)('a duration is in the words of %s', (language, messages, days, minutes) => {
+  setLanguage(language, messages);
+  expect(formatRemaining(26 * 3_600_000).replaceAll(noBreakSpace, ' ')).toBe(days);
+  expect(formatRemaining(329_000).replaceAll(noBreakSpace, ' ')).toBe(minutes);
+  setLanguage('en', en);
 });
 
-test('dates and times are formatted in the current language', () => {
-  setLanguage('de', de, 'de-CH');
-  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(
-    /^Sonntag, 31\. Januar 2027.*Mitteleuropäische Normalzeit$/,
-  );
+test('Arabic says two with a word, and has the digits of the region', () => {
   setLanguage('ar', ar, 'ar-SA');
-  // The Gregorian calendar instead of the region's own, with the digits of the region.
-  expect(formatDateTime(Date.UTC(2027, 0, 31, 8, 30), 'Europe/Berlin')).toMatch(/٣١ يناير ٢٠٢٧/);
+  expect(formatRemaining(2 * 86_400_000)).toBe('يومان');
   expect(formatMinutesSeconds(61_000)).toBe('١:٠١');
   setLanguage('en', en);
 });

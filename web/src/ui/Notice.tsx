@@ -1,4 +1,5 @@
 import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
+import { Brand } from './Brand';
 
 interface Props {
   /** The room's title, if it is known. */
@@ -14,6 +15,7 @@ export function Notice({ room, title, children, actions }: Props): ReactElement 
   useEffect(() => heading.current?.focus(), [title]);
   return (
     <main className="notice">
+      <Brand />
       <div className="notice-body">
         <div className="notice-text">
           {room && (

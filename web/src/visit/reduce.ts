@@ -18,7 +18,7 @@ const maxMediaAttempts = 2;
 export function reduce(visit: Visit, event: Event, now: number): Visit {
   switch (event.type) {
     case 'previewed':
-      return previewed(visit, event.preview, event.duplicateTab ?? false);
+      return previewed(visit, event.preview, event.duplicateTab ?? false, event.joinedAt ?? null);
     case 'refused':
       return refused(visit, event.refusal, now);
     case 'unreachable':
@@ -57,7 +57,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'stayThere':
       return visit.at === 'alreadyJoined' ? { ...visit, staying: true } : visit;
     case 'leave':
-      return visit.at === 'room' ? left(visit.seat, 'left', now - visit.joinedAt) : visit;
+      return visit.at === 'room' ? left(visit, 'left', now) : visit;
     case 'rejoin':
       return visit.at === 'left' && !visit.joinAttempt
         ? { ...visit, error: null, joinAttempt: newJoinAttempt(visit.seat.name, visit.seat.role) }
@@ -65,10 +65,12 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
   }
 }
 
-function previewed(visit: Visit, preview: Preview, duplicateTab: boolean): Visit {
+function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joinedAt: number | null): Visit {
   if (visit.at === 'opening') {
     const other = duplicateTab ? 'tab' : preview.you.elsewhere ? 'device' : null;
-    return other ? { at: 'alreadyJoined', preview, other, staying: false } : lobbyOrWrongLink(preview, null, null);
+    if (other) return { at: 'alreadyJoined', preview, other, staying: false };
+    const first = lobbyOrWrongLink(preview, null, null);
+    return first.at === 'lobby' && joinedAt !== null && preview.you.returning ? { ...first, notice: 'rejoin', joinedAt } : first;
   }
   if (visit.at === 'lobby') return scheduledRoomPolled(visit, preview);
   if (visit.at === 'refused') {
@@ -129,7 +131,18 @@ function joinHere(preview: Preview): Visit {
 }
 
 function lobby(preview: Preview, enteredName: string | null, notice: LobbyNotice | null): InLobby {
-  return { at: 'lobby', preview, enteredName, notice, error: null, joinAttempt: null, joinOnOpen: false, polls: 0, pauseMs: 0 };
+  return {
+    at: 'lobby',
+    preview,
+    enteredName,
+    notice,
+    error: null,
+    joinAttempt: null,
+    joinedAt: null,
+    joinOnOpen: false,
+    polls: 0,
+    pauseMs: 0,
+  };
 }
 
 function refused(visit: Visit, refusal: Refusal, now: number): Visit {
@@ -286,7 +299,8 @@ function connected(visit: Visit, now: number): Visit {
   }
   if (visit.at === 'lobby' || visit.at === 'left') {
     const seat = visit.joinAttempt?.seat;
-    return seat ? { at: 'room', seat, joinedAt: now, connection: { is: 'connected' }, announcement: null } : visit;
+    const joinedAt = visit.at === 'left' && visit.reason === 'left' ? now - visit.durationMs : (visit.joinedAt ?? now);
+    return seat ? { at: 'room', seat, joinedAt, connection: { is: 'connected' }, announcement: null } : visit;
   }
   return visit;
 }
@@ -305,7 +319,7 @@ function disconnected(visit: InRoom, cause: DisconnectCause, now: number): Visit
       return alreadyRejoining ? visit : rejoining(visit, 0, 0, true);
     case 'elsewhere':
     case 'limited':
-      return left(visit.seat, cause, now - visit.joinedAt);
+      return left(visit, cause, now);
     case 'removed':
       return { at: 'removed', title: visit.seat.title, durationMs: now - visit.joinedAt, enteredName: visit.seat.name, polls: 0 };
   }
@@ -325,8 +339,8 @@ function newJoinAttempt(name: string, role: Role): JoinAttempt {
   return { name, role, attempt: 0, pauseMs: 0, knocks: 0, seat: null };
 }
 
-function left(seat: Seat, reason: Extract<Visit, { at: 'left' }>['reason'], durationMs: number): Visit {
-  return { at: 'left', reason, seat, durationMs, error: null, joinAttempt: null };
+function left({ seat, joinedAt }: InRoom, reason: Extract<Visit, { at: 'left' }>['reason'], now: number): Visit {
+  return { at: 'left', reason, seat, joinedAt, durationMs: now - joinedAt, error: null, joinAttempt: null };
 }
 
 function updateJoinAttempt(visit: Visit, change: (joinAttempt: JoinAttempt) => JoinAttempt): Visit {

@@ -6,6 +6,7 @@ import type { Lazy } from '../state/lazy';
 import { Store } from '../state/store';
 import { ServerClock } from '../time/serverClock';
 import { reduce } from './reduce';
+import { isTooEarlyForDevices } from './schedule';
 import { type Event, type JoinAttempt, opening, type Visit } from './state';
 import { type Task, taskOf } from './task';
 
@@ -30,6 +31,8 @@ export interface Deps {
   expectedKey: string;
   /** Whether another tab of this browser was in the room with that key at the start. */
   duplicateTab: Promise<boolean>;
+  /** When this tab entered the room before the page was reloaded. */
+  joinedAt: number | null;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
@@ -111,8 +114,10 @@ export class Runner {
   }
 
   /** Opens the devices before the first view is drawn, because both take about as long. */
-  #warmUp({ room_type, you: { may_send } }: Preview): void {
-    void this.#deps.localMedia.warmUp(room_type === 'video', { mic: may_send.microphone, camera: may_send.camera });
+  #warmUp(preview: Preview): void {
+    const { microphone, camera } = preview.you.may_send;
+    const open = !isTooEarlyForDevices(preview, this.clock.now());
+    void this.#deps.localMedia.warmUp(preview.room_type === 'video', { mic: microphone, camera }, open);
   }
 
   #startDueTask(): void {
@@ -169,7 +174,7 @@ export class Runner {
   }
 
   async #preview(signal: AbortSignal): Promise<Event> {
-    const { api, seatKey, duplicateTab } = this.#deps;
+    const { api, seatKey, duplicateTab, joinedAt } = this.#deps;
     let sentAt = 0;
     const request = (seat_key: string): ReturnType<JoinApi['preview']> => {
       sentAt = Date.now();
@@ -183,7 +188,7 @@ export class Runner {
     switch (answer.is) {
       case 'ok':
         this.clock.sync(answer.value.server_time, sentAt, Date.now());
-        return { type: 'previewed', preview: answer.value, duplicateTab: await duplicateTab };
+        return { type: 'previewed', preview: answer.value, duplicateTab: await duplicateTab, joinedAt };
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
       case 'unreachable':

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { preview } from './fixtures';
-import { admissionTimeOf, pollDelayBeforeStart, startOf } from './schedule';
+import { admissionTimeOf, isTooEarlyForDevices, pollDelayBeforeStart, startOf } from './schedule';
 
 const start = Date.parse('2026-01-01T10:00:00Z');
 const room = preview({
@@ -18,6 +18,12 @@ test('a host may join before the start', () => {
 
 test('an open room has no admission time', () => {
   for (const state of ['open', 'active'] as const) expect(admissionTimeOf({ ...room, state })).toBeNull();
+});
+
+test('the devices open 15 minutes before the start', () => {
+  expect(isTooEarlyForDevices(room, start - 15 * 60_000 - 1)).toBe(true);
+  expect(isTooEarlyForDevices(room, start - 15 * 60_000)).toBe(false);
+  expect(isTooEarlyForDevices({ ...room, state: 'open' }, start - 24 * 3_600_000)).toBe(false);
 });
 
 describe('a waiting page', () => {

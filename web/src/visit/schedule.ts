@@ -13,6 +13,15 @@ export function admissionTimeOf(preview: Preview): number | null {
 
 const minute = 60_000;
 
+/** How long before the start of a scheduled room the page opens the devices by itself. */
+const devicesOpenBefore = 15 * minute;
+
+/** Reports whether it is too early to open the devices of this visitor, by the server's clock. */
+export function isTooEarlyForDevices(preview: Preview, now: number): boolean {
+  const start = startOf(preview);
+  return start !== null && start - now > devicesOpenBefore;
+}
+
 /** Returns how often a waiting page checks whether the room was opened early. */
 function pollIntervalAt(left: number): number {
   // Hosts may open it ten minutes before the start; earlier, only the organizer may.

@@ -23,7 +23,7 @@ export type Connection =
   /** The media server has closed the room: the page asks the server why. */
   | { is: 'checking'; attempt: number; pauseMs: number };
 
-export type LobbyNotice = 'linkTaken' | 'free' | 'open';
+export type LobbyNotice = 'linkTaken' | 'free' | 'open' | 'rejoin';
 export type JoinError = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'loadFailed' | 'busyNetwork';
 
 /** A host's announcement to everybody. */
@@ -46,17 +46,21 @@ export type Visit =
       notice: LobbyNotice | null;
       error: JoinError | null;
       joinAttempt: JoinAttempt | null;
+      /** When the visitor entered the room before the page was reloaded; null otherwise. */
+      joinedAt: number | null;
       /** Join automatically when the room opens. */
       joinOnOpen: boolean;
       /** The number of polls of a scheduled room. */
       polls: number;
       pauseMs: number;
     }
+  /** `joinedAt`: the first entry; the time outside is not counted. */
   | { at: 'room'; seat: Seat; joinedAt: number; connection: Connection; announcement: Announcement | null }
   | {
       at: 'left';
       reason: 'left' | 'elsewhere' | 'limited';
       seat: Seat;
+      joinedAt: number;
       durationMs: number;
       error: JoinError | null;
       joinAttempt: JoinAttempt | null;
@@ -86,8 +90,11 @@ export type Visit =
 export type DisconnectCause = 'lost' | 'elsewhere' | 'limited' | 'removed' | 'deleted' | 'moved';
 
 export type Event =
-  /** `duplicateTab`: another tab of this browser is in the room with this seat. */
-  | { type: 'previewed'; preview: Preview; duplicateTab?: boolean }
+  /**
+   * `duplicateTab`: another tab of this browser is in the room with this seat. `joinedAt`:
+   * when this tab entered the room before it was reloaded.
+   */
+  | { type: 'previewed'; preview: Preview; duplicateTab?: boolean; joinedAt?: number | null }
   | { type: 'refused'; refusal: Refusal }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }

@@ -1,0 +1,156 @@
+import { describe, expect, test } from 'vitest';
+import { launch, Person } from './browser';
+import { browser, closeAll, server, setUp } from './fixture';
+import type { Room } from './server';
+
+setUp();
+
+const title = 'Algebra II, group B: quadratic equations, completing the square and graphs, lesson 14, part 2';
+const welcome = 'Welcome to the lesson.\nPlease have your book open at page 12.\nNotes: https://example.org/notes';
+
+const inMinutes = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
+
+/** Creates a video room with a title of 90 letters and a welcome message of three lines. */
+const create = (start: Date): Promise<Room> =>
+  server.createMeeting(
+    {},
+    {
+      start,
+      metadata: { room_title: title, welcome_message: welcome, room_features: { breakout_room_features: { allowed_number_rooms: 0 } } },
+    },
+  );
+
+/** The states of the lobby, each with what is changed in the server's answer. */
+const states = [
+  { state: 'open', start: 0, join: 'Join', you: {}, others: { count: 5, names: ['Amina Diallo', 'Carlos Ruiz', 'Dana Weiss'] } },
+  { state: 'scheduled', start: 26 * 60, join: 'Join when it opens', you: {} },
+  { state: 'early', start: 9, join: 'Join when it opens', you: {} },
+  { state: 'waits', start: 0, join: 'Ask to join', you: { waits: true } },
+  { state: 'linkTaken', start: 0, join: 'Join', you: { link: 'taken' } },
+];
+
+describe.each([
+  { width: 320, height: 568, bottom: 568, joinBottom: Infinity },
+  { width: 360, height: 640, bottom: 560, joinBottom: 560 },
+  { width: 390, height: 664, bottom: 560, joinBottom: 560 },
+  { width: 1280, height: 720, bottom: 720, joinBottom: 720 },
+  { width: 1366, height: 650, bottom: 650, joinBottom: 650 },
+])('$width × $height', ({ bottom, joinBottom, ...viewport }) => {
+  test('shows the name field and the button to join without scrolling, in every state', async () => {
+    const person = await Person.arrive(browser, { viewport });
+    const { page } = person;
+    for (const { state, start, join, you, others } of states) {
+      const room = await create(inMinutes(start));
+      await page.route('**/preview', async (route) => {
+        const answer = await route.fetch();
+        const preview = (await answer.json()) as { you: object };
+        await route.fulfill({ response: answer, json: { ...preview, ...(others && { others }), you: { ...preview.you, ...you } } });
+      });
+      await page.route('**/seats', (route) => route.fulfill({ status: 202, json: { ask_again_in: 60 } }));
+      await person.open(room.guest_link);
+      await person.button(join).waitFor();
+      await page.getByLabel('Your name').fill('Ben');
+      const buttons = [person.button(join)];
+      if (state === 'waits') {
+        await person.button(join).click();
+        buttons.splice(0, 1, person.button('Stop waiting'));
+        await person.button('Stop waiting').waitFor();
+      }
+      await page.evaluate(() => scrollTo(0, 0));
+      const end = async (of: ReturnType<Person['button']>): Promise<number> => {
+        const box = await of.boundingBox();
+        return box ? box.y + box.height : Infinity;
+      };
+      expect(await end(page.getByLabel('Your name')), `${state}: name`).toBeLessThanOrEqual(bottom);
+      for (const button of buttons) {
+        const label = `${state}: ${await button.textContent()}`;
+        // Waiting shows another button below the main one.
+        const least = state === 'waits' && joinBottom === 560 ? viewport.height : joinBottom;
+        expect(await end(button), label).toBeLessThanOrEqual(least);
+      }
+      await person.seen(`lobby-${viewport.width}-${state}`);
+      await page.unroute('**/preview');
+      await page.unroute('**/seats');
+    }
+    await person.close();
+  });
+});
+
+test('the lobby names who is in, and a message has links', async () => {
+  const room = await create(inMinutes(0));
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const guest = await Person.arrive(browser);
+  await guest.open(room.guest_link);
+  await guest.page.getByText(/Amina.* is here/).waitFor();
+  const link = guest.page.getByRole('link', { name: 'https://example.org/notes' });
+  expect(await link.getAttribute('rel')).toBe('noopener noreferrer');
+  await closeAll([host, guest]);
+});
+
+test('the buttons on the preview say what the devices really do', async () => {
+  const asking = await launch(['--use-fake-device-for-media-stream', '--deny-permission-prompts']);
+  const room = await server.createMeeting({});
+  const blocked = await Person.arrive(asking, { microphone: false });
+  const working = await Person.arrive(browser);
+  const state = (person: Person, name: 'Microphone' | 'Camera', pressed: boolean) =>
+    person.page.getByRole('button', { name, pressed, exact: true });
+
+  // The choice is "on", but nothing runs.
+  await blocked.open(room.guest_link);
+  for (const name of ['Microphone', 'Camera'] as const) await state(blocked, name, false).waitFor();
+  await state(blocked, 'Camera', false).click();
+  await blocked.page.getByText('Your browser blocks the camera.').waitFor();
+  await state(blocked, 'Camera', false).waitFor();
+
+  await working.open(room.guest_link);
+  for (const name of ['Microphone', 'Camera'] as const) await state(working, name, true).waitFor();
+  await state(working, 'Camera', true).click();
+  await state(working, 'Camera', false).waitFor();
+  // The text is in the middle of what the buttons leave free.
+  const [text, preview] = await Promise.all(
+    ['Your camera is off', null].map((words) => (words ? working.page.getByText(words) : working.page.locator('.preview')).boundingBox()),
+  );
+  const middle = (text?.y ?? 0) + (text?.height ?? 0) / 2 - (preview?.y ?? 0);
+  expect(middle).toBeGreaterThan((preview?.height ?? 0) * 0.25);
+  expect(middle).toBeLessThan((preview?.height ?? 0) * 0.75);
+  await state(working, 'Microphone', true).click();
+  await working.page.getByText('Microphone off').waitFor();
+  await working.page.getByLabel('Your name').fill('Ben');
+  await working.button('Join').click();
+  await working.button('Unmute').first().waitFor();
+  await working.button('Start camera').first().waitFor();
+  await closeAll([working]);
+  await asking.close();
+});
+
+test('devices stay off until 15 minutes before the start, or a press', async () => {
+  const room = await server.createMeeting({}, { start: inMinutes(60) });
+  const guest = await Person.arrive(browser);
+  const { page } = guest;
+  await page.clock.install();
+  await page.addInitScript(() => {
+    const devices = { opened: 0 };
+    Object.assign(globalThis, { devices });
+    const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    navigator.mediaDevices.getUserMedia = (wanted) => {
+      devices.opened++;
+      return open(wanted);
+    };
+  });
+  const opened = (): Promise<number> => page.evaluate(() => (globalThis as unknown as { devices: { opened: number } }).devices.opened);
+  await guest.open(room.guest_link);
+  await page.getByText('stay off until 15 minutes before the start', { exact: false }).waitFor();
+  await page.getByLabel('Your name').fill('Ben');
+  await guest.button('Join when it opens').click();
+  await guest.button('You’ll join automatically · Cancel').waitFor();
+  expect(await opened()).toBe(0);
+
+  await page.clock.fastForward('46:00');
+  await page.getByText('Your microphone works.').waitFor();
+  await page.reload();
+  await page.getByRole('button', { name: 'Microphone', pressed: false }).click();
+  await page.getByText('Your microphone works.').waitFor();
+  expect(await opened()).toBe(1);
+  await guest.close();
+});

@@ -1,0 +1,35 @@
+import type { ReactElement } from 'react';
+import type { Preview } from '../api/client';
+import { count, locale, t } from '../messages';
+import { formatWhen } from '../time/dateTime';
+import { initials } from '../ui/initials';
+
+/** The people in an open room, and its start if a host has opened it before that. */
+export function WhoIsHere({ preview: { others, start_time, server_time } }: { preview: Preview }): ReactElement {
+  const people = others.count === 0 ? t('lobby.nobody') : namesOf(others);
+  const [start, now] = [Date.parse(start_time ?? ''), Date.parse(server_time)];
+  return (
+    <p className="who-is-here quiet">
+      {others.names.length > 0 && (
+        <span className="faces-small" aria-hidden="true">
+          {others.names.map((name, i) => (
+            <span key={i} className="face-small">
+              {initials(name)}
+            </span>
+          ))}
+        </span>
+      )}
+      <span>{start > now ? `${formatWhen(start, now)} · ${people}` : people}</span>
+    </p>
+  );
+}
+
+function namesOf({ count: n, names }: Preview['others']): string {
+  // The server tells no names to a visitor whom a host has to admit.
+  if (names.length === 0) return count('lobby.people', n);
+  // Isolated, because each name may run in the other direction.
+  const isolated = names.map((name) => `\u2068${name}\u2069`);
+  const more = n > names.length ? [count('lobby.more', n - names.length)] : [];
+  const list = new Intl.ListFormat(locale(), { type: 'conjunction' }).format([...isolated, ...more]);
+  return count('lobby.here', n, { names: list });
+}
