@@ -21,6 +21,7 @@ const (
 	AttendanceMarked  Type = "attendance.marked" // reported by another system; not delivered
 
 	ParticipantJoinFailed Type = "participant.join_failed" // a person got no seat
+	FeedbackGiven         Type = "feedback.given"          // a participant rated the meeting
 )
 
 // The types of project events.
@@ -36,7 +37,7 @@ const (
 func Selectable() []Type {
 	return []Type{
 		RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCancelled, RoomExpired,
-		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed,
+		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed, FeedbackGiven,
 		ProjectStatusChanged, KeyRotated, KeyOverlapEnding,
 	}
 }
@@ -63,6 +64,7 @@ type Data struct {
 	Participant  *Participant    `json:"participant,omitempty"`
 	Mark         *AttendanceMark `json:"mark,omitempty"`
 	Refusal      *JoinRefusal    `json:"refusal,omitempty"`
+	Feedback     *Feedback       `json:"feedback,omitempty"`
 }
 
 // Participant is the participant of an event.
@@ -93,6 +95,14 @@ const SourceExternal = "external"
 type JoinRefusal struct {
 	Name string `json:"name"`
 	Code string `json:"code"` // as in the response to the page, such as "room_full"
+}
+
+// Feedback is a participant's answer to the question how the meeting was.
+type Feedback struct {
+	Identity string `json:"identity"`
+	Name     string `json:"name"`
+	Role     string `json:"role"`
+	Rating   string `json:"rating"` // "good" or "bad"
 }
 
 // ProjectEvent is an event of a project.

@@ -6,29 +6,52 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/project"
 )
 
-// embedTimeout limits the query for the embed origins, because the room page waits
-// for it.
-const embedTimeout = time.Second
+// pageTimeout limits the query for what the HTML of a room page contains, because
+// the page waits for it.
+const pageTimeout = time.Second
 
-// EmbedOrigins returns the origins whose pages may embed a room in a frame, as set
-// in its project. It returns none if the room does not exist or the query fails.
-func (s *Service) EmbedOrigins(ctx context.Context, roomID string) []string {
-	ctx, cancel := context.WithTimeout(ctx, embedTimeout)
+// RoomPage returns the title of a room for link previews, and the origins whose
+// pages may embed it in a frame, as set in its project. The title is empty unless
+// every visitor with the address of the room may read it. It returns nothing if the
+// room does not exist or the query fails.
+func (s *Service) RoomPage(ctx context.Context, roomID string) (publicTitle string, embedOrigins []string) {
+	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
-	origins, err := s.embedOrigins(ctx, roomID)
+	r, p, err := s.roomWithProject(ctx, roomID)
 	if err != nil && !fault.Is(err, fault.NotFound) && !errors.Is(err, context.Canceled) {
-		s.log.Warn("read embed origins failed, embedding is refused", "room_id", roomID, "error", err)
+		s.log.Warn("read room of page failed, embedding is refused", "room_id", roomID, "error", err)
 	}
-	return origins
+	if err != nil {
+		return "", nil
+	}
+	return r.publicTitle(p), p.Settings.EmbedOrigins
 }
 
-func (s *Service) embedOrigins(ctx context.Context, roomID string) ([]string, error) {
+// PublicTitle returns the title of a room, and the empty string unless every
+// visitor with the address of the room may read it.
+func (s *Service) PublicTitle(ctx context.Context, roomID string) (string, error) {
+	r, p, err := s.roomWithProject(ctx, roomID)
+	if err != nil {
+		return "", err
+	}
+	return r.publicTitle(p), nil
+}
+
+func (r *Room) publicTitle(p project.Project) string {
+	if p.AllowsJoins() != nil || checkInvitation(p, NoLink, false) != nil {
+		return ""
+	}
+	return r.Title
+}
+
+func (s *Service) roomWithProject(ctx context.Context, roomID string) (*Room, project.Project, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
-		return nil, err
+		return nil, project.Project{}, err
 	}
 	p, err := s.store.Project(ctx, r.ProjectID)
-	return p.Settings.EmbedOrigins, err
+	return r, p, err
 }

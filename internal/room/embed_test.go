@@ -11,14 +11,14 @@ import (
 )
 
 // A change of the embed origins applies to existing rooms.
-func TestEmbedOrigins(t *testing.T) {
+func TestRoomPage_EmbedOrigins(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
 	h := newFixture(t)
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
-		if got := h.EmbedOrigins(ctx, id); !slices.Equal(got, want) {
+		if _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
@@ -42,4 +42,35 @@ func TestEmbedOrigins(t *testing.T) {
 		t.Fatal(err)
 	}
 	is("the database away", id)
+}
+
+// The title is public unless the project requires invitations or allows no joins.
+func TestRoomPage_PublicTitle(t *testing.T) {
+	t.Parallel()
+	ctx := t.Context()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	assertTitle := func(id, want string) {
+		t.Helper()
+		title, _ := h.RoomPage(ctx, id)
+		if other, err := h.PublicTitle(ctx, id); title != want || err == nil && other != want {
+			t.Errorf("got %q and %q, want %q", title, other, want)
+		}
+	}
+	assertTitle(id, "Title")
+	assertTitle(storetest.NewID(), "")
+	h.configureProject(t, project.Settings{InvitationsRequired: true})
+	assertTitle(id, "")
+	h.configureProject(t, project.Settings{})
+	assertTitle(id, "Title")
+	if err := h.EndByAPI(ctx, h.project, id); err != nil {
+		t.Fatal(err)
+	}
+	assertTitle(id, "Title")
+	p := h.project
+	p.Status = project.Inactive
+	if err := h.db.Write(ctx, func(ctx context.Context) error { return h.db.UpdateProject(ctx, p) }); err != nil {
+		t.Fatal(err)
+	}
+	assertTitle(id, "")
 }

@@ -95,6 +95,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	})
 	must(err)
 	rooms.ParticipantJoined(admission.SessionID, admission.Seat.ID, "PA_1", time.Now())
+	must(rooms.GiveFeedback(ctx, created.ID, seatKey, room.RatedGood))
 	_, err = rooms.OpenBreakouts(ctx, created.ID, seatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	must(err)
 	personal, err := rooms.Invite(ctx, p, created.ID, room.Invitation{

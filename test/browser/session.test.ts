@@ -183,8 +183,18 @@ describe.concurrent('in a session', () => {
       await host.seen(`${look.name}-end`);
       await host.button('End for all').click();
       // Participants in a breakout room see the reason too.
-      for (const person of [host, guest]) await person.page.getByText('The host ended the room.').waitFor();
+      await guest.page.getByText('The host ended the room.').waitFor();
+      await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
       await host.seen(`${look.name}-ended`);
+      // Everybody is asked once how it was, also after the end.
+      await host.button('Good').click();
+      await host.page.getByText('Thank you for your feedback.').waitFor();
+      await host.seen(`${look.name}-rated`);
+      // Opened later, the page names the room and asks nothing.
+      await host.page.reload();
+      await host.page.getByRole('heading', { name: 'This room has ended' }).waitFor();
+      await host.page.getByText('Workshop').waitFor();
+      expect(await host.button('Good').count()).toBe(0);
       expect(await server.endReason(room.room_id)).toBe('host');
       await host.close();
       await guest.close();

@@ -12,6 +12,7 @@ import type { SeatKeyStore } from './seat/seatKeyStore';
 import type { Lazy } from './state/lazy';
 import { useLazy } from './state/useLazy';
 import { useStore } from './state/useStore';
+import type { RatingSender } from './visit/ratingSender';
 import type { RoomActions } from './visit/roomActions';
 import type { Runner } from './visit/runner';
 import { startOf } from './visit/schedule';
@@ -27,6 +28,7 @@ export interface AppProps {
   /** The class of the actions is part of the room module, which is loaded later. */
   createActions: (room: RoomModule) => RoomActions;
   localMedia: LocalMedia;
+  rating: RatingSender;
   room: Lazy<RoomModule>;
   lazyScreens: Lazy<LazyScreens>;
 }
@@ -39,6 +41,7 @@ export function App({
   seatKeyStore,
   createActions,
   localMedia,
+  rating,
   room,
   lazyScreens,
 }: AppProps): ReactElement | null {
@@ -119,6 +122,7 @@ export function App({
         screens && (
           <screens.Left
             left={visit}
+            onRate={rating.send}
             onBack={() => {
               void localMedia.prepare();
               runner.dispatch({ type: 'rejoin' });
@@ -129,7 +133,7 @@ export function App({
     case 'removed':
       return screens && <screens.Removed removed={visit} busy={checking} onRetry={runner.runNow} />;
     case 'refused':
-      return screens && <screens.Refused refused={visit} busy={checking} onRetry={runner.runNow} />;
+      return screens && <screens.Refused refused={visit} busy={checking} onRate={rating.send} onRetry={runner.runNow} />;
   }
 }
 

@@ -12,6 +12,7 @@ import './styles/base.css';
 import './styles/page.css';
 import './styles/lobby.css';
 import { permissionHelp } from './ui/permissionHelp';
+import { RatingSender } from './visit/ratingSender';
 import type { RoomActions } from './visit/roomActions';
 import { Runner } from './visit/runner';
 import { Stay } from './visit/stay';
@@ -47,9 +48,13 @@ if (route) {
     void seatKeyStore.onVisit(visit);
     stay.onVisit(visit);
   });
+  const rating = new RatingSender(api, seatKey, tabStorage, route.roomId);
   let actions: RoomActions | null = null;
   const createActions = ({ RoomActions }: RoomModule): RoomActions =>
-    (actions ??= new RoomActions(api, seatKey, () => runner.dispatch({ type: 'disconnected', cause: 'moved' })));
+    (actions ??= new RoomActions(api, seatKey, {
+      moved: () => runner.dispatch({ type: 'disconnected', cause: 'moved' }),
+      ended: () => runner.dispatch({ type: 'ended' }),
+    }));
   // Only an embedded page has a parent to notify.
   if (parent !== window) void import('./embed').then(({ notifyParent }) => notifyParent(runner.store, route.roomId));
   const previewReady = new Promise<void>((resolve) => {
@@ -64,7 +69,7 @@ if (route) {
   runner.start();
   preloadRoom();
   void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
-    renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, room, lazyScreens }),
+    renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, rating, room, lazyScreens }),
   );
 } else {
   void Promise.all([view, messages]).then(([{ renderNotALinkPage }]) => renderNotALinkPage({ lazyScreens }));

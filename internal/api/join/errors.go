@@ -28,24 +28,31 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if f.RetryAfter > 0 {
 		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	writeErrorBody(w, httpx.Status(f, nil), RefusalErrorCode(f.Code), f.Message, f.Reason)
+	title := ""
+	if f.Code == string(RefusalErrorCodeRoomEnded) {
+		var err error
+		title, err = s.rooms.PublicTitle(r.Context(), r.PathValue("room_id"))
+		httpx.LogError(r, err) // the refusal is complete without the title
+	}
+	writeErrorBody(w, httpx.Status(f, nil), RefusalErrorCode(f.Code), f.Message, f.Reason, title)
 }
 
-func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason string) {
+func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason, title string) {
 	var out Refusal
 	out.Error.Code, out.Error.Message = code, message
 	if reason != "" {
 		value := RefusalErrorReason(reason)
 		out.Error.Reason = &value
 	}
+	out.Error.Title = stringOrNil(title)
 	httpx.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	writeErrorBody(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "")
+	writeErrorBody(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "", "")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
 	writeErrorBody(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest,
-		"this path takes "+w.Header().Get("Allow")+", not "+r.Method, "")
+		"this path takes "+w.Header().Get("Allow")+", not "+r.Method, "", "")
 }

@@ -140,7 +140,7 @@ type response struct {
 		Waits      bool
 		MaySend    m `json:"may_send"`
 	}
-	Error struct{ Code, Message, Reason string }
+	Error struct{ Code, Message, Reason, Title string }
 }
 
 func (p *fixture) send(id, path string, in any) (int, response) {

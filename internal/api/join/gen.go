@@ -183,6 +183,10 @@ type Refusal struct {
 
 		// Reason The reason why the room ended. Only with room_ended.
 		Reason *RefusalErrorReason `json:"reason,omitempty"`
+
+		// Title The title of the room. Only with room_ended, and only if everybody
+		// with the address of the room may read it.
+		Title *string `json:"title,omitempty"`
 	} `json:"error"`
 }
 
@@ -266,6 +270,7 @@ type operations interface {
 	Broadcast(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/broadcast
 	CheckConnection(w http.ResponseWriter, r *http.Request, roomId string) // POST /rooms/{room_id}/check
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/end
+	GiveFeedback(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/feedback
 	LowerHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/lower
 	RaiseHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/raise
 	LowerHands(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/hands/lower
@@ -344,6 +349,9 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/react": func(w http.ResponseWriter, r *http.Request) {
 			o.React(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/feedback": func(w http.ResponseWriter, r *http.Request) {
+			o.GiveFeedback(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/admit": func(w http.ResponseWriter, r *http.Request) {
 			o.LetIn(w, r, r.PathValue("room_id"))

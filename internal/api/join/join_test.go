@@ -105,11 +105,16 @@ func TestContract(t *testing.T) {
 	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
 	p.assertError(id, "/preview", m{}, 410, "room_ended")
 	p.assertError(id, "/check", m{}, 410, "room_ended")
+	if a := p.assertError(id, "/preview", m{}, 410, "room_ended"); a.Error.Title != "Title" {
+		t.Errorf("ended: title %q, want that of the room", a.Error.Title)
+	}
+	p.testFeedback(id, early)
 
 	_ = p.db.Close()
 	for path, in := range roomRoutes {
 		p.assertError(id, path, withSeatKey(hostKey, in), 503, "unavailable")
 	}
+	p.assertError(id, "/feedback", withSeatKey(hostKey, m{"rating": "good"}), 503, "unavailable")
 	p.assertError(id, "/preview", m{}, 503, "unavailable")
 	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 503, "unavailable")
 	p.checker.AssertCovered()

@@ -42,3 +42,14 @@ func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID string) {
 		return s.rooms.React(r.Context(), roomID, seatKey, room.Reaction(reaction))
 	})
 }
+
+// GiveFeedback stores how the caller rated the meeting.
+func (s *Server) GiveFeedback(w http.ResponseWriter, r *http.Request, roomID string) {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		rating := o.RequiredText("rating")
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.GiveFeedback(r.Context(), roomID, seatKey, room.Rating(rating))
+	})
+}

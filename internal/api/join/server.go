@@ -38,6 +38,8 @@ type Rooms interface {
 	LowerHand(ctx context.Context, roomID, seatKey, identity string) error
 	LowerHands(ctx context.Context, roomID, seatKey string) error
 	React(ctx context.Context, roomID, seatKey string, reaction room.Reaction) error
+	GiveFeedback(ctx context.Context, roomID, seatKey string, rating room.Rating) error
+	PublicTitle(ctx context.Context, roomID string) (string, error)
 }
 
 // Limiter limits the attempts of each client address.

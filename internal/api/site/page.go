@@ -1,13 +1,16 @@
 // Package site serves the output of the web build: the room page, which is one
 // HTML file for all rooms, the documentation under /docs, their assets, and
 // their security headers. It imports only the standard library. Of rooms it
-// knows only the origins that may embed them; the page calls the join API.
+// knows only the title for link previews and the origins that may embed them; the
+// page calls the join API.
 package site
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"html"
 	"io/fs"
 	"net/http"
 	"strings"
@@ -22,11 +25,13 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 // roomPrefix precedes the room's id in the path of a room page.
 const roomPrefix = "r/"
 
-// Rooms looks up the origins that may embed a room.
+// Rooms looks up what the HTML of a room's page contains.
 type Rooms interface {
-	// EmbedOrigins returns the origins whose pages may embed a room in a frame.
-	// It returns none if there is no such room or the lookup failed.
-	EmbedOrigins(ctx context.Context, roomID string) []string
+	// RoomPage returns the title of a room for link previews, and the origins whose
+	// pages may embed it in a frame. The title is empty if not everybody with the
+	// address may read it. It returns nothing if there is no such room or the
+	// lookup failed.
+	RoomPage(ctx context.Context, roomID string) (publicTitle string, embedOrigins []string)
 }
 
 // Handler serves the assets under their names, and the room page under every
@@ -62,7 +67,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
-			ancestors = h.rooms.EmbedOrigins(r.Context(), id)
+			var title string
+			title, ancestors = h.rooms.RoomPage(r.Context(), id)
+			if title != "" {
+				f = f.withLinkPreview(title)
+			}
 		} else {
 			status = http.StatusNotFound
 		}
@@ -79,4 +88,15 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Cache-Control", cache)
 	setSecurityHeaders(w.Header(), pagePolicy, ancestors)
 	f.serve(w, r, status)
+}
+
+// withLinkPreview returns the page with the tags that messengers read to preview
+// a link (https://ogp.me). It is not compressed, because it is small. The text
+// says nothing about the people in the room.
+func (f file) withLinkPreview(title string) file {
+	tags := `<meta property="og:site_name" content="Parley">` +
+		`<meta property="og:title" content="` + html.EscapeString(title) + `">` +
+		`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">`
+	page := bytes.Replace(f.uncompressed, []byte("</head>"), []byte(tags+"</head>"), 1)
+	return file{contentType: f.contentType, uncompressed: page}
 }

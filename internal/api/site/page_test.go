@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -64,7 +65,44 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 // fakeRooms maps the id of a room to the origins that may embed it.
 type fakeRooms map[string][]string
 
-func (e fakeRooms) EmbedOrigins(_ context.Context, roomID string) []string { return e[roomID] }
+func (e fakeRooms) RoomPage(_ context.Context, roomID string) (string, []string) {
+	return "", e[roomID]
+}
+
+// titledRooms maps the id of a room to its public title.
+type titledRooms map[string]string
+
+func (e titledRooms) RoomPage(_ context.Context, roomID string) (string, []string) {
+	return e[roomID], nil
+}
+
+// TestHandler_LinkPreview checks that the page of a room whose title is public has
+// the tags for previews of links, that the title cannot add HTML, and that every
+// other address gets the built page.
+func TestHandler_LinkPreview(t *testing.T) {
+	t.Parallel()
+	const built = "<html><head><title>Parley</title></head><body></body></html>"
+	h, err := New(fstest.MapFS{"index.html": {Data: []byte(built)}, "index.html.gz": {Data: []byte("gz")}},
+		titledRooms{"0197": `Algebra "II" </head><script>`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"/r/0197": `<html><head><title>Parley</title><meta property="og:site_name" content="Parley">` +
+			`<meta property="og:title" content="Algebra &#34;II&#34; &lt;/head&gt;&lt;script&gt;">` +
+			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
+			`</head><body></body></html>`,
+		"/r/0198": built,
+		"/":       built,
+		"/0197":   built,
+	} {
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
+		if w.Body.String() != want || w.Header().Get("Content-Length") != strconv.Itoa(len(want)) {
+			t.Errorf("%s: got %s with Content-Length %s", path, w.Body, w.Header().Get("Content-Length"))
+		}
+	}
+}
 
 // TestHandler_FrameAncestors checks that only the page of a room can be
 // embedded, by the origins that its project allows.

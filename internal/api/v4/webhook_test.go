@@ -115,7 +115,9 @@ func (k *webhookFixture) runMeetings() []string {
 		t.Error("a fourth participant in a room of three: got no error, want one")
 	}
 	k.Leave(host, 1)
+	Must(t, k.LiveRooms.GiveFeedback(ctx, main.ID, "seat-key-of-browser-000002", room.RatedBad))
 	Must(t, k.LiveRooms.EndByAPI(ctx, k.Project, main.ID)) // with people in it
+	Must(t, k.LiveRooms.GiveFeedback(ctx, main.ID, "seat-key-of-browser-000003", room.RatedGood))
 	Must(t, k.LiveRooms.EndByAPI(ctx, k.Project, called.ID))
 	k.Join(t, quick.FinalLink, "Fay", 5)
 	Must(t, k.LiveRooms.EndByAPI(ctx, k.Project, quick.ID))

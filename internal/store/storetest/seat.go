@@ -44,7 +44,7 @@ func (s *suite) TestSeat(t *testing.T) {
 
 		seat.Name, seat.Role, seat.State = text+"!", room.Host, room.Joined
 		seat.Connection, seat.HeldUntil = "PA_"+text, time.Time{}
-		seat.HandOrder, seat.Invited = i+1, true
+		seat.HandOrder, seat.Invited, seat.Rating = i+1, true, room.RatedGood
 		update := seat
 		update.RoomID, update.CreatedAt = elsewhere.ID, testTime(99) // UpdateSeat ignores these
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, update) })
@@ -108,6 +108,28 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
 	got, err = s.db.RemovedSeats(ctx, r.ID)
 	requireEqual(t, got, err, nil)
+}
+
+func (s *suite) TestPresentNames(t *testing.T) {
+	ctx := context.Background()
+	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	named := func(name string, role room.Role, state room.SeatState, at int) room.Seat {
+		seat := newSeat(r.ID, state, at)
+		seat.Name, seat.Role = name, role
+		return seat
+	}
+	hidden := named("Hidden", room.Host, room.Joined, 0)
+	hidden.Hidden = true
+	other := newSeat(elsewhere.ID, room.Joined, 0)
+	own := named("Own", room.Guest, room.Joined, 1)
+	s.insertSeats(t, hidden, other, own, named("Gone", room.Host, room.Free, 0),
+		named("Reserved", room.Host, room.Reserved, 0), named("Guest 2", room.Guest, room.Joined, 3),
+		named("Guest 1", room.Guest, room.Joined, 2), named("Co-host", room.CoHost, room.Joined, 5),
+		named("Host", room.Host, room.Joined, 6))
+	got, err := s.db.PresentNames(ctx, r.ID, own.ID, 9)
+	requireEqual(t, got, err, []string{"Host", "Co-host", "Guest 1", "Guest 2"})
+	got, err = s.db.PresentNames(ctx, r.ID, "", 3)
+	requireEqual(t, got, err, []string{"Host", "Co-host", "Own"})
 }
 
 func (s *suite) TestAttendance(t *testing.T) {

@@ -20,6 +20,7 @@ export type LockRequest = Schemas['LockRequest'];
 export type RoleRequest = Schemas['RoleRequest'];
 export type LowerHandRequest = Schemas['LowerHandRequest'];
 export type ReactRequest = Schemas['ReactRequest'];
+export type FeedbackRequest = Schemas['FeedbackRequest'];
 export type Waiting = Schemas['Waiting'];
 export type LetInRequest = Schemas['LetInRequest'];
 export type InvitationRequest = Schemas['InvitationRequest'];
@@ -32,6 +33,8 @@ export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
 export interface Refusal {
   code: RefusalCode;
   reason: EndReason | null;
+  /** The room's title, if it has ended and everybody may read the title. */
+  title: string | null;
   /** From Retry-After; 0 when the header is missing. */
   waitMs: number;
 }
@@ -148,6 +151,10 @@ export class JoinApi {
     return this.#post<null>('react', body);
   }
 
+  giveFeedback(body: FeedbackRequest): Promise<Answer<null>> {
+    return this.#post<null>('feedback', body);
+  }
+
   async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
@@ -189,5 +196,6 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  return { code: error.code, reason: error.reason ?? null, waitMs: timedRefusals.includes(error.code) ? waitMs || defaultWaitMs : waitMs };
+  const { code, reason = null, title = null } = error;
+  return { code, reason, title, waitMs: timedRefusals.includes(code) ? waitMs || defaultWaitMs : waitMs };
 }

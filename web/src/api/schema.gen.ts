@@ -460,6 +460,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/feedback": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Rate the meeting
+         * @description For everybody who is or was in the room, also after its end. The first rating
+         *     of a seat is stored and becomes the event `feedback.given`; later ones do
+         *     nothing. Hidden participants get the error hidden.
+         */
+        post: operations["giveFeedback"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/{room_id}/waiting/admit": {
         parameters: {
             query?: never;
@@ -782,6 +806,11 @@ export interface components {
             seat_key: string;
             reaction: components["schemas"]["Reaction"];
         };
+        FeedbackRequest: {
+            seat_key: string;
+            /** @enum {string} */
+            rating: "good" | "bad";
+        };
         /** @enum {string} */
         Reaction: "thumbs_up" | "heart" | "laughing" | "clapping" | "surprised";
         /** @enum {string} */
@@ -799,6 +828,11 @@ export interface components {
                  * @enum {string}
                  */
                 reason?: "host" | "api" | "empty_timeout" | "duration" | "project_suspended" | "server" | "expired" | "cancelled";
+                /**
+                 * @description The title of the room. Only with room_ended, and only if everybody
+                 *     with the address of the room may read it.
+                 */
+                title?: string;
             };
         };
     };
@@ -1460,6 +1494,37 @@ export interface operations {
             404: components["responses"]["Refusal"];
             409: components["responses"]["Refusal"];
             410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    giveFeedback: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["FeedbackRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            403: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
             429: components["responses"]["Refusal"];

@@ -436,6 +436,12 @@ export const de: Messages = {
   'left.back': 'Erneut beitreten',
   'left.coming': 'Sie treten erneut bei …',
   'left.close': 'Sie können diesen Tab schließen.',
+  'left.next': 'Sie können erneut beitreten, solange der Raum offen ist, oder diesen Tab schließen.',
+  'feedback.title': 'Wie war die Besprechung?',
+  'feedback.good': 'Gut',
+  'feedback.bad': 'Schlecht',
+  'feedback.thanks': 'Danke für Ihr Feedback.',
+  'feedback.failed': 'Ihre Antwort wurde nicht gesendet. Versuchen Sie es noch einmal.',
   'redirect.countdown': {
     one: 'In 1 Sekunde werden Sie zu {where} weitergeleitet.',
     other: 'In {n} Sekunden werden Sie zu {where} weitergeleitet.',
@@ -466,7 +472,8 @@ export const de: Messages = {
   'refused.trying': 'Versuch läuft …',
   'refused.reload': 'Seite neu laden',
   'refused.full.title': 'Dieser Raum ist voll',
-  'refused.full.text': 'Alle Plätze sind belegt. Lassen Sie diese Seite offen, um zu sehen, wann ein Platz frei wird.',
+  'refused.full.text':
+    'Alle Plätze sind belegt. Lassen Sie diese Seite offen. Wir sagen Ihnen, wenn ein Platz frei ist.',
   'refused.notOpen.title': 'Dieser Raum ist noch nicht offen',
   'refused.notOpen.text': 'Lassen Sie diese Seite offen, um zu sehen, wann der Raum öffnet.',
   'refused.invitation.title': 'Für diesen Raum brauchen Sie eine Einladung',
@@ -486,10 +493,7 @@ export const de: Messages = {
   'refused.waitingRoomFull.text': 'Der Warteraum ist voll. Versuchen Sie es gleich noch einmal.',
   'refused.attempts.title': 'Zu viele Versuche',
   'refused.attempts.text': 'Ihr Netzwerk hat in kurzer Zeit zu viele Anfragen gesendet.',
-  'refused.attempts.wait': {
-    one: 'Diese Seite versucht es in 1 Sekunde noch einmal.',
-    other: 'Diese Seite versucht es in {n} Sekunden noch einmal.',
-  },
+  'refused.attempts.wait': { one: 'In 1 Sekunde können Sie es noch einmal versuchen.', other: 'In {n} Sekunden können Sie es noch einmal versuchen.' },
   'refused.wrongLink.title': 'Dieser Link gilt nicht für diesen Raum',
   'refused.wrongLink.text':
     'Der Link ist vielleicht unvollständig. Öffnen Sie ihn noch einmal dort, wo Sie ihn erhalten haben, oder treten Sie als Gast bei.',
@@ -503,6 +507,8 @@ export const de: Messages = {
 
   'ended.title': 'Der Raum ist beendet',
   'ended.before': 'Dieser Raum ist beendet',
+  'ended.you': 'Sie haben die Besprechung beendet',
+  'ended.you.text': 'Der Raum ist für alle geschlossen. Verwenden Sie für ein neues Treffen einen neuen Link.',
   'ended.host': 'Der Host hat den Raum beendet.',
   'ended.api': 'Der Veranstalter hat den Raum beendet.',
   'ended.empty_timeout': 'Alle sind gegangen.',

@@ -417,6 +417,12 @@ export const es: Messages = {
   'left.back': 'Volver a unirse',
   'left.coming': 'Volviendo…',
   'left.close': 'Puedes cerrar esta pestaña.',
+  'left.next': 'Puedes volver a unirte mientras la sala esté abierta, o cerrar esta pestaña.',
+  'feedback.title': '¿Qué tal la reunión?',
+  'feedback.good': 'Bien',
+  'feedback.bad': 'Mal',
+  'feedback.thanks': 'Gracias por tu opinión.',
+  'feedback.failed': 'Tu respuesta no se envió. Inténtalo de nuevo.',
   'redirect.countdown': { one: 'En 1 segundo irás a {where}.', other: 'En {n} segundos irás a {where}.' },
   'redirect.stay': 'Quedarme aquí',
   'redirect.go': 'Ir a {where}',
@@ -443,7 +449,8 @@ export const es: Messages = {
   'refused.trying': 'Intentándolo…',
   'refused.reload': 'Recargar la página',
   'refused.full.title': 'Esta sala está llena',
-  'refused.full.text': 'Todos los sitios están ocupados. Deja esta página abierta para ver cuándo hay un sitio libre.',
+  'refused.full.text':
+    'Todos los sitios están ocupados. Deja esta página abierta y te avisaremos cuando haya un sitio libre.',
   'refused.notOpen.title': 'Esta sala aún no está abierta',
   'refused.notOpen.text': 'Deja esta página abierta para ver cuándo se abre la sala.',
   'refused.invitation.title': 'Necesitas una invitación para unirte a esta sala',
@@ -463,10 +470,7 @@ export const es: Messages = {
   'refused.waitingRoomFull.text': 'La sala de espera está llena. Inténtalo de nuevo en un momento.',
   'refused.attempts.title': 'Demasiados intentos',
   'refused.attempts.text': 'Tu red ha enviado demasiadas solicitudes en poco tiempo.',
-  'refused.attempts.wait': {
-    one: 'Esta página lo intenta de nuevo en 1 segundo.',
-    other: 'Esta página lo intenta de nuevo en {n} segundos.',
-  },
+  'refused.attempts.wait': { one: 'Podrás volver a intentarlo en 1 segundo.', other: 'Podrás volver a intentarlo en {n} segundos.' },
   'refused.wrongLink.title': 'Este enlace no es válido para esta sala',
   'refused.wrongLink.text':
     'Puede que el enlace esté incompleto. Ábrelo de nuevo desde donde lo recibiste o únete como invitado.',
@@ -478,6 +482,8 @@ export const es: Messages = {
 
   'ended.title': 'La sala ha terminado',
   'ended.before': 'Esta sala ha terminado',
+  'ended.you': 'Has terminado la reunión',
+  'ended.you.text': 'La sala está cerrada para todos. Para volver a reuniros, usa un enlace nuevo.',
   'ended.host': 'El anfitrión terminó la sala.',
   'ended.api': 'El organizador terminó la sala.',
   'ended.empty_timeout': 'Todos salieron.',

@@ -426,6 +426,12 @@ export const fr: Messages = {
   'left.back': 'Rejoindre à nouveau',
   'left.coming': 'Connexion…',
   'left.close': 'Vous pouvez fermer cet onglet.',
+  'left.next': 'Vous pouvez rejoindre à nouveau la salle tant qu’elle est ouverte, ou fermer cet onglet.',
+  'feedback.title': 'Comment s’est passée la réunion ?',
+  'feedback.good': 'Bien',
+  'feedback.bad': 'Mal',
+  'feedback.thanks': 'Merci pour votre avis.',
+  'feedback.failed': 'Votre réponse n’a pas été envoyée. Réessayez.',
   'redirect.countdown': {
     one: 'Redirection vers {where} dans {n} seconde.',
     other: 'Redirection vers {where} dans {n} secondes.',
@@ -458,7 +464,8 @@ export const fr: Messages = {
   'refused.trying': 'Tentative…',
   'refused.reload': 'Recharger la page',
   'refused.full.title': 'Cette salle est pleine',
-  'refused.full.text': 'Toutes les places sont prises. Gardez cette page ouverte pour voir quand une place se libère.',
+  'refused.full.text':
+    'Toutes les places sont prises. Gardez cette page ouverte : nous vous dirons quand une place se libère.',
   'refused.notOpen.title': 'Cette salle n’est pas encore ouverte',
   'refused.notOpen.text': 'Gardez cette page ouverte pour voir quand la salle ouvre.',
   'refused.invitation.title': 'Il faut une invitation pour cette salle',
@@ -478,10 +485,7 @@ export const fr: Messages = {
   'refused.waitingRoomFull.text': 'La salle d’attente est pleine. Réessayez dans un instant.',
   'refused.attempts.title': 'Trop de tentatives',
   'refused.attempts.text': 'Votre réseau a envoyé trop de demandes en peu de temps.',
-  'refused.attempts.wait': {
-    one: 'Cette page réessaie dans {n} seconde.',
-    other: 'Cette page réessaie dans {n} secondes.',
-  },
+  'refused.attempts.wait': { one: 'Vous pourrez réessayer dans {n} seconde.', other: 'Vous pourrez réessayer dans {n} secondes.' },
   'refused.wrongLink.title': 'Ce lien n’est pas valable pour cette salle',
   'refused.wrongLink.text':
     'Le lien est peut-être incomplet. Rouvrez-le là où vous l’avez reçu, ou participez en tant qu’invité.',
@@ -495,6 +499,8 @@ export const fr: Messages = {
 
   'ended.title': 'La salle est terminée',
   'ended.before': 'Cette salle est terminée',
+  'ended.you': 'Vous avez mis fin à la réunion',
+  'ended.you.text': 'La salle est fermée pour tout le monde. Pour vous retrouver, utilisez un nouveau lien.',
   'ended.host': 'L’hôte a mis fin à la salle.',
   'ended.api': 'L’organisateur a mis fin à la salle.',
   'ended.empty_timeout': 'Tout le monde est parti.',

@@ -6,19 +6,22 @@ import { RetryButton } from '../ui/RetryButton';
 import type { Visit } from '../visit/state';
 import { hasFixedDelay } from '../visit/task';
 import { Countdown } from './Countdown';
+import { Feedback, type SendRating } from './Feedback';
 import { RedirectNotice } from './RedirectNotice';
 import { refusalText } from './refusalText';
 
 interface Props {
   refused: Extract<Visit, { at: 'refused' }>;
   busy: boolean;
+  /** Null when the visitor has rated the meeting before. */
+  onRate: SendRating | null;
   onRetry: () => void;
 }
 
 /** Explains a refusal and the next step. */
-export function Refused({ refused, busy, onRetry }: Props): ReactElement {
+export function Refused({ refused, busy, onRate, onRetry }: Props): ReactElement {
   const { refusal, durationMs } = refused;
-  const { title, text, nextStep } = refusalText(refusal, durationMs !== null);
+  const { title, text, nextStep } = refusalText(refusal, durationMs !== null, refused.endedByVisitor);
   return (
     <Notice
       room={refused.title}
@@ -40,6 +43,7 @@ export function Refused({ refused, busy, onRetry }: Props): ReactElement {
         <p key={sentence}>{sentence}</p>
       ))}
       {refused.redirectUrl && <RedirectNotice url={refused.redirectUrl} paused={false} />}
+      {durationMs !== null && refusal.code === 'room_ended' && <Feedback onRate={onRate} />}
       {hasFixedDelay(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
     </Notice>
   );

@@ -9,7 +9,7 @@ export function WhoIsHere({ preview: { others, start_time, server_time } }: { pr
   const people = others.count === 0 ? t('lobby.nobody') : namesOf(others);
   const [start, now] = [Date.parse(start_time ?? ''), Date.parse(server_time)];
   return (
-    <p className="who-is-here quiet">
+    <p className={start_time ? 'who-is-here scheduled quiet' : 'who-is-here quiet'}>
       {others.names.length > 0 && (
         <span className="faces-small" aria-hidden="true">
           {others.names.map((name, i) => (

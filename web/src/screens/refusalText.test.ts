@@ -25,23 +25,24 @@ const codes: RefusalCode[] = [
 const reasons: EndReason[] = ['host', 'api', 'empty_timeout', 'duration', 'project_suspended', 'server', 'expired', 'cancelled'];
 
 test.each(codes)('%s has a title and a next step, and shows no code', (code) => {
-  const { title, text } = refusalText({ code, reason: null, waitMs: 0 }, false);
+  const { title, text } = refusalText({ code, reason: null, title: null, waitMs: 0 }, false, false);
   expect(title).not.toBe('');
   expect(text.length).toBeGreaterThan(0);
   expect([title, ...text].join(' ')).not.toMatch(/_|!|oops/i);
 });
 
 test('every end reason has its own text', () => {
-  const said = reasons.map((reason) => refusalText({ code: 'room_ended', reason, waitMs: 0 }, true).text[0]);
+  const said = reasons.map((reason) => refusalText({ code: 'room_ended', reason, title: null, waitMs: 0 }, true, false).text[0]);
   expect(new Set(said).size).toBe(reasons.length);
 });
 
 test('the title depends on whether the visitor was in the room', () => {
-  const refusal = { code: 'room_ended', reason: null, waitMs: 0 } as const;
-  expect(refusalText(refusal, true).title).toBe('The room has ended');
-  expect(refusalText(refusal, false).title).toBe('This room has ended');
+  const refusal = { code: 'room_ended', reason: null, title: null, waitMs: 0 } as const;
+  expect(refusalText(refusal, true, false).title).toBe('The room has ended');
+  expect(refusalText(refusal, false, false).title).toBe('This room has ended');
+  expect(refusalText(refusal, true, true).title).toBe('You ended the meeting');
 });
 
 test('an unknown code of a newer server has a text', () => {
-  expect(refusalText({ code: 'brand_new' as RefusalCode, reason: null, waitMs: 0 }, false).nextStep).toBe('reload');
+  expect(refusalText({ code: 'brand_new' as RefusalCode, reason: null, title: null, waitMs: 0 }, false, false).nextStep).toBe('reload');
 });

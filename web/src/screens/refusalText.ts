@@ -58,9 +58,13 @@ const pages: Record<RefusalCode, () => RefusalText> = {
   internal: outOfDate,
 };
 
-/** Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended. */
-export function refusalText({ code, reason }: Refusal, wasInRoom: boolean): RefusalText {
+/**
+ * Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended.
+ * `endedByVisitor`: and ended it.
+ */
+export function refusalText({ code, reason }: Refusal, wasInRoom: boolean, endedByVisitor: boolean): RefusalText {
   if (code !== 'room_ended') return (pages[code] ?? outOfDate)();
+  if (endedByVisitor) return { title: t('ended.you'), text: [t('ended.you.text')], nextStep: null };
   const reasonText = reason && endReasonTexts()[reason];
   return {
     title: t(wasInRoom ? 'ended.title' : 'ended.before'),

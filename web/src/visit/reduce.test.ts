@@ -75,6 +75,7 @@ describe('joining', () => {
       joinedAt: 42,
       connection: { is: 'connected' },
       announcement: null,
+      endedByVisitor: false,
     });
     expect(taskOf(inside)).toBeNull();
   });
@@ -118,6 +119,11 @@ describe('joining', () => {
       notice: 'free',
       enteredName: 'Ben',
     });
+  });
+
+  test('the page of an ended room has its title, if the server tells it', () => {
+    expect(applyEvents(opening, refusal('room_ended', { title: 'Standup' }))).toMatchObject({ at: 'refused', title: 'Standup' });
+    expect(applyEvents(opening, refusal('room_ended'))).toMatchObject({ title: null });
   });
 
   test('a final refusal is not polled', () => {
@@ -176,6 +182,19 @@ describe('in the room', () => {
     expect(applyEvents(asking, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', refusal: { reason: 'host' } });
     expect(applyEvents(asking, { type: 'unreachable', waitMs: 0 })).toMatchObject({ connection: { is: 'checking', attempt: 1 } });
     expect(applyEvents(asking, { type: 'previewed', preview: preview() })).toMatchObject({ connection: { is: 'rejoining' } });
+  });
+
+  test('who ended the room is told so, whichever message comes first', () => {
+    const ended = refusal('room_ended', { reason: 'host' });
+    const closed = { type: 'disconnected', cause: 'deleted' } as const;
+    for (const events of [
+      [{ type: 'ended' } as const, closed, ended],
+      [closed, { type: 'ended' } as const, ended],
+      [closed, ended, { type: 'ended' } as const],
+    ]) {
+      expect(applyEvents(inside, ...events)).toMatchObject({ at: 'refused', endedByVisitor: true });
+    }
+    expect(applyEvents(inside, closed, ended)).toMatchObject({ endedByVisitor: false });
   });
 
   test('another tab, a removal and leaving each have their own page', () => {

@@ -58,6 +58,9 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
       return visit.at === 'alreadyJoined' ? { ...visit, staying: true } : visit;
     case 'leave':
       return visit.at === 'room' ? left(visit, 'left', now) : visit;
+    case 'ended':
+      // The media server may have closed the connection before the answer came.
+      return visit.at === 'room' || visit.at === 'refused' ? { ...visit, endedByVisitor: true } : visit;
     case 'rejoin':
       return visit.at === 'left' && !visit.joinAttempt
         ? { ...visit, error: null, joinAttempt: newJoinAttempt(visit.seat.name, visit.seat.role) }
@@ -94,10 +97,11 @@ function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): 
   const { title, durationMs, enteredName } = visit;
   return {
     at: 'refused',
-    refusal: { code: 'room_full', reason: null, waitMs: 0 },
+    refusal: { code: 'room_full', reason: null, title: null, waitMs: 0 },
     title,
     durationMs,
     enteredName,
+    endedByVisitor: false,
     redirectUrl: null,
     polls: 0,
   };
@@ -158,6 +162,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     title,
     durationMs,
     enteredName,
+    endedByVisitor: (visit.at === 'room' || visit.at === 'refused') && visit.endedByVisitor,
     redirectUrl,
     polls,
   });
@@ -199,7 +204,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
       if (refusal.code === 'removed') return { ...visit, polls: visit.polls + 1 };
       return page(visit.title, visit.durationMs, visit.enteredName, 0);
     case 'opening':
-      return page(null, null, null, 0);
+      return page(refusal.title, null, null, 0);
     case 'wrongLink':
     case 'alreadyJoined':
       return visit;
@@ -300,7 +305,7 @@ function connected(visit: Visit, now: number): Visit {
   if (visit.at === 'lobby' || visit.at === 'left') {
     const seat = visit.joinAttempt?.seat;
     const joinedAt = visit.at === 'left' && visit.reason === 'left' ? now - visit.durationMs : (visit.joinedAt ?? now);
-    return seat ? { at: 'room', seat, joinedAt, connection: { is: 'connected' }, announcement: null } : visit;
+    return seat ? { at: 'room', seat, joinedAt, connection: { is: 'connected' }, announcement: null, endedByVisitor: false } : visit;
   }
   return visit;
 }

@@ -10,14 +10,16 @@ const unavailable = (seconds: string): Response =>
 const done = (): Response => new Response(null, { status: 204 });
 
 /** The actions of a page that gets these answers; the last one is repeated. */
-function scenario(...answers: (() => Response)[]): { actions: RoomActions; requests: string[]; moves: () => number } {
+function scenario(...answers: (() => Response)[]): { actions: RoomActions; requests: string[]; moves: () => number; ends: () => number } {
   const requests: string[] = [];
   let moves = 0;
+  let ends = 0;
   const api = new JoinApi('a', (input) => {
     requests.push(String(input).replace('/api/join/rooms/a/', ''));
     return Promise.resolve(answers[Math.min(requests.length, answers.length) - 1]?.() ?? done());
   });
-  return { actions: new RoomActions(api, Promise.resolve('k'.repeat(43)), () => moves++), requests, moves: () => moves };
+  const actions = new RoomActions(api, Promise.resolve('k'.repeat(43)), { moved: () => moves++, ended: () => ends++ });
+  return { actions, requests, moves: () => moves, ends: () => ends };
 }
 
 test('an action is retried while the server is unavailable', async () => {
@@ -33,6 +35,15 @@ test('an action is retried while the server is unavailable', async () => {
   expect(await going).toEqual({ is: 'ok', value: null });
   expect(requests).toEqual(['move', 'move', 'move']);
   expect(moves()).toBe(1);
+});
+
+test('only an end that the server confirms is the visitor’s', async () => {
+  const refused = (): Response => new Response('{"error":{"code":"not_host","message":"x"}}', { status: 403 });
+  const { actions, ends } = scenario(refused, done);
+  await actions.end();
+  expect(ends()).toBe(0);
+  await actions.end();
+  expect(ends()).toBe(1);
 });
 
 test('retries end when the server stays unavailable', async () => {

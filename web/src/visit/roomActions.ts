@@ -14,6 +14,13 @@ import type {
 const maxRetries = 4;
 const maxRetryDelayMs = 3_000;
 
+export interface ActionEvents {
+  /** The visitor has moved to another room. */
+  moved: () => void;
+  /** The visitor has ended the room for everybody. */
+  ended: () => void;
+}
+
 /**
  * The actions of a visitor in the room, who is identified by the seat key. A server that
  * is temporarily unavailable has done nothing, so that the action is retried after the
@@ -22,17 +29,18 @@ const maxRetryDelayMs = 3_000;
 export class RoomActions {
   readonly #api: JoinApi;
   readonly #seatKey: Promise<string>;
-  readonly #onMoved: () => void;
+  readonly #on: ActionEvents;
 
-  /** `onMoved` is called when the visitor has moved to another room. */
-  constructor(api: JoinApi, seatKey: Promise<string>, onMoved: () => void) {
+  constructor(api: JoinApi, seatKey: Promise<string>, on: ActionEvents) {
     this.#api = api;
     this.#seatKey = seatKey;
-    this.#onMoved = onMoved;
+    this.#on = on;
   }
 
   async end(): Promise<Answer<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
+    const answer = await this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
+    if (answer.is === 'ok') this.#on.ended();
+    return answer;
   }
 
   /** `assign` maps identities to indices of `names`. */
@@ -60,7 +68,7 @@ export class RoomActions {
   async moveSelf(to: number): Promise<Answer<null>> {
     const answer = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
     // The server sends a message, too, but this is faster.
-    if (answer.is === 'ok') this.#onMoved();
+    if (answer.is === 'ok') this.#on.moved();
     return answer;
   }
 

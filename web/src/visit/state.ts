@@ -55,7 +55,15 @@ export type Visit =
       pauseMs: number;
     }
   /** `joinedAt`: the first entry; the time outside is not counted. */
-  | { at: 'room'; seat: Seat; joinedAt: number; connection: Connection; announcement: Announcement | null }
+  | {
+      at: 'room';
+      seat: Seat;
+      joinedAt: number;
+      connection: Connection;
+      announcement: Announcement | null;
+      /** The visitor ended the room for everybody. */
+      endedByVisitor: boolean;
+    }
   | {
       at: 'left';
       reason: 'left' | 'elsewhere' | 'limited';
@@ -80,6 +88,7 @@ export type Visit =
       /** How long the visitor was in the room; null when never. */
       durationMs: number | null;
       enteredName: string | null;
+      endedByVisitor: boolean;
       /** The address to which visitors are redirected who were in the room. */
       redirectUrl: string | null;
       /** The number of polls whether the refusal still applies. */
@@ -118,6 +127,8 @@ export type Event =
   | { type: 'joinHere' }
   | { type: 'stayThere' }
   | { type: 'leave' }
+  /** The server has ended the room because this visitor asked for it. */
+  | { type: 'ended' }
   | { type: 'rejoin' };
 
 export const opening: Visit = { at: 'opening', attempt: 0, pauseMs: 0 };

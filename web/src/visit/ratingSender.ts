@@ -1,0 +1,28 @@
+import type { Answer, FeedbackRequest, JoinApi } from '../api/client';
+import type { KeyValueStorage } from '../state/storage';
+
+/** Sends the visitor's rating of the meeting, once for each seat. */
+export class RatingSender {
+  readonly #api: JoinApi;
+  readonly #seatKey: Promise<string>;
+  readonly #storage: KeyValueStorage;
+  readonly #storageKey: string;
+
+  constructor(api: JoinApi, seatKey: Promise<string>, storage: KeyValueStorage, roomId: string) {
+    this.#api = api;
+    this.#seatKey = seatKey;
+    this.#storage = storage;
+    this.#storageKey = `parley.rated.${roomId}`;
+  }
+
+  /** Null when this tab has rated the meeting. */
+  get send(): ((rating: FeedbackRequest['rating']) => Promise<Answer<null>>) | null {
+    return this.#storage.get(this.#storageKey) === null ? this.#send : null;
+  }
+
+  readonly #send = async (rating: FeedbackRequest['rating']): Promise<Answer<null>> => {
+    const answer = await this.#api.giveFeedback({ seat_key: await this.#seatKey, rating });
+    if (answer.is === 'ok') this.#storage.set(this.#storageKey, rating);
+    return answer;
+  };
+}
