@@ -154,3 +154,41 @@ test('devices stay off until 15 minutes before the start, or a press', async () 
   expect(await opened()).toBe(1);
   await guest.close();
 });
+
+test('a browser without WebRTC says where to open the link instead', async () => {
+  const room = await server.createMeeting({});
+  for (const [name, userAgent, words] of [
+    ['chrome', undefined, 'open this link in a current version of Chrome'],
+    ['firefox', 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0', 'set media.peerconnection.enabled to true'],
+    [
+      'ios',
+      'Mozilla/5.0 (iPhone; CPU iPhone OS 14_2 like Mac OS X) AppleWebKit/605 CriOS/87 Mobile Safari/604',
+      'Open this link in Safari.',
+    ],
+  ] as const) {
+    const person = await Person.arrive(browser);
+    await person.page.addInitScript((userAgent) => {
+      Object.assign(globalThis, { RTCPeerConnection: undefined });
+      if (userAgent) Object.defineProperty(navigator, 'userAgent', { get: () => userAgent });
+    }, userAgent);
+    await person.open(room.guest_link);
+    await person.page.getByRole('heading', { name: 'This browser can’t join meetings' }).waitFor();
+    await person.page.getByText(words).waitFor();
+    await person.seen(`unsupported-${name}`);
+    await person.close();
+  }
+});
+
+test('the console stays clean, also when somebody leaves', async () => {
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser);
+  const said: string[] = [];
+  person.page.on('console', (message) => ['warning', 'error'].includes(message.type()) && said.push(message.text()));
+  await person.join(room.guest_link, 'Ben');
+  await person.button('Leave').first().click();
+  await person.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  // The data channels close after the server has read the message.
+  await expect.poll(() => server.participants(room.room_id)).toBe(0);
+  expect(said).toEqual([]);
+  await person.close();
+});

@@ -19,6 +19,9 @@ import { startOf } from './visit/schedule';
 import type { Visit } from './visit/state';
 import { titleOf } from './visit/title';
 
+/** Old browsers have no WebRTC, and some settings and extensions turn it off. */
+const canCall = typeof RTCPeerConnection === 'function';
+
 export interface AppProps {
   route: Route;
   preset: Preset;
@@ -85,6 +88,7 @@ export function App({
         )
       );
     case 'lobby':
+      if (!canCall) return screens && <screens.Unsupported title={visit.preview.title} />;
       return (
         <Lobby
           // A visitor whose role changes from host to guest has to enter a new name.
@@ -145,7 +149,7 @@ export function NoRoom({ lazyScreens }: Pick<AppProps, 'lazyScreens'>): ReactEle
 
 /** Whether the state is shown by a screen that is not part of the first view. */
 function needsLazyScreens(visit: Visit): boolean {
-  return visit.at === 'lobby' ? startOf(visit.preview) !== null : visit.at !== 'opening' && visit.at !== 'room';
+  return visit.at === 'lobby' ? !canCall || startOf(visit.preview) !== null : visit.at !== 'opening' && visit.at !== 'room';
 }
 
 /**

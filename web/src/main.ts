@@ -84,7 +84,7 @@ function preloadRoom(): void {
   const files = document.querySelector<HTMLMetaElement>('meta[name=room]')?.content.split(' ') ?? [];
   for (const href of files) {
     const link = document.createElement('link');
-    Object.assign(link, href.endsWith('.css') ? { rel: 'preload', as: 'style', href } : { rel: 'modulepreload', href });
+    Object.assign(link, href.endsWith('.css') ? { rel: 'preload', as: 'style', crossOrigin: '', href } : { rel: 'modulepreload', href });
     document.head.append(link);
   }
 }

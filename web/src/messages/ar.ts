@@ -592,6 +592,14 @@ export const ar: Messages = {
   'refused.expiredLink.text': 'اطلب رابطًا جديدًا من الشخص الذي دعاك، أو انضم ضيفًا.',
   'refused.page.title': 'هذه الصفحة قديمة',
   'refused.page.text': 'أعد تحميل الصفحة للمتابعة. إذا لم ينفع ذلك فتواصل مع الشخص الذي دعاك.',
+  'unsupported.title': 'لا يمكن الانضمام إلى الاجتماعات بهذا المتصفح',
+  'unsupported.ios': 'افتح هذا الرابط في Safari. إذا كان هذا Safari فحدّث جهاز iPhone أو iPad أولًا.',
+  'unsupported.android': 'افتح هذا الرابط في Chrome. إذا كان هذا Chrome فحدّثه أولًا.',
+  'unsupported.firefox':
+    'ميزة WebRTC متوقفة في Firefox. افتح about:config واضبط media.peerconnection.enabled على true ثم أعد تحميل هذه الصفحة. أو افتح هذا الرابط في متصفح آخر.',
+  'unsupported.app': 'افتح هذا الرابط في متصفح مثل Safari أو Chrome بدلًا من هذا التطبيق.',
+  'unsupported.other':
+    'ميزة WebRTC غير متوفرة هنا أو متوقفة. أوقف الإضافات التي تحجبها، أو افتح هذا الرابط في إصدار حديث من Chrome أو Edge أو Firefox أو Safari.',
 
   'ended.title': 'انتهت الغرفة',
   'ended.before': 'انتهت هذه الغرفة',

@@ -504,6 +504,15 @@ export const de: Messages = {
   'refused.page.title': 'Diese Seite ist veraltet',
   'refused.page.text':
     'Laden Sie die Seite neu, um fortzufahren. Hilft das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',
+  'unsupported.title': 'Mit diesem Browser ist keine Teilnahme möglich',
+  'unsupported.ios':
+    'Öffnen Sie diesen Link in Safari. Wenn dies Safari ist, aktualisieren Sie zuerst Ihr iPhone oder iPad.',
+  'unsupported.android': 'Öffnen Sie diesen Link in Chrome. Wenn dies Chrome ist, aktualisieren Sie es zuerst.',
+  'unsupported.firefox':
+    'WebRTC ist in Firefox ausgeschaltet. Öffnen Sie about:config, setzen Sie media.peerconnection.enabled auf true und laden Sie diese Seite neu. Oder öffnen Sie diesen Link in einem anderen Browser.',
+  'unsupported.app': 'Öffnen Sie diesen Link statt in dieser App in einem Browser wie Safari oder Chrome.',
+  'unsupported.other':
+    'WebRTC fehlt hier oder ist ausgeschaltet. Schalten Sie Erweiterungen aus, die es blockieren, oder öffnen Sie diesen Link in einer aktuellen Version von Chrome, Edge, Firefox oder Safari.',
 
   'ended.title': 'Der Raum ist beendet',
   'ended.before': 'Dieser Raum ist beendet',

@@ -468,6 +468,14 @@ export const en = {
   'refused.expiredLink.text': 'Ask the person who invited you for a new link, or join as a guest.',
   'refused.page.title': 'This page is out of date',
   'refused.page.text': 'Reload the page to continue. If that doesn’t help, contact the person who invited you.',
+  'unsupported.title': 'This browser can’t join meetings',
+  'unsupported.ios': 'Open this link in Safari. If this is Safari, update your iPhone or iPad first.',
+  'unsupported.android': 'Open this link in Chrome. If this is Chrome, update it first.',
+  'unsupported.firefox':
+    'WebRTC is turned off in Firefox. Open about:config, set media.peerconnection.enabled to true, then reload this page. Or open this link in another browser.',
+  'unsupported.app': 'Open this link in a browser such as Safari or Chrome instead of this app.',
+  'unsupported.other':
+    'WebRTC is missing or turned off here. Turn off extensions that block it, or open this link in a current version of Chrome, Edge, Firefox or Safari.',
 
   'ended.title': 'The room has ended',
   'ended.before': 'This room has ended',

@@ -479,6 +479,14 @@ export const es: Messages = {
   'refused.expiredLink.text': 'Pide uno nuevo a la persona que te invitó o únete como invitado.',
   'refused.page.title': 'Esta página está desactualizada',
   'refused.page.text': 'Recarga la página para continuar. Si no sirve, ponte en contacto con la persona que te invitó.',
+  'unsupported.title': 'Este navegador no permite unirse a reuniones',
+  'unsupported.ios': 'Abre este enlace en Safari. Si ya es Safari, actualiza antes tu iPhone o iPad.',
+  'unsupported.android': 'Abre este enlace en Chrome. Si ya es Chrome, actualízalo antes.',
+  'unsupported.firefox':
+    'WebRTC está desactivado en Firefox. Abre about:config, pon media.peerconnection.enabled en true y recarga esta página. O abre este enlace en otro navegador.',
+  'unsupported.app': 'Abre este enlace en un navegador como Safari o Chrome en lugar de en esta aplicación.',
+  'unsupported.other':
+    'Aquí falta WebRTC o está desactivado. Desactiva las extensiones que lo bloquean o abre este enlace en una versión actual de Chrome, Edge, Firefox o Safari.',
 
   'ended.title': 'La sala ha terminado',
   'ended.before': 'Esta sala ha terminado',

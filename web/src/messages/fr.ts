@@ -496,6 +496,14 @@ export const fr: Messages = {
   'refused.page.title': 'Cette page n’est plus à jour',
   'refused.page.text':
     'Rechargez la page pour continuer. Si cela ne suffit pas, contactez la personne qui vous a invité.',
+  'unsupported.title': 'Ce navigateur ne permet pas de participer',
+  'unsupported.ios': 'Ouvrez ce lien dans Safari. Si c’est déjà Safari, mettez d’abord à jour votre iPhone ou iPad.',
+  'unsupported.android': 'Ouvrez ce lien dans Chrome. Si c’est déjà Chrome, mettez-le d’abord à jour.',
+  'unsupported.firefox':
+    'WebRTC est désactivé dans Firefox. Ouvrez about:config, réglez media.peerconnection.enabled sur true, puis rechargez cette page. Ou ouvrez ce lien dans un autre navigateur.',
+  'unsupported.app': 'Ouvrez ce lien dans un navigateur comme Safari ou Chrome plutôt que dans cette application.',
+  'unsupported.other':
+    'WebRTC est absent ou désactivé ici. Désactivez les extensions qui le bloquent, ou ouvrez ce lien dans une version récente de Chrome, Edge, Firefox ou Safari.',
 
   'ended.title': 'La salle est terminée',
   'ended.before': 'Cette salle est terminée',

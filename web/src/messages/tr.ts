@@ -483,6 +483,14 @@ export const tr: Messages = {
   'refused.expiredLink.text': 'Sizi davet eden kişiden yeni bir bağlantı isteyin ya da konuk olarak katılın.',
   'refused.page.title': 'Bu sayfa güncel değil',
   'refused.page.text': 'Devam etmek için sayfayı yenileyin. İşe yaramazsa sizi davet eden kişiyle iletişime geçin.',
+  'unsupported.title': 'Bu tarayıcıyla toplantılara katılınamıyor',
+  'unsupported.ios': 'Bu bağlantıyı Safari’de açın. Zaten Safari ise önce iPhone veya iPad’inizi güncelleyin.',
+  'unsupported.android': 'Bu bağlantıyı Chrome’da açın. Zaten Chrome ise önce güncelleyin.',
+  'unsupported.firefox':
+    'Firefox’ta WebRTC kapalı. about:config sayfasını açın, media.peerconnection.enabled değerini true yapın ve bu sayfayı yenileyin. Ya da bu bağlantıyı başka bir tarayıcıda açın.',
+  'unsupported.app': 'Bu bağlantıyı bu uygulama yerine Safari veya Chrome gibi bir tarayıcıda açın.',
+  'unsupported.other':
+    'WebRTC burada yok ya da kapalı. Onu engelleyen eklentileri kapatın ya da bu bağlantıyı Chrome, Edge, Firefox veya Safari’nin güncel bir sürümünde açın.',
 
   'ended.title': 'Oda kapandı',
   'ended.before': 'Bu oda kapandı',

@@ -9,6 +9,7 @@ export { NotALink } from './NotALink';
 export { Refused } from './Refused';
 export { Removed } from './Removed';
 export { CalendarButton, Schedule } from './Schedule';
+export { Unsupported } from './Unsupported';
 export { WrongLink } from './WrongLink';
 
 export type LazyScreens = typeof import('./lazyScreens');

@@ -114,6 +114,8 @@ describe('joining', () => {
     const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
     expect(polled).toMatchObject({ at: 'refused', polls: 1 });
     expect(taskOf(polled)?.key).not.toBe(taskOf(full)?.key);
+    expect(delayOf(taskOf(polled), 1)).toBe(2_000);
+    expect(delayOf(taskOf({ ...polled, polls: 200 } as typeof polled), 0)).toBe(4_000);
     expect(applyEvents(polled, { type: 'previewed', preview: preview() })).toMatchObject({
       at: 'lobby',
       notice: 'free',

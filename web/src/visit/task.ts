@@ -18,7 +18,7 @@ export function taskOf(visit: Visit): Task | null {
     case 'opening':
       return preview(`opening ${visit.attempt}`, retryDelay(visit), visit.pauseMs > 0);
     case 'refused': {
-      const delay = pollDelay(visit.refusal);
+      const delay = pollDelay(visit.refusal, visit.polls);
       return delay && preview(`refused ${visit.refusal.code} ${visit.polls}`, delay, hasFixedDelay(visit.refusal));
     }
     case 'lobby': {
@@ -65,9 +65,11 @@ export function hasFixedDelay({ code }: Refusal): boolean {
 }
 
 /** Returns the delay until a refused page asks again; Infinity means only by the button, null means never. */
-function pollDelay(refusal: Refusal): Task['waitMs'] | null {
+function pollDelay(refusal: Refusal, polls: number): Task['waitMs'] | null {
   switch (refusal.code) {
     case 'room_full':
+      // A free seat is taken soon. After some minutes the page asks less often.
+      return (random) => Math.max(refusal.waitMs, (polls < 200 ? 1_000 : 4_000) * (1 + random()));
     case 'room_not_open':
       return (random) => Math.max(refusal.waitMs, 8_000 + 4_000 * random());
     case 'too_many_attempts':
