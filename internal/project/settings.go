@@ -2,6 +2,7 @@ package project
 
 import (
 	"slices"
+	"strings"
 
 	"parley/internal/event"
 	"parley/internal/fault"
@@ -12,6 +13,7 @@ import (
 const (
 	maxURL          = 255
 	maxEmbedOrigins = 20
+	maxBrandName    = 40
 )
 
 // Settings are the settings of a project, which the operator sets. The zero value
@@ -39,8 +41,14 @@ type Settings struct {
 	// EmbedOrigins are the origins, such as "https://example.org", whose pages may
 	// show the room page in a frame; empty means none. At most 20.
 	EmbedOrigins []string `json:"embed_origins,omitempty"`
-	Features     Features `json:"features,omitzero"`
-	Locks        Locks    `json:"locks,omitzero"`
+	// BrandName replaces the name of the service on the pages before and after a
+	// room; may be empty. At most 40 characters.
+	BrandName string `json:"brand_name,omitempty"`
+	// BrandColor is the color of the mark and of the main button there, such as
+	// "#1f5f8b"; may be empty. See checkBrandColor.
+	BrandColor string   `json:"brand_color,omitempty"`
+	Features   Features `json:"features,omitzero"`
+	Locks      Locks    `json:"locks,omitzero"`
 }
 
 // Features are the limits and features of a project's rooms, within the limits of
@@ -78,11 +86,14 @@ func (s Settings) validated() (Settings, error) {
 		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, validate.MaxParticipants),
 		validate.Range("features.room_duration", s.Features.RoomDuration, 0, validate.MaxRoomDuration),
 		validate.Range("features.breakout_rooms", breakoutRooms, 0, validate.MaxBreakoutRooms),
+		validate.Name("brand_name", s.BrandName, 0, maxBrandName),
+		checkBrandColor(s.BrandColor),
 	} {
 		if err != nil {
 			return Settings{}, err
 		}
 	}
+	s.BrandColor = strings.ToLower(s.BrandColor)
 	var origins []string
 	for _, text := range s.EmbedOrigins {
 		origin, err := validate.Origin("embed_origins", text)

@@ -57,6 +57,20 @@ func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 	assertError(t, err, fault.Forbidden, "not_host", "only a host or co-host may do this")
 }
 
+// A preview has the brand of the project, also for rooms that exist already.
+func TestPreview_Brand(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	for _, want := range []project.Settings{{}, {BrandName: "Acme", BrandColor: "#0a6b3d"}} {
+		h.configureProject(t, want)
+		p, err := h.Preview(t.Context(), id, guest(1))
+		if err != nil || p.BrandName != want.BrandName || p.BrandColor != want.BrandColor {
+			t.Errorf("got %q %q %v, want %q %q", p.BrandName, p.BrandColor, err, want.BrandName, want.BrandColor)
+		}
+	}
+}
+
 // A preview names up to three of the people in the room, hosts first. It leaves out
 // the visitor, also after a reload, hidden participants and, for a visitor whom a
 // host has to let in, all names.

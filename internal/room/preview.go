@@ -30,6 +30,8 @@ type Preview struct {
 	LinkStatus      LinkStatus
 	OpensAt         time.Time // when this visitor may enter a scheduled room; zero if it is open
 	LogoutURL       string    // opened after leaving; may be empty
+	BrandName       string    // of the project; may be empty
+	BrandColor      string    // of the project; may be empty
 }
 
 // Preview returns what a visitor would get by joining now. Transitions that are
@@ -54,7 +56,8 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Room: r, TakenSeats: o.Taken, LogoutURL: logoutURL(r, project)}
+	p := Preview{Room: r, TakenSeats: o.Taken, LogoutURL: logoutURL(r, project),
+		BrandName: project.Settings.BrandName, BrandColor: project.Settings.BrandColor}
 	keyHash := ""
 	if v.SeatKey != "" {
 		if err := checkSeatKey(v.SeatKey); err != nil {

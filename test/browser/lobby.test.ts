@@ -192,3 +192,28 @@ test('the console stays clean, also when somebody leaves', async () => {
   expect(said).toEqual([]);
   await person.close();
 });
+
+test.each([
+  { name: 'light', dark: false, color: 'rgb(10, 107, 61)' },
+  { name: 'dark', dark: true, color: null },
+])('the pages before and after a room have the brand of the project: $name', async ({ name, dark, color }) => {
+  server.set('brand_name=Acme Школа', 'brand_color=#0A6B3D');
+  try {
+    const room = await server.createMeeting({});
+    const person = await Person.arrive(browser, { dark });
+    await person.open(room.guest_link);
+    await person.page.getByText('Acme Школа').waitFor();
+    await person.button('Join').waitFor();
+    const background = await person.button('Join').evaluate((button) => getComputedStyle(button).backgroundColor);
+    if (color !== null) expect(background).toBe(color);
+    await person.seen(`brand-${name}-lobby`);
+    await person.page.getByLabel('Your name').fill('Ben');
+    await person.button('Join').click();
+    await person.button('Leave').first().click();
+    await person.page.getByText('Acme Школа').waitFor();
+    await person.seen(`brand-${name}-left`);
+    await person.close();
+  } finally {
+    server.set('brand_name=', 'brand_color=');
+  }
+});

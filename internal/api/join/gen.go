@@ -106,6 +106,13 @@ type Person struct {
 
 // Preview defines model for Preview.
 type Preview struct {
+	// BrandColor The color of the project, such as "#1f5f8b". Its contrast to the page in
+	// light mode is at least 4.5.
+	BrandColor *string `json:"brand_color,omitempty"`
+
+	// BrandName The name of the project's service, instead of Parley.
+	BrandName *string `json:"brand_name,omitempty"`
+
 	// Features What the room supports. The preview contains what the visitor may send, and
 	// the media token what a participant may send.
 	Features Features `json:"features"`

@@ -119,6 +119,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		out.OpensAt = &at
 	}
 	out.LogoutUrl = stringOrNil(p.LogoutURL)
+	out.BrandName, out.BrandColor = stringOrNil(p.BrandName), stringOrNil(p.BrandColor)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
 	out.You.Waits, out.You.Elsewhere = p.MustWait, p.JoinedElsewhere
 	g := p.Grants

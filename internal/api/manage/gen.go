@@ -176,7 +176,14 @@ type Project struct {
 
 // ProjectChanges A name, and settings as in ProjectSettings. null restores the default.
 type ProjectChanges struct {
-	DefaultEmptyTimeout *int `json:"default_empty_timeout,omitempty"`
+	// BrandColor A color such as "#1f5f8b", stored in lower case, with a contrast of at
+	// least 4.5 to the background of the page. Empty means the color of the
+	// page.
+	BrandColor *string `json:"brand_color,omitempty"`
+
+	// BrandName A name with a visible character. Empty means Parley.
+	BrandName           *string `json:"brand_name,omitempty"`
+	DefaultEmptyTimeout *int    `json:"default_empty_timeout,omitempty"`
 
 	// DefaultLogoutUrl An absolute http or https URL without user name and password. Empty means none.
 	DefaultLogoutUrl *string `json:"default_logout_url,omitempty"`
@@ -263,6 +270,13 @@ type ProjectLocks struct {
 
 // ProjectSettings A setting has its default until it is changed.
 type ProjectSettings struct {
+	// BrandColor The color of the mark and of the main button on those pages. Empty means
+	// the color of the page.
+	BrandColor string `json:"brand_color"`
+
+	// BrandName The name above the pages before and after a room. Empty means Parley.
+	BrandName string `json:"brand_name"`
+
 	// DefaultEmptyTimeout Seconds, for rooms that request 0. 0 means the default of the service, 300.
 	DefaultEmptyTimeout int `json:"default_empty_timeout"`
 

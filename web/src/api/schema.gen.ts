@@ -588,6 +588,13 @@ export interface components {
             opens_at?: string;
             /** @description The URL to open after leaving, if any. */
             logout_url?: string;
+            /** @description The name of the project's service, instead of Parley. */
+            brand_name?: string;
+            /**
+             * @description The color of the project, such as "#1f5f8b". Its contrast to the page in
+             *     light mode is at least 4.5.
+             */
+            brand_color?: string;
             /** @description The number of taken seats. */
             participants: number;
             /** @description The people in the room, without this visitor and hidden participants. */

@@ -90,6 +90,7 @@ export const ar: Messages = {
   'speaker.label': 'مكبر الصوت',
   'speaker.default': 'مكبر الصوت الافتراضي',
   'device.again': 'إعادة المحاولة',
+  'device.default': 'افتراضي النظام – {name}',
   'device.mic.without': 'الاستماع فقط',
   'device.camera.without': 'من دون كاميرا',
   'device.unnamed': 'الجهاز {n}',

@@ -89,6 +89,7 @@ export const de: Messages = {
   'speaker.label': 'Lautsprecher',
   'speaker.default': 'Standardlautsprecher',
   'device.again': 'Noch einmal versuchen',
+  'device.default': 'Systemstandard – {name}',
   'device.mic.without': 'Nur zuhören',
   'device.camera.without': 'Ohne Kamera',
   'device.unnamed': 'Gerät {n}',

@@ -88,6 +88,7 @@ export const en = {
   'speaker.label': 'Speaker',
   'speaker.default': 'Default speaker',
   'device.again': 'Try again',
+  'device.default': 'System default – {name}',
   'device.mic.without': 'Listen only',
   'device.camera.without': 'Without camera',
   'device.unnamed': 'Device {n}',

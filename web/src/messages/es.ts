@@ -86,6 +86,7 @@ export const es: Messages = {
   'speaker.label': 'Altavoz',
   'speaker.default': 'Altavoz predeterminado',
   'device.again': 'Intentar de nuevo',
+  'device.default': 'Predeterminado del sistema: {name}',
   'device.mic.without': 'Solo escuchar',
   'device.camera.without': 'Sin cámara',
   'device.unnamed': 'Dispositivo {n}',

@@ -89,6 +89,7 @@ export const fr: Messages = {
   'speaker.label': 'Haut-parleur',
   'speaker.default': 'Haut-parleur par défaut',
   'device.again': 'Réessayer',
+  'device.default': 'Par défaut du système – {name}',
   'device.mic.without': 'Écouter seulement',
   'device.camera.without': 'Sans caméra',
   'device.unnamed': 'Appareil {n}',

@@ -87,6 +87,7 @@ export const tr: Messages = {
   'speaker.label': 'Hoparlör',
   'speaker.default': 'Varsayılan hoparlör',
   'device.again': 'Yeniden dene',
+  'device.default': 'Sistem varsayılanı – {name}',
   'device.mic.without': 'Yalnızca dinle',
   'device.camera.without': 'Kamerasız',
   'device.unnamed': 'Cihaz {n}',

@@ -1,15 +1,18 @@
 import type { ReactElement } from 'react';
 import { t } from '../messages';
+import { useStore } from '../state/useStore';
 import { IconShape } from './Icon';
+import { brandName } from './projectBrand';
 
 const mark = 'M5 4.5h14A1.5 1.5 0 0 1 20.5 6v9.5A1.5 1.5 0 0 1 19 17h-7l-4.5 4v-4H5a1.5 1.5 0 0 1-1.5-1.5V6A1.5 1.5 0 0 1 5 4.5Z';
 
 /** The mark and the name of the service, above everything outside the room. */
 export function Brand(): ReactElement {
+  const name = useStore(brandName);
   return (
     <p className="brand">
       <IconShape path={mark} />
-      {t('product')}
+      <bdi>{name ?? t('product')}</bdi>
     </p>
   );
 }

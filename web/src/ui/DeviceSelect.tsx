@@ -27,6 +27,7 @@ export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }
   if (of === 'speaker' && !canSetSpeaker) return null;
   const { label, usual: defaultLabel } = labelKeys[of];
   const devices = mediaState.devices[of];
+  const defaultName = mediaState.devices.defaultLabels[of];
   // A remembered device that is not connected counts as the default device.
   const value = devices.some(({ deviceId }) => deviceId === mediaState.selectedDevices[of]) ? mediaState.selectedDevices[of] : '';
   return (
@@ -35,7 +36,7 @@ export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }
         {t(label)}
       </label>
       <select id={id} value={value} onChange={(event) => void localMedia.selectDevice(of, event.target.value)}>
-        <option value="">{t(defaultLabel)}</option>
+        <option value="">{defaultName ? t('device.default', { name: defaultName }) : t(defaultLabel)}</option>
         {devices.map((device, i) => (
           <option key={device.deviceId} value={device.deviceId}>
             {device.label || t('device.unnamed', { n: i + 1 })}

@@ -5,6 +5,7 @@ import type { Route } from '../route';
 import type { Lazy } from '../state/lazy';
 import { Store } from '../state/store';
 import { ServerClock } from '../time/serverClock';
+import { setBrand } from '../ui/projectBrand';
 import { reduce } from './reduce';
 import { isTooEarlyForDevices } from './schedule';
 import { type Event, type JoinAttempt, opening, type Visit } from './state';
@@ -188,6 +189,7 @@ export class Runner {
     switch (answer.is) {
       case 'ok':
         this.clock.sync(answer.value.server_time, sentAt, Date.now());
+        setBrand(answer.value);
         return { type: 'previewed', preview: answer.value, duplicateTab: await duplicateTab, joinedAt };
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
