@@ -3,6 +3,7 @@ import { count, t } from '../messages';
 import { formatMinutesSeconds } from '../time/remaining';
 import { useServerTime } from '../time/useServerTime';
 import { Icon } from '../ui/Icon';
+import { FullScreenButton } from './FullScreenButton';
 import { useMeeting } from './meeting';
 
 interface Props {
@@ -14,20 +15,23 @@ interface Props {
 export function RoomHeader({ heading, endsAt }: Props): ReactElement {
   const { seat, people, breakoutName, openSheet } = useMeeting();
   return (
-    <header className="room-head">
-      <h1 ref={heading} tabIndex={-1}>
-        <bdi>{seat.title}</bdi>
-      </h1>
-      <p className="quiet small">{count('room.people', people.length)}</p>
-      {endsAt !== null && <TimeLeft endsAt={endsAt} />}
-      {breakoutName !== null && (
-        <button type="button" className="secondary room-place" onClick={() => openSheet('rooms')}>
-          <Icon name="rooms" />
-          <span className="sr-only">{t('rooms.here')} </span>
-          <bdi className="room-place-name">{breakoutName}</bdi>
-        </button>
-      )}
-    </header>
+    <>
+      <header className="room-head">
+        <h1 ref={heading} tabIndex={-1}>
+          <bdi>{seat.title}</bdi>
+        </h1>
+        <p className="quiet small">{count('room.people', people.length)}</p>
+        {endsAt !== null && <TimeLeft endsAt={endsAt} />}
+        {breakoutName !== null && (
+          <button type="button" className="secondary room-place" onClick={() => openSheet('rooms')}>
+            <Icon name="rooms" />
+            <span className="sr-only">{t('rooms.here')} </span>
+            <bdi className="room-place-name">{breakoutName}</bdi>
+          </button>
+        )}
+      </header>
+      {seat.room_type === 'video' && <FullScreenButton />}
+    </>
   );
 }
 

@@ -19,12 +19,14 @@ import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
 import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/publishPermissions';
 import { useRoomMetadata } from './connection/roomMetadata';
+import { useConnectionLost } from './connection/useConnectionLost';
 import { Controls } from './controls/Controls';
 import { useGuestLink } from './invite/useGuestLink';
 import { type Meeting, MeetingContext } from './meeting';
 import { HostNotice } from './moderation/HostNotice';
 import { useRole } from './moderation/useRole';
 import { Banners } from './notices/Banners';
+import { ConnectionLostBar } from './notices/ConnectionLostBar';
 import { BreakoutNotice, EmptyRoom } from './notices/EmptyRoom';
 import { useEndWarning } from './notices/endWarning';
 import { PresenceLiveRegion } from './notices/PresenceLiveRegion';
@@ -96,6 +98,7 @@ export function RoomScreen({
   const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
   const [chatOpen, setChatOpen] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
+  const connectionLost = useConnectionLost(room, connection);
   const isModerator = role !== 'guest';
   const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
@@ -160,10 +163,13 @@ export function RoomScreen({
   };
   return (
     <MeetingContext value={meeting}>
-      <main className={seat.room_type === 'video' ? 'room video' : 'room audio'}>
+      <main className={seat.room_type === 'video' ? 'room video' : 'room audio'} data-lost={connectionLost || undefined}>
         <RoomHeader heading={heading} endsAt={warning && metadata.endsAt} />
+        {/* Before the stage, so that the keyboard reaches the controls before the many buttons of the tiles. */}
+        <Controls />
         <div className="room-middle" data-alone={alone || undefined}>
           {seat.room_type === 'video' ? <VideoStage /> : <AudioStage />}
+          <ConnectionLostBar lost={connectionLost} />
           {alone && connected && (breakoutName === null ? <EmptyRoom wasAccompanied={wasAccompanied} /> : <BreakoutNotice />)}
           <Banners
             endNotice={endNotice}
@@ -177,7 +183,6 @@ export function RoomScreen({
           </Banners>
           <HandNotice />
         </div>
-        <Controls />
         {chatOpen && unread !== null && (
           <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
         )}

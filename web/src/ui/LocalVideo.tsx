@@ -1,13 +1,17 @@
 import { type ReactElement, useEffect, useRef } from 'react';
+import { type PictureSize, usePictureSize } from './usePictureSize';
 
 interface Props {
   track: MediaStreamTrack;
   /** Pauses the video, because drawing it would delay something more important. */
   paused?: boolean;
+  /** A class for how the picture is fitted. */
+  className?: string;
+  onSize?: (size: PictureSize | null) => void;
 }
 
 /** The visitor's own camera. A camera that faces the visitor is mirrored, only here. */
-export function LocalVideo({ track, paused = false }: Props): ReactElement {
+export function LocalVideo({ track, paused = false, className = 'picture', onSize }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   useEffect(() => {
     const element = video.current;
@@ -22,9 +26,10 @@ export function LocalVideo({ track, paused = false }: Props): ReactElement {
     if (paused) element?.pause();
     else element?.play().catch(() => undefined);
   }, [paused]);
+  usePictureSize(video, track, onSize);
   const facesAway = track.getSettings().facingMode === 'environment';
   return (
     // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
-    <video ref={video} className={facesAway ? 'picture' : 'picture mirrored'} data-own autoPlay muted playsInline aria-hidden="true" />
+    <video ref={video} className={facesAway ? className : `${className} mirrored`} data-own autoPlay muted playsInline aria-hidden="true" />
   );
 }

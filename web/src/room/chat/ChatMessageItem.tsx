@@ -1,6 +1,7 @@
 import { memo, type ReactElement } from 'react';
 import { t } from '../../messages';
 import { formatTime } from '../../time/dateTime';
+import { Disc } from '../../ui/Disc';
 import { Icon } from '../../ui/Icon';
 import { type ChatMessage, excerpt } from './chatLog';
 import { linkify } from './linkify';
@@ -21,6 +22,7 @@ export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, 
   return (
     <li className="chat-line" data-own={message.you || undefined}>
       <p className="chat-head">
+        {message.name && <Disc className="chat-face" identity={message.from} name={message.name} />}
         <bdi className="chat-name">{senderLabel(message)}</bdi>
         <time className="small quiet" dateTime={new Date(message.at).toISOString()}>
           {formatTime(message.at)}

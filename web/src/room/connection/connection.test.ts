@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { isSilent, type PacketWatch, packetsReceived, watchPackets } from './packetWatch';
 import { readPublishPermissions } from './publishPermissions';
 import { readRoomMetadata } from './roomMetadata';
 import { readServerMessage } from './serverMessage';
@@ -77,5 +78,35 @@ describe('the publish permissions', () => {
     expect(readPublishPermissions(permissions(true, [1, 3, 4]))).toEqual({ mic: false, camera: true, screen: true });
     expect(readPublishPermissions(permissions(true, []))).toEqual({ mic: true, camera: true, screen: true });
     expect(readPublishPermissions(permissions(false, []))).toEqual({ mic: false, camera: false, screen: false });
+  });
+});
+
+describe('the packets of a connection', () => {
+  /** Reads a count once a second. */
+  const watched = (...counts: number[]): PacketWatch =>
+    counts.reduce<PacketWatch | null>((watch, count, i) => watchPackets(watch, count, i * 1_000), null) as PacketWatch;
+
+  test('are missing after 2.5 seconds when media flowed', () => {
+    expect(isSilent(watched(100, 200, 200, 200))).toBe(false);
+    expect(isSilent(watched(100, 200, 200, 200, 200))).toBe(true);
+    expect(isSilent(watched(100, 200, 200, 200, 200, 201))).toBe(false);
+  });
+
+  test('may be rare when nobody sends media', () => {
+    expect(isSilent(watched(100, 101, 101, 101, 101, 102, 102, 102, 102, 103))).toBe(false);
+    expect(isSilent(watched(100, 101, ...Array<number>(8).fill(101)))).toBe(true);
+  });
+
+  test('of another connection are counted from the beginning', () => {
+    expect(isSilent(watched(100, 200, 200, 200, 50))).toBe(false);
+  });
+
+  test('include those that keep the connection alive', () => {
+    const report = new Map([
+      ['a', { type: 'candidate-pair', packetsReceived: 5, requestsReceived: 2, responsesReceived: 3 }],
+      ['b', { type: 'inbound-rtp', packetsReceived: 5 }],
+      ['c', { type: 'candidate-pair' }],
+    ]);
+    expect(packetsReceived(report as unknown as RTCStatsReport)).toBe(10);
   });
 });

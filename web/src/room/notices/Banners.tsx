@@ -37,10 +37,6 @@ export function Banners({
 }: Props): ReactElement {
   const { room, connection, mediaState, localMedia } = useMeeting();
   const isMoving = connection.is === 'rejoining' && connection.moving;
-  const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
-  // LiveKit repairs most connections before the visitor hears a gap.
-  const showReconnecting = useDelayedTrue(connection.is === 'reconnecting', 1_000) || isLost;
-  const isLong = useDelayedTrue(isLost, 15_000);
   useLiveKitEvents(room, playback);
   const quality = useConnectionQuality(room.localParticipant);
   // A phone returns the devices to a visible page after a moment.
@@ -75,8 +71,7 @@ export function Banners({
       <div role="status" className="banner-slot">
         {speakingWhileMuted && <p className="banner">{t('muted.speaking')}</p>}
         {isMoving && <p className="banner">{movingText(connection)}</p>}
-        {showReconnecting && <p className="banner">{t(isLong ? 'room.stillTrying' : 'room.reconnecting')}</p>}
-        {!showReconnecting && isWeak && <WeakConnectionBanner />}
+        {isWeak && <WeakConnectionBanner />}
         {micInterrupted && (
           <div className="banner">
             <DeviceInterrupted kind="mic" onRetry={() => void localMedia.retry('mic')} />

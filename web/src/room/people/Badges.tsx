@@ -6,13 +6,22 @@ import { ConnectionBadge } from './ConnectionBadge';
 import type { Person } from './person';
 import { VolumeBadge } from './VolumeBadge';
 
+interface Props {
+  person: Person;
+  away: boolean;
+  /** The name is not "You" already. */
+  withYou?: boolean;
+  /** A tile over a picture has no space for it. */
+  withRole?: boolean;
+}
+
 /** The role, state and connection of a person, next to the name. */
-export function Badges({ person, away }: { person: Person; away: boolean }): ReactElement {
+export function Badges({ person, away, withYou = true, withRole = true }: Props): ReactElement {
   return (
     <>
       <HandBadge identity={person.identity} />
-      {person.you && <span className="badge">{t('room.you')}</span>}
-      {person.role !== 'guest' && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
+      {person.you && withYou && <span className="badge">{t('room.you')}</span>}
+      {person.role !== 'guest' && withRole && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
       <VolumeBadge identity={person.identity} />
       {away ? (
         <span className="badge">{t('room.coming')}</span>

@@ -1,7 +1,7 @@
 import { ParticipantEvent } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
-import { initials } from '../../ui/initials';
+import { Disc } from '../../ui/Disc';
 import { Sheet } from '../../ui/Sheet';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useMeeting } from '../meeting';
@@ -39,9 +39,7 @@ function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person>
   const away = disconnectedAt !== null;
   return (
     <li className="roster-row" data-away={away || undefined}>
-      <span className="roster-face" aria-hidden="true">
-        {initials(person.name)}
-      </span>
+      <Disc className="roster-face" identity={person.identity} name={person.name} />
       <span className="roster-name">
         <bdi>{person.name}</bdi>
       </span>

@@ -5,9 +5,12 @@ import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { type Person, roleOf } from './person';
 import { type RosterEntry, updateRoster } from './roster';
 
-/** Milliseconds for which a disconnected person stays on the stage. */
-const disconnectGraceMs = 2_000;
-/** Milliseconds after this page has reconnected, because the others may still be reconnecting. */
+/** Milliseconds for which a person who lost the connection stays on the stage. */
+const disconnectGraceMs = 120_000;
+/**
+ * Milliseconds after this page has reconnected for those who were missing meanwhile, because
+ * they may still be reconnecting. It is not known whether they left.
+ */
 const reconnectGraceMs = 8_000;
 
 /** Without level changes, which come many times a second and only affect one ring. */
@@ -67,9 +70,9 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
     }
     const keepUntil = (disconnectedAt: number, identity: string): number => {
       if (departed.has(identity)) return disconnectedAt;
-      return connectedSince === null
-        ? Infinity
-        : Math.max(disconnectedAt + disconnectGraceMs, connectedSince === 0 ? 0 : connectedSince + reconnectGraceMs);
+      if (connectedSince === null) return Infinity;
+      // People who are missing on the new connection are found a moment after it was made.
+      return disconnectedAt > connectedSince + 1_000 ? disconnectedAt + disconnectGraceMs : connectedSince + reconnectGraceMs;
     };
     const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
     update();

@@ -3,7 +3,7 @@ import { createPortal } from 'react-dom';
 import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
-import { initials } from '../../ui/initials';
+import { Disc } from '../../ui/Disc';
 import { Control } from '../controls/Control';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
@@ -30,7 +30,7 @@ function PipContent(): ReactElement {
   const { room, people, mediaState, localMedia, allowed, leave } = useMeeting();
   const { cameras, screens } = useVisibleTracks(room);
   const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
-  const speaker = useActiveSpeaker(room, people, true);
+  const speaker = useActiveSpeaker(room, people);
   const [key] = selectLarge({
     present: new Set([...people.map(({ person }) => person.identity), ...shared.keys()]),
     pinned: useStore(pins),
@@ -42,10 +42,10 @@ function PipContent(): ReactElement {
   const entry = people.find(({ person }) => person.identity === (key ?? room.localParticipant.identity));
   const micActive = isMicActive(mediaState);
   return (
-    <main className="pip">
+    <main className={mediaState.video ? 'pip video' : 'pip'}>
       {screen ? (
         <div className="tile share">
-          <RemoteVideo of={screen} uncropped />
+          <RemoteVideo of={screen} className="picture uncropped" />
           <p className="tile-name">
             <span className="tile-label">{t('room.screenOf', { name: screen.participant.name || screen.participant.identity })}</span>
           </p>
@@ -81,13 +81,7 @@ function PipTile({
   const away = disconnectedAt !== null;
   return (
     <div ref={tile} className="tile" data-away={away || undefined}>
-      {camera && !away ? (
-        <RemoteVideo of={camera} />
-      ) : (
-        <span className="initials" aria-hidden="true">
-          {initials(person.name)}
-        </span>
-      )}
+      {camera && !away ? <RemoteVideo of={camera} /> : <Disc identity={person.identity} name={person.name} />}
       <p className="tile-name">
         <bdi className="tile-label">{person.name}</bdi>
         <Badges person={person} away={away} />

@@ -12,7 +12,8 @@ export const pipWindow = new Store<Window | null>(null);
 
 /** Returns the largest video of somebody else, for browsers whose picture-in-picture shows only a video. */
 const largestRemoteVideo = (): HTMLVideoElement | null =>
-  document.querySelector('.tile[data-large] video:not([data-own])') ?? document.querySelector('.tiles video:not([data-own])');
+  document.querySelector('.tile[data-large] video:not([data-own], .blurred)') ??
+  document.querySelector('.tiles video:not([data-own], .blurred)');
 
 /** Whether picture-in-picture is possible now. Only a top-level page gets a window. */
 export const canPip = (): boolean =>

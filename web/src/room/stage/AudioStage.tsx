@@ -2,8 +2,9 @@ import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { useMeeting } from '../meeting';
 import { AudioTile } from './AudioTile';
-import { fitGrid, tileCapacity } from './grid';
+import { fitGrid, fixedRatio, tileCapacity } from './grid';
 import { MoreTile } from './MoreTile';
+import { shareTiles } from './stageOrder';
 import { useElementSize } from './useElementSize';
 import { useStageOrder } from './useStageOrder';
 
@@ -18,10 +19,13 @@ export function AudioStage(): ReactElement {
   const stage = useRef<HTMLDivElement>(null);
   const space = useElementSize(stage);
   const capacity = tileCapacity(space, ratio, gap, minSize);
-  const ordered = useStageOrder(room, people, people.length > capacity ? capacity - 1 : capacity, true);
-  const shown = ordered.length > capacity ? ordered.slice(0, capacity - 1) : ordered;
-  const hiddenCount = ordered.length - shown.length;
-  const { columns, width } = fitGrid(shown.length + (hiddenCount > 0 ? 1 : 0), space, ratio, gap);
+  const others = people.filter(({ person }) => !person.you);
+  const you = people.filter(({ person }) => person.you);
+  const fitting = shareTiles(others.length, you.length > 0, capacity);
+  const ordered = useStageOrder(room, others, fitting.others, true);
+  const shown = [...ordered.slice(0, fitting.others), ...(fitting.you ? you : [])];
+  const hiddenCount = others.length - fitting.others;
+  const { columns, width } = fitGrid(shown.length + (hiddenCount > 0 ? 1 : 0), space, fixedRatio(ratio), gap);
   const size = Math.min(maxSize, width);
   return (
     <div ref={stage} className="stage">

@@ -1,8 +1,8 @@
 import { type ReactElement, useRef } from 'react';
-import { initials } from '../../ui/initials';
+import { Disc } from '../../ui/Disc';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
-import type { Person } from '../people/person';
+import { nameOnStage, type Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { ReactionBadge } from '../reactions/ReactionBadge';
 import { useAudioLevel } from './useAudioLevel';
@@ -19,15 +19,13 @@ export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactEl
   const away = disconnectedAt !== null;
   return (
     <li ref={item} className="face" data-away={away || undefined}>
-      <div className="face-circle" aria-hidden="true">
-        <span className="initials">{initials(person.name)}</span>
-      </div>
+      <Disc className="face-circle" identity={person.identity} name={person.name} />
       <ReactionBadge identity={person.identity} />
       <p className="face-name">
-        <bdi>{person.name}</bdi>
+        <bdi>{nameOnStage(person)}</bdi>
       </p>
       <p className="face-badges">
-        <Badges person={person} away={away} />
+        <Badges person={person} away={away} withYou={false} />
       </p>
     </li>
   );

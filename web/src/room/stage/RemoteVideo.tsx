@@ -1,11 +1,18 @@
 import { type ReactElement, useLayoutEffect, useRef } from 'react';
+import { type PictureSize, usePictureSize } from '../../ui/usePictureSize';
 import type { TrackReference } from './useRemoteTracks';
+
+interface Props {
+  of: TrackReference;
+  className?: string;
+  onSize?: (size: PictureSize | null) => void;
+}
 
 /**
  * The video of somebody else. The track is attached as soon as the element exists, because
  * the server sends nothing before it knows the displayed size.
  */
-export function RemoteVideo({ of: { publication }, uncropped = false }: { of: TrackReference; uncropped?: boolean }): ReactElement {
+export function RemoteVideo({ of: { publication }, className = 'picture', onSize }: Props): ReactElement {
   const video = useRef<HTMLVideoElement>(null);
   const { track } = publication;
   useLayoutEffect(() => {
@@ -14,6 +21,7 @@ export function RemoteVideo({ of: { publication }, uncropped = false }: { of: Tr
     track.attach(element);
     return () => void track.detach(element);
   }, [track]);
+  usePictureSize(video, track, onSize);
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
-  return <video ref={video} className={uncropped ? 'picture uncropped' : 'picture'} muted playsInline aria-hidden="true" />;
+  return <video ref={video} className={className} muted playsInline aria-hidden="true" />;
 }

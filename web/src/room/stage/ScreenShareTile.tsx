@@ -1,17 +1,32 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { PinButton } from './PinButton';
 import { RemoteVideo } from './RemoteVideo';
 import { frameStyle, type TilePosition } from './tilePosition';
 import type { TrackReference } from './useRemoteTracks';
+import { useZoom } from './useZoom';
+import { ZoomButtons } from './ZoomButtons';
 
-/** A screen that somebody shares. */
+/** A screen that somebody shares. A large one can be enlarged further. */
 export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { id: string; screen: TrackReference }): ReactElement {
   const name = screen.participant.name || screen.participant.identity;
+  const item = useRef<HTMLLIElement>(null);
+  const controls = useZoom(item, large);
+  const { factor, x, y } = controls.zoom;
   return (
-    <li className="tile share" style={frameStyle(frame)} data-large={large || undefined}>
-      <RemoteVideo of={screen} uncropped />
+    <li
+      ref={item}
+      className="tile share"
+      style={frameStyle(frame)}
+      data-key={id}
+      data-large={large || undefined}
+      data-zoomed={factor > 1 || undefined}
+    >
+      <div className="zoomed" style={{ transform: `translate(${x}px, ${y}px) scale(${factor})` }}>
+        <RemoteVideo of={screen} className="picture uncropped" />
+      </div>
       <PinButton id={id} label={t('pin.screen', { name })} />
+      {large && <ZoomButtons {...controls} />}
       <p className="tile-name">
         <span className="tile-label">{t('room.screenOf', { name })}</span>
       </p>
@@ -20,9 +35,9 @@ export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { i
 }
 
 /** The visitor's own screen is not shown, because it would contain itself. */
-export function OwnScreenShareTile({ frame, large }: TilePosition): ReactElement {
+export function OwnScreenShareTile({ id, frame, large }: TilePosition & { id: string }): ReactElement {
   return (
-    <li className="tile share own" style={frameStyle(frame)} data-large={large || undefined}>
+    <li className="tile share own" style={frameStyle(frame)} data-key={id} data-large={large || undefined}>
       <p>{t('room.screenOfYou')}</p>
       <p className="small quiet">{t('room.screenOfYou.text')}</p>
     </li>

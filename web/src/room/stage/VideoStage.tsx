@@ -1,26 +1,35 @@
-import { type ReactElement, useRef } from 'react';
+import { type ReactElement, useCallback, useRef } from 'react';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { DataSaverNotice } from './DataSaverNotice';
-import { besideStrip, type Frame, gap, gridFrames, largeFrames, minTileWidth, stripFrames, stripOf } from './frames';
-import { tileCapacity } from './grid';
+import { useFloating } from './floating';
+import { besideStrip, chipRowOf, type Frame, gridCapacity, gridFrames, largeFrames, stripFrames, stripOf } from './frames';
 import { MoreTile } from './MoreTile';
-import { pins, screenKey } from './pins';
+import { pins, screenKey, togglePin } from './pins';
 import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
 import { selectLarge } from './selectLarge';
+import { shareTiles } from './stageOrder';
 import { useActiveSpeaker } from './useActiveSpeaker';
+import { useDoublePress } from './useDoublePress';
 import { useElementSize } from './useElementSize';
 import type { TrackReference } from './useRemoteTracks';
+import { useSettled } from './useSettled';
 import { useStageOrder } from './useStageOrder';
+import { useTileMotion } from './useTileMotion';
 import { useVisibleTracks } from './useVisibleTracks';
 import { VideoTile } from './VideoTile';
 import { hideSelf, hideWithoutVideo, speakerView } from './viewPreferences';
 import { selectVisible } from './visible';
 
-type Item = { key: string; entry: RosterEntry<Person> } | { key: string; screen: TrackReference | null };
+type Entry = RosterEntry<Person>;
+type Item = { key: string; entry: Entry } | { key: string; screen: TrackReference | null };
+
+const ownScreenKey = 'own/screen';
+
+const itemOf = (entry: Entry): Item => ({ key: entry.person.identity, entry });
 
 /** The people and screens of a video room: all of the same size, or some large and the others in a strip. */
 export function VideoStage(): ReactElement {
@@ -28,14 +37,13 @@ export function VideoStage(): ReactElement {
   const stage = useRef<HTMLUListElement>(null);
   const space = useElementSize(stage);
   const { cameras, screens } = useVisibleTracks(room);
-  const inSpeakerView = useStore(speakerView);
-  const speaker = useActiveSpeaker(room, people, inSpeakerView);
+  const speaker = useActiveSpeaker(room, people);
   const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
   const large = selectLarge({
     present: new Set([...people.map(({ person }) => person.identity), ...shared.keys()]),
     pinned: useStore(pins),
     screens: [...shared.keys()],
-    speakerView: inSpeakerView,
+    speakerView: useStore(speakerView),
     speaker,
   });
   const { visible, hiddenCount } = selectVisible(people, {
@@ -44,56 +52,111 @@ export function VideoStage(): ReactElement {
     withVideo: new Set(cameras.keys()),
     large,
   });
-
+  const camera = mediaState.camera.is === 'live' ? mediaState.camera.track : null;
+  const small = visible.filter(({ person }) => !large.includes(person.identity));
+  const others = small.filter(({ person }) => !person.you);
+  const you = small.find(({ person }) => person.you);
   const smallScreens: Item[] = [...shared].filter(([key]) => !large.includes(key)).map(([key, screen]) => ({ key, screen }));
   // The visitor's own screen is last, so that it moves no other tile.
-  const ownScreen: Item[] = mediaState.screen.is === 'live' ? [{ key: 'own', screen: null }] : [];
-  const smallScreenCount = smallScreens.length + ownScreen.length;
+  const ownScreen: Item[] = mediaState.screen.is === 'live' ? [{ key: ownScreenKey, screen: null }] : [];
 
-  // Square tiles fill upright spaces better.
-  const tileRatio = space.height > space.width * 1.2 && visible.length + smallScreenCount < 3 ? 1 : 4 / 3;
-  const strip = large.length > 0 ? stripOf(space) : null;
-  const stripCapacity = Math.max(1, (strip ? strip.capacity : tileCapacity(space, tileRatio, gap, minTileWidth)) - smallScreenCount);
-  const largePeopleCount = visible.filter(({ person }) => large.includes(person.identity)).length;
-  const smallPeopleCount = visible.length - largePeopleCount;
-  const fittingCount = smallPeopleCount > stripCapacity ? stripCapacity - 1 : smallPeopleCount;
-  const ordered = useStageOrder(room, visible, fittingCount + largePeopleCount);
-  const smallItems: Item[] = [
-    ...smallScreens,
-    ...ordered
-      .filter(({ person }) => !large.includes(person.identity))
-      .slice(0, fittingCount)
-      .map((entry) => ({ key: entry.person.identity, entry })),
-    ...ownScreen,
-  ];
+  // In a call of two the other person fills the stage.
+  const inStrip = large.length > 0;
+  const isPair = !inStrip && others.length === 1 && you !== undefined && ownScreen.length === 0;
+  const floating = useFloating(stage, space);
+
+  // People without video need less space, when others have video.
+  const hasVideo = ({ person }: Entry): boolean => (person.you ? camera !== null : cameras.has(person.identity));
+  const withoutVideo = useSettled(
+    small.filter((entry) => entry.disconnectedAt === null && !hasVideo(entry)).map(({ person }) => person.identity),
+    small.filter(({ disconnectedAt }) => disconnectedAt !== null).map(({ person }) => person.identity),
+  );
+  const someHaveVideo = others.some(hasVideo);
+  const isChip = ({ person }: Entry): boolean => !inStrip && !isPair && someHaveVideo && withoutVideo.has(person.identity);
+  const chips = others.filter(isChip);
+  const ownChip = you && isChip(you) ? you : undefined;
+  const tiles = others.filter((entry) => !isChip(entry));
+  const ownTile = ownChip ? undefined : you;
+
+  const strip = inStrip ? stripOf(space) : null;
+  const chipRow = chips.length > 0 || ownChip ? chipRowOf(space) : null;
+  const gridSpace = chipRow ? besideStrip(space, chipRow) : space;
+  const screenCount = smallScreens.length + ownScreen.length;
+  const capacity = Math.max(1, (strip ? strip.capacity : gridCapacity(gridSpace)) - screenCount);
+  const fitting = shareTiles(tiles.length, ownTile !== undefined, capacity);
+  const chipCapacity = (chipRow?.capacity ?? 0) - (fitting.others < tiles.length ? 1 : 0);
+  const fittingChips = shareTiles(chips.length, ownChip !== undefined, chipCapacity);
+
+  const orderedTiles = useStageOrder(room, tiles, fitting.others);
+  const orderedChips = useStageOrder(room, chips, fittingChips.others);
+  const shownTiles = orderedTiles.slice(0, fitting.others);
+  if (inStrip) shownTiles.sort((a, b) => Number(b.person.identity === speaker) - Number(a.person.identity === speaker));
+  const missing = tiles.length - fitting.others + chips.length - fittingChips.others;
   // People who are hidden by the visitor's setting are only counted in a tile that exists anyway.
-  const moreCount = fittingCount < smallPeopleCount ? smallPeopleCount - fittingCount + hiddenCount : 0;
+  const moreCount = missing > 0 ? missing + hiddenCount : 0;
+
   const largeItems = large.flatMap((key): Item[] => {
     const screen = shared.get(key);
     const entry = visible.find(({ person }) => person.identity === key);
-    return screen ? [{ key, screen }] : entry ? [{ key, entry }] : [];
+    return screen ? [{ key, screen }] : entry ? [itemOf(entry)] : [];
   });
+  const smallItems: Item[] = [
+    ...smallScreens,
+    ...shownTiles.map(itemOf),
+    ...ownScreen,
+    ...(ownTile && fitting.you && !isPair ? [itemOf(ownTile)] : []),
+  ];
+  const chipItems = [...orderedChips.slice(0, fittingChips.others), ...(ownChip && fittingChips.you ? [ownChip] : [])].map(itemOf);
 
-  const count = smallItems.length + (moreCount > 0 ? 1 : 0);
-  const frames: Frame[] = strip
-    ? [
-        ...largeFrames(
-          largeItems.length,
-          count > 0 ? besideStrip(space, strip) : space,
-          largeItems.every((item) => 'screen' in item),
-        ),
-        ...stripFrames(count, space, strip),
-      ]
-    : gridFrames(count, space, tileRatio);
-  const camera = mediaState.camera.is === 'live' ? mediaState.camera.track : null;
-  const items = [...largeItems, ...smallItems];
+  const moreInRow = moreCount > 0 && chipRow !== null;
+  const smallCount = smallItems.length + (moreCount > 0 && !moreInRow ? 1 : 0);
+  const smallFrames = isPair
+    ? [{ x: 0, y: 0, ...space }]
+    : strip
+      ? stripFrames(smallCount, space, strip)
+      : gridFrames(smallCount, gridSpace);
+  const chipFrames = chipRow ? stripFrames(chipItems.length + (moreInRow ? 1 : 0), space, chipRow) : [];
+  const largeSpace = strip && smallCount > 0 ? besideStrip(space, strip) : space;
+  const frames = new Map<string, Frame>();
+  const place = (items: Item[], at: Frame[]): void => {
+    items.forEach(({ key }, i) => {
+      const frame = at[i];
+      if (frame) frames.set(key, frame);
+    });
+  };
+  place(
+    largeItems,
+    largeFrames(
+      largeItems.length,
+      largeSpace,
+      largeItems.every((item) => 'screen' in item),
+    ),
+  );
+  place(smallItems, smallFrames);
+  place(chipItems, chipFrames);
+  if (isPair && you) frames.set(you.person.identity, floating.frame);
+  const moreFrame = moreInRow ? chipFrames[chipItems.length] : smallFrames[smallItems.length];
+
+  useTileMotion(stage, frames, space, !floating.dragged);
+  const ownIdentity = room.localParticipant.identity;
+  useDoublePress(
+    stage,
+    useCallback((key) => key !== ownIdentity && key !== ownScreenKey && togglePin(key), [ownIdentity]),
+  );
+
+  // The elements keep their order, so that no focus is lost when tiles change places.
+  const rank = new Map(people.map(({ person }, i) => [person.identity, person.you ? Infinity : i]));
+  const items = [...largeItems, ...smallItems, ...chipItems, ...(isPair && you ? [itemOf(you)] : [])].toSorted(
+    (a, b) => (rank.get(a.key) ?? -1) - (rank.get(b.key) ?? -1) || 0,
+  );
+  const chipKeys = new Set(chipItems.map(({ key }) => key));
   return (
     <div className="stage">
       <DataSaverNotice />
       <ul ref={stage} className="tiles" aria-label={t('room.stage')}>
         {space.width > 0 &&
-          items.map((item, i) => {
-            const position = { frame: frames[i], large: i < largeItems.length };
+          items.map((item) => {
+            const position = { frame: frames.get(item.key), large: large.includes(item.key) };
             if ('entry' in item) {
               const { you, identity } = item.entry.person;
               return (
@@ -102,6 +165,8 @@ export function VideoStage(): ReactElement {
                   entry={item.entry}
                   camera={cameras.get(identity) ?? null}
                   ownTrack={you ? camera : null}
+                  chip={chipKeys.has(item.key)}
+                  floating={isPair && you}
                   {...position}
                 />
               );
@@ -109,10 +174,10 @@ export function VideoStage(): ReactElement {
             return item.screen ? (
               <ScreenShareTile key={item.key} id={item.key} screen={item.screen} {...position} />
             ) : (
-              <OwnScreenShareTile key={item.key} {...position} />
+              <OwnScreenShareTile key={item.key} id={item.key} {...position} />
             );
           })}
-        {moreCount > 0 && <MoreTile count={moreCount} frame={frames[items.length]} onPress={() => openSheet('people')} />}
+        {moreCount > 0 && <MoreTile count={moreCount} frame={moreFrame} onPress={() => openSheet('people')} />}
       </ul>
     </div>
   );

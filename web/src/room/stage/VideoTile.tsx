@@ -1,14 +1,16 @@
+import { ConnectionQuality } from 'livekit-client';
 import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
-import { initials } from '../../ui/initials';
-import { LocalVideo } from '../../ui/LocalVideo';
+import { IconShape } from '../../ui/Icon';
+import { useConnectionQuality } from '../connection/useConnectionQuality';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
-import type { Person } from '../people/person';
+import { nameOnStage, type Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { ReactionBadge } from '../reactions/ReactionBadge';
+import { moveFloat } from './floating';
+import { Picture } from './Picture';
 import { PinButton } from './PinButton';
-import { RemoteVideo } from './RemoteVideo';
 import { frameStyle, type TilePosition } from './tilePosition';
 import { useAudioLevel } from './useAudioLevel';
 import type { TrackReference } from './useRemoteTracks';
@@ -18,27 +20,43 @@ interface Props extends TilePosition {
   camera: TrackReference | null;
   /** The visitor's own video comes from the camera directly. */
   ownTrack: MediaStreamTrack | null;
+  /** In the row of people without video. */
+  chip: boolean;
+  /** Over the picture of the only other person. */
+  floating: boolean;
 }
 
+const moveIcon = 'M12 3v18M3 12h18M12 3l-3 3M12 3l3 3M12 21l-3-3M12 21l3-3M3 12l3-3M3 12l3 3M21 12l-3-3M21 12l-3 3';
+
 /** A person in a video room. */
-export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack, frame, large }: Props): ReactElement {
+export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack, frame, large, chip, floating }: Props): ReactElement {
   const { room } = useMeeting();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const video = ownTrack ? <LocalVideo track={ownTrack} /> : camera && !away ? <RemoteVideo of={camera} /> : null;
+  const isLost = useConnectionQuality(person.participant) === ConnectionQuality.Lost;
   return (
-    <li ref={item} className="tile" style={frameStyle(frame)} data-away={away || undefined} data-large={large || undefined}>
-      {video ?? (
-        <span className="initials" aria-hidden="true">
-          {initials(person.name)}
-        </span>
-      )}
+    <li
+      ref={item}
+      className="tile"
+      style={frameStyle(frame)}
+      data-key={person.identity}
+      data-away={away || isLost || undefined}
+      data-large={large || undefined}
+      data-chip={chip || undefined}
+      data-floating={floating || undefined}
+    >
+      <Picture person={person} camera={away ? null : camera} ownTrack={ownTrack} frame={frame} />
       <ReactionBadge identity={person.identity} />
       {!person.you && <PinButton id={person.identity} label={t('pin.person', { name: person.name })} />}
+      {floating && (
+        <button type="button" className="round pin" aria-label={t('self.move')} onClick={moveFloat}>
+          <IconShape path={moveIcon} />
+        </button>
+      )}
       <p className="tile-name">
-        <bdi className="tile-label">{person.name}</bdi>
-        <Badges person={person} away={away} />
+        <bdi className="tile-label">{nameOnStage(person)}</bdi>
+        <Badges person={person} away={away} withYou={false} withRole={false} />
       </p>
     </li>
   );

@@ -3,9 +3,24 @@ import { describe, expect, test } from 'vitest';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { type ActiveSpeaker, noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
-import { besideStrip, type Frame, gridFrames, largeFrames, stripFrames, stripOf } from './frames';
+import {
+  besideStrip,
+  type Corner,
+  chipRowOf,
+  type Frame,
+  fitOf,
+  floatFrame,
+  gridFrames,
+  largeFrames,
+  nearestCorner,
+  nextCorner,
+  stripFrames,
+  stripOf,
+} from './frames';
+import { fixedRatio } from './grid';
 import { selectLarge } from './selectLarge';
 import { selectVisible } from './visible';
+import { panBy, unzoomed, zoomAt } from './zoom';
 
 describe('the large tiles', () => {
   const stage = { present: new Set(['a', 'b', 'c', 'b/screen']), pinned: [], screens: [], speakerView: false, speaker: 'a' };
@@ -97,12 +112,12 @@ describe('the visible people', () => {
   };
 
   test('are everybody, or everybody but the visitor', () => {
-    expect(shown(false, false)).toBe('you a b');
+    expect(shown(false, false)).toBe('a b you');
     expect(shown(true, false)).toBe('a b');
   });
 
   test('are the people with video and the large ones; the others are counted', () => {
-    expect(shown(false, true, ['b'])).toBe('you b +1');
+    expect(shown(false, true, ['b'])).toBe('b you +1');
     expect(shown(true, true, ['b'], ['a'])).toBe('a b');
   });
 
@@ -119,6 +134,8 @@ describe('the frames', () => {
     { width: 1240, height: 640 },
     { width: 358, height: 640 },
     { width: 740, height: 330 },
+    { width: 244, height: 196 },
+    { width: 120, height: 100 },
   ];
 
   test.each(spaces)('never overlap or leave the stage: $width by $height', (space) => {
@@ -140,16 +157,82 @@ describe('the frames', () => {
     }
   });
 
+  test.each(spaces)('of people without video are in a row: $width by $height', (space) => {
+    const row = chipRowOf(space);
+    const frames = stripFrames(row.capacity, space, row);
+    for (const frame of frames) expect(frame.x + frame.width).toBeLessThanOrEqual(space.width);
+    expect(new Set(frames.map(({ y }) => y)).size).toBe(1);
+  });
+
   test('of one size are centered, including the last row', () => {
-    const [first, , last] = gridFrames(3, { width: 808, height: 608 }, 4 / 3);
+    const [first, , last] = gridFrames(3, { width: 808, height: 608 }, fixedRatio(4 / 3));
     expect(first).toMatchObject({ x: 0, width: 400 });
     expect(last).toMatchObject({ x: 204, width: 400 });
   });
 
-  test('give a screen the whole space, and a camera its ratio', () => {
-    const [space] = spaces;
-    if (!space) throw new Error('unreachable');
-    expect(largeFrames(1, space, true)).toEqual([{ x: 0, y: 0, ...space }]);
-    expect(largeFrames(1, space, false)).toEqual([{ x: 51, y: 0, width: 1137, height: 639 }]);
+  test('give a screen the whole space, and a camera the nearest ratio that it may have', () => {
+    expect(largeFrames(1, { width: 1240, height: 640 }, true)).toEqual([{ x: 0, y: 0, width: 1240, height: 640 }]);
+    expect(largeFrames(1, { width: 1240, height: 640 }, false)).toEqual([{ x: 51, y: 0, width: 1137, height: 639 }]);
+    expect(largeFrames(1, { width: 375, height: 800 }, false)).toEqual([{ x: 0, y: 150, width: 375, height: 500 }]);
+  });
+
+  test('of a strip are at the side of a wide stage and below an upright one', () => {
+    expect(stripOf({ width: 1264, height: 716 })).toEqual({ vertical: true, tile: { width: 208, height: 117 }, capacity: 5 });
+    expect(stripOf({ width: 374, height: 690 })).toMatchObject({ vertical: false, capacity: 3 });
+  });
+});
+
+describe('the floating picture', () => {
+  const space = { width: 1264, height: 716 };
+  const corners: Corner[] = [true, false].flatMap((end) => [true, false].map((bottom) => ({ end, bottom })));
+
+  test('is in the corner of its size, and not over the name of the other', () => {
+    expect(floatFrame(space, { end: true, bottom: true })).toEqual({ x: 1044, y: 587, width: 208, height: 117 });
+    expect(floatFrame(space, { end: false, bottom: true })).toMatchObject({ x: 12, y: 551 });
+    expect(floatFrame({ width: 374, height: 690 }, { end: true, bottom: false })).toEqual({ x: 270, y: 12, width: 92, height: 124 });
+  });
+
+  test.each(corners)('snaps to the nearest corner: $end $bottom', (corner) => {
+    const frame = floatFrame(space, corner);
+    expect(nearestCorner({ ...frame, x: frame.x + (corner.end ? -200 : 200) }, space)).toEqual(corner);
+  });
+
+  test('goes around all corners', () => {
+    let corner = nextCorner({ end: true, bottom: true });
+    const seen = [corner];
+    for (let i = 0; i < 3; i++) {
+      corner = nextCorner(corner);
+      seen.push(corner);
+    }
+    expect(new Set(seen.map(({ end, bottom }) => `${end} ${bottom}`)).size).toBe(4);
+  });
+});
+
+test.each([
+  { picture: { width: 640, height: 360 }, tile: { width: 414, height: 232 }, fit: 'fill' },
+  { picture: { width: 640, height: 360 }, tile: { width: 183, height: 224 }, fit: 'fill' },
+  { picture: { width: 640, height: 480 }, tile: { width: 1264, height: 716 }, fit: 'fill' },
+  { picture: { width: 360, height: 640 }, tile: { width: 414, height: 232 }, fit: 'whole' },
+  { picture: { width: 360, height: 640 }, tile: { width: 183, height: 224 }, fit: 'fill' },
+  { picture: { width: 640, height: 360 }, tile: { width: 374, height: 690 }, fit: 'part' },
+  { picture: null, tile: { width: 374, height: 690 }, fit: 'fill' },
+])('a picture of $picture.width by $picture.height in $tile.width by $tile.height: $fit', ({ picture, tile, fit }) => {
+  expect(fitOf(picture, tile)).toBe(fit);
+});
+
+describe('an enlarged screen', () => {
+  const size = { width: 800, height: 400 };
+
+  test('keeps the point under the pointer where it is', () => {
+    const zoom = zoomAt(unzoomed, 2, { x: 600, y: 100 }, size);
+    expect(zoom).toEqual({ factor: 2, x: -600, y: -100 });
+  });
+
+  test('never leaves a gap, and is never smaller than the tile', () => {
+    const zoom = zoomAt(unzoomed, 2, { x: 0, y: 0 }, size);
+    expect(panBy(zoom, { x: 50, y: 50 }, size)).toEqual({ factor: 2, x: 0, y: 0 });
+    expect(panBy(zoom, { x: -5_000, y: -100 }, size)).toEqual({ factor: 2, x: -800, y: -100 });
+    expect(zoomAt(zoom, 0.1, { x: 700, y: 300 }, size)).toEqual(unzoomed);
+    expect(zoomAt(zoom, 100, { x: 0, y: 0 }, size).factor).toBe(6);
   });
 });

@@ -1,8 +1,7 @@
 /**
  * Returns the order of people on a stage that shows the first `visibleCount`. People keep
  * their position; only a speaker who is not visible is swapped with the visible person who
- * has been silent longest. The first `fixedCount` positions never change: the visitor's
- * own.
+ * has been silent longest.
  */
 export function orderForStage(
   before: readonly string[],
@@ -10,7 +9,6 @@ export function orderForStage(
   visibleCount: number,
   spokeAt: ReadonlyMap<string, number>,
   speaking: ReadonlySet<string>,
-  fixedCount = 1,
 ): readonly string[] {
   const absent = new Set(present);
   const order = before.filter((identity) => absent.delete(identity));
@@ -19,7 +17,7 @@ export function orderForStage(
     const speaker = order[i];
     if (speaker === undefined || !speaking.has(speaker)) continue;
     let quietest = -1;
-    for (let j = fixedCount; j < visibleCount; j++) {
+    for (let j = 0; j < visibleCount; j++) {
       const candidate = order[j];
       if (candidate === undefined || speaking.has(candidate)) continue;
       const current = order[quietest];
@@ -35,7 +33,19 @@ export function orderForStage(
 }
 
 /** Returns the people in the order of their last speech, for a moment when the page is hidden. */
-export function orderByLastSpoken(before: readonly string[], spokeAt: ReadonlyMap<string, number>, fixedCount = 1): readonly string[] {
+export function orderByLastSpoken(before: readonly string[], spokeAt: ReadonlyMap<string, number>): readonly string[] {
   const lastSpokenAt = (identity: string): number => spokeAt.get(identity) ?? 0;
-  return [...before.slice(0, fixedCount), ...before.slice(fixedCount).toSorted((a, b) => lastSpokenAt(b) - lastSpokenAt(a))];
+  return before.toSorted((a, b) => lastSpokenAt(b) - lastSpokenAt(a));
+}
+
+/**
+ * Returns how many of the others have a tile, and whether the visitor has one, when
+ * `capacity` tiles fit. People who do not fit are counted in one more tile, and the visitor
+ * comes last: others are what a stage is for.
+ */
+export function shareTiles(others: number, you: boolean, capacity: number): { others: number; you: boolean } {
+  if (others + Number(you) <= capacity) return { others, you };
+  const fitting = Math.max(1, capacity - 1);
+  const showYou = you && fitting >= 3;
+  return { others: Math.min(others, fitting - Number(showYou)), you: showYou };
 }

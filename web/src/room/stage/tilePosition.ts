@@ -10,3 +10,6 @@ export interface TilePosition {
 /** Returns a frame as custom properties for the style sheet. */
 export const frameStyle = (frame: Frame | undefined): CSSProperties | undefined =>
   frame && { '--x': `${frame.x}px`, '--y': `${frame.y}px`, '--width': `${frame.width}px`, '--height': `${frame.height}px` };
+
+/** Whether frames begin at the right, as text does. */
+export const isMirrored = (): boolean => document.documentElement.dir === 'rtl';

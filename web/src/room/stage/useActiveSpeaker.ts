@@ -7,12 +7,11 @@ import { noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
 /** Polled, because no event reports that somebody continues to speak. */
 const intervalMs = 300;
 
-/** Returns the identity of the active speaker among the others; null when disabled or nobody is there. */
-export function useActiveSpeaker(room: Room, people: readonly RosterEntry<Person>[], enabled: boolean): string | null {
+/** Returns the identity of the active speaker among the others; null when nobody is there. */
+export function useActiveSpeaker(room: Room, people: readonly RosterEntry<Person>[]): string | null {
   const activeSpeaker = useRef(noActiveSpeaker);
   const [identity, setIdentity] = useState<string | null>(null);
   useEffect(() => {
-    if (!enabled) return;
     const present = people.filter(({ person }) => !person.you).map(({ person }) => person.identity);
     const update = (): void => {
       const speaking = room.activeSpeakers.map(({ identity }) => identity);
@@ -26,6 +25,6 @@ export function useActiveSpeaker(room: Room, people: readonly RosterEntry<Person
       clearInterval(timer);
       room.off(RoomEvent.ActiveSpeakersChanged, update);
     };
-  }, [room, people, enabled]);
-  return enabled ? identity : null;
+  }, [room, people]);
+  return identity;
 }

@@ -18,16 +18,15 @@ export function useStageOrder(
   const [order, setOrder] = useState<readonly string[]>([]);
   useEffect(() => {
     const all = people.map(({ person }) => person);
-    const fixedCount = all[0]?.you ? 1 : 0;
     const spokeAt = (): Map<string, number> =>
       new Map(all.map(({ identity, participant }) => [identity, participant.lastSpokeAt?.getTime() ?? 0]));
     const update = (): void => {
       const speaking = new Set(all.filter(({ participant }) => participant.isSpeaking).map(({ identity }) => identity));
       const present = all.map(({ identity }) => identity);
-      setOrder((before) => orderForStage(before, present, visibleCount, spokeAt(), speaking, fixedCount));
+      setOrder((before) => orderForStage(before, present, visibleCount, spokeAt(), speaking));
     };
     const sort = (): void => {
-      if (sortWhenHidden && document.hidden) setOrder((before) => orderByLastSpoken(before, spokeAt(), fixedCount));
+      if (sortWhenHidden && document.hidden) setOrder((before) => orderByLastSpoken(before, spokeAt()));
     };
     update();
     room.on(RoomEvent.ActiveSpeakersChanged, update);

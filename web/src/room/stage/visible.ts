@@ -10,7 +10,7 @@ interface VisibilityOptions {
   large: readonly string[];
 }
 
-/** Returns the people to show and how many others are hidden. The stage is never empty. */
+/** Returns the people to show, the visitor last, and how many others are hidden. The stage is never empty. */
 export function selectVisible(
   people: readonly RosterEntry<Person>[],
   { hideSelf, hideWithoutVideo, withVideo, large }: VisibilityOptions,
@@ -20,5 +20,5 @@ export function selectVisible(
   const shownOthers = hideWithoutVideo && (othersWithVideo.length > 0 || large.length > 0) ? othersWithVideo : others;
   const nobodyElse = shownOthers.length === 0 && large.length === 0;
   const you = people.filter(({ person }) => person.you && (!hideSelf || nobodyElse));
-  return { visible: [...you, ...shownOthers], hiddenCount: others.length - shownOthers.length };
+  return { visible: [...shownOthers, ...you], hiddenCount: others.length - shownOthers.length };
 }
