@@ -44,6 +44,7 @@ export interface Look {
   viewport?: { width: number; height: number };
   dark?: boolean;
   reducedMotion?: boolean;
+  touch?: boolean;
   microphone?: boolean;
   timeZone?: string;
   locale?: string;
@@ -74,6 +75,7 @@ export class Person {
       viewport: options.viewport ?? desktop,
       colorScheme: options.dark ? 'dark' : 'light',
       ...(options.reducedMotion && { reducedMotion: 'reduce' }),
+      ...(options.touch && { hasTouch: true, isMobile: true }),
       ...(options.locale && { locale: options.locale }),
       ...(options.timeZone && { timezoneId: options.timeZone }),
     });

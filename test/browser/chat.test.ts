@@ -117,7 +117,10 @@ describe('in the dark', () => {
     await chen.button('React').click();
     await chen.button('Clapping').click();
     for (const person of [host, ben, chen])
-      await person.page.locator('.tile', { hasText: 'Chen' }).locator('[data-reaction=clapping]').waitFor();
+      await person.page
+        .locator('.tile', { hasText: person === chen ? 'You' : 'Chen' })
+        .locator('[data-reaction=clapping]')
+        .waitFor();
     await host.picture(`desktop-dark-reaction`);
     await expect.poll(() => host.readOut()).toContain('Chen: Clapping');
     await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });

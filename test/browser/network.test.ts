@@ -151,6 +151,41 @@ describe.concurrent('a network that goes away', () => {
     expect(await guest.hears()).toBeGreaterThan(audible);
     for (const person of [host, guest]) await person.close();
   });
+
+  test('is said within seconds, and the others keep the place of whoever lost it', async () => {
+    const own = await launch();
+    const room = await server.createMeeting({});
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(own, { viewport: phone });
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilSeen(), guest.untilSeen()]);
+    const ben = host.page.locator('.tile', { hasText: 'Ben' });
+    await ben.evaluate((tile) => tile.setAttribute('data-before', ''));
+
+    // No packet passes, and nothing tells the browser.
+    const network = await networkProcess(own);
+    process.kill(network, 'SIGSTOP');
+    try {
+      await guest.page.getByRole('status').getByText('Connection lost, reconnecting…').waitFor({ timeout: 8_000 });
+      await guest.picture('phone-stage-lost');
+      await ben.getByText('Reconnecting…').waitFor({ timeout: 60_000 });
+      expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+      await host.seen('stage-reconnecting');
+    } finally {
+      process.kill(network, 'SIGCONT');
+    }
+    await Promise.all([guest.untilSeen(30_000), host.untilSeen(30_000)]);
+    await ben.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    expect(await host.page.locator('.tile[data-before]').count()).toBe(1);
+    expect(await host.page.locator('.tile').count()).toBe(2);
+
+    // Whoever leaves on purpose is gone at once.
+    await guest.button('Leave').first().click();
+    await host.page.getByText('Everyone else has left').waitFor({ timeout: 5_000 });
+    for (const person of [host, guest]) await person.close();
+    await own.close();
+  });
 });
 
 /** The process that carries the network of a browser in which a page is open. */

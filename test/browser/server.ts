@@ -135,15 +135,15 @@ export class Server {
   /** Schedules a video room with features of version 4. It starts in the current minute, so it is open. */
   createMeeting(
     features: { minutes?: number; breakouts?: number },
-    fields: { logout_url?: string; start?: Date; metadata?: object } = {},
+    fields: { logout_url?: string; start?: Date; title?: string; metadata?: object } = {},
   ): Promise<Room> {
-    const { start = new Date(), ...others } = fields;
+    const { start = new Date(), title = 'Workshop', ...others } = fields;
     return this.#create('v4/rooms/create_schedule_video_room', {
       name: 'Amina',
       external_user_id: 'amina',
       start_at: start.toISOString().slice(0, 16),
       metadata: {
-        room_title: 'Workshop',
+        room_title: title,
         welcome_message: '',
         room_features: {
           ...(features.minutes && { room_duration: features.minutes }),

@@ -96,7 +96,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await inMore(amina, () => stageSwitch(amina, 'Hide self view').click());
   expect(await amina.button('Mute').getAttribute('aria-keyshortcuts')).toBe('M');
   await expect.poll(() => amina.page.locator('.tile').count()).toBe(2);
-  expect(await tile(amina, 'Amina').count()).toBe(0);
+  expect(await tile(amina, 'You').count()).toBe(0);
 
   // The layout is mirrored from right to left.
   await inMore(ben, async () => void (await ben.page.getByLabel('Language').selectOption('ar')));
@@ -217,7 +217,7 @@ test('a browser that is told to save data does so from the first moment', async 
   await amina.button('Show cameras').click();
   await amina.page.reload();
   await amina.button('Rejoin').click();
-  await tile(amina, 'Amina').waitFor();
+  await tile(amina, 'You').waitFor();
   expect(await amina.page.getByText('Low-data mode is on.').count()).toBe(0);
   await closeAll([amina]);
 });

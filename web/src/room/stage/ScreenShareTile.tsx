@@ -6,13 +6,14 @@ import { frameStyle, type TilePosition } from './tilePosition';
 import type { TrackReference } from './useRemoteTracks';
 import { useZoom } from './useZoom';
 import { ZoomButtons } from './ZoomButtons';
+import { clampZoom } from './zoom';
 
 /** A screen that somebody shares. A large one can be enlarged further. */
 export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { id: string; screen: TrackReference }): ReactElement {
   const name = screen.participant.name || screen.participant.identity;
   const item = useRef<HTMLLIElement>(null);
   const controls = useZoom(item, large);
-  const { factor, x, y } = controls.zoom;
+  const { factor, x, y } = frame ? clampZoom(controls.zoom, frame) : controls.zoom;
   return (
     <li
       ref={item}

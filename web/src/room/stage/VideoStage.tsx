@@ -11,7 +11,7 @@ import { MoreTile } from './MoreTile';
 import { pins, screenKey, togglePin } from './pins';
 import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
 import { selectLarge } from './selectLarge';
-import { shareTiles } from './stageOrder';
+import { shareTiles, speakerFirst } from './stageOrder';
 import { useActiveSpeaker } from './useActiveSpeaker';
 import { useDoublePress } from './useDoublePress';
 import { useElementSize } from './useElementSize';
@@ -89,8 +89,9 @@ export function VideoStage(): ReactElement {
 
   const orderedTiles = useStageOrder(room, tiles, fitting.others);
   const orderedChips = useStageOrder(room, chips, fittingChips.others);
-  const shownTiles = orderedTiles.slice(0, fitting.others);
-  if (inStrip) shownTiles.sort((a, b) => Number(b.person.identity === speaker) - Number(a.person.identity === speaker));
+  // Where few fit, the active speaker is one of them.
+  const isSpeaker = ({ person }: Entry): boolean => person.identity === speaker;
+  const shownTiles = (inStrip ? speakerFirst(orderedTiles, isSpeaker) : orderedTiles).slice(0, fitting.others);
   const missing = tiles.length - fitting.others + chips.length - fittingChips.others;
   // People who are hidden by the visitor's setting are only counted in a tile that exists anyway.
   const moreCount = missing > 0 ? missing + hiddenCount : 0;

@@ -29,7 +29,8 @@ export function ZoomButtons({ zoom, zoomBy, pan, reset }: ZoomControls): ReactEl
       <button type="button" className="round" aria-label={t('zoom.out')} aria-disabled={zoom.factor === 1} onClick={() => zoomBy(1 / step)}>
         <IconShape path={zoomOutIcon} />
       </button>
-      <button type="button" className="zoom-reset" aria-label={t('zoom.reset')} onClick={reset}>
+      <button type="button" className="zoom-reset" onClick={reset}>
+        <span className="sr-only">{t('zoom.reset')} </span>
         {formatPercent(Math.round(zoom.factor * 20) / 20)}
       </button>
       <button type="button" className="round" aria-label={t('zoom.in')} onClick={() => zoomBy(step)}>

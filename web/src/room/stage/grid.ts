@@ -18,7 +18,7 @@ export const cameraRatios: Ratios = { min: 3 / 4, max: 16 / 9 };
 export const fixedRatio = (ratio: number): Ratios => ({ min: ratio, max: ratio });
 
 /** How much larger than the widest tile the narrowest one must be to be preferred, because most cameras are wide. */
-const wideBonus = 0.1;
+const wideBonus = 0.15;
 
 /** Returns the columns and the ratio with which `count` tiles have the largest area. */
 export function fitGrid(count: number, space: Size, { min, max }: Ratios, gap: number): Grid {

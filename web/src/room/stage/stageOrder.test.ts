@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cameraRatios, fitGrid, fixedRatio, tileCapacity } from './grid';
-import { orderByLastSpoken, orderForStage, shareTiles } from './stageOrder';
+import { orderByLastSpoken, orderForStage, shareTiles, speakerFirst } from './stageOrder';
 
 describe('the order on the stage', () => {
   const never = new Map<string, number>();
@@ -36,6 +36,11 @@ test('people are sorted by their last speech, and silent people keep their order
     ['e', 30],
   ]);
   expect(orderByLastSpoken(['b', 'c', 'd', 'e'], spokeAt)).toEqual(['e', 'c', 'b', 'd']);
+});
+
+test('the active speaker is the first in a strip', () => {
+  expect(speakerFirst(['a', 'b', 'c'], (person) => person === 'c')).toEqual(['c', 'a', 'b']);
+  expect(speakerFirst(['a', 'b', 'c'], () => false)).toEqual(['a', 'b', 'c']);
 });
 
 test.each([

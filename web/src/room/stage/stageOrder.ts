@@ -49,3 +49,8 @@ export function shareTiles(others: number, you: boolean, capacity: number): { ot
   const showYou = you && fitting >= 3;
   return { others: Math.min(others, fitting - Number(showYou)), you: showYou };
 }
+
+/** Returns the people of a strip: the active speaker first, and the others as they were. */
+export function speakerFirst<T>(people: readonly T[], isSpeaker: (person: T) => boolean): T[] {
+  return people.toSorted((a, b) => Number(isSpeaker(b)) - Number(isSpeaker(a)));
+}
