@@ -4,7 +4,8 @@ const maxPauseMs = 400;
 
 /**
  * Calls `onPress` with the key of a tile that is clicked or tapped twice. Not by the
- * browser's own event, which phones do not send.
+ * browser's own event, which not all phones send. The tile that was tapped last shows its
+ * buttons.
  */
 export function useDoublePress(list: RefObject<HTMLElement | null>, onPress: (key: string) => void): void {
   useEffect(() => {
@@ -14,6 +15,10 @@ export function useDoublePress(list: RefObject<HTMLElement | null>, onPress: (ke
     const click = ({ target, timeStamp }: MouseEvent): void => {
       const tile = (target as Element).closest('button') ? null : (target as Element).closest<HTMLElement>('[data-key]');
       const key = tile?.dataset.key;
+      if (tile) {
+        for (const other of stage.querySelectorAll('[data-tapped]')) other.removeAttribute('data-tapped');
+        tile.setAttribute('data-tapped', '');
+      }
       const isSecond = first !== null && first.key === key && timeStamp - first.at < maxPauseMs;
       first = key === undefined || isSecond ? null : { key, at: timeStamp };
       // A second press on a zoomed screen resets it.
