@@ -12,7 +12,7 @@ import { useStageOrder } from './useStageOrder';
 const ratio = 0.8;
 const gap = 12;
 const minSize = 104;
-const maxSize = 288;
+const maxSize = 256;
 
 export function AudioStage(): ReactElement {
   const { room, people, openSheet } = useMeeting();

@@ -6,7 +6,18 @@ import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { DataSaverNotice } from './DataSaverNotice';
 import { useFloating } from './floating';
-import { besideStrip, chipRowOf, type Frame, gridCapacity, gridFrames, largeFrames, stripFrames, stripOf } from './frames';
+import {
+  belowScreen,
+  besideStrip,
+  chipRowOf,
+  type Frame,
+  gap,
+  gridCapacity,
+  gridFrames,
+  largeFrames,
+  stripFrames,
+  stripOf,
+} from './frames';
 import { MoreTile } from './MoreTile';
 import { pins, screenKey, togglePin } from './pins';
 import { OwnScreenShareTile, ScreenShareTile } from './ScreenShareTile';
@@ -78,9 +89,11 @@ export function VideoStage(): ReactElement {
   const tiles = others.filter((entry) => !isChip(entry));
   const ownTile = ownChip ? undefined : you;
 
-  const strip = inStrip ? stripOf(space) : null;
+  const onlyScreen = large.length === 1 && large.every((key) => shared.has(key));
+  const below = onlyScreen && small.length > 0 ? belowScreen(space) : null;
+  const strip = inStrip && !below ? stripOf(space) : null;
   const chipRow = chips.length > 0 || ownChip ? chipRowOf(space) : null;
-  const gridSpace = chipRow ? besideStrip(space, chipRow) : space;
+  const gridSpace = below?.people ?? (chipRow ? besideStrip(space, chipRow) : space);
   const screenCount = smallScreens.length + ownScreen.length;
   const capacity = Math.max(1, (strip ? strip.capacity : gridCapacity(gridSpace)) - screenCount);
   const fitting = shareTiles(tiles.length, ownTile !== undefined, capacity);
@@ -115,9 +128,9 @@ export function VideoStage(): ReactElement {
     ? [{ x: 0, y: 0, ...space }]
     : strip
       ? stripFrames(smallCount, space, strip)
-      : gridFrames(smallCount, gridSpace);
+      : gridFrames(smallCount, gridSpace).map((frame) => (below ? { ...frame, y: frame.y + below.screen.height + gap } : frame));
   const chipFrames = chipRow ? stripFrames(chipItems.length + (moreInRow ? 1 : 0), space, chipRow) : [];
-  const largeSpace = strip && smallCount > 0 ? besideStrip(space, strip) : space;
+  const largeSpace = below?.screen ?? (strip && smallCount > 0 ? besideStrip(space, strip) : space);
   const frames = new Map<string, Frame>();
   const place = (items: Item[], at: Frame[]): void => {
     items.forEach(({ key }, i) => {

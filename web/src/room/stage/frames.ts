@@ -60,6 +60,19 @@ export function besideStrip(space: Size, { vertical, tile }: Strip): Size {
     : { width: space.width, height: Math.max(0, space.height - tile.height - gap) };
 }
 
+/** Below a screen, people need at least this height to be more than a strip. */
+const minHeightBelow = 200;
+
+/**
+ * Returns the spaces of a shared screen and of the people below it on an upright stage; null
+ * where the people are in a strip. A screen is wide, so that it does not need the height.
+ */
+export function belowScreen({ width, height }: Size): { screen: Size; people: Size } | null {
+  const screen = { width, height: Math.round((width * 3) / 4) };
+  const people = { width, height: height - screen.height - gap };
+  return people.height >= minHeightBelow ? { screen, people } : null;
+}
+
 /** Returns the frames of `count` tiles of one size, as large as possible and centered. */
 export function gridFrames(count: number, space: Size, ratios = cameraRatios): Frame[] {
   const { columns, width, height } = fitGrid(count, space, ratios, gap);

@@ -4,6 +4,7 @@ import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { type ActiveSpeaker, noActiveSpeaker, updateActiveSpeaker } from './activeSpeaker';
 import {
+  belowScreen,
   besideStrip,
   type Corner,
   chipRowOf,
@@ -174,6 +175,12 @@ describe('the frames', () => {
     expect(largeFrames(1, { width: 1240, height: 640 }, true)).toEqual([{ x: 0, y: 0, width: 1240, height: 640 }]);
     expect(largeFrames(1, { width: 1240, height: 640 }, false)).toEqual([{ x: 51, y: 0, width: 1137, height: 639 }]);
     expect(largeFrames(1, { width: 375, height: 800 }, false)).toEqual([{ x: 0, y: 150, width: 375, height: 500 }]);
+  });
+
+  test('of people are below a screen on an upright stage', () => {
+    expect(belowScreen({ width: 374, height: 690 })).toEqual({ screen: { width: 374, height: 281 }, people: { width: 374, height: 401 } });
+    expect(belowScreen({ width: 1264, height: 716 })).toBeNull();
+    expect(belowScreen({ width: 374, height: 480 })).toBeNull();
   });
 
   test('of a strip are at the side of a wide stage and below an upright one', () => {
