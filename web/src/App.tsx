@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 import type { JoinApi } from './api/client';
 import type { LocalMedia } from './media/localMedia';
 import { currentLanguage, t } from './messages';
@@ -55,6 +55,9 @@ export function App({
   useEffect(() => {
     document.title = title ?? t('product');
   }, [title]);
+  // A seat does not have it, and every way into the room begins with a preview.
+  const welcomeMessage = useRef('');
+  if ('preview' in visit) welcomeMessage.current = visit.preview.welcome_message;
   usePrefetchAfterPaint(visit.at === 'lobby' || visit.at === 'room', room, lazyScreens);
   const { part: screens, failed } = useLazy(lazyScreens, needsLazyScreens(visit));
 
@@ -117,6 +120,7 @@ export function App({
           actions={createActions(joined.module)}
           localMedia={localMedia}
           guestAddress={guestLink(location.origin, route.roomId)}
+          welcomeMessage={welcomeMessage.current}
           onAnnouncementDismissed={() => runner.dispatch({ type: 'dismissed' })}
           onLeave={() => runner.dispatch({ type: 'leave' })}
         />

@@ -7,17 +7,19 @@ export interface DeviceRequest {
   deviceId: string;
   /** Only for a microphone. */
   noiseSuppression: boolean;
+  /** Only for a camera: the side of a phone, when no device is named. */
+  facing: 'user' | 'environment';
 }
 
 export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
 
-function constraintsFor({ kind, deviceId, noiseSuppression }: DeviceRequest): MediaTrackConstraints {
+function constraintsFor({ kind, deviceId, noiseSuppression, facing }: DeviceRequest): MediaTrackConstraints {
   // `exact`, because with `ideal` Chromium would choose a device itself.
   const device = deviceId ? { deviceId: { exact: deviceId } } : {};
   return kind === 'mic'
     ? { ...device, echoCancellation: true, noiseSuppression, autoGainControl: true }
     : {
-        ...(deviceId ? device : { facingMode: 'user' }),
+        ...(deviceId ? device : { facingMode: facing }),
         width: { ideal: 1280 },
         height: { ideal: 720 },
         frameRate: { ideal: 30 },

@@ -1,32 +1,35 @@
 import type { DeviceKind } from './devicePreferences';
 
-export interface Devices extends Record<DeviceKind, MediaDeviceInfo[]> {
-  /** The names of the devices that the system uses by default; empty while the browser does not tell. */
-  defaultLabels: Record<DeviceKind, string>;
-}
+export type Devices = Record<DeviceKind, MediaDeviceInfo[]>;
 
-export const noDevices: Devices = { mic: [], camera: [], speaker: [], defaultLabels: { mic: '', camera: '', speaker: '' } };
+export const noDevices: Devices = { mic: [], camera: [], speaker: [] };
 
-/**
- * Lists the connected devices. Entries without an id are devices that the browser does not
- * reveal yet, and "default" and "communications" are aliases, so that both are left out.
- */
-export async function listDevices(): Promise<Devices> {
+/** The names of the devices that the system uses by default; empty where the browser does not tell. */
+export type DefaultNames = Record<DeviceKind, string>;
+
+export const noDefaultNames: DefaultNames = { mic: '', camera: '', speaker: '' };
+
+const kinds = { mic: 'audioinput', camera: 'videoinput', speaker: 'audiooutput' } as const;
+
+/** Lists the connected devices and the names of the default ones. */
+export async function listDevices(): Promise<{ devices: Devices; defaultNames: DefaultNames }> {
   return sortDevices(await navigator.mediaDevices.enumerateDevices().catch(() => []));
 }
 
-export function sortDevices(all: MediaDeviceInfo[]): Devices {
-  const real = (kind: MediaDeviceKind): MediaDeviceInfo[] =>
-    all.filter((device) => device.kind === kind && !['', 'default', 'communications'].includes(device.deviceId));
-  // An alias has the group of its device, and a label with a word before the name.
-  const defaultLabel = (kind: MediaDeviceKind): string => {
-    const alias = all.find((device) => device.kind === kind && device.deviceId === 'default');
-    return real(kind).find(({ groupId }) => alias && groupId === alias.groupId)?.label ?? '';
+/**
+ * Entries without an id are devices that the browser does not reveal yet, and "default" and
+ * "communications" are aliases, so that both are left out.
+ */
+export function sortDevices(all: readonly MediaDeviceInfo[]): { devices: Devices; defaultNames: DefaultNames } {
+  const real = all.filter(({ deviceId }) => !['', 'default', 'communications'].includes(deviceId));
+  const of = (kind: DeviceKind): MediaDeviceInfo[] => real.filter((device) => device.kind === kinds[kind]);
+  // The alias is part of the same physical device, whose own label has no prefix.
+  const defaultName = (kind: DeviceKind): string => {
+    const alias = all.find((device) => device.kind === kinds[kind] && device.deviceId === 'default');
+    return (alias && of(kind).find(({ groupId }) => groupId !== '' && groupId === alias.groupId)?.label) ?? '';
   };
   return {
-    mic: real('audioinput'),
-    camera: real('videoinput'),
-    speaker: real('audiooutput'),
-    defaultLabels: { mic: defaultLabel('audioinput'), camera: defaultLabel('videoinput'), speaker: defaultLabel('audiooutput') },
+    devices: { mic: of('mic'), camera: of('camera'), speaker: of('speaker') },
+    defaultNames: { mic: defaultName('mic'), camera: defaultName('camera'), speaker: defaultName('speaker') },
   };
 }

@@ -2,7 +2,7 @@ import { Store } from '../state/store';
 import { acquire } from './acquire';
 import { applyBlur, readBlur } from './blur';
 import { type DeviceKind, devicePreferences } from './devicePreferences';
-import { listDevices, noDevices } from './devices';
+import { listDevices, noDefaultNames, noDevices } from './devices';
 import type { CaptureKind, Fault } from './faults';
 import { type Capture, isRunning, type MediaState } from './mediaState';
 import { permissionFor } from './permission';
@@ -29,6 +29,7 @@ export class LocalMedia {
     blur: null,
     noiseSuppression: devicePreferences.noiseSuppression(),
     devices: noDevices,
+    defaultNames: noDefaultNames,
     selectedDevices: {
       mic: devicePreferences.device('mic'),
       camera: devicePreferences.device('camera'),
@@ -43,6 +44,8 @@ export class LocalMedia {
     camera: permissionFor('camera'),
   };
   #isWatchingDevices = false;
+  /** The side of a phone whose camera is opened when none is selected. */
+  #facing: 'user' | 'environment' = 'user';
 
   /**
    * Prepares for a room and, with `open`, opens the devices that are already permitted. It
@@ -110,6 +113,15 @@ export class LocalMedia {
     if (!on) this.#stop('camera');
     this.#patch({ cameraOn: on });
     if (on && this.state.get().camera.is !== 'live') await this.retry('camera');
+  }
+
+  /** Changes to the camera on the other side of a phone, until the page is closed. */
+  async flipCamera(): Promise<void> {
+    const { camera, selectedDevices } = this.state.get();
+    if (camera.is !== 'live') return;
+    this.#facing = camera.track.getSettings().facingMode === 'environment' ? 'user' : 'environment';
+    this.#patch({ selectedDevices: { ...selectedDevices, camera: '' } });
+    await this.#open(['camera']);
   }
 
   /** Switches the blur of the background. */
@@ -219,7 +231,7 @@ export class LocalMedia {
       this.#set(kind, { is: 'requesting', live: isRunning(this.#stopTrack(kind)) });
       return this.#requestId[kind];
     });
-    const results = await acquire(kinds.map((kind) => ({ kind, deviceId: selectedDevices[kind], noiseSuppression })));
+    const results = await acquire(kinds.map((kind) => ({ kind, deviceId: selectedDevices[kind], noiseSuppression, facing: this.#facing })));
     kinds.forEach((kind, i) => {
       const result = results.get(kind);
       const superseded = this.#requestId[kind] !== requestIds[i];
@@ -307,6 +319,6 @@ export class LocalMedia {
   }
 
   async #refreshDeviceList(): Promise<void> {
-    this.#patch({ devices: await listDevices() });
+    this.#patch(await listDevices());
   }
 }

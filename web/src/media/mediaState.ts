@@ -1,5 +1,5 @@
 import type { DeviceKind } from './devicePreferences';
-import type { Devices } from './devices';
+import type { DefaultNames, Devices } from './devices';
 import type { CaptureKind, Fault } from './faults';
 
 export type Capture =
@@ -28,6 +28,8 @@ export interface MediaState {
   /** Whether the browser suppresses noise of the microphone. */
   noiseSuppression: boolean;
   devices: Devices;
+  /** The names of the default devices; empty where the browser does not tell. */
+  defaultNames: DefaultNames;
   /** Empty means the default device. */
   selectedDevices: Record<DeviceKind, string>;
 }
@@ -44,3 +46,7 @@ export const isMicActive = (mediaState: MediaState): boolean => mediaState.micOn
 
 /** Whether the others can see the visitor. */
 export const isCameraActive = (mediaState: MediaState): boolean => isRunning(mediaState.camera);
+
+/** Whether the camera that runs is one of a phone, which has another one on its other side. */
+export const canFlip = ({ camera, devices }: MediaState): boolean =>
+  camera.is === 'live' && camera.track.getSettings().facingMode !== undefined && devices.camera.length > 1;

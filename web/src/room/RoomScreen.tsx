@@ -13,8 +13,8 @@ import '../styles/chat.css';
 import '../styles/sheets.css';
 import type { RoomActions } from '../visit/roomActions';
 import type { Announcement, Connection } from '../visit/state';
+import { useAlerts } from './alerts/useAlerts';
 import { ChatLiveRegion } from './chat/ChatLiveRegion';
-import { ChatPanel } from './chat/ChatPanel';
 import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
 import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/publishPermissions';
@@ -23,30 +23,30 @@ import { useConnectionLost } from './connection/useConnectionLost';
 import { Controls } from './controls/Controls';
 import { useGuestLink } from './invite/useGuestLink';
 import { type Meeting, MeetingContext } from './meeting';
-import { HostNotice } from './moderation/HostNotice';
 import { useRole } from './moderation/useRole';
-import { Banners } from './notices/Banners';
 import { ConnectionLostBar } from './notices/ConnectionLostBar';
 import { BreakoutNotice, EmptyRoom } from './notices/EmptyRoom';
 import { useEndWarning } from './notices/endWarning';
 import { PresenceLiveRegion } from './notices/PresenceLiveRegion';
-import type { OpenSheet } from './openSheet';
+import { Toasts } from './notices/Toasts';
+import { nothingOpen, type OpenSheet, openView, type PanelTab, toggleTab } from './openSheet';
+import { SidePanel } from './panel/SidePanel';
 import { usePeople } from './people/usePeople';
 import { Pip } from './pip/Pip';
 import { RoomHeader } from './RoomHeader';
 import { RoomSheets } from './RoomSheets';
-import { HandNotice } from './reactions/HandNotice';
 import { HandsAndReactionsLiveRegion } from './reactions/HandsAndReactionsLiveRegion';
 import { raisedHands } from './reactions/hands';
 import type { Reactions } from './reactions/reactions';
+import { useRaisedAt } from './reactions/useRaisedAt';
 import { useSpeakingWhileMuted } from './shortcuts/mutedSpeech';
 import { shortcutsFor } from './shortcuts/shortcuts';
 import { usePushToTalk, useShortcuts } from './shortcuts/useShortcuts';
 import { AudioStage } from './stage/AudioStage';
+import { useSwipe } from './stage/useSwipe';
 import { useWakeLock } from './stage/useWakeLock';
 import { VideoStage } from './stage/VideoStage';
 import { useWaitingRoom } from './waitingRoom/useWaitingRoom';
-import { WaitingNotice } from './waitingRoom/WaitingNotice';
 
 interface Props {
   room: Room;
@@ -59,11 +59,13 @@ interface Props {
   actions: RoomActions;
   localMedia: LocalMedia;
   guestAddress: string;
+  /** The organizer's message; empty when there is none. */
+  welcomeMessage: string;
   onAnnouncementDismissed: () => void;
   onLeave: () => void;
 }
 
-/** The room: the stage, the controls below, everything else in sheets. */
+/** The room: the stage, the controls below, the side panel, everything else in dialogs. */
 export function RoomScreen({
   room,
   inbox,
@@ -75,14 +77,18 @@ export function RoomScreen({
   actions,
   localMedia,
   guestAddress,
+  welcomeMessage,
   onAnnouncementDismissed,
   onLeave,
 }: Props): ReactElement {
   const mediaState = useStore(localMedia.state);
   const narrow = useMediaQuery('(max-width: 599px), (max-height: 479px)');
-  const chatInSheet = useMediaQuery('(max-width: 999px), (max-height: 479px)');
-  const [sheet, setSheet] = useState<OpenSheet>(null);
+  const panelCovers = useMediaQuery('(max-width: 999px), (max-height: 479px)');
+  const [open, setOpen] = useState(nothingOpen);
+  const openSheet = (sheet: OpenSheet): void => setOpen((views) => openView(views, sheet, panelCovers));
+  const toggle = (tab: PanelTab): void => setOpen((views) => toggleTab(views, tab));
   const heading = useRef<HTMLHeadingElement>(null);
+  const middle = useRef<HTMLDivElement>(null);
   const metadata = useRoomMetadata(room);
   const allowed = usePublishPermissions(room);
   const breakoutNumber = seat.breakout?.number ?? 0;
@@ -96,7 +102,6 @@ export function RoomScreen({
   const endNotice = warning && dismissedLevel !== warning.level ? count('limit.ends', warning.minutes) : null;
   const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
   const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
-  const [chatOpen, setChatOpen] = useState(false);
   const unread = seat.features.chat ? chat.log.unread : null;
   const connectionLost = useConnectionLost(room, connection);
   const isModerator = role !== 'guest';
@@ -110,6 +115,7 @@ export function RoomScreen({
       ),
     [metadata, people],
   );
+  const raisedAt = useRaisedAt(hands, clock);
   const handRaised = hands.some(({ you }) => you);
 
   useEffect(() => heading.current?.focus(), []);
@@ -117,16 +123,20 @@ export function RoomScreen({
     if (!alone) setWasAccompanied(true);
   }, [alone]);
   useWakeLock(seat.room_type === 'video');
+  useSwipe(middle, seat.room_type === 'video');
+  useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands, isModerator, localMedia });
   useSpeaker(room, mediaState.selectedDevices.speaker);
   useReleaseForbiddenDevices(localMedia, mediaState, allowed);
   const shortcuts = shortcutsFor({
     mediaState,
     localMedia,
     allowed,
-    onOpen: setSheet,
+    hasChat: unread !== null,
+    onOpen: openSheet,
+    onToggle: toggle,
     handRaised,
     onHand: () => void (handRaised ? actions.lowerHand() : actions.raiseHand()),
-    onChat: unread === null ? null : () => setChatOpen(!chatOpen),
+    onReact: (reaction) => void actions.react(reaction),
   });
   useShortcuts(shortcuts);
   usePushToTalk(localMedia, allowed.mic);
@@ -147,18 +157,18 @@ export function RoomScreen({
     breakoutName,
     people,
     hands,
+    raisedAt,
     reactions,
     waitingRoom,
     guestLink,
     unread,
     narrow,
+    panelCovers,
+    welcomeMessage,
     actions,
-    openSheet: setSheet,
-    openChat: () => {
-      setSheet(null);
-      setChatOpen(true);
-    },
-    toggleChat: () => setChatOpen((open) => !open),
+    open,
+    openSheet,
+    toggleTab: toggle,
     leave: onLeave,
   };
   return (
@@ -167,31 +177,25 @@ export function RoomScreen({
         <RoomHeader heading={heading} endsAt={warning && metadata.endsAt} />
         {/* Before the stage, so that the keyboard reaches the controls before the many buttons of the tiles. */}
         <Controls />
-        <div className="room-middle" data-alone={alone || undefined}>
+        <div ref={middle} className="room-middle" data-alone={alone || undefined}>
           {seat.room_type === 'video' ? <VideoStage /> : <AudioStage />}
           <ConnectionLostBar lost={connectionLost} />
           {alone && connected && (breakoutName === null ? <EmptyRoom wasAccompanied={wasAccompanied} /> : <BreakoutNotice />)}
-          <Banners
+          <Toasts
             endNotice={endNotice}
             onEndNoticeDismissed={() => setDismissedLevel(warning?.level ?? 0)}
             announcement={announcement}
             onAnnouncementDismissed={onAnnouncementDismissed}
             speakingWhileMuted={speakingWhileMuted}
-          >
-            <WaitingNotice />
-            <HostNotice />
-          </Banners>
-          <HandNotice />
+          />
         </div>
-        {chatOpen && unread !== null && (
-          <ChatPanel chat={chat} connected={connected} narrow={chatInSheet} onClose={() => setChatOpen(false)} />
-        )}
+        <SidePanel chat={chat} onClose={() => setOpen((views) => ({ ...views, panel: null }))} />
         <ChatLiveRegion log={chat.log} />
         <HandsAndReactionsLiveRegion />
         <PresenceLiveRegion endNotice={endNotice} announcement={announcement} />
       </main>
       <Pip />
-      <RoomSheets open={sheet} shortcuts={shortcuts} />
+      <RoomSheets shortcuts={shortcuts} />
     </MeetingContext>
   );
 }

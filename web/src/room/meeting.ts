@@ -9,7 +9,7 @@ import type { Connection } from '../visit/state';
 import type { PublishPermissions } from './connection/publishPermissions';
 import type { RoomMetadata } from './connection/roomMetadata';
 import type { GuestLink } from './invite/useGuestLink';
-import type { OpenSheet } from './openSheet';
+import type { OpenSheet, OpenViews, PanelTab } from './openSheet';
 import type { Person } from './people/person';
 import type { RosterEntry } from './people/roster';
 import type { Reactions } from './reactions/reactions';
@@ -37,6 +37,8 @@ export interface Meeting {
   people: RosterEntry<Person>[];
   /** The people whose hand is raised, in the server's order. */
   hands: readonly Person[];
+  /** When the page has seen a hand go up, by identity; null for hands that were up before. */
+  raisedAt: ReadonlyMap<string, number | null>;
   reactions: Reactions;
   waitingRoom: WaitingRoom;
   guestLink: GuestLink;
@@ -44,10 +46,15 @@ export interface Meeting {
   unread: number | null;
   /** The screen is narrow, so that some controls are in a sheet. */
   narrow: boolean;
+  /** The side panel covers the screen. */
+  panelCovers: boolean;
+  /** The organizer's message; empty when there is none. */
+  welcomeMessage: string;
   actions: RoomActions;
+  open: OpenViews;
   openSheet: (sheet: OpenSheet) => void;
-  openChat: () => void;
-  toggleChat: () => void;
+  /** Opens a tab of the side panel, or closes the panel when that tab is open. */
+  toggleTab: (tab: PanelTab) => void;
   leave: () => void;
 }
 

@@ -2,16 +2,8 @@ import { type ReactElement, useId } from 'react';
 import type { DeviceKind } from '../media/devicePreferences';
 import type { LocalMedia } from '../media/localMedia';
 import type { MediaState } from '../media/mediaState';
-import { type PlainKey, t } from '../messages';
-
-const labelKeys = {
-  mic: { label: 'mic.label', usual: 'mic.default' },
-  camera: { label: 'camera.label', usual: 'camera.default' },
-  speaker: { label: 'speaker.label', usual: 'speaker.default' },
-} as const satisfies Record<DeviceKind, Record<'label' | 'usual', PlainKey>>;
-
-// Not every browser can select a speaker.
-const canSetSpeaker = 'setSinkId' in HTMLMediaElement.prototype;
+import { t } from '../messages';
+import { deviceLabelKeys, deviceOptions } from './deviceOptions';
 
 interface Props {
   of: DeviceKind;
@@ -24,22 +16,17 @@ interface Props {
 /** Selects a microphone, camera or speaker. The first entry is the default device. */
 export function DeviceSelect({ of, mediaState, localMedia, labelHidden = false }: Props): ReactElement | null {
   const id = useId();
-  if (of === 'speaker' && !canSetSpeaker) return null;
-  const { label, usual: defaultLabel } = labelKeys[of];
-  const devices = mediaState.devices[of];
-  const defaultName = mediaState.devices.defaultLabels[of];
-  // A remembered device that is not connected counts as the default device.
-  const value = devices.some(({ deviceId }) => deviceId === mediaState.selectedDevices[of]) ? mediaState.selectedDevices[of] : '';
+  const { options, value } = deviceOptions(mediaState, of);
+  if (options.length === 0) return null;
   return (
     <div className="field">
       <label htmlFor={id} className={labelHidden ? 'sr-only' : undefined}>
-        {t(label)}
+        {t(deviceLabelKeys[of])}
       </label>
       <select id={id} value={value} onChange={(event) => void localMedia.selectDevice(of, event.target.value)}>
-        <option value="">{defaultName ? t('device.default', { name: defaultName }) : t(defaultLabel)}</option>
-        {devices.map((device, i) => (
-          <option key={device.deviceId} value={device.deviceId}>
-            {device.label || t('device.unnamed', { n: i + 1 })}
+        {options.map((option) => (
+          <option key={option.id} value={option.id}>
+            {option.label}
           </option>
         ))}
       </select>

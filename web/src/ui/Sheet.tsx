@@ -4,12 +4,15 @@ import { Icon } from './Icon';
 
 interface Props {
   title: string;
+  /** Takes the place of the visible title. */
+  head?: ReactNode;
+  className?: string;
   onClose: () => void;
   children: ReactNode;
 }
 
 /** A modal dialog over the page. The browser keeps the focus inside and restores it. */
-export function Sheet({ title, onClose, children }: Props): ReactElement {
+export function Sheet({ title, head, className = 'sheet', onClose, children }: Props): ReactElement {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   // In a layout effect, so that the dialog is closed before it is removed: only then does
@@ -23,8 +26,9 @@ export function Sheet({ title, onClose, children }: Props): ReactElement {
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog
       ref={dialog}
-      className="sheet"
-      aria-labelledby={id}
+      className={className}
+      aria-labelledby={head ? undefined : id}
+      aria-label={head ? title : undefined}
       // The close event that removal causes arrives after the removal and is ignored.
       onClose={() => dialog.current && onClose()}
       onClick={(event) => {
@@ -34,7 +38,7 @@ export function Sheet({ title, onClose, children }: Props): ReactElement {
     >
       <div className="sheet-body">
         <header className="sheet-head">
-          <h2 id={id}>{title}</h2>
+          {head ?? <h2 id={id}>{title}</h2>}
           <button type="button" className="round" aria-label={t('control.close')} onClick={onClose}>
             <Icon name="close" />
           </button>

@@ -3,7 +3,7 @@ import type { Answer } from '../../api/client';
 import { t } from '../../messages';
 
 /** Returns what went wrong and what to do next. */
-function errorText(answer: Answer<unknown>): string | null {
+export function actionErrorText(answer: Answer<unknown>): string | null {
   if (answer.is === 'ok') return null;
   if (answer.is === 'unreachable') return t('actionError.unreachable');
   switch (answer.refusal.code) {
@@ -43,7 +43,7 @@ export function useAction(): Action {
       setBusy(true);
       const answer = await call();
       setBusy(false);
-      setError(errorText(answer));
+      setError(actionErrorText(answer));
       return answer.is === 'ok' ? { value: answer.value } : null;
     },
   };

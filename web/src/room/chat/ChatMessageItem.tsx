@@ -4,7 +4,7 @@ import { formatTime } from '../../time/dateTime';
 import { Disc } from '../../ui/Disc';
 import { Icon } from '../../ui/Icon';
 import { type ChatMessage, excerpt } from './chatLog';
-import { linkify } from './linkify';
+import { Linkified } from './Linkified';
 
 interface Props {
   message: ChatMessage;
@@ -51,16 +51,7 @@ export const ChatMessageItem = memo(function ChatMessageItem({ message, quoted, 
         </p>
       )}
       <p className="chat-text" dir="auto">
-        {linkify(message.text).map(({ text, href, host }, i) =>
-          href === undefined ? (
-            text
-          ) : (
-            <a key={i} href={href} dir="ltr" target="_blank" rel="noopener noreferrer">
-              {text}
-              {host !== undefined && <span className="small quiet"> ({host})</span>}
-            </a>
-          ),
-        )}
+        <Linkified text={message.text} />
       </p>
     </li>
   );

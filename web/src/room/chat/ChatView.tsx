@@ -8,9 +8,16 @@ import type { Chat } from './useChat';
 /** A distance below this counts as the end. */
 const endTolerancePx = 24;
 
+interface Props {
+  chat: Chat;
+  connected: boolean;
+  /** The field gets the focus when the chat opens. */
+  focusField: boolean;
+}
+
 /** The messages and the composer. */
-export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }): ReactElement {
-  const { log, canWrite, send } = chat;
+export function ChatView({ chat, connected, focusField }: Props): ReactElement {
+  const { log, canWrite, draft, setDraft, send } = chat;
   const { entries } = log;
   const [replyTo, setReplyTo] = useState<ChatMessage | null>(null);
   const list = useRef<HTMLDivElement>(null);
@@ -82,7 +89,10 @@ export function ChatView({ chat, connected }: { chat: Chat; connected: boolean }
       )}
       {canWrite ? (
         <Composer
+          text={draft}
+          onText={setDraft}
           connected={connected}
+          focusField={focusField}
           replyTo={replyTo}
           onCancelReply={() => setReplyTo(null)}
           onSend={async (text) => {

@@ -6,7 +6,11 @@ import { excerpt } from './chatLog';
 import { lengthOf, maxTextLength, normalizeText } from './packet';
 
 interface Props {
+  text: string;
+  onText: (text: string) => void;
   connected: boolean;
+  /** The field gets the focus when it appears. */
+  focusField: boolean;
   replyTo: ChatMessage | null;
   onSend: (text: string) => Promise<boolean>;
   onCancelReply: () => void;
@@ -16,8 +20,7 @@ interface Props {
 const showRemainingFrom = maxTextLength - 200;
 
 /** The input for a message. Enter sends, Shift+Enter starts a new line. */
-export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): ReactElement {
-  const [text, setText] = useState('');
+export function Composer({ text, onText, connected, focusField, replyTo, onSend, onCancelReply }: Props): ReactElement {
   const [sending, setSending] = useState(false);
   const [sendFailed, setSendFailed] = useState(false);
   const field = useRef<HTMLTextAreaElement>(null);
@@ -26,7 +29,11 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
   const excess = length - maxTextLength;
 
   // In a layout effect, because phones open the keyboard only during the gesture.
-  useLayoutEffect(() => field.current?.focus(), [replyTo]);
+  const focusNow = useRef(focusField);
+  useLayoutEffect(() => {
+    if (focusNow.current) field.current?.focus();
+    focusNow.current = true;
+  }, [replyTo]);
 
   const send = async (): Promise<void> => {
     if (sending || !connected || length === 0 || excess > 0) return;
@@ -34,7 +41,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
     const sent = await onSend(text);
     setSending(false);
     setSendFailed(!sent);
-    if (sent) setText('');
+    if (sent) onText('');
   };
   const onKey = (event: KeyboardEvent): void => {
     // During composition, Enter belongs to the input method.
@@ -83,7 +90,7 @@ export function Composer({ connected, replyTo, onSend, onCancelReply }: Props): 
         aria-invalid={excess > 0 || undefined}
         aria-describedby={`${id}-said`}
         onChange={(event) => {
-          setText(event.target.value);
+          onText(event.target.value);
           setSendFailed(false);
         }}
         onKeyDown={onKey}

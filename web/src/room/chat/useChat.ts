@@ -10,6 +10,9 @@ export interface Chat {
   log: ChatLog;
   /** The server allows the visitor to write. */
   canWrite: boolean;
+  /** The text that the visitor is writing. It stays while the chat is closed. */
+  draft: string;
+  setDraft: (text: string) => void;
   /** Resolves to false when the message could not be sent. */
   send: (text: string, replyTo: string | null) => Promise<boolean>;
   setOpen: (open: boolean) => void;
@@ -18,6 +21,7 @@ export interface Chat {
 /** The chat of this page. It outlives connections and continues below a divider in another breakout room. */
 export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, clock: ServerClock): Chat {
   const [log, dispatch] = useReducer(reduceChat, emptyLog);
+  const [draft, setDraft] = useState('');
 
   // Runs before the messages of the new room are read.
   const breakoutNumber = seat.breakout?.number ?? 0;
@@ -59,7 +63,7 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
     [room, seat, clock],
   );
   const setOpen = useCallback((open: boolean) => dispatch({ type: open ? 'open' : 'close' }), []);
-  return { log, canWrite: useCanWrite(room), send, setOpen };
+  return { log, canWrite: useCanWrite(room), draft, setDraft, send, setOpen };
 }
 
 /** The server enforces the permission; the page only hides the input. */

@@ -8,7 +8,7 @@ import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import { DeviceSelect } from '../../ui/DeviceSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
-import { playTones } from './tones';
+import { playTones, testTones } from '../alerts/tones';
 
 /** The state of microphone, camera and speaker. */
 export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement {
@@ -41,7 +41,7 @@ export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState
             className="secondary"
             onClick={() => {
               setPlayCount(playCount + 1);
-              void playTones(mediaState.selectedDevices.speaker);
+              void playTones(mediaState.selectedDevices.speaker, testTones);
             }}
           >
             {t('check.speaker.play')}

@@ -1,4 +1,4 @@
-import type { ReactElement } from 'react';
+import type { ReactElement, Ref } from 'react';
 import { count as counting, formatNumber } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Icon, type IconName } from '../../ui/Icon';
@@ -7,41 +7,87 @@ import { shortcutsEnabled } from '../shortcuts/shortcutsEnabled';
 interface Props {
   icon: IconName;
   label: string;
-  /** A number in the corner of the button. */
+  /** Shows the label in the button instead of above it. */
+  wide?: boolean;
+  /** A number next to the icon. */
   count?: number;
-  /** The text for screen readers; the number itself by default. */
-  countLabel?: string;
+  /** A number in the corner of the button, and its text for screen readers. */
+  badge?: { count: number; label: string } | undefined;
   /** How many people wait to be admitted. */
   waiting?: number;
-  variant?: 'plain' | 'off' | 'danger';
+  variant?: 'plain' | 'off' | 'on' | 'danger' | 'chevron';
   /** The key that does the same. */
   shortcutKey?: string;
+  /** Marks the control of a tab or of the menu, so that the focus finds it. */
+  opens?: string;
+  /** Whether what the control opens is open. */
+  expanded?: boolean | undefined;
+  /** The id of the panel that it opens. */
+  controls?: string | undefined;
+  /** What it opens is a dialog. */
+  dialog?: boolean;
+  innerRef?: Ref<HTMLButtonElement>;
   onPress: () => void;
 }
 
-/** A round button with its label below. Shape and text carry the meaning, never color alone. */
-export function Control({ icon, label, count, countLabel, waiting = 0, variant = 'plain', shortcutKey, onPress }: Props): ReactElement {
+/** A round button whose label appears above it. Shape and text carry the meaning, never color alone. */
+export function Control({
+  icon,
+  label,
+  wide = false,
+  count,
+  badge,
+  waiting = 0,
+  variant = 'plain',
+  shortcutKey,
+  opens,
+  expanded,
+  controls,
+  dialog = false,
+  innerRef,
+  onPress,
+}: Props): ReactElement {
   const shortcutsOn = useStore(shortcutsEnabled);
   return (
-    <button type="button" className={`control ${variant}`} aria-keyshortcuts={shortcutsOn ? shortcutKey : undefined} onClick={onPress}>
-      <span className="control-round">
-        <Icon name={icon} />
-        {count !== undefined && (
-          <span className="control-count" aria-hidden="true">
-            {formatNumber(count)}
-          </span>
-        )}
-        {waiting > 0 && (
-          <span className="control-count knocks" aria-hidden="true">
-            {formatNumber(waiting)}
-          </span>
-        )}
-      </span>
+    <button
+      ref={innerRef}
+      type="button"
+      className={wide ? `control wide ${variant}` : `control ${variant}`}
+      data-opens={opens}
+      aria-keyshortcuts={shortcutsOn ? shortcutKey : undefined}
+      aria-expanded={expanded}
+      aria-controls={expanded ? controls : undefined}
+      aria-haspopup={dialog ? 'dialog' : undefined}
+      onClick={onPress}
+    >
+      <Icon name={icon} />
       <span className="control-label">
         {label}
-        {count !== undefined && <span className="sr-only"> ({countLabel ?? formatNumber(count)})</span>}
+        {count !== undefined && <span className="sr-only"> ({formatNumber(count)})</span>}
+        {badge && <span className="sr-only"> ({badge.label})</span>}
         {waiting > 0 && <span className="sr-only"> ({counting('waitingRoom.people', waiting)})</span>}
+        {shortcutKey && shortcutsOn && (
+          <span className="control-key" aria-hidden="true">
+            {shortcutKey}
+          </span>
+        )}
       </span>
+      {count !== undefined && (
+        <span className="control-number" aria-hidden="true">
+          {formatNumber(count)}
+        </span>
+      )}
+      {badge && (
+        <span className="control-badge" aria-hidden="true">
+          {formatNumber(badge.count)}
+        </span>
+      )}
+      {waiting > 0 && (
+        <span className="control-badge knocks" aria-hidden="true">
+          <Icon name="knock" />
+          {formatNumber(waiting)}
+        </span>
+      )}
     </button>
   );
 }

@@ -1,8 +1,14 @@
 import type { ReactElement } from 'react';
 import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { count, t } from '../../messages';
+import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
+import type { PanelTab } from '../openSheet';
+import { panelId } from '../panel/panelId';
+import { ReactionPicker } from '../reactions/ReactionPicker';
 import { Control } from './Control';
+import { AudioMenu, VideoMenu } from './DeviceMenus';
+import { PopoverControl } from './PopoverControl';
 
 // The type says that it always exists; pages without TLS have no devices, and phones
 // cannot share a screen.
@@ -11,71 +17,131 @@ export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order. Controls that the visitor may not use are left out. */
 export function Controls(): ReactElement {
-  const { mediaState, localMedia, allowed, narrow, people, waitingRoom, unread, openSheet, toggleChat, leave } = useMeeting();
+  const { mediaState, allowed, narrow, people, waitingRoom, unread, open, panelCovers, openSheet, toggleTab, leave } = useMeeting();
   const waiting = waitingRoom.waiting.length;
-  const micActive = isMicActive(mediaState);
-  const cameraActive = isCameraActive(mediaState);
-  const sharing = mediaState.screen.is === 'live';
-  const leaveControl = <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />;
-  const unreadProps = unread ? { count: unread, countLabel: count('chat.unread', unread) } : {};
-  const moreControl = (
+  const tab = (opens: PanelTab) => ({
+    opens,
+    expanded: open.panel === opens,
+    controls: panelCovers ? undefined : panelId,
+    dialog: panelCovers,
+    onPress: () => toggleTab(opens),
+  });
+  const chat = unread !== null && (
     <Control
-      icon="more"
-      label={t('control.more')}
-      shortcutKey="O"
-      onPress={() => openSheet('more')}
-      {...(narrow && { ...unreadProps, waiting })}
+      icon="chat"
+      label={t('chat.title')}
+      shortcutKey="C"
+      badge={unread > 0 ? { count: unread, label: count('chat.unread', unread) } : undefined}
+      {...tab('chat')}
     />
+  );
+  const peopleControl = (
+    <Control icon="people" label={t('control.people')} shortcutKey="P" count={people.length} waiting={waiting} {...tab('people')} />
   );
   return (
     <nav className="controls" aria-label={t('room.controls')}>
-      {allowed.mic && (
-        <Control
-          icon={micActive ? 'mic' : 'micOff'}
-          label={t(micActive ? 'control.mute' : 'control.unmute')}
-          variant={micActive ? 'plain' : 'off'}
-          shortcutKey="M"
-          onPress={() => void localMedia.setMicOn(!micActive)}
-        />
-      )}
-      {mediaState.video && allowed.camera && (
-        <Control
-          icon={cameraActive ? 'camera' : 'cameraOff'}
-          label={t(cameraActive ? 'control.cameraOff' : 'control.cameraOn')}
-          variant={cameraActive ? 'plain' : 'off'}
-          shortcutKey="V"
-          onPress={() => void localMedia.setCameraOn(!cameraActive)}
-        />
-      )}
+      {allowed.mic && (narrow ? <MicControl /> : <MicWithMenu />)}
+      {mediaState.video && allowed.camera && (narrow ? <CameraControl /> : <CameraWithMenu />)}
       {narrow ? (
         <>
-          {leaveControl}
-          {moreControl}
+          {chat || peopleControl}
+          <HandControl />
         </>
       ) : (
         <>
-          {mediaState.video && allowed.screen && canShare && (
-            <Control
-              icon={sharing ? 'screenOff' : 'screen'}
-              label={t(sharing ? 'control.unshare' : 'control.share')}
-              shortcutKey="S"
-              onPress={() => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen())}
-            />
-          )}
-          {unread !== null && <Control icon="chat" label={t('chat.title')} shortcutKey="C" onPress={toggleChat} {...unreadProps} />}
-          <Control
-            icon="people"
-            label={t('control.people')}
-            shortcutKey="P"
-            count={people.length}
-            waiting={waiting}
-            onPress={() => openSheet('people')}
-          />
-          <Control icon="hand" label={t('control.react')} onPress={() => openSheet('react')} />
-          {moreControl}
-          {leaveControl}
+          {mediaState.video && allowed.screen && canShare && <ShareControl />}
+          <PopoverControl icon="smiley" label={t('react.title')}>
+            <ReactionPicker />
+          </PopoverControl>
+          <HandControl />
+          {chat}
+          {peopleControl}
         </>
       )}
+      <Control
+        icon="more"
+        label={t('control.more')}
+        shortcutKey="O"
+        opens="more"
+        expanded={open.dialog === 'more'}
+        dialog
+        onPress={() => openSheet('more')}
+        waiting={narrow && chat ? waiting : 0}
+      />
+      <Control icon="leave" label={t('control.leave')} variant="danger" wide={!narrow} onPress={leave} />
     </nav>
+  );
+}
+
+function MicControl(): ReactElement {
+  const { mediaState, localMedia } = useMeeting();
+  const active = isMicActive(mediaState);
+  return (
+    <Control
+      icon={active ? 'mic' : 'micOff'}
+      label={t(active ? 'control.mute' : 'control.unmute')}
+      variant={active ? 'plain' : 'off'}
+      shortcutKey="M"
+      onPress={() => void localMedia.setMicOn(!active)}
+    />
+  );
+}
+
+function MicWithMenu(): ReactElement {
+  return (
+    <PopoverControl icon="chevron" chevron label={t('control.audio')} before={<MicControl />}>
+      <AudioMenu />
+    </PopoverControl>
+  );
+}
+
+function CameraControl(): ReactElement {
+  const { mediaState, localMedia } = useMeeting();
+  const active = isCameraActive(mediaState);
+  return (
+    <Control
+      icon={active ? 'camera' : 'cameraOff'}
+      label={t(active ? 'control.cameraOff' : 'control.cameraOn')}
+      variant={active ? 'plain' : 'off'}
+      shortcutKey="V"
+      onPress={() => void localMedia.setCameraOn(!active)}
+    />
+  );
+}
+
+function CameraWithMenu(): ReactElement {
+  return (
+    <PopoverControl icon="chevron" chevron label={t('control.video')} before={<CameraControl />}>
+      <VideoMenu />
+    </PopoverControl>
+  );
+}
+
+function ShareControl(): ReactElement {
+  const { mediaState, localMedia } = useMeeting();
+  const sharing = mediaState.screen.is === 'live';
+  return (
+    <Control
+      icon={sharing ? 'screenOff' : 'screen'}
+      label={t(sharing ? 'control.unshare' : 'control.share')}
+      variant={sharing ? 'on' : 'plain'}
+      shortcutKey="S"
+      onPress={() => (sharing ? localMedia.stopSharing() : void localMedia.shareScreen())}
+    />
+  );
+}
+
+function HandControl(): ReactElement {
+  const { actions, hands } = useMeeting();
+  const { run } = useAction();
+  const raised = hands.some(({ you }) => you);
+  return (
+    <Control
+      icon="hand"
+      label={t(raised ? 'hand.lower' : 'hand.raise')}
+      variant={raised ? 'on' : 'plain'}
+      shortcutKey="H"
+      onPress={() => void run(() => (raised ? actions.lowerHand() : actions.raiseHand()))}
+    />
   );
 }

@@ -6,10 +6,11 @@ import { Icon, IconShape } from '../../ui/Icon';
 import { LanguageSelect } from '../../ui/LanguageSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
 import { Sheet } from '../../ui/Sheet';
-import { GuestInvite } from '../invite/GuestInvite';
 import { useMeeting } from '../meeting';
 import { canPip, openPip } from '../pip/pipWindow';
-import { HandsAndReactionsPart } from '../reactions/HandsAndReactionsPart';
+import { ReactionPicker } from '../reactions/ReactionPicker';
+import { canShare } from './Controls';
+import { FlipButton } from './DeviceMenus';
 import { ViewSettings } from './ViewSettings';
 
 // A phone has no keyboard.
@@ -19,32 +20,17 @@ const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
 const pipIcon =
   'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
-/** Settings and actions that are needed less often. */
+/** What is needed less often and, on small screens, what does not fit next to the controls. */
 export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { mediaState, localMedia, seat, role, isModerator, metadata, people, guestLink, unread, narrow, openSheet, openChat } =
-    useMeeting();
-  const hasBreakouts = (isModerator && seat.max_breakouts > 0) || metadata.breakouts.length > 0;
+  const { mediaState, localMedia, allowed, narrow, openSheet } = useMeeting();
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
-      {narrow && <HandsAndReactionsPart onDone={onClose} />}
-      {narrow && unread !== null && (
-        <button type="button" className="secondary wide" onClick={openChat}>
-          <Icon name="chat" />
-          {unread > 0 ? count('chat.openUnread', unread) : t('chat.title')}
-        </button>
-      )}
-      {narrow && (
-        <button type="button" className="secondary wide" onClick={() => openSheet('people')}>
-          <Icon name="people" />
-          {count('room.people', people.length)}
-        </button>
-      )}
-      {hasBreakouts && (
-        <button type="button" className="secondary wide" onClick={() => openSheet('rooms')}>
-          <Icon name="rooms" />
-          {t('rooms.title')}
-        </button>
-      )}
+      {narrow && <ReactionPicker />}
+      {narrow && <SmallScreenButtons onClose={onClose} />}
+      <button type="button" className="secondary wide" onClick={() => openSheet('room')}>
+        <Icon name="info" />
+        {t('more.room')}
+      </button>
       {canPip() && (
         <button
           type="button"
@@ -59,23 +45,22 @@ export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
         </button>
       )}
       {mediaState.video && <ViewSettings />}
-      <section className="sheet-part">
-        <h3>{t('more.devices')}</h3>
-        <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />
-        <NoiseSwitch mediaState={mediaState} localMedia={localMedia} />
-        <DeviceSelect of="speaker" mediaState={mediaState} localMedia={localMedia} />
-        {mediaState.video && <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />}
-        <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
-      </section>
-      {(isModerator || guestLink.link) && (
+      {/* Elsewhere the menus of the microphone and the camera have them. */}
+      {(narrow || !allowed.mic) && (
         <section className="sheet-part">
-          <h3>{t('more.invite')}</h3>
-          {isModerator ? (
-            <button type="button" className="secondary wide" onClick={() => openSheet('invite')}>
-              {t('invite.open')}
-            </button>
-          ) : (
-            <GuestInvite />
+          <h3>{t('more.devices')}</h3>
+          {allowed.mic && (
+            <>
+              <DeviceSelect of="mic" mediaState={mediaState} localMedia={localMedia} />
+              <NoiseSwitch mediaState={mediaState} localMedia={localMedia} />
+            </>
+          )}
+          <DeviceSelect of="speaker" mediaState={mediaState} localMedia={localMedia} />
+          {narrow && mediaState.video && allowed.camera && (
+            <>
+              <DeviceSelect of="camera" mediaState={mediaState} localMedia={localMedia} />
+              <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
+            </>
           )}
         </section>
       )}
@@ -90,11 +75,36 @@ export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
           </button>
         )}
       </section>
-      {role === 'host' && (
-        <button type="button" className="secondary wide wrong" onClick={() => openSheet('end')}>
-          {t('end.open')}
+    </Sheet>
+  );
+}
+
+function SmallScreenButtons({ onClose }: { onClose: () => void }): ReactElement {
+  const { mediaState, localMedia, allowed, people, waitingRoom, openSheet } = useMeeting();
+  const sharing = mediaState.screen.is === 'live';
+  const waiting = waitingRoom.waiting.length;
+  return (
+    <>
+      <button type="button" className="secondary wide" onClick={() => openSheet('people')}>
+        <Icon name="people" />
+        {count('room.people', people.length)}
+        {waiting > 0 && <span className="badge">{count('waitingRoom.people', waiting)}</span>}
+      </button>
+      {mediaState.video && allowed.screen && canShare && (
+        <button
+          type="button"
+          className="secondary wide"
+          onClick={() => {
+            if (sharing) localMedia.stopSharing();
+            else void localMedia.shareScreen();
+            onClose();
+          }}
+        >
+          <Icon name={sharing ? 'screenOff' : 'screen'} />
+          {t(sharing ? 'control.unshare' : 'control.share')}
         </button>
       )}
-    </Sheet>
+      <FlipButton />
+    </>
   );
 }

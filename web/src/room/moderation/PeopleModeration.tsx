@@ -19,7 +19,7 @@ export function PeopleModeration(): ReactElement {
         <button type="button" className="secondary" aria-disabled={busy} onClick={() => void muteAll()}>
           {t('moderation.muteAll')}
         </button>
-        <button type="button" className="secondary" onClick={() => openSheet('locks')}>
+        <button type="button" className="secondary" onClick={() => openSheet('room')}>
           {t('moderation.locks')}
         </button>
       </div>

@@ -5,7 +5,7 @@ import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 import type { Person } from '../people/person';
-import { firstButtonInDialog } from './firstButtonInDialog';
+import { firstButtonNearby } from './firstButtonNearby';
 
 interface Props {
   person: Person;
@@ -27,7 +27,7 @@ export function PersonModeration({ person: { identity, name, role, muted }, away
   const [unmuteRequested, setUnmuteRequested] = useState(false);
   async function remove(button: Element): Promise<void> {
     // Looked up first, because the row may be gone when the answer arrives.
-    const next = firstButtonInDialog(button);
+    const next = firstButtonNearby(button);
     if (await run(() => actions.remove(identity))) next?.focus();
   }
   function cancelRemoval(): void {

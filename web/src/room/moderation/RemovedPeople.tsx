@@ -4,7 +4,7 @@ import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
-import { firstButtonInDialog } from './firstButtonInDialog';
+import { firstButtonNearby } from './firstButtonNearby';
 
 /** The removed people, each with a button to readmit them. */
 export function RemovedPeople(): ReactElement | null {
@@ -23,7 +23,7 @@ export function RemovedPeople(): ReactElement | null {
   }, [actions, people.length]);
   async function readmit(identity: string, button: Element): Promise<void> {
     if (!(await run(() => actions.readmit(identity)))) return;
-    firstButtonInDialog(button)?.focus();
+    firstButtonNearby(button)?.focus();
     setRemoved((before) => before.filter((person) => person.identity !== identity));
   }
   if (removed.length === 0) return null;

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { matchesName } from './matchesName';
 import { type RosterEntry, updateRoster } from './roster';
 
 const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
@@ -31,4 +32,14 @@ describe('the roster', () => {
     const away = updateRoster(all, ['a'].map(person), 1_000, () => Infinity);
     expect(shown(updateRoster(away, ['a'].map(person), 99_000, () => Infinity))).toBe('a (b) (c)');
   });
+});
+
+describe('a name is found', () => {
+  test.each([
+    ['Béla Kovács', 'bela', true],
+    ['Béla Kovács', ' KOVÁ ', true],
+    ['Emil Søndergaard', '', true],
+    ['أَمِينة', 'أمينة', true],
+    ['Béla Kovács', 'carlos', false],
+  ])('%s by %j: %s', (name, search, found) => expect(matchesName(name, search)).toBe(found));
 });

@@ -51,12 +51,14 @@ function ReactionsLiveRegion(): ReactElement {
   const pending = useRef<string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
-    for (const [identity, { reaction, key }] of shown) {
+    for (const [identity, reactions] of shown) {
       const person = people.find((entry) => entry.person.identity === identity)?.person;
-      if (key <= lastKey.current || !person || person.you) continue;
-      pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+      for (const { reaction, key } of reactions) {
+        if (key <= lastKey.current || !person || person.you) continue;
+        pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+      }
     }
-    lastKey.current = Math.max(lastKey.current, ...[...shown.values()].map(({ key }) => key));
+    lastKey.current = Math.max(lastKey.current, ...[...shown.values()].flat().map(({ key }) => key));
     if (pending.current.length === 0 || timer.current !== undefined) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;

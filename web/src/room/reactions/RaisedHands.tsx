@@ -1,12 +1,15 @@
 import type { ReactElement } from 'react';
 import { formatNumber, t } from '../../messages';
+import { formatAgo } from '../../time/ago';
+import { useServerTime } from '../../time/useServerTime';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 
 /** The people whose hand is raised. */
 export function RaisedHands(): ReactElement | null {
-  const { actions, hands, isModerator } = useMeeting();
+  const { actions, hands, raisedAt, clock, isModerator } = useMeeting();
+  const now = useServerTime(clock, hands.length > 0);
   const { error, run } = useAction();
   if (hands.length === 0) return null;
   return (
@@ -27,6 +30,7 @@ export function RaisedHands(): ReactElement | null {
             </span>
             <span className="roster-name">
               <bdi>{name}</bdi> {you && <span className="badge">{t('room.you')}</span>}
+              <RaisedFor since={raisedAt.get(identity) ?? null} now={now} />
             </span>
             {(isModerator || you) && (
               <button
@@ -44,4 +48,8 @@ export function RaisedHands(): ReactElement | null {
       <ActionError text={error} />
     </section>
   );
+}
+
+function RaisedFor({ since, now }: { since: number | null; now: number }): ReactElement | null {
+  return since === null ? null : <span className="hand-time small quiet">{formatAgo(now - since)}</span>;
 }

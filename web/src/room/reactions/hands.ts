@@ -15,3 +15,15 @@ export function newlyRaised<P extends Named>(before: readonly P[], after: readon
   const known = new Set(before.map(({ identity }) => identity));
   return after.filter(({ identity, you }) => !you && !known.has(identity));
 }
+
+/**
+ * Returns when each of these hands went up; null for those that were up when the page came.
+ * A hand that was lowered starts again.
+ */
+export function noteRaised(
+  before: ReadonlyMap<string, number | null> | null,
+  hands: readonly { identity: string }[],
+  now: number,
+): ReadonlyMap<string, number | null> {
+  return new Map(hands.map(({ identity }) => [identity, before?.has(identity) ? (before.get(identity) ?? null) : before && now]));
+}

@@ -1,7 +1,7 @@
 import { t } from '../../messages';
 import type { Reaction } from './reactions';
 
-const names = {
+export const reactionKeys = {
   thumbs_up: 'react.thumbs_up',
   heart: 'react.heart',
   laughing: 'react.laughing',
@@ -9,4 +9,4 @@ const names = {
   surprised: 'react.surprised',
 } as const;
 
-export const reactionName = (reaction: Reaction): string => t(names[reaction]);
+export const reactionName = (reaction: Reaction): string => t(reactionKeys[reaction]);

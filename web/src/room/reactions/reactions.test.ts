@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newlyRaised, raisedHands } from './hands';
+import { newlyRaised, noteRaised, raisedHands } from './hands';
 import { Reactions } from './reactions';
 
 const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [
@@ -25,16 +25,33 @@ describe('a reaction', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('is shown for some seconds; only the latest of each person', () => {
+  test('is shown for some seconds, and quick repetitions are counted', () => {
     const reactions = new Reactions();
-    const shown = (): string[] => [...reactions.get()].map(([identity, { reaction }]) => `${identity} ${reaction}`);
+    const shown = (): string[] =>
+      [...reactions.get()].flatMap(([identity, all]) => all.map(({ reaction, count }) => `${identity} ${reaction} ${count}`));
     reactions.show('ana', 'heart');
     vi.advanceTimersByTime(2_000);
     reactions.show('ana', 'clapping');
+    reactions.show('ana', 'heart');
     reactions.show('ben', 'heart');
     vi.advanceTimersByTime(3_000);
-    expect(shown()).toEqual(['ana clapping', 'ben heart']);
+    expect(shown()).toEqual(['ana heart 2', 'ana clapping 1', 'ben heart 1']);
     vi.advanceTimersByTime(1_000);
     expect(shown()).toEqual([]);
+    reactions.show('ana', 'heart');
+    expect(shown()).toEqual(['ana heart 1']);
   });
+});
+
+test('it is known since when a hand is up, unless it was up before', () => {
+  const first = noteRaised(null, [ana], 1_000);
+  const second = noteRaised(first, [ana, ben], 2_000);
+  expect([...noteRaised(second, [ben, ana], 3_000)]).toEqual([
+    ['ben', 2_000],
+    ['ana', null],
+  ]);
+  expect([...noteRaised(noteRaised(second, [ben], 3_000), [ben, ana], 4_000)]).toEqual([
+    ['ben', 2_000],
+    ['ana', 4_000],
+  ]);
 });

@@ -10,12 +10,14 @@ const displayMs = 4_000;
 
 export interface ShownReaction {
   reaction: Reaction;
-  /** Distinguishes repeated reactions of the same kind. */
+  /** How many of this kind came while it was shown. */
+  count: number;
+  /** Increases with every reaction. */
   key: number;
 }
 
-/** The current reaction of each person, by identity. */
-export class Reactions extends Store<ReadonlyMap<string, ShownReaction>> {
+/** The current reactions of each person, by identity, at most one of each kind. */
+export class Reactions extends Store<ReadonlyMap<string, readonly ShownReaction[]>> {
   #key = 0;
 
   constructor() {
@@ -24,12 +26,21 @@ export class Reactions extends Store<ReadonlyMap<string, ShownReaction>> {
 
   show(identity: string, reaction: Reaction): void {
     const key = ++this.#key;
-    this.set(new Map(this.get()).set(identity, { reaction, key }));
+    const shown = this.get().get(identity) ?? [];
+    const repeated = shown.find((one) => one.reaction === reaction);
+    const latest = { reaction, count: (repeated?.count ?? 0) + 1, key };
+    this.#replace(identity, repeated ? shown.map((one) => (one === repeated ? latest : one)) : [...shown, latest]);
+    // A repetition has a timer of its own.
     setTimeout(() => {
-      if (this.get().get(identity)?.key !== key) return;
-      const remaining = new Map(this.get());
-      remaining.delete(identity);
-      this.set(remaining);
+      const remaining = (this.get().get(identity) ?? []).filter((one) => one.key !== key);
+      this.#replace(identity, remaining);
     }, displayMs);
+  }
+
+  #replace(identity: string, shown: readonly ShownReaction[]): void {
+    const all = new Map(this.get());
+    if (shown.length > 0) all.set(identity, shown);
+    else all.delete(identity);
+    this.set(all);
   }
 }

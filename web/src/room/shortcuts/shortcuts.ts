@@ -4,7 +4,9 @@ import { isCameraActive, isMicActive } from '../../media/mediaState';
 import type { SimpleKey } from '../../messages';
 import type { PublishPermissions } from '../connection/publishPermissions';
 import { canShare } from '../controls/Controls';
-import type { OpenSheet } from '../openSheet';
+import type { OpenSheet, PanelTab } from '../openSheet';
+import { reactionKeys } from '../reactions/reactionName';
+import { type Reaction, reactionKinds } from '../reactions/reactions';
 import { speakerView } from '../stage/viewPreferences';
 
 export interface Shortcut {
@@ -19,19 +21,31 @@ interface ShortcutContext {
   mediaState: MediaState;
   localMedia: LocalMedia;
   allowed: PublishPermissions;
+  hasChat: boolean;
   onOpen: (sheet: OpenSheet) => void;
+  /** Opens a tab of the side panel, or closes the panel when that tab is open. */
+  onToggle: (tab: PanelTab) => void;
   /** Whether the visitor's hand is raised. */
   handRaised: boolean;
   onHand: () => void;
-  /** Null in a room without chat. */
-  onChat: (() => void) | null;
+  onReact: (reaction: Reaction) => void;
 }
 
 /**
  * Returns the keyboard shortcuts of the room. Actions that are not allowed have none, and
  * no shortcut leaves or ends the room, because a key is easily pressed by accident.
  */
-export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRaised, onHand, onChat }: ShortcutContext): Shortcut[] {
+export function shortcutsFor({
+  mediaState,
+  localMedia,
+  allowed,
+  hasChat,
+  onOpen,
+  onToggle,
+  handRaised,
+  onHand,
+  onReact,
+}: ShortcutContext): Shortcut[] {
   const sharing = mediaState.screen.is === 'live';
   return [
     ...(allowed.mic
@@ -45,8 +59,9 @@ export function shortcutsFor({ mediaState, localMedia, allowed, onOpen, handRais
       : []),
     ...(mediaState.video ? [{ key: 'g', labelKey: 'keys.view', run: () => speakerView.save(!speakerView.get()) } as const] : []),
     { key: 'h', labelKey: handRaised ? 'hand.lower' : 'hand.raise', run: onHand },
-    ...(onChat ? [{ key: 'c', labelKey: 'chat.title', run: onChat } as const] : []),
-    { key: 'p', labelKey: 'control.people', run: () => onOpen('people') },
+    ...reactionKinds.map((kind, i) => ({ key: String(i + 1), labelKey: reactionKeys[kind], run: () => onReact(kind) })),
+    ...(hasChat ? [{ key: 'c', labelKey: 'chat.title', run: () => onToggle('chat') } as const] : []),
+    { key: 'p', labelKey: 'control.people', run: () => onToggle('people') },
     { key: 'o', labelKey: 'control.more', run: () => onOpen('more') },
     { key: '?', labelKey: 'keys.help', run: () => onOpen('keys') },
   ];

@@ -13,7 +13,7 @@ export function WaitingNotice(): ReactElement {
       <WaitingLiveRegion waiting={waiting} />
       {first && (
         // A new key for each person, so that a press cannot hit the next person by accident.
-        <div key={first.identity} className="banner knock">
+        <div key={first.identity} className="toast knock">
           <p>
             {t('waitingRoom.person', { name: first.name })}
             {waiting.length > 1 && <span className="small quiet"> {count('waitingRoom.more', waiting.length - 1)}</span>}

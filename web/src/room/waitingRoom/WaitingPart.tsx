@@ -2,14 +2,14 @@ import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useMeeting } from '../meeting';
-import { firstButtonInDialog } from '../moderation/firstButtonInDialog';
+import { firstButtonNearby } from '../moderation/firstButtonNearby';
 
 /** The waiting people, in the list of people. */
 export function WaitingPart(): ReactElement | null {
   const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
   if (waiting.length === 0) return null;
   async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
-    const next = firstButtonInDialog(button);
+    const next = firstButtonNearby(button);
     if (await ask) next?.focus();
   }
   return (

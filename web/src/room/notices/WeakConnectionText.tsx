@@ -6,19 +6,21 @@ import { useMeeting } from '../meeting';
 import { saveData } from '../stage/viewPreferences';
 
 /** Says that the visitor's own connection is weak, with the most effective remedy that is left. */
-export function WeakConnectionBanner(): ReactElement {
+export function WeakConnectionText(): ReactElement {
   const { mediaState } = useMeeting();
   const saving = useStore(saveData);
   const cameraActive = isCameraActive(mediaState);
-  if (!mediaState.video || (saving && !cameraActive)) return <p className="banner">{t('room.weak')}</p>;
+  if (!mediaState.video || (saving && !cameraActive)) return <p>{t('room.weak')}</p>;
   return (
-    <div className="banner">
+    <>
       <p>{t(saving ? 'room.weak.camera' : cameraActive ? 'room.weak.both' : 'room.weak.save')}</p>
       {!saving && (
-        <button type="button" className="primary" onClick={() => saveData.save(true)}>
-          {t('lowData.label')}
-        </button>
+        <p className="toast-action">
+          <button type="button" className="primary" onClick={() => saveData.save(true)}>
+            {t('lowData.label')}
+          </button>
+        </p>
       )}
-    </div>
+    </>
   );
 }

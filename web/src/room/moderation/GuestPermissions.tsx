@@ -1,6 +1,5 @@
-import { type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, useEffect, useId, useState } from 'react';
 import { t } from '../../messages';
-import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
@@ -8,10 +7,11 @@ import type { Lock } from '../connection/roomMetadata';
 import { useMeeting } from '../meeting';
 
 /** Locks and unlocks what guests may do, limited to the features of the room. */
-export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
+export function GuestPermissions(): ReactElement {
   const { actions, seat, metadata } = useMeeting();
   const { locks } = metadata;
   const { error, run } = useAction();
+  const id = useId();
   // Shown immediately; the room metadata follows a moment later.
   const [pending, setPending] = useState<{ lock: Lock; to: boolean } | null>(null);
   useEffect(() => setPending(null), [locks]);
@@ -25,9 +25,10 @@ export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
     if (!(await run(() => actions.lock({ [lock]: to })))) setPending(null);
   }
   return (
-    <Sheet title={t('moderation.locks')} onClose={onClose}>
-      <p>{t('moderation.locks.text')}</p>
-      <div className="sheet-part">
+    <section className="sheet-part" aria-labelledby={id}>
+      <h3 id={id}>{t('moderation.locks')}</h3>
+      <p className="small quiet">{t('moderation.locks.text')}</p>
+      <div>
         {offered.map(([lock, label]) => (
           <Switch
             key={lock}
@@ -36,16 +37,14 @@ export function LocksSheet({ onClose }: { onClose: () => void }): ReactElement {
             onChange={(may) => void change(lock, !may)}
           />
         ))}
-      </div>
-      <div className="sheet-part">
         <Switch
           label={t('moderation.locks.wait')}
           on={pending?.lock === 'waiting_room' ? pending.to : locks.waiting_room}
           onChange={(wait) => void change('waiting_room', wait)}
         />
-        <p className="small quiet">{t('moderation.locks.wait.text')}</p>
       </div>
+      <p className="small quiet">{t('moderation.locks.wait.text')}</p>
       <ActionError text={error} />
-    </Sheet>
+    </section>
   );
 }

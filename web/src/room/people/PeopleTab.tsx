@@ -1,8 +1,7 @@
 import { ParticipantEvent } from 'livekit-client';
-import type { ReactElement } from 'react';
+import { type ReactElement, useId, useState } from 'react';
 import { t } from '../../messages';
 import { Disc } from '../../ui/Disc';
-import { Sheet } from '../../ui/Sheet';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useMeeting } from '../meeting';
 import { PeopleModeration } from '../moderation/PeopleModeration';
@@ -10,27 +9,47 @@ import { RemovedPeople } from '../moderation/RemovedPeople';
 import { RaisedHands } from '../reactions/RaisedHands';
 import { WaitingPart } from '../waitingRoom/WaitingPart';
 import { Badges } from './Badges';
+import { matchesName } from './matchesName';
 import { PersonOptions } from './PersonOptions';
 import type { Person } from './person';
 import type { RosterEntry } from './roster';
 
 const speakingEvents = [ParticipantEvent.IsSpeakingChanged];
 
-/** The list of all people, also of those who do not fit on the stage. */
-export function PeopleSheet({ onClose }: { onClose: () => void }): ReactElement {
+/** A shorter list is seen at a glance. */
+const minSearchable = 8;
+
+/** All people, also those who do not fit on the stage. Those who wait or want to speak come first. */
+export function PeopleTab(): ReactElement {
   const { people, isModerator } = useMeeting();
+  const [search, setSearch] = useState('');
+  const searchable = people.length >= minSearchable;
+  const found = searchable ? people.filter(({ person }) => matchesName(person.name, search)) : people;
+  const id = useId();
   return (
-    <Sheet title={t('people.title')} onClose={onClose}>
+    <>
+      <h2 className="sr-only">{t('control.people')}</h2>
       {isModerator && <WaitingPart />}
       <RaisedHands />
       {isModerator && <PeopleModeration />}
+      {searchable && (
+        <div>
+          <label htmlFor={id} className="sr-only">
+            {t('people.search')}
+          </label>
+          <input id={id} type="search" placeholder={t('people.search')} value={search} onChange={({ target }) => setSearch(target.value)} />
+        </div>
+      )}
       <ul className="roster">
-        {people.map((entry) => (
+        {found.map((entry) => (
           <Row key={entry.person.identity} entry={entry} />
         ))}
       </ul>
+      <p role="status" className="quiet">
+        {found.length === 0 && t('people.none')}
+      </p>
       {isModerator && <RemovedPeople />}
-    </Sheet>
+    </>
   );
 }
 

@@ -1,26 +1,26 @@
 import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
-import { Sheet } from '../../ui/Sheet';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 import { GuestInvite } from './GuestInvite';
 import { InviteLink } from './InviteLink';
 
-/** The links that hosts can give to others. */
-export function InviteSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { seat, metadata } = useMeeting();
+/** The link with which guests join and, for hosts, one for a co-host. */
+export function InvitePart(): ReactElement | null {
+  const { seat, isModerator, metadata, guestLink } = useMeeting();
+  if (!isModerator && guestLink.link === null) return null;
   return (
-    <Sheet title={t('invite.title')} onClose={onClose}>
-      <section className="sheet-part">
-        <h3>{t('invite.guests')}</h3>
-        <p>
+    <section className="sheet-part">
+      <h3>{t('invite.title')}</h3>
+      {isModerator && (
+        <p className="small quiet">
           {t(seat.invited_only ? 'invite.guests.made' : 'invite.guests.text')} {metadata.locks.waiting_room && t('invite.guests.wait')}
         </p>
-        <GuestInvite />
-      </section>
-      <CohostInvite />
-    </Sheet>
+      )}
+      <GuestInvite />
+      {isModerator && <CohostInvite />}
+    </section>
   );
 }
 
@@ -33,14 +33,13 @@ function CohostInvite(): ReactElement {
     if (result) setLink(result.value.link);
   }
   return (
-    <section className="sheet-part">
-      <h3>{t('invite.cohost')}</h3>
-      <p>{t('invite.cohost.text')}</p>
+    <>
+      <p className="small quiet">{t('invite.cohost.text')}</p>
       {link !== null && <InviteLink key={link} link={link} label={t('invite.cohost.link')} copyLabel={t('invite.cohost.copy')} />}
       <button type="button" className="secondary wide" aria-disabled={busy} onClick={() => void create()}>
         {t(link === null ? 'invite.cohost.make' : 'invite.cohost.another')}
       </button>
       <ActionError text={error} />
-    </section>
+    </>
   );
 }

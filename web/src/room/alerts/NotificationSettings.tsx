@@ -1,0 +1,33 @@
+import { type ReactElement, useState } from 'react';
+import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
+import { Switch } from '../../ui/Switch';
+import { useMeeting } from '../meeting';
+import { notificationPermission, requestNotifications } from './knockNotification';
+import { soundsOn } from './sounds';
+
+/** Whether the page makes itself heard, and whether it may tell hosts of knocks outside of its tab. */
+export function NotificationSettings(): ReactElement {
+  const { isModerator } = useMeeting();
+  const [permission, setPermission] = useState(notificationPermission);
+  return (
+    <section className="sheet-part">
+      <h3>{t('alerts.settings')}</h3>
+      <div>
+        <Switch label={t('alerts.sounds')} on={useStore(soundsOn)} onChange={(on) => soundsOn.save(on)} />
+        <p className="small quiet">{t(isModerator ? 'alerts.sounds.host' : 'alerts.sounds.guest')}</p>
+      </div>
+      {isModerator && permission === 'default' && (
+        <button type="button" className="secondary wide" onClick={() => void requestNotifications().then(setPermission)}>
+          {t('alerts.allow')}
+        </button>
+      )}
+      {isModerator && (
+        <p className="small quiet" role="status">
+          {permission === 'granted' && t('alerts.allowed')}
+          {permission === 'denied' && t('alerts.denied')}
+        </p>
+      )}
+    </section>
+  );
+}

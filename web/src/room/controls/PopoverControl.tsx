@@ -1,0 +1,67 @@
+import { type ReactElement, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import type { IconName } from '../../ui/Icon';
+import { Control } from './Control';
+
+interface Props {
+  icon: IconName;
+  label: string;
+  chevron?: boolean;
+  /** The other half of a control in two parts. */
+  before?: ReactNode;
+  children: ReactNode;
+}
+
+/**
+ * A control with a popover above it. The popover stays open until the visitor presses the
+ * control or Escape, or turns to something else.
+ */
+export function PopoverControl({ icon, label, chevron = false, before, children }: Props): ReactElement {
+  const [open, setOpen] = useState(false);
+  const id = useId();
+  const group = useRef<HTMLDivElement>(null);
+  const control = useRef<HTMLButtonElement>(null);
+  const popover = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const onPress = ({ target }: Event): void => {
+      if (target instanceof Node && !group.current?.contains(target)) setOpen(false);
+    };
+    document.addEventListener('pointerdown', onPress);
+    return () => document.removeEventListener('pointerdown', onPress);
+  }, [open]);
+  useLayoutEffect(() => {
+    if (open) popover.current?.querySelector<HTMLElement>('button, input:checked, input')?.focus();
+  }, [open]);
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape and Tab are pressed on the controls inside
+    <div
+      ref={group}
+      className={before ? 'control-group split' : 'control-group'}
+      onKeyDown={(event) => {
+        if (!open || event.key !== 'Escape') return;
+        setOpen(false);
+        control.current?.focus();
+      }}
+      onBlur={({ relatedTarget }) => {
+        if (relatedTarget instanceof Node && !group.current?.contains(relatedTarget)) setOpen(false);
+      }}
+    >
+      {before}
+      <Control
+        innerRef={control}
+        icon={icon}
+        label={label}
+        variant={chevron ? 'chevron' : 'plain'}
+        expanded={open}
+        controls={id}
+        dialog
+        onPress={() => setOpen(!open)}
+      />
+      {open && (
+        <div ref={popover} id={id} className="popover" role="dialog" aria-label={label}>
+          {children}
+        </div>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,57 @@
+import type { ReactElement } from 'react';
+import { t } from '../../messages';
+import { formatTime } from '../../time/dateTime';
+import { formatMinutesSeconds } from '../../time/remaining';
+import { useServerTime } from '../../time/useServerTime';
+import { Icon } from '../../ui/Icon';
+import { NotificationSettings } from '../alerts/NotificationSettings';
+import { Linkified } from '../chat/Linkified';
+import { InvitePart } from '../invite/InvitePart';
+import { useMeeting } from '../meeting';
+import { GuestPermissions } from '../moderation/GuestPermissions';
+
+/** The room: its message and time, the link, what guests may do, the breakout rooms and the end. */
+export function RoomTab(): ReactElement {
+  const { seat, role, isModerator, metadata, welcomeMessage, openSheet } = useMeeting();
+  const hasBreakouts = (isModerator && seat.max_breakouts > 0) || metadata.breakouts.length > 0;
+  return (
+    <>
+      <section className="sheet-part">
+        <h2>
+          <bdi>{seat.title}</bdi>
+        </h2>
+        {metadata.endsAt !== null && <TimeLeft endsAt={metadata.endsAt} />}
+        {welcomeMessage && (
+          <p className="broadcast" dir="auto">
+            <Linkified text={welcomeMessage} />
+          </p>
+        )}
+      </section>
+      <InvitePart />
+      {hasBreakouts && (
+        <button type="button" className="secondary wide" onClick={() => openSheet('rooms')}>
+          <Icon name="rooms" />
+          {t('rooms.title')}
+        </button>
+      )}
+      {isModerator && <GuestPermissions />}
+      <NotificationSettings />
+      {role === 'host' && (
+        <button type="button" className="secondary wide wrong" onClick={() => openSheet('end')}>
+          {t('end.open')}
+        </button>
+      )}
+    </>
+  );
+}
+
+/** The role timer is not read every second. */
+function TimeLeft({ endsAt }: { endsAt: number }): ReactElement {
+  const { clock } = useMeeting();
+  const left = endsAt - useServerTime(clock, true);
+  return (
+    <p className="quiet" role="timer">
+      {t('limit.endsAt', { time: formatTime(endsAt) })} · {t('limit.left', { time: formatMinutesSeconds(left) })}
+    </p>
+  );
+}
