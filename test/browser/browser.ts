@@ -105,6 +105,14 @@ export class Person {
     await this.button('Leave').first().waitFor();
   }
 
+  /** Opens the tab of the room in the side panel. */
+  async openRoomTab(): Promise<void> {
+    const tab = this.page.getByRole('tab', { name: 'Room' });
+    if (await tab.isVisible()) return tab.click();
+    await this.button(/^More/).click();
+    await this.button('Room details').click();
+  }
+
   /**
    * Returns the level of the loudest other person, from 0 to 1. WebAudio measures the remote
    * tracks for two seconds, because the fake microphone beeps once a second. The measurement

@@ -17,11 +17,8 @@ async function write(person: Person, text: string): Promise<void> {
     .waitFor();
 }
 
-/** Opens the chat, on a phone by way of the sheet. */
 async function openChat(person: Person): Promise<void> {
-  const direct = person.button(/^Chat/);
-  if (!(await direct.isVisible())) await person.button(/^More/).click();
-  await direct.click();
+  await person.button(/^Chat/).click();
   await log(person).waitFor();
 }
 
@@ -58,7 +55,7 @@ describe('in the dark', () => {
     expect(await log(host).locator('b').count()).toBe(0);
 
     // A participant with a closed chat sees the number of unread messages, and a screen reader says the text.
-    await ben.button('More (1 unread message)').waitFor();
+    await ben.button('Chat (1 unread message)').waitFor();
     await expect.poll(() => ben.readOut()).toContain('Amina writes: Read https://example.org/a_(b).');
     await ben.seen(`phone-dark-chat-unread`);
     await openChat(ben);
@@ -79,9 +76,33 @@ describe('in the dark', () => {
     await field(ben).fill('');
 
     await ben.page.keyboard.press('Escape');
-    await host.button('Close chat').click();
-    expect(await host.page.evaluate(() => document.activeElement?.textContent)).toContain('Chat');
-    await ben.button('More').waitFor();
+    await log(ben).waitFor({ state: 'detached' });
+
+    // The control shows that the chat is open, and the focus returns to it with Escape and with the button.
+    const control = host.button('Chat');
+    const state = (): Promise<unknown[]> => control.evaluate((it) => [it.getAttribute('aria-expanded'), it === document.activeElement]);
+    expect(await state()).toEqual(['true', false]);
+    await field(host).fill('A draft');
+    await field(host).press('Escape');
+    await expect.poll(state).toEqual(['false', true]);
+    await control.press('Enter');
+    expect(await field(host).evaluate((it) => it === document.activeElement)).toBe(true);
+    expect(await field(host).inputValue()).toBe('A draft');
+    await host.button('Close').click();
+    await expect.poll(state).toEqual(['false', true]);
+
+    // The tabs have the keys that tabs have.
+    await host.page.keyboard.press('p');
+    const tab = (name: string): Locator => host.page.getByRole('tab', { name, selected: true });
+    await tab('People').waitFor();
+    expect(await tab('People').evaluate((it) => it === document.activeElement)).toBe(true);
+    await host.page.keyboard.press('ArrowLeft');
+    await tab('Chat').waitFor();
+    expect(await tab('Chat').evaluate((it) => it === document.activeElement)).toBe(true);
+    await host.page.keyboard.press('End');
+    await tab('Room').waitFor();
+    await host.page.keyboard.press('Escape');
+    await expect.poll(() => host.page.evaluate(() => document.activeElement?.textContent)).toContain('More');
     await closeAll([host, ben]);
   });
 
@@ -91,43 +112,50 @@ describe('in the dark', () => {
       { viewport: phone, dark: true },
       { viewport: desktop, dark: true },
     ])) as [Person, Person, Person];
-    await chen.button('React').click();
+    await chen.button('Reactions').click();
     await chen.seen(`desktop-dark-react`);
     await chen.button('Raise hand').click();
-    await chen.button('Hand raised · Lower').waitFor();
-    await ben.button('More').click();
-    await ben.seen(`phone-dark-more-react`);
+    await chen.button('Lower hand').waitFor();
+    await host.button('Chen raised a hand').waitFor();
     await ben.button('Raise hand').click();
-    await host.button('2 hands raised').waitFor();
+    await host.button('2 hands raised').click();
     await expect.poll(() => host.readOut()).toContain('Chen raised a hand');
     await expect.poll(() => ben.readOut()).toContain('Your hand is raised, number 2.');
     await ben.seen(`phone-dark-hand`);
     await host.seen(`desktop-dark-hands`);
 
-    await host.button('2 hands raised').click();
     const order = host.page.getByRole('list', { name: 'Raised hands' }).getByRole('listitem');
-    await expect.poll(() => order.allTextContents()).toEqual(['1Chen Lower', '2Ben Lower']);
+    await expect.poll(() => order.locator('bdi').allTextContents()).toEqual(['Chen', 'Ben']);
+    await order
+      .first()
+      .getByText(/now|seconds ago/)
+      .waitFor();
     await host.seen(`desktop-dark-hands-list`);
     await host.button('Lower Chen’s hand').click();
-    await chen.button('Hand raised · Lower').waitFor({ state: 'detached' });
+    await chen.button('Raise hand').waitFor();
     await expect.poll(() => chen.readOut()).toContain('Your hand is lowered.');
     await expect.poll(() => order.count()).toBe(1);
-    await host.page.keyboard.press('Escape');
 
-    await chen.button('React').click();
+    // The popover stays open, and no reaction is lost.
+    await chen.button('Reactions').click();
     await chen.button('Clapping').click();
+    for (let i = 0; i < 3; i++) await chen.button('Thumbs up').click();
+    await host.page.locator('.tile', { hasText: 'Chen' }).getByText('×3').waitFor();
+    await chen.page.keyboard.press('Escape');
+    expect(await chen.button('Thumbs up').count()).toBe(0);
+    await chen.page.keyboard.press('4');
     for (const person of [host, ben, chen])
       await person.page
         .locator('.tile', { hasText: person === chen ? 'You' : 'Chen' })
         .locator('[data-reaction=clapping]')
         .waitFor();
     await host.picture(`desktop-dark-reaction`);
-    await expect.poll(() => host.readOut()).toContain('Chen: Clapping');
-    await host.page.locator('[data-reaction]').waitFor({ state: 'detached' });
+    await expect.poll(() => host.readOut()).toMatch(/Chen: Clapping|\d reactions/);
+    await expect.poll(() => host.page.locator('[data-reaction]').count()).toBe(0);
 
     // A participant who leaves lowers the hand.
     await ben.button('Leave').first().click();
-    await host.button(/raised a hand/).waitFor({ state: 'detached' });
+    await order.waitFor({ state: 'detached' });
     await closeAll([host, ben, chen]);
   });
 });
@@ -137,17 +165,18 @@ test('what was read stays when the page moves or comes back', async () => {
   for (const person of [host, ben]) await openChat(person);
   await write(host, 'In the main room');
   await log(ben).getByText('In the main room').waitFor();
-  await chen.button('More (1 unread message)').waitFor();
+  await chen.button('Chat (1 unread message)').waitFor();
 
-  await host.button('More').click();
+  await host.openRoomTab();
   await host.button('Breakout rooms').click();
   await host.page.getByLabel('Room of Ben').selectOption('Room 1');
   await host.button('Open 2 rooms').click();
   await log(ben).getByText('You moved to Room 1').waitFor();
   await host.page.keyboard.press('Escape');
+  await host.page.getByRole('tab', { name: 'Chat' }).click();
   await write(ben, 'Only in Room 1');
   await write(host, 'Not in Room 1');
-  await chen.button('More (2 unread messages)').waitFor();
+  await chen.button('Chat (2 unread messages)').waitFor();
   await log(ben).getByText('In the main room').waitFor();
   expect(await log(ben).getByText('Not in Room 1').count()).toBe(0);
   await ben.seen('desktop-light-chat-breakout');
@@ -156,7 +185,7 @@ test('what was read stays when the page moves or comes back', async () => {
   await log(ben).getByText('You moved to Main room').waitFor();
   await ben.page.keyboard.press('Escape');
 
-  await chen.button('More (2 unread messages)').click();
+  await chen.button('Chat (2 unread messages)').waitFor();
   await chen.button('Raise hand').click();
   await host.button('Chen raised a hand').waitFor();
   await server.down('SIGKILL');
@@ -165,8 +194,8 @@ test('what was read stays when the page moves or comes back', async () => {
   await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count(), { timeout: 30_000 }).toBe(0);
   for (const person of [host, ben, chen]) await person.untilHeard(30_000);
   // The hand is still up.
-  await chen.button('Hand raised · Lower').waitFor();
-  await host.button('Chen raised a hand').waitFor();
+  await chen.button('Lower hand').waitFor();
+  await host.page.locator('.tile', { hasText: 'Chen' }).locator('.hand-badge').waitFor();
   await ben.button('Send').click();
   await log(host).getByText('After the storm').waitFor();
   for (const text of ['In the main room', 'Only in Room 1', 'After the storm']) expect(await log(ben).getByText(text).count()).toBe(1);
@@ -197,7 +226,7 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   await ben.seen('tablet-dark-chat-locked');
   await ben.button('Close').click();
   // A participant with a locked chat can still send reactions.
-  await ben.button('React').click();
+  await ben.button('Reactions').click();
   await ben.button('Surprised').click();
   await host.page.locator('[data-reaction=surprised]').waitFor();
   await host.picture('desktop-light-reaction-and-chat');
@@ -206,9 +235,8 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   server.set('features.chat=false', 'locks.chat=false');
   const [alone, guest] = (await meet([{ viewport: desktop }, { viewport: phone }])) as [Person, Person];
   server.set('features.chat=true');
-  await alone.button('React').waitFor();
+  await alone.button('Reactions').waitFor();
   expect(await alone.button(/^Chat/).count()).toBe(0);
-  await guest.button('More').click();
   await guest.button('Raise hand').waitFor();
   expect(await guest.button(/^Chat/).count()).toBe(0);
   await closeAll([alone, guest]);

@@ -140,7 +140,7 @@ test('noise is taken out until somebody says otherwise, who is not asked again',
 
   await person.button('Join').click();
   await other.untilHeard();
-  await person.button('More').click();
+  await person.button('Audio settings').click();
   expect(await noise.isChecked()).toBe(false);
   await noise.click();
   await expect.poll(quiet).toBe('true');

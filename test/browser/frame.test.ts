@@ -90,7 +90,7 @@ test('the page around is told joined, left and ended, once each', async () => {
   await host.untilHeard(30_000);
   await inside.getByRole('button', { name: 'Verlassen', exact: true }).first().click();
   await framed.page.getByText('You left the room.').waitFor();
-  await host.button('More').click();
+  await host.openRoomTab();
   await host.button('End for all…').click();
   await host.button('End for all').click();
   await host.page.getByText('The host ended the room.').waitFor();

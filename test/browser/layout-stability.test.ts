@@ -102,8 +102,8 @@ test('with reduced motion nothing moves by itself', async () => {
   await host.button('Mute').click();
   await host.button('Unmute').hover();
   await host.button('Chat').click();
-  await host.button('Close chat').click();
-  await host.button('React').click();
+  await host.button('Close').click();
+  await host.button('Reactions').click();
   await host.button('Clapping').click();
   await page.locator('[data-reaction]').first().waitFor();
   await host.button(/^People/).click();

@@ -127,10 +127,18 @@ describe.each(looks)('$name', (look) => {
       await page.keyboard.press('Escape');
       await page.locator('dialog').waitFor({ state: 'detached' });
     };
+    const closePanel = async (): Promise<void> => {
+      await press(host, 'control.close');
+      await page.locator('.panel').waitFor({ state: 'detached' });
+    };
+    const openRoomTab = async (): Promise<void> => {
+      await press(host, 'control.more');
+      await press(host, 'more.room');
+    };
     const openPeople = async (): Promise<void> => {
       if (narrow) await press(host, 'control.more');
-      // The button below that of the chat, or the only control with a number.
-      await (narrow ? page.locator('.sheet-body > .wide').nth(1) : page.locator('.control:has(.control-count)')).click();
+      // The first button of the menu, or the only control with a number.
+      await (narrow ? page.locator('.sheet-body > .wide').first() : page.locator('.control:has(.control-number)')).click();
       await page.locator('.roster').waitFor();
     };
 
@@ -142,7 +150,6 @@ describe.each(looks)('$name', (look) => {
     await host.untilSeen();
     await seen('together');
 
-    if (narrow) await press(host, 'control.more');
     await press(host, 'chat.title');
     await page.locator('.chat-composer textarea').waitFor();
     await seen('chat-empty');
@@ -157,14 +164,15 @@ describe.each(looks)('$name', (look) => {
     }
     await page.locator('.chat-reply').first().click();
     await seen('chat');
-    if (narrow) await closed();
-    else await press(host, 'chat.close');
+    await closePanel();
 
-    await press(host, narrow ? 'control.more' : 'control.react');
+    await press(host, narrow ? 'control.more' : 'react.title');
     await page.locator('.reaction-row').waitFor();
     await seen(narrow ? 'more' : 'react');
+    await page.keyboard.press('Escape');
+    await page.locator('.reaction-row').waitFor({ state: 'detached' });
     await press(host, 'hand.raise');
-    await page.locator('.hand-notice').waitFor();
+    await page.locator('.control.on').waitFor();
     await seen('hand');
     await openPeople();
     await seen('people');
@@ -177,22 +185,19 @@ describe.each(looks)('$name', (look) => {
     await guest.page.locator('.dismissible').waitFor();
     await guest.seen(view('muted-by-host'));
     await press(host, 'moderation.locks');
-    await page.locator('dialog [role=switch]').first().waitFor();
+    await page.locator('.panel [role=switch]').first().waitFor();
     await seen('locks');
-    await closed();
-
-    await press(host, 'control.more');
-    if (!narrow) await seen('more');
     await press(host, 'rooms.title');
     await page.locator('.assign-row').waitFor();
     await seen('rooms');
     await closed();
     await press(host, 'control.more');
+    if (!narrow) await seen('more');
     await press(host, 'keys.title');
     await page.locator('kbd').first().waitFor();
     await seen('keys');
     await closed();
-    await press(host, 'control.more');
+    await openRoomTab();
     await press(host, 'end.open');
     await seen('end');
     await closed();
@@ -203,7 +208,7 @@ describe.each(looks)('$name', (look) => {
     await page.locator('.roster-row .tool-panel .final').click();
     await guest.page.locator('h1', { hasText: look.words['removed.title'] }).waitFor();
     await guest.seen(view('removed-now'));
-    await closed();
+    await closePanel();
 
     await press(host, 'control.leave');
     await page.locator('.redirect').waitFor();

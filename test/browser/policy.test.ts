@@ -79,7 +79,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   await cohost.button('Join').click();
   await host.page.getByText('Co-host').first().waitFor();
 
-  await cohost.button('More').click();
+  await cohost.openRoomTab();
   await cohost.button('Breakout rooms').waitFor();
   expect(await cohost.button('End for all…').count()).toBe(0);
   await cohost.button('Breakout rooms').click();

@@ -97,7 +97,7 @@ test('the pictures in the README show the page as it is', async () => {
         () =>
           person.page.evaluate(() => ({
             videos: [...document.querySelectorAll('video')].filter((video) => video.videoWidth > 200 && video.currentTime > 5).length,
-            notices: document.querySelectorAll('.banner').length + (/Weak|Reconnecting/.test(document.body.innerText) ? 1 : 0),
+            notices: document.querySelectorAll('.toast').length + (/Weak|Reconnecting/.test(document.body.innerText) ? 1 : 0),
           })),
         { timeout: 60_000 },
       )

@@ -4,9 +4,9 @@ import { browser, closeAll, server, setUp } from './fixture';
 
 setUp();
 
-/** Opens a sheet of the More button. */
-async function more(person: Person, name: string): Promise<void> {
-  await person.button('More').click();
+/** Opens a dialog from the tab of the room. */
+async function fromRoomTab(person: Person, name: string): Promise<void> {
+  await person.openRoomTab();
   await person.button(name).click();
 }
 
@@ -22,7 +22,7 @@ test('who is in a breakout room is there again after the server was killed', asy
   await host.join(room.final_link);
   await guest.join(room.guest_link, 'Ben');
   await host.page.getByText('Ben').first().waitFor();
-  await more(host, 'Breakout rooms');
+  await fromRoomTab(host, 'Breakout rooms');
   await host.page.getByLabel('Room of Ben').selectOption('Room 2');
   await host.button('Open 2 rooms').click();
   await guest.button(/you are in Room 2/).waitFor();
@@ -55,10 +55,16 @@ describe.concurrent('in a session', () => {
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(browser, { viewport: phone, dark: true });
     for (const person of [host, guest]) await person.noteWhatIsReadOut();
+    const toast = (person: Person) => person.page.locator('.toast').getByText('This room ends in 1 minute.');
     await host.join(room.final_link);
+    await toast(host).waitFor();
     await guest.join(room.guest_link, 'Ben');
+    await toast(guest).waitFor();
+    await guest.button('Hide this message').click();
+    await toast(guest).waitFor({ state: 'detached' });
+    // The other one ends by itself.
+    await toast(host).waitFor({ state: 'detached' });
     for (const person of [host, guest]) {
-      await person.page.locator('.banner').getByText('This room ends in 1 minute.').waitFor();
       // A screen reader announces it.
       await expect.poll(() => person.readOut()).toContain('This room ends in 1 minute.');
       await person.page
@@ -66,8 +72,6 @@ describe.concurrent('in a session', () => {
         .getByText(/^0:\d\d left$/)
         .waitFor();
     }
-    await guest.button('Hide this message').click();
-    await guest.page.locator('.banner').getByText('This room ends').waitFor({ state: 'detached' });
     for (const person of [host, guest]) {
       await person.page.getByText('The room reached its time limit.').waitFor({ timeout: 75_000 });
     }
@@ -96,7 +100,7 @@ describe.concurrent('in a session', () => {
         });
       }
 
-      await more(host, 'Breakout rooms');
+      await fromRoomTab(host, 'Breakout rooms');
       await host.page.getByLabel('Name of room 1').fill('Red');
       for (const name of ['Ben', 'Chen']) await host.page.getByLabel(`Room of ${name}`).selectOption('Red');
       await host.button('Open 2 rooms').click();
@@ -115,6 +119,8 @@ describe.concurrent('in a session', () => {
       await host.button('Send').click();
       await host.page.getByText('Sent to everyone.').waitFor();
       for (const guest of [ben, chen]) await guest.page.locator('.broadcast').getByText('Five more minutes.').waitFor();
+      // It stays while somebody points at it.
+      await ben.page.locator('.broadcast').hover();
       await ben.seen('phone-light-word');
       await ben.button('Hide this message').click();
       await ben.page.locator('.broadcast').waitFor({ state: 'detached' });
@@ -161,13 +167,15 @@ describe.concurrent('in a session', () => {
       const host = await Person.arrive(browser, look);
       const guest = await Person.arrive(browser);
       await host.join(room.final_link);
+      await host.page.getByText('This room ends in 5 minutes.').first().hover();
+      await host.seen(`${look.name}-ends`);
       await guest.join(room.guest_link, 'Benedikta von Hohenstein-Langenfeld');
       await host.page.getByText('Benedikta').first().waitFor();
-      await host.page.getByText('This room ends in 5 minutes.').first().waitFor();
-      await host.seen(`${look.name}-ends`);
 
       await host.button('More').click();
       await host.seen(`${look.name}-more-host`);
+      await host.button('Room details').click();
+      await host.seen(`${look.name}-room`);
       await host.button('Breakout rooms').click();
       await host.button('Assign evenly').click();
       await host.seen(`${look.name}-rooms-open`);
@@ -179,7 +187,7 @@ describe.concurrent('in a session', () => {
       await host.page.getByText('The others are in breakout rooms').waitFor();
       await host.seen(`${look.name}-rooms-main`);
 
-      await more(host, 'End for all…');
+      await fromRoomTab(host, 'End for all…');
       await host.seen(`${look.name}-end`);
       await host.button('End for all').click();
       // Participants in a breakout room see the reason too.

@@ -287,10 +287,9 @@ test('what is behind one is blurred where the browser can', async () => {
   await amina.page.reload();
   await expect.poll(isBlurred).toBe(true);
   await amina.button('Rejoin').click();
-  await inMore(amina, async () => {
-    expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
-    await stageSwitch(amina, 'Blur background').click();
-  });
+  await amina.button('Video settings').click();
+  expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
+  await stageSwitch(amina, 'Blur background').click();
   await expect.poll(isBlurred).toBe(false);
   await closeAll([amina]);
 });
@@ -473,14 +472,16 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
   await amina.page.getByText('Your connection is weak. Turn off your camera or use low-data mode').waitFor();
   await amina.seen('stage-weak');
   await expect.poll(() => tile(ben, 'Amina').locator('.connection').count(), patient).toBe(1);
+  const toast = ben.page.locator('.toast', { hasText: 'Your connection is weak' });
+  await toast.hover();
   await ben.seen('stage-phone-weak');
-  await ben.page.locator('.banner').getByRole('button', { name: 'Low-data mode' }).click();
+  await toast.getByRole('button', { name: 'Low-data mode' }).click();
   await ben.page.getByText('Low-data mode is on.').waitFor();
   await ben.page.getByText('Turn off your camera to keep the sound.').waitFor();
 
   becomes('lost');
   await tile(amina, 'Ben').getByText('No connection').waitFor();
   becomes('excellent');
-  await expect.poll(() => amina.page.locator('.connection, .banner').count()).toBe(0);
+  await expect.poll(() => amina.page.locator('.connection, .toast').count()).toBe(0);
   await closeAll([amina, ben]);
 });

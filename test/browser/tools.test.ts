@@ -41,6 +41,8 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ben.seen('phone-light-muted-by-host');
   await host.untilSilent();
 
+  // The notice ends by itself, and the request to unmute stays.
+  await ben.page.getByText('Amina muted you.').waitFor({ state: 'detached' });
   // A request to unmute does not turn on the microphone.
   await ofBen('Ask to unmute').click();
   await host.page.getByText('Ben was asked to unmute.').waitFor();
@@ -63,7 +65,6 @@ test('a host mutes, asks, appoints and removes, and those concerned read it', as
   await ofChen('Make co-host').click();
   await chen.page.getByText('You’re a co-host now.').waitFor();
   await chen.seen('dark-cohost');
-  await chen.button('Hide this message').click();
   const byChen = await manage(chen, 'Ben');
   expect(await chen.button('Manage Amina').count()).toBe(0);
   // The keyboard cannot remove a person by mistake, because Cancel has the focus.
@@ -116,7 +117,7 @@ test('a host locks what guests may do in a running room', async () => {
   await may('Use microphone').focus();
   await host.page.keyboard.press('Space');
   await expect.poll(() => ben.button('Mute').count()).toBe(0);
-  await ben.page.getByText('A host changed the guest permissions.').waitFor();
+  await ben.page.getByText('The host turned off guests’ microphones.').waitFor();
   await host.untilSilent();
   await may('Use camera').click();
   await expect.poll(() => ben.button(/(Start|Stop) camera/).count()).toBe(0);
@@ -129,6 +130,13 @@ test('a host locks what guests may do in a running room', async () => {
   await ben.page.getByText('You can watch and listen in this room').waitFor();
   await ben.button('Rejoin').click();
   await ben.button('Leave').first().waitFor();
+
+  // A notice names the change, and disappears when the change is undone.
+  await may('Send chat messages').click();
+  await ben.page.getByText('The host turned off chat for guests.').waitFor();
+  await may('Send chat messages').click();
+  await ben.page.getByText('The host turned off chat for guests.').waitFor({ state: 'detached' });
+  expect(await ben.page.getByText('Guests can send chat messages again.').count()).toBe(0);
 
   // An unlocked microphone stays off until its owner turns it on.
   await may('Use microphone').click();

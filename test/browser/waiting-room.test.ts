@@ -13,7 +13,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
   await person.page.getByText('Waiting for the host to let you in').waitFor();
 }
 
-const notice = (host: Person): Locator => host.page.locator('.banner.knock');
+const notice = (host: Person): Locator => host.page.locator('.toast.knock');
 
 test('guests wait until a host lets them in, or turns them away', async () => {
   server.set('locks.waiting_room=true');
@@ -147,8 +147,7 @@ test('hosts make links that work where the address alone does not', async () => 
   await chen.join(guests, 'Chen');
 
   // The sheet explains each link. The link of a co-host is for one person.
-  await host.button('More').click();
-  await host.button('Invite people…').click();
+  await host.openRoomTab();
   expect(await link.inputValue()).toBe(guests);
   await host.button('Create co-host link').click();
   const cohosts = await host.page.getByLabel('Co-host link').inputValue();
@@ -159,16 +158,15 @@ test('hosts make links that work where the address alone does not', async () => 
   await dora.page.getByLabel('Your name').fill('Dora');
   await dora.button('Join').click();
   await dora.button('Leave').first().waitFor();
-  await dora.button('More').click();
-  await dora.button('Invite people…').click();
+  await dora.openRoomTab();
   await dora.seen('phone-light-invite-sheet');
   const late = await Person.arrive(browser);
   await late.open(cohosts);
   await late.page.getByRole('heading', { name: 'You need an invitation to join this room' }).waitFor();
 
   // A guest cannot invite others and sees no link.
-  await ben.button('More').click();
-  await ben.page.getByRole('heading', { name: 'Devices' }).waitFor();
+  await ben.openRoomTab();
+  await ben.page.getByRole('heading', { name: 'Workshop' }).last().waitFor();
   expect(await ben.page.getByRole('heading', { name: 'Invite' }).count()).toBe(0);
   await closeAll([host, ben, chen, dora]);
   await late.close();

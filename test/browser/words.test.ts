@@ -17,6 +17,7 @@ const words = {
     join: 'انضمام',
     alone: 'أنت أول الحاضرين',
     more: 'المزيد',
+    room: 'تفاصيل الغرفة',
     people: 'الأشخاص',
     leave: 'مغادرة',
     left: 'غادرت الغرفة',
@@ -29,6 +30,7 @@ const words = {
     join: 'Beitreten',
     alone: 'Sie sind die erste Person hier',
     more: 'Mehr',
+    room: 'Raumdetails',
     people: 'Personen',
     leave: 'Verlassen',
     left: 'Sie haben den Raum verlassen',
@@ -41,6 +43,7 @@ const words = {
     join: 'Katıl',
     alone: 'İlk gelen sizsiniz',
     more: 'Diğer',
+    room: 'Oda ayrıntıları',
     people: 'Kişiler',
     leave: 'Ayrıl',
     left: 'Odadan ayrıldınız',
@@ -88,11 +91,14 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
 
     await host.button(say.more).click();
     await host.seen(view('more'));
+    await host.button(say.room).click();
+    await host.seen(view('room'));
     await host.button(say.rooms).click();
     await page.locator('.assign-row').waitFor();
     await host.seen(view('rooms'));
     await page.keyboard.press('Escape');
     await host.button(say.more).click();
+    await host.button(say.room).click();
     await host.button(say.end).click();
     await host.seen(view('end'));
     await page.keyboard.press('Escape');
@@ -209,6 +215,10 @@ describe('keys', () => {
 
     await page.keyboard.press('p');
     await page.getByRole('heading', { name: 'People', exact: true }).waitFor();
+    await page.keyboard.press('p');
+    await page.getByRole('heading', { name: 'People', exact: true }).waitFor({ state: 'detached' });
+    await page.keyboard.press('o');
+    await page.getByRole('heading', { name: 'More', exact: true }).waitFor();
     // An open dialog receives the keys instead of the room.
     await page.keyboard.press('m');
     await page.keyboard.press('Escape');

@@ -214,7 +214,7 @@ export const ar: Messages = {
   'volume.screen': 'مستوى صوت الشاشة',
   'pip.open': 'صورة داخل صورة',
 
-  'banner.dismiss': 'إخفاء هذه الرسالة',
+  'toast.dismiss': 'إخفاء هذه الرسالة',
   'limit.ends': {
     zero: 'تنتهي هذه الغرفة الآن.',
     one: 'تنتهي هذه الغرفة بعد دقيقة واحدة.',

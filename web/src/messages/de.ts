@@ -225,7 +225,7 @@ export const de: Messages = {
   'volume.screen': 'Lautstärke des Bildschirms',
   'pip.open': 'Bild im Bild',
 
-  'banner.dismiss': 'Diese Nachricht ausblenden',
+  'toast.dismiss': 'Diese Nachricht ausblenden',
   'limit.ends': { one: 'Dieser Raum endet in 1 Minute.', other: 'Dieser Raum endet in {n} Minuten.' },
   'limit.left': 'noch {time}',
   'limit.endsAt': 'Endet um {time}',

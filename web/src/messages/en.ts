@@ -202,7 +202,7 @@ export const en = {
   'volume.screen': 'Screen volume',
   'pip.open': 'Picture in picture',
 
-  'banner.dismiss': 'Hide this message',
+  'toast.dismiss': 'Hide this message',
   'limit.ends': { one: 'This room ends in 1 minute.', other: 'This room ends in {n} minutes.' },
   'limit.left': '{time} left',
   'limit.endsAt': 'Ends at {time}',

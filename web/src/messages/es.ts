@@ -208,7 +208,7 @@ export const es: Messages = {
   'volume.screen': 'Volumen de su pantalla',
   'pip.open': 'Imagen en imagen',
 
-  'banner.dismiss': 'Ocultar este mensaje',
+  'toast.dismiss': 'Ocultar este mensaje',
   'limit.ends': { one: 'Esta sala termina en 1 minuto.', other: 'Esta sala termina en {n} minutos.' },
   'limit.left': 'Quedan {time}',
   'limit.endsAt': 'Termina a las {time}',

@@ -217,7 +217,7 @@ export const fr: Messages = {
   'volume.screen': 'Volume de son écran',
   'pip.open': 'Image dans l’image',
 
-  'banner.dismiss': 'Masquer ce message',
+  'toast.dismiss': 'Masquer ce message',
   'limit.ends': { one: 'Cette salle se termine dans {n} minute.', other: 'Cette salle se termine dans {n} minutes.' },
   'limit.left': 'Reste {time}',
   'limit.endsAt': 'Se termine à {time}',

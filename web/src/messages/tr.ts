@@ -211,7 +211,7 @@ export const tr: Messages = {
   'volume.screen': 'Ekranın ses düzeyi',
   'pip.open': 'Resim içinde resim',
 
-  'banner.dismiss': 'Bu mesajı gizle',
+  'toast.dismiss': 'Bu mesajı gizle',
   'limit.ends': { one: 'Bu oda 1 dakika sonra kapanıyor.', other: 'Bu oda {n} dakika sonra kapanıyor.' },
   'limit.left': 'Kalan {time}',
   'limit.endsAt': 'Bitiş: {time}',

@@ -8,7 +8,7 @@ interface Props {
   icon: IconName;
   label: string;
   /** Shows the label in the button instead of above it. */
-  wide?: boolean;
+  named?: boolean;
   /** A number next to the icon. */
   count?: number;
   /** A number in the corner of the button, and its text for screen readers. */
@@ -34,7 +34,7 @@ interface Props {
 export function Control({
   icon,
   label,
-  wide = false,
+  named = false,
   count,
   badge,
   waiting = 0,
@@ -52,7 +52,7 @@ export function Control({
     <button
       ref={innerRef}
       type="button"
-      className={wide ? `control wide ${variant}` : `control ${variant}`}
+      className={named ? `control named ${variant}` : `control ${variant}`}
       data-opens={opens}
       aria-keyshortcuts={shortcutsOn ? shortcutKey : undefined}
       aria-expanded={expanded}

@@ -68,7 +68,7 @@ export function Controls(): ReactElement {
         onPress={() => openSheet('more')}
         waiting={narrow && chat ? waiting : 0}
       />
-      <Control icon="leave" label={t('control.leave')} variant="danger" wide={!narrow} onPress={leave} />
+      <Control icon="leave" label={t('control.leave')} variant="danger" named={!narrow} onPress={leave} />
     </nav>
   );
 }

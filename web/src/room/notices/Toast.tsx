@@ -1,7 +1,11 @@
-import { type ReactElement, type ReactNode, useEffect, useState } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { displayMs } from './toastTime';
+
+// On touch screens an element counts as hovered until another one is touched.
+const inUse = matchMedia('(hover: hover)').matches ? ':hover, :focus-within' : ':focus-within';
+const inUseRetryMs = 1_000;
 
 interface Props {
   /** How many characters there are to read. */
@@ -14,35 +18,31 @@ interface Props {
 }
 
 /**
- * A notice that ends by itself. Its time stands still while the visitor points at it or
- * has the focus in it. Give it a new key when its text is a new one.
+ * A notice that ends by itself, but not while the visitor points at it or has the focus in
+ * it. Give it a new key when its text is a new one.
  */
 export function Toast({ length = 0, stays = false, onEnd, children }: Props): ReactElement | null {
   const [ended, setEnded] = useState(false);
-  const [pointed, setPointed] = useState(false);
-  const [focused, setFocused] = useState(false);
+  const toast = useRef<HTMLDivElement>(null);
   const end = (): void => {
     setEnded(true);
     onEnd?.();
   };
-  const paused = stays || pointed || focused || ended;
+  const latestEnd = useRef(end);
+  latestEnd.current = end;
   useEffect(() => {
-    if (paused) return;
-    const timer = setTimeout(end, displayMs(length));
+    if (stays || ended) return;
+    let timer = setTimeout(function endUnlessInUse() {
+      if (toast.current?.matches(inUse)) timer = setTimeout(endUnlessInUse, inUseRetryMs);
+      else latestEnd.current();
+    }, displayMs(length));
     return () => clearTimeout(timer);
-  }, [paused]);
+  }, [stays, ended, length]);
   if (ended) return null;
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: nothing is pressed here; the time only stands still
-    <div
-      className="toast dismissible"
-      onMouseEnter={() => setPointed(true)}
-      onMouseLeave={() => setPointed(false)}
-      onFocus={() => setFocused(true)}
-      onBlur={() => setFocused(false)}
-    >
+    <div ref={toast} className="toast dismissible">
       <div className="toast-text">{children}</div>
-      <button type="button" className="round" aria-label={t('banner.dismiss')} onClick={end}>
+      <button type="button" className="round" aria-label={t('toast.dismiss')} onClick={end}>
         <Icon name="close" />
       </button>
     </div>

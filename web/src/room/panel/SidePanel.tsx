@@ -131,7 +131,7 @@ function Tabs({ id, tab, onSelect }: { id: string; tab: PanelTab; onSelect?: () 
 
 function TabPanel({ id, tab, chat, focusField }: { id: string; tab: PanelTab; chat: Chat; focusField: boolean }): ReactElement {
   return (
-    <div id={`${id}-panel`} className={`panel-body ${tab}`} role="tabpanel" aria-labelledby={`${id}-${tab}`}>
+    <div id={`${id}-panel`} className="panel-body" data-shows={tab} role="tabpanel" aria-labelledby={`${id}-${tab}`}>
       {tab === 'chat' && <ChatTab chat={chat} focusField={focusField} />}
       {tab === 'people' && <PeopleTab />}
       {tab === 'room' && <RoomTab />}
