@@ -93,6 +93,7 @@ test('a host who looks at something else hears and sees who knocks and who write
   expect(await tones(host)).toEqual([392, 392, 880]);
   await page.getByRole('switch', { name: 'Play sounds' }).click();
   await ben.button('Lower hand').click();
+  await page.locator('.tile .hand-badge').waitFor({ state: 'detached' });
   await ben.button('Raise hand').click();
   await expect.poll(() => tones(host)).toEqual([392, 392, 880, 523, 659, 784]);
   await closeAll([host, ben]);

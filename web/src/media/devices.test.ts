@@ -16,8 +16,9 @@ test('the default device has the name of the device that it is', () => {
     device('audioinput', 'b', 'Headset', 'usb'),
     device('videoinput', 'c', 'Camera', 'lid'),
     device('audiooutput', '', '', ''),
+    device('audiooutput', 'default', 'Standard - Boxen (USB)', 'other'),
   ]);
   expect(devices.mic.map(({ label }) => label)).toEqual(['Built-in', 'Headset']);
   expect([devices.camera.length, devices.speaker.length]).toEqual([1, 0]);
-  expect(defaultNames).toEqual({ mic: 'Headset', camera: '', speaker: '' });
+  expect(defaultNames).toEqual({ mic: 'Headset', camera: '', speaker: 'Boxen (USB)' });
 });

@@ -23,10 +23,11 @@ export async function listDevices(): Promise<{ devices: Devices; defaultNames: D
 export function sortDevices(all: readonly MediaDeviceInfo[]): { devices: Devices; defaultNames: DefaultNames } {
   const real = all.filter(({ deviceId }) => !['', 'default', 'communications'].includes(deviceId));
   const of = (kind: DeviceKind): MediaDeviceInfo[] => real.filter((device) => device.kind === kinds[kind]);
-  // The alias is part of the same physical device, whose own label has no prefix.
   const defaultName = (kind: DeviceKind): string => {
     const alias = all.find((device) => device.kind === kinds[kind] && device.deviceId === 'default');
-    return (alias && of(kind).find(({ groupId }) => groupId !== '' && groupId === alias.groupId)?.label) ?? '';
+    // The alias belongs to the same physical device, whose own label has no prefix such as "Default - ".
+    const same = alias && of(kind).find(({ groupId }) => groupId !== '' && groupId === alias.groupId);
+    return same?.label ?? alias?.label.replace(/^[^-]+ - /, '') ?? '';
   };
   return {
     devices: { mic: of('mic'), camera: of('camera'), speaker: of('speaker') },

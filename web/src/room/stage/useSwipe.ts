@@ -3,7 +3,7 @@ import { isSwipe, type Point } from './swipe';
 import { speakerView } from './viewPreferences';
 
 /** What has a use of its own for a moving finger. */
-const ownGesture = 'input, textarea, .toast, [data-gesture]';
+const ownGesture = 'input, textarea, .toast, [data-zoomed], [data-floating]';
 
 /** On touch screens, a swipe over the stage switches between the speaker view and the grid. */
 export function useSwipe(stage: RefObject<HTMLElement | null>, enabled: boolean): void {
