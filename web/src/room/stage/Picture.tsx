@@ -22,7 +22,8 @@ const classNames: Record<Fit, string> = { fill: 'picture', whole: 'picture uncro
 export function Picture({ person, camera, ownTrack, frame }: Props): ReactElement {
   const [size, setSize] = useState<PictureSize | null>(null);
   const fit = frame ? fitOf(size, frame) : 'fill';
-  const className = classNames[fit];
+  // Before its size is known it would jump.
+  const className = size ? classNames[fit] : 'picture unsized';
   const track = ownTrack ?? camera?.publication.track?.mediaStreamTrack;
   return (
     <>
