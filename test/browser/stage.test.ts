@@ -299,6 +299,7 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   const room = await server.createMeeting({});
   const amina = await Person.arrive(browser);
   const ben = await Person.arrive(browser);
+  await noteConnections(amina);
   await amina.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
   await amina.button('Mute').click();
@@ -316,6 +317,22 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await ben.untilHeard();
   await ben.seen('stage-share');
   await amina.seen('stage-share-own');
+
+  // It goes on with another encoding when it is a film.
+  await inMore(amina, async () => {
+    await amina.page.getByRole('switch', { name: 'Optimize screen sharing for video' }).click();
+  });
+  await expect
+    .poll(() =>
+      amina.page.evaluate(() => {
+        const { connections } = globalThis as unknown as { connections: RTCPeerConnection[] };
+        const senders = connections.flatMap((connection) => connection.getSenders());
+        const screen = senders.find(({ track }) => track?.contentHint === 'motion');
+        return screen?.getParameters().encodings.map(({ maxFramerate }) => maxFramerate);
+      }),
+    )
+    .toContain(30);
+  await expect.poll(() => large(ben).innerText()).toContain('Amina’s screen');
 
   // A pinned person is larger than a shared screen, which stays in the strip.
   await ben.page.getByRole('button', { name: 'Pin Amina', exact: true }).focus();

@@ -24,6 +24,7 @@ export class LocalMedia {
     mic: off,
     camera: off,
     screen: off,
+    screenMotion: false,
     micOn: devicePreferences.micOn(),
     cameraOn: devicePreferences.cameraOn(),
     blur: null,
@@ -165,6 +166,11 @@ export class LocalMedia {
       const canceled = error instanceof Error && error.name === 'NotAllowedError' && !/system/i.test(error.message);
       this.#patch({ screen: canceled ? { is: 'off' } : { is: 'failed' } });
     }
+  }
+
+  /** Chooses between moving pictures and sharp text for shared screens, also for the one that is shared now. */
+  setScreenMotion(on: boolean): void {
+    this.#patch({ screenMotion: on });
   }
 
   stopSharing(): void {

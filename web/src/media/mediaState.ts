@@ -20,6 +20,8 @@ export interface MediaState {
   mic: Capture;
   camera: Capture;
   screen: ScreenCapture;
+  /** A shared screen is sent as moving pictures, 30 a second, instead of the sharpest text. */
+  screenMotion: boolean;
   /** The visitor's setting, whether or not the device works. */
   micOn: boolean;
   cameraOn: boolean;

@@ -198,6 +198,8 @@ export const ar: Messages = {
   'view.speaker': 'عرض المتحدث',
   'view.noSelf': 'إخفاء العرض الذاتي',
   'view.facesOnly': 'إخفاء الأشخاص من دون فيديو',
+  'share.motion': 'تحسين مشاركة الشاشة للفيديو',
+  'share.motionText': 'للأفلام والرسوم المتحركة: حتى 30 إطارًا في الثانية، مع نص أقل وضوحًا.',
   'pin.person': 'تثبيت {name}',
   'pin.screen': 'تثبيت شاشة {name}',
   'pin.do': 'تثبيت',

@@ -209,6 +209,8 @@ export const de: Messages = {
   'view.speaker': 'Sprecheransicht',
   'view.noSelf': 'Eigene Ansicht ausblenden',
   'view.facesOnly': 'Personen ohne Video ausblenden',
+  'share.motion': 'Bildschirmfreigabe für Videos optimieren',
+  'share.motionText': 'Für Filme und Animationen: bis zu 30 Bilder pro Sekunde, Text ist weniger scharf.',
   'pin.person': '{name} anheften',
   'pin.screen': 'Bildschirm von {name} anheften',
   'pin.do': 'Anheften',

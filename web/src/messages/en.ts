@@ -186,6 +186,8 @@ export const en = {
   'view.speaker': 'Speaker view',
   'view.noSelf': 'Hide self view',
   'view.facesOnly': 'Hide people without video',
+  'share.motion': 'Optimize screen sharing for video',
+  'share.motionText': 'For films and animations: up to 30 frames per second, with less sharp text.',
   'pin.person': 'Pin {name}',
   'pin.screen': 'Pin {name}’s screen',
   'pin.do': 'Pin',

@@ -192,6 +192,8 @@ export const es: Messages = {
   'view.speaker': 'Vista del orador',
   'view.noSelf': 'Ocultar vista propia',
   'view.facesOnly': 'Ocultar a quienes no tienen vídeo',
+  'share.motion': 'Optimizar la pantalla compartida para vídeo',
+  'share.motionText': 'Para películas y animaciones: hasta 30 fotogramas por segundo, con texto menos nítido.',
   'pin.person': 'Fijar a {name}',
   'pin.screen': 'Fijar la pantalla de {name}',
   'pin.do': 'Fijar',

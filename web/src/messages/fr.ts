@@ -201,6 +201,8 @@ export const fr: Messages = {
   'view.speaker': 'Affichage intervenant',
   'view.noSelf': 'Masquer votre vignette',
   'view.facesOnly': 'Masquer les personnes sans vidéo',
+  'share.motion': "Optimiser le partage d'écran pour la vidéo",
+  'share.motionText': "Pour les films et les animations : jusqu'à 30 images par seconde, avec un texte moins net.",
   'pin.person': 'Épingler {name}',
   'pin.screen': 'Épingler l’écran de {name}',
   'pin.do': 'Épingler',

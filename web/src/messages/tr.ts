@@ -195,6 +195,8 @@ export const tr: Messages = {
   'view.speaker': 'Konuşmacı görünümü',
   'view.noSelf': 'Kendi görüntünüzü gizle',
   'view.facesOnly': 'Videosu olmayanları gizle',
+  'share.motion': 'Ekran paylaşımını video için optimize et',
+  'share.motionText': 'Filmler ve animasyonlar için: saniyede 30 kareye kadar, daha az net metinle.',
   'pin.person': 'Sabitle: {name}',
   'pin.screen': '{name} adlı kişinin ekranını sabitle',
   'pin.do': 'Sabitle',

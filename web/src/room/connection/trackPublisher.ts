@@ -1,10 +1,16 @@
-import { type LocalTrack, LocalVideoTrack, type Room, Track } from 'livekit-client';
+import { type LocalTrack, LocalVideoTrack, type Room, ScreenSharePresets, Track, type TrackPublishOptions } from 'livekit-client';
 import type { LocalMedia } from '../../media/localMedia';
 import type { MediaState, ScreenCapture } from '../../media/mediaState';
 import { saveData } from '../stage/viewPreferences';
 import { CameraTrack } from './cameraTrack';
 import { readPublishPermissions } from './publishPermissions';
 import { UnmonitoredAudioTrack } from './unmonitoredAudioTrack';
+
+/** LiveKit's own choice is 15 pictures a second and full resolution, which suits text. */
+const motionOptions: TrackPublishOptions = {
+  screenShareEncoding: ScreenSharePresets.h1080fps30.encoding,
+  degradationPreference: 'maintain-framerate',
+};
 
 /**
  * Publishes the local tracks: once each, then muted and replaced as the local media
@@ -15,7 +21,7 @@ export class TrackPublisher {
   readonly #localMedia: LocalMedia;
   #mic: UnmonitoredAudioTrack | null = null;
   #camera: CameraTrack | null = null;
-  #screen: { video: MediaStreamTrack; tracks: LocalTrack[] } | null = null;
+  #screen: { video: MediaStreamTrack; motion: boolean; tracks: LocalTrack[] } | null = null;
   #unsubscribe: (() => void)[] | null = null;
   #busy = false;
   #syncAgain = false;
@@ -50,7 +56,7 @@ export class TrackPublisher {
       await Promise.allSettled([
         allowed.mic ? this.#syncMic(mediaState) : this.#unpublishMic(),
         allowed.camera ? this.#syncCamera(mediaState) : this.#unpublishCamera(),
-        this.#syncScreen(allowed.screen ? mediaState.screen : { is: 'off' }),
+        this.#syncScreen(allowed.screen ? mediaState.screen : { is: 'off' }, mediaState.screenMotion),
       ]);
     }
     this.#busy = false;
@@ -100,22 +106,24 @@ export class TrackPublisher {
     if (track) await this.#room.localParticipant.unpublishTrack(track);
   }
 
-  async #syncScreen(screen: ScreenCapture): Promise<void> {
+  async #syncScreen(screen: ScreenCapture, motion: boolean): Promise<void> {
     const video = screen.is === 'live' ? screen.video : null;
-    if (this.#screen && this.#screen.video !== video) {
+    if (this.#screen && (this.#screen.video !== video || this.#screen.motion !== motion)) {
       const { tracks } = this.#screen;
       this.#screen = null;
-      await this.#room.localParticipant.unpublishTracks(tracks);
+      // The capture goes on if it is published again with another encoding.
+      await Promise.all(tracks.map((track) => this.#room.localParticipant.unpublishTrack(track, false)));
     }
     if (screen.is !== 'live' || this.#screen) return;
     const tracks: LocalTrack[] = [new LocalVideoTrack(screen.video)];
     if (screen.audio) tracks.push(new UnmonitoredAudioTrack(screen.audio));
-    this.#screen = { video: screen.video, tracks };
+    this.#screen = { video: screen.video, motion, tracks };
+    screen.video.contentHint = motion ? 'motion' : 'detail';
     for (const track of tracks) {
       await this.#room.localParticipant.publishTrack(
         track,
         track.kind === Track.Kind.Video
-          ? { source: Track.Source.ScreenShare }
+          ? { source: Track.Source.ScreenShare, ...(motion && motionOptions) }
           : // It may be music, so that discontinuous transmission has to be off.
             { source: Track.Source.ScreenShareAudio, dtx: false },
       );
