@@ -17,8 +17,8 @@ export function RoomHeader({ heading, endsAt }: Props): ReactElement {
   return (
     <>
       <header className="room-head">
-        <h1 ref={heading} tabIndex={-1}>
-          <bdi>{seat.title}</bdi>
+        <h1 ref={heading} tabIndex={-1} dir="auto">
+          {seat.title}
         </h1>
         <p className="quiet small">{count('room.people', people.length)}</p>
         {endsAt !== null && <TimeLeft endsAt={endsAt} />}
