@@ -13,15 +13,15 @@ const sounds = {
 
 export type Sound = keyof typeof sounds;
 
-/** Several events in a short time make one sound. */
+/** Several events of a kind in a short time make one sound. */
 const minPauseMs = 1_500;
-let lastPlayedAt = -Infinity;
+const lastPlayedAt = new Map<Sound, number>();
 
 /** Plays a sound on the selected speaker, unless sounds are off. */
 export function playSound(sound: Sound, speaker: string): void {
   const now = performance.now();
-  if (!soundsOn.get() || now - lastPlayedAt < minPauseMs) return;
-  lastPlayedAt = now;
+  if (!soundsOn.get() || now - (lastPlayedAt.get(sound) ?? -Infinity) < minPauseMs) return;
+  lastPlayedAt.set(sound, now);
   // Without a gesture on the page the browser plays nothing, and nothing else depends on it.
   playTones(speaker, sounds[sound]).catch(() => undefined);
 }
