@@ -45,13 +45,17 @@ export function RoomTab(): ReactElement {
   );
 }
 
-/** The role timer is not read every second. */
-function TimeLeft({ endsAt }: { endsAt: number }): ReactElement {
+const hour = 3_600_000;
+
+/** When the room ends, unless that is far off, and in the last hour how much time is left. The role timer is not read every second. */
+function TimeLeft({ endsAt }: { endsAt: number }): ReactElement | null {
   const { clock } = useMeeting();
   const left = endsAt - useServerTime(clock, true);
+  if (left > 12 * hour) return null;
   return (
     <p className="quiet" role="timer">
-      {t('limit.endsAt', { time: formatTime(endsAt) })} · {t('limit.left', { time: formatMinutesSeconds(left) })}
+      {t('limit.endsAt', { time: formatTime(endsAt) })}
+      {left <= hour && <> · {t('limit.left', { time: formatMinutesSeconds(left) })}</>}
     </p>
   );
 }
