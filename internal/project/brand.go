@@ -27,7 +27,7 @@ func checkBrandColor(color string) error {
 		return fault.Invalidf(`brand_color must be a color such as "#1f5f8b", not %q`, truncateColor(color))
 	}
 	background, _ := luminance(pageBackground)
-	if contrast := (background + 0.05) / (light + 0.05); contrast < minContrast {
+	if contrast := (max(background, light) + 0.05) / (min(background, light) + 0.05); contrast < minContrast {
 		return fault.Invalidf("brand_color must have a contrast of at least %.1f to the page (%s), not %.1f: "+
 			"choose a darker color", minContrast, pageBackground, math.Floor(contrast*10)/10)
 	}

@@ -179,16 +179,12 @@ test('a browser without WebRTC says where to open the link instead', async () =>
   }
 });
 
-test('the console stays clean, also when somebody leaves', async () => {
+test('the browser warns of nothing while somebody joins', async () => {
   const room = await server.createMeeting({});
   const person = await Person.arrive(browser);
   const said: string[] = [];
   person.page.on('console', (message) => ['warning', 'error'].includes(message.type()) && said.push(message.text()));
   await person.join(room.guest_link, 'Ben');
-  await person.button('Leave').first().click();
-  await person.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  // The data channels close after the server has read the message.
-  await expect.poll(() => server.participants(room.room_id)).toBe(0);
   expect(said).toEqual([]);
   await person.close();
 });

@@ -10,7 +10,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
   await person.open(link);
   await person.page.getByLabel('Your name').fill(name);
   await person.button('Ask to join').click();
-  await person.page.getByText('Waiting for the host to let you in').waitFor();
+  await person.page.getByText('Asking to join…').waitFor();
 }
 
 const notice = (host: Person): Locator => host.page.locator('.toast.knock');
@@ -80,7 +80,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await server.down('SIGKILL');
   await server.up();
   await ben.page.reload();
-  await ben.button('Join').click();
+  await ben.button('Rejoin').click();
   await ben.button('Leave').first().waitFor();
 
   // All waiting guests join when the waiting room is turned off.

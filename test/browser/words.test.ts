@@ -182,9 +182,9 @@ describe('the language', () => {
     await person.button('مغادرة').waitFor();
 
     await person.open(asking(room.guest_link, { lang: 'tr' }));
-    await person.button('Katıl').waitFor();
+    await person.button('Yeniden katıl').waitFor();
     await person.open(room.guest_link);
-    await person.button('انضمام').waitFor();
+    await person.button('الانضمام من جديد').waitFor();
     await closeAll([person]);
   });
 

@@ -107,7 +107,7 @@ func testSettings(t *testing.T, b *fixture) {
 		{m{"embed_origins": []any{"http://a.example"}}, `embed_origins must contain origins with https, or with http for localhost, not "http://a.example"`},
 		{m{"brand_name": 5}, "brand_name must be a string"},
 		{m{"brand_name": strings.Repeat("x", 41)}, "brand_name must have at most 40 characters, not 41"},
-		{m{"brand_color": "#7a7a7a"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 3.8: choose a darker color"},
+		{m{"brand_color": "#7a7a7a"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 3.9: choose a darker color"},
 		{m{"default_logout_url": "/bye"}, "default_logout_url must be an absolute http or https URL"},
 		{m{"default_logout_url": 5}, "default_logout_url must be a string"},
 		{m{"default_webhook_url": "https://a:b@example.org"}, "default_webhook_url must not contain a user name or password"},

@@ -24,7 +24,7 @@ export function DevicePreview({ mediaState, localMedia, name, showCamera, showMi
   const micActive = showMic && isMicActive(mediaState);
   const cameraActive = showCamera && isCameraActive(mediaState);
   return (
-    <section className={showCamera ? 'tile preview' : 'tile preview audio'} aria-label={t('lobby.preview')}>
+    <section className={showCamera ? 'tile preview' : 'tile preview audio'} aria-label={t(showCamera ? 'lobby.preview' : 'mic.label')}>
       {showCamera && camera.is === 'live' ? (
         <>
           <LocalVideo track={camera.track} paused={paused} />

@@ -1,4 +1,4 @@
-import { type DisconnectReason, LoggerNames, LogLevel, Room, RoomEvent, setLogLevel } from 'livekit-client';
+import { type DisconnectReason, Room, RoomEvent } from 'livekit-client';
 import type { RoomType, Seat } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
 import type { Announcement, DisconnectCause } from '../../visit/state';
@@ -112,9 +112,7 @@ export class Session {
   leave(): void {
     if (this.#closed) return;
     this.#close();
-    // The server closes the data channels first, which LiveKit logs as an error.
-    setLogLevel(LogLevel.silent, LoggerNames.Engine);
-    void this.room.disconnect(false).finally(() => setLogLevel(LogLevel.warn, LoggerNames.Engine));
+    void this.room.disconnect(false);
   }
 
   /** A phone in low-power mode plays no video before a gesture. */
