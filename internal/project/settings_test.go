@@ -104,7 +104,7 @@ func TestSettings_Bounds(t *testing.T) {
 		{settings{BrandColor: "#0a6b3"}, `brand_color must be a color such as "#1f5f8b", not "#0a6b3"`},
 		{settings{BrandColor: "#" + strings.Repeat("0", 90)}, `brand_color must be a color such as "#1f5f8b", not "#0000000000000000000…"`},
 		{settings{BrandColor: "#7a7a7a"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 3.9: choose a darker color"},
-		{settings{BrandColor: "#ffffff"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 1.0: choose a darker color"},
+		{settings{BrandColor: "#ffffff"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 1.1: choose a darker color"},
 		{settings{DefaultLogoutURL: "example.org"}, "default_logout_url must be an absolute http or https URL"},
 		{settings{DefaultLogoutURL: "https://a:b@example.org"}, "default_logout_url must not contain a user name or password"},
 		{settings{DefaultLogoutURL: "https://example.org/" + strings.Repeat("x", 236)}, "default_logout_url must have at most 255 characters, not 256"},
