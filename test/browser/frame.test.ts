@@ -93,7 +93,7 @@ test('the page around is told joined, left and ended, once each', async () => {
   await host.openRoomTab();
   await host.button('End for all…').click();
   await host.button('End for all').click();
-  await host.page.getByText('The host ended the room.').waitFor();
+  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
   await inside.getByRole('button', { name: 'Erneut beitreten' }).click();
   await framed.page.getByText('The room is over.').waitFor();
   await framed.picture('desktop-light-framed-ended');
