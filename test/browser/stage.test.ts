@@ -286,7 +286,7 @@ test('what is behind one is blurred where the browser can', async () => {
   await amina.seen('stage-lobby-blur');
   await amina.page.reload();
   await expect.poll(isBlurred).toBe(true);
-  await amina.button('Rejoin').click();
+  await amina.button('Join').click();
   await amina.button('Video settings').click();
   expect(await stageSwitch(amina, 'Blur background').isChecked()).toBe(true);
   await stageSwitch(amina, 'Blur background').click();

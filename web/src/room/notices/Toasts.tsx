@@ -70,7 +70,7 @@ export function Toasts({
           </Toast>
         )}
         <DeviceToasts />
-        <ConnectionToast />
+        <MovingToast />
       </div>
       {!room.canPlaybackAudio && connected && (
         <div className="toast">
@@ -135,16 +135,11 @@ function DeviceToasts(): ReactElement {
   );
 }
 
-/** Says that the page reconnects or moves to another room. */
-function ConnectionToast(): ReactElement | null {
+/** Says that the page moves to another room. ConnectionLostBar says that it reconnects. */
+function MovingToast(): ReactElement | null {
   const { connection } = useMeeting();
   const isMoving = connection.is === 'rejoining' && connection.moving;
-  const isLost = connection.is === 'checking' || (connection.is === 'rejoining' && !isMoving);
-  // LiveKit repairs most connections before the visitor hears a gap.
-  const showReconnecting = useDelayedTrue(connection.is === 'reconnecting', 1_000) || isLost;
-  const isLong = useDelayedTrue(isLost, 15_000);
-  if (isMoving) return <p className="toast">{movingText(connection)}</p>;
-  return showReconnecting ? <p className="toast">{t(isLong ? 'room.stillTrying' : 'room.reconnecting')}</p> : null;
+  return isMoving ? <p className="toast">{movingText(connection)}</p> : null;
 }
 
 /** The target is known once the server has answered. */
