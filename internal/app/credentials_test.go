@@ -33,6 +33,7 @@ var seatKeyPaths = map[string]bool{
 	"/api/join/rooms/{room_id}/broadcast":         true,
 	"/api/join/rooms/{room_id}/move":              true,
 	"/api/join/rooms/{room_id}/people":            true,
+	"/api/join/rooms/{room_id}/feedback":          true,
 	"/api/join/rooms/{room_id}/mute":              true,
 	"/api/join/rooms/{room_id}/unmute":            true,
 	"/api/join/rooms/{room_id}/remove":            true,
@@ -68,7 +69,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			_, listed := publicPaths[o.Path]
 			if seatKeyPaths[o.Path] {
 				body := `{"seat_key":"` + strings.Repeat("n", 43) +
-					`","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart"}`
+					`","names":["A"],"to":0,"text":"x","identity":"x","role":"guest","locks":{},"reaction":"heart","rating":"good"}`
 				if status := s.sendUnsigned(o.Method, strings.Replace(o.Path, "{room_id}", roomID, 1),
 					body); status != http.StatusForbidden {
 					t.Errorf("%s %s with an unknown seat key: got status %d, want 403", o.Method, o.Path, status)
