@@ -109,4 +109,9 @@ describe('the packets of a connection', () => {
     ]);
     expect(packetsReceived(report as unknown as RTCStatsReport)).toBe(10);
   });
+
+  test('are unknown in a browser that does not count them, so that its silence means nothing', () => {
+    const report = new Map([['a', { type: 'candidate-pair', bytesReceived: 900, state: 'succeeded' }]]);
+    expect(packetsReceived(report as unknown as RTCStatsReport)).toBeNull();
+  });
 });

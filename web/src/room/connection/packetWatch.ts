@@ -32,13 +32,18 @@ interface Pair extends RTCIceCandidatePairStats {
   packetsReceived?: number;
 }
 
-/** Returns the number of packets that a connection has received, including those that only keep it alive. */
-export function packetsReceived(report: Pick<RTCStatsReport, 'forEach'>): number {
-  let received = 0;
+/**
+ * Returns the number of packets that a connection has received, including those that only
+ * keep it alive. It returns null if the browser does not count them, as some do not: silence
+ * would then mean nothing.
+ */
+export function packetsReceived(report: Pick<RTCStatsReport, 'forEach'>): number | null {
+  let received: number | null = null;
   report.forEach((entry: RTCStats) => {
     if (entry.type !== 'candidate-pair') return;
-    const { packetsReceived = 0, requestsReceived = 0, responsesReceived = 0 } = entry as Pair;
-    received += packetsReceived + requestsReceived + responsesReceived;
+    const { packetsReceived, requestsReceived, responsesReceived } = entry as Pair;
+    if (packetsReceived === undefined || responsesReceived === undefined) return;
+    received = (received ?? 0) + packetsReceived + (requestsReceived ?? 0) + responsesReceived;
   });
   return received;
 }

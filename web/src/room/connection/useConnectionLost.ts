@@ -41,6 +41,6 @@ export function useConnectionLost(room: Room, connection: Connection): boolean {
 async function receivedBy(room: Room): Promise<number | null> {
   const { publisher, subscriber } = room.engine.pcManager ?? {};
   const reports = await Promise.all([publisher?.getStats(), subscriber?.getStats()]);
-  const known = reports.filter((report) => report !== undefined);
-  return known.length > 0 ? known.reduce((sum, report) => sum + packetsReceived(report), 0) : null;
+  const counts = reports.map((report) => report && packetsReceived(report)).filter((received) => typeof received === 'number');
+  return counts.length > 0 ? counts.reduce((sum, received) => sum + received, 0) : null;
 }
