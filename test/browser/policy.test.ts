@@ -77,7 +77,8 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   await cohost.page.getByText('You’re a co-host').waitFor();
   await cohost.page.getByLabel('Your name').fill('Ben');
   await cohost.button('Join').click();
-  await host.page.getByText('Co-host').first().waitFor();
+  await host.button(/^People/).click();
+  await host.page.getByRole('listitem').filter({ hasText: 'Ben' }).getByText('Co-host').waitFor();
 
   await cohost.openRoomTab();
   await cohost.button('Breakout rooms').waitFor();
