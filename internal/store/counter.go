@@ -1,7 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"parley/internal/counter"
 	"parley/internal/db"
@@ -14,10 +16,20 @@ func (s *DB) LoadCount(ctx context.Context, c counter.Key) (counter.Count, error
 	return count, err
 }
 
+// AddCounts locks the rows in the order of their keys, because nodes that add to
+// the same counts in different orders would deadlock.
 func (s *DB) AddCounts(ctx context.Context, counted []counter.Key, add []counter.Count) ([]counter.Count, error) {
 	counts := make([]counter.Count, len(counted))
+	order := make([]int, len(counted))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return cmp.Or(cmp.Compare(counted[a].Subject, counted[b].Subject), cmp.Compare(counted[a].Period, counted[b].Period))
+	})
 	err := s.Write(ctx, func(ctx context.Context) error {
-		for i, c := range counted {
+		for _, i := range order {
+			c := counted[i]
 			err := s.QueryRow(ctx, nil, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
 				ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n,
 					last_at = CASE WHEN tallies.last_at > excluded.last_at THEN tallies.last_at ELSE excluded.last_at END
