@@ -66,6 +66,7 @@ type App struct {
 	rooms        *room.Service
 	webhooks     *webhook.Service
 	sender       *sender.Service
+	usage        *usage.Service
 	tokens       *operator.Service
 	callStats    callStats
 	quickstart   *quickstart.Service
@@ -150,6 +151,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	now := time.Now
+	a.usage = usage.NewService(a.db, provider, now)
 	var limits rateLimits
 	if a.cfg.RateLimitsEnabled {
 		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
@@ -188,7 +190,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.wireCallStats(now)
-	versions, err := a.wireVersions(provider, limits, now)
+	versions, err := a.wireVersions(limits, now)
 	if err != nil {
 		return err
 	}

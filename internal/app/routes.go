@@ -22,7 +22,6 @@ import (
 	"parley/internal/api/v5"
 	"parley/internal/fault"
 	"parley/internal/media"
-	"parley/internal/usage"
 )
 
 // apiVersion is a version of the API, which serves /api/NAME and all paths below it.
@@ -35,7 +34,7 @@ type apiVersion struct {
 
 // wireVersions builds the handlers of the API versions. A new version is one line in
 // its table.
-func (a *App) wireVersions(provider usage.Provider, limits rateLimits, now func() time.Time) ([]apiVersion, error) {
+func (a *App) wireVersions(limits rateLimits, now func() time.Time) ([]apiVersion, error) {
 	zone, err := a.cfg.Location()
 	if err != nil {
 		return nil, err
@@ -47,7 +46,7 @@ func (a *App) wireVersions(provider usage.Provider, limits rateLimits, now func(
 	if limits.reads != nil {
 		v5Options.Rate, v5Options.Failures = limits.reads, limits.failures
 	}
-	v5Handler, err := v5.NewHandler(a.keys, usage.NewService(a.db, provider, now), a.callStats.counter, now, v5Options)
+	v5Handler, err := v5.NewHandler(a.keys, a.usage, a.callStats.counter, now, v5Options)
 	if err != nil {
 		return nil, err
 	}

@@ -41,6 +41,9 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 		if err != nil || !inserted {
 			return err
 		}
+		if err := s.recordIfLate(ctx, r, at, now); err != nil {
+			return err
+		}
 		seat.State, seat.Connection, seat.HeldUntil = Joined, connection, time.Time{}
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
@@ -68,6 +71,19 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 	}
 	s.media.Admit(engineConnectionID(connection))
 	return nil
+}
+
+// ReportDelay is the time after which a report about a connection is late. The usage
+// of its hour may have been computed without it.
+const ReportDelay = 2 * time.Minute
+
+// recordIfLate records that the attendance of a room changed at a time, if that is
+// long ago.
+func (s *Service) recordIfLate(ctx context.Context, r *Room, at, now time.Time) error {
+	if now.Sub(at) < ReportDelay {
+		return nil
+	}
+	return s.store.RecordLateReport(ctx, s.newID(), r.ProjectID, at)
 }
 
 // Authorize decides whether the holder of an access token may connect now, because

@@ -160,6 +160,9 @@ type AttendanceStore interface {
 	// EndAttendance records when and why a connection ended; it does nothing if the
 	// connection has already ended.
 	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
+	// RecordLateReport records under a new id that the attendance of a project changed at a
+	// time in the past, so that its usage is computed again.
+	RecordLateReport(ctx context.Context, id, projectID string, at time.Time) error
 	// AttendanceRecords returns all connections that a room ever had, in order,
 	// without hidden ones.
 	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)

@@ -19,6 +19,9 @@ var attendanceTable = newTable("attendance",
 	timestamp("joined_at", func(a *room.Attendance) *time.Time { return &a.JoinedAt }),
 	timestamp("left_at", func(a *room.Attendance) *time.Time { return &a.LeftAt }),
 	text("reason", func(a *room.Attendance) *room.LeaveReason { return &a.Reason }),
+	// Copies, because usage is read by project and time.
+	computed[room.Attendance]("project_id", "(SELECT project_id FROM rooms WHERE id = $2)"),
+	computed[room.Attendance]("room_type", "(SELECT type FROM rooms WHERE id = $2)"),
 )
 
 var (
@@ -46,4 +49,10 @@ func (s *DB) EndAttendance(ctx context.Context, id string, at time.Time, reason 
 
 func (s *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {
 	return s.queryStrings(ctx, `SELECT DISTINCT room_id FROM attendance WHERE node = $1 AND left_at IS NULL`, node)
+}
+
+// RecordLateReport does nothing if the project does not exist.
+func (s *DB) RecordLateReport(ctx context.Context, id, projectID string, at time.Time) error {
+	return s.Exec(ctx, `INSERT INTO usage_late_reports (id, organization_id, hour)
+		SELECT $1, organization_id, $3 FROM projects WHERE id = $2`, id, projectID, at.Truncate(time.Hour).UnixMilli())
 }

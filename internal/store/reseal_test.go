@@ -24,6 +24,7 @@ import (
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/usage"
 	"parley/internal/webhook"
 )
 
@@ -125,6 +126,11 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 		return errors.Join(db.UpdateRoom(ctx, ended), db.RecordHeartbeat(ctx, rooms.NodeID(), time.Now()))
 	}))
 	must(db.Write(ctx, func(ctx context.Context) error { return insertFailedDelivery(ctx, db, p.ID, created.ID) }))
+	later := func() time.Time { return time.Now().Add(2 * time.Hour) }
+	must(usage.NewService(db, usage.NoProvider{}, later).RollUp(ctx))
+	must(db.Write(ctx, func(ctx context.Context) error {
+		return db.RecordLateReport(ctx, storetest.NewID(), p.ID, time.Now())
+	}))
 	return p.ID, secrets
 }
 

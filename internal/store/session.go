@@ -9,7 +9,8 @@ import (
 )
 
 func (s *DB) InsertSession(ctx context.Context, session room.Session, at time.Time) error {
-	return s.Exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at) VALUES ($1, $2, $3, $4, $5)`,
+	return s.Exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at, project_id)
+		VALUES ($1, $2, $3, $4, $5, (SELECT project_id FROM rooms WHERE id = $1))`,
 		session.RoomID, session.N, session.Breakout, session.State, db.NullMillis(at))
 }
 

@@ -54,6 +54,11 @@ func text[T any, F ~string](name string, field func(*T) *F) column[T] {
 	return plain(name, "text", field)
 }
 
+// computed is a column without a field, which an insert sets to an SQL expression.
+func computed[T any](name, sql string) column[T] {
+	return column[T]{name: name, constant: sql, writeOnly: true}
+}
+
 // number is a BIGINT column.
 func number[T any, F ~int | ~int64](name string, field func(*T) *F) column[T] {
 	return plain(name, "bigint", field)

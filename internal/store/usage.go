@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"parley/internal/db"
@@ -9,55 +12,211 @@ import (
 	"parley/internal/usage"
 )
 
-// attendanceInPeriod selects the attendance of organization $1 that overlaps the
-// period from $2 to $3.
-const attendanceInPeriod = ` FROM attendance a JOIN rooms r ON r.id = a.room_id JOIN projects p ON p.id = r.project_id
-	WHERE p.organization_id = $1 AND NOT a.hidden AND a.joined_at < $3 AND (a.left_at > $2 OR a.left_at IS NULL)
-		AND (a.left_at > a.joined_at OR a.left_at IS NULL)`
-
-// The part of an attendance within the period.
-const (
-	attendanceStart = `CASE WHEN a.joined_at < $2 THEN $2 ELSE a.joined_at END`
-	attendanceEnd   = `CASE WHEN a.left_at < $3 THEN a.left_at ELSE $3 END`
+var usageHourTable = newTable("usage_hours",
+	text("project_id", func(h *usage.Hour) *string { return &h.ProjectID }),
+	timestamp("hour", func(h *usage.Hour) *time.Time { return &h.Start }),
+	number("audio_base", func(h *usage.Hour) *int64 { return &h.Base.Audio }),
+	number("video_base", func(h *usage.Hour) *int64 { return &h.Base.Video }),
+	number("audio_change", func(h *usage.Hour) *int64 { return &h.Change.Audio }),
+	number("video_change", func(h *usage.Hour) *int64 { return &h.Change.Video }),
+	number("audio_millis", func(h *usage.Hour) *int64 { return &h.Millis.Audio }),
+	number("video_millis", func(h *usage.Hour) *int64 { return &h.Millis.Video }),
+	number("rise", func(h *usage.Hour) *int64 { return &h.Rise }),
+	number("rooms", func(h *usage.Hour) *int64 { return &h.Rooms }),
+	number("sessions", func(h *usage.Hour) *int64 { return &h.Sessions }),
 )
 
-func (s *DB) Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (usage.Totals, error) {
-	var t usage.Totals
-	period := []any{organizationID, start.UnixMilli(), asOf.UnixMilli()}
-	err := s.Query(ctx, `SELECT r.type, CAST(sum(`+attendanceEnd+` - `+attendanceStart+`) AS BIGINT)`+
-		attendanceInPeriod+` GROUP BY r.type`, period,
-		func(row db.Row) error {
-			var kind room.Type
-			var ms int64
-			if err := row.Scan(&kind, &ms); err != nil {
+var (
+	selectUsageHours = usageHourTable.selectFrom +
+		"WHERE organization_id = $1 AND project_id = $2 AND hour >= $3 AND hour < $4 ORDER BY hour"
+	selectLatestUsageHour = usageHourTable.selectFrom +
+		"WHERE organization_id = $1 AND project_id = $2 AND hour < $3 ORDER BY hour DESC LIMIT 1"
+	selectUsageOfHour = usageHourTable.selectFrom + `WHERE organization_id = $1 AND hour = $2 AND project_id IN
+		(SELECT '' UNION ALL SELECT id FROM projects WHERE organization_id = $1)`
+	// The organization is not a field of usage.Hour, so its parameter is the last.
+	upsertUsageHour = `INSERT INTO usage_hours (project_id, hour, audio_base, video_base, audio_change, video_change,
+			audio_millis, video_millis, rise, rooms, sessions, organization_id)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+		ON CONFLICT (organization_id, project_id, hour) DO UPDATE SET
+			audio_change = excluded.audio_change, video_change = excluded.video_change,
+			audio_millis = excluded.audio_millis, video_millis = excluded.video_millis,
+			rise = excluded.rise, rooms = excluded.rooms, sessions = excluded.sessions`
+)
+
+func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Progress, error) {
+	var p usage.Progress
+	err := s.Query(ctx, `SELECT rolled_up_until, version FROM usage_progress WHERE organization_id = $1`,
+		[]any{organizationID}, func(row db.Row) error { return row.Scan(db.ScanTime(&p.Until), &p.Version) })
+	if err != nil {
+		return usage.Progress{}, err
+	}
+	err = s.Query(ctx, `SELECT id, hour FROM usage_late_reports WHERE organization_id = $1 ORDER BY hour`,
+		[]any{organizationID}, func(row db.Row) error {
+			var late usage.LateReport
+			err := row.Scan(&late.ID, db.ScanTime(&late.Hour))
+			p.Late = append(p.Late, late)
+			return err
+		})
+	return p, err
+}
+
+func (s *DB) UsageHours(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Hour, error) {
+	return queryAll(ctx, s, usageHourTable, selectUsageHours,
+		of.OrganizationID, of.ProjectID, from.UnixMilli(), to.UnixMilli())
+}
+
+func (s *DB) LatestUsageHour(ctx context.Context, of usage.Scope, before time.Time) (usage.Hour, error) {
+	all, err := queryAll(ctx, s, usageHourTable, selectLatestUsageHour,
+		of.OrganizationID, of.ProjectID, before.UnixMilli())
+	if err != nil || len(all) == 0 {
+		return usage.Hour{}, err
+	}
+	return all[0], nil
+}
+
+// usageMoves selects the moves of organization $1 from $2 to $3.
+const usageMoves = `
+	SELECT a.project_id, a.joined_at AS at, a.room_type, 1 AS step, 0 AS rooms, 0 AS sessions
+		FROM projects p JOIN attendance a ON a.project_id = p.id
+		WHERE p.organization_id = $1 AND a.joined_at >= $2 AND a.joined_at < $3
+			AND NOT a.hidden AND (a.left_at > a.joined_at OR a.left_at IS NULL)
+	UNION ALL SELECT a.project_id, a.left_at, a.room_type, -1, 0, 0
+		FROM projects p JOIN attendance a ON a.project_id = p.id
+		WHERE p.organization_id = $1 AND a.left_at >= $2 AND a.left_at < $3
+			AND NOT a.hidden AND a.left_at > a.joined_at
+	UNION ALL SELECT r.project_id, r.created_at, '', 0, 1, 0
+		FROM projects p JOIN rooms r ON r.project_id = p.id
+		WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3
+	UNION ALL SELECT s.project_id, s.started_at, '', 0, 0, 1
+		FROM projects p JOIN sessions s ON s.project_id = p.id
+		WHERE p.organization_id = $1 AND s.started_at >= $2 AND s.started_at < $3 AND s.breakout = 0`
+
+func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Move, error) {
+	q, args := usageMoves, []any{of.OrganizationID, from.UnixMilli(), to.UnixMilli()}
+	if of.ProjectID != "" {
+		q = strings.ReplaceAll(q, "p.organization_id = $1", "p.organization_id = $1 AND p.id = $4")
+		args = append(args, of.ProjectID)
+	}
+	var moves []usage.Move
+	err := s.Query(ctx, q+" ORDER BY at, step", args, func(row db.Row) error {
+		var m usage.Move
+		var kind room.Type
+		var step int64
+		err := row.Scan(&m.ProjectID, db.ScanTime(&m.At), &kind, &step, &m.Rooms, &m.Sessions)
+		if kind == room.Audio {
+			m.Step.Audio = step
+		} else {
+			m.Step.Video = step
+		}
+		moves = append(moves, m)
+		return err
+	})
+	return moves, err
+}
+
+func (s *DB) FirstUsageMove(ctx context.Context, organizationID string) (time.Time, error) {
+	var first time.Time
+	err := s.QueryRow(ctx, nil, `SELECT min(at) FROM (
+		SELECT (SELECT min(joined_at) FROM attendance WHERE project_id = p.id) AS at
+			FROM projects p WHERE organization_id = $1
+		UNION ALL SELECT (SELECT min(created_at) FROM rooms WHERE project_id = p.id)
+			FROM projects p WHERE organization_id = $1
+		UNION ALL SELECT (SELECT min(started_at) FROM sessions WHERE project_id = p.id)
+			FROM projects p WHERE organization_id = $1) AS firsts`, []any{organizationID}, db.ScanTime(&first))
+	return first, err
+}
+
+func (s *DB) OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT id FROM organizations WHERE id > $1 ORDER BY id LIMIT $2`, id, limit)
+}
+
+func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT DISTINCT organization_id FROM usage_late_reports LIMIT $1`, limit)
+}
+
+// errRolledUpMeanwhile rolls back a rollup that another node has made.
+var errRolledUpMeanwhile = errors.New("another node has rolled up this organization")
+
+func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
+	err := s.Write(ctx, func(ctx context.Context) error {
+		if err := s.advanceProgress(ctx, r); err != nil {
+			return err
+		}
+		for i := range r.Hours {
+			if err := s.saveUsageHour(ctx, r.OrganizationID, &r.Hours[i]); err != nil {
 				return err
 			}
-			if kind == room.Audio {
-				t.AudioMillis = ms
-			} else {
-				t.VideoMillis = ms
+		}
+		for _, c := range r.Corrections {
+			if err := s.correctUsage(ctx, r.OrganizationID, c); err != nil {
+				return err
 			}
-			return nil
-		})
-	if err != nil {
-		return usage.Totals{}, err
+		}
+		for _, late := range r.Done {
+			if err := s.Exec(ctx, `DELETE FROM usage_late_reports WHERE id = $1`, late.ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, errRolledUpMeanwhile) {
+		return nil
 	}
-	// A participant who leaves at the moment when another one joins is not
-	// present at the same time, so at each moment the leaves (-1) come first.
-	err = s.QueryRow(ctx, nil, `SELECT COALESCE(CAST(max(present) AS BIGINT), 0) FROM (
-		SELECT sum(step) OVER (ORDER BY at, step ROWS UNBOUNDED PRECEDING) AS present FROM (
-			SELECT `+attendanceStart+` AS at, 1 AS step`+attendanceInPeriod+`
-			UNION ALL SELECT a.left_at AS at, -1 AS step`+attendanceInPeriod+` AND a.left_at <= $3
-		) AS moves) AS levels`, period, &t.Peak)
-	if err != nil {
-		return usage.Totals{}, err
+	return err
+}
+
+// advanceProgress locks the progress of the organization until the end of the
+// transaction.
+func (s *DB) advanceProgress(ctx context.Context, r usage.Rollup) error {
+	if r.Version > 0 {
+		return s.ExecOne(ctx, errRolledUpMeanwhile, `UPDATE usage_progress SET rolled_up_until = $2, version = version + 1
+			WHERE organization_id = $1 AND version = $3`, r.OrganizationID, r.Until.UnixMilli(), r.Version)
 	}
-	period = []any{organizationID, start.UnixMilli(), end.UnixMilli()}
-	err = s.QueryRow(ctx, nil, `SELECT
-			(SELECT count(*) FROM rooms r JOIN projects p ON p.id = r.project_id
-				WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3),
-			(SELECT count(*) FROM sessions s JOIN rooms r ON r.id = s.room_id JOIN projects p ON p.id = r.project_id
-				WHERE p.organization_id = $1 AND s.breakout = 0 AND s.started_at >= $2 AND s.started_at < $3)`,
-		period, &t.RoomsCreated, &t.Sessions)
-	return t, err
+	return s.ExecOne(ctx, errRolledUpMeanwhile, `INSERT INTO usage_progress (organization_id, rolled_up_until, version)
+		VALUES ($1, $2, 1) ON CONFLICT DO NOTHING`, r.OrganizationID, r.Until.UnixMilli())
+}
+
+func (s *DB) saveUsageHour(ctx context.Context, organizationID string, h *usage.Hour) error {
+	return s.Exec(ctx, upsertUsageHour, usageHourTable.values(h, organizationID)...)
+}
+
+// correctUsage replaces the rollups of one hour, and moves the base of all later ones
+// by what has changed.
+func (s *DB) correctUsage(ctx context.Context, organizationID string, c usage.Correction) error {
+	stored, err := queryAll(ctx, s, usageHourTable, selectUsageOfHour, organizationID, c.Hour.UnixMilli())
+	if err != nil {
+		return err
+	}
+	// A rollup whose moves have disappeared becomes empty.
+	for _, old := range stored {
+		if !slices.ContainsFunc(c.Rollups, func(h usage.Hour) bool { return h.ProjectID == old.ProjectID }) {
+			c.Rollups = append(c.Rollups, usage.Hour{ProjectID: old.ProjectID, Start: c.Hour})
+		}
+	}
+	for _, h := range c.Rollups {
+		var before usage.Level
+		i := slices.IndexFunc(stored, func(old usage.Hour) bool { return old.ProjectID == h.ProjectID })
+		if i >= 0 {
+			before = stored[i].Change
+		} else {
+			previous, err := s.LatestUsageHour(ctx, usage.Scope{OrganizationID: organizationID, ProjectID: h.ProjectID}, c.Hour)
+			if err != nil {
+				return err
+			}
+			h.Base = previous.AtEnd()
+		}
+		if err := s.saveUsageHour(ctx, organizationID, &h); err != nil {
+			return err
+		}
+		if h.Change == before {
+			continue
+		}
+		err := s.Exec(ctx, `UPDATE usage_hours SET audio_base = audio_base + $4, video_base = video_base + $5
+			WHERE organization_id = $1 AND project_id = $2 AND hour > $3`, organizationID, h.ProjectID, c.Hour.UnixMilli(),
+			h.Change.Audio-before.Audio, h.Change.Video-before.Video)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

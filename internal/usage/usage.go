@@ -17,14 +17,6 @@ type Totals struct {
 	Peak         int64 // maximum number of concurrent connections
 }
 
-// Ledger reads the recorded attendance.
-type Ledger interface {
-	// Totals returns the sums of an organization for a period. Attendance counts
-	// for its part between start and asOf; rooms and sessions count if they began
-	// within the period.
-	Totals(ctx context.Context, organizationID string, start, end, asOf time.Time) (Totals, error)
-}
-
 // Usage is what an organization has used in a period.
 type Usage struct {
 	Organization       project.Organization
@@ -62,6 +54,8 @@ type Service struct {
 	ledger   Ledger
 	provider Provider
 	now      func() time.Time
+
+	rolledUpUntil time.Time // RollUp has rolled up all organizations until then
 }
 
 // NewService returns a Service.
@@ -74,7 +68,7 @@ func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, err
 	u := Usage{Organization: o, AsOf: s.now().UTC().Truncate(time.Millisecond)}
 	u.Start = time.Date(u.AsOf.Year(), u.AsOf.Month(), 1, 0, 0, 0, 0, time.UTC)
 	u.End = u.Start.AddDate(0, 1, 0)
-	t, err := s.ledger.Totals(ctx, o.ID, u.Start, u.End, u.AsOf)
+	t, err := totals(ctx, s.ledger, Scope{OrganizationID: o.ID}, u.Start, u.AsOf)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -90,6 +84,12 @@ func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, err
 		}
 	}
 	return u, nil
+}
+
+// Totals returns the totals of a scope for a period. Connections count for their part of
+// the period; rooms and sessions count if they began in it.
+func (s *Service) Totals(ctx context.Context, scope Scope, start, end time.Time) (Totals, error) {
+	return totals(ctx, s.ledger, scope, start.UTC(), end.UTC())
 }
 
 func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {

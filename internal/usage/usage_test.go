@@ -12,17 +12,32 @@ import (
 	"parley/internal/project"
 )
 
-// sums is a ledger that returns the same totals for every period and remembers
-// the period.
-type sums struct {
-	totals     Totals
-	err        error
-	start, end time.Time
+// moves is a ledger that has rolled nothing up. It returns the same moves for every
+// period.
+type moves struct {
+	Ledger
+	all []Move
+	err error
 }
 
-func (s *sums) Totals(_ context.Context, _ string, start, end, _ time.Time) (Totals, error) {
-	s.start, s.end = start, end
-	return s.totals, s.err
+func (l *moves) UsageProgress(context.Context, string) (Progress, error) { return Progress{}, l.err }
+
+func (l *moves) LatestUsageHour(context.Context, Scope, time.Time) (Hour, error) { return Hour{}, nil }
+
+func (l *moves) UsageHours(context.Context, Scope, time.Time, time.Time) ([]Hour, error) {
+	return nil, nil
+}
+
+func (l *moves) UsageMoves(context.Context, Scope, time.Time, time.Time) ([]Move, error) {
+	return l.all, nil
+}
+
+// audio returns a ledger with connections of a duration in audio rooms at the start of
+// the current month.
+func audio(ms int64) *moves {
+	now := time.Now().UTC()
+	start := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	return &moves{all: []Move{{At: start, Step: Level{Audio: ms}}, {At: start.Add(time.Millisecond), Step: Level{Audio: -ms}}}}
 }
 
 func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
@@ -37,10 +52,14 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l := &sums{}
+		start, err := time.Parse(time.RFC3339, want[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := &moves{all: []Move{{At: start.Add(-time.Millisecond), Rooms: 1}, {At: start, Rooms: 10}}}
 		u, err := NewService(l, NoProvider{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
 		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] ||
-			l.start != u.Start || l.end != u.End || !u.AsOf.Equal(at) {
+			u.RoomsCreated != 10 || !u.AsOf.Equal(at) {
 			t.Errorf("%s: %+v %v", now, u, err)
 		}
 	}
@@ -52,7 +71,7 @@ func TestUsage_Plans(t *testing.T) {
 	provider := NewBuiltinProvider([]Plan{{Name: "gold", IncludedMinutes: &included}})
 	usage := func(p Provider, o project.Organization, ms int64) Usage {
 		t.Helper()
-		u, err := NewService(&sums{totals: Totals{AudioMillis: ms}}, p, time.Now).Usage(t.Context(), o)
+		u, err := NewService(audio(ms), p, time.Now).Usage(t.Context(), o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -85,7 +104,7 @@ func TestUsage_Plans(t *testing.T) {
 		t.Errorf("without a price there is no amount: %+v", u.PayAsYouGo)
 	}
 	gone := errors.New("gone")
-	if _, err := NewService(&sums{err: gone}, provider, time.Now).Usage(t.Context(), payg); !errors.Is(err, gone) {
+	if _, err := NewService(&moves{err: gone}, provider, time.Now).Usage(t.Context(), payg); !errors.Is(err, gone) {
 		t.Error(err)
 	}
 }

@@ -54,14 +54,17 @@ func (s *suite) TestTotals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	checkTotals := func(start, end, asOf int, want usage.Totals) {
+	service := usage.NewService(db, usage.NoProvider{}, time.Now)
+	checkTotals := func(start, end int, want usage.Totals) {
 		t.Helper()
-		got, err := db.Totals(ctx, p.OrganizationID, testTime(start), testTime(end), testTime(asOf))
-		requireEqual(t, got, err, want)
+		for _, scope := range []usage.Scope{{OrganizationID: p.OrganizationID}, {OrganizationID: p.OrganizationID, ProjectID: p.ID}} {
+			got, err := service.Totals(ctx, scope, testTime(start), testTime(end))
+			requireEqual(t, got, err, want)
+		}
 	}
-	checkTotals(0, 1000, 500, usage.Totals{})
+	checkTotals(0, 500, usage.Totals{})
 	insert(other.ID, 100, connection{room.Video, 100, 200})
-	checkTotals(0, 1000, 500, usage.Totals{})
+	checkTotals(0, 500, usage.Totals{})
 	insert(p.ID, 100,
 		connection{room.Video, 100, 200},
 		connection{room.Video, 200, 260}, // joins at the moment when the first leaves
@@ -70,16 +73,16 @@ func (s *suite) TestTotals(t *testing.T) {
 		connection{room.Audio, 240, 0},   // has not left
 	)
 	totals := usage.Totals{VideoMillis: 160_000, AudioMillis: 160_000, RoomsCreated: 5, Sessions: 5, Peak: 3}
-	checkTotals(0, 1000, 300, totals)
+	checkTotals(0, 300, totals)
 	totals.AudioMillis = 260_000
-	checkTotals(0, 1000, 400, totals)
+	checkTotals(0, 400, totals)
 	// Only the part in the period counts.
-	checkTotals(120, 1000, 180, usage.Totals{VideoMillis: 60_000, AudioMillis: 30_000, Peak: 2})
-	checkTotals(0, 100, 100, usage.Totals{})
-	checkTotals(100, 101, 101, usage.Totals{VideoMillis: 1_000, RoomsCreated: 5, Sessions: 5, Peak: 1})
-	checkTotals(300, 1000, 310, usage.Totals{AudioMillis: 10_000, Peak: 1})
+	checkTotals(120, 180, usage.Totals{VideoMillis: 60_000, AudioMillis: 30_000, Peak: 2})
+	checkTotals(0, 100, usage.Totals{})
+	checkTotals(100, 101, usage.Totals{VideoMillis: 1_000, RoomsCreated: 5, Sessions: 5, Peak: 1})
+	checkTotals(300, 310, usage.Totals{AudioMillis: 10_000, Peak: 1})
 	insert(p.ID, 2000, connection{room.Video, 2000, 2000 + 31*24*3600})
-	checkTotals(2000, 2000+31*24*3600, 2000+31*24*3600, usage.Totals{
+	checkTotals(2000, 2000+31*24*3600, usage.Totals{
 		VideoMillis: 31 * 24 * time.Hour.Milliseconds(),
 		AudioMillis: 31 * 24 * time.Hour.Milliseconds(), RoomsCreated: 1, Sessions: 1, Peak: 2,
 	})
