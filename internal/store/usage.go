@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -74,31 +76,53 @@ func (s *DB) LatestUsageHour(ctx context.Context, of usage.Scope, before time.Ti
 	return all[0], nil
 }
 
-// usageMoves selects the moves of organization $1 from $2 to $3.
-const usageMoves = `
-	SELECT a.project_id, a.joined_at AS at, a.room_type, 1 AS step, 0 AS rooms, 0 AS sessions
-		FROM projects p JOIN attendance a ON a.project_id = p.id
-		WHERE p.organization_id = $1 AND a.joined_at >= $2 AND a.joined_at < $3
-			AND NOT a.hidden AND (a.left_at > a.joined_at OR a.left_at IS NULL)
-	UNION ALL SELECT a.project_id, a.left_at, a.room_type, -1, 0, 0
-		FROM projects p JOIN attendance a ON a.project_id = p.id
-		WHERE p.organization_id = $1 AND a.left_at >= $2 AND a.left_at < $3
-			AND NOT a.hidden AND a.left_at > a.joined_at
-	UNION ALL SELECT r.project_id, r.created_at, '', 0, 1, 0
-		FROM projects p JOIN rooms r ON r.project_id = p.id
-		WHERE p.organization_id = $1 AND r.created_at >= $2 AND r.created_at < $3
-	UNION ALL SELECT s.project_id, s.started_at, '', 0, 0, 1
-		FROM projects p JOIN sessions s ON s.project_id = p.id
-		WHERE p.organization_id = $1 AND s.started_at >= $2 AND s.started_at < $3 AND s.breakout = 0`
+// projectBatch is the number of projects whose moves one query reads.
+const projectBatch = 100
 
+// UsageMoves names the projects in the query, because PostgreSQL does not know for a
+// join how few of all rows the index selects.
 func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Move, error) {
-	q, args := usageMoves, []any{of.OrganizationID, from.UnixMilli(), to.UnixMilli()}
-	if of.ProjectID != "" {
-		q = strings.ReplaceAll(q, "p.organization_id = $1", "p.organization_id = $1 AND p.id = $4")
-		args = append(args, of.ProjectID)
+	projects := []string{of.ProjectID}
+	if of.ProjectID == "" {
+		var err error
+		projects, err = s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1`, of.OrganizationID)
+		if err != nil {
+			return nil, err
+		}
 	}
 	var moves []usage.Move
-	err := s.Query(ctx, q+" ORDER BY at, step", args, func(row db.Row) error {
+	for batch := range slices.Chunk(projects, projectBatch) {
+		more, err := s.usageMovesOf(ctx, batch, from, to)
+		if err != nil {
+			return nil, err
+		}
+		moves = append(moves, more...)
+	}
+	slices.SortFunc(moves, func(a, b usage.Move) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(step(a), step(b))) })
+	return moves, nil
+}
+
+func step(m usage.Move) int64 { return m.Step.Audio + m.Step.Video }
+
+func (s *DB) usageMovesOf(ctx context.Context, projects []string, from, to time.Time) ([]usage.Move, error) {
+	args := []any{from.UnixMilli(), to.UnixMilli()}
+	params := make([]string, len(projects))
+	for i, id := range projects {
+		args = append(args, id)
+		params[i] = fmt.Sprintf("$%d", len(args))
+	}
+	in := "project_id IN (" + strings.Join(params, ", ") + ")"
+	q := `SELECT project_id, joined_at, room_type, 1, 0, 0 FROM attendance
+			WHERE ` + in + ` AND joined_at >= $1 AND joined_at < $2
+				AND NOT hidden AND (left_at > joined_at OR left_at IS NULL)
+		UNION ALL SELECT project_id, left_at, room_type, -1, 0, 0 FROM attendance
+			WHERE ` + in + ` AND left_at >= $1 AND left_at < $2 AND NOT hidden AND left_at > joined_at
+		UNION ALL SELECT project_id, created_at, '', 0, 1, 0 FROM rooms
+			WHERE ` + in + ` AND created_at >= $1 AND created_at < $2
+		UNION ALL SELECT project_id, started_at, '', 0, 0, 1 FROM sessions
+			WHERE ` + in + ` AND started_at >= $1 AND started_at < $2 AND breakout = 0`
+	var moves []usage.Move
+	err := s.Query(ctx, q, args, func(row db.Row) error {
 		var m usage.Move
 		var kind room.Type
 		var step int64

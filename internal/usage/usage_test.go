@@ -37,7 +37,10 @@ func (l *moves) UsageMoves(context.Context, Scope, time.Time, time.Time) ([]Move
 func audio(ms int64) *moves {
 	now := time.Now().UTC()
 	start := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	return &moves{all: []Move{{At: start, Step: Level{Audio: ms}}, {At: start.Add(time.Millisecond), Step: Level{Audio: -ms}}}}
+	return &moves{all: []Move{
+		{At: start, Step: Level{Audio: ms}},
+		{At: start.Add(time.Millisecond), Step: Level{Audio: -ms}},
+	}}
 }
 
 func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {

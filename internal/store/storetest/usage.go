@@ -57,7 +57,8 @@ func (s *suite) TestTotals(t *testing.T) {
 	service := usage.NewService(db, usage.NoProvider{}, time.Now)
 	checkTotals := func(start, end int, want usage.Totals) {
 		t.Helper()
-		for _, scope := range []usage.Scope{{OrganizationID: p.OrganizationID}, {OrganizationID: p.OrganizationID, ProjectID: p.ID}} {
+		for _, projectID := range []string{"", p.ID} {
+			scope := usage.Scope{OrganizationID: p.OrganizationID, ProjectID: projectID}
 			got, err := service.Totals(ctx, scope, testTime(start), testTime(end))
 			requireEqual(t, got, err, want)
 		}
