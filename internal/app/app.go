@@ -207,14 +207,20 @@ func (a *App) wire(ctx context.Context) error {
 	return nil
 }
 
-// OpenStore opens the database of a configuration and unlocks its secrets. It
-// creates a master key only for a database that has no sealed secrets yet.
+// OpenStore opens the database of a configuration and unlocks its secrets. It fails
+// if the data directory belongs to another database. It creates a master key only for
+// a database that has no sealed secrets yet.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
+	if err := checkDatabaseID(ctx, cfg); err != nil {
+		return nil, err
+	}
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	err = unlockSecrets(ctx, db, cfg)
+	if err = unlockSecrets(ctx, db, cfg); err == nil {
+		err = recordDatabaseID(ctx, db, cfg.DataDir)
+	}
 	if err != nil {
 		_ = db.Close()
 		return nil, err

@@ -21,9 +21,14 @@ import (
 // server.
 type manager struct {
 	DataDir string `name:"data-dir" env:"PARLEY_DATA_DIR" default:"./data" help:"Directory with quickstart.json, which contains the defaults of --url and --token."`
-	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
-	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token."`
-	JSON    bool   `name:"json" help:"JSON output."`
+	endpoint
+}
+
+// endpoint is the server that a command calls.
+type endpoint struct {
+	URL   string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
+	Token string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token."`
+	JSON  bool   `name:"json" help:"JSON output."`
 }
 
 // applyQuickstart sets missing flags from the quickstart file.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"parley/internal/api/manage"
+	"parley/internal/app"
+	"parley/internal/config"
 	"parley/internal/quickstart"
 )
 
@@ -15,14 +17,15 @@ type tokenCommands struct {
 }
 
 type tokenCreate struct {
-	manager
-	Name string `required:"" help:"Name that tells what the token is for, 1 to 255 characters."`
+	config.Storage
+	endpoint
+	Name  string `required:"" help:"Name that tells what the token is for, 1 to 255 characters."`
+	Local bool   `help:"Create the token in the database itself, with the master key, without a server or another token."`
 }
 
 // Run creates the token and prints it.
 func (c tokenCreate) Run(ctx context.Context, s *streams) error {
-	t, err := callManagement[manage.NewTokenWithSecret](ctx, c.manager, "POST",
-		"/tokens", manage.NewToken{Name: c.Name})
+	t, err := c.create(ctx)
 	if err != nil || c.JSON {
 		return s.printResult(t, err)
 	}
@@ -32,6 +35,21 @@ func (c tokenCreate) Run(ctx context.Context, s *streams) error {
 	}
 	_, err = fmt.Fprint(s.out, "\nIt is not shown again: save it now.\n")
 	return err
+}
+
+func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, error) {
+	if !c.Local {
+		m := manager{DataDir: c.DataDir, endpoint: c.endpoint}
+		return callManagement[manage.NewTokenWithSecret](ctx, m, "POST", "/tokens", manage.NewToken{Name: c.Name})
+	}
+	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+		return manage.NewTokenWithSecret{}, err
+	}
+	t, secret, err := app.CreateLocalToken(ctx, c.Storage, c.Name)
+	if err != nil {
+		return manage.NewTokenWithSecret{}, err
+	}
+	return manage.NewTokenWithSecret{TokenId: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, Token: secret.Reveal()}, nil
 }
 
 type tokenList struct{ manager }

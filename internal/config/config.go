@@ -9,11 +9,27 @@ package config
 
 import "parley/internal/seal"
 
+// Storage contains the settings that say where the data of the server is, for commands
+// that read it themselves. Such a command embeds it as it would embed Config.
+type Storage struct {
+	ConfigFile string `name:"config" setting:"PARLEY_CONFIG" placeholder:"FILE" help:"YAML file with settings, named as the flags with underscores."`
+	// DataDir is the directory of the SQLite file, master.key and quickstart.json.
+	DataDir string `name:"data-dir" setting:"PARLEY_DATA_DIR" default:"./data" help:"Directory for all data."`
+	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir.
+	DatabaseURL seal.Secret `name:"database-url" setting:"PARLEY_DATABASE_URL" placeholder:"URL" help:"URL of a PostgreSQL database, postgres://…. Default: SQLite in the data directory."`
+	// MasterKeyFile is the path of the key file, or empty. Read the key
+	// through LoadMasterKey.
+	MasterKeyFile string `name:"master-key-file" setting:"PARLEY_MASTER_KEY_FILE" placeholder:"FILE" help:"File with the master key; PARLEY_MASTER_KEY may contain the key itself instead. Default: master.key in the data directory."`
+	// MasterKey is the value of PARLEY_MASTER_KEY, the key itself. It has no flag
+	// and no key in the file. It is empty when the command line names a key file.
+	MasterKey seal.Secret `kong:"-"`
+}
+
 // Config contains all settings of the server. A kong command embeds it and needs
 // the kong options that Options returns. The tag "setting" is the environment
 // variable; the key in the file is the flag's name with underscores.
 type Config struct {
-	ConfigFile string `name:"config" setting:"PARLEY_CONFIG" placeholder:"FILE" help:"YAML file with settings, named as the flags with underscores."`
+	Storage
 
 	// Listen is the address of HTTP and WebSocket, host:port. Port 0 selects a free
 	// port. An empty host means all addresses of the machine.
@@ -21,8 +37,6 @@ type Config struct {
 	// PublicURL is the URL at which browsers reach the server, or empty. Read it
 	// through BaseURL.
 	PublicURL string `name:"public-url" setting:"PARLEY_PUBLIC_URL" placeholder:"URL" help:"URL at which browsers reach the server, such as https://meet.example.org. Default: derived from --listen."`
-	// DataDir is the directory of the SQLite file, master.key and quickstart.json.
-	DataDir string `name:"data-dir" setting:"PARLEY_DATA_DIR" default:"./data" help:"Directory for all data."`
 
 	// RTCUDPPort is 1 to 65535.
 	RTCUDPPort int `name:"rtc-udp-port" setting:"PARLEY_RTC_UDP_PORT" default:"7882" help:"UDP port for media."`
@@ -35,17 +49,8 @@ type Config struct {
 	// it through TrustedPrefixes.
 	TrustedProxies []string `name:"trusted-proxies" setting:"PARLEY_TRUSTED_PROXIES" placeholder:"CIDR" help:"Proxies whose forwarding headers are trusted: addresses or CIDR ranges, separated by commas. Default: none."`
 
-	// DatabaseURL is a PostgreSQL URL, or empty for SQLite in DataDir.
-	DatabaseURL seal.Secret `name:"database-url" setting:"PARLEY_DATABASE_URL" placeholder:"URL" help:"URL of a PostgreSQL database, postgres://…. Default: SQLite in the data directory."`
 	// RedisURL is a Redis URL, or empty for a single process.
 	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"URL of the Redis server, redis://…, that connects several processes on one PostgreSQL database. Default: none, a single process."`
-
-	// MasterKeyFile is the path of the key file, or empty. Read the key
-	// through LoadMasterKey.
-	MasterKeyFile string `name:"master-key-file" setting:"PARLEY_MASTER_KEY_FILE" placeholder:"FILE" help:"File with the master key; PARLEY_MASTER_KEY may contain the key itself instead. Default: master.key in the data directory."`
-	// MasterKey is the value of PARLEY_MASTER_KEY, the key itself. It has no flag
-	// and no key in the file. It is empty when the command line names a key file.
-	MasterKey seal.Secret `kong:"-"`
 
 	MetricsListen string `name:"metrics-listen" setting:"PARLEY_METRICS_LISTEN" placeholder:"HOST:PORT" help:"Separate address for /metrics without a token. Default: none."`
 	// SchedulingTimezone is an IANA name. Read it through Location.

@@ -158,7 +158,7 @@ func (c *Config) Level() slog.Level {
 
 // KeyFile returns the path of the master key file: MasterKeyFile, or master.key in
 // DataDir.
-func (c *Config) KeyFile() string {
+func (c *Storage) KeyFile() string {
 	if c.MasterKeyFile != "" {
 		return c.MasterKeyFile
 	}
@@ -168,7 +168,7 @@ func (c *Config) KeyFile() string {
 // LoadMasterKey returns the master key from PARLEY_MASTER_KEY or from the key
 // file. With create it creates a missing file with a new key; use that only while
 // nothing is sealed yet.
-func (c *Config) LoadMasterKey(create bool) (seal.Key, error) {
+func (c *Storage) LoadMasterKey(create bool) (seal.Key, error) {
 	if c.MasterKey != "" {
 		return seal.ParseKey(c.MasterKey.Reveal())
 	}

@@ -82,7 +82,7 @@ func TestLevel_Names(t *testing.T) {
 }
 
 func TestLoadMasterKey_FromFile(t *testing.T) {
-	c := Config{DataDir: t.TempDir()}
+	c := Config{Storage: Storage{DataDir: t.TempDir()}}
 	if _, err := c.LoadMasterKey(false); err == nil {
 		t.Error("load a missing key: got no error, want one")
 	}

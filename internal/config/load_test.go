@@ -49,16 +49,16 @@ func writeFile(t *testing.T, content string) string {
 func TestSettings_NamesAndDefaults(t *testing.T) {
 	want := strings.TrimSpace(`
 config PARLEY_CONFIG
+data-dir PARLEY_DATA_DIR ./data
+database-url PARLEY_DATABASE_URL
+master-key-file PARLEY_MASTER_KEY_FILE
 listen PARLEY_LISTEN 127.0.0.1:8080
 public-url PARLEY_PUBLIC_URL
-data-dir PARLEY_DATA_DIR ./data
 rtc-udp-port PARLEY_RTC_UDP_PORT 7882
 rtc-tcp-port PARLEY_RTC_TCP_PORT 0
 rtc-node-ip PARLEY_RTC_NODE_IP
 trusted-proxies PARLEY_TRUSTED_PROXIES
-database-url PARLEY_DATABASE_URL
 redis-url PARLEY_REDIS_URL
-master-key-file PARLEY_MASTER_KEY_FILE
 metrics-listen PARLEY_METRICS_LISTEN
 scheduling-timezone PARLEY_SCHEDULING_TIMEZONE UTC
 clock-skew PARLEY_CLOCK_SKEW 5m
@@ -234,14 +234,16 @@ supervise: false
 		t.Fatal(err)
 	}
 	want := Config{
-		Listen: "0.0.0.0:9000", PublicURL: "https://meet.example.org", DataDir: "/var/lib/parley",
+		Storage: Storage{ConfigFile: c.ConfigFile, DataDir: "/var/lib/parley",
+			DatabaseURL: "postgres://u:p@db/parley", MasterKeyFile: "/etc/parley/master.key"},
+		Listen: "0.0.0.0:9000", PublicURL: "https://meet.example.org",
 		RTCUDPPort: 1, RTCTCPPort: 2, RTCNodeIP: "203.0.113.7", TrustedProxies: []string{"10.0.0.0/8", "::1"},
-		DatabaseURL: "postgres://u:p@db/parley", RedisURL: "redis://cache", MasterKeyFile: "/etc/parley/master.key",
+		RedisURL:      "redis://cache",
 		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
 		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true,
 		LegacyCompanionBodySignatures: true,
 		WebhookAllowPrivate:           true, WebhookAllow: []string{"10.1.0.0/16",
-			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON, ConfigFile: c.ConfigFile,
+			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON,
 	}
 	if diff := cmp.Diff(dump(want), dump(c)); diff != "" {
 		t.Errorf("the configuration differs (-want +got):\n%s", diff)

@@ -35,7 +35,7 @@ const configFlag = "config"
 // struct.
 var settings = sync.OnceValue(func() []setting {
 	var all []setting
-	for field := range reflect.TypeFor[Config]().Fields() {
+	for _, field := range reflect.VisibleFields(reflect.TypeFor[Config]()) {
 		env, ok := field.Tag.Lookup("setting")
 		if !ok {
 			continue

@@ -35,7 +35,8 @@ func newEnvironment(environ []string) environment {
 	return env
 }
 
-// Options returns the options of kong.New for a command that embeds Config.
+// Options returns the options of kong.New for a command that embeds Config or
+// Storage.
 // environ has the form of os.Environ(). Settings do not use kong's "env" tag,
 // because it treats an empty variable as set and has a lower precedence than a
 // file.
@@ -60,7 +61,7 @@ func nameVariable(node kong.Visitable, next kong.Next) error {
 
 // BeforeResolve is kong's hook after parsing the command line. It passes the
 // values of the environment and the file to kong.
-func (c *Config) BeforeResolve(ctx *kong.Context, env environment) error {
+func (c *Storage) BeforeResolve(ctx *kong.Context, env environment) error {
 	given := flagsGiven(ctx)
 	values := map[string]string{}
 	path, ok := given[configFlag]

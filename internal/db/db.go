@@ -77,6 +77,26 @@ func OpenPostgres(ctx context.Context, url string, migrations fs.FS) (*DB, error
 	return migrateAndStart(ctx, e, migrations)
 }
 
+// QuerySQLite runs a query on the database in an existing file without migrating it.
+func QuerySQLite(ctx context.Context, file, q string, row func(Row) error) error {
+	e, err := openSQLite(file)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	return e.query(ctx, q, nil, row)
+}
+
+// QueryPostgres is QuerySQLite for the PostgreSQL database at url.
+func QueryPostgres(ctx context.Context, url, q string, row func(Row) error) error {
+	e, err := openPostgres(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer e.close()
+	return e.query(ctx, q, nil, row)
+}
+
 // migrateAndStart migrates an engine and starts its writers. It closes the engine if
 // that fails.
 func migrateAndStart(ctx context.Context, e engine, migrations fs.FS) (*DB, error) {

@@ -99,6 +99,15 @@ func IsUniqueViolation(err error, index, columns string) bool {
 		strings.Contains(err.Error(), columns)
 }
 
+// IsUndefinedTable reports whether err says that a table does not exist.
+func IsUndefinedTable(err error) bool {
+	if pg, ok := errors.AsType[*pgconn.PgError](err); ok {
+		return pg.Code == "42P01"
+	}
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	return ok && lite.Code() == sqlite3.SQLITE_ERROR && strings.Contains(lite.Error(), "no such table")
+}
+
 // writeFailureTTL is the time for which RecentWriteError reports a failure. It is
 // three times the heartbeat interval of a node, which writes too, so that a disk
 // that stays full is not reported as healthy in between.

@@ -3,6 +3,7 @@ package db
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"io/fs"
 
@@ -43,6 +44,18 @@ func migrate(
 		return fmt.Errorf("migrate the database from version %d to %d: %w", current, newest, err)
 	}
 	return nil
+}
+
+// NewestVersion returns the version of the schema that a directory of migrations
+// leads to.
+func NewestVersion(dir fs.FS) (int64, error) {
+	files, err := fs.Glob(dir, "*.sql")
+	newest := int64(0)
+	for _, file := range files {
+		version, verr := goose.NumericComponent(file)
+		newest, err = max(newest, version), errors.Join(err, verr)
+	}
+	return newest, err
 }
 
 // otherDialect returns the engine whose migration files must be skipped. If the

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/db"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
 )
@@ -59,7 +60,7 @@ func TestWrite_DeadlockRetried(t *testing.T) {
 func TestWrite_LocksInAnyOrder(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
 		g := newFixture(t, p)
-		ctx := context.Background()
+		ctx := db.WithWriteTimeout(context.Background(), time.Minute) // because this is about locks, not speed
 		rooms := make([]string, 8)
 		for i := range rooms {
 			rooms[i] = g.insertRoom(t).ID

@@ -38,35 +38,49 @@ type File struct {
 }
 
 // Read reads the quickstart file of a data directory.
-func Read(dir string) (File, error) {
+func Read(dir string) (File, error) { return readFile(filepath.Join(dir, FileName)) }
+
+func readFile(path string) (File, error) {
 	var q File
-	raw, err := os.ReadFile(filepath.Join(dir, FileName))
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return q, err
 	}
 	if err := json.Unmarshal(raw, &q); err != nil {
-		return q, fmt.Errorf("%s: %w", filepath.Join(dir, FileName), err)
+		return q, fmt.Errorf("%s: %w", path, err)
 	}
 	return q, nil
 }
 
+// write replaces the quickstart file of a data directory.
 func (q File) write(dir string) error {
+	if err := q.prepare(dir); err != nil {
+		return err
+	}
+	return replaceWithPrepared(dir)
+}
+
+// preparedSuffix is the suffix of the new file until it replaces the quickstart file.
+const preparedSuffix = ".new"
+
+// prepare writes the new file beside the quickstart file.
+func (q File) prepare(dir string) error {
 	raw, err := json.MarshalIndent(q, "", "  ")
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(dir, FileName)
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	f, err := os.OpenFile(filepath.Join(dir, FileName+preparedSuffix), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 	if err != nil {
 		return err
 	}
 	_, err = f.Write(append(raw, '\n'))
-	err = errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
-	if err != nil {
-		return err
-	}
-	return os.Rename(temp, path)
+	return errors.Join(err, f.Chmod(0o600), f.Sync(), f.Close())
+}
+
+// replaceWithPrepared makes the prepared file the quickstart file.
+func replaceWithPrepared(dir string) error {
+	path := filepath.Join(dir, FileName)
+	return os.Rename(path+preparedSuffix, path)
 }
 
 // Store runs transactions.
@@ -148,6 +162,9 @@ func (s *Service) exampleCommand() string {
 }
 
 func (s *Service) createFirstProject(ctx context.Context) (File, error) {
+	if existing, err := Read(s.dataDir); err == nil && existing.ProjectID != "" {
+		return File{}, s.foreignFile(existing)
+	}
 	q := File{BaseURL: s.baseURL}
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		o, err := s.projects.CreateOrganization(ctx, "My organization", project.Plan)
@@ -166,12 +183,24 @@ func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 		q.ProjectSecret, q.APIKey = issued.ProjectSecret.Reveal(), issued.APIKey.Reveal()
 		q.GatewaySecret = issued.GatewaySecret.Reveal()
 		q.AdminToken = token.Reveal()
-		// The file is written before the commit, because the secrets cannot be read
-		// anywhere else. If the process dies in between, the next start creates
-		// another project and overwrites the file.
-		return q.write(s.dataDir)
+		// The file is prepared before the commit, because the secrets cannot be read
+		// anywhere else. If the process dies before the commit, the next start creates
+		// another project; if it dies after it, the next start finds the prepared file.
+		return q.prepare(s.dataDir)
 	})
-	return q, err
+	if err != nil {
+		return q, err
+	}
+	return q, replaceWithPrepared(s.dataDir)
+}
+
+// foreignFile returns the error for a quickstart file whose project is not in the
+// database. The file may have the only management token of another installation, so
+// it is never overwritten.
+func (s *Service) foreignFile(q File) error {
+	return fmt.Errorf("%s belongs to another installation: its project %s is not in this database. "+
+		"Correct --database-url or use another --data-dir; if you no longer need the keys in the file, move it away",
+		filepath.Join(s.dataDir, FileName), q.ProjectID)
 }
 
 // createDemoRooms creates an audio and a video room and prints their links.

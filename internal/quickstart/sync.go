@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"time"
 
@@ -100,6 +101,9 @@ func (s *Service) refresh(ctx context.Context) error {
 // the file. That is safe because a user who can start the server on this data
 // directory can read everything in it anyway.
 func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
+	if err := s.finishPrepared(ctx); err != nil {
+		return File{}, err
+	}
 	if err := s.refresh(ctx); err != nil {
 		return File{}, err
 	}
@@ -111,6 +115,11 @@ func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
 	if err != nil || !lockedOut {
 		return q, err
 	}
+	if q.ProjectID != "" {
+		if _, err := s.projects.Get(ctx, q.ProjectID); fault.Is(err, fault.NotFound) {
+			return q, s.foreignFile(q)
+		}
+	}
 	q.BaseURL = s.baseURL
 	err = s.db.Write(ctx, func(ctx context.Context) error {
 		_, token, err := s.tokens.Create(ctx, "quickstart")
@@ -118,11 +127,31 @@ func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
 			return err
 		}
 		q.AdminToken = token.Reveal()
-		return q.write(s.dataDir) // before the commit, as in createFirstProject
+		return q.prepare(s.dataDir) // before the commit, as in createFirstProject
 	})
+	if err == nil {
+		err = replaceWithPrepared(s.dataDir)
+	}
 	if err == nil {
 		fmt.Fprintf(out, "No management token was live. A new one is in %s\n",
 			filepath.Join(s.dataDir, FileName))
 	}
 	return q, err
+}
+
+// finishPrepared makes a prepared file the quickstart file, if the process died after
+// the commit of its token.
+func (s *Service) finishPrepared(ctx context.Context) error {
+	path := filepath.Join(s.dataDir, FileName+preparedSuffix)
+	q, err := readFile(path)
+	if err != nil {
+		return nil // there is none, or the process died while it wrote it
+	}
+	switch _, err := s.tokens.Authenticate(ctx, q.AdminToken); {
+	case fault.Is(err, fault.Unauthorized): // it was not committed
+		return os.Remove(path)
+	case err != nil:
+		return err
+	}
+	return replaceWithPrepared(s.dataDir)
 }

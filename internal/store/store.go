@@ -51,7 +51,7 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	var engine *db.DB
 	var err error
 	if url == "" {
-		engine, err = db.OpenSQLite(ctx, filepath.Join(dataDir, "parley.db"), migrations())
+		engine, err = db.OpenSQLite(ctx, sqliteFile(dataDir), migrations())
 	} else {
 		engine, err = db.OpenPostgres(ctx, url, migrations())
 	}
@@ -60,6 +60,9 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	}
 	return &DB{DB: engine}, nil
 }
+
+// sqliteFile returns the path of the SQLite database in a data directory.
+func sqliteFile(dataDir string) string { return filepath.Join(dataDir, "parley.db") }
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS

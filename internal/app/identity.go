@@ -1,0 +1,74 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"parley/internal/config"
+	"parley/internal/store"
+)
+
+// databaseIDFile is the file of a data directory that names the database that belongs
+// to it. A start with any other is refused, because a mistyped --database-url would
+// otherwise look like a new installation.
+const databaseIDFile = "database.id"
+
+// checkDatabaseID returns an error if the data directory belongs to another database than
+// the configured one. It changes neither.
+func checkDatabaseID(ctx context.Context, cfg config.Config) error {
+	expected, err := readDatabaseID(cfg.DataDir)
+	if err != nil || expected == "" {
+		return err
+	}
+	got, err := store.ReadID(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
+	if err != nil || got == expected {
+		return err
+	}
+	configured := "the database of --database-url"
+	if cfg.DatabaseURL == "" {
+		configured = "parley.db in it (no --database-url is set)"
+	}
+	state := "is the database " + got
+	if got == "" {
+		state = "has no identity yet, so it is new"
+	}
+	return fmt.Errorf("--data-dir: %s belongs to the database %s, but %s %s. Correct --database-url, or use "+
+		"another --data-dir. To keep both on purpose, delete %s", cfg.DataDir, expected, configured, state,
+		filepath.Join(cfg.DataDir, databaseIDFile))
+}
+
+// recordDatabaseID writes the identity of the database to the data directory, unless
+// it is already there.
+func recordDatabaseID(ctx context.Context, db *store.DB, dir string) error {
+	recorded, err := readDatabaseID(dir)
+	if err != nil || recorded != "" {
+		return err
+	}
+	id, err := db.ID(ctx)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, databaseIDFile)
+	temp := path + ".new"
+	if err := os.WriteFile(temp, []byte(id+"\n"), 0o600); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	return os.Rename(temp, path)
+}
+
+// readDatabaseID returns "" if the data directory names no database.
+func readDatabaseID(dir string) (string, error) {
+	raw, err := os.ReadFile(filepath.Join(dir, databaseIDFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return "", nil
+	}
+	if err != nil {
+		return "", fmt.Errorf("--data-dir: %w", err)
+	}
+	return strings.TrimSpace(string(raw)), nil
+}

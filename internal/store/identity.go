@@ -1,0 +1,71 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/google/uuid"
+
+	"parley/internal/db"
+)
+
+const metadataDatabaseID = "database_id"
+
+// ID returns the identity of the database, a UUID that stays the same for its whole life
+// and in its copies. The first call creates it.
+func (s *DB) ID(ctx context.Context) (string, error) {
+	id := ""
+	err := s.Write(ctx, func(ctx context.Context) (err error) {
+		if id, err = s.metadata(ctx, metadataDatabaseID); !errors.Is(err, errMetadataNotFound) {
+			return err
+		}
+		id = uuid.NewString()
+		return s.setMetadata(ctx, metadataDatabaseID, id)
+	})
+	return id, err
+}
+
+// ReadID returns the identity of the database that Open would open, or "" if that has
+// none. It neither creates nor changes the database.
+func ReadID(ctx context.Context, url, dataDir string) (string, error) {
+	id := ""
+	err := query(ctx, url, dataDir, `SELECT value FROM facts WHERE name = '`+metadataDatabaseID+`'`, &id)
+	if err != nil {
+		return "", fmt.Errorf("read the identity of the database: %w", err)
+	}
+	return id, nil
+}
+
+// IsCurrent reports whether the database that Open would open exists and has the
+// newest schema. It neither creates nor changes the database.
+func IsCurrent(ctx context.Context, url, dataDir string) (bool, error) {
+	var version int64
+	err := query(ctx, url, dataDir, `SELECT max(version_id) FROM goose_db_version WHERE is_applied`, &version)
+	if err != nil {
+		return false, fmt.Errorf("read the version of the database: %w", err)
+	}
+	newest, err := db.NewestVersion(migrations())
+	return version == newest, err
+}
+
+// query reads one value from the database that Open would open, without opening it for
+// writes. It leaves dest alone if the database, the table or the row does not exist.
+func query(ctx context.Context, url, dataDir, q string, dest any) error {
+	read := func(row db.Row) error { return row.Scan(dest) }
+	var err error
+	if url != "" {
+		err = db.QueryPostgres(ctx, url, q, read)
+	} else {
+		file := sqliteFile(dataDir)
+		if _, err = os.Stat(file); err == nil {
+			err = db.QuerySQLite(ctx, file, q, read)
+		}
+	}
+	if errors.Is(err, fs.ErrNotExist) || db.IsUndefinedTable(err) {
+		return nil
+	}
+	return err
+}
