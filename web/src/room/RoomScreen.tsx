@@ -46,6 +46,7 @@ import { AudioStage } from './stage/AudioStage';
 import { useSwipe } from './stage/useSwipe';
 import { useWakeLock } from './stage/useWakeLock';
 import { VideoStage } from './stage/VideoStage';
+import { useThemeColor } from './useThemeColor';
 import { useWaitingRoom } from './waitingRoom/useWaitingRoom';
 
 interface Props {
@@ -123,6 +124,7 @@ export function RoomScreen({
     if (!alone) setWasAccompanied(true);
   }, [alone]);
   useWakeLock(seat.room_type === 'video');
+  useThemeColor(seat.room_type === 'video');
   useSwipe(middle, seat.room_type === 'video');
   useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands, isModerator, localMedia });
   useSpeaker(room, mediaState.selectedDevices.speaker);
