@@ -59,12 +59,14 @@ function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person>
   return (
     <li className="roster-row" data-away={away || undefined}>
       <Disc className="roster-face" identity={person.identity} name={person.name} />
-      <span className="roster-name">
-        <bdi>{person.name}</bdi>
-      </span>
-      <span className="roster-badges">
-        {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
-        <Badges person={person} away={away} />
+      <span className="roster-person">
+        <span className="roster-name">
+          <bdi>{person.name}</bdi>
+        </span>
+        <span className="roster-badges">
+          {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
+          <Badges person={person} away={away} />
+        </span>
       </span>
       {!person.you && <PersonOptions person={person} away={away} />}
     </li>
