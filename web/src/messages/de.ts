@@ -517,7 +517,8 @@ export const de: Messages = {
   'refused.waitingRoomFull.title': 'Viele Personen möchten beitreten',
   'refused.waitingRoomFull.text': 'Der Warteraum ist voll. Versuchen Sie es gleich noch einmal.',
   'refused.attempts.title': 'Zu viele Versuche',
-  'refused.attempts.text': 'Ihr Netzwerk hat in kurzer Zeit zu viele Anfragen gesendet.',
+  'refused.attempts.text':
+    'Aus Ihrem Netzwerk kamen in kurzer Zeit zu viele Anfragen. Lassen Sie diese Seite offen. Es geht automatisch weiter.',
   'refused.attempts.wait': { one: 'In 1 Sekunde können Sie es noch einmal versuchen.', other: 'In {n} Sekunden können Sie es noch einmal versuchen.' },
   'refused.wrongLink.title': 'Dieser Link gilt nicht für diesen Raum',
   'refused.wrongLink.text':

@@ -483,7 +483,7 @@ export const en = {
   'refused.waitingRoomFull.title': 'Many people are waiting to join',
   'refused.waitingRoomFull.text': 'The waiting room is full. Try again in a moment.',
   'refused.attempts.title': 'Too many attempts',
-  'refused.attempts.text': 'Your network sent too many requests in a short time.',
+  'refused.attempts.text': 'Too many requests came from your network in a short time. Keep this page open, and it will continue automatically.',
   'refused.attempts.wait': { one: 'You can try again in 1 second.', other: 'You can try again in {n} seconds.' },
   'refused.wrongLink.title': 'This link isn’t valid for this room',
   'refused.wrongLink.text': 'The link may be incomplete. Open it again from where you received it, or join as a guest.',

@@ -494,7 +494,8 @@ export const es: Messages = {
   'refused.waitingRoomFull.title': 'Muchas personas esperan para unirse',
   'refused.waitingRoomFull.text': 'La sala de espera está llena. Inténtalo de nuevo en un momento.',
   'refused.attempts.title': 'Demasiados intentos',
-  'refused.attempts.text': 'Tu red ha enviado demasiadas solicitudes en poco tiempo.',
+  'refused.attempts.text':
+    'Tu red ha enviado demasiadas solicitudes en poco tiempo. Deja esta página abierta: continuará automáticamente.',
   'refused.attempts.wait': { one: 'Podrás volver a intentarlo en 1 segundo.', other: 'Podrás volver a intentarlo en {n} segundos.' },
   'refused.wrongLink.title': 'Este enlace no es válido para esta sala',
   'refused.wrongLink.text':

@@ -510,7 +510,8 @@ export const fr: Messages = {
   'refused.waitingRoomFull.title': 'Beaucoup de personnes attendent',
   'refused.waitingRoomFull.text': 'La salle d’attente est pleine. Réessayez dans un instant.',
   'refused.attempts.title': 'Trop de tentatives',
-  'refused.attempts.text': 'Votre réseau a envoyé trop de demandes en peu de temps.',
+  'refused.attempts.text':
+    'Votre réseau a envoyé trop de demandes en peu de temps. Gardez cette page ouverte : elle continuera automatiquement.',
   'refused.attempts.wait': { one: 'Vous pourrez réessayer dans {n} seconde.', other: 'Vous pourrez réessayer dans {n} secondes.' },
   'refused.wrongLink.title': 'Ce lien n’est pas valable pour cette salle',
   'refused.wrongLink.text':

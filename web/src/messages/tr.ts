@@ -498,7 +498,7 @@ export const tr: Messages = {
   'refused.waitingRoomFull.title': 'Çok sayıda kişi katılmayı bekliyor',
   'refused.waitingRoomFull.text': 'Bekleme odası dolu. Birazdan yeniden deneyin.',
   'refused.attempts.title': 'Çok fazla deneme',
-  'refused.attempts.text': 'Ağınız kısa sürede çok fazla istek gönderdi.',
+  'refused.attempts.text': 'Ağınız kısa sürede çok fazla istek gönderdi. Bu sayfayı açık tutun; otomatik olarak devam edecek.',
   'refused.attempts.wait': { one: '1 saniye sonra yeniden deneyebilirsiniz.', other: '{n} saniye sonra yeniden deneyebilirsiniz.' },
   'refused.wrongLink.title': 'Bu bağlantı bu oda için geçerli değil',
   'refused.wrongLink.text': 'Bağlantı eksik olabilir. Aldığınız yerden yeniden açın ya da konuk olarak katılın.',
