@@ -2,57 +2,12 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { artefacts, desktop, Person, phone } from './browser';
+import { drawCamera, faces } from './faces';
 import { browser, server, setUp } from './fixture';
 
 setUp();
 
 const images = resolve(import.meta.dirname, '../../docs/images');
-
-/** Shows a drawn portrait as the camera, so that the picture is the same in every run. */
-async function drawCamera(person: Person, hue: number): Promise<void> {
-  await person.page.addInitScript((hue) => {
-    const usual = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
-    const portrait = (): MediaStreamTrack => {
-      const canvas = Object.assign(document.createElement('canvas'), { width: 640, height: 360 });
-      const context = canvas.getContext('2d');
-      if (!context) throw new Error('no 2d context');
-      context.scale(0.5, 0.5);
-      const draw = (): void => {
-        const background = context.createLinearGradient(0, 0, 0, 720);
-        background.addColorStop(0, `hsl(${hue} 45% 78%)`);
-        background.addColorStop(1, `hsl(${hue} 40% 52%)`);
-        context.fillStyle = background;
-        context.fillRect(0, 0, 1280, 720);
-        context.fillStyle = `hsl(${(hue + 150) % 360} 35% 32%)`;
-        context.beginPath();
-        context.ellipse(640, 720, 300, 250, 0, 0, 2 * Math.PI);
-        context.fill();
-        context.fillStyle = 'hsl(25 45% 68%)';
-        context.beginPath();
-        context.ellipse(640, 360, 120, 150, 0, 0, 2 * Math.PI);
-        context.fill();
-        context.fillStyle = `hsl(${(hue + 200) % 360} 25% 22%)`;
-        context.beginPath();
-        context.ellipse(640, 280, 135, 105, 0, Math.PI, 2 * Math.PI);
-        context.fill();
-      };
-      draw();
-      setInterval(draw, 200); // a track without new pictures sends nothing
-      const [track] = canvas.captureStream(5).getVideoTracks();
-      if (!track) throw new Error('a canvas without a track');
-      return track;
-    };
-    navigator.mediaDevices.getUserMedia = async (constraints) => {
-      const stream = await usual(constraints);
-      for (const track of stream.getVideoTracks()) {
-        stream.removeTrack(track);
-        track.stop();
-        stream.addTrack(portrait());
-      }
-      return stream;
-    };
-  }, hue);
-}
 
 /** The mean difference of two pictures, 0 to 255, seen from so far away that letters do not matter. */
 async function difference(person: Person, before: Buffer, now: Buffer): Promise<number> {
@@ -79,14 +34,14 @@ async function difference(person: Person, before: Buffer, now: Buffer): Promise<
 test('the pictures in the README show the page as it is', async () => {
   const room = await server.createMeeting({});
   const people = [
-    { name: 'Amina', hue: 210, look: { viewport: desktop } },
-    { name: 'Ben', hue: 150, look: { viewport: phone } },
-    { name: 'Chen', hue: 35, look: { viewport: desktop } },
+    { name: 'Amina', face: faces.amina, look: { viewport: desktop } },
+    { name: 'Béla', face: { ...faces.bela, upright: false }, look: { viewport: phone } },
+    { name: 'Carlos', face: faces.carlos, look: { viewport: desktop } },
   ];
   const present: Person[] = [];
-  for (const { name, hue, look } of people) {
+  for (const { name, face, look } of people) {
     const person = await Person.arrive(browser, look);
-    await drawCamera(person, hue);
+    await drawCamera(person, face);
     await person.join(present.length === 0 ? room.final_link : room.guest_link, present.length === 0 ? undefined : name);
     present.push(person);
   }
@@ -103,12 +58,12 @@ test('the pictures in the README show the page as it is', async () => {
       )
       .toEqual({ videos: people.length, notices: 0 });
   }
-  const [amina, ben] = present;
-  if (!amina || !ben) throw new Error('nobody is there');
+  const [amina, bela] = present;
+  if (!amina || !bela) throw new Error('nobody is there');
   mkdirSync(artefacts, { recursive: true });
   const shots = [
     { file: 'meeting-desktop.png', person: amina },
-    { file: 'meeting-phone.png', person: ben },
+    { file: 'meeting-phone.png', person: bela },
   ];
   for (const { file, person } of shots) {
     await person.page.mouse.move(0, 0);
