@@ -24,7 +24,7 @@ test.each([
   ['Chrome on an iPhone', `${iphone} CriOS/156.0.0.0 Mobile/15E148 Safari/604.1`, 5, 'iosApp'],
   ['Firefox on an iPhone', `${iphone} FxiOS/150.0 Mobile/15E148 Safari/605.1.15`, 5, 'iosApp'],
   ['Firefox on Windows', 'Mozilla/5.0 (Windows NT 10.0; Win64; x64; rv:150.0) Gecko/20100101 Firefox/150.0', 0, 'firefox'],
-  ['Firefox on Android', 'Mozilla/5.0 (Android 15; Mobile; rv:150.0) Gecko/150.0 Firefox/150.0', 5, 'firefox'],
+  ['Firefox on Android', 'Mozilla/5.0 (Android 15; Mobile; rv:150.0) Gecko/150.0 Firefox/150.0', 5, 'android'],
   [
     'an app on Android',
     `Mozilla/5.0 (Linux; Android 15; Pixel 9 Build/X; wv) AppleWebKit/537.36 (KHTML, like Gecko) Version/4.0 Chrome/156.0.0.0 Mobile Safari/537.36`,

@@ -17,7 +17,8 @@ export function detectBrowserSurface({ userAgent, touchPoints, framed }: Browser
   const ios = /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && touchPoints > 1);
   if (inAppBrowsers.test(userAgent) || (ios && !/Safari\//.test(userAgent))) return 'app';
   if (ios) return /CriOS|FxiOS|EdgiOS|OPiOS|DuckDuckGo/.test(userAgent) ? 'iosApp' : 'ios';
-  if (/Firefox\//.test(userAgent)) return 'firefox';
+  // Firefox on Android has the menu of Chrome there, and no about:config.
+  if (/Firefox\//.test(userAgent)) return /Android/.test(userAgent) ? 'android' : 'firefox';
   if (/Chrom(?:e|ium)\//.test(userAgent)) return /Android/.test(userAgent) ? 'android' : 'chrome';
   return /Safari\//.test(userAgent) && /Macintosh/.test(userAgent) ? 'safari' : 'other';
 }
