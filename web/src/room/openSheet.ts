@@ -5,10 +5,10 @@ export type PanelTab = (typeof panelTabs)[number];
 /** A dialog over the page. */
 export type Dialog = 'more' | 'rooms' | 'end' | 'keys' | 'check';
 
-/** What a control opens: a tab of the side panel or a dialog. Null closes the dialog. */
+/** A tab of the side panel or a dialog, which a control opens. Null closes the dialog. */
 export type OpenSheet = PanelTab | Dialog | null;
 
-/** What is open: at most one tab and at most one dialog. */
+/** The open views: at most one tab and at most one dialog. */
 export interface OpenViews {
   panel: PanelTab | null;
   dialog: Dialog | null;

@@ -56,7 +56,7 @@ export function DevicePreview({ mediaState, localMedia, name, showCamera, showMi
   );
 }
 
-/** What is shown instead of a picture. */
+/** The text or the initials that replace the picture. */
 function PreviewText({ mediaState, localMedia, name, showCamera, showMic, later }: Omit<Props, 'paused'>): ReactElement {
   const { mic, camera, cameraOn } = mediaState;
   const askForMic = showMic && !later && mic.is === 'off';

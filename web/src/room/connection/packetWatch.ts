@@ -1,11 +1,11 @@
 /** Milliseconds without a packet after which a connection on which media flowed counts as lost. */
 export const silentMs = 2_500;
-/** Where nobody sends media, the servers of both sides are heard every few seconds only. */
+/** While nobody sends media, packets arrive only every few seconds. */
 const silentMsWhenIdle = 8_000;
 /** Packets a second: fewer are not media. */
 const mediaRate = 10;
 
-/** What was received until a point of time. */
+/** The packets received until a point in time. */
 export interface PacketWatch {
   received: number;
   /** When the last packet was seen. */

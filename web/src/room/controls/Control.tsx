@@ -20,11 +20,11 @@ interface Props {
   shortcutKey?: string;
   /** Marks the control of a tab or of the menu, so that the focus finds it. */
   opens?: string;
-  /** Whether what the control opens is open. */
+  /** Whether the tab or the dialog of the control is open. */
   expanded?: boolean | undefined;
   /** The id of the panel that it opens. */
   controls?: string | undefined;
-  /** What it opens is a dialog. */
+  /** Whether the control opens a dialog. */
   dialog?: boolean;
   innerRef?: Ref<HTMLButtonElement>;
   onPress: () => void;

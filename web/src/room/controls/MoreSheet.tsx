@@ -20,7 +20,7 @@ const hasKeyboard = matchMedia('(any-pointer: fine)').matches;
 const pipIcon =
   'M21.5 11V6A1.5 1.5 0 0 0 20 4.5H4A1.5 1.5 0 0 0 2.5 6v11A1.5 1.5 0 0 0 4 18.5h5.5M13 13.5h8a.5.5 0 0 1 .5.5v5a.5.5 0 0 1-.5.5h-8a.5.5 0 0 1-.5-.5v-5a.5.5 0 0 1 .5-.5Z';
 
-/** What is needed less often and, on small screens, what does not fit next to the controls. */
+/** The menu of less frequent actions. On small screens it also has the actions that do not fit in the control bar. */
 export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
   const { mediaState, localMedia, allowed, narrow, openSheet } = useMeeting();
   return (

@@ -4,7 +4,7 @@ import type { Locks } from '../connection/roomMetadata';
 export const guestFeatures = ['microphone', 'camera', 'screen_share', 'chat'] as const;
 export type GuestFeature = (typeof guestFeatures)[number];
 
-/** What hosts have changed for the visitor and the visitor has not read yet: at most one of each kind. */
+/** The changes by hosts that the visitor has not read yet, at most one of each kind. */
 export interface HostNotices {
   mic: { is: 'muted' | 'asks'; from: string; key: number } | null;
   role: { is: 'cohost' | 'guest'; key: number } | null;

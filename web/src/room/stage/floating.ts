@@ -5,7 +5,7 @@ import { type Corner, type Frame, floatFrame, nearestCorner, nextCorner } from '
 import { isMirrored } from './tilePosition';
 import type { Size } from './useElementSize';
 
-/** Where the visitor's own picture floats in a call of two. */
+/** The corner of the visitor's own picture in a call of two. */
 const corner = new Store<Corner>({ end: true, bottom: true });
 
 /** Moves the picture to the next corner. */
