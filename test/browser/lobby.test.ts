@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { launch, Person } from './browser';
+import { fakeDevices, launch, Person } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
 import type { Room } from './server';
 
@@ -174,6 +174,18 @@ test('a browser without WebRTC says where to open the link instead', async () =>
     await person.seen(`unsupported-${name}`);
     await person.close();
   }
+});
+
+test('a page without TLS says which link to ask for', async () => {
+  const room = await server.createMeeting({});
+  // Browsers trust the loopback addresses without TLS, but not another name of them.
+  const remote = await launch([...fakeDevices, '--host-resolver-rules=MAP meet.test 127.0.0.1']);
+  const person = await Person.arrive(remote);
+  await person.open(room.guest_link.replace('127.0.0.1', 'meet.test'));
+  await person.page.getByText('Ask for a link that starts with https').first().waitFor();
+  await person.seen('lobby-insecure');
+  await person.close();
+  await remote.close();
 });
 
 test('the browser warns of nothing while somebody joins', async () => {
