@@ -13,11 +13,12 @@ import (
 // the page waits for it.
 const pageTimeout = time.Second
 
-// RoomPage returns the title of a room for link previews, and the origins whose
-// pages may embed it in a frame, as set in its project. The title is empty unless
-// every visitor with the address of the room may read it. It returns nothing if the
-// room does not exist or the query fails.
-func (s *Service) RoomPage(ctx context.Context, roomID string) (publicTitle string, embedOrigins []string) {
+// RoomPage returns the title of a room and the brand name of its project for link
+// previews, and the origins whose pages may embed the room in a frame, as set in its
+// project. Title and brand name are empty unless every visitor with the address of
+// the room may read the title. It returns nothing if the room does not exist or the
+// query fails.
+func (s *Service) RoomPage(ctx context.Context, roomID string) (title, brandName string, embedOrigins []string) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	r, p, err := s.roomWithProject(ctx, roomID)
@@ -25,9 +26,12 @@ func (s *Service) RoomPage(ctx context.Context, roomID string) (publicTitle stri
 		s.log.Warn("read room of page failed, embedding is refused", "room_id", roomID, "error", err)
 	}
 	if err != nil {
-		return "", nil
+		return "", "", nil
 	}
-	return r.publicTitle(p), p.Settings.EmbedOrigins
+	if title = r.publicTitle(p); title != "" {
+		brandName = p.Settings.BrandName
+	}
+	return title, brandName, p.Settings.EmbedOrigins
 }
 
 // PublicTitle returns the title of a room, and the empty string unless every

@@ -18,7 +18,7 @@ func TestRoomPage_EmbedOrigins(t *testing.T) {
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
-		if _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
+		if _, _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestRoomPage_PublicTitle(t *testing.T) {
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	assertTitle := func(id, want string) {
 		t.Helper()
-		title, _ := h.RoomPage(ctx, id)
+		title, _, _ := h.RoomPage(ctx, id)
 		if other, err := h.PublicTitle(ctx, id); title != want || err == nil && other != want {
 			t.Errorf("got %q and %q, want %q", title, other, want)
 		}
@@ -73,4 +73,24 @@ func TestRoomPage_PublicTitle(t *testing.T) {
 		t.Fatal(err)
 	}
 	assertTitle(id, "")
+}
+
+// The brand name is as public as the title.
+func TestRoomPage_BrandName(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	for _, c := range []struct {
+		settings project.Settings
+		want     string
+	}{
+		{project.Settings{}, ""},
+		{project.Settings{BrandName: "Acme"}, "Acme"},
+		{project.Settings{BrandName: "Acme", InvitationsRequired: true}, ""},
+	} {
+		h.configureProject(t, c.settings)
+		if _, got, _ := h.RoomPage(t.Context(), id); got != c.want {
+			t.Errorf("%+v: got %q, want %q", c.settings, got, c.want)
+		}
+	}
 }

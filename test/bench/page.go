@@ -171,7 +171,9 @@ func serveBoth(parley, bare string) (*http.Server, error) {
 // noEmbedOrigins allows no origins to embed a room.
 type noEmbedOrigins struct{}
 
-func (noEmbedOrigins) RoomPage(context.Context, string) (string, []string) { return "", nil }
+func (noEmbedOrigins) RoomPage(context.Context, string) (string, string, []string) {
+	return "", "", nil
+}
 
 // ratio returns the median of the ratios of A's to B's values, pair by pair.
 func (v visits) ratio(of func(visit) float64) float64 {

@@ -1,8 +1,8 @@
 // Package site serves the output of the web build: the room page, which is one
 // HTML file for all rooms, the documentation under /docs, their assets, and
 // their security headers. It imports only the standard library. Of rooms it
-// knows only the title for link previews and the origins that may embed them; the
-// page calls the join API.
+// knows only the title and the brand name for link previews and the origins that
+// may embed them; the page calls the join API.
 package site
 
 import (
@@ -27,11 +27,11 @@ const roomPrefix = "r/"
 
 // Rooms looks up what the HTML of a room's page contains.
 type Rooms interface {
-	// RoomPage returns the title of a room for link previews, and the origins whose
-	// pages may embed it in a frame. The title is empty if not everybody with the
-	// address may read it. It returns nothing if there is no such room or the
-	// lookup failed.
-	RoomPage(ctx context.Context, roomID string) (publicTitle string, embedOrigins []string)
+	// RoomPage returns the title and the brand name of a room for link previews, and
+	// the origins whose pages may embed it in a frame. The title is empty if not
+	// everybody with the address may read it; the brand name is empty for Parley. It
+	// returns nothing if there is no such room or the lookup failed.
+	RoomPage(ctx context.Context, roomID string) (title, brandName string, embedOrigins []string)
 }
 
 // Handler serves the assets under their names, and the room page under every
@@ -67,10 +67,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
-			var title string
-			title, ancestors = h.rooms.RoomPage(r.Context(), id)
+			var title, brandName string
+			title, brandName, ancestors = h.rooms.RoomPage(r.Context(), id)
 			if title != "" {
-				f = f.withLinkPreview(title)
+				f = f.withLinkPreview(title, brandName)
 			}
 		} else {
 			status = http.StatusNotFound
@@ -93,8 +93,11 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // withLinkPreview returns the page with the tags that messengers read to preview
 // a link (https://ogp.me). It is not compressed, because it is small. The text
 // says nothing about the people in the room.
-func (f file) withLinkPreview(title string) file {
-	tags := `<meta property="og:site_name" content="Parley">` +
+func (f file) withLinkPreview(title, brandName string) file {
+	if brandName == "" {
+		brandName = "Parley"
+	}
+	tags := `<meta property="og:site_name" content="` + html.EscapeString(brandName) + `">` +
 		`<meta property="og:title" content="` + html.EscapeString(title) + `">` +
 		`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">`
 	page := bytes.Replace(f.uncompressed, []byte("</head>"), []byte(tags+"</head>"), 1)

@@ -65,31 +65,35 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 // fakeRooms maps the id of a room to the origins that may embed it.
 type fakeRooms map[string][]string
 
-func (e fakeRooms) RoomPage(_ context.Context, roomID string) (string, []string) {
-	return "", e[roomID]
+func (e fakeRooms) RoomPage(_ context.Context, roomID string) (string, string, []string) {
+	return "", "", e[roomID]
 }
 
-// titledRooms maps the id of a room to its public title.
-type titledRooms map[string]string
+// titledRooms maps the id of a room to its public title and its brand name.
+type titledRooms map[string][2]string
 
-func (e titledRooms) RoomPage(_ context.Context, roomID string) (string, []string) {
-	return e[roomID], nil
+func (e titledRooms) RoomPage(_ context.Context, roomID string) (string, string, []string) {
+	return e[roomID][0], e[roomID][1], nil
 }
 
 // TestHandler_LinkPreview checks that the page of a room whose title is public has
-// the tags for previews of links, that the title cannot add HTML, and that every
-// other address gets the built page.
+// the tags for previews of links, that title and brand name cannot add HTML, and that
+// every other address gets the built page.
 func TestHandler_LinkPreview(t *testing.T) {
 	t.Parallel()
 	const built = "<html><head><title>Parley</title></head><body></body></html>"
 	h, err := New(fstest.MapFS{"index.html": {Data: []byte(built)}, "index.html.gz": {Data: []byte("gz")}},
-		titledRooms{"0197": `Algebra "II" </head><script>`})
+		titledRooms{"0197": {`Algebra "II" </head><script>`, ""}, "0199": {"Standup", `Acme "<b>`}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
 		"/r/0197": `<html><head><title>Parley</title><meta property="og:site_name" content="Parley">` +
 			`<meta property="og:title" content="Algebra &#34;II&#34; &lt;/head&gt;&lt;script&gt;">` +
+			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
+			`</head><body></body></html>`,
+		"/r/0199": `<html><head><title>Parley</title><meta property="og:site_name" content="Acme &#34;&lt;b&gt;">` +
+			`<meta property="og:title" content="Standup">` +
 			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
 			`</head><body></body></html>`,
 		"/r/0198": built,
