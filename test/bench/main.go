@@ -1,8 +1,8 @@
 // Command bench measures the project's performance goals and prints each figure with its
 // goal: durable room creation on SQLite and on PostgreSQL compared with a bare net/http
 // server and with LiveKit, a signed read, a refusal for a known and for an unknown key,
-// webhooks on both databases, the time to start, memory, allocations, and the time until a
-// joining participant hears and sees others in a browser. It starts the real program
+// webhooks on both databases, the time to start, memory, allocations, the time until a joining
+// participant hears and sees others in a browser, and the processor time of the page. It starts the real program
 // (bin/parley), loads it over loopback and stops all processes that it started.
 //
 // A missed goal is not a failure. The exit status is 1 if a figure could not be measured.
@@ -55,7 +55,8 @@ func exitWith(err error) {
 // bench is one run.
 type bench struct {
 	binary string
-	dir    string // for all files; removed after the run
+	joins  []string // the join scenarios to measure
+	dir    string   // for all files; removed after the run
 	pairs  int
 	slice  time.Duration
 }
@@ -75,25 +76,31 @@ var experiments = []struct {
 	{"idle", (*bench).idle},
 	{"allocations", (*bench).allocations},
 	{"page", (*bench).page},
+	{"tiles", (*bench).tiles},
 }
 
 func run() error {
 	testing.Init() // testing.Benchmark counts the allocations
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	only := flags.String("only", "", "Comma-separated experiments to run: "+strings.Join(names(), ", ")+".")
+	joins := flags.String("joins", "", "Comma-separated join scenarios to measure: "+strings.Join(joinNames(), ", ")+".")
 	pairs := flags.Int("pairs", 6, "Even number of pairs of slices in each comparison; below 6 the noise is high.")
 	slice := flags.Duration("slice", time.Second, "Length of a slice; below 1s the noise is high.")
 	asJSON := flags.Bool("json", false, "Output in JSON.")
 	binary := flags.String("bin", "bin/parley", "Path of the program to measure.")
 	_ = flags.Parse(os.Args[1:]) // exits on errors
-	wanted, err := choose(*only)
+	wanted, err := choose("-only", *only, names())
+	if err != nil {
+		return err
+	}
+	joinsWanted, err := choose("-joins", *joins, joinNames())
 	if err != nil {
 		return err
 	}
 	if *pairs < 2 || *pairs%2 != 0 || *slice < 100*time.Millisecond || *slice > time.Minute {
 		return errors.New("-pairs must be even and at least 2, and -slice must be between 100ms and 1m")
 	}
-	b := &bench{pairs: *pairs, slice: *slice}
+	b := &bench{pairs: *pairs, slice: *slice, joins: joinsWanted}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err
 	}
@@ -151,15 +158,15 @@ func names() []string {
 	return all
 }
 
-// choose returns the experiments in the list of -only, or all if the list is empty.
-func choose(only string) ([]string, error) {
-	if only == "" {
-		return names(), nil
+// choose returns the names in the list of a flag, or all if the list is empty.
+func choose(flagName, list string, all []string) ([]string, error) {
+	if list == "" {
+		return all, nil
 	}
-	wanted := strings.Split(only, ",")
+	wanted := strings.Split(list, ",")
 	for _, name := range wanted {
-		if !slices.Contains(names(), name) {
-			return nil, fmt.Errorf("-only: unknown experiment %q, must be one of %s", name, strings.Join(names(), ", "))
+		if !slices.Contains(all, name) {
+			return nil, fmt.Errorf("%s: unknown name %q, must be one of %s", flagName, name, strings.Join(all, ", "))
 		}
 	}
 	return wanted, nil

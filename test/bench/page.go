@@ -35,6 +35,15 @@ var joinScenarios = []struct {
 	{"slow", "joining a video room, from navigation, nothing cached, at 1.6 Mbit/s and 150 ms", 1.3},
 }
 
+// joinNames returns the names of the join scenarios.
+func joinNames() []string {
+	var all []string
+	for _, s := range joinScenarios {
+		all = append(all, s.name)
+	}
+	return all
+}
+
 // visit contains the times until the first sound and the first frame, in milliseconds.
 type visit struct{ Sound, Frame float64 }
 
@@ -49,7 +58,7 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	bare := filepath.Join(b.dir, "bare-page")
-	if _, err := b.node(ctx, "build.mjs", bare); err != nil {
+	if _, err := b.node(ctx, "build.mjs", "bare", bare); err != nil {
 		return nil, err
 	}
 	p, err := b.startParley(ctx, filepath.Join(b.dir, "page"), "")
@@ -57,27 +66,21 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer p.quit()
-	front, err := serveBoth(p.Address, bare)
+	front, err := servePages(p.Address, map[string]string{"bare": bare})
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = front.Close() }()
-	c, err := client.New("http://"+p.Address, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey},
-		client.Options{})
-	if err != nil {
-		return nil, err
-	}
-	room, err := c.CreateQuickVideoRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1000,
-		EmptyTimeout: 3600,
-		Metadata:     client.Metadata{RoomTitle: "Workshop"}})
+	roomID, err := p.createVideoRoom(ctx)
 	if err != nil {
 		return nil, err
 	}
 	argument, err := json.Marshal(map[string]any{
-		"page": front.Addr + "/r/" + room.RoomID + "#name=Ben",
-		"bare": front.Addr + "/bare/r/" + room.RoomID,
+		"page": front.Addr + "/r/" + roomID + "#name=Ben",
+		"bare": front.Addr + "/bare/r/" + roomID,
 		// A visit is one value, while a slice has thousands of requests, so there are more.
-		"pairs": 2 * b.pairs,
+		"pairs":     2 * b.pairs,
+		"scenarios": b.joins,
 	})
 	if err != nil {
 		return nil, err
@@ -92,7 +95,10 @@ func (b *bench) page(ctx context.Context) ([]figure, error) {
 	}
 	var figures []figure
 	for _, w := range joinScenarios {
-		r := results[w.name]
+		r, ok := results[w.name]
+		if !ok {
+			continue
+		}
 		for _, f := range []struct {
 			name string
 			of   func(visit) float64
@@ -127,9 +133,22 @@ func checkBrowser() error {
 	return nil
 }
 
+// createVideoRoom creates a room and returns its ID.
+func (p *parley) createVideoRoom(ctx context.Context) (string, error) {
+	c, err := client.New("http://"+p.Address, client.Credentials{ProjectID: p.ProjectID, APIKey: p.APIKey},
+		client.Options{})
+	if err != nil {
+		return "", err
+	}
+	room, err := c.CreateQuickVideoRoom(ctx, client.QuickRoomRequest{Name: "Amina", MaxParticipants: 1000,
+		EmptyTimeout: 3600,
+		Metadata:     client.Metadata{RoomTitle: "Workshop"}})
+	return room.RoomID, err
+}
+
 // node runs a program in joiningDir with Node.js and returns its standard output.
-func (b *bench) node(ctx context.Context, program, argument string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "node", filepath.Join(joiningDir, program), argument)
+func (b *bench) node(ctx context.Context, program string, arguments ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "node", append([]string{filepath.Join(joiningDir, program)}, arguments...)...)
 	detach(cmd)
 	out, err := cmd.Output()
 	var failed *exec.ExitError
@@ -139,21 +158,24 @@ func (b *bench) node(ctx context.Context, program, argument string) ([]byte, err
 	return out, err
 }
 
-// serveBoth serves the room page, and under /bare/ the bare page, on one origin, which is the
-// server's Addr, so that the files of both are served in the same way. Requests of both to
-// the API and to the media engine are forwarded to the Parley server at the given address.
-func serveBoth(parley, bare string) (*http.Server, error) {
+// servePages serves the room page, and under /NAME/ each page that was built into a
+// directory, on one origin, which is the server's Addr, so that the files of all are served in
+// the same way. Their requests to the API and to the media engine are forwarded to the Parley
+// server at the given address.
+func servePages(parley string, dirs map[string]string) (*http.Server, error) {
 	roomPage, err := site.New(web.Assets(), noEmbedOrigins{})
-	if err != nil {
-		return nil, err
-	}
-	barePage, err := site.New(os.DirFS(bare), noEmbedOrigins{})
 	if err != nil {
 		return nil, err
 	}
 	mux := http.NewServeMux()
 	mux.Handle("/", roomPage)
-	mux.Handle("/bare/", http.StripPrefix("/bare", barePage))
+	for name, dir := range dirs {
+		page, err := site.New(os.DirFS(dir), noEmbedOrigins{})
+		if err != nil {
+			return nil, err
+		}
+		mux.Handle("/"+name+"/", http.StripPrefix("/"+name, page))
+	}
 	proxy := httputil.NewSingleHostReverseProxy(&url.URL{Scheme: "http", Host: parley})
 	proxy.ErrorLog = log.New(io.Discard, "", 0) // a leaving visitor aborts its requests
 	for _, path := range []string{"/api/", "/rtc", "/rtc/"} {

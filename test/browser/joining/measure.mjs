@@ -1,14 +1,15 @@
 // Visits the room page and the bare page in turn and prints how long each visit
 // took to the first sound and the first picture of somebody who is there:
-// node measure.mjs '{"page": …, "bare": …, "pairs": …}', two addresses and an
-// even number. test/bench runs it and reads what it prints.
+// node measure.mjs '{"page": …, "bare": …, "pairs": …, "scenarios": …}', two
+// addresses, an even number and names of ways. test/bench runs it and reads what
+// it prints.
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { chromium } from 'playwright-core';
 
-const { page, bare, pairs } = JSON.parse(process.argv[2]);
+const { page, bare, pairs, scenarios } = JSON.parse(process.argv[2]);
 const probe = readFileSync(join(import.meta.dirname, 'probe.js'), 'utf8');
 const patience = 30_000;
 /** The time in which the lobby prefetches files and opens the devices. */
@@ -117,7 +118,7 @@ try {
   const [sender, visitor] = browsers;
   await first(sender);
   const results = {};
-  for (const way of ways) {
+  for (const way of ways.filter(({ name }) => scenarios.includes(name))) {
     // The start of the browser is the same for all visits, so it is not measured.
     for (const address of [page, bare]) await visit(visitor, address, way);
     const besides = { bare: { a: [], b: [] }, control: { a: [], b: [] } };

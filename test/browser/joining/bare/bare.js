@@ -10,6 +10,7 @@ const devices = navigator.mediaDevices.getUserMedia({
   video: { facingMode: 'user', width: { ideal: 1280 }, height: { ideal: 720 }, frameRate: { ideal: 30 } },
 });
 
+const columns = new URLSearchParams(location.hash.slice(1)).get('grid');
 const room = new Room({ adaptiveStream: true, dynacast: true });
 room.on(RoomEvent.TrackSubscribed, (track) => document.body.append(track.attach()));
 
@@ -21,7 +22,8 @@ async function join() {
     body: JSON.stringify({ name: 'Ben', role: 'guest', seat_key }),
   });
   const { media_token } = await answer.json();
-  await room.connect(location.origin.replace(/^http/, 'ws'), media_token);
+  // With #send, it only sends.
+  await room.connect(location.origin.replace(/^http/, 'ws'), media_token, { autoSubscribe: location.hash !== '#send' });
   const stream = await devices;
   const [microphone] = stream.getAudioTracks();
   const [camera] = stream.getVideoTracks();
@@ -29,6 +31,10 @@ async function join() {
     room.localParticipant.publishTrack(microphone, { source: Track.Source.Microphone }),
     room.localParticipant.publishTrack(camera, { source: Track.Source.Camera }),
   ]);
+  if (!columns) return;
+  document.body.append(room.localParticipant.getTrackPublication(Track.Source.Camera).track.attach());
+  document.body.style.setProperty('--columns', columns);
+  document.body.classList.add('grid');
 }
 
 const button = document.createElement('button');
