@@ -27,3 +27,15 @@ func (s *suite) TestPing(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func (s *suite) TestID(t *testing.T) {
+	ctx := context.Background()
+	first, err := s.db.ID(ctx)
+	if err != nil || first == "" {
+		t.Fatalf("identity: got %q, %v, want one", first, err)
+	}
+	other, err := s.open(t).ID(ctx)
+	if err != nil || other == first {
+		t.Errorf("identity of another database: got %q, %v, want another than %q", other, err, first)
+	}
+}
