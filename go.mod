@@ -28,6 +28,7 @@ require (
 	github.com/rogpeppe/go-internal v1.15.0
 	go.uber.org/atomic v1.11.0
 	go.uber.org/zap v1.28.0
+	golang.org/x/image v0.46.0
 	golang.org/x/time v0.15.0
 	google.golang.org/protobuf v1.36.11
 	gopkg.in/yaml.v3 v3.0.1

@@ -197,7 +197,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.registerRestartMetrics()
 	a.handler = a.routes(routeHandlers{
 		versions: versions,
-		join:     join.NewHandler(a.rooms, limits.joinLimits(), a.refusals, now),
+		join:     join.NewHandler(a.rooms, a.projects, limits.joinLimits(), a.refusals, now),
 		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
 			provider, a.webhooks, a.failures),
 		signaling: a.engine.Handler(),

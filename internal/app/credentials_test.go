@@ -18,6 +18,7 @@ var publicPaths = map[string]string{
 	"/api/join/rooms/{room_id}/check":   "a guest of the room may check the network, a few times a minute",
 	"/api/join/rooms/{room_id}/preview": "the id of the room allows a guest to see the preview",
 	"/api/join/rooms/{room_id}/seats":   "the id of the room allows a guest to take a seat",
+	"/api/join/logos/{hash}":            "the page shows the logo before a person joins, and so do messengers",
 	"/api/v3/openapi.yaml":              "the description contains no secret",
 	"/api/v4/openapi.yaml":              "the description contains no secret",
 	"/api/v5/openapi.json":              "the description is specified to be public",
@@ -104,7 +105,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 func (s *server) callWithoutCredentials(o apitest.Operation, path string) int {
 	s.t.Helper()
 	body := ""
-	if o.HasBody {
+	if o.HasJSON {
 		body = fmt.Sprintf(`{"project_id":%q,"room_id":%q}`, s.ProjectID, s.roomOf(path))
 	}
 	return s.sendUnsigned(o.Method, path+"?project_id="+s.ProjectID, body)

@@ -87,6 +87,9 @@ func callManagement[T any](ctx context.Context, m manager, method, path string, 
 	return out, nil
 }
 
+// fileBody is a request body that is sent unchanged, and not as JSON.
+type fileBody []byte
+
 // secretPath matches a path with a credential in the place of an id. Such a path
 // must not be sent, because servers log paths.
 var secretPath = regexp.MustCompile(`/(pk_|gs_|whsec_|pt_)`)
@@ -96,20 +99,25 @@ func (m manager) request(ctx context.Context, method, path string, body any) (*h
 		return nil, usageError{fmt.Errorf("the id is a key, a secret or a token: nothing was sent")}
 	}
 	var reader io.Reader
-	if body != nil {
+	contentType := ""
+	switch body := body.(type) {
+	case nil:
+	case fileBody:
+		reader, contentType = bytes.NewReader(body), "application/octet-stream"
+	default:
 		raw, err := json.Marshal(body)
 		if err != nil {
 			return nil, err
 		}
-		reader = bytes.NewReader(raw)
+		reader, contentType = bytes.NewReader(raw), "application/json"
 	}
 	r, err := http.NewRequestWithContext(ctx, method, strings.TrimRight(m.URL, "/")+"/api/manage"+path, reader)
 	if err != nil {
 		return nil, usageError{fmt.Errorf("--url: %w", err)}
 	}
 	r.Header.Set("Authorization", "Bearer "+m.Token)
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
+	if contentType != "" {
+		r.Header.Set("Content-Type", contentType)
 	}
 	return r, nil
 }

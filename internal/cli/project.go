@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"os"
 	"reflect"
 	"slices"
 
@@ -16,6 +17,7 @@ type projectCommands struct {
 	List                projectList         `cmd:"" help:"List projects."`
 	Show                projectShow         `cmd:"" help:"Show a project."`
 	Set                 projectSet          `cmd:"" help:"Change a project's name and settings."`
+	Logo                projectLogo         `cmd:"" help:"Set or remove a project's logo."`
 	Suspend             projectSuspend      `cmd:"" help:"Refuse a project's writes and joins until it is resumed."`
 	Resume              projectResume       `cmd:"" help:"End the suspension of a project."`
 	RotateSecret        projectRotateSecret `cmd:"" help:"Rotate the project secret."`
@@ -93,6 +95,11 @@ func showProject(s *streams, p manage.Project) error {
 		p.OrganizationId, "status", projectStatus(p),
 		"suspended since", formatTime(p.SuspendedAt), "created", formatTime(&p.CreatedAt),
 		"previous project secret works until", formatTime(p.SecretOverlapEndsAt)}
+	logo := "-"
+	if l := p.Logo; l != nil {
+		logo = fmt.Sprintf("%dx%d %s", l.Width, l.Height, l.Path)
+	}
+	pairs = append(pairs, "logo", logo)
 	settings := flattenFields(reflect.ValueOf(p.Settings))
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		pairs = append(pairs, name, formatValue(settings[name]))
@@ -117,6 +124,35 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 		return s.printResult(p, err)
 	}
 	fmt.Fprint(s.out, "The changes are effective now. Existing rooms keep their empty timeout, features and locks.\n\n")
+	return showProject(s, p)
+}
+
+type projectLogo struct {
+	manager
+	ID     string `arg:"" help:"ID of the project."`
+	File   string `arg:"" optional:"" help:"PNG, JPEG or WebP image of at most 64 KiB, between 16 and 1024 pixels wide and high."`
+	Remove bool   `help:"Removal of the logo."`
+}
+
+// Run sets or removes the logo.
+func (c projectLogo) Run(ctx context.Context, s *streams) error {
+	if (c.File == "") != c.Remove {
+		return usageError{fmt.Errorf("give either a file or --remove")}
+	}
+	method, done := "DELETE", "The project has no logo now."
+	var body any
+	if !c.Remove {
+		image, err := os.ReadFile(c.File)
+		if err != nil {
+			return err
+		}
+		method, body, done = "PUT", fileBody(image), "The pages before and after a room show the logo now."
+	}
+	p, err := callManagement[manage.Project](ctx, c.manager, method, apiPath("/projects/%s/logo", c.ID), body)
+	if err != nil || c.JSON {
+		return s.printResult(p, err)
+	}
+	fmt.Fprint(s.out, done+"\n\n")
 	return showProject(s, p)
 }
 

@@ -100,6 +100,7 @@ type Store interface {
 	Project(ctx context.Context, id string) (Project, error)
 	// UpdateProject updates status, suspension, name and settings.
 	UpdateProject(ctx context.Context, p Project) error
+	LogoStore
 }
 
 // Service creates and changes organizations and projects.

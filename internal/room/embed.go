@@ -13,12 +13,17 @@ import (
 // the page waits for it.
 const pageTimeout = time.Second
 
-// RoomPage returns the title of a room and the brand name of its project for link
-// previews, and the origins whose pages may embed the room in a frame, as set in its
-// project. Title and brand name are empty unless every visitor with the address of
-// the room may read the title. It returns nothing if the room does not exist or the
-// query fails.
-func (s *Service) RoomPage(ctx context.Context, roomID string) (title, brandName string, embedOrigins []string) {
+// LinkPreview is what messengers show of a link to a room.
+type LinkPreview struct {
+	Title     string // empty unless every visitor with the address of the room may read it
+	BrandName string // of the project; may be empty
+	LogoURL   string // of the project's logo; empty if there is none
+}
+
+// RoomPage returns the preview of links to a room, and the origins whose pages may
+// embed it in a frame, as set in its project. Without a public title the preview is
+// empty. It returns nothing if the room does not exist or the query fails.
+func (s *Service) RoomPage(ctx context.Context, roomID string) (preview LinkPreview, embedOrigins []string) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	r, p, err := s.roomWithProject(ctx, roomID)
@@ -26,12 +31,20 @@ func (s *Service) RoomPage(ctx context.Context, roomID string) (title, brandName
 		s.log.Warn("read room of page failed, embedding is refused", "room_id", roomID, "error", err)
 	}
 	if err != nil {
-		return "", "", nil
+		return LinkPreview{}, nil
 	}
-	if title = r.publicTitle(p); title != "" {
-		brandName = p.Settings.BrandName
+	title := r.publicTitle(p)
+	if title == "" {
+		return LinkPreview{}, p.Settings.EmbedOrigins
 	}
-	return title, brandName, p.Settings.EmbedOrigins
+	preview = LinkPreview{Title: title, BrandName: p.Settings.BrandName}
+	logo, err := s.store.Logo(ctx, p.ID)
+	if err != nil {
+		s.log.Warn("read logo for link preview failed", "room_id", roomID, "error", err)
+	} else if logo.Hash != "" {
+		preview.LogoURL = s.publicURL() + logo.Path()
+	}
+	return preview, p.Settings.EmbedOrigins
 }
 
 // PublicTitle returns the title of a room, and the empty string unless every

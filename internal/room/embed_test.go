@@ -18,7 +18,7 @@ func TestRoomPage_EmbedOrigins(t *testing.T) {
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
-		if _, _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
+		if _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", what, got, want)
 		}
 	}
@@ -52,9 +52,9 @@ func TestRoomPage_PublicTitle(t *testing.T) {
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
 	assertTitle := func(id, want string) {
 		t.Helper()
-		title, _, _ := h.RoomPage(ctx, id)
-		if other, err := h.PublicTitle(ctx, id); title != want || err == nil && other != want {
-			t.Errorf("got %q and %q, want %q", title, other, want)
+		preview, _ := h.RoomPage(ctx, id)
+		if other, err := h.PublicTitle(ctx, id); preview.Title != want || err == nil && other != want {
+			t.Errorf("got %q and %q, want %q", preview.Title, other, want)
 		}
 	}
 	assertTitle(id, "Title")
@@ -75,22 +75,31 @@ func TestRoomPage_PublicTitle(t *testing.T) {
 	assertTitle(id, "")
 }
 
-// The brand name is as public as the title.
-func TestRoomPage_BrandName(t *testing.T) {
+// The preview of a link has the brand of the project if the title is public.
+func TestRoomPage_Brand(t *testing.T) {
 	t.Parallel()
+	ctx := t.Context()
 	h := newFixture(t)
 	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
-	for _, c := range []struct {
-		settings project.Settings
-		want     string
-	}{
-		{project.Settings{}, ""},
-		{project.Settings{BrandName: "Acme"}, "Acme"},
-		{project.Settings{BrandName: "Acme", InvitationsRequired: true}, ""},
-	} {
-		h.configureProject(t, c.settings)
-		if _, got, _ := h.RoomPage(t.Context(), id); got != c.want {
-			t.Errorf("%+v: got %q, want %q", c.settings, got, c.want)
+	assertPreview := func(want room.LinkPreview) {
+		t.Helper()
+		if got, _ := h.RoomPage(ctx, id); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
+	assertPreview(room.LinkPreview{Title: "Title"})
+	h.configureProject(t, project.Settings{BrandName: "Acme"})
+	logo := project.Logo{Hash: "a1b2", Format: "png", Width: 64, Height: 32}
+	if err := h.db.Write(ctx, func(ctx context.Context) error {
+		return h.db.SaveLogo(ctx, h.project.ID, logo, []byte("image"))
+	}); err != nil {
+		t.Fatal(err)
+	}
+	assertPreview(room.LinkPreview{Title: "Title", BrandName: "Acme",
+		LogoURL: "https://meet.example.org/api/join/logos/a1b2"})
+	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.BrandLogo != logo {
+		t.Errorf("preview of the room: got logo %+v, %v, want %+v", p.BrandLogo, err, logo)
+	}
+	h.configureProject(t, project.Settings{BrandName: "Acme", InvitationsRequired: true})
+	assertPreview(room.LinkPreview{})
 }

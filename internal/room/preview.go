@@ -32,6 +32,7 @@ type Preview struct {
 	LogoutURL       string    // opened after leaving; may be empty
 	BrandName       string    // of the project; may be empty
 	BrandColor      string    // of the project; may be empty
+	BrandLogo       project.Logo
 }
 
 // Preview returns what a visitor would get by joining now. Transitions that are
@@ -58,6 +59,9 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	}
 	p := Preview{Room: r, TakenSeats: o.Taken, LogoutURL: logoutURL(r, project),
 		BrandName: project.Settings.BrandName, BrandColor: project.Settings.BrandColor}
+	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
+		return Preview{}, err
+	}
 	keyHash := ""
 	if v.SeatKey != "" {
 		if err := checkSeatKey(v.SeatKey); err != nil {

@@ -17,6 +17,8 @@ type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
 	// Project returns NotFound if the project does not exist.
 	Project(ctx context.Context, id string) (project.Project, error)
+	// Logo returns the zero Logo if the project has none.
+	Logo(ctx context.Context, projectID string) (project.Logo, error)
 
 	RoomStore
 	RoomListStore

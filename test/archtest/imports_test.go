@@ -41,13 +41,13 @@ var allowedImports = map[string][]string{
 	"internal/store":        {"internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/counter", "internal/operator", "internal/webhook", "internal/webhook/sender"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault"},
-	"internal/api/site":     {},
+	"internal/api/site":     {"internal/room"},
 	"internal/api/rooms":    {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/room"},
 	"internal/api/v3":       {"internal/api/rooms", "internal/api/httpx", "internal/room"},
 	"internal/api/v4":       {"internal/api/rooms", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":       {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
 	"internal/api/manage":   {"internal/webhook", "internal/api/httpx", "internal/event", "internal/fault", "internal/project", "internal/key", "internal/room", "internal/operator", "internal/seal"},
-	"internal/api/join":     {"internal/api/httpx", "internal/fault", "internal/refusal", "internal/room"},
+	"internal/api/join":     {"internal/api/httpx", "internal/fault", "internal/project", "internal/refusal", "internal/room"},
 	"web":                   {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
@@ -77,6 +77,7 @@ var restrictedModules = map[string]string{
 	"github.com/jackc/":        "internal/db",
 	"github.com/pressly/":      "internal/db",
 	"github.com/alecthomas/":   "internal/config",
+	"golang.org/x/image/":      "internal/api/manage",
 	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join",
 }
 

@@ -17,6 +17,7 @@ import (
 
 	"parley/client"
 	"parley/internal/api/site"
+	"parley/internal/room"
 	"parley/test/bench/measure"
 	"parley/web"
 )
@@ -193,8 +194,8 @@ func servePages(parley string, dirs map[string]string) (*http.Server, error) {
 // noEmbedOrigins allows no origins to embed a room.
 type noEmbedOrigins struct{}
 
-func (noEmbedOrigins) RoomPage(context.Context, string) (string, string, []string) {
-	return "", "", nil
+func (noEmbedOrigins) RoomPage(context.Context, string) (room.LinkPreview, []string) {
+	return room.LinkPreview{}, nil
 }
 
 // ratio returns the median of the ratios of A's to B's values, pair by pair.

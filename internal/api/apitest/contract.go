@@ -23,6 +23,12 @@ import (
 	"github.com/getkin/kin-openapi/routers/legacy"
 )
 
+func init() {
+	for _, image := range []string{"image/png", "image/jpeg", "image/webp"} {
+		openapi3filter.RegisterBodyDecoder(image, openapi3filter.FileBodyDecoder)
+	}
+}
+
 // Checker sends requests to a handler and checks the responses against the
 // description.
 type Checker struct {

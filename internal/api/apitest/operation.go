@@ -10,7 +10,7 @@ type Operation struct {
 	ID      string
 	Method  string
 	Path    string // with the server's prefix, and the parameters in braces
-	HasBody bool   // whether the request has a body
+	HasJSON bool   // whether the request has a JSON body
 	Public  bool   // whether the description requires no authentication
 }
 
@@ -28,8 +28,9 @@ func (c *Checker) Operations() []Operation {
 			if o.Security != nil {
 				security = *o.Security
 			}
-			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path,
-				HasBody: o.RequestBody != nil, Public: len(security) == 0})
+			hasJSON := o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
+			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, HasJSON: hasJSON,
+				Public: len(security) == 0})
 		}
 	}
 	slices.SortFunc(all, func(a, b Operation) int {

@@ -55,8 +55,9 @@ func checkJSON(values []string) error {
 		"the header Content-Type must be application/json (UTF-8)")
 }
 
-// ReadOptionalBody reads the body of a request that needs none, because the
-// signature covers a body that is sent anyway. It returns nil if there is none.
+// ReadOptionalBody reads a body of any content type, of at most MaxBodySize bytes. It
+// returns nil if there is none. A request that needs no body may have one, because
+// the signature covers it.
 func ReadOptionalBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return nil, nil

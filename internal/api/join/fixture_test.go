@@ -98,7 +98,8 @@ func newFixture(t *testing.T) *fixture {
 	now := func() time.Time { return time.Now().Add(time.Duration(p.offset.Load())) }
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, now,
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{JoinLimiter: &p.newSeats})
-	p.checker = apitest.New(t, description, join.NewHandler(p.Service,
+	logos := project.NewService(db, now, storetest.NewID, func(string) {})
+	p.checker = apitest.New(t, description, join.NewHandler(p.Service, logos,
 		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit},
 		refusal.NewRecorder(nil, slog.New(slog.DiscardHandler), now), now))
 	return p
@@ -135,6 +136,7 @@ type response struct {
 	Link           string
 	AskAgainIn     int        `json:"ask_again_in"`
 	OpensAt        *time.Time `json:"opens_at"`
+	BrandLogo      m          `json:"brand_logo"`
 	You            struct {
 		Role, Link string
 		Waits      bool

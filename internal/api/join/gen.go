@@ -51,6 +51,18 @@ const (
 	RefusalErrorCodeWaitingRoomFull      RefusalErrorCode = "waiting_room_full"
 )
 
+// BrandLogo The logo of the project, if it has one.
+type BrandLogo struct {
+	// Height In pixels.
+	Height int `json:"height"`
+
+	// Path The path of the image on this server.
+	Path string `json:"path"`
+
+	// Width In pixels.
+	Width int `json:"width"`
+}
+
 // Breakout defines model for Breakout.
 type Breakout struct {
 	Name string `json:"name"`
@@ -109,6 +121,9 @@ type Preview struct {
 	// BrandColor The color of the project, such as "#1f5f8b". Its contrast to the page in
 	// light mode is at least 4.5.
 	BrandColor *string `json:"brand_color,omitempty"`
+
+	// BrandLogo The logo of the project, if it has one.
+	BrandLogo *BrandLogo `json:"brand_logo,omitempty"`
 
 	// BrandName The name of the project's service, instead of Parley.
 	BrandName *string `json:"brand_name,omitempty"`
@@ -272,6 +287,7 @@ type Waiting struct {
 
 // operations has one method for each operation that this package handles.
 type operations interface {
+	GetLogo(w http.ResponseWriter, r *http.Request, hash string)           // GET /logos/{hash}
 	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts
 	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)  // POST /rooms/{room_id}/breakouts/close
 	Broadcast(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/broadcast
@@ -368,6 +384,9 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/invitations": func(w http.ResponseWriter, r *http.Request) {
 			o.InviteFrom(w, r, r.PathValue("room_id"))
+		},
+		http.MethodGet + " " + prefix + "/logos/{hash}": func(w http.ResponseWriter, r *http.Request) {
+			o.GetLogo(w, r, r.PathValue("hash"))
 		},
 	}
 }

@@ -94,6 +94,7 @@ func TestContract(t *testing.T) {
 		t.Errorf("%d errors of participants counted as guesses, want 0", n)
 	}
 
+	p.testLogo(id)
 	p.testErrors(id, early)
 	p.testConnectionCheck(id, early)
 	p.assertNoContent(id, "/end", withSeatKey(hostKey, nil))
@@ -111,6 +112,9 @@ func TestContract(t *testing.T) {
 	p.testFeedback(id, early)
 
 	_ = p.db.Close()
+	if res := p.getLogo("GET", strings.Repeat("0", 64)); res.StatusCode != 503 {
+		t.Errorf("logo without a database: got %d, want 503", res.StatusCode)
+	}
 	for path, in := range roomRoutes {
 		p.assertError(id, path, withSeatKey(hostKey, in), 503, "unavailable")
 	}

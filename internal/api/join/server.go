@@ -58,6 +58,7 @@ type Limits struct {
 // Server handles the requests of the room page.
 type Server struct {
 	rooms    Rooms
+	logos    Logos
 	limits   Limits
 	refusals *refusal.Recorder
 	now      func() time.Time
@@ -65,8 +66,9 @@ type Server struct {
 
 // NewHandler returns the handler for all paths under /api/join/. refusals counts
 // and logs the requests that exceed a limit.
-func NewHandler(rooms Rooms, limits Limits, refusals *refusal.Recorder, now func() time.Time) http.Handler {
-	s := &Server{rooms: rooms, limits: limits, refusals: refusals, now: now}
+func NewHandler(rooms Rooms, logos Logos, limits Limits, refusals *refusal.Recorder,
+	now func() time.Time) http.Handler {
+	s := &Server{rooms: rooms, logos: logos, limits: limits, refusals: refusals, now: now}
 	mux := httpx.NewMux(notFound, notAllowed)
 	mux.Handle(routes("/api/join", s))
 	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -120,6 +122,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	}
 	out.LogoutUrl = stringOrNil(p.LogoutURL)
 	out.BrandName, out.BrandColor = stringOrNil(p.BrandName), stringOrNil(p.BrandColor)
+	out.BrandLogo = brandLogo(p.BrandLogo)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
 	out.You.Waits, out.You.Elsewhere = p.MustWait, p.JoinedElsewhere
 	g := p.Grants

@@ -25,6 +25,7 @@ func TestManagementAPI_MatchesDescription(t *testing.T) {
 	t.Run("organizations", func(t *testing.T) { testOrganizations(t, b) })
 	t.Run("projects", func(t *testing.T) { testProjects(t, b) })
 	t.Run("settings", func(t *testing.T) { testSettings(t, b) })
+	t.Run("logo", func(t *testing.T) { testLogo(t, b) })
 	t.Run("credentials", func(t *testing.T) { testCredentials(t, b) })
 	t.Run("rooms", func(t *testing.T) { testRooms(t, b) })
 	t.Run("webhooks", func(t *testing.T) { testWebhooks(t, b) })
@@ -355,10 +356,10 @@ func testEveryOperation(t *testing.T, b *fixture) {
 				t.Errorf("%s, %s: %d %v", o.ID, name, status, out)
 			}
 		}
-		if status, _ := b.call("DELETE", path, nil); status != 405 {
-			t.Errorf("DELETE %s: got %d, want 405", path, status)
+		if status, _ := b.call("OPTIONS", path, nil); status != 405 {
+			t.Errorf("OPTIONS %s: got %d, want 405", path, status)
 		}
-		if o.HasBody {
+		if o.HasJSON {
 			if status, out := b.send(o.Method, path,
 				http.Header{"Authorization": {"Bearer " + b.token}, "Content-Type": {"text/plain"}},
 				[]byte(`{}`)); status != 415 {
@@ -372,8 +373,11 @@ func testEveryOperation(t *testing.T, b *fixture) {
 		}
 		if strings.Contains(o.Path, "{") {
 			var body any
-			if o.HasBody {
+			if o.HasJSON {
 				body = m{}
+			}
+			if o.ID == "setProjectLogo" {
+				body = pngImage(16, 16)
 			}
 			if status, out := b.call(o.Method, path, body); status != 404 {
 				t.Errorf("%s of an unknown resource: got %d %v, want 404", o.ID, status, out)

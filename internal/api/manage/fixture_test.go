@@ -137,6 +137,17 @@ func (b *fixture) send(method, path string, header http.Header, body []byte) (in
 	return resp.StatusCode, out
 }
 
+// mustPut sends a body that is not JSON and must succeed with 200.
+func (b *fixture) mustPut(path, body string) m {
+	b.t.Helper()
+	status, out := b.send("PUT", path, http.Header{"Authorization": {"Bearer " + b.token},
+		"Content-Type": {"application/octet-stream"}}, []byte(body))
+	if status != http.StatusOK {
+		b.t.Fatalf("PUT %s: got %d %v, want 200", path, status, out)
+	}
+	return out
+}
+
 // mustCall is call for a request that must succeed with 200.
 func (b *fixture) mustCall(method, path string, body any) m {
 	b.t.Helper()

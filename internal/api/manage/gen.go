@@ -151,10 +151,13 @@ type OrganizationList struct {
 
 // Project defines model for Project.
 type Project struct {
-	CreatedAt      time.Time `json:"created_at"`
-	Name           string    `json:"name"`
-	OrganizationId string    `json:"organization_id"`
-	ProjectId      string    `json:"project_id"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// Logo The logo of the project. Absent without one, and in lists.
+	Logo           *ProjectLogo `json:"logo,omitempty"`
+	Name           string       `json:"name"`
+	OrganizationId string       `json:"organization_id"`
+	ProjectId      string       `json:"project_id"`
 
 	// RoomsEnded The number of rooms that the suspension ended. Only in the response to a suspension.
 	RoomsEnded *int `json:"rooms_ended,omitempty"`
@@ -266,6 +269,18 @@ type ProjectLocks struct {
 
 	// WaitingRoom Guests without a personal link wait until a host admits them. Default false.
 	WaitingRoom bool `json:"waiting_room"`
+}
+
+// ProjectLogo The logo of the project. Absent without one, and in lists.
+type ProjectLogo struct {
+	// Height In pixels.
+	Height int `json:"height"`
+
+	// Path The path of the image on this server. It changes with the image.
+	Path string `json:"path"`
+
+	// Width In pixels.
+	Width int `json:"width"`
 }
 
 // ProjectSettings A setting has its default until it is changed.
@@ -555,6 +570,8 @@ type operations interface {
 	ListKeys(w http.ResponseWriter, r *http.Request, projectId string)                   // GET /projects/{project_id}/keys
 	RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, projectId string)           // POST /projects/{project_id}/keys/revoke-overlap
 	RotateKey(w http.ResponseWriter, r *http.Request, projectId string)                  // POST /projects/{project_id}/keys/rotate
+	DeleteProjectLogo(w http.ResponseWriter, r *http.Request, projectId string)          // DELETE /projects/{project_id}/logo
+	SetProjectLogo(w http.ResponseWriter, r *http.Request, projectId string)             // PUT /projects/{project_id}/logo
 	ResumeProject(w http.ResponseWriter, r *http.Request, projectId string)              // POST /projects/{project_id}/resume
 	RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, projectId string) // POST /projects/{project_id}/revoke-secret-overlap
 	RotateProjectSecret(w http.ResponseWriter, r *http.Request, projectId string)        // POST /projects/{project_id}/rotate-secret
@@ -591,6 +608,12 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		},
 		http.MethodPatch + " " + prefix + "/projects/{project_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.ChangeProject(w, r, r.PathValue("project_id"))
+		},
+		http.MethodDelete + " " + prefix + "/projects/{project_id}/logo": func(w http.ResponseWriter, r *http.Request) {
+			o.DeleteProjectLogo(w, r, r.PathValue("project_id"))
+		},
+		http.MethodPut + " " + prefix + "/projects/{project_id}/logo": func(w http.ResponseWriter, r *http.Request) {
+			o.SetProjectLogo(w, r, r.PathValue("project_id"))
 		},
 		http.MethodPost + " " + prefix + "/projects/{project_id}/suspend": func(w http.ResponseWriter, r *http.Request) {
 			o.SuspendProject(w, r, r.PathValue("project_id"))

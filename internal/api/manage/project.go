@@ -41,7 +41,7 @@ func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
 	writeResult(w, r, p, err)
 }
 
-// loadProject reads a project with the end of its secret overlap.
+// loadProject reads a project with the end of its secret overlap and its logo.
 func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	p, err := s.projects.Get(r.Context(), id)
 	if err != nil {
@@ -51,7 +51,12 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	if err != nil {
 		return Project{}, err
 	}
+	logo, err := s.projects.Logo(r.Context(), id)
+	if err != nil {
+		return Project{}, err
+	}
 	out := newProject(p)
+	out.Logo = newProjectLogo(logo)
 	out.SecretOverlapEndsAt = timeOrNil(c.SecretOverlapEndsAt)
 	return out, nil
 }

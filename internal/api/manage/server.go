@@ -23,6 +23,9 @@ type Projects interface {
 	Edit(ctx context.Context, id string, e project.Edit) (project.Project, error)
 	Suspend(ctx context.Context, id string) error
 	Resume(ctx context.Context, id string) error
+	SetLogo(ctx context.Context, projectID string, l project.Logo, image []byte) error
+	DeleteLogo(ctx context.Context, projectID string) error
+	Logo(ctx context.Context, projectID string) (project.Logo, error)
 }
 
 // Keys is the part of the key service that this API calls.

@@ -1,12 +1,12 @@
 // Package site serves the output of the web build: the room page, which is one
 // HTML file for all rooms, the documentation under /docs, their assets, and
-// their security headers. It imports only the standard library. Of rooms it
-// knows only the title and the brand name for link previews and the origins that
-// may embed them; the page calls the join API.
+// their security headers. Of rooms it knows only the previews of links and the
+// origins that may embed them; the page calls the join API.
 package site
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,6 +14,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+
+	"parley/internal/room"
 )
 
 // pagePolicy is the Content-Security-Policy of the room page: it may load only
@@ -27,11 +29,11 @@ const roomPrefix = "r/"
 
 // Rooms looks up what the HTML of a room's page contains.
 type Rooms interface {
-	// RoomPage returns the title and the brand name of a room for link previews, and
-	// the origins whose pages may embed it in a frame. The title is empty if not
-	// everybody with the address may read it; the brand name is empty for Parley. It
-	// returns nothing if there is no such room or the lookup failed.
-	RoomPage(ctx context.Context, roomID string) (title, brandName string, embedOrigins []string)
+	// RoomPage returns the preview of links to a room, and the origins whose pages
+	// may embed it in a frame. The preview is empty if not everybody with the address
+	// may read the title. It returns nothing if there is no such room or the lookup
+	// failed.
+	RoomPage(ctx context.Context, roomID string) (preview room.LinkPreview, embedOrigins []string)
 }
 
 // Handler serves the assets under their names, and the room page under every
@@ -67,10 +69,10 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		// The page itself shows the error if there is no such room.
 		f = h.files["index.html"]
 		if id, isRoom := strings.CutPrefix(name, roomPrefix); isRoom {
-			var title, brandName string
-			title, brandName, ancestors = h.rooms.RoomPage(r.Context(), id)
-			if title != "" {
-				f = f.withLinkPreview(title, brandName)
+			var preview room.LinkPreview
+			preview, ancestors = h.rooms.RoomPage(r.Context(), id)
+			if preview.Title != "" {
+				f = f.withLinkPreview(preview)
 			}
 		} else {
 			status = http.StatusNotFound
@@ -93,13 +95,16 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // withLinkPreview returns the page with the tags that messengers read to preview
 // a link (https://ogp.me). It is not compressed, because it is small. The text
 // says nothing about the people in the room.
-func (f file) withLinkPreview(title, brandName string) file {
-	if brandName == "" {
-		brandName = "Parley"
+func (f file) withLinkPreview(p room.LinkPreview) file {
+	tags := metaTag("og:site_name", cmp.Or(p.BrandName, "Parley")) + metaTag("og:title", p.Title) +
+		metaTag("og:description", "Open this link to join in your browser, without an account or an app.")
+	if p.LogoURL != "" {
+		tags += metaTag("og:image", p.LogoURL)
 	}
-	tags := `<meta property="og:site_name" content="` + html.EscapeString(brandName) + `">` +
-		`<meta property="og:title" content="` + html.EscapeString(title) + `">` +
-		`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">`
 	page := bytes.Replace(f.uncompressed, []byte("</head>"), []byte(tags+"</head>"), 1)
 	return file{contentType: f.contentType, uncompressed: page}
+}
+
+func metaTag(property, content string) string {
+	return `<meta property="` + property + `" content="` + html.EscapeString(content) + `">`
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"parley/internal/room"
 )
 
 func TestHandler_ServesBuiltFiles(t *testing.T) {
@@ -65,25 +67,27 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 // fakeRooms maps the id of a room to the origins that may embed it.
 type fakeRooms map[string][]string
 
-func (e fakeRooms) RoomPage(_ context.Context, roomID string) (string, string, []string) {
-	return "", "", e[roomID]
+func (e fakeRooms) RoomPage(_ context.Context, roomID string) (room.LinkPreview, []string) {
+	return room.LinkPreview{}, e[roomID]
 }
 
-// titledRooms maps the id of a room to its public title and its brand name.
-type titledRooms map[string][2]string
+// previewedRooms maps the id of a room to the preview of its links.
+type previewedRooms map[string]room.LinkPreview
 
-func (e titledRooms) RoomPage(_ context.Context, roomID string) (string, string, []string) {
-	return e[roomID][0], e[roomID][1], nil
+func (e previewedRooms) RoomPage(_ context.Context, roomID string) (room.LinkPreview, []string) {
+	return e[roomID], nil
 }
 
 // TestHandler_LinkPreview checks that the page of a room whose title is public has
-// the tags for previews of links, that title and brand name cannot add HTML, and that
-// every other address gets the built page.
+// the tags for previews of links with the brand of its project, that title and name
+// cannot add HTML, and that every other address gets the built page.
 func TestHandler_LinkPreview(t *testing.T) {
 	t.Parallel()
 	const built = "<html><head><title>Parley</title></head><body></body></html>"
 	h, err := New(fstest.MapFS{"index.html": {Data: []byte(built)}, "index.html.gz": {Data: []byte("gz")}},
-		titledRooms{"0197": {`Algebra "II" </head><script>`, ""}, "0199": {"Standup", `Acme "<b>`}})
+		previewedRooms{"0197": {Title: `Algebra "II" </head><script>`},
+			"0199": {Title: "Algebra", BrandName: `Acme "&"`, LogoURL: "https://meet.example.org/logo"},
+			"0200": {BrandName: "Acme", LogoURL: "https://meet.example.org/logo"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +96,12 @@ func TestHandler_LinkPreview(t *testing.T) {
 			`<meta property="og:title" content="Algebra &#34;II&#34; &lt;/head&gt;&lt;script&gt;">` +
 			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
 			`</head><body></body></html>`,
-		"/r/0199": `<html><head><title>Parley</title><meta property="og:site_name" content="Acme &#34;&lt;b&gt;">` +
-			`<meta property="og:title" content="Standup">` +
+		"/r/0199": `<html><head><title>Parley</title><meta property="og:site_name" content="Acme &#34;&amp;&#34;">` +
+			`<meta property="og:title" content="Algebra">` +
 			`<meta property="og:description" content="Open this link to join in your browser, without an account or an app.">` +
-			`</head><body></body></html>`,
+			`<meta property="og:image" content="https://meet.example.org/logo"></head><body></body></html>`,
 		"/r/0198": built,
+		"/r/0200": built,
 		"/":       built,
 		"/0197":   built,
 	} {

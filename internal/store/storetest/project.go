@@ -72,3 +72,67 @@ func (s *suite) TestProject_Refused(t *testing.T) {
 		requireConstraintError(t, err)
 	}
 }
+
+func (s *suite) TestLogo(t *testing.T) {
+	ctx := context.Background()
+	db := s.open(t)
+	first, second := Project(t, db).ID, Project(t, db).ID
+	read := func(projectID string, want project.Logo) {
+		t.Helper()
+		got, err := db.Logo(ctx, projectID)
+		requireEqual(t, got, err, want)
+	}
+	image := func(hash string, want []byte) {
+		t.Helper()
+		_, got, err := db.LogoImage(ctx, hash)
+		requireEqual(t, got, err, want)
+	}
+	save := func(projectID string, l project.Logo, image []byte) {
+		t.Helper()
+		if err := db.Write(ctx, func(ctx context.Context) error {
+			return db.SaveLogo(ctx, projectID, l, image)
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	remove := func(projectID string) {
+		t.Helper()
+		if err := db.Write(ctx, func(ctx context.Context) error { return db.DeleteLogo(ctx, projectID) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read(first, project.Logo{})
+	remove(first)
+	every := make([]byte, 256) // bytes that a text would not keep
+	for i := range every {
+		every[i] = byte(i)
+	}
+	png := project.Logo{Hash: "a1", Format: "png", Width: 320, Height: 80}
+	webp := project.Logo{Hash: "b2", Format: "webp", Width: 16, Height: 1024}
+	save(first, png, every)
+	read(first, png)
+	read(second, project.Logo{})
+	l, _, err := db.LogoImage(ctx, "a1")
+	requireEqual(t, l, err, png)
+	image("a1", every)
+
+	// The same logo of two projects stays until neither has it.
+	save(second, png, every)
+	save(first, webp, []byte("webp"))
+	read(first, webp)
+	image("b2", []byte("webp"))
+	image("a1", every)
+	remove(second)
+	read(second, project.Logo{})
+	read(first, webp)
+	for _, hash := range []string{"a1", "", "'"} {
+		_, _, err := db.LogoImage(ctx, hash)
+		requireFault(t, err, fault.NotFound, "logo_not_found")
+	}
+	for _, wrong := range []struct{ projectID, format string }{{NewID(), "png"}, {first, "svg"}} {
+		requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error {
+			return db.SaveLogo(ctx, wrong.projectID, project.Logo{Hash: "c3", Format: wrong.format}, every)
+		}))
+	}
+	read(first, webp)
+}

@@ -556,6 +556,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/logos/{hash}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The SHA-256 of the image, in hex. */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        /**
+         * Get the image of a project's logo
+         * @description The path of brand_logo. The response never changes and may be cached. It is
+         *     404 when no project has this logo anymore.
+         */
+        get: operations["getLogo"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -595,6 +619,7 @@ export interface components {
              *     light mode is at least 4.5.
              */
             brand_color?: string;
+            brand_logo?: components["schemas"]["BrandLogo"];
             /** @description The number of taken seats. */
             participants: number;
             /** @description The people in the room, without this visitor and hidden participants. */
@@ -632,6 +657,15 @@ export interface components {
                  */
                 link?: "ok" | "taken" | "expired" | "unknown";
             };
+        };
+        /** @description The logo of the project, if it has one. */
+        BrandLogo: {
+            /** @description The path of the image on this server. */
+            path: string;
+            /** @description In pixels. */
+            width: number;
+            /** @description In pixels. */
+            height: number;
         };
         CheckRequest: Record<string, never>;
         Check: {
@@ -1636,6 +1670,35 @@ export interface operations {
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
             429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    getLogo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The SHA-256 of the image, in hex. */
+                hash: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The image. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "public, max-age=31536000, immutable";
+                    [name: string]: unknown;
+                };
+                content: {
+                    "image/png": string;
+                    "image/jpeg": string;
+                    "image/webp": string;
+                };
+            };
+            404: components["responses"]["Refusal"];
+            405: components["responses"]["Refusal"];
             503: components["responses"]["Refusal"];
         };
     };

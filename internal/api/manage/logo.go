@@ -1,0 +1,67 @@
+package manage
+
+import (
+	"bytes"
+	"image"
+	_ "image/jpeg" // decodes logos
+	_ "image/png"  // decodes logos
+	"net/http"
+
+	_ "golang.org/x/image/webp" // because the standard library does not decode WebP
+
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/project"
+)
+
+// SetProjectLogo replaces the logo of a project with the body.
+func (s *server) SetProjectLogo(w http.ResponseWriter, r *http.Request, id string) {
+	logo, body, err := readLogo(w, r)
+	if err == nil {
+		err = s.projects.SetLogo(r.Context(), id, logo, body)
+	}
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	s.GetProject(w, r, id)
+}
+
+// DeleteProjectLogo removes the logo of a project.
+func (s *server) DeleteProjectLogo(w http.ResponseWriter, r *http.Request, id string) {
+	if err := s.projects.DeleteLogo(r.Context(), id); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	s.GetProject(w, r, id)
+}
+
+// readLogo reads an image from the body. The format is that of the bytes. The limits
+// are checked before the pixels are decoded, so that a small file cannot take much
+// memory. The pixels are decoded because a browser could not show a damaged image.
+func readLogo(w http.ResponseWriter, r *http.Request) (project.Logo, []byte, error) {
+	body, err := httpx.ReadOptionalBody(w, r)
+	if fault.From(err).Code == httpx.CodeBodyTooLarge {
+		err = fault.New(fault.Invalid, httpx.CodeBodyTooLarge, "logo must have at most %d bytes", httpx.MaxBodySize)
+	}
+	if err != nil {
+		return project.Logo{}, nil, err
+	}
+	config, format, _ := image.DecodeConfig(bytes.NewReader(body))
+	logo, err := project.NewLogo(format, config.Width, config.Height, body)
+	if err != nil {
+		return project.Logo{}, nil, err
+	}
+	if _, _, err := image.Decode(bytes.NewReader(body)); err != nil {
+		return project.Logo{}, nil, fault.Invalidf("logo must be a complete image, but decoding it failed: %v", err)
+	}
+	return logo, body, nil
+}
+
+// newProjectLogo returns nil for the zero Logo.
+func newProjectLogo(l project.Logo) *ProjectLogo {
+	if l == (project.Logo{}) {
+		return nil
+	}
+	return &ProjectLogo{Path: l.Path(), Width: l.Width, Height: l.Height}
+}
