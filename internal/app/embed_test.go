@@ -1,6 +1,7 @@
 package app
 
 import (
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -34,4 +35,49 @@ func TestRoomPage_FrameAncestors(t *testing.T) {
 	assertPolicy("/r/"+id, "https://a.example http://localhost:3000", "")
 	assertPolicy("/r/0197", "'none'", "DENY")
 	assertPolicy("/docs", "'none'", "DENY")
+}
+
+// TestLogo_Headers checks that a logo is served as an image that browsers can keep
+// and that can load and run nothing, and that the preview of a link names its URL.
+func TestLogo_Headers(t *testing.T) {
+	s := startServer(t, nil)
+	id, _ := s.createRoom(2, 300)
+	image := []byte("<script>")
+	logo, err := project.NewLogo("webp", 64, 64, image)
+	if err == nil {
+		err = s.app.projects.SetLogo(t.Context(), s.ProjectID, logo, image)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := func(path string) (http.Header, string) {
+		t.Helper()
+		answer, err := http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		body, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Header, string(body)
+	}
+	header, body := read(logo.Path())
+	if body != string(image) {
+		t.Errorf("got %q, want the image", body)
+	}
+	for name, want := range map[string]string{
+		"Content-Type": "image/webp", "X-Content-Type-Options": "nosniff", "Set-Cookie": "",
+		"Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+		"Cache-Control":           "public, max-age=31536000, immutable",
+	} {
+		if got := header.Get(name); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+	if _, page := read("/r/" + id); !strings.Contains(page,
+		`<meta property="og:image" content="`+s.app.BaseURL()+logo.Path()+`">`) {
+		t.Errorf("the page of the room does not name the logo:\n%s", page)
+	}
 }
