@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -120,6 +120,13 @@ export class Server {
   /** Changes settings of the project, as its operator does. */
   set(...settings: string[]): void {
     execFileSync(binary, ['project', 'set', this.quickstart.project_id ?? '', ...settings, '--data-dir', this.dataDir]);
+  }
+
+  /** Sets the logo of the project to an image; without one, removes it. */
+  setLogo(image?: Buffer): void {
+    const file = join(this.dataDir, 'logo');
+    if (image) writeFileSync(file, image);
+    execFileSync(binary, ['project', 'logo', this.quickstart.project_id ?? '', image ? file : '--remove', '--data-dir', this.dataDir]);
   }
 
   /** Creates a quick audio room as an integrator does. */
