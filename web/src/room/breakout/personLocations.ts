@@ -23,7 +23,7 @@ export function serverLocations(people: readonly (KnownPerson & { breakout: numb
 }
 
 const byName = (people: PersonLocation[]): PersonLocation[] =>
-  people.toSorted((a, b) => a.name.localeCompare(b.name) || a.identity.localeCompare(b.identity));
+  [...people].sort((a, b) => a.name.localeCompare(b.name) || a.identity.localeCompare(b.identity));
 
 /** Assigns the people to the rooms in turn. */
 export function assignEvenly(people: readonly { identity: string }[], rooms: number): Map<string, number> {

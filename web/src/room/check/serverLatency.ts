@@ -1,3 +1,5 @@
+const timeoutMs = 5_000;
+
 /** Returns the best of three response times in milliseconds; null when the server does not respond. */
 export async function serverLatency(check: () => Promise<boolean> = isHealthy, now = () => performance.now()): Promise<number | null> {
   let best: number | null = null;
@@ -11,10 +13,14 @@ export async function serverLatency(check: () => Promise<boolean> = isHealthy, n
 }
 
 async function isHealthy(): Promise<boolean> {
+  const abort = new AbortController();
+  const timer = setTimeout(() => abort.abort(), timeoutMs);
   try {
-    const answer = await fetch('/healthz', { cache: 'no-store', signal: AbortSignal.timeout(5_000) });
+    const answer = await fetch('/healthz', { cache: 'no-store', signal: abort.signal });
     return answer.ok;
   } catch {
     return false;
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -160,7 +160,7 @@ export function VideoStage(): ReactElement {
 
   // The elements keep their order, so that no focus is lost when tiles change places.
   const rank = new Map(people.map(({ person }, i) => [person.identity, person.you ? Infinity : i]));
-  const items = [...largeItems, ...smallItems, ...chipItems, ...(isPair && you ? [itemOf(you)] : [])].toSorted(
+  const items = [...largeItems, ...smallItems, ...chipItems, ...(isPair && you ? [itemOf(you)] : [])].sort(
     (a, b) => (rank.get(a.key) ?? -1) - (rank.get(b.key) ?? -1) || 0,
   );
   const chipKeys = new Set(chipItems.map(({ key }) => key));

@@ -35,7 +35,7 @@ export function orderForStage(
 /** Returns the people in the order of their last speech, for a moment when the page is hidden. */
 export function orderByLastSpoken(before: readonly string[], spokeAt: ReadonlyMap<string, number>): readonly string[] {
   const lastSpokenAt = (identity: string): number => spokeAt.get(identity) ?? 0;
-  return before.toSorted((a, b) => lastSpokenAt(b) - lastSpokenAt(a));
+  return [...before].sort((a, b) => lastSpokenAt(b) - lastSpokenAt(a));
 }
 
 /**
@@ -52,5 +52,5 @@ export function shareTiles(others: number, you: boolean, capacity: number): { ot
 
 /** Returns the people of a strip: the active speaker first, and the others as they were. */
 export function speakerFirst<T>(people: readonly T[], isSpeaker: (person: T) => boolean): T[] {
-  return people.toSorted((a, b) => Number(isSpeaker(b)) - Number(isSpeaker(a)));
+  return [...people].sort((a, b) => Number(isSpeaker(b)) - Number(isSpeaker(a)));
 }

@@ -39,7 +39,7 @@ export function useStageOrder(
 
   const rank = new Map(order.map((identity, i) => [identity, i]));
   const rankOf = ({ person }: RosterEntry<Person>): number => rank.get(person.identity) ?? Infinity;
-  return people.toSorted((a, b) => {
+  return [...people].sort((a, b) => {
     const first = rankOf(a);
     const second = rankOf(b);
     return first === second ? 0 : first - second;
