@@ -1,7 +1,10 @@
 import { t } from '../../messages';
 
-/** Undefined on pages without TLS and in some in-app browsers. */
-const supported = (): boolean => typeof Notification === 'function';
+/**
+ * Undefined on pages without TLS and in some in-app browsers. Browsers on Android give the
+ * permission, but only show notifications of service workers.
+ */
+const supported = (): boolean => typeof Notification === 'function' && !/Android/.test(navigator.userAgent);
 
 export type NotificationPermissionState = NotificationPermission | 'unsupported';
 
@@ -23,6 +26,6 @@ export function notifyKnock(title: string, name: string): void {
       notification.close();
     });
   } catch {
-    // Phones only show notifications of service workers.
+    // Nothing else depends on it.
   }
 }
