@@ -1,5 +1,7 @@
+import { ConnectionQuality } from 'livekit-client';
 import { type ReactElement, useRef } from 'react';
 import { Disc } from '../../ui/Disc';
+import { useConnectionQuality } from '../connection/useConnectionQuality';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import { nameOnStage, type Person } from '../people/person';
@@ -17,8 +19,9 @@ export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactEl
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
+  const isLost = useConnectionQuality(person.participant) === ConnectionQuality.Lost;
   return (
-    <li ref={item} className="face" data-away={away || undefined}>
+    <li ref={item} className="face" data-away={away || isLost || undefined}>
       <Disc className="face-circle" identity={person.identity} name={person.name} />
       <ReactionBadge identity={person.identity} />
       <p className="face-name">
