@@ -319,9 +319,7 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await amina.seen('stage-share-own');
 
   // It goes on with another encoding when it is a film.
-  await inMore(amina, async () => {
-    await amina.page.getByRole('switch', { name: 'Optimize screen sharing for video' }).click();
-  });
+  await stageSwitch(amina, 'Optimize screen sharing for video').click();
   await expect
     .poll(() =>
       amina.page.evaluate(() => {

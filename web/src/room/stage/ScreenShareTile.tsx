@@ -1,5 +1,7 @@
 import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
+import { Switch } from '../../ui/Switch';
+import { useMeeting } from '../meeting';
 import { PinButton } from './PinButton';
 import { RemoteVideo } from './RemoteVideo';
 import { frameStyle, type TilePosition } from './tilePosition';
@@ -35,12 +37,14 @@ export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { i
   );
 }
 
-/** The visitor's own screen is not shown, because it would contain itself. */
+/** The visitor's own screen is not shown, because it would contain itself. How it is sent can be chosen here. */
 export function OwnScreenShareTile({ id, frame, large }: TilePosition & { id: string }): ReactElement {
+  const { mediaState, localMedia } = useMeeting();
   return (
     <li className="tile share own" style={frameStyle(frame)} data-key={id} data-large={large || undefined}>
       <p>{t('room.screenOfYou')}</p>
       <p className="small quiet">{t('room.screenOfYou.text')}</p>
+      <Switch label={t('share.motion')} on={mediaState.screenMotion} onChange={(on) => localMedia.setScreenMotion(on)} />
     </li>
   );
 }
