@@ -5,6 +5,9 @@ import { speakerView } from './viewPreferences';
 /** What has a use of its own for a moving finger. */
 const ownGesture = 'input, textarea, .toast, [data-zoomed], [data-floating]';
 
+/** A pin and a shared screen stay large in both views, so that a change of the view would not be seen. */
+const sameInBothViews = '.share[data-large], [data-large] > .pin[aria-pressed=true]';
+
 /** On touch screens, a swipe over the stage switches between the speaker view and the grid. */
 export function useSwipe(stage: RefObject<HTMLElement | null>, enabled: boolean): void {
   useEffect(() => {
@@ -20,7 +23,8 @@ export function useSwipe(stage: RefObject<HTMLElement | null>, enabled: boolean)
     };
     const onEnd = (event: TouchEvent): void => {
       const [touch] = event.changedTouches;
-      if (start && touch && isSwipe(start, pointOf(touch, event))) speakerView.save(!speakerView.get());
+      const swiped = start && touch && isSwipe(start, pointOf(touch, event));
+      if (swiped && !element.querySelector(sameInBothViews)) speakerView.save(!speakerView.get());
       start = null;
     };
     element.addEventListener('touchstart', onStart, { passive: true });
