@@ -54,7 +54,7 @@ async function devicesWork(person: Person): Promise<void> {
   await person.page.locator('.preview video').waitFor();
 }
 
-test('what somebody chose is used the next time, too, and the usual one when that is gone', async () => {
+test('what somebody chose is used the next time, too, and the default one when that is gone', async () => {
   const links = server.demo('video');
   const person = await arrive();
   const { page } = person;
