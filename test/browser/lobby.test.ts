@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { fakeDevices, launch, Person } from './browser';
+import { launch, Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
 import type { Room } from './server';
 
@@ -176,16 +176,38 @@ test('a browser without WebRTC says where to open the link instead', async () =>
   }
 });
 
-test('a page without TLS says which link to ask for', async () => {
+test('the link of another room says so, and leads in as a guest', async () => {
+  const [room, other] = [await server.createMeeting({}), await server.createMeeting({})];
+  const person = await Person.arrive(browser);
+  await person.open(room.guest_link + new URL(other.final_link).hash);
+  await person.page.getByRole('heading', { name: 'This link isn’t valid for this room' }).waitFor();
+  await person.button('Join as a guest').click();
+  await person.page.getByText('You’re a guest').waitFor();
+  await person.page.getByLabel('Your name').fill('Ben');
+  await person.button('Join').click();
+  await person.button('Leave').waitFor();
+  await closeAll([person]);
+});
+
+// Chromium trusts 127.0.0.1 without TLS, but no other name.
+test('on a page without TLS the lobby says what to do, and one can join and listen', async () => {
+  const named = await launch(['--use-fake-ui-for-media-stream', '--host-resolver-rules=MAP meet.test 127.0.0.1']);
   const room = await server.createMeeting({});
-  // Browsers trust the loopback addresses without TLS, but not another name of them.
-  const remote = await launch([...fakeDevices, '--host-resolver-rules=MAP meet.test 127.0.0.1']);
-  const person = await Person.arrive(remote);
+  const host = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const person = await Person.arrive(named, { viewport: phone, microphone: false });
   await person.open(room.guest_link.replace('127.0.0.1', 'meet.test'));
-  await person.page.getByText('Ask for a link that starts with https').first().waitFor();
+  await person.page.getByText('Ask for a link that starts with https').waitFor();
+  expect(await person.page.getByText('secure pages').count()).toBe(1);
   await person.seen('lobby-insecure');
+  await person.page.getByLabel('Your name').fill('Ben');
+  await person.button('Join').click();
+  await person.untilHeard();
+  await person.button('Unmute').click();
+  await person.page.locator('.toast', { hasText: 'Ask for a link that starts with https' }).waitFor();
   await person.close();
-  await remote.close();
+  await host.close();
+  await named.close();
 });
 
 test('the browser warns of nothing while somebody joins', async () => {

@@ -133,6 +133,8 @@ export const en = {
   'fault.camera.busy': 'Another app is using the camera. Close that app, then press Try again.',
   'fault.camera.insecure': 'Cameras only work on secure pages. Ask for a link that starts with https, then open it.',
   'fault.camera.unknown': 'The camera didn’t start. Unplug it, plug it in again, then press Try again.',
+  'fault.both.insecure':
+    'Microphones and cameras only work on secure pages. Ask for a link that starts with https, then open it.',
   'fault.help.chrome': 'Click the icon next to the address, allow access, then press Try again.',
   'fault.help.android': 'Tap the icon next to the address, then Permissions. Allow access, then press Try again.',
   'fault.help.firefox': 'Click the crossed-out icon next to the address, remove the block, then press Try again.',

@@ -139,6 +139,8 @@ export const fr: Messages = {
   'fault.camera.insecure':
     'La caméra ne fonctionne que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.camera.unknown': 'La caméra n’a pas démarré. Débranchez-la, rebranchez-la, puis appuyez sur « Réessayer ».',
+  'fault.both.insecure':
+    'Le micro et la caméra ne fonctionnent que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.help.chrome': 'Cliquez sur l’icône à côté de l’adresse, autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.android':
     'Touchez l’icône à côté de l’adresse, puis Autorisations. Autorisez l’accès, puis appuyez sur « Réessayer ».',
@@ -201,8 +203,8 @@ export const fr: Messages = {
   'view.speaker': 'Affichage intervenant',
   'view.noSelf': 'Masquer votre vignette',
   'view.facesOnly': 'Masquer les personnes sans vidéo',
-  'share.motion': "Optimiser le partage d'écran pour la vidéo",
-  'share.motionText': "Pour les films et les animations : jusqu'à 30 images par seconde, avec un texte moins net.",
+  'share.motion': 'Optimiser le partage d’écran pour la vidéo',
+  'share.motionText': 'Pour les films et les animations : jusqu’à 30 images par seconde, avec un texte moins net.',
   'pin.person': 'Épingler {name}',
   'pin.screen': 'Épingler l’écran de {name}',
   'pin.do': 'Épingler',

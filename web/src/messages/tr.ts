@@ -136,6 +136,8 @@ export const tr: Messages = {
   'fault.camera.insecure':
     'Kameralar yalnızca güvenli sayfalarda çalışır. https ile başlayan bir bağlantı isteyin ve onu açın.',
   'fault.camera.unknown': 'Kamera çalışmaya başlamadı. Çıkarıp yeniden takın, sonra Yeniden dene’ye basın.',
+  'fault.both.insecure':
+    'Mikrofonlar ve kameralar yalnızca güvenli sayfalarda çalışır. https ile başlayan bir bağlantı isteyin ve onu açın.',
   'fault.help.chrome': 'Adresin yanındaki simgeye tıklayın, erişime izin verin, sonra Yeniden dene’ye basın.',
   'fault.help.android':
     'Adresin yanındaki simgeye, sonra İzinler’e dokunun. Erişime izin verin, sonra Yeniden dene’ye basın.',

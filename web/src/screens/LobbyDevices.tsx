@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { LocalMedia } from '../media/localMedia';
-import { canSelectDevice, isMicActive, type MediaState } from '../media/mediaState';
+import { type Capture, canSelectDevice, isMicActive, type MediaState } from '../media/mediaState';
 import { t } from '../messages';
 import { DeviceFault } from '../ui/DeviceFault';
 import { DeviceInterrupted } from '../ui/DeviceInterrupted';
@@ -22,6 +22,14 @@ export function LobbyDevices(props: Props): ReactElement {
   if (later && mediaState.mic.is === 'off' && mediaState.camera.is === 'off') {
     return <p className="small quiet">{t(showCamera ? 'lobby.devicesLater' : 'lobby.micLater')}</p>;
   }
+  if (showMic && showCamera && isInsecure(mediaState.mic) && isInsecure(mediaState.camera)) {
+    return (
+      <div className="device-fault" role="status">
+        <p>{t('fault.both.insecure')}</p>
+        <p className="small quiet">{t('mic.without')}</p>
+      </div>
+    );
+  }
   return (
     <>
       {showMic && <MicDevice {...props} />}
@@ -29,6 +37,9 @@ export function LobbyDevices(props: Props): ReactElement {
     </>
   );
 }
+
+/** Whether the device is missing because the page has no TLS. */
+const isInsecure = (capture: Capture): boolean => capture.is === 'failed' && capture.fault === 'insecure';
 
 function MicDevice({ mediaState, localMedia, later, paused }: Props): ReactElement {
   const { mic, camera } = mediaState;
