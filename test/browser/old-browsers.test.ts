@@ -41,3 +41,19 @@ test('a browser of 2022 shows a meeting and all that opens in it', async () => {
   await amina.page.getByText(/^The server responds/).waitFor();
   await closeAll([amina, ben]);
 });
+
+test('a browser that cannot run the page shows what to do', async () => {
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser, { viewport: phone });
+  const { page } = person;
+  const advice = page.getByText('update this browser');
+  await person.open(room.guest_link);
+  await person.button('Join').waitFor();
+  expect(await advice.isVisible()).toBe(false);
+
+  await page.route(/\/assets\/index-.*\.js/, (route) => route.fulfill({ contentType: 'text/javascript', body: 'class { #unknown syntax' }));
+  await page.reload();
+  await advice.waitFor();
+  await person.seen('not-loaded');
+  await closeAll([person], /SyntaxError/);
+});

@@ -17,5 +17,6 @@ export const renderNotALinkPage = (props: Pick<AppProps, 'lazyScreens'>): void =
 function render(page: ReactElement): void {
   const container = document.getElementById('page');
   if (!container) throw new Error('index.html has no #page');
+  container.replaceChildren();
   createRoot(container).render(page);
 }
