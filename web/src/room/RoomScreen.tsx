@@ -104,7 +104,7 @@ export function RoomScreen({
   const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
   const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
   const unread = seat.features.chat ? chat.log.unread : null;
-  const connectionLost = useConnectionLost(room, connection);
+  const { lost: connectionLost, packetAt } = useConnectionLost(room, connection);
   const isModerator = role !== 'guest';
   const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
@@ -147,6 +147,8 @@ export function RoomScreen({
   const meeting: Meeting = {
     room,
     connection,
+    connectionLost,
+    packetAt,
     clock,
     seat,
     role,

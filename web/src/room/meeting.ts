@@ -8,6 +8,7 @@ import type { RoomActions } from '../visit/roomActions';
 import type { Connection } from '../visit/state';
 import type { PublishPermissions } from './connection/publishPermissions';
 import type { RoomMetadata } from './connection/roomMetadata';
+import type { OwnConnection } from './connection/useConnectionLost';
 import type { GuestLink } from './invite/useGuestLink';
 import type { OpenSheet, OpenViews, PanelTab } from './openSheet';
 import type { Person } from './people/person';
@@ -19,6 +20,9 @@ import type { WaitingRoom } from './waitingRoom/useWaitingRoom';
 export interface Meeting {
   room: Room;
   connection: Connection;
+  /** The visitor's own connection is lost, and the page says so. */
+  connectionLost: boolean;
+  packetAt: OwnConnection['packetAt'];
   clock: ServerClock;
   seat: Seat;
   /** The visitor's current role, which a host may have changed since the seat was taken. */

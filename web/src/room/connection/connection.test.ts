@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { isSilent, type PacketWatch, packetsReceived, watchPackets } from './packetWatch';
+import { type FlowWatch, flowOf, watchFlow } from './mediaFlow';
+import { type PacketWatch, packetsReceived, untilSilent, watchPackets } from './packetWatch';
 import { readPublishPermissions } from './publishPermissions';
 import { readRoomMetadata } from './roomMetadata';
 import { readServerMessage } from './serverMessage';
@@ -86,19 +87,28 @@ describe('the packets of a connection', () => {
   const watched = (...counts: number[]): PacketWatch =>
     counts.reduce<PacketWatch | null>((watch, count, i) => watchPackets(watch, count, i * 1_000), null) as PacketWatch;
 
-  test('are missing after 2.5 seconds when media flowed', () => {
+  const isSilent = (watch: PacketWatch, mediaExpected = true): boolean => untilSilent(watch, mediaExpected) <= 0;
+
+  test('are missing two seconds after media flowed', () => {
     expect(isSilent(watched(100, 200, 200, 200))).toBe(false);
     expect(isSilent(watched(100, 200, 200, 200, 200))).toBe(true);
     expect(isSilent(watched(100, 200, 200, 200, 200, 201))).toBe(false);
   });
 
+  test('are missing as soon when they stop between two reads', () => {
+    expect(untilSilent(watched(100, 200, 210), true)).toBe(1_200);
+  });
+
   test('may be rare when nobody sends media', () => {
     expect(isSilent(watched(100, 101, 101, 101, 101, 102, 102, 102, 102, 103))).toBe(false);
     expect(isSilent(watched(100, 101, ...Array<number>(8).fill(101)))).toBe(true);
+    expect(isSilent(watched(100, 200, 200, 200, 200), false)).toBe(false);
   });
 
   test('of another connection are counted from the beginning', () => {
     expect(isSilent(watched(100, 200, 200, 200, 50))).toBe(false);
+    expect(isSilent(watched(100, 200, 200, 200, 200, 0))).toBe(true);
+    expect(isSilent(watched(100, 200, 200, 200, 200, 0, 1))).toBe(false);
   });
 
   test('include those that keep the connection alive', () => {
@@ -113,5 +123,56 @@ describe('the packets of a connection', () => {
   test('are unknown in a browser that does not count them, so that its silence means nothing', () => {
     const report = new Map([['a', { type: 'candidate-pair', bytesReceived: 900, state: 'succeeded' }]]);
     expect(packetsReceived(report as unknown as RTCStatsReport)).toBeNull();
+  });
+});
+
+describe('the media of a participant', () => {
+  /** Reads once a second when the microphone and the camera were played last. */
+  const flow = (...reads: [mic: number, camera: number][]): string => flowWith(Infinity, ...reads);
+  const flowWith = (packetAt: number | null, ...reads: [mic: number, camera: number][]): string => {
+    const watch = reads.reduce<FlowWatch | null>(
+      (before, [mic, camera], i) =>
+        watchFlow(
+          before,
+          [
+            { sid: 'mic', playedAt: mic },
+            { sid: 'camera', playedAt: camera },
+          ],
+          i * 1_000,
+        ),
+      null,
+    );
+    return flowOf(watch as FlowWatch, packetAt);
+  };
+
+  test('is unknown until some has arrived', () => {
+    expect(flow([0, 0], [0, 0], [0, 0], [0, 0], [0, 0])).toBe('unknown');
+    expect(flow([0, 0], [1, 0])).toBe('flowing');
+  });
+
+  test('stops when neither arrives, and not with a camera alone', () => {
+    expect(flow([1, 1], [2, 2], [3, 2], [4, 2], [5, 2], [6, 2])).toBe('flowing');
+    expect(flow([1, 1], [2, 2], [2, 2], [2, 2])).toBe('flowing');
+    expect(flow([1, 1], [2, 2], [2, 2], [2, 2], [2, 2])).toBe('stopped');
+    // A browser forgets what was played long ago.
+    expect(flow([1, 1], [2, 2], [0, 0], [0, 0], [0, 0])).toBe('stopped');
+  });
+
+  test('is unknown while this page receives nothing either', () => {
+    const reads: [number, number][] = [
+      [1, 1],
+      [2, 2],
+      [2, 2],
+      [2, 2],
+      [2, 2],
+    ];
+    expect(flowWith(null, ...reads)).toBe('unknown');
+    expect(flowWith(1_500, ...reads)).toBe('unknown');
+    expect(flowWith(2_500, ...reads)).toBe('stopped');
+  });
+
+  test('is unknown again when a track is muted', () => {
+    const flowing = watchFlow(watchFlow(null, [{ sid: 'mic', playedAt: 1 }], 0), [{ sid: 'mic', playedAt: 2 }], 500);
+    expect(flowOf(watchFlow(flowing, [], 5_000), 5_000)).toBe('unknown');
   });
 });

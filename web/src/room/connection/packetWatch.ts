@@ -1,32 +1,44 @@
 /** Milliseconds without a packet after which a connection on which media flowed counts as lost. */
-export const silentMs = 2_500;
-/** While nobody sends media, packets arrive only every few seconds. */
+export const silentMs = 2_100;
+/** Where nobody sends media, the servers of both sides are heard every few seconds only. */
 const silentMsWhenIdle = 8_000;
 /** Packets a second: fewer are not media. */
 const mediaRate = 10;
 
-/** The packets received until a point in time. */
+/** Milliseconds between two reads of a page that is not hidden. */
+const maxReadMs = 1_000;
+
+/** What was received until a point of time. */
 export interface PacketWatch {
   received: number;
-  /** When the last packet was seen. */
+  /** When the last packet came, estimated from the rate. */
   at: number;
   /** When the count was read last. */
   readAt: number;
-  /** Media flowed when the last packets came. */
-  flowing: boolean;
+  /** Packets a second, a moving average of the reads in which packets came. */
+  rate: number;
 }
 
 /** Updates the watch with the number of packets that all connections have received. */
 export function watchPackets(before: PacketWatch | null, received: number, now: number): PacketWatch {
-  // Another connection counts from 0.
-  if (!before || received < before.received) return { received, at: now, readAt: now, flowing: false };
+  if (!before) return { received, at: now, readAt: now, rate: 0 };
+  // Another connection counts from 0, and is as silent as the one before until packets come.
+  if (received < before.received)
+    return received === 0 ? { ...before, received, readAt: now } : { received, at: now, readAt: now, rate: 0 };
   if (received === before.received) return { ...before, readAt: now };
-  const rate = ((received - before.received) * 1_000) / Math.max(1, now - before.at);
-  return { received, at: now, readAt: now, flowing: rate >= mediaRate };
+  const count = received - before.received;
+  const rate = (count * 1_000) / Math.max(1, now - before.readAt);
+  // Much fewer packets than before mean that they stopped between the two reads, unless the
+  // page was hidden in between.
+  const at =
+    rate < before.rate / 2 && now - before.readAt <= maxReadMs ? Math.min(now, before.readAt + (count * 1_000) / before.rate) : now;
+  return { received, at, readAt: now, rate: before.rate === 0 ? rate : (before.rate + rate) / 2 };
 }
 
-/** Whether nothing has come for so long that the connection is lost. */
-export const isSilent = ({ at, readAt, flowing }: PacketWatch): boolean => readAt - at >= (flowing ? silentMs : silentMsWhenIdle);
+/** Returns the milliseconds of silence that are left until the connection counts as lost. */
+export function untilSilent({ at, readAt, rate }: PacketWatch, mediaExpected: boolean): number {
+  return at + (mediaExpected && rate >= mediaRate ? silentMs : silentMsWhenIdle) - readAt;
+}
 
 interface Pair extends RTCIceCandidatePairStats {
   packetsReceived?: number;

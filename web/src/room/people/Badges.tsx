@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
+import { useMeeting } from '../meeting';
 import { HandBadge } from '../reactions/HandBadge';
 import { ConnectionBadge } from './ConnectionBadge';
 import type { Person } from './person';
@@ -17,6 +18,7 @@ interface Props {
 
 /** The role, state and connection of a person, next to the name. */
 export function Badges({ person, away, withYou = true, withRole = true }: Props): ReactElement {
+  const { connection } = useMeeting();
   return (
     <>
       <HandBadge identity={person.identity} />
@@ -24,7 +26,8 @@ export function Badges({ person, away, withYou = true, withRole = true }: Props)
       {person.role !== 'guest' && withRole && <span className="badge">{t(person.role === 'host' ? 'room.host' : 'room.cohost')}</span>}
       <VolumeBadge identity={person.identity} />
       {away ? (
-        <span className="badge">{t('room.coming')}</span>
+        // While this page has no connection, it does not know about the others.
+        connection.is === 'connected' && <span className="badge">{t('room.coming')}</span>
       ) : (
         <>
           {person.muted && (

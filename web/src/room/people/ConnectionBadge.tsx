@@ -1,9 +1,8 @@
-import { ConnectionQuality } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { IconShape } from '../../ui/Icon';
-import { useConnectionQuality } from '../connection/useConnectionQuality';
+import { useParticipantConnection } from '../connection/useParticipantConnection';
 import type { Person } from './person';
 
 /** Two rising bars, followed by an exclamation mark or a cross. */
@@ -15,10 +14,10 @@ const minDurationMs = 3_000;
 
 /** Shows that a person's connection is weak or lost. */
 export function ConnectionBadge({ person }: { person: Person }): ReactElement | null {
-  const quality = useConnectionQuality(person.participant);
-  const isLost = quality === ConnectionQuality.Lost;
-  const isBad = useDelayedTrue(isLost || quality === ConnectionQuality.Poor, minDurationMs);
-  if (!isBad) return null;
+  const state = useParticipantConnection(person.participant);
+  const isLost = state === 'lost';
+  const isWeak = useDelayedTrue(state === 'weak', minDurationMs);
+  if (!isLost && !isWeak) return null;
   return (
     <span className="badge-icon connection">
       <IconShape path={isLost ? lostIcon : weakIcon} />

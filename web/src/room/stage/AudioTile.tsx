@@ -1,7 +1,6 @@
-import { ConnectionQuality } from 'livekit-client';
 import { type ReactElement, useRef } from 'react';
 import { Disc } from '../../ui/Disc';
-import { useConnectionQuality } from '../connection/useConnectionQuality';
+import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import { nameOnStage, type Person } from '../people/person';
@@ -19,7 +18,7 @@ export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactEl
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const isLost = useConnectionQuality(person.participant) === ConnectionQuality.Lost;
+  const isLost = useParticipantConnection(person.participant) === 'lost';
   return (
     <li ref={item} className="face" data-away={away || isLost || undefined}>
       <Disc className="face-circle" identity={person.identity} name={person.name} />

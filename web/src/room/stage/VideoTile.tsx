@@ -1,8 +1,7 @@
-import { ConnectionQuality } from 'livekit-client';
 import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { IconShape } from '../../ui/Icon';
-import { useConnectionQuality } from '../connection/useConnectionQuality';
+import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
 import { nameOnStage, type Person } from '../people/person';
@@ -34,7 +33,7 @@ export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack,
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const isLost = useConnectionQuality(person.participant) === ConnectionQuality.Lost;
+  const isLost = useParticipantConnection(person.participant) === 'lost';
   return (
     <li
       ref={item}

@@ -1,0 +1,49 @@
+import { ConnectionQuality, type Participant, RemoteTrack, Track } from 'livekit-client';
+import { useEffect, useState } from 'react';
+import { useMeeting } from '../meeting';
+import { type Arrival, type FlowWatch, flowOf, type MediaFlow, watchFlow } from './mediaFlow';
+import { useConnectionQuality } from './useConnectionQuality';
+
+const intervalMs = 1_000;
+
+/**
+ * Returns the state of a participant's connection. The server needs ten seconds to report that
+ * a connection is lost, and as long to report that it is back, so media that stops or arrives
+ * decides first.
+ */
+export function useParticipantConnection(participant: Participant): 'fine' | 'weak' | 'lost' {
+  const quality = useConnectionQuality(participant);
+  const flow = useMediaFlow(participant);
+  if (flow === 'stopped') return 'lost';
+  if (quality === ConnectionQuality.Lost) return flow === 'flowing' ? 'fine' : 'lost';
+  return quality === ConnectionQuality.Poor ? 'weak' : 'fine';
+}
+
+function useMediaFlow(participant: Participant): MediaFlow {
+  const { connectionLost, packetAt } = useMeeting();
+  const [flow, setFlow] = useState<MediaFlow>('unknown');
+  useEffect(() => {
+    setFlow('unknown');
+    // Nobody's media arrives, which says nothing about the others.
+    if (connectionLost || participant.isLocal) return;
+    let watch: FlowWatch | null = null;
+    const timer = setInterval(() => {
+      watch = document.hidden ? null : watchFlow(watch, arrivalsOf(participant), performance.now());
+      setFlow(watch ? flowOf(watch, packetAt.current) : 'unknown');
+    }, intervalMs);
+    return () => clearInterval(timer);
+  }, [participant, connectionLost, packetAt]);
+  return flow;
+}
+
+/** Returns microphone and camera, if they should arrive: a shared screen may stand still. */
+function arrivalsOf(participant: Participant): Arrival[] {
+  return [Track.Source.Microphone, Track.Source.Camera].flatMap((source) => {
+    const publication = participant.getTrackPublication(source);
+    const track = publication?.track;
+    if (!(track instanceof RemoteTrack) || publication?.isMuted || !publication?.isEnabled) return [];
+    if (track.streamState === Track.StreamState.Paused) return [];
+    const sources = track.receiver?.getSynchronizationSources() ?? [];
+    return [{ sid: publication.trackSid, playedAt: Math.max(0, ...sources.map(({ timestamp }) => timestamp)) }];
+  });
+}
