@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, Python,
-# and a C compiler for the race detector.
+# Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, iproute2,
+# Python, and a C compiler for the race detector.
 # Debian's packages, as root; otherwise it says what is missing.
 set -euo pipefail
 
@@ -10,6 +10,7 @@ ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/n
 command -v redis-server >/dev/null || missing+=(redis-server)
 command -v openssl >/dev/null || missing+=(openssl)
 command -v curl >/dev/null || missing+=(curl)
+[ "$(uname)" != Linux ] || command -v ip >/dev/null || missing+=(iproute2)
 command -v python3 >/dev/null || missing+=(python3)
 command -v gcc >/dev/null || missing+=(gcc libc6-dev)
 [ ${#missing[@]} -eq 0 ] && exit 0

@@ -26,7 +26,7 @@ interface Answer {
   participants: number | undefined;
 }
 
-/** The built server on free ports of 127.0.0.1, with a data directory of its own. */
+/** The built server on free ports, with a data directory of its own. */
 export class Server {
   /** The servers that were started and not closed. */
   static readonly running = new Set<Server>();
@@ -42,8 +42,13 @@ export class Server {
     Server.running.add(this);
   }
 
-  static async start(...flags: string[]): Promise<Server> {
-    const server = new Server(`http://127.0.0.1:${await freeTCPPort()}`, await freeUDPPort());
+  static start(...flags: string[]): Promise<Server> {
+    return Server.startOn('127.0.0.1', ...flags);
+  }
+
+  /** Starts a server on another address of this machine. */
+  static async startOn(address: string, ...flags: string[]): Promise<Server> {
+    const server = new Server(`http://${address}:${await freeTCPPort()}`, await freeUDPPort(address));
     await server.up(...flags);
     return server;
   }
@@ -243,8 +248,8 @@ export async function freeTCPPort(): Promise<number> {
   return port;
 }
 
-async function freeUDPPort(): Promise<number> {
-  const probe = createSocket('udp4').bind(0, '127.0.0.1');
+async function freeUDPPort(address: string): Promise<number> {
+  const probe = createSocket('udp4').bind(0, address);
   await once(probe, 'listening');
   const { port } = probe.address();
   probe.close();

@@ -1,0 +1,131 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { fakeDevices, launch, Person, phone } from './browser';
+import { faults, Namespace, trust } from './namespace';
+import { Server } from './server';
+
+/** The seconds that a fault lasts. FAULT_SECONDS=5,20,60 adds the long ones. */
+const durations = (process.env.FAULT_SECONDS ?? '5,20').split(',').map(Number);
+
+/** What a page shows of the other person's tile and of its own connection. */
+interface Shown {
+  at: number;
+  /** The text over the stage of whoever lost the connection. */
+  lost: string;
+  /** The text on the other person's tile, or nothing without a tile. */
+  tile: string | null;
+  dimmed: boolean;
+  /** The other person's picture moves. */
+  moving: boolean;
+  alone: boolean;
+}
+
+/** Records from now on what a page shows about the other person, whenever it changes. */
+async function record(person: Person, other: string): Promise<void> {
+  await person.page.evaluate((other) => {
+    const changes: Shown[] = [];
+    Object.assign(globalThis, { changes });
+    let before = '';
+    let frames = 0;
+    let movedAt = 0;
+    setInterval(() => {
+      const tile = [...document.querySelectorAll<HTMLElement>('.tile')].find((tile) => tile.textContent.includes(other));
+      const video = tile?.querySelector('video');
+      const drawn = video?.getVideoPlaybackQuality().totalVideoFrames ?? 0;
+      if (drawn > frames) movedAt = Date.now();
+      frames = drawn;
+      const shown = {
+        lost: document.querySelector('.connection-lost')?.textContent ?? '',
+        tile: tile?.innerText.replaceAll(/\s+/g, ' ').trim() ?? null,
+        dimmed: tile?.hasAttribute('data-away') ?? false,
+        moving: Date.now() - movedAt < 1_000,
+        alone: document.body.innerText.includes('Everyone else has left'),
+      };
+      const now = JSON.stringify(shown);
+      if (now !== before) changes.push({ at: Date.now(), ...shown });
+      before = now;
+    }, 50);
+  }, other);
+}
+
+/** Returns what a page has shown since a time, with that time as 0. */
+async function shownSince(person: Person, start: number): Promise<Shown[]> {
+  const changes = await person.page.evaluate(() => (globalThis as unknown as { changes: Shown[] }).changes);
+  return changes.map((shown) => ({ ...shown, at: shown.at - start })).filter(({ at }) => at > 0);
+}
+
+/** Returns the first time from `from` on at which a page showed something, in milliseconds. */
+function first(all: Shown[], matches: (shown: Shown) => boolean, from = 0): number {
+  const then = all.findLast(({ at }) => at <= from);
+  return then && matches(then) ? from : (all.find((shown) => shown.at > from && matches(shown))?.at ?? Infinity);
+}
+
+const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'never');
+
+describe.skipIf(!Namespace.available)('a network', () => {
+  let namespace: Namespace;
+  let server: Server;
+  let near: Browser;
+  let far: Browser;
+  let host: Person;
+  let guest: Person;
+
+  beforeAll(async () => {
+    namespace = new Namespace();
+    server = await Server.startOn(namespace.machine, '--rtc-node-ip', namespace.machine);
+    near = await launch([...fakeDevices, trust(server.url)]);
+    far = await namespace.launch(server.url);
+    const room = await server.createMeeting({});
+    host = await Person.arrive(near);
+    guest = await Person.arrive(far, { viewport: phone });
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await Promise.all([host.untilSeen(), guest.untilSeen()]);
+    await record(host, 'Ben');
+    await record(guest, 'Amina');
+  });
+
+  afterAll(async () => {
+    await near?.close();
+    await far?.close();
+    await server?.close();
+    namespace?.close();
+  });
+
+  describe.each([...faults])('%s', (fault) => {
+    test.each(durations)(
+      'for %d s is said on both sides, and is over soon after',
+      async (duration) => {
+        await Promise.all([host.untilSeen(), guest.untilSeen()]);
+        const start = Date.now();
+        namespace.begin(fault);
+        await pause(duration * 1_000);
+        namespace.end(fault);
+        const ended = Date.now() - start;
+        await Promise.all([host.untilSeen(40_000), guest.untilSeen(40_000)]);
+        await guest.page.locator('.connection-lost p').waitFor({ state: 'detached' });
+        await host.page.locator('.tile[data-away]').waitFor({ state: 'detached' });
+        const [own, others] = [await shownSince(guest, start), await shownSince(host, start)];
+        const said = first(own, ({ lost }) => lost !== '');
+        const seen = first(others, ({ dimmed }) => dimmed);
+        const back = first(own, ({ lost, moving }) => lost === '' && moving, ended);
+        const returned = first(others, ({ dimmed, moving }) => !dimmed && moving, ended);
+        console.log(
+          `${fault} for ${duration} s: own page after ${seconds(said)}, the other after ${seconds(seen)}, ` +
+            `back after ${seconds(back - ended)} and ${seconds(returned - ended)}`,
+        );
+        if (process.env.FAULT_TIMELINE) console.log(JSON.stringify({ ended, own, others }));
+        // The goal is 2.5 s; a busy machine needs a little longer.
+        expect(said).toBeLessThan(3_500);
+        if (duration >= 10) expect(seen).toBeLessThan(8_000);
+        // Nothing else is said meanwhile, and the tile stays in its place.
+        expect(own.filter(({ at, lost }) => at > said && at < duration * 1_000 && lost === '')).toEqual([]);
+        expect(others.filter(({ tile, alone }) => !tile?.includes('Ben') || alone)).toEqual([]);
+        expect(own.filter(({ at, tile }) => at < duration * 1_000 && tile?.includes('Reconnecting'))).toEqual([]);
+        expect(returned - ended).toBeLessThan(10_000);
+      },
+      150_000,
+    );
+  });
+});
