@@ -5,7 +5,6 @@ import type { Announcement, DisconnectCause } from '../../visit/state';
 import { Inbox } from '../chat/inbox';
 import { Reactions } from '../reactions/reactions';
 import { DataSaver } from './dataSaver';
-import { expectNoDataTracks } from './dataTracks';
 import { disconnectCauseOf } from './disconnectCause';
 import { quickReconnectPolicy } from './reconnectPolicy';
 import { RemoteAudioPlayer } from './remoteAudioPlayer';
@@ -52,7 +51,6 @@ export class Session {
       reconnectPolicy: quickReconnectPolicy,
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
-    expectNoDataTracks(this.room);
     this.#publisher = new TrackPublisher(this.room, localMedia);
     this.#audioPlayer = new RemoteAudioPlayer(this.room);
     this.#dataSaver = new DataSaver(this.room);
