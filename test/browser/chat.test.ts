@@ -241,3 +241,25 @@ test('who may not write reads; where there is no chat, there is no button', asyn
   expect(await guest.button(/^Chat/).count()).toBe(0);
   await closeAll([alone, guest]);
 });
+
+test.each(['audio', 'video'])('joining, writing and leaving log nothing: %s', async (type) => {
+  const room = await (type === 'audio' ? server.createRoom() : server.createMeeting({}));
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await Promise.all([host.untilHeard(), ben.untilHeard()]);
+  for (const person of [host, ben]) await openChat(person);
+  await write(host, 'Welcome');
+  await log(ben).getByText('Welcome').waitFor();
+  await write(ben, 'Thank you');
+  await log(host).getByText('Thank you').waitFor();
+  await ben.page.keyboard.press('Escape');
+  await ben.button('Leave').first().click();
+  await ben.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await host.page.getByText('Everyone else has left').waitFor();
+  await host.button('Leave').first().click();
+  await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  for (const { complaints, warnings } of [host, ben]) expect([...complaints, ...warnings]).toEqual([]);
+  await closeAll([host, ben]);
+});

@@ -5,6 +5,7 @@ import type { Announcement, DisconnectCause } from '../../visit/state';
 import { Inbox } from '../chat/inbox';
 import { Reactions } from '../reactions/reactions';
 import { DataSaver } from './dataSaver';
+import { expectDataTrackClose } from './dataTrackChannel';
 import { disconnectCauseOf } from './disconnectCause';
 import { quickReconnectPolicy } from './reconnectPolicy';
 import { RemoteAudioPlayer } from './remoteAudioPlayer';
@@ -51,6 +52,7 @@ export class Session {
       reconnectPolicy: quickReconnectPolicy,
       ...(speaker && { audioOutput: { deviceId: speaker } }),
     });
+    expectDataTrackClose(this.room);
     this.#publisher = new TrackPublisher(this.room, localMedia);
     this.#audioPlayer = new RemoteAudioPlayer(this.room);
     this.#dataSaver = new DataSaver(this.room);
