@@ -106,6 +106,9 @@ describe.skipIf(!Namespace.available)('a network', () => {
         await Promise.all([host.untilSeen(40_000), guest.untilSeen(40_000)]);
         await guest.page.locator('.connection-lost p').waitFor({ state: 'detached' });
         await host.page.locator('.tile[data-away]').waitFor({ state: 'detached' });
+        await expect
+          .poll(async () => (await shownSince(host, start)).at(-1), { timeout: 20_000 })
+          .toMatchObject({ dimmed: false, moving: true });
         const [own, others] = [await shownSince(guest, start), await shownSince(host, start)];
         const said = first(own, ({ lost }) => lost !== '');
         const seen = first(others, ({ dimmed }) => dimmed);
