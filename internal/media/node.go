@@ -84,7 +84,9 @@ func livekitConfig(cfg Config, addrs addresses) (*config.Config, error) {
 	conf.Room.AutoCreate = false
 	conf.Room.EmptyTimeout = idleTimeoutSeconds
 	conf.Room.DepartureTimeout = idleTimeoutSeconds
-	// Data tracks are not used here, and in an audio session they could carry video.
+	// Data tracks are not used here, and in an audio session they could carry video. Also,
+	// a packet of 12 bytes that announces extensions crashes the process (Header.Unmarshal
+	// in datatrack/packet.go; not fixed in 1.13.5).
 	conf.EnableDataTracks = false
 	// LiveKit buffers the messages that a receiver does not read, by default without a
 	// bound.

@@ -1,4 +1,5 @@
 import { Room, RoomEvent } from 'livekit-client';
+import { expectDataTrackClose } from '../connection/dataTrackChannel';
 
 /** The route of audio and video. `unknown`: it could not be tested; `busy`: too many tests are running. */
 export type MediaRoute = 'udp' | 'tcp' | 'none' | 'unknown' | 'busy';
@@ -8,6 +9,7 @@ const timeoutMs = 8_000;
 /** Connects to the media server for a moment with a token for testing. */
 export async function testMediaRoute(token: string): Promise<MediaRoute> {
   const room = new Room({ singlePeerConnection: true });
+  expectDataTrackClose(room);
   let signalConnected = false;
   room.once(RoomEvent.SignalConnected, () => (signalConnected = true));
   try {
