@@ -15,8 +15,6 @@ const (
 	settleDelay = room.ReportDelay + 3*time.Minute
 	// rollupWindow is the time that one transaction rolls up at most.
 	rollupWindow = 24 * time.Hour
-	// rollupInterval is the time between two passes of RollUp.
-	rollupInterval = time.Minute
 	// organizationBatch is the number of organizations that one query returns.
 	organizationBatch = 100
 )
@@ -150,7 +148,8 @@ func sortedTimes(set map[time.Time]bool) []time.Time {
 }
 
 // RollUp rolls up the hours of all organizations that have ended, and again those
-// with late reports. Several nodes may do it at the same time.
+// with late reports. Several nodes may do it at the same time, but each calls it from one
+// goroutine.
 func (s *Service) RollUp(ctx context.Context) error {
 	settled := s.now().UTC().Add(-settleDelay).Truncate(time.Hour)
 	if settled.After(s.rolledUpUntil) {
