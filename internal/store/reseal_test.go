@@ -62,6 +62,9 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	must(err)
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {
+		return db.SaveLogo(ctx, p.ID, project.Logo{Hash: "hash", Format: "png", Width: 16, Height: 16}, []byte("image"))
+	}))
+	must(db.Write(ctx, func(ctx context.Context) error {
 		day := counter.Key{Subject: o.ID, Period: "2026-11-21"}
 		_, err := db.AddCounts(ctx, []counter.Key{day}, []counter.Count{{N: 1}})
 		call := requestlog.NumberedCall{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}
