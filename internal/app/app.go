@@ -218,9 +218,7 @@ func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err = unlockSecrets(ctx, db, cfg); err == nil {
-		err = recordDatabaseID(ctx, db, cfg.DataDir)
-	}
+	err = unlockSecrets(ctx, db, cfg)
 	if err != nil {
 		_ = db.Close()
 		return nil, err
@@ -261,6 +259,10 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
 	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
+		return err
+	}
+	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
+	if err := recordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
 		return err
 	}
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))

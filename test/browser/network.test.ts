@@ -180,7 +180,7 @@ describe.concurrent('a network that goes away', () => {
     expect(await host.page.locator('.tile[data-before]').count()).toBe(1);
     expect(await host.page.locator('.tile').count()).toBe(2);
 
-    // Whoever leaves on purpose is gone at once.
+    // A participant who leaves on purpose is gone at once.
     await guest.button('Leave').first().click();
     await host.page.getByText('Everyone else has left').waitFor({ timeout: 5_000 });
     for (const person of [host, guest]) await person.close();

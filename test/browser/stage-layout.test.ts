@@ -126,7 +126,7 @@ test('in a call of two the other fills the stage, and one’s own picture floats
   await amina.page.keyboard.press('Enter');
   await expect.poll(inCorner).toBe('bottom right');
 
-  // Whoever joins as the third person gets a tile of the same size as everybody.
+  // The third person to join gets a tile of the same size as everybody.
   const chen = await Person.arrive(browser);
   await chen.join(ben.page.url().replace(/\?.*/, ''), 'Chen');
   await expect.poll(async () => (await boxOf(own)).width).toBeGreaterThan(208);
