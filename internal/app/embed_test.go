@@ -1,7 +1,7 @@
 package app
 
 import (
-	"io"
+	"bytes"
 	"net/http"
 	"strings"
 	"testing"
@@ -50,21 +50,8 @@ func TestLogo_Headers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	read := func(path string) (http.Header, string) {
-		t.Helper()
-		answer, err := http.Get(s.app.BaseURL() + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = answer.Body.Close() }()
-		body, err := io.ReadAll(answer.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return answer.Header, string(body)
-	}
-	header, body := read(logo.Path())
-	if body != string(image) {
+	header, body := s.download(t, logo.Path())
+	if !bytes.Equal(body, image) {
 		t.Errorf("got %q, want the image", body)
 	}
 	for name, want := range map[string]string{
@@ -76,7 +63,7 @@ func TestLogo_Headers(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
-	if _, page := read("/r/" + id); !strings.Contains(page,
+	if _, page := s.download(t, "/r/"+id); !strings.Contains(string(page),
 		`<meta property="og:image" content="`+s.app.BaseURL()+logo.Path()+`">`) {
 		t.Errorf("the page of the room does not name the logo:\n%s", page)
 	}

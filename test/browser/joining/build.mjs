@@ -20,6 +20,7 @@ const packages = {
 const root = mkdtempSync(join(tmpdir(), 'page-'));
 try {
   cpSync(join(here, page), root, { recursive: true });
+  cpSync(join(here, 'seat.js'), join(root, 'seat.js'));
   if (packages[page].length > 0) {
     writeFileSync(join(root, 'package.json'), '{"private": true}');
     execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...packages[page]], { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] });

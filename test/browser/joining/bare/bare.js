@@ -2,6 +2,7 @@
 // from the same API as the room page, connects with LiveKit's usual options,
 // shows and plays whatever comes, and sends microphone and camera.
 import { Room, RoomEvent, Track } from 'livekit-client';
+import { takeSeat } from './seat.js';
 
 const roomId = location.pathname.split('/').pop();
 // The room page requests the same constraints.
@@ -15,13 +16,7 @@ const room = new Room({ adaptiveStream: true, dynacast: true });
 room.on(RoomEvent.TrackSubscribed, (track) => document.body.append(track.attach()));
 
 async function join() {
-  const seat_key = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(30)))).replaceAll('+', '-').replaceAll('/', '_');
-  const answer = await fetch(`/api/join/rooms/${roomId}/seats`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Ben', role: 'guest', seat_key }),
-  });
-  const { media_token } = await answer.json();
+  const media_token = await takeSeat(roomId);
   // With #send, it only sends.
   await room.connect(location.origin.replace(/^http/, 'ws'), media_token, { autoSubscribe: location.hash !== '#send' });
   const stream = await devices;

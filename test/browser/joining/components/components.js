@@ -4,26 +4,16 @@ import { LiveKitRoom, VideoConference } from '@livekit/components-react';
 import '@livekit/components-styles';
 import { createElement, useState } from 'react';
 import { createRoot } from 'react-dom/client';
+import { takeSeat } from './seat.js';
 
 const roomId = location.pathname.split('/').pop();
 const microphone = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
 const camera = { facingMode: 'user', resolution: { width: 1280, height: 720, frameRate: 30 } };
 const options = { adaptiveStream: true, dynacast: true };
 
-async function takeSeat() {
-  const seat_key = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(30)))).replaceAll('+', '-').replaceAll('/', '_');
-  const answer = await fetch(`/api/join/rooms/${roomId}/seats`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ name: 'Ben', role: 'guest', seat_key }),
-  });
-  const { media_token } = await answer.json();
-  return media_token;
-}
-
 function Meeting() {
   const [token, setToken] = useState(null);
-  if (!token) return createElement('button', { type: 'submit', onClick: () => void takeSeat().then(setToken) }, 'Join');
+  if (!token) return createElement('button', { type: 'submit', onClick: () => void takeSeat(roomId).then(setToken) }, 'Join');
   const serverUrl = location.origin.replace(/^http/, 'ws');
   return createElement(
     LiveKitRoom,
