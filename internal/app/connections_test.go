@@ -147,7 +147,7 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	h.openConnections(t, address, 5)
 	done := make(chan error, 1)
 	go func() {
-		_, err := getStatus(address, "/", 10*time.Second)
+		_, err := getStatus(address, "/", testkit.Timeout)
 		done <- err
 	}()
 	testkit.Eventually(t, "the sixth connection waits", func() bool { return log.HasLine("kind=connections") })
@@ -175,8 +175,8 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 		if err == nil {
 			t.Error("a client that does not read got the whole response, want it disconnected")
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("a client that does not read is connected after 10 s, want it disconnected")
+	case <-time.After(testkit.Timeout):
+		t.Fatalf("a client that does not read is connected after %s, want it disconnected", testkit.Timeout)
 	}
 	testkit.Eventually(t, "the slow reader is logged", func() bool { return log.HasLine("kind=slow_readers") })
 

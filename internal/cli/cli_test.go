@@ -55,17 +55,17 @@ func TestScripts(t *testing.T) {
 func healthy(ts *testscript.TestScript, _ bool, args []string) {
 	q, ok := awaitServing(ts.MkAbs(args[0]))
 	if !ok {
-		ts.Fatalf("the server of %s was not healthy within 20 seconds", args[0])
+		ts.Fatalf("the server of %s was not healthy within %s", args[0], testkit.Timeout)
 	}
 	ts.Setenv("URL", q.BaseURL)
 	ts.Setenv("ADDRESS", strings.TrimPrefix(q.BaseURL, "http://"))
 	ts.Setenv("TOKEN", q.AdminToken)
 }
 
-// eventually reports whether a condition becomes true within twenty seconds. It is
+// eventually reports whether a condition becomes true within testkit.Timeout. It is
 // testkit.Eventually for scripts, whose failures must say what the script waited for.
 func eventually(ok func() bool) bool {
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(testkit.Timeout); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
 		if ok() {
 			return true
 		}

@@ -95,8 +95,8 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 		if !errors.Is(err, db.ErrInUse) {
 			t.Errorf("lost: got %v, want ErrInUse", err)
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("lost was not called within 10 s")
+	case <-time.After(testkit.Timeout):
+		t.Fatalf("lost was not called within %s", testkit.Timeout)
 	}
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)

@@ -8,15 +8,11 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/store/storetest"
+	"parley/internal/testkit"
 )
 
-// maxResponseTime is the longest time until a call fails during an outage. The
-// limit is 900 ms, which writer_test.go tests exactly; the rest is for a busy
-// machine.
-const maxResponseTime = 1500 * time.Millisecond
-
-// During an outage of the server every call fails in time. After it calls succeed
-// again.
+// During an outage of the server every call fails. After it calls succeed again.
+// writer_test.go tests the time limit of 900 ms with a fake clock.
 func TestDB_ServerOutage(t *testing.T) {
 	t.Parallel()
 	server := storetest.NewPostgresServer(t)
@@ -50,8 +46,8 @@ func TestDB_ServerOutage(t *testing.T) {
 		}
 	}
 	unavailable := func(name string, err error, took time.Duration) {
-		if !fault.Is(err, fault.Unavailable) || took > maxResponseTime {
-			t.Errorf("%s: got %v after %s, want Unavailable within %s", name, err, took, maxResponseTime)
+		if !fault.Is(err, fault.Unavailable) || took > testkit.Timeout {
+			t.Errorf("%s: got %v after %s, want Unavailable within %s", name, err, took, testkit.Timeout)
 		}
 	}
 	concurrently(succeeds)
@@ -69,11 +65,11 @@ func TestDB_ServerOutage(t *testing.T) {
 			outage.to(t)
 			// A call right after the outage may still fail, because its
 			// transaction began during the outage.
-			deadline := time.Now().Add(maxResponseTime)
+			deadline := time.Now().Add(testkit.Timeout)
 			for name, call := range calls {
 				for err := call(); err != nil; err = call() {
 					if time.Now().After(deadline) {
-						t.Fatalf("%s still fails %s after the outage: %v", name, maxResponseTime, err)
+						t.Fatalf("%s still fails %s after the outage: %v", name, testkit.Timeout, err)
 					}
 				}
 			}

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // An access token only identifies a participant and a session. The permissions are decided
@@ -33,7 +34,7 @@ func TestAccessToken_NoGrants(t *testing.T) {
 		t.Fatal(err)
 	}
 	iat, exp := int64(got["iat"].(float64)), int64(got["exp"].(float64))
-	if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > 5*time.Second {
+	if exp-iat != 600 || time.Since(time.Unix(iat, 0)).Abs() > testkit.Timeout {
 		t.Errorf("valid from %d to %d, want 600 seconds from now", iat, exp)
 	}
 	delete(got, "iat")

@@ -96,6 +96,7 @@ func TestDataMessages_StalledReceivers(t *testing.T) {
 // After ten seconds of invalid signaling from five seats, the log and the memory are still
 // small.
 func TestSignaling_Invalid(t *testing.T) {
+	testkit.Slow(t)
 	baseURL, log, signer, assertAudible := startFloodTarget(t)
 	before, logged := heapMB(t, baseURL), len(log.String())
 	offers := []*livekit.SignalRequest{

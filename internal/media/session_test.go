@@ -121,6 +121,7 @@ func TestRemove(t *testing.T) {
 
 // A participant whose browser was killed stays in the session until the server notices.
 func TestParticipant_ConnectionLost(t *testing.T) {
+	testkit.Slow(t)
 	h := newFixture(t)
 	h.openSession(t, "r.1", room.Audio)
 	ada := h.join(t, "r.1", "ada", room.Audio)

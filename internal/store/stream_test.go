@@ -32,13 +32,13 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 			return err
 		}
 		var second []webhook.Stream
-		began := time.Now()
 		err = other.Write(context.Background(), func(ctx context.Context) (err error) {
 			second, err = other.LeaseStreams(ctx, st.Bucket, 1, "second", now, now.Add(time.Minute))
 			return err
 		})
-		if err != nil || len(second) != 0 || time.Since(began) > lockTimeout {
-			t.Errorf("second lease: got %v, %v after %s, want no stream within %s", second, err, time.Since(began), lockTimeout)
+		// A lease that waited for the lock of the first transaction would fail.
+		if err != nil || len(second) != 0 {
+			t.Errorf("second lease: got %v, %v, want no stream", second, err)
 		}
 		return nil
 	})
@@ -46,6 +46,3 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 		t.Fatal(err)
 	}
 }
-
-// lockTimeout is the longest wait for the lock of another transaction.
-const lockTimeout = 200 * time.Millisecond

@@ -198,7 +198,7 @@ func TestRun_ChildEndsWithSupervisor(t *testing.T) {
 	pid := r.child(1)
 	_ = r.cmd.Process.Kill()
 	r.wait() // returns after the child has closed its standard output too
-	testkit.EventuallyWithin(t, time.Second, "the child ends", func() bool { return !running(pid) })
+	testkit.Eventually(t, "the child ends", func() bool { return !running(pid) })
 }
 
 // A child also ends when its pipe from the supervisor is closed, which other systems than

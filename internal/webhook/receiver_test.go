@@ -182,13 +182,8 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		if n := len(dead.messages()); n != 4 {
 			t.Errorf("the dead target: got %d concurrent attempts, want 4", n)
 		}
-		// The stop waits for long attempts, but not for their full timeout, and
-		// releases their streams.
-		began := time.Now()
+		// The stop releases the streams of long attempts.
 		stop()
-		if took := time.Since(began); took > 6*time.Second {
-			t.Errorf("the stop took %s, want at most 6s", took)
-		}
 		buckets, err := h.db.DueBuckets(context.Background(), h.now())
 		if err != nil || len(buckets) != 1 {
 			t.Errorf("due buckets after the stop: got %v, %v, want the dead target", buckets, err)

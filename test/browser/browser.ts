@@ -11,6 +11,9 @@ export const artefacts = resolve(import.meta.dirname, '../artefacts');
 /** A sound level between silence and a beep. */
 export const audible = 0.01;
 
+/** How long a test waits for anything, in milliseconds. `make bench` measures what must be quick. */
+export const patience = 60_000;
+
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
 
@@ -40,6 +43,16 @@ export function launch(media: string[] = fakeDevices, executablePath = chromiumP
   });
 }
 
+/** Returns the process that carries the network of a browser in which a page is open. */
+export async function networkProcess(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const found = processInfo.find(({ type }) => type === 'network.mojom.NetworkService');
+  if (found === undefined) throw new Error('the browser has no process for its network');
+  return found.id;
+}
+
 /** The options of a browser profile: its display and its permissions. */
 export interface Look {
   viewport?: { width: number; height: number };
@@ -49,6 +62,19 @@ export interface Look {
   microphone?: boolean;
   timeZone?: string;
   locale?: string;
+  /** The camera records 320 × 180 pixels, which costs the test machine a fraction. */
+  smallCamera?: boolean;
+}
+
+/** Makes each video track that a page opens small, whatever it asks for. Runs in the page. */
+function useSmallCamera(): void {
+  const { mediaDevices } = navigator;
+  const getUserMedia = mediaDevices.getUserMedia.bind(mediaDevices);
+  mediaDevices.getUserMedia = (constraints) => {
+    if (!constraints?.video) return getUserMedia(constraints);
+    const asked = constraints.video === true ? {} : constraints.video;
+    return getUserMedia({ ...constraints, video: { ...asked, width: 320, height: 180 } });
+  };
 }
 
 /** A person: a separate browser profile with one page. */
@@ -84,6 +110,8 @@ export class Person {
       ...(options.timeZone && { timezoneId: options.timeZone }),
     });
     if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);
+    if (options.smallCamera) await context.addInitScript(useSmallCamera);
+    context.setDefaultTimeout(patience);
     return new Person(context, await context.newPage());
   }
 
@@ -150,7 +178,7 @@ export class Person {
   }
 
   /** Waits until the other person is heard, and returns the time in milliseconds. */
-  async untilHeard(within = 15_000): Promise<number> {
+  async untilHeard(within = patience): Promise<number> {
     const start = Date.now();
     while (Date.now() - start < within) {
       if ((await this.hears(audible)) >= audible) return Date.now() - start;
@@ -168,7 +196,7 @@ export class Person {
   }
 
   /** Waits until nobody else is heard any more. */
-  async untilSilent(within = 10_000): Promise<void> {
+  async untilSilent(within = patience): Promise<void> {
     const start = Date.now();
     while (Date.now() - start < within) {
       if ((await this.hears(audible)) < audible) return;
@@ -177,7 +205,7 @@ export class Person {
   }
 
   /** Waits until another person's video moves, and returns the time in milliseconds. */
-  async untilSeen(within = 15_000): Promise<number> {
+  async untilSeen(within = patience): Promise<number> {
     const start = Date.now();
     await this.page.waitForFunction(
       () => {
@@ -195,6 +223,20 @@ export class Person {
       { timeout: within, polling: 200 },
     );
     return Date.now() - start;
+  }
+
+  /** Presses Tab until the control of that name has the focus. */
+  async tabTo(name: string): Promise<void> {
+    for (let i = 0; i < 40; i++) {
+      const focused = await this.page.evaluate(() => {
+        const element = document.activeElement;
+        const label = element instanceof HTMLInputElement ? element.labels?.[0]?.textContent : undefined;
+        return (element?.getAttribute('aria-label') ?? label ?? element?.textContent ?? '').trim();
+      });
+      if (focused.startsWith(name)) return;
+      await this.page.keyboard.press('Tab');
+    }
+    throw new Error(`Tab never reached ${name}`);
   }
 
   /** Records the screen reader announcements of the page from the next time it is opened. */
@@ -256,12 +298,13 @@ export class Person {
   assertNoComplaints(origin: string, allowed: RegExp[] = []): void {
     // A slow disk causes the first message, and the test checks how the page reacts to it.
     // livekit-client logs the second if media of a participant who leaves was in flight, and
-    // the last if a page closes slowly.
+    // the last two if a page closes slowly, or leaves a session after the server has closed it.
     allowed = [
       ...allowed,
       /status of 503/,
       /add a track for a participant, that's not present/,
       /DataChannel error on .* User-Initiated Abort/,
+      /publisher data channel '(LOSSY|RELIABLE)' closed unexpectedly/,
     ];
     const elsewhere = this.requests.filter((url) => !url.startsWith(origin) && !/^(data|blob):/.test(url));
     expect(elsewhere, 'requests to other hosts').toEqual([]);

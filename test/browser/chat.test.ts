@@ -191,8 +191,8 @@ test('what was read stays when the page moves or comes back', async () => {
   await server.down('SIGKILL');
   await field(ben).fill('After the storm');
   await server.up();
-  await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count(), { timeout: 30_000 }).toBe(0);
-  for (const person of [host, ben, chen]) await person.untilHeard(30_000);
+  await expect.poll(() => ben.page.getByText(/Reconnecting|You can send this when/).count()).toBe(0);
+  for (const person of [host, ben, chen]) await person.untilHeard();
   // The hand is still up.
   await chen.button('Lower hand').waitFor();
   await host.page.locator('.tile', { hasText: 'Chen' }).locator('.hand-badge').waitFor();

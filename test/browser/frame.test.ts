@@ -87,7 +87,7 @@ test('the page around is told joined, left and ended, once each', async () => {
   // A lost connection that is restored sends no message.
   await server.down('SIGKILL');
   await server.up();
-  await host.untilHeard(30_000);
+  await host.untilHeard();
   await inside.getByRole('button', { name: 'Verlassen', exact: true }).first().click();
   await framed.page.getByText('You left the room.').waitFor();
   await host.openRoomTab();

@@ -2,7 +2,7 @@ import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { audible, fakeDevices, launch, Person, phone } from './browser';
+import { audible, fakeDevices, launch, networkProcess, Person, phone } from './browser';
 import { browser, server, setUp } from './fixture';
 import { freeTCPPort, Server } from './server';
 
@@ -39,11 +39,11 @@ function address(): string {
 /** Returns the result of the connection check in the lobby. */
 async function check(person: Person, words: string): Promise<void> {
   await person.button('Check connection and devices').click();
-  await person.page.getByRole('dialog').getByText(words).waitFor({ timeout: 40_000 });
+  await person.page.getByRole('dialog').getByText(words).waitFor();
 }
 
 // A blocked connection has a long timeout, so the tests run concurrently.
-describe.concurrent('where UDP is blocked', () => {
+describe('where UDP is blocked', () => {
   test('people meet over TCP, and read so', async () => {
     const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
     const room = await own.createMeeting({});
@@ -77,14 +77,14 @@ describe.concurrent('where UDP is blocked', () => {
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Your network blocks sound and video.').waitFor({ timeout: 60_000 });
+    await guest.page.getByText('Your network blocks sound and video.').waitFor();
     await guest.seen('phone-light-no-media');
     await guest.close();
     await own.close();
   });
 });
 
-describe.concurrent('on an open network', () => {
+describe('on an open network', () => {
   test('the check says what was found, and takes nobody’s seat', async () => {
     const room = await server.createMeeting({});
     const guest = await Person.arrive(browser, { dark: true });
@@ -114,7 +114,7 @@ describe.concurrent('on an open network', () => {
   });
 });
 
-describe.concurrent('a network that goes away', () => {
+describe('a network that goes away', () => {
   test('is said, and who was in is back without a reload', async () => {
     const room = await server.createRoom();
     const host = await Person.arrive(browser);
@@ -133,7 +133,7 @@ describe.concurrent('a network that goes away', () => {
         .getByRole('status')
         .getByText(/econnecting/)
         .first()
-        .waitFor({ timeout: 30_000 });
+        .waitFor();
       await guest.picture('phone-light-offline');
       await guest.untilSilent();
       await pause(10_000);
@@ -141,7 +141,7 @@ describe.concurrent('a network that goes away', () => {
       process.kill(network, 'SIGCONT');
     }
     await guest.context.setOffline(false);
-    await Promise.all([guest.untilHeard(30_000), host.untilHeard(30_000)]);
+    await Promise.all([guest.untilHeard(), host.untilHeard()]);
     await guest.page
       .getByText(/econnecting/)
       .first()
@@ -167,33 +167,23 @@ describe.concurrent('a network that goes away', () => {
     const network = await networkProcess(own);
     process.kill(network, 'SIGSTOP');
     try {
-      await guest.page.getByRole('status').getByText('Connection lost, reconnecting…').waitFor({ timeout: 8_000 });
+      await guest.page.getByRole('status').getByText('Connection lost, reconnecting…').waitFor();
       await guest.picture('phone-stage-lost');
-      await ben.getByText('Reconnecting…').waitFor({ timeout: 60_000 });
+      await ben.getByText('Reconnecting…').waitFor();
       expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
       await host.seen('stage-reconnecting');
     } finally {
       process.kill(network, 'SIGCONT');
     }
-    await Promise.all([guest.untilSeen(30_000), host.untilSeen(30_000)]);
+    await Promise.all([guest.untilSeen(), host.untilSeen()]);
     await ben.getByText('Reconnecting…').waitFor({ state: 'detached' });
     expect(await host.page.locator('.tile[data-before]').count()).toBe(1);
     expect(await host.page.locator('.tile').count()).toBe(2);
 
     // A participant who leaves on purpose is gone at once.
     await guest.button('Leave').first().click();
-    await host.page.getByText('Everyone else has left').waitFor({ timeout: 5_000 });
+    await host.page.getByText('Everyone else has left').waitFor();
     for (const person of [host, guest]) await person.close();
     await own.close();
   });
 });
-
-/** The process that carries the network of a browser in which a page is open. */
-async function networkProcess(browser: Browser): Promise<number> {
-  const session = await browser.newBrowserCDPSession();
-  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
-  await session.detach();
-  const found = processInfo.find(({ type }) => type === 'network.mojom.NetworkService');
-  if (found === undefined) throw new Error('the browser has no process for its network');
-  return found.id;
-}

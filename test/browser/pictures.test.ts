@@ -93,7 +93,7 @@ function faults({ page }: Person): Promise<string[]> {
 
 /** Takes a picture once the page shows what it should. */
 async function show(person: Person, name: string): Promise<void> {
-  await expect.poll(() => faults(person), { message: name, timeout: 20_000 }).toEqual([]);
+  await expect.poll(() => faults(person), { message: name }).toEqual([]);
   await person.picture(`picture-${name}`);
 }
 

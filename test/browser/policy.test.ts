@@ -104,7 +104,7 @@ test('who waits for a room that is cancelled reads that it is', async () => {
   await guest.page.getByLabel('Your name').fill('Ben');
   await guest.button('Join when it opens').click();
   server.request('end_room', { room_id: room.room_id });
-  await guest.page.getByText('The room was canceled before it started.').waitFor({ timeout: 20_000 });
+  await guest.page.getByText('The room was canceled before it started.').waitFor();
   await guest.seen('phone-light-cancelled');
   await closeAll([guest], /410/);
 });

@@ -9,7 +9,6 @@ setUp();
 
 const large = (person: Person): Locator => person.page.locator('.tile[data-large]');
 const tile = (person: Person, name: string): Locator => person.page.locator('.tile', { hasText: name });
-const patient = { timeout: 30_000 };
 const stageSwitch = (person: Person, label: string): Locator => person.page.getByRole('switch', { name: label });
 
 async function inMore(person: Person, act: () => Promise<void>): Promise<void> {
@@ -144,11 +143,11 @@ test('each can be made quieter, for oneself, also after the connection was lost 
   });
   await server.down('SIGKILL');
   await server.up();
-  await ben.page.locator('audio:not([data-before])').waitFor({ state: 'attached', timeout: 30_000 });
+  await ben.page.locator('audio:not([data-before])').waitFor({ state: 'attached' });
   await ben.untilHeard();
   expect(await volumes(ben)).toEqual([0.2]);
   // Amina may be back later than he is.
-  await expect.poll(() => volumes(amina), patient).toEqual([1]);
+  await expect.poll(() => volumes(amina)).toEqual([1]);
 
   await ben.page.reload();
   await ben.button('Rejoin').click();
@@ -174,7 +173,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await amina.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
   await Promise.all([amina.untilSeen(), ben.untilSeen()]);
-  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeGreaterThan(320);
+  await expect.poll(() => widthOf(amina, 'Ben')).toBeGreaterThan(320);
   await expect.poll(() => streams(ben)).toBe(1);
 
   await inMore(ben, async () => {
@@ -184,7 +183,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await ben.page.getByText('Low-data mode is on. Others’ cameras are hidden.').waitFor();
   await expect.poll(() => streams(ben)).toBe(0);
   expect(await widthOf(ben, 'Amina')).toBe(0);
-  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await expect.poll(() => widthOf(amina, 'Ben')).toBeLessThanOrEqual(320);
   await ben.untilHeard();
   await ben.seen('stage-phone-saving');
 
@@ -203,7 +202,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await ben.button('Show cameras').click();
   await ben.untilSeen();
   await expect.poll(() => streams(ben)).toBe(2);
-  await expect.poll(() => widthOf(chen, 'Ben'), patient).toBeGreaterThan(320);
+  await expect.poll(() => widthOf(chen, 'Ben')).toBeGreaterThan(320);
   await closeAll([amina, ben, chen]);
   await lively.close();
 });
@@ -233,8 +232,8 @@ test('pictures come as large as they are shown, and not while they are not', asy
   await chen.join(room.guest_link, 'Chen');
   await tile(amina, 'Chen').hover();
   await amina.button('Pin Chen').click();
-  await expect.poll(() => widthOf(amina, 'Chen'), patient).toBeGreaterThan(640);
-  await expect.poll(() => widthOf(amina, 'Ben'), patient).toBeLessThanOrEqual(320);
+  await expect.poll(() => widthOf(amina, 'Chen')).toBeGreaterThan(640);
+  await expect.poll(() => widthOf(amina, 'Ben')).toBeLessThanOrEqual(320);
   await expect.poll(() => streams(amina)).toBe(2);
 
   // The window is too small for three tiles.

@@ -54,10 +54,8 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await host.seen('door-three-wait');
 
   // Ben joins automatically soon after he is admitted.
-  const let_in = Date.now();
   await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
   await ben.button('Leave').first().waitFor();
-  expect(Date.now() - let_in).toBeLessThan(4_000);
   await notice(host).getByText('Chen wants to join.').waitFor();
   await ben.button('More').click();
   await ben.button('2 people').click();
@@ -108,7 +106,7 @@ test('who stops waiting is forgotten, and a host on a phone lets all others in',
   await notice(host).getByText('Ben wants to join.').waitFor();
   await ben.button('Stop waiting').click();
   await ben.button('Ask to join').waitFor();
-  await notice(host).waitFor({ state: 'detached', timeout: 20_000 });
+  await notice(host).waitFor({ state: 'detached' });
 
   await ben.button('Ask to join').click();
   await knock(chen, room.guest_link, 'Chen');

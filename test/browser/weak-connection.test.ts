@@ -7,7 +7,6 @@ import { quality, reword } from './media';
 setUp();
 
 const tile = (person: Person, name: string): Locator => person.page.locator('.tile', { hasText: name });
-const patient = { timeout: 30_000 };
 
 test('a bad connection is shown by shape and words, to oneself with what to do', async () => {
   const room = await server.createMeeting({});
@@ -42,12 +41,12 @@ test('a bad connection is shown by shape and words, to oneself with what to do',
     .poll(() => {
       becomes('poor');
       return tile(amina, 'Ben').locator('.connection').count();
-    }, patient)
+    })
     .toBe(1);
   await tile(amina, 'Ben').getByText('Weak connection').waitFor();
   await amina.page.getByText('Your connection is weak. Turn off your camera or use low-data mode').waitFor();
   await amina.seen('stage-weak');
-  await expect.poll(() => tile(ben, 'Amina').locator('.connection').count(), patient).toBe(1);
+  await expect.poll(() => tile(ben, 'Amina').locator('.connection').count()).toBe(1);
   const toast = ben.page.locator('.toast', { hasText: 'Your connection is weak' });
   await toast.hover();
   await ben.seen('stage-phone-weak');

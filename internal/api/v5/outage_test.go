@@ -40,12 +40,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	c := apitest.New(t, Description(), b.handler)
 	send := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
-		start := time.Now()
 		resp := c.Do(t, http.MethodGet, prefix+route,
 			signHeaders(apiKey, secret, "GET", prefix+route, sign.FormatTimestamp(b.now), nil), nil)
-		if elapsed := time.Since(start); elapsed > time.Second {
-			t.Errorf("%s took %v", route, elapsed)
-		}
 		return resp
 	}
 	call := func(route string) *http.Response {
@@ -86,7 +82,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	to()
 	b.now = b.now.Add(time.Minute)
 	recovered := func() bool { return send("keys", uncached.APIKey, uncached.GatewaySecret).StatusCode == 200 }
-	testkit.EventuallyWithin(t, 10*time.Second, "the API recovers", recovered)
+	testkit.Eventually(t, "the API recovers", recovered)
 	decodeData[Requests](t, call("requests"))
 	decodeData[Usage](t, call("usage"))
 }
