@@ -10,8 +10,11 @@ WEBHOOKS := test/webhooks/node_modules/.installed
 PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
 
+# Only make test-all tests these.
+SLOW_PACKAGES := ^parley/test/(cluster|hostile)$$
+
 .DEFAULT_GOAL := help
-.PHONY: help run build test test-setup test-go test-web test-browser race fuzz soak lint gen bench clean
+.PHONY: help run build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -38,23 +41,34 @@ $(PAGE): $(WEB) $(PAGE_SOURCES)
 	cd web && npm run build
 	touch $@
 
-test: test-setup build lint test-web test-go test-browser ## Install what the tests need and run every test
+npm-packages: $(WEB) $(BROWSER) $(WEBHOOKS)
+
+test: ## Install what the tests need and test what people do (about 12 minutes on two cores)
+	@test/run.sh test-setup lint test-web build test-go test-browser
+
+test-all: ## Run every test: also all views, pictures, network faults, clusters, attacks, data races
+	@test/run.sh test-setup lint test-web build test-go-all test-browser-all race
 
 test-setup: ## Install what the tests need (as root, from Debian)
 	test/setup.sh
 
 test-web: $(PAGE) ## Test the room page's code and its size
-	cd web && npm run typecheck && npm test
+	cd web && npm test
 
 test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real participants
-	go test -timeout 10m ./...
+	test/go.sh go -short -- $$(go list ./... | grep -vE '$(SLOW_PACKAGES)')
 
-test-browser: build $(BROWSER) ## Test the meeting in a real browser
-	@rm -f test/artefacts/failed.txt
-	cd test/browser && npm test || { cat ../artefacts/failed.txt 2>/dev/null; exit 1; }
+test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
+	test/go.sh go
+
+test-browser: build $(BROWSER) ## Test in a real browser what people do in a meeting
+	cd test/browser && npm test -- --project journeys
+
+test-browser-all: build $(BROWSER) ## Test the meeting in a real browser in every state
+	cd test/browser && npm test
 
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
-	CGO_ENABLED=1 go test -race -timeout 20m -parallel 2 ./internal/counter ./internal/ratelimit ./internal/cluster \
+	CGO_ENABLED=1 test/go.sh race -race -short -- ./internal/counter ./internal/ratelimit ./internal/cluster \
 		./internal/key ./internal/webhook/... ./internal/room ./internal/db ./internal/store
 
 fuzz: ## Fuzz every parser, ten seconds each
@@ -63,13 +77,14 @@ fuzz: ## Fuzz every parser, ten seconds each
 soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
 	SOAK_DURATION=$(or $(DURATION),1h) go test -v -count 1 -timeout 3h -run '^TestFuzz$$' ./test/hostile
 
-lint: $(PAGE) gen ## Check formatting, vet, staticcheck, Biome, go.mod and generated code
+lint: $(PAGE) gen ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
+	git diff --exit-code --stat -- '*gen.go' '*.gen.ts'
+	cd web && npm run lint && npm run typecheck
+	cd test/browser && npm run typecheck
+	go mod tidy -diff
 	go vet ./...
 	go tool staticcheck ./...
-	cd web && npm run lint
-	go mod tidy -diff
-	git diff --exit-code --stat -- '*gen.go' '*.gen.ts'
 
 gen: $(WEB) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...

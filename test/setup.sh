@@ -1,25 +1,41 @@
 #!/usr/bin/env bash
 # Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, iproute2,
-# Python, and a C compiler for the race detector.
-# Debian's packages, as root; otherwise it says what is missing.
+# Python, a C compiler for the race detector, and the packages of Go and npm. Debian's packages
+# need root. What cannot be installed is named before any test runs.
 set -euo pipefail
+cd "$(dirname "$0")/.."
 
-missing=()
-command -v chromium >/dev/null || missing+=(chromium)
-ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || missing+=(postgresql)
-command -v redis-server >/dev/null || missing+=(redis-server)
-command -v openssl >/dev/null || missing+=(openssl)
-command -v curl >/dev/null || missing+=(curl)
-[ "$(uname)" != Linux ] || command -v ip >/dev/null || missing+=(iproute2)
-command -v python3 >/dev/null || missing+=(python3)
-command -v gcc >/dev/null || missing+=(gcc libc6-dev)
-[ ${#missing[@]} -eq 0 ] && exit 0
-
-if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then
-  echo "The tests need these, please install them: ${missing[*]}" >&2
+# Tells what is missing and how to get it, and ends.
+missing() {
+  printf 'The tests cannot run yet. %s\n' "$@" >&2
   exit 1
+}
+
+for tool in go node npm git; do
+  command -v "$tool" >/dev/null || missing "Install $tool: the README names the versions."
+done
+node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' ||
+  missing "Node is $(node --version). Install Node 20.19 or later."
+
+packages=()
+[ -n "${CHROMIUM:-}" ] || command -v chromium >/dev/null || packages+=(chromium)
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null || packages+=(postgresql)
+command -v redis-server >/dev/null || packages+=(redis-server)
+command -v openssl >/dev/null || packages+=(openssl)
+command -v curl >/dev/null || packages+=(curl)
+[ "$(uname)" != Linux ] || command -v ip >/dev/null || packages+=(iproute2)
+command -v python3 >/dev/null || packages+=(python3)
+command -v gcc >/dev/null || packages+=(gcc libc6-dev)
+if [ ${#packages[@]} -gt 0 ]; then
+  how="Install these packages, on Debian as root: apt-get install ${packages[*]}"
+  if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then missing "$how"; fi
+  echo "Installing for the tests: ${packages[*]}"
+  export DEBIAN_FRONTEND=noninteractive
+  apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null ||
+    missing "apt-get could not install them; its lines above say why. $how"
 fi
-echo "Installing for the tests: ${missing[*]}"
-export DEBIAN_FRONTEND=noninteractive
-apt-get update -qq
-apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
+
+go list -deps -test ./... tool >/dev/null ||
+  missing "Go could not download the modules. Check that the proxy is reachable: go env GOPROXY"
+make --no-print-directory npm-packages ||
+  missing "npm could not install its packages. Check that the registry is reachable: npm config get registry"

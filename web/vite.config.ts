@@ -56,5 +56,8 @@ export default defineConfig({
     },
   },
   plugins: [splitMessages([main, view]), disableLoglevelStorage(), preloadLinks(view, source('room/index.ts')), compress()],
-  test: { setupFiles: ['src/messages/setup.ts'] },
+  test: {
+    setupFiles: ['src/messages/setup.ts'],
+    reporters: ['default', ['json', { outputFile: '../test/artefacts/results/page.json' }]],
+  },
 });

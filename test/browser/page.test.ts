@@ -98,9 +98,9 @@ test('two people in a video room see each other', async () => {
   for (const person of [host, guest]) {
     // Another person's picture moves: frames are decoded and shown.
     await expect
-      .poll(
-        () =>
-          person.page.evaluate(() => [...document.querySelectorAll('video')].filter((v) => v.videoWidth > 0 && v.currentTime > 0).length))
+      .poll(() =>
+        person.page.evaluate(() => [...document.querySelectorAll('video')].filter((v) => v.videoWidth > 0 && v.currentTime > 0).length),
+      )
       .toBeGreaterThanOrEqual(2);
     await person.seen(person === host ? 'video-desktop' : 'video-phone');
     person.assertNoComplaints(server.url);

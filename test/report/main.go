@@ -157,7 +157,9 @@ func summarize(w io.Writer, results []result) bool {
 	}
 	slowest := slices.Clone(results)
 	slices.SortStableFunc(slowest, func(a, b result) int { return cmp.Compare(b.Seconds, a.Seconds) })
-	fmt.Fprintln(w, "\nThe slowest tests:")
+	if len(slowest) > 0 {
+		fmt.Fprintln(w, "\nThe slowest tests:")
+	}
 	for _, r := range slowest[:min(slowestShown, len(slowest))] {
 		fmt.Fprintf(w, "  %5.1f s  %s: %s\n", r.Seconds, r.File, r.Name)
 	}

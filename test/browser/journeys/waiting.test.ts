@@ -1,0 +1,47 @@
+import { expect, test } from 'vitest';
+import { Person, phone } from '../browser';
+import { browser, closeAll, server, setUp } from '../fixture';
+
+setUp();
+
+test('guests wait until the host admits or denies them', async () => {
+  server.set('locks.waiting_room=true');
+  const room = await server.createRoom();
+  server.set('locks.waiting_room=');
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  const chen = await Person.arrive(browser);
+  await host.join(room.final_link);
+  const notice = host.page.locator('.toast.knock');
+  const ask = async (person: Person, name: string): Promise<void> => {
+    await person.open(room.guest_link);
+    await person.page.getByLabel('Your name').fill(name);
+    await person.button('Ask to join').click();
+    await notice.getByText(`${name} wants to join.`).waitFor();
+  };
+
+  await ask(ben, 'Ben');
+  await ben.page.getByText('Waiting for the host…').waitFor();
+  expect(await server.participants(room.room_id)).toBe(1);
+  await notice.getByRole('button', { name: 'Admit', exact: true }).click();
+  await Promise.all([ben.untilHeard(), host.untilHeard()]);
+
+  await ask(chen, 'Chen');
+  await notice.getByRole('button', { name: 'Deny', exact: true }).click();
+  await chen.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
+  await expect.poll(() => server.participants(room.room_id)).toBe(2);
+  await closeAll([host, ben, chen], /status of 403/);
+});
+
+test('a guest who is early waits for the start and joins automatically', async () => {
+  const start = new Date(Date.now() + 10_000);
+  const room = await server.schedule(start);
+  const guest = await Person.arrive(browser, { viewport: phone });
+  await guest.open(room.guest_link);
+  await guest.page.getByLabel('Your name').fill('Ben');
+  await guest.button('Join when it opens').click();
+  await guest.button('Leave').first().waitFor();
+  expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
+  expect(await server.participants(room.room_id)).toBe(1);
+  await closeAll([guest]);
+});
