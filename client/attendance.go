@@ -193,6 +193,17 @@ type Analytics struct {
 	Durations     map[string]float64 `json:"participant_durations"`
 	TotalDuration float64            `json:"total_duration"`
 	Participants  []Attendee         `json:"participants"`
+	// Reported are the people whom join events reported. They are in no other field.
+	Reported []ReportedAttendee `json:"reported"`
+}
+
+// ReportedAttendee is a person whom a join event reported.
+type ReportedAttendee struct {
+	Name string `json:"name"`
+	// At is the time of the join event.
+	At time.Time `json:"at"`
+	// Source is "external".
+	Source string `json:"source"`
 }
 
 // Attendee is one person, over all of their connections.

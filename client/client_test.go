@@ -18,7 +18,7 @@ func TestNew_BaseURL(t *testing.T) {
 	for _, good := range []string{"https://meet.example.org", "https://meet.example.org/",
 		"http://127.0.0.1:8080", "http://[::1]:8080"} {
 		if _, err := client.New(good, credentials, client.Options{}); err != nil {
-			t.Errorf("%s: %v", good, err)
+			t.Errorf("New(%q): got error %v, want none", good, err)
 		}
 	}
 	for bad, want := range map[string]string{
@@ -34,7 +34,7 @@ func TestNew_BaseURL(t *testing.T) {
 		"https://example.org/#f":        "parley: the base URL must not have a path, query or fragment",
 	} {
 		if _, err := client.New(bad, credentials, client.Options{}); err == nil || err.Error() != want {
-			t.Errorf("%q: %v", bad, err)
+			t.Errorf("New(%q): got error %v, want %s", bad, err, want)
 		}
 	}
 	if _, err := client.New("https://example.org", credentials, client.Options{MaxAttempts: -1}); err == nil {
@@ -49,7 +49,7 @@ func TestNew_CredentialsWithLineFeed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(),
 		"GatewaySecret must be printable ASCII without spaces, but has another character at position 48") ||
 		strings.Contains(err.Error(), gatewaySecret) {
-		t.Error(err)
+		t.Errorf("got error %v, want one that names the position and not the secret", err)
 	}
 }
 
@@ -78,14 +78,14 @@ func TestClient_MissingCredentials(t *testing.T) {
 					should = should || fails == name
 				}
 				if errors.Is(call, client.ErrMissingCredential) != should || call != nil && !should {
-					t.Errorf("%s: %v", name, call)
+					t.Errorf("%s: got error %v, want ErrMissingCredential %v", name, call, should)
 				}
 				if should {
 					failed++
 				}
 			}
 			if len(s.requestsSeen()) != 4-failed {
-				t.Errorf("%d requests", len(s.requestsSeen()))
+				t.Errorf("got %d requests, want %d", len(s.requestsSeen()), 4-failed)
 			}
 		})
 	}
@@ -97,7 +97,7 @@ func TestCredentials_FromQuickstartFile(t *testing.T) {
 		`","project_secret":"` + projectSecret +
 		`","api_key":"` + apiKey + `","gateway_secret":"` + gatewaySecret + `","admin_token":"t"}`
 	if err := json.Unmarshal([]byte(file), &read); err != nil || read != credentials {
-		t.Error(err)
+		t.Errorf("got error %v, credentials %v, want those of the file", err, read)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestClient_NeverPrintsSecrets(t *testing.T) {
 	}
 	for _, secret := range []string{apiKey, gatewaySecret, projectSecret, fmt.Sprintf("%x", gatewaySecret)} {
 		if strings.Contains(out.String(), secret) {
-			t.Errorf("%s is in what was written:\n%s", secret, out.String())
+			t.Errorf("got the secret %s in\n%s\nwant it redacted", secret, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), projectID) || !strings.Contains(out.String(), "[redacted]") {

@@ -33,10 +33,10 @@ func TestClock_CorrectedBothWays(t *testing.T) {
 					}
 				}
 				if got := len(s.requestsSeen()); got != expected+2 {
-					t.Errorf("three calls were sent %d times", got)
+					t.Errorf("three calls: got %d requests, want %d", got, expected+2)
 				}
 				if !withinOneSecond(c.ClockOffset(), ahead) {
-					t.Errorf("the offset is %s", c.ClockOffset())
+					t.Errorf("got the offset %s, want %s", c.ClockOffset(), ahead)
 				}
 			})
 		})
@@ -52,10 +52,10 @@ func TestClock_FollowsServer(t *testing.T) {
 		for _, ahead := range []time.Duration{0, time.Hour, 0, -time.Hour, time.Hour} {
 			s.setAhead(ahead)
 			if err := keys(t.Context(), c); err != nil {
-				t.Fatalf("%s ahead: %v", ahead, err)
+				t.Fatalf("%s ahead: got error %v, want none", ahead, err)
 			}
 			if !withinOneSecond(c.ClockOffset(), ahead) {
-				t.Errorf("%s ahead, but the offset is %s", ahead, c.ClockOffset())
+				t.Errorf("got the offset %s, want %s", c.ClockOffset(), ahead)
 			}
 		}
 	})
@@ -70,10 +70,10 @@ func TestClock_UpdatedByEveryResponse(t *testing.T) {
 		c := newSynctestClient(t, s, client.Options{})
 		s.respondWith(errorResponse(403, "the project is suspended"))
 		if err := status(t.Context(), c); !client.IsForbidden(err) {
-			t.Fatal(err)
+			t.Fatalf("response 403: got error %v, want one for which IsForbidden is true", err)
 		}
 		if err := keys(t.Context(), c); err != nil || len(s.requestsSeen()) != 2 {
-			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+			t.Errorf("got %d requests, error %v, want 2 requests and no error", len(s.requestsSeen()), err)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func TestClock_StableWhenCorrect(t *testing.T) {
 				t.Fatal(err)
 			}
 			if c.ClockOffset() != 0 {
-				t.Fatalf("the offset is %s", c.ClockOffset())
+				t.Fatalf("got the offset %s, want 0", c.ClockOffset())
 			}
 		}
 	})
@@ -108,7 +108,7 @@ func TestClock_NoRetryForWrongSecret(t *testing.T) {
 			wrong.GatewaySecret = "gs_another"
 			if err := keys(t.Context(), start(t, s, wrong, client.Options{})); !client.IsUnauthorized(err) ||
 				len(s.requestsSeen()) != test.sent {
-				t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+				t.Errorf("got %d requests, error %v, want %d and Unauthorized", len(s.requestsSeen()), err, test.sent)
 			}
 		})
 	}
@@ -125,7 +125,7 @@ func TestClock_JumpingServerRetriedOnce(t *testing.T) {
 	err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 5}))
 	refusal, ok := errors.AsType[*client.Error](err)
 	if !ok || !client.IsUnauthorized(err) || refusal.Attempts != 2 || len(s.requestsSeen()) != 2 {
-		t.Errorf("sent %d times: %+v", len(s.requestsSeen()), err)
+		t.Errorf("got %d requests, error %+v, want 2 and Unauthorized after 2 attempts", len(s.requestsSeen()), err)
 	}
 }
 
@@ -149,7 +149,8 @@ func TestClock_IgnoredDates(t *testing.T) {
 			c := start(t, s, credentials, client.Options{})
 			if err := keys(t.Context(), c); !client.IsUnauthorized(err) ||
 				len(s.requestsSeen()) != 1 || c.ClockOffset() != 0 {
-				t.Errorf("sent %d times, offset %s: %v", len(s.requestsSeen()), c.ClockOffset(), err)
+				t.Errorf("got %d requests, offset %s, error %v, want 1 request, offset 0 and Unauthorized",
+					len(s.requestsSeen()), c.ClockOffset(), err)
 			}
 		})
 	}

@@ -64,20 +64,20 @@ func TestClient_MatchesDescriptions(t *testing.T) {
 		},
 	} {
 		if err := call(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("call %s: got error %v, want none", name, err)
 		}
 	}
 	for name, call := range meetingCalls(t.Context(), c) {
 		if _, err := call(); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("call %s: got error %v, want none", name, err)
 		}
 	}
 	s.respondWith(errorResponse(401, "invalid signature", "WWW-Authenticate", "Signature"))
 	if err := status(t.Context(), c); !client.IsUnauthorized(err) {
-		t.Error(err)
+		t.Errorf("response 401: got error %v, want one for which IsUnauthorized is true", err)
 	}
 	s.respondWith(errorResponseV5(429, client.CodeRateLimited, "too many calls, try again later", "Retry-After", "1"))
 	if err := keys(t.Context(), c); !client.IsRateLimited(err) {
-		t.Error(err)
+		t.Errorf("response 429: got error %v, want one for which IsRateLimited is true", err)
 	}
 }

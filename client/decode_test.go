@@ -23,20 +23,21 @@ func FuzzDecodeError(f *testing.F) {
 		e := decodeError(status, header, body, redact)
 		for _, text := range []string{e.Message, e.Code, e.RequestID, e.Error()} {
 			if strings.Contains(text, "gs_secret") {
-				t.Errorf("a secret in %q", text)
+				t.Errorf("body %q: got the text %q, want no secret in it", body, text)
 			}
 			if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) {
-				t.Errorf("unprintable: %q", text)
+				t.Errorf("body %q: got the text %q, want valid UTF-8 without control characters", body, text)
 			}
 			if utf8.RuneCountInString(text) > 1000 {
-				t.Errorf("%d characters", utf8.RuneCountInString(text))
+				t.Errorf("body %q: got a text of %d characters, want at most 1000", body, utf8.RuneCountInString(text))
 			}
 		}
 		if e.Status != status || e.RetryAfter < 0 || e.RetryAfter > 24*time.Hour {
 			t.Errorf("status %d: got %+v, want that status and RetryAfter from 0 to 24 hours", status, e)
 		}
 		if e.Is(nil) && e.sentinel() != nil {
-			t.Errorf("%+v is nil and %v", e, e.sentinel())
+			t.Errorf("error %+v: got Is(nil) true with the sentinel %v, want Is(nil) true only without a sentinel", e,
+				e.sentinel())
 		}
 	})
 }

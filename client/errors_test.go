@@ -70,12 +70,12 @@ func TestError_Decoding(t *testing.T) {
 			}
 			for name, kind := range kinds {
 				if errors.Is(err, kind) != (name == test.kind) {
-					t.Errorf("is %s: %v", name, name != test.kind)
+					t.Errorf("errors.Is(%v, %s): got %v, want %v", err, name, name != test.kind, name == test.kind)
 				}
 			}
 			for name, is := range predicates {
 				if is(err) != (name == test.kind) {
-					t.Errorf("Is… %s: %v", name, name != test.kind)
+					t.Errorf("Is… %s of %v: got %v, want %v", name, err, name != test.kind, name == test.kind)
 				}
 			}
 		})
@@ -120,7 +120,7 @@ func TestClient_UnexpectedResponses(t *testing.T) {
 					_, err = c.OpenAPI(t.Context())
 				}
 				if !errors.Is(err, client.ErrUnexpectedAnswer) || len(s.requestsSeen()) != 1 {
-					t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+					t.Errorf("got %d requests, error %v, want 1 and ErrUnexpectedAnswer", len(s.requestsSeen()), err)
 				}
 			})
 		}
@@ -145,13 +145,13 @@ func TestClient_HugeBodies(t *testing.T) {
 	s.respondWith(endless(200), endless(403))
 	c := start(t, s, credentials, client.Options{})
 	if err := keys(t.Context(), c); !errors.Is(err, client.ErrUnexpectedAnswer) {
-		t.Error(err)
+		t.Errorf("got error %v, want ErrUnexpectedAnswer", err)
 	}
 	if err := keys(t.Context(), c); !client.IsForbidden(err) || len(err.Error()) > 200 {
-		t.Error(err)
+		t.Errorf("got error %v, want Forbidden in at most 200 bytes", err)
 	}
 	if n := written.Load(); n > 64<<20 { // what the network buffers comes on top
-		t.Errorf("%d bytes were read", n)
+		t.Errorf("got %d bytes written, want at most %d", n, 64<<20)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// Availability tells whether data is available.
+// Availability says whether data is available.
 type Availability string
 
 // The values of Availability.

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/client"
 )
@@ -59,17 +60,17 @@ func TestGateway_Reads(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !reflect.DeepEqual(got, test.want) {
-				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
 			}
 			sent := s.requestsSeen()[0]
 			if sent.method != "GET" || sent.target != test.target || sent.body != "" ||
 				sent.header.Get("User-Agent") != "billing/2" {
-				t.Errorf("sent %+v", sent)
+				t.Errorf("got the request %+v, want GET %s without a body, from billing/2", sent, test.target)
 			}
 			for _, name := range []string{"Idempotency-Key", "Content-Type", "key", "secret-key"} {
 				if _, there := sent.header[http.CanonicalHeaderKey(name)]; there {
-					t.Errorf("%s was sent", name)
+					t.Errorf("got the header %s, want none", name)
 				}
 			}
 		})
@@ -84,7 +85,7 @@ func TestOpenAPI_WithoutCredentials(t *testing.T) {
 	}
 	for _, name := range []string{"Api-Key", "Hash-Signature", "Timestamp"} {
 		if s.requestsSeen()[0].header.Get(name) != "" {
-			t.Errorf("%s was sent", name)
+			t.Errorf("got the header %s, want none", name)
 		}
 	}
 }
@@ -101,7 +102,7 @@ func TestGateway_ReturnsServerErrors(t *testing.T) {
 		s.respondWith(errorResponseV5(404, client.CodeGatewayDisabled, "version 5 is disabled"))
 		_, err := call(start(t, s, credentials, client.Options{}))
 		if refusal, ok := errors.AsType[*client.Error](err); !ok || refusal.Code != client.CodeGatewayDisabled {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want %s", name, err, client.CodeGatewayDisabled)
 		}
 	}
 }
@@ -141,16 +142,16 @@ func TestRequests_FirstPage(t *testing.T) {
 		Path: "/api/v5/keys", Status: 401,
 		Code: "SVC_UNAUTHORIZED", DurationMS: 0.25, KeySlot: "current", AuthResult: "stale_timestamp",
 		Hint: "the timestamp is in milliseconds", ClockSkewSeconds: &skew}
-	if len(page.Items) != 2 || !reflect.DeepEqual(page.Items[0], want) || page.NextCursor != "a/b+c=&2" ||
+	if len(page.Items) != 2 || !cmp.Equal(page.Items[0], want) || page.NextCursor != "a/b+c=&2" ||
 		page.Availability != client.Available {
-		t.Errorf("page %+v", page)
+		t.Errorf("got the page %+v, want 2 items, the first %+v, and the cursor a/b+c=&2", page, want)
 	}
 	// The cursor is encoded once, and signed as it is sent: the server verified.
 	if _, err := c.Requests(t.Context(), client.RequestsQuery{Limit: 2, Cursor: page.NextCursor}); err != nil {
-		t.Error(err)
+		t.Errorf("the next page: got error %v, want none", err)
 	}
 	if target := s.requestsSeen()[1].target; target != "/api/v5/requests?limit=2&cursor=a%2Fb%2Bc%3D%262" {
-		t.Errorf("target %s", target)
+		t.Errorf("got the target %s, want the cursor encoded once", target)
 	}
 }
 
@@ -170,17 +171,17 @@ func TestRequestPages_AllPages(t *testing.T) {
 			}
 		}
 		if got := strings.Join(ids, " "); got != "req_5 req_4 req_3 req_2 req_1" {
-			t.Error(got)
+			t.Errorf("got the calls %q, want the five calls, newest first", got)
 		}
 	}
 	if n := len(s.requestsSeen()); n != 6 {
-		t.Errorf("%d requests for twice three pages", n)
+		t.Errorf("twice three pages: got %d requests, want 6", n)
 	}
 	for range pages {
 		break
 	}
 	if n := len(s.requestsSeen()); n != 7 {
-		t.Errorf("a loop that stops at once has asked for %d pages", n-6)
+		t.Errorf("a loop that stops at once: got %d more requests, want 1", n-6)
 	}
 }
 
@@ -208,7 +209,7 @@ func TestRequestPages_End(t *testing.T) {
 				last = err
 			}
 			if pages != test.pages || !errors.Is(last, test.want) {
-				t.Errorf("%d pages, then %v", pages, last)
+				t.Errorf("got %d pages, then %v, want %d, then %v", pages, last, test.pages, test.want)
 			}
 		})
 	}

@@ -6,10 +6,11 @@ import (
 	"fmt"
 	"log"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/client"
 	"parley/client/sign"
@@ -22,7 +23,8 @@ const activeRoomJSON = `{"room_info":{"room_id":"` + roomID + `","room_title":"S
 	"permission":{"can_subscribe":true,"can_publish_microphone":true,"can_publish_camera":true,"can_publish_screen_share":true,"can_chat":true}}]}`
 
 const analyticsAnswer = `{"status":true,"msg":"success","room_id":"` + roomID + `","as_of":"2026-11-21T10:00:00.5Z","participant_durations":{"4712":90.007},"total_duration":90.007,
-	"participants":[{"identity":"4712","name":"Bela","role":"guest","joined_at":"2026-11-21T09:00:00Z","left_at":"2026-11-21T09:01:30.007Z","duration":90.007,"connections":1}]}`
+	"participants":[{"identity":"4712","name":"Bela","role":"guest","joined_at":"2026-11-21T09:00:00Z","left_at":"2026-11-21T09:01:30.007Z","duration":90.007,"connections":1}],
+	"reported":[{"name":"Chen","at":"2026-11-21T09:00:30Z","source":"external"}]}`
 
 func listedRoomJSON(id string) string {
 	return `{"room_id":"` + id +
@@ -157,7 +159,7 @@ func TestMeetings_AllCalls(t *testing.T) {
 	for name, call := range meetingCalls(t.Context(), c) {
 		answer, err := call()
 		if err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("%s: got error %v, want none", name, err)
 		}
 		got[name] = answer
 	}
@@ -168,8 +170,8 @@ func TestMeetings_AllCalls(t *testing.T) {
 			"room.started", "participant.joined"}, "export_attendance": "room_id,session\r\n",
 		"room_status": []any{true, "the room is active"},
 	} {
-		if !reflect.DeepEqual(got[name], want) {
-			t.Errorf("%s: %v, want %v", name, got[name], want)
+		if diff := cmp.Diff(want, got[name]); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	active := got["get_active_room_info"].(*client.ActiveRoom)
@@ -182,28 +184,28 @@ func TestMeetings_AllCalls(t *testing.T) {
 		t.Errorf("past rooms: got %+v, want one that ended at 10 with 3 participants", past)
 	}
 	if found := got["get_analytics"].(*client.Analytics); found.Durations["4712"] != 90.007 ||
-		found.Participants[0].LeftAt.Nanosecond() != 7e6 {
+		found.Participants[0].LeftAt.Nanosecond() != 7e6 || found.Reported[0].Name != "Chen" {
 		t.Errorf("analytics: got %+v, want the values of analyticsAnswer", found)
 	}
 	if _, err := c.ActiveRoom(t.Context(), anotherID); !client.IsNotFound(err) {
-		t.Errorf("a room of another project: %v", err)
+		t.Errorf("a room of another project: got error %v, want NotFound", err)
 	}
 	for _, err := range c.RoomEvents(t.Context(), anotherID, 7) {
 		if !client.IsNotFound(err) {
-			t.Errorf("the events of a room of another project: %v", err)
+			t.Errorf("the events of a room of another project: got error %v, want NotFound", err)
 		}
 	}
 	s.respondWith(reply(200, `{"events":[],"next_after":3,"has_more":true}`))
 	for _, err := range c.RoomEvents(t.Context(), roomID, 3) {
 		if !errors.Is(err, client.ErrUnexpectedAnswer) {
-			t.Errorf("an answer that leads nowhere: %v", err)
+			t.Errorf("a page that does not advance: got error %v, want ErrUnexpectedAnswer", err)
 		}
 	}
 	for _, missing := range []client.Credentials{{ProjectID: projectID, ProjectSecret: projectSecret, APIKey: apiKey},
 		{ProjectSecret: projectSecret, GatewaySecret: gatewaySecret}} {
 		c := start(t, s, missing, client.Options{})
 		if err := c.EndRoom(t.Context(), roomID); !errors.Is(err, client.ErrMissingCredential) {
-			t.Errorf("without a credential: %v", err)
+			t.Errorf("without a credential: got error %v, want ErrMissingCredential", err)
 		}
 	}
 }
@@ -219,7 +221,7 @@ func TestMeetings_RetriedWhenSafe(t *testing.T) {
 		s.respondWith(dropConnection)
 		_, err := meetingCalls(t.Context(), c)[name]()
 		if sent := len(s.requestsSeen()); sent != want || (err == nil) != (want > 1) {
-			t.Errorf("%s was sent %d times, want %d: %v", name, sent, want, err)
+			t.Errorf("%s: got %d requests, error %v, want %d requests", name, sent, err, want)
 		}
 	}
 }

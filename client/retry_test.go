@@ -107,7 +107,7 @@ func TestRetry_ByCallAndError(t *testing.T) {
 						}
 					}
 					if got := len(s.requestsSeen()); got != expected || (err == nil) != (expected == 2) {
-						t.Errorf("sent %d times, not %d: %v", got, expected, err)
+						t.Errorf("got %d requests, error %v, want %d requests", got, err, expected)
 					}
 				})
 			})
@@ -127,11 +127,11 @@ func TestRetry_SendsSameRequest(t *testing.T) {
 		for _, again := range all[1:] {
 			if again.body != all[0].body || again.header.Get("Idempotency-Key") != "order-1" ||
 				again.target != all[0].target {
-				t.Errorf("first %+v, then %+v", all[0], again)
+				t.Errorf("got the repeated request %+v, want the body, target and key of %+v", again, all[0])
 			}
 		}
 		if len(all) != 3 {
-			t.Errorf("sent %d times", len(all))
+			t.Errorf("got %d requests, want 3", len(all))
 		}
 	})
 }
@@ -162,12 +162,12 @@ func TestBackoff_DoublesWithJitter(t *testing.T) {
 		span := 250 * time.Millisecond
 		for i, wait := range waits(s.requestsSeen()) {
 			if wait < span/2 || wait > span {
-				t.Errorf("wait %d is %s, not within %s and %s", i+1, wait, span/2, span)
+				t.Errorf("wait %d: got %s, want %s to %s", i+1, wait, span/2, span)
 			}
 			span = min(2*span, 30*time.Second)
 		}
 		if len(s.requestsSeen()) != 10 {
-			t.Errorf("sent %d times", len(s.requestsSeen()))
+			t.Errorf("got %d requests, want 10", len(s.requestsSeen()))
 		}
 	})
 }
@@ -204,7 +204,7 @@ func TestRetryAfter_Respected(t *testing.T) {
 				s.respondWith(test.first)
 				err := status(t.Context(), newSynctestClient(t, s, client.Options{}))
 				if len(s.requestsSeen()) != test.sent {
-					t.Fatalf("sent %d times: %v", len(s.requestsSeen()), err)
+					t.Fatalf("got %d requests, error %v, want %d requests", len(s.requestsSeen()), err, test.sent)
 				}
 				if test.sent == 1 {
 					refusal, ok := errors.AsType[*client.Error](err)
@@ -214,7 +214,7 @@ func TestRetryAfter_Respected(t *testing.T) {
 					return
 				}
 				if wait := waits(s.requestsSeen())[0]; wait < test.least || wait > test.least+250*time.Millisecond {
-					t.Errorf("waited %s", wait)
+					t.Errorf("got a wait of %s, want %s and at most 250 ms more", wait, test.least)
 				}
 			})
 		})
@@ -237,7 +237,7 @@ func TestRetryAfter_Jitter(t *testing.T) {
 			different[wait] = true
 		}
 		if len(different) != 3 {
-			t.Errorf("waits %v", waits(s.requestsSeen()))
+			t.Errorf("got the waits %v, want three different ones first", waits(s.requestsSeen()))
 		}
 	})
 }
@@ -247,7 +247,7 @@ func TestRetry_MaxAttemptsOne(t *testing.T) {
 	s.respondWith(unavailable())
 	if err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 1})); !client.IsUnavailable(err) ||
 		len(s.requestsSeen()) != 1 {
-		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+		t.Errorf("got %d requests, error %v, want 1 and Unavailable", len(s.requestsSeen()), err)
 	}
 }
 
@@ -259,7 +259,7 @@ func TestSendJoinEvent_NoLateRetry(t *testing.T) {
 		s.respondWith(unavailable("Retry-After", "20"), unavailable("Retry-After", "20"))
 		err := joinEvent(t.Context(), newSynctestClient(t, s, client.Options{}))
 		if !client.IsUnavailable(err) || len(s.requestsSeen()) != 2 {
-			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+			t.Errorf("got %d requests, error %v, want 2 and Unavailable", len(s.requestsSeen()), err)
 		}
 	})
 }
@@ -273,7 +273,7 @@ func TestRetry_DeadlineBeforeWaitEnds(t *testing.T) {
 		began := time.Now()
 		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
 		if !client.IsUnavailable(err) || time.Since(began) > time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
+			t.Errorf("got error %v after %s, want Unavailable within a second", err, time.Since(began))
 		}
 	})
 }
@@ -287,7 +287,7 @@ func TestRetry_CanceledWhileWaiting(t *testing.T) {
 		began := time.Now()
 		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
 		if !errors.Is(err, context.Canceled) || !client.IsUnavailable(err) || time.Since(began) != 3*time.Second {
-			t.Errorf("after %s: %v", time.Since(began), err)
+			t.Errorf("got error %v after %s, want Canceled and Unavailable after 3s", err, time.Since(began))
 		}
 	})
 }
@@ -300,7 +300,7 @@ func TestClient_DeadlineDuringRequest(t *testing.T) {
 		defer cancel()
 		err := keys(ctx, newSynctestClient(t, s, client.Options{}))
 		if !errors.Is(err, context.DeadlineExceeded) || len(s.requestsSeen()) != 1 {
-			t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+			t.Errorf("got %d requests, error %v, want 1 and DeadlineExceeded", len(s.requestsSeen()), err)
 		}
 	})
 }
@@ -311,7 +311,7 @@ func TestClient_CanceledBeforeRequest(t *testing.T) {
 	cancel()
 	if err := keys(ctx, start(t, s, credentials, client.Options{})); !errors.Is(err, context.Canceled) ||
 		len(s.requestsSeen()) != 0 {
-		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+		t.Errorf("got %d requests, error %v, want none and Canceled", len(s.requestsSeen()), err)
 	}
 }
 
@@ -331,7 +331,7 @@ func TestRetry_AttemptTimeout(t *testing.T) {
 		err := keys(t.Context(), c)
 		if elapsed := time.Since(began); err == nil || attempts != 3 ||
 			elapsed < 15*time.Second || elapsed > 16*time.Second {
-			t.Errorf("%d attempts in %s: %v", attempts, elapsed, err)
+			t.Errorf("got %d attempts in %s, error %v, want 3 in 15s to 16s and an error", attempts, elapsed, err)
 		}
 	})
 }
@@ -344,7 +344,7 @@ func TestRetry_BadCertificate(t *testing.T) {
 	})}
 	err := keys(t.Context(), connect(t, "https://parley.test", credentials, client.Options{HTTPClient: bad}))
 	if err == nil || attempts != 1 || !strings.Contains(err.Error(), "unknown authority") {
-		t.Errorf("%d attempts: %v", attempts, err)
+		t.Errorf("got %d attempts, error %v, want 1 and unknown authority", attempts, err)
 	}
 }
 
@@ -360,10 +360,10 @@ func TestClient_IgnoresRedirects(t *testing.T) {
 	err := keys(t.Context(), start(t, s, credentials, client.Options{HTTPClient: injected}))
 	refusal, ok := errors.AsType[*client.Error](err)
 	if !ok || refusal.Status != 302 || len(elsewhere.requestsSeen()) != 0 {
-		t.Errorf("%d requests elsewhere, %v", len(elsewhere.requestsSeen()), err)
+		t.Errorf("got %d requests elsewhere, error %v, want none and the status 302", len(elsewhere.requestsSeen()), err)
 	}
 	if injected.CheckRedirect(nil, nil) != nil {
-		t.Error("the injected client was changed")
+		t.Error("the injected client: got a changed CheckRedirect, want its own")
 	}
 }
 

@@ -2,9 +2,10 @@ package client_test
 
 import (
 	"errors"
-	"reflect"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/client"
 	"parley/client/sign"
@@ -139,24 +140,24 @@ func TestRooms_Writes(t *testing.T) {
 			}
 			if scheduled, ok := got.(*client.ScheduledRoom); ok {
 				if !scheduled.StartTime.Equal(start9) {
-					t.Errorf("start time %s", scheduled.StartTime)
+					t.Errorf("got the start time %s, want %s", scheduled.StartTime, start9)
 				}
 				scheduled.StartTime = start9
 			}
-			if !reflect.DeepEqual(got, test.want) {
-				t.Errorf("answer\n%+v, not\n%+v", got, test.want)
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("response (-want +got):\n%s", diff)
 			}
 			sent := s.requestsSeen()[0]
 			if sent.method != test.method || sent.target != test.target || sent.body != test.body {
-				t.Errorf("sent %s %s\n%s, not %s %s\n%s", sent.method, sent.target, sent.body, test.method,
+				t.Errorf("got the request %s %s\n%s, want %s %s\n%s", sent.method, sent.target, sent.body, test.method,
 					test.target, test.body)
 			}
 			if key := sent.header.Get("Idempotency-Key"); key != test.idempotencyKey {
-				t.Errorf("Idempotency-Key %q", key)
+				t.Errorf("got the Idempotency-Key %q, want %q", key, test.idempotencyKey)
 			}
 			for _, secret := range []string{"api-key", "key", "secret-key", "timestamp"} {
 				if sent.header.Get(secret) != "" {
-					t.Errorf("the header %s was sent, which this version does not need", secret)
+					t.Errorf("got the header %s, want none", secret)
 				}
 			}
 		})
@@ -196,7 +197,7 @@ func TestIdempotencyKey_Invalid(t *testing.T) {
 		room := quickRoom()
 		room.IdempotencyKey = key
 		if _, err := c.CreateQuickAudioRoom(t.Context(), room); err == nil {
-			t.Errorf("%q was taken", key)
+			t.Errorf("the key %q: got no error, want one", key)
 		}
 	}
 	if n := len(s.requestsSeen()); n != 0 {
@@ -209,20 +210,20 @@ func TestSendJoinEvent_EscapesRoomID(t *testing.T) {
 	c := start(t, s, credentials, client.Options{})
 	_, err := c.SendJoinEvent(t.Context(), client.JoinEvent{RoomID: "a/../b?c", Name: "Zoë"})
 	if !errors.Is(err, client.ErrNotFound) {
-		t.Error(err)
+		t.Errorf("got error %v, want ErrNotFound", err)
 	}
 	if target := s.requestsSeen()[0].target; target != "/api/v4/webhook/get_room_events/a%2F..%2Fb%3Fc" {
-		t.Errorf("target %s", target)
+		t.Errorf("got the target %s, want the id escaped", target)
 	}
 	if _, err := c.SendJoinEvent(t.Context(), client.JoinEvent{Name: "Zoë"}); err == nil || len(s.requestsSeen()) != 1 {
-		t.Errorf("an event without a room: %v", err)
+		t.Errorf("an event without a room: got error %v, want one before anything is sent", err)
 	}
 }
 
 func TestLocalTime(t *testing.T) {
 	instant := time.Date(2027, 1, 31, 8, 30, 59, 0, time.UTC)
 	if got := client.LocalTime(instant, zurich); got != "2027-01-31T09:30" {
-		t.Error(got)
+		t.Errorf("got %s, want 2027-01-31T09:30", got)
 	}
 }
 
@@ -234,6 +235,6 @@ func TestCreateScheduledVideoRoomV3_InvalidYear(t *testing.T) {
 	room.StartAt = time.Date(12027, 1, 31, 9, 30, 0, 0, time.UTC)
 	if _, err := start(t, s, credentials, client.Options{}).CreateScheduledVideoRoomV3(t.Context(), room); err == nil ||
 		len(s.requestsSeen()) != 0 {
-		t.Errorf("sent %d times: %v", len(s.requestsSeen()), err)
+		t.Errorf("got %d requests, error %v, want none and an error", len(s.requestsSeen()), err)
 	}
 }

@@ -65,7 +65,7 @@ func TestGateway_RequestsMatchVectors(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v, there := cases[name]
 			if !there {
-				t.Fatal("testdata/vectors.json has no such vector")
+				t.Fatalf("vectors in testdata/vectors.json: got none with the name %s, want one", name)
 			}
 			seconds, err := sign.ParseTimestamp(v.Timestamp)
 			if err != nil {
@@ -83,7 +83,7 @@ func TestGateway_RequestsMatchVectors(t *testing.T) {
 				sent := s.requestsSeen()[0]
 				if sent.target != v.Target || sent.header.Get("timestamp") != v.Timestamp ||
 					sent.header.Get("hash-signature") != v.Signature || sent.body != v.Body {
-					t.Errorf("sent %+v, not %+v", sent, v)
+					t.Errorf("request %s: got %+v, want the values of the vector %+v", name, sent, v)
 				}
 			})
 		})
@@ -118,7 +118,7 @@ func TestLegacySignatures_MatchVectors(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			v, there := cases[test.name]
 			if !there {
-				t.Fatal("testdata/vectors.json has no such vector")
+				t.Fatalf("vectors in testdata/vectors.json: got none with the name %s, want one", test.name)
 			}
 			s := newServer()
 			s.respondWith(reply(200, `{"joined":true,"status":"inactive","message":"m"}`))
@@ -126,7 +126,7 @@ func TestLegacySignatures_MatchVectors(t *testing.T) {
 				t.Fatal(err)
 			}
 			if sent := s.requestsSeen()[0]; sent.body != v.Body || sent.header.Get("hash-signature") != v.Signature {
-				t.Errorf("sent %+v, not %+v", sent, v)
+				t.Errorf("request %s: got %+v, want the body and the signature of the vector %+v", test.name, sent, v)
 			}
 		})
 	}

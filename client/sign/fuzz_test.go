@@ -23,18 +23,19 @@ func FuzzVerifyV5(f *testing.F) {
 		}
 		possible := secret != "" && !strings.Contains(method+target+timestamp+key, "\n")
 		if verifies(right) != possible || verifies(strings.ToUpper(right)) != possible {
-			t.Fatalf("the right signature verifies: %v, should be %v", !possible, possible)
+			t.Fatalf("right signature %s: got verified %v in lower case, %v in upper case, want both %v", right,
+				verifies(right), verifies(strings.ToUpper(right)), possible)
 		}
 		if verifies(signature) && !strings.EqualFold(signature, right) {
-			t.Fatalf("%q verifies", signature)
+			t.Fatalf("signature %q: got verified, want refused; the right one is %q", signature, right)
 		}
 		if changed := changeByte(right, position); !strings.EqualFold(changed, right) && verifies(changed) {
-			t.Fatalf("%q verifies", changed)
+			t.Fatalf("changed signature %q: got verified, want refused; the right one is %q", changed, right)
 		}
 		if len(body) > 0 {
 			other := []byte(changeByte(string(body), position))
 			if sign.VerifyV5(secret, method, target, timestamp, key, other, right) {
-				t.Fatalf("body %q verifies with the signature of %q", other, body)
+				t.Fatalf("body %q with the signature of %q: got verified, want refused", other, body)
 			}
 		}
 	})
@@ -50,13 +51,13 @@ func FuzzVerifyLegacy(f *testing.F) {
 			t.Fatalf("the signature %q: got verified %t, want %t", right, key == "", key != "")
 		}
 		if signature != right && sign.VerifyLegacy(key, body, signature) {
-			t.Fatalf("%q verifies", signature)
+			t.Fatalf("signature %q: got verified, want refused; the right one is %q", signature, right)
 		}
 		if changed := changeByte(right, position); sign.VerifyLegacy(key, body, changed) {
-			t.Fatalf("%q verifies", changed)
+			t.Fatalf("changed signature %q: got verified, want refused; the right one is %q", changed, right)
 		}
 		if sign.VerifyLegacy(key, append(body, 'x'), right) {
-			t.Fatal("a longer body verifies")
+			t.Fatalf("body %q plus one byte, with the signature of the body alone: got verified, want refused", body)
 		}
 	})
 }
@@ -70,7 +71,7 @@ func FuzzVerifyWebhook(f *testing.F) {
 		right, err := sign.Webhook(secrets, id, timestamp, body)
 		if err != nil {
 			if sign.VerifyWebhook(secrets, id, timestamp, body, header) == nil {
-				t.Fatal("verifies what cannot be signed")
+				t.Fatalf("signature %q of a message that cannot be signed (%v): got verified, want refused", header, err)
 			}
 			return
 		}
@@ -78,10 +79,11 @@ func FuzzVerifyWebhook(f *testing.F) {
 			t.Fatal(err)
 		}
 		if sign.VerifyWebhook(secrets, id, timestamp, body, changeByte(right, position)) == nil {
-			t.Fatal("a changed signature verifies")
+			t.Fatalf("changed signature %q: got verified, want refused; the right one is %q", changeByte(right, position),
+				right)
 		}
 		if !strings.Contains(header, right) && sign.VerifyWebhook(secrets, id, timestamp, body, header) == nil {
-			t.Fatalf("%q verifies", header)
+			t.Fatalf("signature %q: got verified, want refused; the right one is %q", header, right)
 		}
 	})
 }
@@ -94,18 +96,18 @@ func FuzzTimestamp(f *testing.F) {
 		n, err := sign.ParseTimestamp(text)
 		digits := text != "" && len(text) <= 18 && strings.Trim(text, "0123456789") == ""
 		if (err == nil) != digits {
-			t.Fatalf("%q: %v", text, err)
+			t.Fatalf("ParseTimestamp(%q): got error %v, want success: %v", text, err, digits)
 		}
 		if err == nil {
 			if want, _ := strconv.ParseInt(text, 10, 64); n != want {
-				t.Fatalf("%q is %d", text, n)
+				t.Fatalf("ParseTimestamp(%q): got %d, want %d", text, n, want)
 			}
 		}
 		now = now % (1 << 40)
 		check := sign.CheckTimestamp(text, time.Unix(now, 0), sign.DefaultSkew)
 		near := err == nil && n-now >= -300 && n-now <= 300
 		if (check.Freshness == sign.Fresh) != near {
-			t.Fatalf("%q at %d is %s", text, now, check.Freshness)
+			t.Fatalf("CheckTimestamp(%q) at %d: got %s, want fresh: %v", text, now, check.Freshness, near)
 		}
 	})
 }

@@ -30,7 +30,7 @@ func TestSignatures_MatchOpenSSL(t *testing.T) {
 		}
 		// A case may be refused for its form although the bytes are right.
 		if fits != c.Valid && !formOnly[c.Name] {
-			t.Errorf("openssl: fits %v, the vector says %v", fits, c.Valid)
+			t.Errorf("openssl confirms the signature %q: got %v, want %v as in the vector", c.Signature, fits, c.Valid)
 		}
 	})
 }
@@ -51,7 +51,7 @@ func opensslSignatures(t *testing.T, profile, secret string, text []byte) []stri
 		sum := openssl(t, text, "-hmac", secret)
 		if other := openssl(t, text, "-mac", "HMAC", "-macopt",
 			"hexkey:"+hex.EncodeToString([]byte(secret))); !bytes.Equal(sum, other) {
-			t.Fatal("openssl disagrees with itself")
+			t.Fatalf("openssl dgst of %q with -hmac and with hexkey: got %x and %x, want equal", text, sum, other)
 		}
 		return []string{hex.EncodeToString(sum), strings.ToUpper(hex.EncodeToString(sum))}
 	case profileLegacy:
@@ -73,7 +73,7 @@ func openssl(t *testing.T, text []byte, args ...string) []byte {
 	cmd.Stdin = bytes.NewReader(text)
 	out, err := cmd.Output()
 	if err != nil || len(out) != 32 {
-		t.Fatalf("openssl: %v, %d bytes", err, len(out))
+		t.Fatalf("openssl %q: got %d bytes, error %v, want 32 bytes", cmd.Args, len(out), err)
 	}
 	return out
 }

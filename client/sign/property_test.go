@@ -47,10 +47,10 @@ func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 		same := a.method == b.method && a.target == b.target && a.timestamp == b.timestamp && a.key == b.key &&
 			string(a.body) == string(b.body)
 		if !a.verify(a.sign()) {
-			t.Fatalf("the right signature %q of %+v does not verify", a.sign(), a)
+			t.Fatalf("right signature %q of %+v: got refused, want verified", a.sign(), a)
 		}
 		if b.verify(a.sign()) != same {
-			t.Fatalf("%+v and %+v share a signature", a, b)
+			t.Fatalf("signature of %+v for %+v: got verified %v, want %v", a, b, !same, same)
 		}
 	})
 }
@@ -63,32 +63,33 @@ func TestVerifyV5_LineFeedInIdempotencyKey(t *testing.T) {
 	shifted := a
 	shifted.key, shifted.body = "k\nb", []byte("c")
 	if shifted.sign() != a.sign() {
-		t.Fatal("the two no longer share their signed text; this test says nothing")
+		t.Fatalf("signatures: got %s and %s, want equal ones, because this test needs the same signed text", shifted.sign(),
+			a.sign())
 	}
 	if shifted.verify(a.sign()) {
-		t.Error("a line feed in the idempotency key verifies")
+		t.Errorf("idempotency key %q with a line feed: got verified, want refused", shifted.key)
 	}
 }
 
 func TestV5_MethodCase(t *testing.T) {
 	lower := sign.V5("s", "get", "/", "1", "", nil)
 	if lower != sign.V5("s", "GET", "/", "1", "", nil) {
-		t.Error("the method is not put in upper case")
+		t.Errorf("V5 with the method get: got %s, want the signature for the method GET", lower)
 	}
 	if got := string(sign.V5Text("poſt", "/", "1", "", nil)); !strings.Contains(got, "POſT") {
-		t.Errorf("only ASCII letters have an upper case here: %q", got)
+		t.Errorf("V5Text with the method \"poſt\": got %q, want only the ASCII letters in upper case: POſT", got)
 	}
 }
 
 func TestVerify_EmptyKeys(t *testing.T) {
 	if sign.VerifyV5("", "GET", "/", "1", "", nil, sign.V5("", "GET", "/", "1", "", nil)) {
-		t.Error("an empty Gateway secret verifies")
+		t.Error("signature with an empty Gateway secret: got verified, want refused")
 	}
 	if sign.VerifyLegacy("", nil, sign.Legacy("", nil)) {
-		t.Error("an empty key verifies")
+		t.Error("signature with an empty key: got verified, want refused")
 	}
 	if err := sign.VerifyWebhook(nil, "msg_1", "1", nil, ""); !errors.Is(err, sign.ErrWebhookSignature) {
-		t.Errorf("no secret at all: %v", err)
+		t.Errorf("VerifyWebhook without secrets: got error %v, want %v", err, sign.ErrWebhookSignature)
 	}
 }
 
@@ -111,7 +112,7 @@ func TestVerifyWebhook_SecretRotation(t *testing.T) {
 			}
 		}
 		if err := sign.VerifyWebhook(known, "msg_1", now, body, header); (err == nil) != shared {
-			t.Fatalf("signed by %d, known %d, shared %v: %v", len(signers), len(known), shared, err)
+			t.Fatalf("signed with %q, verified with %q: got error %v, want verified: %v", signers, known, err, shared)
 		}
 	})
 }
@@ -143,7 +144,7 @@ func TestWebhook_Errors(t *testing.T) {
 		})
 	}
 	if _, err := sign.Webhook(nil, "msg_1", now, nil); !errors.Is(err, sign.ErrWebhookSecret) {
-		t.Errorf("no secret: %v", err)
+		t.Errorf("Webhook without secrets: got error %v, want %v", err, sign.ErrWebhookSecret)
 	}
 }
 
@@ -154,10 +155,10 @@ func TestCheckTimestamp_Milliseconds(t *testing.T) {
 		"1767225600": false, "1767225600000000": false, "x": false,
 	} {
 		if got := sign.CheckTimestamp(text, at, sign.DefaultSkew).Milliseconds; got != want {
-			t.Errorf("%s: %v", text, got)
+			t.Errorf("CheckTimestamp(%q).Milliseconds: got %v, want %v", text, got, want)
 		}
 	}
 	if got := sign.FormatTimestamp(at); got != now {
-		t.Errorf("FormatTimestamp: %s", got)
+		t.Errorf("FormatTimestamp(%s): got %s, want %s", at, got, now)
 	}
 }

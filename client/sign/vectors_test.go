@@ -80,7 +80,7 @@ func raw(t *testing.T, text *string, encoded string) []byte {
 		return fromBase64
 	}
 	if text == nil {
-		t.Fatal("neither text nor Base64")
+		t.Fatal("field of the vector: got neither text nor Base64, want one of them")
 	}
 	return []byte(*text)
 }
@@ -127,7 +127,7 @@ func eachVector(t *testing.T, run func(t *testing.T, profile string, c vectorCas
 		}
 	}
 	if count < 40 {
-		t.Errorf("only %d vectors", count)
+		t.Errorf("vectors: got %d, want at least 40", count)
 	}
 }
 
@@ -136,17 +136,17 @@ func TestSignatures_MatchVectors(t *testing.T) {
 		body := raw(t, c.Body, c.BodyBase64)
 		text := raw(t, c.SignedText, c.SignedTextBase64)
 		if !c.Valid && c.Why == "" {
-			t.Error("a negative case must say why")
+			t.Error("negative vector: got no reason in Why, want one")
 		}
 		signed, signature, result := signAndVerify(t, profile, c, body)
 		if !bytes.Equal(signed, text) {
-			t.Errorf("signed text is %q, the vector says %q", signed, text)
+			t.Errorf("signed text: got %q, want %q as in the vector", signed, text)
 		}
 		if result != c.Valid {
-			t.Errorf("verified: %v, the vector says %v", result, c.Valid)
+			t.Errorf("signature %s is accepted: got %v, want %v as in the vector", c.Signature, result, c.Valid)
 		}
 		if c.Valid && !sameSignature(c.Signature, signature) {
-			t.Errorf("signature is %s, the vector says %s", signature, c.Signature)
+			t.Errorf("signature: got %s, want %s as in the vector", signature, c.Signature)
 		}
 	})
 }
@@ -184,7 +184,7 @@ func signAndVerify(t *testing.T, profile string, c vectorCase,
 		return sign.WebhookText(*c.ID, *c.Timestamp, body), signature,
 			sign.VerifyWebhook(c.Secrets, *c.ID, *c.Timestamp, body, c.Signature) == nil
 	}
-	t.Fatalf("unknown profile %q", profile)
+	t.Fatalf("profile: got %q, want %q, %q or %q", profile, sign.Profile, profileLegacy, profileWebhooks)
 	return nil, "", false
 }
 
@@ -193,8 +193,8 @@ func TestCheckTimestamp_MatchesVectors(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			got := sign.CheckTimestamp(c.Timestamp, time.Unix(c.Now, 0), time.Duration(c.BoundSecs)*time.Second)
 			if got.Freshness.String() != c.Result || got.SkewSeconds != c.SkewSeconds {
-				t.Errorf("%q is %s (%d s), the vector says %s (%d s)", c.Timestamp, got.Freshness, got.SkewSeconds,
-					c.Result, c.SkewSeconds)
+				t.Errorf("timestamp %q: got %s (%d s), want %s (%d s) as in the vector", c.Timestamp, got.Freshness,
+					got.SkewSeconds, c.Result, c.SkewSeconds)
 			}
 		})
 	}

@@ -21,15 +21,18 @@ import (
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
 	"parley/internal/api/site"
+	"parley/internal/audit"
 	"parley/internal/cluster"
 	"parley/internal/config"
 	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/media"
+	"parley/internal/metrics"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/quickstart"
 	"parley/internal/refusal"
+	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
@@ -57,6 +60,7 @@ type App struct {
 	cfg          config.Config
 	log          *slog.Logger
 	supervisor   *supervise.Service // nil without a supervisor
+	isolated     bool               // see newIsolated
 	instanceLock *db.InstanceLock   // nil without PostgreSQL
 	redis        *cluster.Redis     // nil on one machine
 	db           *store.DB
@@ -65,18 +69,24 @@ type App struct {
 	keys         *key.Service
 	rooms        *room.Service
 	webhooks     *webhook.Service
-	sender       *sender.Service
+	sender       *sender.Service // nil if the service is isolated
+	backups      *backups
 	usage        *usage.Service
+	retention    *retention.Service
 	tokens       *operator.Service
+	audit        *audit.Service
 	callStats    callStats
 	quickstart   *quickstart.Service
+	scheduled    *scheduledBackups    // nil without --backup-dir; set by Run before it serves
+	stopping     chan struct{}        // closed when the service stops
 	registry     *prometheus.Registry // of the metrics of this service
-	requests     *prometheus.CounterVec
+	metrics      *metrics.Metrics
 	baseURL      string
 	handler      http.Handler
 	failures     manage.FailureLimiter // nil without rate limits
 	refusals     *refusal.Recorder
 	ready        atomic.Bool
+	databaseLost atomic.Bool // the last sample of the backlog failed
 }
 
 // New returns a service that is ready to Run: the data directory is locked, the
@@ -90,7 +100,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	if err != nil {
 		return nil, err
 	}
-	return newApp(ctx, cfg, log, e, nil)
+	return newApp(ctx, cfg, log, e, appOptions{})
 }
 
 // NewSupervised is New for the child process of a supervisor, which holds the
@@ -100,14 +110,21 @@ func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *
 	if err != nil {
 		return nil, err
 	}
-	return newApp(ctx, cfg, log, e, s)
+	return newApp(ctx, cfg, log, e, appOptions{supervisor: s})
+}
+
+// appOptions are what differs between the constructors.
+type appOptions struct {
+	supervisor *supervise.Service
+	isolated   bool // see newIsolated
 }
 
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources,
-	s *supervise.Service) (_ *App, err error) {
-	registry := prometheus.NewRegistry()
-	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: s, registry: registry,
-		requests: newRequestCounter(registry), refusals: refusal.NewRecorder(registry, log, time.Now)}
+	options appOptions) (_ *App, err error) {
+	registry := newRegistry(cfg)
+	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: options.supervisor,
+		isolated: options.isolated, registry: registry, stopping: make(chan struct{}),
+		metrics: newMetrics(registry), refusals: refusal.NewRecorder(registry, log, time.Now)}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -120,10 +137,14 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 	if err := a.lockDatabase(ctx); err != nil {
 		return nil, err
 	}
+	if err := removeSnapshots(cfg.DataDir); err != nil {
+		return nil, err
+	}
 	ctx = db.WithWriteTimeout(ctx, startupWriteTimeout)
 	if a.db, err = OpenStore(ctx, cfg); err != nil {
 		return nil, err
 	}
+	a.db.ObserveWrites(a.metrics.Database)
 	if err := a.wire(ctx); err != nil {
 		return nil, err
 	}
@@ -142,7 +163,7 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
 		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log,
-		Refusals: a.refusals})
+		Refusals: a.refusals, Metrics: a.metrics.Media})
 	if err != nil {
 		return err
 	}
@@ -156,7 +177,9 @@ func (a *App) wire(ctx context.Context) error {
 	if a.cfg.RateLimitsEnabled {
 		limits = newRateLimits(a.cfg.NewSeatsPerMinute, a.redis, now)
 	}
-	a.webhooks = webhook.NewService(a.db, now, newID)
+	periods := retentionPeriods(a.cfg)
+	a.webhooks = webhook.NewService(a.db, now, newID, webhook.WithRetention(
+		func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Deliveries }))
 	// A change of a project invalidates the cache of the key service, and the key
 	// service needs the project service. The function breaks the cycle, because it
 	// reads a.keys only when a project changes, which is after wire.
@@ -169,18 +192,34 @@ func (a *App) wire(ctx context.Context) error {
 	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log, room.Options{
 		Plans: usage.RoomPlans{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
-		JoinLimiter: limits.seatLimiter(), Clustered: a.redis != nil})
+		JoinLimiter: limits.seatLimiter(), Clustered: a.redis != nil, Version: Build().Version,
+		RedisAvailable: a.redisAvailable(),
+		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms }})
+	a.retention = retention.NewService(a.db, periods, a.rooms, a.keys.InvalidateAndPublish, now, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
+	a.audit = audit.NewService(a.db, now)
 	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
 		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
 	if err := a.wireSender(now); err != nil {
 		return err
 	}
+	a.backups = newBackups(a.db, a.cfg, now)
 	roomPage, err := site.New(web.Assets(), a.rooms)
 	if err != nil {
 		return err
 	}
 	docs, err := site.NewDocs(web.Assets())
+	if err != nil {
+		return err
+	}
+	console, err := site.NewConsole(web.Assets())
+	if err != nil {
+		return err
+	}
+	landing, err := site.NewLanding(web.Assets(), func(ctx context.Context) map[string]string {
+		report, _ := a.checkHealth(ctx) // /healthz logs the causes
+		return report
+	})
 	if err != nil {
 		return err
 	}
@@ -190,57 +229,105 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.wireCallStats(now)
-	versions, err := a.wireVersions(limits, now)
+	versions, signatures, err := a.wireVersions(limits, now)
 	if err != nil {
 		return err
 	}
+	for _, v := range versions {
+		a.callStats.apis = append(a.callStats.apis, v.name)
+	}
+	a.callStats.apis = append(a.callStats.apis, manage.APIName)
 	a.registerRestartMetrics()
+	a.registerHealthMetrics()
+	a.registerUsageMetrics()
+	management := manage.Services{Projects: a.projects, Keys: a.quickstart.WithRotation(),
+		KeyUses: a.callStats.counter, Rooms: a.rooms,
+		Tokens: a.tokens, Plans: provider, Webhooks: a.webhooks, Retention: a.retention, Audit: a.audit, Usage: a.usage,
+		Backups: a.backups, Settings: a.settingValues(), Signatures: signatures, Console: a.tokens, BaseURL: a.BaseURL,
+		Failures: a.failures, Stopping: a.stopping}
+	if management.OpenID, err = a.openIDProvider(now); err != nil {
+		return err
+	}
+	if limits.management != nil {
+		management.Rate = limits.management
+	}
+	if a.callStats.requestLog != nil {
+		management.Calls, management.APIs = a.callStats.requestLog, a.callStats.apis
+	}
+	management.Overviews = a.newOverview(now)
 	a.handler = a.routes(routeHandlers{
-		versions: versions,
-		join:     join.NewHandler(a.rooms, a.projects, limits.joinLimits(), a.refusals, now),
-		manage: manage.NewHandler(a.projects, a.quickstart.WithRotation(), a.rooms, a.tokens,
-			provider, a.webhooks, a.failures),
+		versions:  versions,
+		join:      join.NewHandler(a.rooms, a.projects, limits.joinLimits(), a.refusals, now),
+		manage:    manage.NewHandler(management),
+		openID:    manage.NewOpenIDHandler(management),
 		signaling: a.engine.Handler(),
 		docs:      docs,
+		console:   console,
+		landing:   landing,
 		page:      roomPage,
 	}, trusted)
 	return nil
 }
 
-// OpenStore opens the database of a configuration and unlocks its secrets. It fails
-// if the data directory belongs to another database. It creates a master key only for
-// a database that has no sealed secrets yet.
+// OpenStore opens the database of a configuration and unlocks its secrets. It fails and
+// changes nothing if the data directory belongs to another database, if the master key is
+// wrong, or if the database has to be contracted while an older node is alive. It creates a
+// master key only for a database that has no sealed secrets yet.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	if err := checkDatabaseID(ctx, cfg); err != nil {
+		return nil, err
+	}
+	keyCheck, err := store.ReadKeyCheck(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	if keyCheck.Fresh() {
+		if err := quickstart.CheckNewDatabase(cfg.DataDir); err != nil {
+			return nil, fmt.Errorf("--data-dir: %w", err)
+		}
+	}
+	if cfg.RedisURL != "" { // other nodes may be running
+		if err := store.CheckOlderNodes(ctx, cfg.DatabaseURL.Reveal(), time.Now()); err != nil {
+			return nil, fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w", err)
+		}
+	}
+	master, err := loadMasterKey(cfg, keyCheck)
+	if err != nil {
 		return nil, err
 	}
 	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
 		return nil, err
 	}
-	err = unlockSecrets(ctx, db, cfg)
-	if err != nil {
+	if err := db.Unlock(ctx, seal.NewBox(master)); err != nil {
 		_ = db.Close()
 		return nil, err
 	}
 	return db, nil
 }
 
-func unlockSecrets(ctx context.Context, db *store.DB, cfg config.Config) error {
-	fresh, err := db.Fresh(ctx)
+// loadMasterKey returns the master key that opens the secrets of the database of check. It
+// completes an interrupted reseal. It is called before the database is opened, so that a
+// wrong key cannot migrate it.
+func loadMasterKey(cfg config.Config, check store.KeyCheck) (seal.Key, error) {
+	master, err := cfg.LoadMasterKey(check.Fresh())
 	if err != nil {
-		return err
+		return seal.Key{}, err
 	}
-	master, err := cfg.LoadMasterKey(fresh)
-	if err != nil {
-		return err
-	}
-	err = db.Unlock(ctx, seal.NewBox(master))
+	err = check.Verify(seal.NewBox(master))
 	var wrong *seal.WrongKeyError
-	if errors.As(err, &wrong) && cfg.MasterKey == "" {
-		return finishReseal(ctx, db, cfg, err)
+	switch {
+	case err == nil:
+		return master, nil
+	case !errors.As(err, &wrong):
+		return seal.Key{}, fmt.Errorf("verify the master key: %w", err)
+	case cfg.MasterKey != "":
+		err = fmt.Errorf("PARLEY_MASTER_KEY: %w. Set it to the key %s", err, wrong.SealedWith)
+	default:
+		err = fmt.Errorf("--master-key-file (PARLEY_MASTER_KEY_FILE): %s: %w. Restore the key %s to this file, or name "+
+			"the file that contains it", cfg.KeyFile(), err, wrong.SealedWith)
 	}
-	return err
+	return finishReseal(cfg, check, err)
 }
 
 // BaseURL returns the URL at which browsers reach the service.
@@ -265,6 +352,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := recordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
 		return err
 	}
+	scheduled, err := a.scheduledBackups(starting)
+	if err != nil {
+		return err
+	}
+	a.scheduled = scheduled
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
 	var work sync.WaitGroup
@@ -272,9 +364,16 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
 	work.Go(func() { a.rooms.Run(background) })
-	work.Go(func() { a.sender.Run(background) })
+	if !a.isolated {
+		work.Go(func() { a.sender.Run(background) })
+		work.Go(func() { a.retention.Run(a.withServiceOrigin(background)) })
+	}
+	if scheduled != nil {
+		work.Go(func() { scheduled.run(a.withServiceOrigin(background)) })
+	}
 	work.Go(func() { a.callStats.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
+	work.Go(func() { a.sampleBacklog(background) })
 
 	conns, err := a.limitedListener()
 	if err != nil {
@@ -307,6 +406,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	case err = <-failed:
 	}
 	a.ready.Store(false)
+	close(a.stopping)
 	a.MarkStopping()
 	if a.instanceLock != nil {
 		a.instanceLock.MarkStopping()

@@ -3,11 +3,14 @@ package app
 import (
 	"context"
 	"log/slog"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"parley/internal/api/httpx"
+	"parley/internal/api/record"
 	"parley/internal/api/v5"
 	"parley/internal/cluster"
 	"parley/internal/counter"
@@ -17,8 +20,9 @@ import (
 // callStats are the statistics of API calls. They are buffered in memory, and run
 // flushes them.
 type callStats struct {
+	apis       []string             // whose calls are recorded: the versions and the management API
 	counter    callCounter          // of the calls of versions 3, 4 and 5
-	requestLog *requestlog.Recorder // of version 5 calls
+	requestLog *requestlog.Recorder // nil if calls are not recorded
 }
 
 // callCounter counts calls. Run flushes the counts periodically until ctx ends, and
@@ -30,10 +34,14 @@ type callCounter interface {
 
 // wireCallStats creates the call statistics and registers their metric.
 func (a *App) wireCallStats(now func() time.Time) {
-	a.callStats = callStats{counter: a.newCallCounter(now), requestLog: requestlog.NewRecorder(a.db, now)}
+	a.callStats = callStats{counter: a.newCallCounter(now)}
+	if !a.cfg.DiagnosticsEnabled {
+		return
+	}
+	a.callStats.requestLog = requestlog.NewRecorder(a.db, now)
 	a.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
 		Name: "parley_diagnostics_dropped_total",
-		Help: "Records of version 5 calls that were dropped because the buffer was full.",
+		Help: "Records of API calls that were dropped because the buffer was full.",
 	}, func() float64 { return float64(a.callStats.requestLog.Dropped()) }))
 }
 
@@ -52,8 +60,19 @@ func (s callStats) run(ctx context.Context, log *slog.Logger) {
 	work.Go(func() {
 		s.counter.Run(ctx, func(err error) { log.Error("flush call counters failed, will retry", "error", err) })
 	})
-	work.Go(func() {
-		s.requestLog.Run(ctx, func(err error) { log.Error("flush request log failed, will retry", "error", err) })
-	})
+	if s.requestLog != nil {
+		work.Go(func() {
+			s.requestLog.Run(ctx, s.apis, func(err error) {
+				log.Error("flush request log failed, will retry", "error", err)
+			})
+		})
+	}
 	work.Wait()
+}
+
+// record records a call of an API in the request log, if there is one.
+func (s callStats) record(api string, r *http.Request, info *httpx.RequestInfo) {
+	if s.requestLog != nil {
+		record.Call(s.requestLog, api, r, info)
+	}
 }

@@ -96,7 +96,7 @@ func TestClient_EveryRoute(t *testing.T) {
 		t.Errorf("a room of an inactive project: got error %v, want forbidden", err)
 	}
 	if _, err := c.UpdateProjectStatus(ctx, client.Active); err != nil {
-		t.Errorf("activate the project: %v", err)
+		t.Errorf("activate the project: got error %v, want none", err)
 	}
 
 	keys, err := c.Keys(ctx)

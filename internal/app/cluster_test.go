@@ -91,7 +91,7 @@ func (n *process) do(method, path string, header http.Header, body []byte) (*htt
 	r.Header = header
 	answer, err := http.DefaultClient.Do(r)
 	if err != nil {
-		n.t.Fatalf("%s %s: %v\n%s", method, path, err, n.log)
+		n.t.Fatalf("%s %s: got error %v, want a response\n%s", method, path, err, n.log)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	raw, err := io.ReadAll(answer.Body)
@@ -286,11 +286,12 @@ func TestCluster_TwoNodes(t *testing.T) {
 		n.manage(n.b, "PATCH", "", `{"require_secret_signatures":false}`)
 		n.waitFor("the API key signs again", func() bool { return n.write(n.a, n.APIKey) == 200 })
 	})
+	n.run("console", n.console)
 	n.run("without Redis", func(t *testing.T) { n.withoutRedis(t, redis) })
 	for _, at := range []*process{n.a, n.b} {
 		for _, secret := range []string{clustertest.Password, n.APIKey, n.GatewaySecret, n.ProjectSecret} {
 			if strings.Contains(at.log.String(), secret) {
-				t.Errorf("the log of %s contains a secret", at.url)
+				t.Errorf("log of %s: got a secret in it, want none", at.url)
 			}
 		}
 	}

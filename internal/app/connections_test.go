@@ -119,7 +119,7 @@ func TestLimitListener_AddressLimit(t *testing.T) {
 	address, log := serveLimited(t, h, 0, 5)
 	h.openConnections(t, address, 5)
 	if _, err := getStatus(address, "/", 5*time.Second); err == nil {
-		t.Error("the sixth connection was served")
+		t.Error("sixth connection: got a response, want an error")
 	}
 	if !strings.Contains(log.String(), "kind=address_connections") {
 		t.Errorf("got the log %q, want kind=address_connections", log)
@@ -153,7 +153,7 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	testkit.Eventually(t, "the sixth connection waits", func() bool { return log.HasLine("kind=connections") })
 	close(h.release)
 	if err := <-done; err != nil {
-		t.Errorf("the request that waited: %v", err)
+		t.Errorf("request that waited: got error %v, want none", err)
 	}
 }
 

@@ -19,6 +19,8 @@ var publicPaths = map[string]string{
 	"/api/join/rooms/{room_id}/preview": "the id of the room allows a guest to see the preview",
 	"/api/join/rooms/{room_id}/seats":   "the id of the room allows a guest to take a seat",
 	"/api/join/logos/{hash}":            "the page shows the logo before a person joins, and so do messengers",
+	"/api/manage/sign-in":               "its body has the credential",
+	"/api/manage/sign-in-methods":       "the sign-in page says how people can sign in",
 	"/api/v3/openapi.yaml":              "the description contains no secret",
 	"/api/v4/openapi.yaml":              "the description contains no secret",
 	"/api/v5/openapi.json":              "the description is specified to be public",
@@ -86,7 +88,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			}
 			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
 			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x",
-				"{delivery_id}", "x").Replace(path)
+				"{delivery_id}", "x", "{session_id}", "x", "{user_id}", "x").Replace(path)
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s has an unknown parameter: add a value for it to this test", path)
 			}

@@ -46,14 +46,14 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 				next = append(next, string(m[1]))
 			}
 		case strings.HasPrefix(kind, "text/css") && externalURLPattern.Match(body):
-			t.Errorf("%s loads from another host", path)
+			t.Errorf("stylesheet %s: got a URL of another host in it, want local URLs only", path)
 		}
 	}
 	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples",
 		"/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions",
 		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
 		if !seen[path] {
-			t.Errorf("no page refers to %s", path)
+			t.Errorf("pages that refer to %s: got none, want at least one", path)
 		}
 	}
 	vectors, err := os.ReadFile("../../client/testdata/vectors.json")
@@ -61,7 +61,8 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, served := s.download(t, "/docs/vectors.json"); !bytes.Equal(served, vectors) {
-		t.Error("/docs/vectors.json is not client/testdata/vectors.json")
+		t.Errorf("/docs/vectors.json: got %d bytes, want the same %d bytes as client/testdata/vectors.json", len(served),
+			len(vectors))
 	}
 }
 

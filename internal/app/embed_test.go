@@ -65,6 +65,6 @@ func TestLogo_Headers(t *testing.T) {
 	}
 	if _, page := s.download(t, "/r/"+id); !strings.Contains(string(page),
 		`<meta property="og:image" content="`+s.app.BaseURL()+logo.Path()+`">`) {
-		t.Errorf("the page of the room does not name the logo:\n%s", page)
+		t.Errorf("page of the room: got no og:image with the logo %s, want one in:\n%s", logo.Path(), page)
 	}
 }

@@ -16,7 +16,7 @@ import (
 // data. The master key is not among them: a key file with a wider mode is
 // refused, because it may have been read already.
 var privateFiles = []string{"parley.db", "parley.db-wal", "parley.db-shm",
-	quickstart.FileName, quickstart.FileName + ".new", "parley.lock"}
+	quickstart.FileName, quickstart.FileName + ".new", lockFile}
 
 // MakeFilesPrivate makes the process create files and directories for its own user
 // only (umask 077), and takes the access of other users from the files of an

@@ -44,6 +44,6 @@ func TestMakeFilesPrivate_ExistingAndNewFiles(t *testing.T) {
 		t.Errorf("got the log %q, want two changed modes and the warning about the directory", logged)
 	}
 	if err := MakeFilesPrivate(filepath.Join(dir, "missing"), nil); err != nil {
-		t.Errorf("a missing directory: %v", err)
+		t.Errorf("directory that does not exist: got error %v, want none", err)
 	}
 }

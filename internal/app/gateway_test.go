@@ -111,7 +111,7 @@ func TestGateway_Requests(t *testing.T) {
 		testkit.Eventually(t, "the call is listed", func() bool {
 			answer, body := s.signedGet("/api/v5/requests?limit=100")
 			if strings.Contains(body, s.APIKey) || strings.Contains(body, s.GatewaySecret) {
-				t.Fatalf("the list of requests contains a secret: %s", body)
+				t.Fatalf("list of requests: got a secret in it, want none: %s", body)
 			}
 			return answer.StatusCode == 200 && strings.Contains(body, marked.Header.Get("X-Gateway-Request-ID"))
 		})
@@ -133,12 +133,12 @@ func TestGateway_Requests(t *testing.T) {
 	}
 	for _, secret := range []string{s.APIKey, s.GatewaySecret, s.ProjectSecret} {
 		if strings.Contains(s.log.String(), secret) {
-			t.Error("the log contains a secret")
+			t.Error("log: got a secret in it, want none")
 		}
 		for _, name := range []string{"parley.db", "parley.db-wal"} {
 			raw, err := os.ReadFile(filepath.Join(s.cfg.DataDir, name))
 			if err == nil && strings.Contains(string(raw), secret) {
-				t.Errorf("%s contains a secret", name)
+				t.Errorf("%s: got a secret in it, want none", name)
 			}
 		}
 	}

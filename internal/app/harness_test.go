@@ -43,7 +43,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 	s.app, err = New(t.Context(), cfg,
 		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
 	if err != nil {
-		t.Fatalf("start: %v", err)
+		t.Fatalf("start the server: got error %v, want none", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
@@ -54,7 +54,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 	})
 	t.Cleanup(func() {
 		if err := s.stop(); err != nil {
-			t.Errorf("stop: %v", err)
+			t.Errorf("stop the server: got error %v, want none", err)
 		}
 	})
 	testkit.Eventually(t, "the server is healthy", func() bool {
@@ -109,7 +109,7 @@ func (s *server) do(r *http.Request, out any) int {
 	}
 	if out != nil {
 		if err := json.Unmarshal(raw, out); err != nil {
-			s.t.Fatalf("decode the response of %s: %v: %s", r.URL.Path, err, raw)
+			s.t.Fatalf("decode the response of %s: got error %v, want none: %s", r.URL.Path, err, raw)
 		}
 	}
 	return answer.StatusCode

@@ -1,61 +1,13 @@
 package app
 
 import (
-	"encoding/json"
 	"net/http"
 	"net/http/httptest"
-	"os/signal"
 	"strings"
-	"syscall"
 	"testing"
 
 	"parley/internal/config"
-	"parley/internal/testkit"
 )
-
-// TestHealth_DatabaseCannotWrite checks that a database that answers but cannot write, for
-// example because the disk is full, is reported as unhealthy. A limit on the size of files
-// makes its writes fail.
-func TestHealth_DatabaseCannotWrite(t *testing.T) {
-	s := startServer(t, func(c *config.Config) { c.RateLimitsEnabled = false })
-	reports := func(status int, database string) bool {
-		answer, err := http.Get(s.app.BaseURL() + "/healthz")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = answer.Body.Close() }()
-		var report map[string]string
-		err = json.NewDecoder(answer.Body).Decode(&report)
-		return err == nil && answer.StatusCode == status && report["database"] == database
-	}
-	testkit.Eventually(t, "status 200 and database ok", func() bool { return reports(200, "ok") })
-
-	limitFileSize(t, 1<<16)
-	testkit.Eventually(t, "status 503 and database read_only", func() bool {
-		_, _ = s.tryCreateRoom(s.APIKey, 2) // writes until a file reaches the limit
-		return reports(503, "read_only")
-	})
-}
-
-// limitFileSize makes writes beyond a size fail for all files of this process until the test
-// ends.
-func limitFileSize(t *testing.T, size uint64) {
-	t.Helper()
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-		t.Fatal(err)
-	}
-	signal.Ignore(syscall.SIGXFSZ) // would end the process
-	t.Cleanup(func() {
-		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before); err != nil {
-			t.Fatal(err)
-		}
-		signal.Reset(syscall.SIGXFSZ)
-	})
-	if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: size, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
-}
 
 func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })

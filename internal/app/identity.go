@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"parley/internal/backup"
 	"parley/internal/config"
 	"parley/internal/store"
 )
@@ -53,22 +54,49 @@ func recordDatabaseID(ctx context.Context, db *store.DB, dir string) error {
 	if err != nil {
 		return err
 	}
+	return writeDatabaseID(dir, id)
+}
+
+// writeDatabaseID makes a data directory belong to a database, durably.
+func writeDatabaseID(dir, id string) error {
 	path := filepath.Join(dir, databaseIDFile)
-	temp := path + ".new"
-	if err := os.WriteFile(temp, []byte(id+"\n"), 0o600); err != nil {
+	if err := writeDurably(path, id+"\n"); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
-	return os.Rename(temp, path)
+	return nil
+}
+
+// writeDurably replaces a file. After a crash the file has either content, never a part.
+func writeDurably(path, content string) error {
+	temp := path + ".new"
+	f, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.WriteString(content)
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return err
+	}
+	return backup.SyncDir(filepath.Dir(path))
 }
 
 // readDatabaseID returns "" if the data directory names no database.
 func readDatabaseID(dir string) (string, error) {
-	raw, err := os.ReadFile(filepath.Join(dir, databaseIDFile))
+	path := filepath.Join(dir, databaseIDFile)
+	raw, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return "", nil
 	}
 	if err != nil {
 		return "", fmt.Errorf("--data-dir: %w", err)
 	}
-	return strings.TrimSpace(string(raw)), nil
+	id := strings.TrimSpace(string(raw))
+	if id == "" {
+		return "", fmt.Errorf("--data-dir: %s is empty: check that --database-url is the database of this directory, then "+
+			"delete the file. The next start writes it again", path)
+	}
+	return id, nil
 }

@@ -30,7 +30,10 @@ type joinResponse struct {
 		Returning        bool
 	}
 	Participants int
-	Error        struct{ Code, Message, Reason string }
+	Error        struct {
+		Code, Message, Reason string
+		MaxParticipants       int `json:"max_participants"`
+	}
 }
 
 func TestJoinAPI_Requests(t *testing.T) {
@@ -101,8 +104,8 @@ func TestJoinAPI_Requests(t *testing.T) {
 	t.Run("a room with two seats refuses the third participant", func(t *testing.T) {
 		status, a := send(seats, m{"name": "Chen", "seat_key": otherKey})
 		if status != 409 || a.Error.Code != "room_full" ||
-			a.Error.Message != "this room is full: all 2 seats are taken" {
-			t.Fatalf("got %d %+v, want 409 room_full and its message", status, a)
+			a.Error.Message != "this room is full: all 2 seats are taken" || a.Error.MaxParticipants != 2 {
+			t.Fatalf("got %d %+v, want 409 room_full, its message and 2 seats", status, a)
 		}
 	})
 	t.Run("bad input", func(t *testing.T) {
@@ -207,7 +210,7 @@ func TestJoinAPI_Requests(t *testing.T) {
 			"project secret": s.ProjectSecret,
 			"Gateway secret": s.GatewaySecret, "management token": s.AdminToken} {
 			if strings.Contains(log, secret) {
-				t.Errorf("the log contains the %s", name)
+				t.Errorf("log: got the %s in it, want no secret", name)
 			}
 		}
 	})

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"parley/client/sign"
+	"parley/internal/api/manage"
 	"parley/internal/key"
+	"parley/internal/testkit"
 )
 
 // TestKeyUsage_OldKeyDuringOverlap rotates a key and keeps using the old one on
@@ -40,12 +42,24 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 		time.Since(answer.Data.Overlap.LastUsedAt) > time.Minute {
 		t.Errorf("got %d %+v, want 200 and two recent requests with the old key", status, answer)
 	}
+	r.Header.Set("User-Agent", "nightly-job/2")
+	var keys manage.KeyList
+	s.do(r, nil)
+	testkit.Eventually(t, "both keys have a caller", func() bool {
+		s.getManagement("/projects/"+s.ProjectID+"/keys", &keys)
+		return keys.Keys[0].LastUsedBy != nil && keys.Keys[1].LastUsedBy != nil
+	})
+	if current, old := keys.Keys[0].LastUsedBy, keys.Keys[1].LastUsedBy; current.UserAgent != "nightly-job/2" ||
+		current.Address != "127.0.0.1" || old.UserAgent == current.UserAgent || time.Since(old.At) > time.Minute {
+		t.Errorf("callers: got %+v of the current key and %+v of the old one, want the address 127.0.0.1, nightly-job/2 "+
+			"for the current one only", current, old)
+	}
 	answered, err := http.DefaultClient.Do(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = answered.Body.Close() }()
-	if used := answered.Header.Get("X-Gateway-Requests-Used"); used != "2" {
-		t.Errorf("got X-Gateway-Requests-Used %s after two calls of version 5, want 2", used)
+	if used := answered.Header.Get("X-Gateway-Requests-Used"); used != "3" {
+		t.Errorf("got X-Gateway-Requests-Used %s after three calls of version 5, want 3", used)
 	}
 }

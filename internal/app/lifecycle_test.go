@@ -59,7 +59,7 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 		t.Errorf("the request during the stop: got status %d, want 200", answer.StatusCode)
 	}
 	if err := <-stopped; err != nil {
-		t.Errorf("stop: %v", err)
+		t.Errorf("stop the server: got error %v, want none", err)
 	}
 }
 
@@ -80,8 +80,8 @@ func (s *server) metrics() string {
 
 func TestMetrics_NeedToken(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
-	if got := s.metrics(); !strings.Contains(got, "parley_http_requests_total") || !strings.Contains(got, "livekit_") {
-		t.Errorf("got the metrics %.300s, want those of Parley and LiveKit", got)
+	if got := s.metrics(); !strings.Contains(got, "parley_http_requests_total") {
+		t.Errorf("got the metrics %.300s, want those of Parley", got)
 	}
 	answer, err := http.Get(s.app.BaseURL() + "/metrics")
 	if err != nil {
@@ -149,7 +149,7 @@ func TestNew_InvalidSettings(t *testing.T) {
 
 func TestRoutes_OutsideAPIs(t *testing.T) {
 	s := startServer(t, nil)
-	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 404,
+	for path, want := range map[string]int{"/api/v9/x": 404, "/api/": 404, "/r/x": 200, "/": 200,
 		"/assets/none.js": 404, "/rtc": 401, "/rtc/v1": 401, "/twirp/livekit.RoomService/ListRooms": 404, "/debug/pprof/": 404} {
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {

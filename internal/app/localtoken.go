@@ -3,8 +3,10 @@ package app
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/config"
 	"parley/internal/operator"
 	"parley/internal/seal"
@@ -14,16 +16,18 @@ import (
 // CreateLocalToken creates a management token in the database itself, for an operator
 // who has no other. A server may be running. It never changes the schema, because a
 // running server may be of an earlier release.
-func CreateLocalToken(ctx context.Context, storage config.Storage, name string) (operator.Token, seal.Secret, error) {
+func CreateLocalToken(
+	ctx context.Context, storage config.Storage, q operator.NewToken,
+) (operator.Token, seal.Secret, error) {
 	cfg := config.Config{Storage: storage}
 	if err := checkDatabaseID(ctx, cfg); err != nil {
 		return operator.Token{}, "", err
 	}
-	current, err := store.IsCurrent(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
+	usable, err := store.CanUse(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {
 		return operator.Token{}, "", err
 	}
-	if !current {
+	if !usable {
 		return operator.Token{}, "", errors.New("--local: the database does not exist or is not of this release: " +
 			"check --data-dir and --database-url, and use the parley of the running server")
 	}
@@ -32,5 +36,10 @@ func CreateLocalToken(ctx context.Context, storage config.Storage, name string) 
 		return operator.Token{}, "", err
 	}
 	defer func() { _ = db.Close() }()
-	return operator.NewService(db, time.Now, newID).Create(ctx, name)
+	for _, id := range q.ProjectIDs {
+		if _, err := db.Project(ctx, id); err != nil {
+			return operator.Token{}, "", fmt.Errorf("--project %s: %w", id, err)
+		}
+	}
+	return operator.NewService(db, time.Now, newID).Create(audit.WithOrigin(ctx, localOrigin()), q)
 }

@@ -14,6 +14,9 @@ import (
 
 var errAddressInUse error = syscall.EADDRINUSE
 
+// lockFile is the file of a data directory that a server locks.
+const lockFile = "parley.lock"
+
 // stoppingMark follows the process id in the lock file while that process is
 // stopping.
 const stoppingMark = "stopping"
@@ -31,7 +34,7 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("--data-dir: cannot create %s: %w", dir, err)
 	}
-	path := filepath.Join(dir, "parley.lock")
+	path := filepath.Join(dir, lockFile)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("--data-dir: cannot write in %s: %w", dir, err)

@@ -2,11 +2,15 @@ package app
 
 import (
 	"math"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"parley/client"
+	"parley/internal/api/manage"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/testkit"
@@ -77,6 +81,31 @@ func TestMeeting_RunByBackend(t *testing.T) {
 	csv, err := c.ExportAttendance(ctx, id)
 	if lines := strings.Count(string(csv), "\r\n"); err != nil || lines != 3 {
 		t.Errorf("attendance: got %d lines, %v, want a header and 2 rows:\n%s", lines, err, csv)
+	}
+	var people, together manage.RoomPeople
+	s.getManagement("/rooms/"+id+"/people", &people)
+	if len(people.People) != 2 || people.People[0].Name != "Amina" || people.People[1].UserId != "4712" ||
+		people.People[1].LeftAt == nil {
+		t.Fatalf("people: got %+v, want Amina, and Bela who has left since", people.People)
+	}
+	s.getManagement("/rooms/"+id+"/people?at="+url.QueryEscape(people.People[1].JoinedAt), &together)
+	if diff := cmp.Diff(people, together); diff != "" {
+		t.Errorf("people when Bela had joined differ from all (-want +got):\n%s", diff)
+	}
+	s.getManagement("/rooms/"+id+"/people?at="+url.QueryEscape(*people.People[1].LeftAt), &together)
+	if len(together.People) != 1 || together.People[0].Name != "Amina" {
+		t.Errorf("people when Bela had left: got %+v, want Amina alone", together.People)
+	}
+	var timeline manage.RoomTimeline
+	s.getManagement("/rooms/"+id+"/timeline?limit=100", &timeline)
+	var kinds []string
+	for _, e := range timeline.Events {
+		kinds = append(kinds, e.Kind+" "+e.Name)
+	}
+	want := []string{"room.scheduled ", "room.opened ", "room.started ", "participant.joined Amina",
+		"participant.joined Bela", "participant.left Bela", "participant.left Amina", "room.ended "}
+	if diff := cmp.Diff(want, kinds); diff != "" {
+		t.Errorf("the timeline differs (-want +got):\n%s", diff)
 	}
 	past, err := c.PastRooms(ctx, client.PastRoomsRequest{})
 	if err != nil || past.Total != 1 || past.Rooms[0].JoinedParticipants != 2 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"parley/internal/audit"
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -99,7 +100,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 	}
 	done("/unmute", hostKey, of(guest))
 	if _, err := ben.AwaitMessage(ctx, room.MessageUnmute); err != nil {
-		t.Errorf("unmute: ben got no message: %v", err)
+		t.Errorf("message to ben after unmute: got error %v, want %s", err, room.MessageUnmute)
 	}
 
 	done("/locks", hostKey, locked)
@@ -108,7 +109,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		t.Errorf("publish a locked microphone: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
 	if _, err := amina.AwaitInfo(ctx, func(i room.Metadata) bool { return i.Locks.Microphone }); err != nil {
-		t.Errorf("amina got no metadata with the lock: %v", err)
+		t.Errorf("metadata of amina with the microphone lock: got error %v, want none", err)
 	}
 	done("/role", hostKey, map[string]any{"identity": guest.Identity, "role": "cohost"})
 	testkit.Eventually(t, "ben is a co-host", func() bool {
@@ -116,7 +117,7 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 		return there && seen.Attributes["role"] == "cohost"
 	})
 	if err := ben.Publish(ctx, "as a co-host", mediatest.Microphone); err != nil {
-		t.Errorf("publish a microphone as a co-host: %v", err)
+		t.Errorf("publish a microphone as a co-host: got error %v, want none", err)
 	}
 	if status, a := send("/remove", guestKey, of(host)); status != http.StatusForbidden || a.Error.Code != "not_host" {
 		t.Errorf("remove the host as a co-host: got %d %+v, want 403 not_host", status, a.Error)
@@ -159,4 +160,26 @@ func TestModeration_EnforcedByServer(t *testing.T) {
 	assertRemoved()
 	done("/readmit", hostKey, of(guest))
 	enter("Ben", guestKey, "")
+
+	// An operator can remove anybody, also the host.
+	amina, host = enter("Amina", hostKey, token)
+	remove := func() int {
+		return s.send("POST", "/api/manage/rooms/"+id+"/remove-person", `{"seat_id":"`+host.Identity+`"}`,
+			"Authorization", "Bearer "+s.AdminToken)
+	}
+	if status := remove(); status != http.StatusOK {
+		t.Fatalf("remove the host as an operator: got status %d, want 200", status)
+	}
+	if end, err := amina.AwaitEnd(ctx); err != nil || end.Reason != "PARTICIPANT_REMOVED" || end.Reconnect {
+		t.Errorf("the connection of a removed host ended with %+v, %v, want PARTICIPANT_REMOVED", end, err)
+	}
+	if status, a := send("/seats", hostKey, map[string]any{"name": "Amina", "link": token}); a.Error.Code != "removed" {
+		t.Errorf("a seat for a removed host: got %d %+v, want 403 removed", status, a.Error)
+	}
+	entries, _, err := s.app.audit.List(ctx, audit.Query{Limit: 100})
+	removals := slices.DeleteFunc(entries, func(e audit.Entry) bool { return e.Action != audit.ParticipantRemoved })
+	if remove(); err != nil || len(removals) != 1 || removals[0].Subject != host.Identity ||
+		!strings.Contains(removals[0].After, id) {
+		t.Errorf("audit entries: got %+v, %v, want the removal of %s from %s", removals, err, host.Identity, id)
+	}
 }

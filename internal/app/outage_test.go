@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"parley/client/sign"
 	"parley/internal/config"
 	"parley/internal/seal"
@@ -72,12 +74,22 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		}
 		return true
 	}
+	// The metrics of health follow a sample, which is taken every 15 seconds.
+	requireHealth := func(when string, want float64) {
+		t.Helper()
+		s.app.updateBacklog(t.Context())
+		if got := gauge(t, s.app.registry, "parley_health", "database"); got != want {
+			t.Errorf("parley_health of the database, %s: got %v, want %v", when, got, want)
+		}
+	}
 	for _, outage := range []struct {
 		name     string
 		from, to func(testing.TB)
 	}{{"stopped", cluster.Stop, cluster.Start}, {"frozen", cluster.Freeze, cluster.Thaw}} {
 		testkit.Eventually(t, "every request succeeds", allSucceed)
+		requireHealth("before it is "+outage.name, 1)
 		outage.from(t)
+		requireHealth(outage.name, 0)
 		for _, c := range calls {
 			answer, took := ask(c.method, c.path, c.body)
 			if answer.StatusCode != c.without || took > testkit.Timeout {
@@ -91,4 +103,22 @@ func TestApp_DatabaseOutage(t *testing.T) {
 		outage.to(t)
 	}
 	testkit.Eventually(t, "every request succeeds again", allSucceed)
+}
+
+// gauge returns the value of a gauge with a label of a value.
+func gauge(t *testing.T, metrics prometheus.Gatherer, name, label string) float64 {
+	t.Helper()
+	families, err := metrics.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, family := range families {
+		for _, m := range family.GetMetric() {
+			if family.GetName() == name && len(m.GetLabel()) == 1 && m.GetLabel()[0].GetValue() == label {
+				return m.GetGauge().GetValue()
+			}
+		}
+	}
+	t.Fatalf("there is no gauge %s with the label %s", name, label)
+	return 0
 }

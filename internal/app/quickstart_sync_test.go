@@ -88,7 +88,7 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 			again.BaseURL != again.app.BaseURL() {
 			t.Errorf("got quickstart file %+v after the start, want the current credentials", again.File)
 		}
-		if strings.Contains(again.out.String(), "No management token was live") || again.AdminToken != s.AdminToken {
+		if strings.Contains(again.out.String(), "No owner's token was live") || again.AdminToken != s.AdminToken {
 			t.Error("the start created a management token, want the one that is live")
 		}
 	})
@@ -117,7 +117,7 @@ func TestQuickstart_NewTokenWhenNoneIsLive(t *testing.T) {
 	}
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 	if !strings.Contains(again.out.String(),
-		"No management token was live. A new one is in "+filepath.Join(s.cfg.DataDir, quickstart.FileName)) {
+		"No owner's token was live. A new one is in "+filepath.Join(s.cfg.DataDir, quickstart.FileName)) {
 		t.Errorf("got the output %s, want the notice of a new token", again.out)
 	}
 	if _, err := again.app.tokens.Authenticate(ctx, again.AdminToken); err != nil || again.ProjectID != "" {
@@ -181,6 +181,6 @@ func TestRunJanitor_StopsWithContext(t *testing.T) {
 	select {
 	case <-done:
 	case <-time.After(testkit.Timeout):
-		t.Errorf("the janitor runs %s after the end of its context", testkit.Timeout)
+		t.Errorf("janitor %s after the end of its context: got it running, want it stopped", testkit.Timeout)
 	}
 }

@@ -16,6 +16,9 @@ const (
 	// bursts of twice as many.
 	writesPerSecond = 50
 	readsPerSecond  = 100
+	// managementCallsPerSecond limits the calls of an integrator's token to the management API,
+	// of which some read much.
+	managementCallsPerSecond = 10
 	// failedAuthenticationsPerMinute limits the failed authentications of one
 	// address, on all versions together.
 	failedAuthenticationsPerMinute = 120
@@ -32,6 +35,7 @@ const (
 // rateLimits are the limiters of the API. The zero value limits nothing.
 type rateLimits struct {
 	reads, writes   *ratelimit.Limiter
+	management      *ratelimit.Limiter // of integrators' tokens
 	failures, links *ratelimit.AddressLimiter
 	checks          *ratelimit.AddressLimiter
 	seats           *ratelimit.AddressLimiter // nil for no limit on new seats
@@ -47,11 +51,12 @@ func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.
 		return cluster.NewRateExchange(redis, name, now)
 	}
 	b := rateLimits{
-		reads:    ratelimit.New(readsPerSecond, now, exchange("reads")),
-		writes:   ratelimit.New(writesPerSecond, now, exchange("writes")),
-		failures: ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
-		links:    ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
-		checks:   ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),
+		reads:      ratelimit.New(readsPerSecond, now, exchange("reads")),
+		writes:     ratelimit.New(writesPerSecond, now, exchange("writes")),
+		management: ratelimit.New(managementCallsPerSecond, now, exchange("management")),
+		failures:   ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
+		links:      ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
+		checks:     ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),
 	}
 	if newSeatsPerMinute > 0 {
 		b.seats = ratelimit.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now, exchange("seats"))

@@ -3,15 +3,12 @@ package app
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"net/netip"
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promauto"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"parley/internal/api/httpx"
 	"parley/internal/api/manage"
@@ -22,6 +19,13 @@ import (
 	"parley/internal/api/v5"
 	"parley/internal/fault"
 	"parley/internal/media"
+	"parley/internal/operator"
+	"parley/internal/requestlog"
+)
+
+const (
+	managePrefix = "/api/manage/"
+	openIDPrefix = "/console/openid/"
 )
 
 // apiVersion is a version of the API, which serves /api/NAME and all paths below it.
@@ -32,15 +36,17 @@ type apiVersion struct {
 	internalError http.HandlerFunc
 }
 
-// wireVersions builds the handlers of the API versions. A new version is one line in
-// its table.
-func (a *App) wireVersions(limits rateLimits, now func() time.Time) ([]apiVersion, error) {
+// wireVersions builds the handlers of the API versions, and the checks of their signatures.
+// A new version is one line in its table.
+func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
+	[]apiVersion, map[string]manage.SignatureChecker, error,
+) {
 	zone, err := a.cfg.Location()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	v5Options := v5.Options{Disabled: !a.cfg.GatewayEnabled, Skew: a.cfg.ClockSkew.Std()}
-	if a.cfg.DiagnosticsEnabled {
+	if a.callStats.requestLog != nil {
 		v5Options.RequestLog = a.callStats.requestLog
 	}
 	if limits.reads != nil {
@@ -48,23 +54,28 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) ([]apiVersio
 	}
 	v5Handler, err := v5.NewHandler(a.keys, a.usage, a.callStats.counter, now, v5Options)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	options := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
 		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	v3Options := v3.Options{Options: options, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
+	signaturesV3, signaturesV4 := rooms.New("v3", a.rooms, a.keys, now, options),
+		rooms.New("v4", a.rooms, a.keys, now, options)
+	signaturesV3.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader
+	signatures := map[string]manage.SignatureChecker{"v3": signaturesV3.CheckSignature, "v4": signaturesV4.CheckSignature,
+		"v5": v5Handler.CheckSignature, "companion": signaturesV4.CheckCompanionSignature}
 	return []apiVersion{
 		{"v3", v3.NewHandler(a.rooms, a.keys, now, v3Options), internalError},
 		{"v4", v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options), internalError},
 		{"v5", v5Handler, v5.WriteInternalError},
-	}, nil
+	}, signatures, nil
 }
 
 // routeHandlers are the handlers that routes dispatches to.
 type routeHandlers struct {
-	versions                            []apiVersion
-	join, manage, signaling, docs, page http.Handler
+	versions                                                      []apiVersion
+	join, manage, openID, signaling, docs, console, landing, page http.Handler
 }
 
 // version returns the version of the API that a path belongs to; nil if none.
@@ -95,8 +106,10 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 		switch {
 		case strings.HasPrefix(path, "/api/join/"):
 			return "join", handlers.join
-		case strings.HasPrefix(path, "/api/manage/"):
-			return "manage", handlers.manage
+		case strings.HasPrefix(path, managePrefix):
+			return manage.APIName, handlers.manage
+		case strings.HasPrefix(path, openIDPrefix):
+			return "console", handlers.openID
 		case strings.HasPrefix(path, "/api/"):
 			return "other", http.HandlerFunc(noSuchAPI)
 		case slices.Contains(signalingPaths, path):
@@ -107,23 +120,42 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "other", metrics
 		case site.IsDocs(path):
 			return "docs", handlers.docs
+		case site.IsConsole(path):
+			return "console", handlers.console
+		case path == "/":
+			return "page", handlers.landing
 		}
 		return "page", handlers.page
 	}
 	var all http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		part, handler := choose(r.URL.Path)
-		a.requests.WithLabelValues(part).Inc()
+		a.metrics.Requests.Begin(part)
 		handler.ServeHTTP(w, r)
 	})
 	if strings.HasPrefix(a.baseURL, "https://") {
 		all = httpx.WithHSTS(all)
 	}
-	return httpx.Middleware(all, trusted, a.log, func(w http.ResponseWriter, r *http.Request) {
-		if v := handlers.version(r.URL.Path); v != nil {
-			v.internalError(w, r)
-			return
-		}
-		internalError(w, r)
+	return httpx.Middleware(all, httpx.Options{
+		Trusted: trusted, Log: a.log, LogPath: requestlog.Sanitize,
+		Fail: func(w http.ResponseWriter, r *http.Request) {
+			if v := handlers.version(r.URL.Path); v != nil {
+				v.internalError(w, r)
+				return
+			}
+			internalError(w, r)
+		},
+		Done: func(r *http.Request, info *httpx.RequestInfo) {
+			route := info.Route
+			if route == "" {
+				route, _ = choose(r.URL.Path)
+			}
+			a.measure(r, info, route)
+			if v := handlers.version(r.URL.Path); v != nil {
+				a.callStats.record(v.name, r, info)
+			} else if strings.HasPrefix(r.URL.Path, managePrefix) {
+				a.callStats.record(manage.APIName, r, info)
+			}
+		},
 	})
 }
 
@@ -149,16 +181,29 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 //   - An unavailable Redis leaves it at 200, and so does the media engine while Redis
 //     is unavailable. That affects every node, so no other node would serve better.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
-	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
+	report, err := a.checkHealth(r.Context())
+	httpx.LogError(r, err)
 	status := http.StatusOK
+	if report["status"] != "ok" {
+		status = http.StatusServiceUnavailable
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(report)
+}
+
+// checkHealth returns the report of health, and why parts do not work.
+func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
+	report := map[string]string{"status": "ok", "database": "ok", "media": "ok"}
+	var causes []error
 	check := func(part string, err error) {
 		if err != nil {
-			httpx.LogError(r, err)
+			causes = append(causes, err)
 			report["status"], report[part] = "unavailable", "unavailable"
-			status = http.StatusServiceUnavailable
 		}
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Second)
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	check("database", a.db.Ping(ctx))
 	if err := a.db.RecentWriteError(); err != nil && report["database"] == "ok" {
@@ -178,12 +223,9 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	}
 	a.reportRestarts(report)
 	if !a.ready.Load() {
-		report["status"], status = "stopping", http.StatusServiceUnavailable
+		report["status"] = "stopping"
 	}
-	w.Header().Set("Cache-Control", "no-store")
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(report)
+	return report, errors.Join(causes...)
 }
 
 // requireToken refuses requests without a live management token.
@@ -193,7 +235,12 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 		if !ok {
 			token = ""
 		}
-		if _, err := a.tokens.Authenticate(r.Context(), token); err != nil {
+		caller, err := a.tokens.Authenticate(r.Context(), token)
+		if err == nil && caller.Role == operator.Integrator {
+			err = fault.New(fault.Forbidden, "role_not_allowed", "a token with the role integrator cannot read the metrics: "+
+				"use one with the role auditor, which an owner creates with parley token create --role auditor")
+		}
+		if err != nil {
 			f := fault.From(manage.LimitFailures(r, a.failures, err))
 			httpx.LogError(r, f.Err)
 			switch f.Kind {
@@ -208,16 +255,4 @@ func (a *App) requireToken(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-func newRequestCounter(registry prometheus.Registerer) *prometheus.CounterVec {
-	return promauto.With(registry).NewCounterVec(prometheus.CounterOpts{
-		Name: "parley_http_requests_total", Help: "HTTP requests by the part of the service that answered them.",
-	}, []string{"part"})
-}
-
-// metricsHandler serves our metrics and those of the media engine, which are in
-// Prometheus's default registry.
-func (a *App) metricsHandler() http.Handler {
-	return promhttp.HandlerFor(prometheus.Gatherers{a.registry, prometheus.DefaultGatherer}, promhttp.HandlerOpts{})
 }

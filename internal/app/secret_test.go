@@ -115,7 +115,7 @@ func (s *secretTracker) assertAbsent(where, text, secret string) {
 	}
 	for i, encoded := range encodings {
 		if strings.Contains(text, encoded) {
-			s.t.Errorf("%s contains the secret %.5s… (encoding %d)", where, secret, i)
+			s.t.Errorf("%s: got the secret %.5s… (encoding %d) in it, want no secret", where, secret, i)
 		}
 	}
 }

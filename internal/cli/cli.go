@@ -10,11 +10,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/alecthomas/kong"
 
+	"parley/internal/app"
 	"parley/internal/config"
 	"parley/internal/supervise"
 )
@@ -27,22 +27,42 @@ const (
 )
 
 type commands struct {
-	Serve   serveCommand    `cmd:"" help:"Run the service."`
-	Org     orgCommands     `cmd:"" help:"Manage organizations."`
-	Project projectCommands `cmd:"" help:"Manage projects and their secrets."`
-	Key     keyCommands     `cmd:"" help:"Manage API keys."`
-	Room    roomCommands    `cmd:"" help:"List, show and end rooms."`
-	Token   tokenCommands   `cmd:"" help:"Manage management tokens."`
-	Webhook webhookCommands `cmd:"" help:"Manage webhook deliveries and test a receiver."`
-	Request requestCommand  `cmd:"" help:"Sign a request and send it."`
-	Sign    signCommand     `cmd:"" help:"Show the signed text and the signature of a request."`
-	Verify  verifyCommand   `cmd:"" help:"Check a signature and explain why it is wrong."`
-	Reseal  resealCommand   `cmd:"" help:"Seal every secret with a new master key while the server is stopped."`
-	Version versionCommand  `cmd:"" help:"Print the version."`
+	Serve         serveCommand         `cmd:"" help:"Run the service."`
+	Status        statusCommand        `cmd:"" help:"Show what is live, what fails and what to do about it."`
+	Node          nodeCommands         `cmd:"" help:"List the nodes."`
+	Settings      settingsCommand      `cmd:"" help:"Show the settings of a running server, and where each comes from."`
+	Org           orgCommands          `cmd:"" help:"Manage organizations."`
+	Project       projectCommands      `cmd:"" help:"Manage projects and their secrets."`
+	Key           keyCommands          `cmd:"" help:"Manage API keys."`
+	Room          roomCommands         `cmd:"" help:"List, search, show and end rooms, and remove participants."`
+	Usage         usageCommand         `cmd:"" help:"Show what organizations and projects have used."`
+	Person        personCommands       `cmd:"" help:"Export or erase what is stored about a person."`
+	Token         tokenCommands        `cmd:"" help:"Manage management tokens."`
+	Console       consoleCommand       `cmd:"" help:"Print a link that signs in to the console."`
+	Portal        portalCommand        `cmd:"" help:"Print a link with which a customer sees their own projects in the console."`
+	User          userCommands         `cmd:"" help:"Manage users of the console."`
+	Session       sessionCommands      `cmd:"" help:"List and end sessions of the console."`
+	Calls         callsCommand         `cmd:"" help:"Show the API calls of a project, and why some were rejected."`
+	RejectedCalls rejectedCallsCommand `cmd:"" help:"Show rejected calls that named no project, by address."`
+	Audit         auditCommands        `cmd:"" help:"List and verify the record of changes by operators."`
+	Webhook       webhookCommands      `cmd:"" help:"Manage webhook deliveries and test a receiver."`
+	Request       requestCommand       `cmd:"" help:"Sign a request and send it."`
+	Sign          signCommand          `cmd:"" help:"Show the signed text and the signature of a request."`
+	Verify        verifyCommand        `cmd:"" help:"Check a signature and explain why it is wrong."`
+	Backup        backupCommands       `cmd:"" help:"Make and check backups."`
+	Restore       restoreCommand       `cmd:"" help:"Restore a backup into an empty data directory or database."`
+	Copy          copyCommand          `cmd:"" help:"Copy the database to PostgreSQL while the server is stopped."`
+	Reseal        resealCommand        `cmd:"" help:"Seal every secret with a new master key while the server is stopped."`
+	Completion    completionCommand    `cmd:"" help:"Print a script that completes commands in a shell."`
+	CompleteWords completeWordsCommand `cmd:"" hidden:"" help:"Print the words that complete a command line."`
+	Man           manCommand           `cmd:"" help:"Print the manual page."`
+	Version       versionCommand       `cmd:"" help:"Print the version."`
 }
 
-// streams are the outputs and the environment of a command.
+// streams are the input, the outputs and the environment of a command.
 type streams struct {
+	in       io.Reader
+	terminal bool // in is a terminal
 	out, err io.Writer
 	environ  []string
 }
@@ -71,7 +91,7 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		kong.Description("Video and audio conferences on your own server."),
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { status = code }),
-		kong.Bind(&streams{out: out, err: errs, environ: environ}),
+		kong.Bind(&streams{in: os.Stdin, terminal: isTerminal(os.Stdin), out: out, err: errs, environ: environ}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)
@@ -91,7 +111,11 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		fmt.Fprintln(errs, "parley:", err)
 		return exitUsage
 	}
-	if err := parsed.Run(); err != nil {
+	err = resolveNames(ctx, parsed.Selected().Target)
+	if err == nil {
+		err = parsed.Run()
+	}
+	if err != nil {
 		var exit exitStatus
 		if errors.As(err, &exit) {
 			return int(exit)
@@ -138,22 +162,7 @@ type versionCommand struct {
 
 // Run prints the version.
 func (c versionCommand) Run(s *streams) error {
-	v := struct {
-		Version  string `json:"version"`
-		Revision string `json:"revision,omitempty"`
-		Go       string `json:"go"`
-	}{Version: "devel"}
-	if info, ok := debug.ReadBuildInfo(); ok {
-		v.Go = info.GoVersion
-		if info.Main.Version != "" && info.Main.Version != "(devel)" {
-			v.Version = info.Main.Version
-		}
-		for _, setting := range info.Settings {
-			if setting.Key == "vcs.revision" {
-				v.Revision = setting.Value
-			}
-		}
-	}
+	v := app.Build()
 	if c.JSON {
 		return printJSON(s.out, v)
 	}

@@ -10,10 +10,12 @@ import (
 	"net/url"
 	"os"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	"parley/internal/api/manage"
+	"parley/internal/app"
 	"parley/internal/quickstart"
 )
 
@@ -28,7 +30,7 @@ type manager struct {
 type endpoint struct {
 	URL   string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
 	Token string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token."`
-	JSON  bool   `name:"json" help:"JSON output."`
+	JSON  bool   `name:"json" xor:"format" help:"JSON output."`
 }
 
 // applyQuickstart sets missing flags from the quickstart file.
@@ -58,33 +60,102 @@ func (m *manager) applyQuickstart() error {
 // callManagement calls the management API and decodes the response. If the server
 // refuses the call, the error contains the server's message.
 func callManagement[T any](ctx context.Context, m manager, method, path string, body any) (T, error) {
+	return callWithTimeout[T](ctx, m, method, path, body, 30*time.Second)
+}
+
+// callWithTimeout is callManagement with a timeout of the whole response, 0 for none.
+func callWithTimeout[T any](ctx context.Context, m manager, method, path string, body any, timeout time.Duration) (
+	T, error,
+) {
 	var out T
 	if err := m.applyQuickstart(); err != nil {
 		return out, err
 	}
-	r, err := m.request(ctx, method, path, body)
+	response, err := send(ctx, m, method, path, body, timeout)
 	if err != nil {
 		return out, err
 	}
-	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // so that the token is not sent to another host
-	}}
-	response, err := client.Do(r)
-	if err != nil {
-		return out, fmt.Errorf("no response from %s, is the server running? %w", m.URL, err)
-	}
 	defer func() { _ = response.Body.Close() }()
-	raw, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
+	raw, err := readResponse(m, response)
 	if err != nil {
-		return out, fmt.Errorf("the response from %s is incomplete: %w", m.URL, err)
-	}
-	if response.StatusCode != http.StatusOK {
-		return out, responseError(m, response, raw)
+		return out, err
 	}
 	if err := json.Unmarshal(raw, &out); err != nil {
 		return out, fmt.Errorf("%s is not a Parley server: %w", m.URL, err)
 	}
 	return out, nil
+}
+
+// pageSize is the largest page of the management API.
+const pageSize = 100
+
+// fetchPages reads a list of the management API, page by page, up to a number of items;
+// 0 means all. items returns the items of a page and the cursor of the next one.
+func fetchPages[P, T any](ctx context.Context, m manager, path string, q url.Values, limit int,
+	items func(P) ([]T, *string)) ([]T, error) {
+	all := []T{}
+	q.Set("limit", strconv.Itoa(pageSize))
+	for {
+		page, err := callManagement[P](ctx, m, "GET", path+"?"+q.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		more, cursor := items(page)
+		all = append(all, more...)
+		if limit > 0 && len(all) >= limit {
+			return all[:limit], nil
+		}
+		if cursor == nil {
+			return all, nil
+		}
+		q.Set("cursor", *cursor)
+	}
+}
+
+// queryOf returns the parameters that are not empty.
+func queryOf(parameters map[string]string) url.Values {
+	q := url.Values{}
+	for name, value := range parameters {
+		if value != "" {
+			q.Set(name, value)
+		}
+	}
+	return q
+}
+
+// send calls the management API and returns a response with the status 200, whose body the
+// caller must close. The timeout is that of the whole response, 0 for none.
+func send(ctx context.Context, m manager, method, path string, body any, timeout time.Duration) (
+	*http.Response, error,
+) {
+	r, err := m.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
+		return http.ErrUseLastResponse // so that the token is not sent to another host
+	}}
+	response, err := client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("no response from %s, is the server running? %w", m.URL, err)
+	}
+	if response.StatusCode == http.StatusOK {
+		return response, nil
+	}
+	defer func() { _ = response.Body.Close() }()
+	raw, err := readResponse(m, response)
+	if err != nil {
+		return nil, err
+	}
+	return nil, responseError(m, response, raw)
+}
+
+func readResponse(m manager, response *http.Response) ([]byte, error) {
+	raw, err := io.ReadAll(io.LimitReader(response.Body, 64<<20))
+	if err != nil {
+		return nil, fmt.Errorf("the response from %s is incomplete: %w", m.URL, err)
+	}
+	return raw, nil
 }
 
 // fileBody is a request body that is sent unchanged, and not as JSON.
@@ -116,6 +187,7 @@ func (m manager) request(ctx context.Context, method, path string, body any) (*h
 		return nil, usageError{fmt.Errorf("--url: %w", err)}
 	}
 	r.Header.Set("Authorization", "Bearer "+m.Token)
+	r.Header.Set("User-Agent", "parley/"+app.Build().Version) // parley calls shows it
 	if contentType != "" {
 		r.Header.Set("Content-Type", contentType)
 	}
@@ -130,7 +202,7 @@ func responseError(m manager, response *http.Response, raw []byte) error {
 	message := refusal.Error.Message
 	switch response.StatusCode {
 	case http.StatusUnauthorized:
-		message += ": check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
+		message += "; check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName
 	case http.StatusInternalServerError:
 		message += ": see request " + response.Header.Get("X-Request-ID") + " in the server's log"
 	}
@@ -144,4 +216,20 @@ func apiPath(format string, ids ...string) string {
 		escaped[i] = url.PathEscape(id)
 	}
 	return fmt.Sprintf(format, escaped...)
+}
+
+// optionalString returns nil for an empty string.
+func optionalString(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}
+
+// valueOrEmpty returns the string that p points to, or "" if p is nil.
+func valueOrEmpty(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
 }

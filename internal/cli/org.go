@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"parley/internal/api/manage"
@@ -11,7 +12,12 @@ import (
 type orgCommands struct {
 	Create orgCreate `cmd:"" help:"Create an organization."`
 	List   orgList   `cmd:"" help:"List organizations."`
+	Show   orgShow   `cmd:"" help:"Show an organization and its projects."`
 	Set    orgSet    `cmd:"" help:"Change an organization."`
+
+	Suspend orgSuspend `cmd:"" help:"Suspend an organization and all its projects."`
+	Resume  orgResume  `cmd:"" help:"Lift the suspension of an organization and of its projects."`
+	Delete  orgDelete  `cmd:"" help:"Delete an organization without projects, and its usage."`
 }
 
 type orgCreate struct {
@@ -32,13 +38,13 @@ func (c orgCreate) Run(ctx context.Context, s *streams) error {
 	return err
 }
 
-type orgList struct{ manager }
+type orgList struct{ lister }
 
 // Run lists the organizations.
 func (c orgList) Run(ctx context.Context, s *streams) error {
 	list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
-	if err != nil || c.JSON {
-		return s.printResult(list.Organizations, err)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, list.Organizations, err)
 	}
 	var rows [][]string
 	for _, o := range list.Organizations {
@@ -50,7 +56,7 @@ func (c orgList) Run(ctx context.Context, s *streams) error {
 
 type orgSet struct {
 	manager
-	ID      string   `arg:"" help:"ID of the organization."`
+	ID      string   `arg:"" refers:"organization" help:"ID or unique name of the organization."`
 	Changes []string `arg:"" name:"name=value" help:"Changes of name, plan, currency or unit_price."`
 }
 
@@ -67,4 +73,93 @@ func (c orgSet) Run(ctx context.Context, s *streams) error {
 	fmt.Fprintf(s.out, "Changed organization %s. New values:\n", o.OrganizationId)
 	return printFields(s.out, "  name", o.Name, "  billing", string(o.Billing),
 		"  plan", o.Plan, "  currency", o.Currency, "  unit price", o.UnitPrice)
+}
+
+type orgShow struct {
+	manager
+	ID string `arg:"" refers:"organization" help:"ID or unique name of the organization."`
+}
+
+// Run prints the organization, and its projects unless the output is JSON.
+func (c orgShow) Run(ctx context.Context, s *streams) error {
+	o, err := callManagement[manage.Organization](ctx, c.manager, "GET", apiPath("/organizations/%s", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.printResult(o, err)
+	}
+	status := "active"
+	if o.Suspended {
+		status = "suspended"
+	}
+	if err := printFields(s.out, "organization", o.OrganizationId, "name", o.Name, "status", status,
+		"suspended since", formatTime(o.SuspendedAt), "billing", string(o.Billing), "plan", o.Plan,
+		"unit price", strings.TrimSpace(o.UnitPrice+" "+o.Currency), "created", formatTime(&o.CreatedAt)); err != nil {
+		return err
+	}
+	fmt.Fprintln(s.out)
+	return projectList{lister: lister{manager: c.manager}, Org: c.ID}.Run(ctx, s)
+}
+
+type orgSuspend struct {
+	manager
+	ID       string `arg:"" refers:"organization" help:"ID or unique name of the organization."`
+	EndRooms bool   `name:"end-rooms" help:"Immediate end of the running rooms of its projects."`
+}
+
+// Run suspends the organization.
+func (c orgSuspend) Run(ctx context.Context, s *streams) error {
+	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", apiPath("/organizations/%s/suspend", c.ID),
+		manage.Suspension{EndRooms: &c.EndRooms})
+	if err != nil || c.JSON {
+		return s.printResult(o, err)
+	}
+	fmt.Fprintf(s.out, "Organization %s %s and its projects have been suspended since %s.\n", o.OrganizationId,
+		quoteName(o.Name), formatTime(o.SuspendedAt))
+	if c.EndRooms && o.RoomsEnded != nil {
+		fmt.Fprintf(s.out, "Ended %s.\n", pluralize(*o.RoomsEnded, "room", "rooms"))
+	}
+	return nil
+}
+
+type orgResume struct {
+	manager
+	ID string `arg:"" refers:"organization" help:"ID or unique name of the organization."`
+}
+
+// Run lifts the suspension.
+func (c orgResume) Run(ctx context.Context, s *streams) error {
+	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", apiPath("/organizations/%s/resume", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.printResult(o, err)
+	}
+	_, err = fmt.Fprintf(s.out, "Organization %s %s is no longer suspended. "+
+		"Projects that were suspended individually stay suspended.\n", o.OrganizationId, quoteName(o.Name))
+	return err
+}
+
+type orgDelete struct {
+	manager
+	irreversible
+	ID string `arg:"" refers:"organization" help:"ID or unique name of the organization."`
+}
+
+// Run deletes the organization.
+func (c orgDelete) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		o, err := callManagement[manage.Organization](ctx, c.manager, "GET", apiPath("/organizations/%s", c.ID), nil)
+		return fmt.Sprintf("delete organization %s %s and its usage", o.OrganizationId, quoteName(o.Name)), err
+	}); !ok {
+		return err
+	}
+	o, err := callWithTimeout[manage.Organization](ctx, c.manager, "DELETE", apiPath("/organizations/%s", c.ID), nil, 0)
+	if err != nil || c.JSON {
+		return s.printResult(o, err)
+	}
+	fmt.Fprintf(s.out, "Deleted organization %s %s and its usage.\n", o.OrganizationId, quoteName(o.Name))
+	if o.UsageHours != nil && o.Compaction != nil { // a server before this version sends neither
+		if err := printFields(s.out, "  usage hours", strconv.Itoa(*o.UsageHours)); err != nil {
+			return err
+		}
+		printCompaction(s.out, *o.Compaction)
+	}
+	return nil
 }

@@ -20,13 +20,14 @@ type projectCommands struct {
 	Logo                projectLogo         `cmd:"" help:"Set or remove a project's logo."`
 	Suspend             projectSuspend      `cmd:"" help:"Refuse a project's writes and joins until it is resumed."`
 	Resume              projectResume       `cmd:"" help:"End the suspension of a project."`
+	Delete              projectDelete       `cmd:"" help:"Delete a suspended project with everything that belongs to it."`
 	RotateSecret        projectRotateSecret `cmd:"" help:"Rotate the project secret."`
 	RevokeSecretOverlap projectRevoke       `cmd:"" help:"End the overlap of project secrets now."`
 }
 
 type projectCreate struct {
 	manager
-	Org  string `required:"" placeholder:"ID" help:"ID of the organization that owns the project."`
+	Org  string `required:"" placeholder:"ID" refers:"organization" help:"ID or unique name of the organization that owns the project."`
 	Name string `required:"" help:"Name, 1 to 255 characters."`
 }
 
@@ -48,8 +49,8 @@ func (c projectCreate) Run(ctx context.Context, s *streams) error {
 }
 
 type projectList struct {
-	manager
-	Org string `placeholder:"ID" help:"ID of the organization whose projects are listed."`
+	lister
+	Org string `placeholder:"ID" refers:"organization" help:"ID or unique name of the organization whose projects are listed."`
 }
 
 // Run lists the projects.
@@ -59,8 +60,8 @@ func (c projectList) Run(ctx context.Context, s *streams) error {
 		query = "?" + url.Values{"organization_id": {c.Org}}.Encode()
 	}
 	list, err := callManagement[manage.ProjectList](ctx, c.manager, "GET", "/projects"+query, nil)
-	if err != nil || c.JSON {
-		return s.printResult(list.Projects, err)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, list.Projects, err)
 	}
 	var rows [][]string
 	for _, p := range list.Projects {
@@ -70,6 +71,9 @@ func (c projectList) Run(ctx context.Context, s *streams) error {
 }
 
 func projectStatus(p manage.Project) string {
+	if p.DeletedAt != nil {
+		return "being deleted"
+	}
 	if p.Suspended {
 		return string(p.Status) + ", suspended"
 	}
@@ -78,7 +82,7 @@ func projectStatus(p manage.Project) string {
 
 type projectShow struct {
 	manager
-	ID string `arg:"" help:"ID of the project."`
+	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run prints the project.
@@ -109,7 +113,7 @@ func showProject(s *streams, p manage.Project) error {
 
 type projectSet struct {
 	manager
-	ID      string   `arg:"" help:"ID of the project."`
+	ID      string   `arg:"" refers:"project" help:"ID or unique name of the project."`
 	Changes []string `arg:"" name:"name=value" help:"Changes of the name or of settings with the names that project show prints. Separate list items by commas; an empty value sets the default."`
 }
 
@@ -129,7 +133,7 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 
 type projectLogo struct {
 	manager
-	ID     string `arg:"" help:"ID of the project."`
+	ID     string `arg:"" refers:"project" help:"ID or unique name of the project."`
 	File   string `arg:"" optional:"" help:"PNG, JPEG or WebP image of at most 64 KiB, between 16 and 1024 pixels wide and high."`
 	Remove bool   `help:"Removal of the logo."`
 }
@@ -158,7 +162,7 @@ func (c projectLogo) Run(ctx context.Context, s *streams) error {
 
 type projectSuspend struct {
 	manager
-	ID       string `arg:"" help:"ID of the project."`
+	ID       string `arg:"" refers:"project" help:"ID or unique name of the project."`
 	EndRooms bool   `help:"Immediate end of the project's running rooms."`
 }
 
@@ -185,7 +189,7 @@ func (c projectSuspend) Run(ctx context.Context, s *streams) error {
 
 type projectResume struct {
 	manager
-	ID string `arg:"" help:"ID of the project."`
+	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run ends the suspension.
@@ -196,5 +200,29 @@ func (c projectResume) Run(ctx context.Context, s *streams) error {
 	}
 	_, err = fmt.Fprintf(s.out, "Project %s %s is no longer suspended; its status is %s.\n",
 		p.ProjectId, quoteName(p.Name), p.Status)
+	return err
+}
+
+type projectDelete struct {
+	manager
+	irreversible
+	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
+}
+
+// Run begins the deletion.
+func (c projectDelete) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
+		return fmt.Sprintf("delete project %s %s with everything that belongs to it", p.ProjectId, quoteName(p.Name)), err
+	}); !ok {
+		return err
+	}
+	p, err := callManagement[manage.Project](ctx, c.manager, "DELETE", apiPath("/projects/%s", c.ID), nil)
+	if err != nil || c.JSON {
+		return s.printResult(p, err)
+	}
+	_, err = fmt.Fprintf(s.out, "Project %s %s is being deleted: names of people at once, "+
+		"rooms a day after their end, then the rest.\nAt the end, the audit log has the receipt: parley audit list "+
+		"shows project.deleted with the counts.\n", p.ProjectId, quoteName(p.Name))
 	return err
 }

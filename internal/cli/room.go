@@ -1,27 +1,37 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net/url"
-	"strconv"
+	"slices"
+	"strings"
 
 	"parley/internal/api/manage"
 )
 
 type roomCommands struct {
-	List roomList `cmd:"" help:"List rooms, the newest first."`
+	List roomList `cmd:"" help:"List or search rooms, the newest first."`
 	Show roomShow `cmd:"" help:"Show a room."`
 	End  roomEnd  `cmd:"" help:"End a room now."`
+
+	Remove roomRemove `cmd:"" help:"Remove a participant from a room."`
+
+	Timeline roomTimeline `cmd:"" help:"Show what happened in a room, with its webhook deliveries."`
+	People   roomPeople   `cmd:"" help:"Show who was in a room."`
 }
 
-// pageSize is the largest page of the management API.
-const pageSize = 100
-
 type roomList struct {
-	manager
-	Project string `placeholder:"ID" help:"ID of the project whose rooms are listed."`
+	lister
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose rooms are listed."`
 	State   string `enum:",scheduled,open,active,ended,cancelled,expired" default:"" placeholder:"STATE" help:"State of the listed rooms: scheduled, open, active, ended, cancelled or expired."`
+	ID      string `name:"id" placeholder:"ID" help:"ID of the room."`
+	Client  string `name:"client-room-id" placeholder:"ID" help:"ID that the integrator gave the room."`
+	Title   string `placeholder:"TEXT" help:"Part of the title, in upper or lower case."`
+	Person  string `placeholder:"TEXT" help:"Part of the name of a participant, or a user ID."`
+	At      string `placeholder:"TIME" xor:"from,to" help:"Time at which the rooms were in progress, an RFC 3339 time."`
+	From    string `placeholder:"TIME" xor:"from" help:"Time from which the rooms were in progress, an RFC 3339 time."`
+	To      string `placeholder:"TIME" xor:"to" help:"Time until which the rooms were in progress, an RFC 3339 time."`
 	Limit   int    `placeholder:"N" help:"Maximum number of rooms, the newest first. Default: all."`
 }
 
@@ -31,8 +41,8 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 		return usageError{fmt.Errorf("--limit must be 1 or more, not %d", c.Limit)}
 	}
 	rooms, err := c.fetch(ctx)
-	if err != nil || c.JSON {
-		return s.printResult(rooms, err)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, rooms, err)
 	}
 	var rows [][]string
 	for _, r := range rooms {
@@ -44,28 +54,12 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 
 // fetch reads all pages, up to the limit.
 func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
-	rooms := []manage.Room{}
-	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	if c.Project != "" {
-		q.Set("project_id", c.Project)
-	}
-	if c.State != "" {
-		q.Set("state", c.State)
-	}
-	for {
-		page, err := callManagement[manage.RoomList](ctx, c.manager, "GET", "/rooms?"+q.Encode(), nil)
-		if err != nil {
-			return nil, err
-		}
-		rooms = append(rooms, page.Rooms...)
-		if c.Limit > 0 && len(rooms) >= c.Limit {
-			return rooms[:c.Limit], nil
-		}
-		if page.NextCursor == nil {
-			return rooms, nil
-		}
-		q.Set("cursor", *page.NextCursor)
-	}
+	q := queryOf(map[string]string{"project_id": c.Project, "state": c.State, "room_id": c.ID,
+		"client_room_id": c.Client, "title": c.Title, "person": c.Person,
+		"from": cmp.Or(c.At, c.From), "to": cmp.Or(c.At, c.To)})
+	return fetchPages(ctx, c.manager, "/rooms", q, c.Limit, func(p manage.RoomList) ([]manage.Room, *string) {
+		return p.Rooms, p.NextCursor
+	})
 }
 
 type roomShow struct {
@@ -89,11 +83,19 @@ func (c roomShow) Run(ctx context.Context, s *streams) error {
 
 type roomEnd struct {
 	manager
+	irreversible
 	ID string `arg:"" help:"ID of the room."`
 }
 
 // Run ends the room.
 func (c roomEnd) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
+		return fmt.Sprintf("end room %s %s with %s", r.RoomId, quoteName(r.Title),
+			pluralize(r.Participants, "participant", "participants")), err
+	}); !ok {
+		return err
+	}
 	r, err := callManagement[manage.Room](ctx, c.manager, "POST", apiPath("/rooms/%s/end", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(r, err)
@@ -109,4 +111,67 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	}
 	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, pluralize(removed, "participant", "participants"))
 	return err
+}
+
+type roomRemove struct {
+	manager
+	irreversible
+	ID     string `arg:"" help:"ID of the room."`
+	Person string `arg:"" help:"Identity, seat ID or name of the participant, as parley room people shows it."`
+}
+
+// Run removes the participant.
+func (c roomRemove) Run(ctx context.Context, s *streams) error {
+	seat, name, err := c.findSeat(ctx)
+	if err != nil {
+		return err
+	}
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return fmt.Sprintf("remove %s from room %s", quoteName(name), c.ID), nil
+	}); !ok {
+		return err
+	}
+	removed, err := callManagement[manage.RemovedPerson](ctx, c.manager, "POST",
+		apiPath("/rooms/%s/remove-person", c.ID), manage.PersonRemoval{SeatId: seat})
+	if err != nil || c.JSON {
+		return s.printResult(removed, err)
+	}
+	_, err = fmt.Fprintf(s.out, "Removed %s from room %s. Only a host can readmit them.\n", quoteName(name), c.ID)
+	return err
+}
+
+// findSeat returns the seat and the name of the person. Among people with the same name, it
+// prefers the ones who are connected. If several are left, it returns an error that lists
+// their seats.
+func (c roomRemove) findSeat(ctx context.Context) (seat, name string, err error) {
+	people, err := roomPeople{lister: lister{manager: c.manager}, ID: c.ID}.fetch(ctx)
+	if err != nil {
+		return "", "", err
+	}
+	var present, gone []string // seats of people with the name
+	for _, p := range people {
+		switch {
+		case p.Identity == c.Person || p.SeatId == c.Person:
+			return p.SeatId, p.Name, nil
+		case p.Name == c.Person && p.LeftAt == nil:
+			present = append(present, p.SeatId)
+		case p.Name == c.Person:
+			gone = append(gone, p.SeatId)
+		}
+	}
+	seats := present
+	if len(seats) == 0 {
+		seats = gone
+	}
+	slices.Sort(seats)
+	seats = slices.Compact(seats)
+	switch len(seats) {
+	case 0:
+		return "", "", fmt.Errorf("nobody with the identity, seat ID or name %s was in room %s: "+
+			"parley room people lists who was", quoteName(c.Person), c.ID)
+	case 1:
+		return seats[0], c.Person, nil
+	}
+	return "", "", fmt.Errorf("%d people in room %s have the name %s: give one of the seat IDs %s", len(seats), c.ID,
+		quoteName(c.Person), strings.Join(seats, ", "))
 }

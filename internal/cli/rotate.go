@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"strings"
 	"time"
 
 	"parley/internal/api/manage"
@@ -35,7 +37,7 @@ func (r rotationFlags) oldCredentialNote(name string, ends time.Time) string {
 type projectRotateSecret struct {
 	manager
 	rotationFlags
-	ID string `arg:"" help:"ID of the project."`
+	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run rotates the project secret.
@@ -60,11 +62,18 @@ func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 
 type projectRevoke struct {
 	manager
-	ID string `arg:"" help:"ID of the project."`
+	irreversible
+	ID string `arg:"" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run ends the overlap of project secrets.
 func (c projectRevoke) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return fmt.Sprintf("end the overlap of project secrets of project %s, so that the previous secret stops working",
+			c.ID), nil
+	}); !ok {
+		return err
+	}
 	p, err := callManagement[manage.Project](ctx, c.manager, "POST",
 		apiPath("/projects/%s/revoke-secret-overlap", c.ID), nil)
 	if err != nil || c.JSON {
@@ -82,31 +91,41 @@ type keyCommands struct {
 }
 
 type keyList struct {
-	manager
-	ID string `arg:"" name:"project_id" help:"ID of the project."`
+	lister
+	ID string `arg:"" name:"project_id" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run lists the live API keys.
 func (c keyList) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.KeyList](ctx, c.manager, "GET", apiPath("/projects/%s/keys", c.ID), nil)
-	if err != nil || c.JSON {
-		return s.printResult(list.Keys, err)
+	keys, err := fetchPages(ctx, c.manager, apiPath("/projects/%s/keys", c.ID), url.Values{}, 0,
+		func(p manage.KeyList) ([]manage.Key, *string) { return p.Keys, p.NextCursor })
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, keys, err)
 	}
-	return showKeys(s, list.Keys)
+	return showKeys(s, keys)
 }
 
 func showKeys(s *streams, keys []manage.Key) error {
 	var rows [][]string
 	for _, k := range keys {
-		rows = append(rows, []string{k.ApiKey, string(k.Status), formatTime(&k.CreatedAt), formatTime(k.OverlapEndsAt)})
+		rows = append(rows, []string{k.ApiKey, string(k.Status), formatTime(&k.CreatedAt), formatTime(k.OverlapEndsAt),
+			formatTime(k.LastUsedAt), formatCaller(k.LastUsedBy)})
 	}
-	return printTable(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL"}, rows)
+	return printTable(s.out, []string{"API KEY", "STATUS", "CREATED", "WORKS UNTIL", "LAST USED", "BY"}, rows)
+}
+
+// formatCaller returns the address and the user agent of a caller.
+func formatCaller(by *manage.KeyCaller) string {
+	if by == nil {
+		return ""
+	}
+	return strings.TrimSpace(by.Address + " " + by.UserAgent)
 }
 
 type keyRotate struct {
 	manager
 	rotationFlags
-	ID string `arg:"" name:"project_id" help:"ID of the project."`
+	ID string `arg:"" name:"project_id" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run rotates the API key.
@@ -130,11 +149,17 @@ func (c keyRotate) Run(ctx context.Context, s *streams) error {
 
 type keyRevoke struct {
 	manager
-	ID string `arg:"" name:"project_id" help:"ID of the project."`
+	irreversible
+	ID string `arg:"" name:"project_id" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run ends the overlap of API keys.
 func (c keyRevoke) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return fmt.Sprintf("end the overlap of API keys of project %s, so that the previous key stops working", c.ID), nil
+	}); !ok {
+		return err
+	}
 	list, err := callManagement[manage.KeyList](ctx, c.manager, "POST",
 		apiPath("/projects/%s/keys/revoke-overlap", c.ID), nil)
 	if err != nil || c.JSON {

@@ -113,5 +113,5 @@ func (c resealCommand) Run(ctx context.Context, s *streams) error {
 	if done.NextStep != "" {
 		fmt.Fprintf(s.out, "Next step: %s.\n", done.NextStep)
 	}
-	return nil
+	return printLine(s.out, "Also: "+done.Keep+".")
 }

@@ -2,11 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"time"
 
 	"parley/internal/api/manage"
 	"parley/internal/app"
 	"parley/internal/config"
+	"parley/internal/operator"
 	"parley/internal/quickstart"
 )
 
@@ -19,8 +22,11 @@ type tokenCommands struct {
 type tokenCreate struct {
 	config.Storage
 	endpoint
-	Name  string `required:"" help:"Name that tells what the token is for, 1 to 255 characters."`
-	Local bool   `help:"Create the token in the database itself, with the master key, without a server or another token."`
+	Name    string           `required:"" help:"Name that tells what the token is for, 1 to 255 characters."`
+	Role    string           `enum:"owner,operator,auditor,integrator" default:"owner" help:"Role of the token: owner, operator, auditor or integrator. Default: owner."`
+	Project []string         `placeholder:"ID" help:"ID or unique name of a project of an integrator; repeat it for several."`
+	Expires *config.Duration `placeholder:"DURATION" help:"Time after which the token expires, such as 30d. Default: never."`
+	Local   bool             `help:"Create the token in the database itself, with the master key, without a server or another token."`
 }
 
 // Run creates the token and prints it.
@@ -29,7 +35,11 @@ func (c tokenCreate) Run(ctx context.Context, s *streams) error {
 	if err != nil || c.JSON {
 		return s.printResult(t, err)
 	}
-	fmt.Fprintf(s.out, "Created management token %s %s.\n\n", t.TokenId, quoteName(t.Name))
+	fmt.Fprintf(s.out, "Created management token %s %s with the role %s.\n", t.TokenId, quoteName(t.Name), t.Role)
+	if t.ExpiresAt != nil {
+		fmt.Fprintf(s.out, "It expires at %s.\n", formatTime(t.ExpiresAt))
+	}
+	fmt.Fprintln(s.out)
 	if err := printFields(s.out, "  token", t.Token); err != nil {
 		return err
 	}
@@ -38,27 +48,61 @@ func (c tokenCreate) Run(ctx context.Context, s *streams) error {
 }
 
 func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, error) {
+	switch integrator := c.Role == string(operator.Integrator); {
+	case integrator && len(c.Project) == 0:
+		return manage.NewTokenWithSecret{}, usageError{errors.New("--project is required with --role integrator")}
+	case !integrator && len(c.Project) > 0:
+		return manage.NewTokenWithSecret{}, usageError{errors.New("--project is only for --role integrator")}
+	}
+	var expiresAt time.Time
+	if c.Expires != nil {
+		if *c.Expires <= 0 {
+			return manage.NewTokenWithSecret{}, usageError{errors.New("--expires must be more than 0")}
+		}
+		expiresAt = time.Now().Add(c.Expires.Std())
+	}
 	if !c.Local {
 		m := manager{DataDir: c.DataDir, endpoint: c.endpoint}
-		return callManagement[manage.NewTokenWithSecret](ctx, m, "POST", "/tokens", manage.NewToken{Name: c.Name})
+		q := manage.NewToken{Name: c.Name, Role: new(manage.TokenRole(c.Role))}
+		var ids []string
+		for _, project := range c.Project {
+			id, err := resolveName(ctx, m, "project", project)
+			if err != nil {
+				return manage.NewTokenWithSecret{}, err
+			}
+			ids = append(ids, id)
+		}
+		if len(ids) > 0 {
+			q.ProjectIds = &ids
+		}
+		if !expiresAt.IsZero() {
+			q.ExpiresAt = new(expiresAt.UTC().Format(time.RFC3339))
+		}
+		return callManagement[manage.NewTokenWithSecret](ctx, m, "POST", "/tokens", q)
 	}
 	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return manage.NewTokenWithSecret{}, err
 	}
-	t, secret, err := app.CreateLocalToken(ctx, c.Storage, c.Name)
+	t, secret, err := app.CreateLocalToken(ctx, c.Storage, operator.NewToken{Name: c.Name, Role: operator.Role(c.Role),
+		ProjectIDs: c.Project, ExpiresAt: expiresAt})
 	if err != nil {
 		return manage.NewTokenWithSecret{}, err
 	}
-	return manage.NewTokenWithSecret{TokenId: t.ID, Name: t.Name, CreatedAt: t.CreatedAt, Token: secret.Reveal()}, nil
+	out := manage.NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Role: manage.TokenRole(t.Role),
+		ProjectIds: append([]string{}, t.ProjectIDs...), CreatedAt: t.CreatedAt, Token: secret.Reveal()}
+	if !expiresAt.IsZero() {
+		out.ExpiresAt = &expiresAt
+	}
+	return out, nil
 }
 
-type tokenList struct{ manager }
+type tokenList struct{ lister }
 
 // Run lists the tokens.
 func (c tokenList) Run(ctx context.Context, s *streams) error {
 	list, err := callManagement[manage.TokenList](ctx, c.manager, "GET", "/tokens", nil)
-	if err != nil || c.JSON {
-		return s.printResult(list.Tokens, err)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, list.Tokens, err)
 	}
 	var rows [][]string
 	for _, t := range list.Tokens {
@@ -66,18 +110,25 @@ func (c tokenList) Run(ctx context.Context, s *streams) error {
 		if t.InUse {
 			note = "used for this command"
 		}
-		rows = append(rows, []string{t.TokenId, t.Name, formatTime(&t.CreatedAt), formatTime(t.RevokedAt), note})
+		rows = append(rows, []string{t.TokenId, t.Name, string(t.Role), formatTime(&t.CreatedAt), formatTime(t.LastUsedAt),
+			formatTime(t.ExpiresAt), formatTime(t.RevokedAt), note})
 	}
-	return printTable(s.out, []string{"TOKEN", "NAME", "CREATED", "REVOKED", "NOTE"}, rows)
+	return printTable(s.out, []string{"TOKEN", "NAME", "ROLE", "CREATED", "LAST USED", "EXPIRES", "REVOKED", "NOTE"}, rows)
 }
 
 type tokenRevoke struct {
 	manager
-	ID string `arg:"" help:"ID of the token."`
+	irreversible
+	ID string `arg:"" refers:"token" help:"ID or unique name of the token."`
 }
 
 // Run revokes the token.
 func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return "revoke management token " + c.ID, nil
+	}); !ok {
+		return err
+	}
 	t, err := callManagement[manage.Token](ctx, c.manager, "POST", apiPath("/tokens/%s/revoke", c.ID), nil)
 	if err != nil || c.JSON {
 		return s.printResult(t, err)
@@ -86,7 +137,7 @@ func (c tokenRevoke) Run(ctx context.Context, s *streams) error {
 		t.TokenId, quoteName(t.Name), formatTime(t.RevokedAt))
 	if t.InUse {
 		fmt.Fprintf(s.out, "This command used it, so the next command needs another token.\n"+
-			"If it was the last one, the next start of the server creates a new one in %s.\n", quickstart.FileName)
+			"If it was the last owner's token, the next start of the server creates a new one in %s.\n", quickstart.FileName)
 	}
 	return nil
 }

@@ -2,9 +2,12 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
+	"os"
 	"strconv"
+	"strings"
 	"time"
 
 	"parley/internal/api/manage"
@@ -13,16 +16,18 @@ import (
 type webhookCommands struct {
 	List    webhookList    `cmd:"" help:"List deliveries, the newest first."`
 	Show    webhookShow    `cmd:"" help:"Show a delivery and its attempts."`
-	Replay  webhookReplay  `cmd:"" help:"Replay deliveries of the last 30 days."`
+	Replay  webhookReplay  `cmd:"" help:"Replay deliveries that the server still keeps (--retention-deliveries)."`
+	Retry   webhookRetry   `cmd:"" help:"Send pending deliveries now, without waiting for their next attempt."`
 	Test    webhookTest    `cmd:"" help:"Send a test event to a project's target."`
 	Targets webhookTargets `cmd:"" help:"List targets that fail or are paused."`
+	Pause   webhookPause   `cmd:"" help:"Pause a target, so that its deliveries wait."`
 	Resume  webhookResume  `cmd:"" help:"Resume a paused target."`
 	Listen  webhookListen  `cmd:"" help:"Receive, verify and print webhooks on a local port."`
 }
 
 type webhookList struct {
-	manager
-	Project string `placeholder:"ID" help:"ID of the project whose deliveries are listed."`
+	lister
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are listed."`
 	Room    string `placeholder:"ID" help:"ID of the room whose deliveries are listed."`
 	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
 	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
@@ -35,16 +40,16 @@ func (c webhookList) Run(ctx context.Context, s *streams) error {
 		return usageError{fmt.Errorf("--limit must be 1 or more, not %d", c.Limit)}
 	}
 	all, err := c.fetch(ctx)
-	if err != nil || c.JSON {
-		return s.printResult(all, err)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, all, err)
 	}
 	var rows [][]string
 	for _, d := range all {
 		rows = append(rows, []string{d.DeliveryId, d.Type, strconv.FormatInt(d.Sequence, 10), deliveryState(d),
-			strconv.Itoa(d.AttemptCount), formatTime(&d.CreatedAt), d.RoomId, d.Url})
+			strconv.Itoa(d.AttemptCount), formatTime(&d.CreatedAt), formatTime(d.NextAttemptAt), d.RoomId, d.Url})
 	}
-	return printTable(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "ROOM", "URL"},
-		rows)
+	return printTable(s.out, []string{"DELIVERY", "TYPE", "SEQUENCE", "STATE", "ATTEMPTS", "CREATED", "NEXT ATTEMPT",
+		"ROOM", "URL"}, rows)
 }
 
 // deliveryState returns the state of a delivery, and whether it is a replay.
@@ -57,29 +62,10 @@ func deliveryState(d manage.Webhook) string {
 
 // fetch reads all pages, up to the limit.
 func (c webhookList) fetch(ctx context.Context) ([]manage.Webhook, error) {
-	all := []manage.Webhook{}
-	q := url.Values{"limit": {strconv.Itoa(pageSize)}}
-	for name, value := range map[string]string{
-		"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "state": c.State,
-	} {
-		if value != "" {
-			q.Set(name, value)
-		}
-	}
-	for {
-		page, err := callManagement[manage.WebhookList](ctx, c.manager, "GET", "/webhooks?"+q.Encode(), nil)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, page.Webhooks...)
-		if c.Limit > 0 && len(all) >= c.Limit {
-			return all[:c.Limit], nil
-		}
-		if page.NextCursor == nil {
-			return all, nil
-		}
-		q.Set("cursor", *page.NextCursor)
-	}
+	q := queryOf(map[string]string{"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "state": c.State})
+	return fetchPages(ctx, c.manager, "/webhooks", q, c.Limit, func(p manage.WebhookList) ([]manage.Webhook, *string) {
+		return p.Webhooks, p.NextCursor
+	})
 }
 
 type webhookShow struct {
@@ -96,7 +82,8 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 	if err := printFields(s.out, "delivery", d.DeliveryId, "event", d.EventId, "type", d.Type,
 		"project", d.ProjectId, "room", d.RoomId, "url", d.Url,
 		"sequence", fmt.Sprintf("%d, after %d", d.Sequence, d.Previous), "state", deliveryState(d),
-		"created", formatTime(&d.CreatedAt), "done", formatTime(d.DoneAt), "body", *d.Body); err != nil {
+		"created", formatTime(&d.CreatedAt), "done", formatTime(d.DoneAt), "next attempt", formatTime(d.NextAttemptAt),
+		"body", *d.Body); err != nil {
 		return err
 	}
 	var rows [][]string
@@ -116,7 +103,7 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 
 type webhookReplay struct {
 	manager
-	Project string `required:"" placeholder:"ID" help:"ID of the project."`
+	Project string `required:"" placeholder:"ID" refers:"project" help:"ID or unique name of the project."`
 	Event   string `placeholder:"ID" help:"ID of the event to replay."`
 	Room    string `placeholder:"ID" help:"ID of the room whose events are replayed."`
 	Since   string `placeholder:"TIME" help:"Start of the period to replay, an RFC 3339 time; needs --before."`
@@ -137,17 +124,55 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 	return err
 }
 
-// optionalString returns nil for an empty string.
-func optionalString(text string) *string {
-	if text == "" {
+type webhookRetry struct {
+	manager
+	Delivery string `placeholder:"ID" help:"ID of the delivery."`
+	Project  string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are retried."`
+	Target   string `placeholder:"URL" help:"URL of the target whose deliveries are retried; a --url with a path is used as the target."`
+	Since    string `placeholder:"TIME" help:"Time of the oldest delivery that is retried, an RFC 3339 time."`
+	Before   string `placeholder:"TIME" help:"Time before which the retried deliveries were created, an RFC 3339 time."`
+}
+
+// Run retries the deliveries.
+func (c webhookRetry) Run(ctx context.Context, s *streams) error {
+	if c.Delivery+c.Project+c.Target == "" {
+		return usageError{errors.New("--delivery, --project or --target is required")}
+	}
+	q := manage.WebhookRetry{DeliveryId: optionalString(c.Delivery), ProjectId: optionalString(c.Project),
+		Url: optionalString(c.Target), Since: optionalString(c.Since), Before: optionalString(c.Before)}
+	done, err := callManagement[manage.WebhookRetried](ctx, c.manager, "POST", "/webhook-retries", q)
+	if err != nil || c.JSON {
+		return s.printResult(done, err)
+	}
+	_, err = fmt.Fprintf(s.out, "%s in %s: the first of each is sent now, the others follow in order.\n",
+		pluralize(done.Retried, "pending delivery", "pending deliveries"), pluralize(done.Queues, "queue", "queues"))
+	return err
+}
+
+// AfterApply is kong's hook before the command makes a request. It makes --url the target if it
+// has a path, because the URL of a server has none and a target must not get the token of the
+// server. The server is then that of the environment.
+func (c *webhookRetry) AfterApply() error {
+	if !hasPath(c.URL) {
 		return nil
 	}
-	return &text
+	server := os.Getenv("PARLEY_URL")
+	if c.Target != "" || hasPath(server) {
+		return usageError{fmt.Errorf("--url (PARLEY_URL) must be the URL of the server, which has no path, not %s", c.URL)}
+	}
+	c.Target, c.URL = c.URL, server
+	return nil
+}
+
+// hasPath reports whether a URL has a path other than /.
+func hasPath(text string) bool {
+	u, err := url.Parse(text)
+	return err == nil && strings.Trim(u.Path, "/") != ""
 }
 
 type webhookTest struct {
 	manager
-	ID string `arg:"" name:"project-id" help:"ID of the project."`
+	ID string `arg:"" name:"project-id" refers:"project" help:"ID or unique name of the project."`
 }
 
 // Run sends the test event.
@@ -163,19 +188,19 @@ func (c webhookTest) Run(ctx context.Context, s *streams) error {
 }
 
 type webhookTargets struct {
-	manager
-	Project string `placeholder:"ID" help:"ID of the project whose targets are listed."`
+	lister
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose targets are listed."`
 }
 
 // Run lists the targets.
 func (c webhookTargets) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "GET",
-		"/webhook-targets?"+url.Values{"project_id": {c.Project}}.Encode(), nil)
-	if err != nil || c.JSON {
-		return s.printResult(list.Targets, err)
+	targets, err := fetchPages(ctx, c.manager, "/webhook-targets", queryOf(map[string]string{"project_id": c.Project}), 0,
+		func(p manage.WebhookTargetList) ([]manage.WebhookTarget, *string) { return p.Targets, p.NextCursor })
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, targets, err)
 	}
 	var rows [][]string
-	for _, t := range list.Targets {
+	for _, t := range targets {
 		rows = append(rows, []string{t.Url, strconv.Itoa(t.Failures), formatTime(&t.FailingSince),
 			formatTime(t.PausedAt), formatTime(t.ProbeAt), t.Notice, t.ProjectId})
 	}
@@ -183,9 +208,27 @@ func (c webhookTargets) Run(ctx context.Context, s *streams) error {
 		rows)
 }
 
+type webhookPause struct {
+	manager
+	ID     string `arg:"" name:"project-id" refers:"project" help:"ID or unique name of the project."`
+	Target string `arg:"" help:"URL of the target."`
+}
+
+// Run pauses the target.
+func (c webhookPause) Run(ctx context.Context, s *streams) error {
+	list, err := callManagement[manage.WebhookTargetList](ctx, c.manager, "POST",
+		apiPath("/projects/%s/webhook-pause", c.ID), manage.WebhookPause{Url: c.Target})
+	if err != nil || c.JSON {
+		return s.printResult(list.Targets, err)
+	}
+	_, err = fmt.Fprintf(s.out, "Paused the target. Its deliveries wait until you resume it:\n"+
+		"  parley webhook resume %s %s\n", c.ID, c.Target)
+	return err
+}
+
 type webhookResume struct {
 	manager
-	ID     string `arg:"" name:"project-id" help:"ID of the project."`
+	ID     string `arg:"" name:"project-id" refers:"project" help:"ID or unique name of the project."`
 	Target string `arg:"" help:"URL of the paused target."`
 }
 

@@ -21,7 +21,7 @@ const (
 	headerWebhookReplay    = "webhook-replay"
 )
 
-// timestampLayout is the layout of received_at.
+// timestampLayout is RFC 3339 with milliseconds, for times in UTC.
 const timestampLayout = "2006-01-02T15:04:05.000Z"
 
 // maxRemembered is the number of webhooks whose ids are kept in memory.

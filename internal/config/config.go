@@ -23,6 +23,8 @@ type Storage struct {
 	// MasterKey is the value of PARLEY_MASTER_KEY, the key itself. It has no flag
 	// and no key in the file. It is empty when the command line names a key file.
 	MasterKey seal.Secret `kong:"-"`
+
+	sources map[string]Source // of the settings that are no defaults, by flag
 }
 
 // Config contains all settings of the server. A kong command embeds it and needs
@@ -52,14 +54,15 @@ type Config struct {
 	// RedisURL is a Redis URL, or empty for a single process.
 	RedisURL seal.Secret `name:"redis-url" setting:"PARLEY_REDIS_URL" placeholder:"URL" help:"URL of the Redis server, redis://…, that connects several processes on one PostgreSQL database. Default: none, a single process."`
 
-	MetricsListen string `name:"metrics-listen" setting:"PARLEY_METRICS_LISTEN" placeholder:"HOST:PORT" help:"Separate address for /metrics without a token. Default: none."`
+	MetricsListen         string `name:"metrics-listen" setting:"PARLEY_METRICS_LISTEN" placeholder:"HOST:PORT" help:"Separate address for /metrics without a token. Default: none."`
+	LiveKitMetricsEnabled bool   `name:"livekit-metrics-enabled" setting:"PARLEY_LIVEKIT_METRICS_ENABLED" default:"false" negatable:"" help:"LiveKit's own metrics in /metrics, in addition to those of Parley."`
 	// SchedulingTimezone is an IANA name. Read it through Location.
 	SchedulingTimezone string `name:"scheduling-timezone" setting:"PARLEY_SCHEDULING_TIMEZONE" default:"UTC" help:"IANA time zone of start times without an offset."`
 	// ClockSkew is 1s to 1h.
 	ClockSkew Duration `name:"clock-skew" setting:"PARLEY_CLOCK_SKEW" default:"5m" help:"Maximum difference between a signed timestamp and the server's clock, in either direction."`
 
 	GatewayEnabled     bool   `name:"gateway-enabled" setting:"PARLEY_GATEWAY_ENABLED" default:"true" negatable:"" help:"Version 5 of the API."`
-	DiagnosticsEnabled bool   `name:"diagnostics-enabled" setting:"PARLEY_DIAGNOSTICS_ENABLED" default:"true" negatable:"" help:"Record of version 5 calls for GET /api/v5/requests."`
+	DiagnosticsEnabled bool   `name:"diagnostics-enabled" setting:"PARLEY_DIAGNOSTICS_ENABLED" default:"true" negatable:"" help:"Record of API calls, for parley calls and GET /api/v5/requests."`
 	PlanProvider       string `name:"plan-provider" setting:"PARLEY_PLAN_PROVIDER" default:"builtin" help:"Provider of plans: builtin or none."`
 	// PlansFile is the path of a YAML file with plans, or empty. Read it
 	// through Plans.
@@ -79,6 +82,23 @@ type Config struct {
 	// be sent to. Read it through WebhookAllowed.
 	WebhookAllow []string `name:"webhook-allow" setting:"PARLEY_WEBHOOK_ALLOW" placeholder:"CIDR|HOST" help:"Private targets that webhooks may be sent to: addresses, CIDR ranges or host names, separated by commas. Default: none."`
 
+	// BackupDir, BackupEvery and BackupKeep schedule backups. Dir and Every are both set
+	// or both empty. Keep is 1 to 100000, or 0 (all).
+	BackupDir   string   `name:"backup-dir" setting:"PARLEY_BACKUP_DIR" placeholder:"DIR" help:"Directory for scheduled backups, which must exist. Default: none, no scheduled backups."`
+	BackupEvery Duration `name:"backup-every" setting:"PARLEY_BACKUP_EVERY" placeholder:"DURATION" help:"Time between two scheduled backups, at least 1m. Default: none."`
+	BackupKeep  int      `name:"backup-keep" setting:"PARLEY_BACKUP_KEEP" default:"0" help:"Number of scheduled backups to keep; 0 keeps all."`
+
+	// OIDCIssuer and OIDCClientID are both set, or both empty.
+	OIDCIssuer       string      `name:"oidc-issuer" setting:"PARLEY_OIDC_ISSUER" placeholder:"URL" help:"URL of the OpenID Connect provider with which users sign in to the console. Default: none."`
+	OIDCClientID     string      `name:"oidc-client-id" setting:"PARLEY_OIDC_CLIENT_ID" placeholder:"ID" help:"ID of this server at the OpenID Connect provider."`
+	OIDCClientSecret seal.Secret `name:"oidc-client-secret" setting:"PARLEY_OIDC_CLIENT_SECRET" placeholder:"SECRET" help:"Secret of this server at the OpenID Connect provider. Default: none, for a provider that needs none with PKCE."`
+	// OIDCClientSecretFile is the path of a file with the secret, or empty. Read the secret through
+	// OIDCSecret.
+	OIDCClientSecretFile string `name:"oidc-client-secret-file" setting:"PARLEY_OIDC_CLIENT_SECRET_FILE" placeholder:"FILE" help:"File with the secret of this server at the OpenID Connect provider, instead of --oidc-client-secret."`
+	// OIDCAllow lists email addresses and domains. Read it through OIDCAllowed.
+	OIDCAllow []string `name:"oidc-allow" setting:"PARLEY_OIDC_ALLOW" placeholder:"EMAIL|@DOMAIN" help:"Users who may sign in with OpenID Connect: email addresses or domains such as @example.org, separated by commas. Default: all users."`
+	OIDCName  string   `name:"oidc-name" setting:"PARLEY_OIDC_NAME" default:"OpenID Connect" help:"Name of the OpenID Connect provider on the sign-in page, 1 to 50 characters."`
+
 	// V3DeprecationDate and V3SunsetDate announce the end of version 3; the zero
 	// Date announces nothing.
 	V3DeprecationDate Date `name:"v3-deprecation-date" setting:"PARLEY_V3_DEPRECATION_DATE" placeholder:"DATE" help:"Date from which version 3 is deprecated, such as 2027-01-31. Default: none."`
@@ -87,6 +107,14 @@ type Config struct {
 	// Supervise makes serve run the service as a child process and restart it after
 	// a crash.
 	Supervise bool `name:"supervise" setting:"PARLEY_SUPERVISE" default:"true" negatable:"" help:"Supervisor that runs the service as a child process and restarts it after a crash."`
+
+	// The retention periods are 1d to 3650d, or 0 (for ever). A project can shorten those
+	// of RetentionRooms, RetentionPeople, RetentionCalls and RetentionDeliveries.
+	RetentionRooms      Duration `name:"retention-rooms" setting:"PARLEY_RETENTION_ROOMS" default:"365d" help:"Period for which ended rooms are kept, with their events and attendance; 0 is for ever."`
+	RetentionPeople     Duration `name:"retention-people" setting:"PARLEY_RETENTION_PEOPLE" default:"90d" help:"Period for which names and IDs of people are kept after the end of a room; 0 is as long as the room."`
+	RetentionCalls      Duration `name:"retention-calls" setting:"PARLEY_RETENTION_CALLS" default:"7d" help:"Period for which records of API calls are kept; 0 is for ever."`
+	RetentionDeliveries Duration `name:"retention-deliveries" setting:"PARLEY_RETENTION_DELIVERIES" default:"30d" help:"Period for which webhook deliveries are kept; 0 is as long as names."`
+	RetentionAudit      Duration `name:"retention-audit" setting:"PARLEY_RETENTION_AUDIT" default:"400d" help:"Period for which entries of the audit log are kept; 0 is for ever."`
 
 	// LogLevel is debug, info, warn or error. Read it through Level.
 	LogLevel  string `name:"log-level" setting:"PARLEY_LOG_LEVEL" default:"info" help:"Level of the log: debug, info, warn or error."`

@@ -94,7 +94,7 @@ func FuzzFile(f *testing.F) {
 				t.Fatalf("parse %q: got %q, want settings only", data, flag)
 			}
 			if _, err := k.normalize(value); err != nil {
-				t.Fatalf("parse %q: normalize %s: %v", data, flag, err)
+				t.Fatalf("parse %q: normalize %s %q: got error %v, want none", data, flag, value, err)
 			}
 		}
 	})

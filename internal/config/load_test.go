@@ -60,6 +60,7 @@ rtc-node-ip PARLEY_RTC_NODE_IP
 trusted-proxies PARLEY_TRUSTED_PROXIES
 redis-url PARLEY_REDIS_URL
 metrics-listen PARLEY_METRICS_LISTEN
+livekit-metrics-enabled PARLEY_LIVEKIT_METRICS_ENABLED false
 scheduling-timezone PARLEY_SCHEDULING_TIMEZONE UTC
 clock-skew PARLEY_CLOCK_SKEW 5m
 gateway-enabled PARLEY_GATEWAY_ENABLED true
@@ -74,9 +75,23 @@ legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
 webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
 webhook-allow PARLEY_WEBHOOK_ALLOW
+backup-dir PARLEY_BACKUP_DIR
+backup-every PARLEY_BACKUP_EVERY
+backup-keep PARLEY_BACKUP_KEEP 0
+oidc-issuer PARLEY_OIDC_ISSUER
+oidc-client-id PARLEY_OIDC_CLIENT_ID
+oidc-client-secret PARLEY_OIDC_CLIENT_SECRET
+oidc-client-secret-file PARLEY_OIDC_CLIENT_SECRET_FILE
+oidc-allow PARLEY_OIDC_ALLOW
+oidc-name PARLEY_OIDC_NAME OpenID Connect
 v3-deprecation-date PARLEY_V3_DEPRECATION_DATE
 v3-sunset-date PARLEY_V3_SUNSET_DATE
 supervise PARLEY_SUPERVISE true
+retention-rooms PARLEY_RETENTION_ROOMS 365d
+retention-people PARLEY_RETENTION_PEOPLE 90d
+retention-calls PARLEY_RETENTION_CALLS 7d
+retention-deliveries PARLEY_RETENTION_DELIVERIES 30d
+retention-audit PARLEY_RETENTION_AUDIT 400d
 log-level PARLEY_LOG_LEVEL info
 log-format PARLEY_LOG_FORMAT text`)
 	var c command
@@ -89,10 +104,10 @@ log-format PARLEY_LOG_FORMAT text`)
 		if env := flag.Tag.Get("setting"); env != "" {
 			lines = append(lines, strings.TrimSpace(flag.Name+" "+env+" "+flag.Default))
 			if flag.Target.Kind().String() == "bool" && flag.Tag.Negatable == "" {
-				t.Errorf("--%s has no --no-%s", flag.Name, flag.Name)
+				t.Errorf("flag --%s: got no --no-%s, want one", flag.Name, flag.Name)
 			}
 			if !strings.Contains(flag.Help, "$"+env) {
-				t.Errorf("the help of --%s does not name %s", flag.Name, env)
+				t.Errorf("help of --%s: got %q, want $%s in it", flag.Name, flag.Help, env)
 			}
 		}
 	}
@@ -159,7 +174,7 @@ func TestSettings_Precedence(t *testing.T) {
 			} {
 				got, err := load(t, step.environ, step.args...)
 				if err != nil {
-					t.Fatalf("load from %s: %v", step.sources, err)
+					t.Fatalf("load from %s: got error %v, want none", step.sources, err)
 				}
 				if c.get(got) != step.want {
 					t.Errorf("load from %s: got %v, want %v", step.sources, c.get(got), step.want)
@@ -213,6 +228,7 @@ database_url: postgres://u:p@db/parley
 redis_url: redis://cache
 master_key_file: /etc/parley/master.key
 metrics_listen: 127.0.0.1:9100
+livekit_metrics_enabled: true
 scheduling_timezone: Europe/Berlin
 clock_skew: 90s
 gateway_enabled: false
@@ -229,21 +245,30 @@ webhook_allow: [10.1.0.0/16, hooks.internal]
 log_level: debug
 log_format: json
 supervise: false
+retention_rooms: 30d
+retention_people: 20d
+retention_calls: 1d
+retention_deliveries: 0s
+retention_audit: 40d
 `))
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.sources = nil // TestValues_Sources checks them
 	want := Config{
 		Storage: Storage{ConfigFile: c.ConfigFile, DataDir: "/var/lib/parley",
 			DatabaseURL: "postgres://u:p@db/parley", MasterKeyFile: "/etc/parley/master.key"},
 		Listen: "0.0.0.0:9000", PublicURL: "https://meet.example.org",
 		RTCUDPPort: 1, RTCTCPPort: 2, RTCNodeIP: "203.0.113.7", TrustedProxies: []string{"10.0.0.0/8", "::1"},
 		RedisURL:      "redis://cache",
-		MetricsListen: "127.0.0.1:9100", SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
+		MetricsListen: "127.0.0.1:9100", LiveKitMetricsEnabled: true,
+		SchedulingTimezone: "Europe/Berlin", ClockSkew: Duration(90e9),
 		PlanProvider: PlanProviderNone, NewSeatsPerMinute: 30, MaxConnections: 500, LegacyV3KeyHeader: true,
 		LegacyCompanionBodySignatures: true,
 		WebhookAllowPrivate:           true, WebhookAllow: []string{"10.1.0.0/16",
-			"hooks.internal"}, LogLevel: "debug", LogFormat: LogFormatJSON,
+			"hooks.internal"}, RetentionRooms: Duration(30 * day), RetentionPeople: Duration(20 * day),
+		OIDCName:       "OpenID Connect",
+		RetentionCalls: Duration(day), RetentionAudit: Duration(40 * day), LogLevel: "debug", LogFormat: LogFormatJSON,
 	}
 	if diff := cmp.Diff(dump(want), dump(c)); diff != "" {
 		t.Errorf("the configuration differs (-want +got):\n%s", diff)
@@ -302,7 +327,7 @@ func TestMasterKey_FromEnvironment(t *testing.T) {
 	}
 	_, err = load(t, nil, "--master-key="+key)
 	if err == nil {
-		t.Error("the key itself can be given on the command line, where everybody sees it")
+		t.Error("--master-key on the command line: got no error, want one, because every user of the host sees it")
 	}
 	_, err = load(t, nil, "--config", writeFile(t, "master_key: "+key))
 	if err == nil || !strings.HasSuffix(err.Error(), `line 1: unknown setting "master_key"`) {

@@ -26,6 +26,8 @@ type setting struct {
 	env       string // "PARLEY_RTC_UDP_PORT"
 	key       string // in the file, "rtc_udp_port"
 	valueType valueType
+	help      string
+	index     []int // of the field in Config
 }
 
 // configFlag is the one setting that the file cannot contain: its own path.
@@ -46,6 +48,8 @@ var settings = sync.OnceValue(func() []setting {
 			env:       env,
 			key:       strings.ReplaceAll(flag, "-", "_"),
 			valueType: valueTypeOf(field.Type),
+			help:      field.Tag.Get("help"),
+			index:     field.Index,
 		})
 	}
 	return all

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -64,6 +65,7 @@ func nameVariable(node kong.Visitable, next kong.Next) error {
 func (c *Storage) BeforeResolve(ctx *kong.Context, env environment) error {
 	given := flagsGiven(ctx)
 	values := map[string]string{}
+	c.sources = map[string]Source{}
 	path, ok := given[configFlag]
 	if !ok {
 		path = env["PARLEY_CONFIG"]
@@ -74,9 +76,14 @@ func (c *Storage) BeforeResolve(ctx *kong.Context, env environment) error {
 			return err
 		}
 	}
-	if err := addEnvironment(values, env); err != nil {
+	c.setSources(FromFile, values)
+	fromEnvironment, err := parseEnvironment(env)
+	if err != nil {
 		return err
 	}
+	c.setSources(FromEnvironment, fromEnvironment)
+	maps.Copy(values, fromEnvironment)
+	c.setSources(FromFlag, given)
 	if _, ok := given["master-key-file"]; !ok {
 		if env[envMasterKey] != "" && env[envMasterKeyFile] != "" {
 			return errors.New(envMasterKey + " and " + envMasterKeyFile + " are both set: unset one of them")
@@ -103,9 +110,16 @@ func flagsGiven(ctx *kong.Context) map[string]string {
 	return given
 }
 
-// addEnvironment adds the settings of the environment to those of the file, which
-// they override.
-func addEnvironment(values map[string]string, env environment) error {
+// setSources records where settings come from. Later calls are for stronger sources.
+func (c *Storage) setSources(source Source, values map[string]string) {
+	for flag := range values {
+		c.sources[flag] = source
+	}
+}
+
+// parseEnvironment returns the settings of the environment by flag.
+func parseEnvironment(env environment) (map[string]string, error) {
+	values := map[string]string{}
 	for _, s := range settings() {
 		value, ok := env[s.env]
 		if !ok {
@@ -113,11 +127,11 @@ func addEnvironment(values map[string]string, env environment) error {
 		}
 		parsed, err := s.valueType.normalize(value)
 		if err != nil {
-			return fmt.Errorf("%s %w", s.env, err)
+			return nil, fmt.Errorf("%s %w", s.env, err)
 		}
 		values[s.flag] = parsed
 	}
-	return nil
+	return values, nil
 }
 
 // Default returns the default settings.

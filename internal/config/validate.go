@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"parley/internal/seal"
+	"parley/internal/validate"
 )
 
 // Bounds of ClockSkew.
@@ -26,7 +27,11 @@ const maxPort = 65535
 const (
 	maxNewSeatsPerMinute = 100_000
 	maxConnections       = 1_000_000
+	maxBackupKeep        = 100_000
 )
+
+// minBackupEvery is the lower bound of BackupEvery.
+const minBackupEvery = time.Minute
 
 // Validate returns an error with one sentence for each invalid setting, or nil.
 // Each sentence names the flag, the variable and the bound. None repeats the
@@ -56,9 +61,16 @@ func (c *Config) Validate() error {
 		plansErr,
 		webhookErr,
 		c.checkV3Dates(),
+		c.checkBackups(),
+		c.checkOIDC(),
 		checkLimit("new-seats-per-minute", c.NewSeatsPerMinute, maxNewSeatsPerMinute),
 		checkLimit("max-connections", c.MaxConnections, maxConnections),
 		checkLimit("max-connections-per-address", c.MaxConnectionsPerAddress, maxConnections),
+		checkRetention("retention-rooms", c.RetentionRooms),
+		checkRetention("retention-people", c.RetentionPeople),
+		checkRetention("retention-calls", c.RetentionCalls),
+		checkRetention("retention-deliveries", c.RetentionDeliveries),
+		checkRetention("retention-audit", c.RetentionAudit),
 		checkChoice("log-level", c.LogLevel, "debug", "info", "warn", "error"),
 		checkChoice("log-format", c.LogFormat, LogFormatText, LogFormatJSON),
 	)
@@ -87,6 +99,12 @@ func checkChoice(flag, value string, choices ...string) error {
 	last := len(choices) - 1
 	all := strings.Join(choices[:last], ", ") + " or " + choices[last]
 	return check(slices.Contains(choices, value), flag, "must be %s, not %q", all, value)
+}
+
+func checkRetention(flag string, d Duration) error {
+	const longest = validate.MaxRetentionDays * day
+	ok := d == 0 || d.Std() >= day && d.Std() <= longest
+	return check(ok, flag, "must be 0 (for ever) or between 1d and %dd, not %s", validate.MaxRetentionDays, d)
 }
 
 func checkLimit(flag string, value, highest int) error {
@@ -176,6 +194,17 @@ func checkScheme(flag string, value seal.Secret, schemes ...string) error {
 	return settingError(flag, "must be a URL that begins with %s", strings.Join(schemes, ":// or ")+"://")
 }
 
+// CheckPostgresURL returns an error that names the flag unless value is the URL of a
+// PostgreSQL database. It does not contain the value.
+func CheckPostgresURL(flag string, value seal.Secret) error {
+	for _, scheme := range []string{"postgres", "postgresql"} {
+		if strings.HasPrefix(value.Reveal(), scheme+"://") {
+			return nil
+		}
+	}
+	return fmt.Errorf("--%s must be a URL that begins with postgres:// or postgresql://", flag)
+}
+
 // checkV3Dates checks that the sunset is at least twelve months after the
 // deprecation, which is the notice that clients are promised.
 func (c *Config) checkV3Dates() error {
@@ -192,6 +221,27 @@ func (c *Config) checkV3Dates() error {
 			Date(earliest), c.V3SunsetDate)
 	}
 	return nil
+}
+
+func (c *Config) checkBackups() error {
+	keep := check(0 <= c.BackupKeep && c.BackupKeep <= maxBackupKeep, "backup-keep",
+		"must be 0 (all) or between 1 and %d, not %d", maxBackupKeep, c.BackupKeep)
+	switch {
+	case c.BackupDir == "" && c.BackupEvery == 0:
+		return errors.Join(keep, check(c.BackupKeep == 0, "backup-keep", "needs --backup-dir and --backup-every"))
+	case c.BackupDir == "":
+		return errors.Join(keep, settingError("backup-every", "needs --backup-dir"))
+	case c.BackupEvery == 0:
+		return errors.Join(keep, settingError("backup-dir", "needs --backup-every, such as 6h"))
+	}
+	return errors.Join(keep, check(c.BackupEvery.Std() >= minBackupEvery, "backup-every",
+		"must be at least 1m, not %s", c.BackupEvery))
+}
+
+// isLoopback reports whether a host name or address is that of the machine itself.
+func isLoopback(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func (c *Config) checkMasterKey() error {

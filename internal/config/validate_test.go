@@ -9,7 +9,7 @@ import (
 func TestDefault_Valid(t *testing.T) {
 	c := Default()
 	if err := c.Validate(); err != nil {
-		t.Errorf("the default configuration: %v", err)
+		t.Errorf("validate the default configuration: got error %v, want none", err)
 	}
 	if !c.GatewayEnabled || c.ClockSkew.Std() != 5*time.Minute {
 		t.Errorf("got gateway enabled %t, clock skew %s, want true, 5m", c.GatewayEnabled, c.ClockSkew)
@@ -72,6 +72,9 @@ func TestValidate_Errors(t *testing.T) {
 		{`--scheduling-timezone=../UTC`, `--scheduling-timezone (PARLEY_SCHEDULING_TIMEZONE) must be an IANA time zone such as UTC or Europe/Berlin, not "../UTC"`},
 		{`--clock-skew=999ms`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 999ms`},
 		{`--clock-skew=1d`, `--clock-skew (PARLEY_CLOCK_SKEW) must be between 1s and 1h, not 1d`},
+		{`--retention-rooms=23h`, `--retention-rooms (PARLEY_RETENTION_ROOMS) must be 0 (for ever) or between 1d and 3650d, not 23h`},
+		{`--retention-people=3651d`, `--retention-people (PARLEY_RETENTION_PEOPLE) must be 0 (for ever) or between 1d and 3650d, not 3651d`},
+		{`--retention-calls=-1h`, `--retention-calls (PARLEY_RETENTION_CALLS) must be 0 (for ever) or between 1d and 3650d, not -1h`},
 		{`--plan-provider=stripe`, `--plan-provider (PARLEY_PLAN_PROVIDER) must be builtin or none, not "stripe"`},
 		{`--v3-sunset-date=2028-01-31`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) needs --v3-deprecation-date, at least twelve months earlier`},
 		{`--v3-deprecation-date=2027-02-01 --v3-sunset-date=2028-01-31`, `--v3-sunset-date (PARLEY_V3_SUNSET_DATE) must be at least twelve months after --v3-deprecation-date: 2028-02-01 or later, not 2028-01-31`},
@@ -82,6 +85,27 @@ func TestValidate_Errors(t *testing.T) {
 			`--max-connections-per-address (PARLEY_MAX_CONNECTIONS_PER_ADDRESS) must be 0 (no limit) or between 1 and 1000000, not 1000001`},
 		{`--log-level=loud`, `--log-level (PARLEY_LOG_LEVEL) must be debug, info, warn or error, not "loud"`},
 		{`--log-format=xml`, `--log-format (PARLEY_LOG_FORMAT) must be text or json, not "xml"`},
+		{`--oidc-issuer=https://login.example.org`, `--oidc-issuer (PARLEY_OIDC_ISSUER) needs --oidc-client-id`},
+		{`--oidc-client-id=parley`, `--oidc-client-id (PARLEY_OIDC_CLIENT_ID) needs --oidc-issuer`},
+		{`--oidc-client-secret=s`, `--oidc-client-secret (PARLEY_OIDC_CLIENT_SECRET) needs --oidc-issuer and --oidc-client-id`},
+		{`--oidc-issuer=http://login.example.org --oidc-client-id=parley`, `--oidc-issuer (PARLEY_OIDC_ISSUER) must be an https URL without a user name, query or fragment, such as https://login.example.org`},
+		{`--oidc-client-secret-file=s`, "--oidc-client-secret-file (PARLEY_OIDC_CLIENT_SECRET_FILE) cannot be read: open s: no such file or directory\n" +
+			`--oidc-client-secret-file (PARLEY_OIDC_CLIENT_SECRET_FILE) needs --oidc-issuer and --oidc-client-id`},
+		{`--oidc-issuer=https://a.example --oidc-client-id=p --oidc-client-secret=s --oidc-client-secret-file=validate.go`,
+			`--oidc-client-secret-file (PARLEY_OIDC_CLIENT_SECRET_FILE) and --oidc-client-secret are both set: unset one of them`},
+		{`--oidc-issuer=https://a.example --oidc-client-id=p --oidc-client-secret-file=/dev/null`,
+			`--oidc-client-secret-file (PARLEY_OIDC_CLIENT_SECRET_FILE) is empty: /dev/null`},
+		{`--oidc-allow=@example.org`, `--oidc-allow (PARLEY_OIDC_ALLOW) needs --oidc-issuer and --oidc-client-id`},
+		{`--oidc-issuer=https://a.example --oidc-client-id=p --oidc-allow=,`,
+			`--oidc-allow (PARLEY_OIDC_ALLOW) must have at least one email address or domain`},
+		{`--oidc-issuer=https://a.example --oidc-client-id=p --oidc-allow=@example.org,example.org`,
+			`--oidc-allow (PARLEY_OIDC_ALLOW) must be email addresses such as ada@example.org, or domains such as @example.org, not "example.org"`},
+		{`--oidc-name=`, `--oidc-name (PARLEY_OIDC_NAME) must have 1 to 50 visible characters on one line`},
+		{`--backup-dir=b`, `--backup-dir (PARLEY_BACKUP_DIR) needs --backup-every, such as 6h`},
+		{`--backup-every=6h`, `--backup-every (PARLEY_BACKUP_EVERY) needs --backup-dir`},
+		{`--backup-keep=5`, `--backup-keep (PARLEY_BACKUP_KEEP) needs --backup-dir and --backup-every`},
+		{`--backup-dir=b --backup-every=59s`, `--backup-every (PARLEY_BACKUP_EVERY) must be at least 1m, not 59s`},
+		{`--backup-dir=b --backup-every=6h --backup-keep=-1`, `--backup-keep (PARLEY_BACKUP_KEEP) must be 0 (all) or between 1 and 100000, not -1`},
 		{`--rtc-udp-port=0 --log-format=xml`, "--rtc-udp-port (PARLEY_RTC_UDP_PORT) must be between 1 and 65535, not 0\n" + `--log-format (PARLEY_LOG_FORMAT) must be text or json, not "xml"`},
 	} {
 		t.Run(c.args, func(t *testing.T) {

@@ -59,7 +59,7 @@ func TestWrite_SurvivesProcessCrash(t *testing.T) {
 			raw := p.Raw(t)
 			for _, id := range acknowledged {
 				if !roomExists(t, raw, id) {
-					t.Fatalf("committed room %s is missing after the crash", id)
+					t.Fatalf("committed room %s after the crash: got no row, want one", id)
 				}
 			}
 			if p.URL == "" {

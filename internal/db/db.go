@@ -26,7 +26,13 @@ type DB struct {
 	awaitedSiblings atomic.Int64  // jobs in the queue that a writer waits for; 0 if no writer waits
 	siblingsArrived chan struct{} // signals that writer that they arrived
 
+	compactions compactionState
+
 	lastWriteFailure atomic.Pointer[writeFailure] // for RecentWriteError; nil if no write failed
+
+	observer atomic.Pointer[WriteObserver] // set by ObserveWrites; nil if nothing is observed
+
+	trace func(q string, args []any) // set by Trace; nil if nothing is traced
 }
 
 // engine is one kind of database: SQLite or PostgreSQL.
@@ -36,6 +42,9 @@ type engine interface {
 	connect(ctx context.Context) (conn, error)
 	migrate(ctx context.Context, migrations fs.FS) error
 	writeOptions() writeOptions
+	// snapshot and readSnapshot implement DB.Snapshot and DB.ReadSnapshot.
+	snapshot(ctx context.Context, file string, inspect func(*Reader) error) error
+	readSnapshot(ctx context.Context, read func(*Reader) error) error
 	close()
 }
 
@@ -57,8 +66,9 @@ type writeOptions struct {
 // OpenSQLite opens the SQLite database in a file, which it creates if necessary,
 // and migrates it to the newest schema. migrations is a directory of SQL files
 // in the format of goose. If the engines need different files for a version,
-// the names end in .sqlite.sql and .postgres.sql. OpenSQLite fails if the schema
-// of the database is newer than migrations.
+// the names end in .sqlite.sql and .postgres.sql. A schema that is newer than
+// migrations is left as it is. OpenSQLite fails if a newer migration has contracted it
+// (see Contractions).
 func OpenSQLite(ctx context.Context, file string, migrations fs.FS) (*DB, error) {
 	e, err := openSQLite(file)
 	if err != nil {
@@ -116,6 +126,7 @@ func newDB(e engine) *DB {
 		stop:            make(chan struct{}),
 		drained:         make(chan struct{}),
 		siblingsArrived: make(chan struct{}, 1),
+		compactions:     compactionState{copying: make(chan struct{}, 1)},
 	}
 	for range e.writeOptions().writers {
 		db.writers.Add(1)
@@ -129,25 +140,54 @@ func newDB(e engine) *DB {
 }
 
 // Ping runs a write transaction that changes no row, and returns an error if that
-// fails. It may not detect a full disk; RecentWriteError does.
+// fails. It may not detect a full disk; RecentWriteError does. It returns nil while writes
+// wait for a compaction.
 func (db *DB) Ping(ctx context.Context) error {
+	compacting := func() bool { return db.compactionWait(writeTimeout) > 0 }
+	if compacting() {
+		return nil
+	}
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	return db.Write(ctx, func(ctx context.Context) error {
+	err := db.Write(ctx, func(ctx context.Context) error {
 		return db.Exec(ctx, `UPDATE goose_db_version SET version_id = version_id WHERE version_id = -1`)
 	})
+	if compacting() { // it has started meanwhile
+		return nil
+	}
+	return err
 }
 
-// Close finishes the accepted writes and closes the database. It returns nil,
-// also when it is called again.
+// Close interrupts a compaction, finishes the accepted writes and closes the database. It
+// returns nil, also when it is called again.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
+		db.compactions.mu.Lock() // so that none starts after the wait below
 		close(db.stop)
+		db.compactions.mu.Unlock()
+		db.compactions.running.Wait()
 		<-db.drained
 		db.engine.close()
 	})
 	return nil
 }
+
+// Trace makes the methods that run statements call trace with each statement and its
+// arguments. Insert calls it once for each form of the statement. Tests use it to
+// explain the statements; it must be called before the database is used.
+func (db *DB) Trace(trace func(q string, args []any)) { db.trace = trace }
+
+// WriteObserver measures writes. Its methods must not block, and may be called by many
+// goroutines at once.
+type WriteObserver interface {
+	// ObserveWrite receives the time that a call of Write took and its result.
+	ObserveWrite(took time.Duration, err error)
+	// ObserveCommit receives the number of callers that shared a committed transaction.
+	ObserveCommit(callers int)
+}
+
+// ObserveWrites notifies o of all later writes.
+func (db *DB) ObserveWrites(o WriteObserver) { db.observer.Store(&o) }
 
 // Write runs work in a transaction and returns after its commit, or returns an
 // error after its rollback. Callers that wait at the same time share one
@@ -159,29 +199,47 @@ func (db *DB) Close() error {
 // it must assign its results on every run. It must return the error of a
 // statement that failed. It must do nothing but database work, because other
 // callers wait for it. If the database disappears during the commit, the
-// outcome is unknown and the error is Unavailable.
+// outcome is unknown and the error is Unavailable. Write waits longer than usual while the
+// database is compacted; see Compact.
 func (db *DB) Write(ctx context.Context, work func(ctx context.Context) error) error {
 	if _, ok := txFrom(ctx); ok {
 		return work(ctx)
 	}
+	observer := db.observer.Load()
+	if observer == nil {
+		return db.write(ctx, work)
+	}
+	began := time.Now()
+	err := db.write(ctx, work)
+	(*observer).ObserveWrite(time.Since(began), err)
+	return err
+}
+
+func (db *DB) write(ctx context.Context, work func(ctx context.Context) error) error {
 	j := newJob(ctx, work, db.engine.writeOptions().enforceTimeout)
-	timer := time.NewTimer(writeTimeoutFrom(ctx) - commitHeadroom)
+	timer := time.NewTimer(j.queueTimeout())
 	defer timer.Stop()
 	select {
 	case <-db.stop:
 		return unavailable(errClosed)
 	default:
 	}
-	select {
-	case db.queue <- j:
-		db.signalArrival()
-		return j.wait(timer, db.drained)
-	case <-ctx.Done():
-		return unavailable(ctx.Err())
-	case <-timer.C:
-		return unavailable(errNoFreeWriter)
-	case <-db.stop:
-		return unavailable(errClosed)
+	for {
+		select {
+		case db.queue <- j:
+			db.signalArrival()
+			return db.wait(j, timer)
+		case <-ctx.Done():
+			return unavailable(ctx.Err())
+		case <-timer.C:
+			rest := db.compactionWait(j.queueTimeout())
+			if rest <= 0 {
+				return unavailable(errNoFreeWriter)
+			}
+			timer.Reset(rest)
+		case <-db.stop:
+			return unavailable(errClosed)
+		}
 	}
 }
 
@@ -237,6 +295,9 @@ func (db *DB) ExecOne(ctx context.Context, missing error, q string, args ...any)
 	if !ok {
 		return errNoTx
 	}
+	if db.trace != nil {
+		db.trace(q, args)
+	}
 	err := t.exec(ctx, missing, q, args)
 	if err != nil && err != missing {
 		t.failed = true
@@ -260,6 +321,11 @@ func (db *DB) Insert(ctx context.Context, into *InsertStmt, row ...any) error {
 	if !ok {
 		return errNoTx
 	}
+	if db.trace != nil {
+		for _, q := range []string{into.sqliteRow, into.postgresRow, into.postgresRows} {
+			db.trace(q, row)
+		}
+	}
 	err := t.insert(ctx, into, row)
 	t.failed = t.failed || err != nil
 	return translate(err)
@@ -268,6 +334,9 @@ func (db *DB) Insert(ctx context.Context, into *InsertStmt, row ...any) error {
 // Query calls row for each row of the result. It runs in the transaction of ctx
 // if there is one.
 func (db *DB) Query(ctx context.Context, q string, args []any, row func(Row) error) error {
+	if db.trace != nil {
+		db.trace(q, args)
+	}
 	t, ok := txFrom(ctx)
 	if !ok {
 		return translate(db.engine.query(ctx, q, args, row))

@@ -48,6 +48,7 @@ func TestTranslate(t *testing.T) {
 	}
 	conflict := fault.New(fault.Conflict, "taken", "taken")
 	if translate(conflict) != conflict || translate(nil) != nil {
-		t.Error("translate changed a fault or nil")
+		t.Errorf("translate of a fault and of nil: got %v and %v, want %v and nil", translate(conflict), translate(nil),
+			conflict)
 	}
 }

@@ -38,14 +38,14 @@ func TestInstanceLock_Conflicts(t *testing.T) {
 	exclusive.Release()
 	for range 2 {
 		if _, err := acquireLock(t, url, true, lost); err != nil {
-			t.Errorf("shared lock beside a shared lock: %v", err)
+			t.Errorf("shared lock beside a shared lock: got error %v, want none", err)
 		}
 	}
 	if _, err := acquireLock(t, url, false, lost); !errors.Is(err, db.ErrInUse) {
 		t.Errorf("exclusive lock beside shared locks: got %v, want ErrInUse", err)
 	}
 	if _, err := acquireLock(t, storetest.Postgres(t), false, lost); err != nil {
-		t.Errorf("exclusive lock on another database: %v", err)
+		t.Errorf("exclusive lock on another database: got error %v, want none", err)
 	}
 }
 
@@ -96,14 +96,14 @@ func TestInstanceLock_Reacquired(t *testing.T) {
 			t.Errorf("lost: got %v, want ErrInUse", err)
 		}
 	case <-time.After(testkit.Timeout):
-		t.Fatalf("lost was not called within %s", testkit.Timeout)
+		t.Fatalf("calls of lost within %s: got none, want one", testkit.Timeout)
 	}
 	if _, err := conn.Exec(t.Context(), "SELECT pg_advisory_unlock_all()"); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the lock is acquired when it is free", func() bool { return held() == 1 })
 	if len(lost) != 0 {
-		t.Errorf("lost was called a second time: %v", <-lost)
+		t.Errorf("calls of lost: got a second one with error %v, want one call", <-lost)
 	}
 }
 
@@ -130,6 +130,7 @@ func TestInstanceLock_WaitsForStopping(t *testing.T) {
 		t.Errorf("beside a stopping process: got %v after %s, want the lock", err, time.Since(began))
 	}
 	if took := time.Since(began); took < refusedAfter {
-		t.Errorf("acquired after %s, before the other process released it", took)
+		t.Errorf("time until the lock is acquired: got %s, want at least %s, because the other process has it", took,
+			refusedAfter)
 	}
 }

@@ -2,8 +2,11 @@ package db_test
 
 import (
 	"context"
+	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -75,7 +78,7 @@ func TestSQLite_UnusualPaths(t *testing.T) {
 		p := storetest.Database{Dir: dir}
 		p.Open(t)
 		if _, err := os.Stat(p.File()); err != nil {
-			t.Errorf("Open in directory %q created no database file: %v", name, err)
+			t.Errorf("database file after Open in directory %q: got error %v, want a file", name, err)
 		}
 	}
 }
@@ -97,33 +100,64 @@ func TestOpen_Refused(t *testing.T) {
 			t.Fatalf("Open(%q) succeeded, want an error", url)
 		}
 		if strings.Contains(err.Error(), secret) {
-			t.Errorf("Open(%q): the error contains the password: %v", url, err)
+			t.Errorf("Open(%q): got the password in the error %q, want it left out", url, err)
 		}
 	}
 	if _, err := store.Open(context.Background(), "", filepath.Join(t.TempDir(), "missing")); err == nil {
-		t.Error("Open succeeded in a directory that does not exist")
+		t.Error("Open in a directory that does not exist: got no error, want one")
 	}
 }
 
-func TestOpen_NewerSchemaRefused(t *testing.T) {
+// A schema that a newer program has expanded is used as it is, and one that it has
+// contracted is refused.
+func TestOpen_NewerSchema(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
-		if err := p.Open(t).Close(); err != nil {
-			t.Fatal(err)
+		create := func(name string) string {
+			return "-- +goose Up\nCREATE TABLE " + name + " (id TEXT PRIMARY KEY);\n"
+		}
+		files := fstest.MapFS{"00001_one.sql": {Data: []byte(create("one"))}}
+		program := func(add, text string) fstest.MapFS {
+			files = maps.Clone(files)
+			if add != "" {
+				files[add] = &fstest.MapFile{Data: []byte(text)}
+			}
+			return files
+		}
+		first := program("", "")
+		second := program("00002_two.sql", "-- parley: expand\n"+create("two"))
+		third := program("00003_three.sql", "-- parley: contract\n-- +goose Up\nDROP TABLE one;\n")
+		fourth := program("00004_four.sql", "-- parley: expand\n"+create("four"))
+		open := func(name string, program fstest.MapFS, wantErr string) {
+			t.Helper()
+			err := p.Migrate(program)
+			if (err == nil) != (wantErr == "") || err != nil && err.Error() != wantErr {
+				t.Errorf("%s: got %v, want %q", name, err, wantErr)
+			}
 		}
 		raw := p.Raw(t)
-		if _, err := raw.Exec(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (999, true)`); err != nil {
-			t.Fatal(err)
+		requireTables := func(want ...string) {
+			t.Helper()
+			for _, table := range []string{"one", "two", "four"} {
+				var n int
+				err := raw.QueryRow(`SELECT count(*) FROM ` + table).Scan(&n)
+				if exists := err == nil; exists != slices.Contains(want, table) {
+					t.Errorf("table %s exists: got %t, want %t", table, exists, !exists)
+				}
+			}
 		}
-		db, err := store.Open(context.Background(), p.URL, p.Dir)
-		if err == nil {
-			_ = db.Close()
-			t.Fatal("Open accepted a schema that is newer than its own")
-		}
-		const want = "the database is at version 999, written by a newer Parley; this one knows versions up to "
-		const remedy = ": start the newer binary, or restore a backup"
-		if !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), remedy) {
-			t.Errorf("got %v, want %s…%s", err, want, remedy)
-		}
+		open("first on nothing", first, "")
+		open("second on first", second, "")
+		open("first on second", first, "")
+		requireTables("one", "two")
+		open("third on second", third, "")
+		const refused = "the database is at version %d, written by a newer Parley; " +
+			"this one knows versions up to %d: start the newer binary, or restore a backup"
+		open("first on third", first, fmt.Sprintf(refused, 3, 1))
+		open("second on third", second, fmt.Sprintf(refused, 3, 2))
+		open("fourth on third", fourth, "")
+		open("second on fourth", second, fmt.Sprintf(refused, 4, 2))
+		open("third on fourth", third, "")
+		requireTables("two", "four")
 	})
 }
 
@@ -144,10 +178,10 @@ func TestMigrate_ResumesAfterFailure(t *testing.T) {
 			t.Errorf("got %v, want an error that names the versions and the missing table", err)
 		}
 		if _, err := raw.Exec(`INSERT INTO one VALUES ('kept')`); err != nil {
-			t.Errorf("the first migration was rolled back: %v", err)
+			t.Errorf("insert into the table of the first migration: got error %v, want none", err)
 		}
 		if _, err := raw.Exec(`SELECT * FROM two`); err == nil {
-			t.Error("part of the failed migration was committed")
+			t.Error("select from the table of the failed migration: got no error, want one")
 		}
 		if err := p.Migrate(files("INSERT INTO two VALUES ('mended');")); err != nil {
 			t.Fatal(err)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strconv"
@@ -22,6 +23,7 @@ import (
 // sqliteEngine is a SQLite file in the data directory. It has one writer, and
 // readers that do not wait for it.
 type sqliteEngine struct {
+	path      string
 	writePool *sql.DB
 	readPool  *sql.DB
 	stmtCache
@@ -31,8 +33,7 @@ func openSQLite(path string) (*sqliteEngine, error) {
 	// busy_timeout is first, so that the pragmas after it wait for a lock
 	// instead of failing.
 	dsn := func(extra string) string {
-		q := url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", extra}}
-		return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + q.Encode()
+		return sqliteURL(path, url.Values{"_pragma": {"busy_timeout(5000)", "journal_mode(WAL)", "foreign_keys(1)", extra}})
 	}
 	write, err := sql.Open("sqlite", dsn("synchronous(FULL)"))
 	if err != nil {
@@ -51,7 +52,12 @@ func openSQLite(path string) (*sqliteEngine, error) {
 	readers := max(4, runtime.GOMAXPROCS(0))
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
-	return &sqliteEngine{writePool: write, readPool: read, stmtCache: stmtCache{preparer: read}}, nil
+	return &sqliteEngine{path: path, writePool: write, readPool: read, stmtCache: stmtCache{preparer: read}}, nil
+}
+
+// sqliteURL returns the data source name for a file.
+func sqliteURL(path string, options url.Values) string {
+	return "file:" + (&url.URL{Path: path}).EscapedPath() + "?" + options.Encode()
 }
 
 func (e *sqliteEngine) writeOptions() writeOptions {
@@ -60,6 +66,46 @@ func (e *sqliteEngine) writeOptions() writeOptions {
 
 func (e *sqliteEngine) migrate(ctx context.Context, migrations fs.FS) error {
 	return migrate(ctx, e.writePool, goose.DialectSQLite3, migrations)
+}
+
+// checkpointAttempts is how often compact tries to empty the write-ahead log, because a
+// reader prevents it for as long as its query takes.
+const checkpointAttempts = 50
+
+var errLogInUse = errors.New("the write-ahead log is in use, so it may contain deleted data: compact again")
+
+// checkSpaceToCompact asks for two copies of the database, because VACUUM writes one to a
+// temporary file and then one to the write-ahead log.
+func (e *sqliteEngine) checkSpaceToCompact(ctx context.Context) error {
+	return checkSpace(ctx, e.readPool, filepath.Dir(e.path), 2)
+}
+
+// compact uses a connection of its own, because the writer keeps the only one of
+// writePool.
+func (e *sqliteEngine) compact(ctx context.Context) error {
+	pool, err := sql.Open("sqlite", sqliteURL(e.path, url.Values{"_pragma": {"busy_timeout(5000)", "synchronous(FULL)"}}))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = pool.Close() }()
+	pool.SetMaxOpenConns(1)
+	if _, err := pool.ExecContext(ctx, "VACUUM"); err != nil {
+		return err
+	}
+	for range checkpointAttempts {
+		var busy, frames, moved int
+		err := pool.QueryRowContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)").Scan(&busy, &frames, &moved)
+		if err != nil {
+			return fmt.Errorf("empty the write-ahead log: %w", err)
+		}
+		if busy == 0 {
+			return nil
+		}
+		if err := sleep(ctx, retryBackoff); err != nil {
+			return err
+		}
+	}
+	return errLogInUse
 }
 
 func (e *sqliteEngine) close() {

@@ -2,6 +2,7 @@ package db
 
 import (
 	"database/sql"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -35,6 +36,9 @@ func ScanString(dest *string) any { return emptyString{dest} }
 // ScanParsed returns the destination for Row.Scan that stores the result of parse
 // for a string in dest.
 func ScanParsed[F any](dest *F, parse func(string) F) any { return &parsedText[F]{dest, parse} }
+
+// ScanJSON returns the destination for Row.Scan that stores the value of a JSON text in dest.
+func ScanJSON[F any](dest *F) any { return &jsonText[F]{dest} }
 
 // The types below implement the scanner interfaces of pgtype and read the native
 // types of the drivers directly, because the general path of either driver
@@ -116,6 +120,21 @@ func (p *parsedText[F]) ScanText(t pgtype.Text) error {
 	*p.dest = p.parse(t.String)
 	return nil
 }
+
+// jsonText scans a JSON text into dest.
+type jsonText[F any] struct{ dest *F }
+
+// Scan accepts a string.
+func (j *jsonText[F]) Scan(v any) error {
+	text, err := asString(v)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(text), j.dest)
+}
+
+// ScanText accepts a string.
+func (j *jsonText[F]) ScanText(t pgtype.Text) error { return json.Unmarshal([]byte(t.String), j.dest) }
 
 func asInt64(v any) (n int64, valid bool, err error) {
 	switch v := v.(type) {

@@ -129,16 +129,18 @@ func TestWrite_FailureIsolated(t *testing.T) {
 				var callers []func()
 				for i, id := range good {
 					callers = append(callers, func() {
-						err := g.db.Write(context.Background(), func(ctx context.Context) error {
-							if i%2 == 0 { // half of the callers read first
-								if err := g.queryRow(ctx, `SELECT 1`, new(int)); err != nil {
-									return err
+						// A busy machine may need more than 900 ms to replace a lost connection.
+						err := g.db.Write(db.WithWriteTimeout(context.Background(), 20*time.Second),
+							func(ctx context.Context) error {
+								if i%2 == 0 { // half of the callers read first
+									if err := g.queryRow(ctx, `SELECT 1`, new(int)); err != nil {
+										return err
+									}
 								}
-							}
-							return insertRoomWork(g.db, g.project, id)(ctx)
-						})
+								return insertRoomWork(g.db, g.project, id)(ctx)
+							})
 						if err != nil {
-							t.Errorf("caller %d: %v", i, err)
+							t.Errorf("caller %d: got error %v, want none", i, err)
 						}
 					})
 					if i%3 != 1 {
@@ -231,7 +233,7 @@ func TestWrite_CanceledDuringWork(t *testing.T) {
 					return insertRoomWork(g.db, g.project, id)(ctx)
 				})
 				if err != nil {
-					t.Errorf("caller %d: %v", i, err)
+					t.Errorf("caller %d: got error %v, want none", i, err)
 				}
 			})
 		}
@@ -254,7 +256,7 @@ func TestWrite_ReturnsAfterCommit(t *testing.T) {
 						return
 					}
 					if !roomExists(t, raw, id) {
-						t.Errorf("committed room %s is missing", id)
+						t.Errorf("committed room %s: got no row, want one", id)
 					}
 				}
 			})
@@ -314,7 +316,7 @@ func TestWrite_FullDisk(t *testing.T) {
 				return insertRoomWork(g.db, g.project, id)(ctx)
 			})
 			if err != nil {
-				t.Errorf("caller %d: %v", i, err)
+				t.Errorf("caller %d: got error %v, want none", i, err)
 			}
 		})
 		if i == 2 {
@@ -359,7 +361,7 @@ func TestSQLite_OneWriter(t *testing.T) {
 			return err
 		}
 		if err := rename(); err == nil {
-			t.Error("another process wrote during a transaction")
+			t.Error("write by another process during a transaction: got no error, want one")
 		}
 		return nil
 	})

@@ -128,10 +128,13 @@ func (p *Panic) Unwrap() error {
 	return err
 }
 
-// wait returns the result of the job, or Unavailable when timer or the
+// queueTimeout returns how long the caller waits for a writer.
+func (j *job) queueTimeout() time.Duration { return writeTimeoutFrom(j.ctx) - commitHeadroom }
+
+// wait returns the result of the job j, or Unavailable when timer or the
 // deadline of the job expires.
-func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
-	canceled := j.ctx.Done()
+func (db *DB) wait(j *job, timer *time.Timer) error {
+	canceled, drained := j.ctx.Done(), (<-chan struct{})(db.drained)
 	for {
 		select {
 		case err := <-j.done:
@@ -145,6 +148,10 @@ func (j *job) wait(timer *time.Timer, drained <-chan struct{}) error {
 				return unavailable(j.ctx.Err())
 			}
 		case <-timer.C:
+			if rest := db.compactionWait(j.queueTimeout()); rest > 0 {
+				timer.Reset(rest)
+				continue
+			}
 			if j.closeFrom(jobQueued) {
 				return unavailable(errNoFreeWriter)
 			}
@@ -259,14 +266,19 @@ func (w *writer) run() {
 // serveBatch runs the first job and those that are queued by then in one
 // transaction. It waits for the other writer first, because more jobs in one
 // transaction make each cheaper, but only for writeSlotWait, because the other
-// transaction may hang.
+// transaction may hang. The only writer of an engine waits for a compaction, and for
+// all of it.
 func (w *writer) serveBatch(first *job) {
-	wait := time.NewTimer(writeSlotWait)
-	defer wait.Stop()
+	var timeout <-chan time.Time
+	if w.db.engine.writeOptions().writers > 1 {
+		wait := time.NewTimer(writeSlotWait)
+		defer wait.Stop()
+		timeout = wait.C
+	}
 	select {
 	case w.db.writeSlot <- struct{}{}:
 		defer func() { <-w.db.writeSlot }()
-	case <-wait.C:
+	case <-timeout:
 	}
 	if w.lastBatchSize >= commitSiblings {
 		w.awaitSiblings()
@@ -409,6 +421,8 @@ func (w *writer) transact(jobs []*job, careful bool) (retry []*job, retryCareful
 	if err != nil {
 		w.db.recordWriteFailure(err)
 		w.closeConn() // because the outcome is unknown
+	} else if o := w.db.observer.Load(); o != nil {
+		(*o).ObserveCommit(len(ran))
 	}
 	for _, j := range ran {
 		if err != nil {

@@ -87,7 +87,7 @@ func runFakeJobs(
 	var wg sync.WaitGroup
 	for i := range jobs {
 		j := newJob(context.Background(), func(context.Context) error { runs[i]++; return work(i) }, enforceTimeout)
-		wg.Go(func() { errs[i] = j.wait(time.NewTimer(time.Hour), nil) })
+		wg.Go(func() { errs[i] = w.db.wait(j, time.NewTimer(time.Hour)) })
 		jobs[i] = j
 	}
 	w.runJobs(jobs)
@@ -225,7 +225,10 @@ func TestWriter_Transactions(t *testing.T) {
 func TestWriter_SkipsLateAndCanceled(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		work := func(context.Context) error { t.Error("the work of a late or canceled job ran"); return nil }
+		work := func(context.Context) error {
+			t.Error("work of a late or canceled job: got it executed, want it skipped")
+			return nil
+		}
 		ctx, cancel := context.WithCancel(context.Background())
 		late := newJob(context.Background(), work, true)
 		time.Sleep(writeTimeout - commitHeadroom + time.Millisecond)
@@ -396,7 +399,7 @@ func TestWrite_BusyRefusedInTime(t *testing.T) {
 				close(hold)
 				synctest.Wait()
 				if ran {
-					t.Error("the work of a caller that has left ran")
+					t.Error("work of a caller that has left: got it executed, want it skipped")
 				}
 				if err := db.Write(context.Background(), noWork); err != nil {
 					t.Error(err)

@@ -18,7 +18,12 @@ const (
 	RoomExpired       Type = "room.expired"   // no participant ever joined
 	ParticipantJoined Type = "participant.joined"
 	ParticipantLeft   Type = "participant.left"
-	AttendanceMarked  Type = "attendance.marked" // reported by another system; not delivered
+
+	// ParticipantReported is a person whom another system reported as joined.
+	ParticipantReported Type = "participant.reported"
+	// AttendanceMarked is what ParticipantReported was in earlier commits. Events of this
+	// type are in the log of a room, but are not delivered.
+	AttendanceMarked Type = "attendance.marked"
 
 	ParticipantJoinFailed Type = "participant.join_failed" // a person got no seat
 	FeedbackGiven         Type = "feedback.given"          // a participant rated the meeting
@@ -37,7 +42,7 @@ const (
 func Selectable() []Type {
 	return []Type{
 		RoomScheduled, RoomOpened, RoomStarted, RoomEnded, RoomCancelled, RoomExpired,
-		ParticipantJoined, ParticipantLeft, ParticipantJoinFailed, FeedbackGiven,
+		ParticipantJoined, ParticipantLeft, ParticipantReported, ParticipantJoinFailed, FeedbackGiven,
 		ProjectStatusChanged, KeyRotated, KeyOverlapEnding,
 	}
 }
@@ -80,7 +85,7 @@ type Participant struct {
 	Reason     string    `json:"reason,omitempty"`
 }
 
-// AttendanceMark is the attendance of a person as another system reports it. It
+// AttendanceMark is the attendance of a person whom another system reported. It
 // has no left event and is not part of any count.
 type AttendanceMark struct {
 	Name   string `json:"name"`

@@ -32,13 +32,14 @@ const (
 // before it gets an Unavailable error.
 const UnavailableAfter = 900 * time.Millisecond
 
-// Error is an error with a kind. Code, Message and Reason are for the caller, Err
-// is for the log only.
+// Error is an error with a kind. Code, Message, Reason and Limit are for the caller,
+// Err is for the log only.
 type Error struct {
 	Kind       Kind
 	Code       string        // stable and machine-readable; may be empty
 	Message    string        // one sentence without secrets
 	Reason     string        // machine-readable detail of Code; may be empty
+	Limit      int           // machine-readable bound that Message names; 0 if there is none
 	RetryAfter time.Duration // for Exhausted and Unavailable; 0 if unknown
 	Err        error         // the cause, for the log only; may be nil
 }

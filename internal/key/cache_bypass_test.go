@@ -123,7 +123,7 @@ func TestBypassCache_ReadsDatabase(t *testing.T) {
 		slot("pk_unknown", "")
 	}
 	if asks := db.drainCounts(); len(asks) != 0 {
-		t.Errorf("memory is not used again: %v", asks)
+		t.Errorf("after EnableCache: got queries %v, want none", asks)
 	}
 }
 
@@ -141,15 +141,15 @@ func TestBypassCache_UnknownKeySameCost(t *testing.T) {
 	}
 	known := db.drainCounts()
 	if _, _, err := there.ByAPIKey(ctx, "pk_unknown"); !fault.Is(err, fault.NotFound) {
-		t.Fatal(err)
+		t.Fatalf("API key pk_unknown: got error %v, want NotFound", err)
 	}
 	if unknown := db.drainCounts(); !maps.Equal(known, unknown) || len(known) != 5 {
-		t.Errorf("a known key asks %v, an unknown one %v", known, unknown)
+		t.Errorf("queries of an unknown key: got %v, want the 5 of a known key, %v", unknown, known)
 	}
 	_ = db.Close()
 	for _, text := range []string{text, "pk_unknown"} {
 		if _, _, err := there.ByAPIKey(ctx, text); err == nil || fault.Is(err, fault.NotFound) {
-			t.Errorf("without a database: %v", err)
+			t.Errorf("%s without a database: got %v, want an error other than NotFound", text, err)
 		}
 	}
 }
@@ -205,7 +205,7 @@ func TestInvalidation_PublishedOnce(t *testing.T) {
 		},
 	} {
 		if published = nil; change() != nil || len(published) != 1 || published[0] != b.project {
-			t.Errorf("%s: published %v", name, published)
+			t.Errorf("%s: got published %v, want %s once", name, published, b.project)
 		}
 	}
 	for name, change := range map[string]func() error{
@@ -213,15 +213,15 @@ func TestInvalidation_PublishedOnce(t *testing.T) {
 		"revoke a secret": func() error { return b.keys.RevokeSecretOverlap(ctx, b.project) },
 	} {
 		if published = nil; change() != nil || len(published) != 1 || published[0] != b.project {
-			t.Errorf("%s: published %v", name, published)
+			t.Errorf("%s: got published %v, want %s once", name, published, b.project)
 		}
 		if published = nil; change() == nil || len(published) != 0 {
-			t.Errorf("%s, in vain: published %v", name, published)
+			t.Errorf("%s again: got published %v, want none", name, published)
 		}
 	}
 	b.keys.Invalidate(b.project)
 	if len(published) != 0 {
-		t.Errorf("what was published by others is published on: %v", published)
+		t.Errorf("after a received invalidation: got published %v, want none", published)
 	}
 	if _, err := b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Minute}); err != nil {
 		t.Fatal(err)
@@ -229,7 +229,7 @@ func TestInvalidation_PublishedOnce(t *testing.T) {
 	b.advance(time.Hour)
 	published = nil
 	if err := b.keys.Sweep(ctx); err != nil || len(published) != 1 {
-		t.Errorf("an overlap that was swept: %v, published %v", err, published)
+		t.Errorf("sweep an overlap: got error %v, published %v, want no error, published once", err, published)
 	}
 }
 
@@ -245,7 +245,7 @@ func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	cost := func(id string, exists bool) map[string]int {
 		t.Helper()
 		if _, err := there.Keyring(ctx, id); (err == nil) != exists || !exists && !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s: %v", id, err)
+			t.Errorf("keyring of %q: got error %v, want found %v", id, err, exists)
 		}
 		return db.drainCounts()
 	}
@@ -253,12 +253,14 @@ func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	for range 3 {
 		known, unknown, none := cost(b.project, true), cost(newID(), false), cost("no UUID", false)
 		if len(known)+len(unknown)+len(none) > 0 {
-			t.Errorf("a known project asks for %v, an unknown one for %v, none for %v", known, unknown, none)
+			t.Errorf("got queries %v for a known project, %v for an unknown one, %v for no UUID, want none",
+				known, unknown, none)
 		}
 	}
 	there.BypassCache()
 	if known, unknown := cost(b.project, true), cost(newID(), false); len(known) != 4 || !maps.Equal(known, unknown) {
-		t.Errorf("without memory a known project asks for %v, an unknown one for %v", known, unknown)
+		t.Errorf("without the cache: got queries %v for a known project, %v for an unknown one, want the same 4",
+			known, unknown)
 	}
 	there.EnableCache()
 	cost(b.project, true)

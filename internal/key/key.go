@@ -1,6 +1,6 @@
 // Package key holds the credentials of projects: API keys with their Gateway
-// secrets, and project secrets. It imports the standard library, fault, event,
-// seal and project.
+// secrets, and project secrets. It imports the standard library, audit, fault,
+// event, seal and project.
 package key
 
 import (
@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/seal"
@@ -96,6 +97,10 @@ type Store interface {
 	// project and marks them as sent.
 	ProjectsWithDueNotices(ctx context.Context, now time.Time) (projectIDs []string, err error)
 	ConsumeNotices(ctx context.Context, projectID string, now time.Time) ([]Notice, error)
+	// EndingOverlaps returns at most limit overlaps of a project, or of all projects for an
+	// empty ID, that end after one time and not after another, the first to end first.
+	EndingOverlaps(ctx context.Context, projectID string, after, until time.Time, limit int) ([]EndingOverlap, error)
+	audit.Appender
 }
 
 // Service creates, rotates, caches and looks up credentials.

@@ -30,34 +30,46 @@ func (k APIKey) Live(now time.Time) bool {
 // one first. Call Live before using one, because its overlap may have ended.
 func (r *Keyring) Keys() []APIKey { return r.keys }
 
-// Verify returns the id of the live credential for which check returns true. It
-// tries the credential that matched last first, because clients always sign with
-// the same one. With secretsOnly it skips API keys.
-func (r *Keyring) Verify(now time.Time, secretsOnly bool, check func(credential string) bool) (id string, found bool) {
+// Signer is a credential that signed a call.
+type Signer struct {
+	ID       string
+	Slot     Slot
+	IsSecret bool // a project secret, not an API key
+}
+
+// Verify returns the live credential for which check returns true. It tries the credential
+// that matched last first, because clients always sign with the same one. With secretsOnly
+// it skips API keys.
+func (r *Keyring) Verify(
+	now time.Time, secretsOnly bool, check func(credential string) bool,
+) (signer Signer, found bool) {
 	n := len(r.keys) + len(r.secrets)
 	first := int(r.verified.Load())
 	for i := range n {
 		index := (first + i) % n
-		id, credential, live := r.credentialAt(index, now, secretsOnly)
+		signer, credential, live := r.credentialAt(index, now, secretsOnly)
 		if live && check(credential) {
 			if index != first {
 				r.verified.Store(int32(index))
 			}
-			return id, true
+			return signer, true
 		}
 	}
-	return "", false
+	return Signer{}, false
 }
 
 // credentialAt returns the credential at an index that counts API keys first and
 // then project secrets.
-func (r *Keyring) credentialAt(i int, now time.Time, secretsOnly bool) (id, credential string, live bool) {
+func (r *Keyring) credentialAt(
+	i int, now time.Time, secretsOnly bool,
+) (signer Signer, credential string, live bool) {
 	if i < len(r.keys) {
 		k := &r.keys[i]
-		return k.ID, k.Key.Reveal(), !secretsOnly && k.Live(now)
+		return Signer{ID: k.ID, Slot: k.Slot}, k.Key.Reveal(), !secretsOnly && k.Live(now)
 	}
 	s := &r.secrets[i-len(r.keys)]
-	return s.ID, s.Secret.Reveal(), s.Slot == Current || now.Before(s.OverlapEndsAt)
+	return Signer{ID: s.ID, Slot: s.Slot, IsSecret: true}, s.Secret.Reveal(),
+		s.Slot == Current || now.Before(s.OverlapEndsAt)
 }
 
 // LiveAPIKeys returns the API keys that are live at now, the current one first.
@@ -66,6 +78,18 @@ func (r *Keyring) LiveAPIKeys(now time.Time) []string {
 	for _, k := range r.keys {
 		if k.Live(now) {
 			live = append(live, k.Key.Reveal())
+		}
+	}
+	return live
+}
+
+// LiveGatewaySecrets returns the Gateway secrets of the API keys that are live at now, that
+// of the current one first.
+func (r *Keyring) LiveGatewaySecrets(now time.Time) []string {
+	live := make([]string, 0, len(r.keys))
+	for _, k := range r.keys {
+		if k.Live(now) {
+			live = append(live, k.GatewaySecret.Reveal())
 		}
 	}
 	return live

@@ -63,7 +63,7 @@ func TestKeyring_Cached(t *testing.T) {
 	}
 	status(project.Inactive, 2)
 	if err := projects.SetStatus(ctx, id, "asleep"); !fault.Is(err, fault.Invalid) {
-		t.Fatal(err)
+		t.Fatalf("set the status asleep: got error %v, want Invalid", err)
 	}
 	status(project.Inactive, 2) // a refusal changes nothing
 	keys.Invalidate(newID())    // nor does another project
@@ -99,7 +99,7 @@ func TestKeyring_FailedReadNotCached(t *testing.T) {
 	db, keys, _, id := newHookedService(t)
 	for range 2 {
 		if _, err := keys.Keyring(ctx, newID()); !fault.Is(err, fault.NotFound) {
-			t.Errorf("an unknown project: %v", err)
+			t.Errorf("an unknown project: got %v, want NotFound", err)
 		}
 	}
 	broken := errors.New("broken")
@@ -107,7 +107,7 @@ func TestKeyring_FailedReadNotCached(t *testing.T) {
 	failing := key.NewService(failingStore{db, broken}, nil, time.Now, newID)
 	for range 2 {
 		if _, err := failing.Keyring(ctx, id); !errors.Is(err, broken) {
-			t.Errorf("a broken store: %v", err)
+			t.Errorf("a broken store: got %v, want %v", err, broken)
 		}
 	}
 	if r, err := keys.Keyring(ctx, id); err != nil || r.Project.ID != id {
@@ -142,14 +142,14 @@ func TestOverlap_EndsOnTime(t *testing.T) {
 		at := b.clock().Add(c.after)
 		keys, secrets := r.LiveAPIKeys(at), r.LiveProjectSecrets(at)
 		if len(keys) != c.live || len(secrets) != c.live {
-			t.Errorf("after %s: %d keys and %d secrets", c.after, len(keys), len(secrets))
+			t.Errorf("after %s: got %d keys and %d secrets, want %d of each", c.after, len(keys), len(secrets), c.live)
 		}
 		for _, old := range []struct {
 			live []string
 			text string
 		}{{keys, issued.APIKey.Reveal()}, {secrets, issued.ProjectSecret.Reveal()}} {
 			if old.live[0] == old.text || c.live == 2 && old.live[1] != old.text {
-				t.Errorf("after %s: %v", c.after, old.live)
+				t.Errorf("after %s: got %v, want %s as the second of two only", c.after, old.live, old.text)
 			}
 		}
 	}
@@ -170,7 +170,7 @@ func TestByAPIKey(t *testing.T) {
 	for _, wrong := range []string{"", text[:len(text)-1], text + "x", issued.GatewaySecret.Reveal(),
 		issued.ProjectSecret.Reveal()} {
 		if _, _, err := b.keys.ByAPIKey(ctx, wrong); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%q: %v", wrong, err)
+			t.Errorf("ByAPIKey(%q): got %v, want NotFound", wrong, err)
 		}
 	}
 }

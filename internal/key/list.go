@@ -54,3 +54,20 @@ func (s *Service) Credentials(ctx context.Context, projectID string) (Credential
 	}
 	return out, nil
 }
+
+// EndingOverlap is a credential that stops working.
+type EndingOverlap struct {
+	ProjectID  string
+	Credential string // event.CredentialKey or event.CredentialSecret
+	EndsAt     time.Time
+}
+
+// maxOverlaps is the maximum number of overlaps that EndingOverlaps returns.
+const maxOverlaps = 10
+
+// EndingOverlaps returns the first overlaps of a project, or of all projects for an empty
+// ID, that end within a time.
+func (s *Service) EndingOverlaps(ctx context.Context, projectID string, within time.Duration) ([]EndingOverlap, error) {
+	now := s.now()
+	return s.store.EndingOverlaps(ctx, projectID, now, now.Add(within), maxOverlaps)
+}

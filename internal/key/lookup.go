@@ -9,10 +9,9 @@ import (
 	"sync"
 
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/seal"
 )
-
-var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
 
 var errKeyNotFound = fault.New(fault.NotFound, "api_key_not_found", "there is no such API key")
 
@@ -120,10 +119,10 @@ func (x *keyIndex) checkProjectExists(ctx context.Context, store Store, projectI
 		case x.allChangedAt != 0 || len(x.changed) > 0:
 			return errIncomplete
 		}
-		return errProjectNotFound
+		return project.ErrNotFound
 	})
 	if err == errIncomplete { // invalidated again after the load, so later than this call began
-		err = errProjectNotFound
+		err = project.ErrNotFound
 	}
 	return err
 }

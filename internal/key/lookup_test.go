@@ -70,24 +70,24 @@ func TestKeyIndex_Project(t *testing.T) {
 		ask("pk_3", "")
 	}
 	if n := db.reads.Load(); n != 1 {
-		t.Errorf("%d readings", n)
+		t.Errorf("got %d reads of the store, want 1", n)
 	}
 	db.add("a", "pk_3")
 	x.invalidate("a")
 	ask("pk_1", "a") // what is known needs no reading
 	if n := db.reads.Load(); n != 1 {
-		t.Errorf("%d readings", n)
+		t.Errorf("got %d reads of the store, want 1", n)
 	}
 	ask("pk_3", "a")
 	ask("pk_4", "")
 	if n := db.reads.Load(); n != 2 {
-		t.Errorf("%d readings", n)
+		t.Errorf("got %d reads of the store, want 2", n)
 	}
 	// What can neither be found nor ruled out.
 	x.invalidate("b")
 	db.unavailable.Store(true)
 	if _, err := x.project(t.Context(), db, sha256.Sum256([]byte("pk_5"))); !fault.Is(err, fault.Unavailable) {
-		t.Error(err)
+		t.Errorf("key pk_5 while the store is unavailable: got error %v, want Unavailable", err)
 	}
 	ask("pk_2", "b")
 	db.add("b", "pk_5")
@@ -105,14 +105,14 @@ func TestKeyIndex_LoadTimeout(t *testing.T) {
 			work.Go(func() {
 				if _, err := x.project(t.Context(), db, sha256.Sum256(nil)); err == nil ||
 					errors.Is(err, errKeyNotFound) {
-					t.Errorf("%v: a key was ruled out without being looked for", err)
+					t.Errorf("a read without a result: got %v, want an error other than %v", err, errKeyNotFound)
 				}
 			})
 		}
 		work.Wait() // the clock of this test stands still but for waiting: all give up at the same time
 		close(db.block)
 		if _, err := x.project(t.Context(), db, sha256.Sum256(nil)); !errors.Is(err, errKeyNotFound) {
-			t.Error(err)
+			t.Errorf("unknown key: got error %v, want %v", err, errKeyNotFound)
 		}
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/seal"
@@ -117,10 +118,12 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, opti
 		}
 		now := s.now()
 		ends := now.Add(options.Overlap)
-		if err := work(ctx, now, ends); err != nil {
-			return err
-		}
-		return s.recordCredentialEvent(ctx, projectID, event.KeyRotated, credential, ends)
+		return s.recordChange(ctx, projectID, credential, audit.KeyRotated, audit.SecretRotated, func() error {
+			if err := work(ctx, now, ends); err != nil {
+				return err
+			}
+			return s.recordCredentialEvent(ctx, projectID, event.KeyRotated, credential, ends)
+		})
 	})
 	if err == nil {
 		s.InvalidateAndPublish(projectID)
@@ -217,7 +220,7 @@ func overlapTimes(slot Slot, now, ends time.Time) (since, until time.Time) {
 // RevokeOverlap ends the overlap of API keys at once; NotFound when none is
 // in force.
 func (s *Service) RevokeOverlap(ctx context.Context, projectID string) error {
-	return s.revoke(ctx, projectID, func(ctx context.Context, now time.Time) (bool, error) {
+	return s.revoke(ctx, projectID, event.CredentialKey, func(ctx context.Context, now time.Time) (bool, error) {
 		keys, err := s.store.APIKeys(ctx, projectID)
 		if err != nil {
 			return false, err
@@ -236,7 +239,7 @@ func (s *Service) RevokeOverlap(ctx context.Context, projectID string) error {
 // RevokeSecretOverlap ends the overlap of project secrets at once; NotFound
 // when none is in force.
 func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) error {
-	return s.revoke(ctx, projectID, func(ctx context.Context, now time.Time) (bool, error) {
+	return s.revoke(ctx, projectID, event.CredentialSecret, func(ctx context.Context, now time.Time) (bool, error) {
 		secrets, err := s.store.ProjectSecrets(ctx, projectID)
 		if err != nil {
 			return false, err
@@ -252,17 +255,20 @@ func (s *Service) RevokeSecretOverlap(ctx context.Context, projectID string) err
 	})
 }
 
-func (s *Service) revoke(ctx context.Context, projectID string,
+func (s *Service) revoke(ctx context.Context, projectID, credential string,
 	work func(ctx context.Context, now time.Time) (bool, error)) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, projectID); err != nil {
 			return err
 		}
-		live, err := work(ctx, s.now())
-		if err == nil && !live {
-			return errNoOverlap
-		}
-		return err
+		return s.recordChange(ctx, projectID, credential, audit.KeyOverlapRevoked, audit.SecretOverlapRevoked,
+			func() error {
+				live, err := work(ctx, s.now())
+				if err == nil && !live {
+					return errNoOverlap
+				}
+				return err
+			})
 	})
 	if err == nil {
 		s.InvalidateAndPublish(projectID)

@@ -142,12 +142,12 @@ func TestRotation(t *testing.T) {
 						next, until, err := s.rotate(b, how)
 						if overlapping() && !how.Force {
 							if !fault.Is(err, fault.Conflict) {
-								t.Fatalf("a second rotation during an overlap: %v", err)
+								t.Fatalf("a second rotation during an overlap: got %v, want Conflict", err)
 							}
 							return
 						}
 						if err != nil {
-							t.Fatalf("rotate %+v: %v", how, err)
+							t.Fatalf("rotate %+v: got error %v, want none", how, err)
 						}
 						if want := b.clock().Add(how.Overlap); !until.Equal(want) {
 							t.Fatalf("the overlap ends at %v, want %v", until, want)
@@ -160,7 +160,7 @@ func TestRotation(t *testing.T) {
 					"revoke": func(t *rapid.T) {
 						err := s.revoke(b)
 						if overlapping() != (err == nil) || err != nil && !fault.Is(err, fault.NotFound) {
-							t.Fatalf("revoke while overlapping is %v: %v", overlapping(), err)
+							t.Fatalf("revoke: got error %v, want success %v, or NotFound", err, overlapping())
 						}
 						overlap = ""
 					},
@@ -218,20 +218,20 @@ func TestRotation_Errors(t *testing.T) {
 		_, _, err := s.rotate(b, key.Rotation{Overlap: time.Hour})
 		const want = "the overlap of the last rotation has not ended: wait for its end, revoke it, or use force"
 		if err == nil || err.Error() != want {
-			t.Errorf("%s: %v, want %q", s.name, err, want)
+			t.Errorf("%s: got %v, want %q", s.name, err, want)
 		}
 		if err := s.revoke(b); err != nil {
-			t.Errorf("%s: %v", s.name, err)
+			t.Errorf("revoke %s: got error %v, want none", s.name, err)
 		}
 		if err := s.revoke(b); err == nil || err.Error() != "there is no overlap" {
-			t.Errorf("%s: %v", s.name, err)
+			t.Errorf("revoke %s again: got %v, want: there is no overlap", s.name, err)
 		}
 		b.project = "nowhere"
 		if _, _, err := s.rotate(b, key.Rotation{}); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s of no project: %v", s.name, err)
+			t.Errorf("%s of an unknown project: got %v, want NotFound", s.name, err)
 		}
 		if err := s.revoke(b); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s of no project: %v", s.name, err)
+			t.Errorf("%s of an unknown project: got %v, want NotFound", s.name, err)
 		}
 	}
 }
@@ -265,11 +265,11 @@ func testConcurrentRotations(t *testing.T, b *fixture) {
 				case err == nil:
 					won++
 				case !fault.Is(err, fault.Conflict):
-					t.Errorf("%s: %v", s.name, err)
+					t.Errorf("%s: got %v, want Conflict", s.name, err)
 				}
 			}
-			if won != 1 || len(s.live(b, b.keyring(t))) != 2 {
-				t.Errorf("%s: %d rotations won, %d credentials are live", s.name, won, len(s.live(b, b.keyring(t))))
+			if live := len(s.live(b, b.keyring(t))); won != 1 || live != 2 {
+				t.Errorf("%s: got %d successful rotations and %d live credentials, want 1 and 2", s.name, won, live)
 			}
 		}
 	}
@@ -300,7 +300,7 @@ func TestRetiredKey_FoundUntilPurged(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := b.db.APIKeyByHash(ctx, seal.Hash(issued.APIKey.Reveal())); !fault.Is(err, fault.NotFound) {
-		t.Errorf("after seven days: %v", err)
+		t.Errorf("after seven days: got %v, want NotFound", err)
 	}
 }
 
@@ -315,10 +315,10 @@ func TestCredentials(t *testing.T) {
 	}
 	text := issued.APIKey.Reveal()
 	if got, want := c.Keys[0].Masked(), fmt.Sprintf("%s…%s", text[:8], text[len(text)-4:]); got != want {
-		t.Errorf("shown as %s, want %s", got, want)
+		t.Errorf("masked key: got %s, want %s", got, want)
 	}
 	if got := (key.APIKey{Key: "short"}).Masked(); got != "…" {
-		t.Errorf("a short key is shown as %s", got)
+		t.Errorf("masked short key: got %s, want …", got)
 	}
 	_, err = b.keys.RotateKey(ctx, b.project, key.Rotation{Overlap: time.Hour})
 	_, err2 := b.keys.RotateSecret(ctx, b.project, key.Rotation{Overlap: 2 * time.Hour})
@@ -332,9 +332,9 @@ func TestCredentials(t *testing.T) {
 	}
 	b.advance(3 * time.Hour)
 	if c, err = b.keys.Credentials(ctx, b.project); err != nil || len(c.Keys) != 1 || !c.SecretOverlapEndsAt.IsZero() {
-		t.Errorf("after the overlap: %+v %v", c, err)
+		t.Errorf("after the overlap: got %+v, %v, want one key and no overlap", c, err)
 	}
 	if _, err := b.keys.Credentials(ctx, "nowhere"); !fault.Is(err, fault.NotFound) {
-		t.Errorf("of no project: %v", err)
+		t.Errorf("an unknown project: got %v, want NotFound", err)
 	}
 }

@@ -1,6 +1,7 @@
 package key
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -29,8 +30,9 @@ func TestVerify(t *testing.T) {
 	} {
 		for range 2 { // whatever verified before
 			got, found := ring.Verify(tc.at, tc.secretsOnly, func(c string) bool { return c == tc.credential.Reveal() })
-			if got != tc.want || found != (tc.want != "") {
-				t.Errorf("%s at %s, secrets only %v: %q", tc.credential.Reveal(), tc.at, tc.secretsOnly, got)
+			if got.ID != tc.want || got.IsSecret != strings.HasPrefix(got.ID, "s") || found != (tc.want != "") {
+				t.Errorf("%s at %s, secrets only %v: got %+v, found %v, want %q", tc.credential.Reveal(), tc.at, tc.secretsOnly,
+					got, found, tc.want)
 			}
 		}
 	}
@@ -45,6 +47,6 @@ func TestVerify(t *testing.T) {
 		}
 	}
 	if _, found := (&Keyring{}).Verify(now, false, func(string) bool { return true }); found {
-		t.Error("an empty ring verifies something")
+		t.Error("Verify of an empty keyring: got found, want not found")
 	}
 }

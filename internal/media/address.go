@@ -129,23 +129,30 @@ func checkPorts(cfg Config, addrs addresses, tcp bool) error {
 		addr := net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(cfg.UDPPort)))
 		conn, err := net.ListenUDP("udp", addr)
 		if err != nil {
-			return portError("UDP", cfg.UDPPort, ip.String(), err)
+			return portError(udpPortSetting, "UDP", cfg.UDPPort, ip.String(), err)
 		}
 		_ = conn.Close()
 	}
 	if tcp {
 		l, err := net.ListenTCP("tcp", &net.TCPAddr{Port: cfg.TCPPort})
 		if err != nil {
-			return portError("TCP", cfg.TCPPort, "this machine", err)
+			return portError(tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err)
 		}
 		_ = l.Close()
 	}
 	return nil
 }
 
-func portError(protocol string, port int, host string, err error) error {
+// The settings of the ports, for errors.
+const (
+	udpPortSetting = "--rtc-udp-port (PARLEY_RTC_UDP_PORT)"
+	tcpPortSetting = "--rtc-tcp-port (PARLEY_RTC_TCP_PORT)"
+)
+
+func portError(setting, protocol string, port int, host string, err error) error {
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("media: %s port %d on %s is already in use", protocol, port, host)
+		return fmt.Errorf("%s: %s port %d on %s is already in use: stop the other program, or choose another port",
+			setting, protocol, port, host)
 	}
-	return fmt.Errorf("media: cannot listen on %s port %d on %s: %w", protocol, port, host, err)
+	return fmt.Errorf("%s: cannot listen on %s port %d on %s: %w", setting, protocol, port, host, err)
 }

@@ -3,7 +3,6 @@ package media
 import (
 	"fmt"
 	"net"
-	"strings"
 	"testing"
 )
 
@@ -13,7 +12,7 @@ func TestResolveAddresses(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(local.node) != 1 || len(local.bind) != 1 || local.node[0] != local.bind[0] || local.node[0].IsUnspecified() {
-		t.Fatalf("found %v", local)
+		t.Fatalf("addresses: got %v, want one specific address, the same in node and bind", local)
 	}
 	for _, c := range []struct {
 		cfg      Config
@@ -27,7 +26,7 @@ func TestResolveAddresses(t *testing.T) {
 	} {
 		got, err := resolveAddresses(c.cfg)
 		if err != nil {
-			t.Errorf("%+v: %v", c.cfg, err)
+			t.Errorf("addresses with %+v: got error %v, want none", c.cfg, err)
 			continue
 		}
 		if text := fmt.Sprintf("%v %v", got.node, got.bind); text != c.want || got.loopbackOnly() != c.loopback {
@@ -43,8 +42,9 @@ func TestCheckPorts_TCPPortInUse(t *testing.T) {
 	}
 	defer func() { _ = l.Close() }()
 	cfg := Config{TCPPort: l.Addr().(*net.TCPAddr).Port}
-	want := fmt.Sprintf("TCP port %d on this machine is already in use", cfg.TCPPort)
-	if err := checkPorts(cfg, addresses{}, true); err == nil || !strings.Contains(err.Error(), want) {
+	want := fmt.Sprintf("--rtc-tcp-port (PARLEY_RTC_TCP_PORT): TCP port %d on this machine is already in use: "+
+		"stop the other program, or choose another port", cfg.TCPPort)
+	if err := checkPorts(cfg, addresses{}, true); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	if err := checkPorts(cfg, addresses{}, false); err != nil {

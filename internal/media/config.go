@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 
+	"parley/internal/metrics"
 	"parley/internal/refusal"
 )
 
@@ -39,6 +40,7 @@ type Config struct {
 
 	Log      *slog.Logger
 	Refusals *refusal.Recorder
+	Metrics  *metrics.Media
 }
 
 func (c Config) validate() error {

@@ -95,7 +95,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	testkit.Eventually(t, "ben is notified", func() bool { return ben.Unpublished("cam") })
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	if err := ben.Publish(ctx, "cam-again", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
-		t.Errorf("a camera that is not allowed: %v", err)
+		t.Errorf("publish a camera without permission: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
 	awaitNoVideo(t, ada)
 
@@ -141,7 +141,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 
 	for _, unknown := range []string{session, "never"} {
 		if err := h.engine.UpdatePermissions(ctx, unknown, "nobody", room.Guest, allGrants); err != nil {
-			t.Errorf("update the permissions of an unknown participant in %s: %v", unknown, err)
+			t.Errorf("update the permissions of an unknown participant in %s: got error %v, want none", unknown, err)
 		}
 	}
 	if err := h.engine.UpdateMetadata(ctx, "never", info); err != nil {
@@ -183,7 +183,7 @@ func TestChat_WithoutPermission(t *testing.T) {
 	for _, message := range ada.DataMessages() {
 		if message.From == "eve" && message.Text != "now" || strings.Contains(message.Text, "I am ada") &&
 			message.From != "ben" {
-			t.Errorf("ada reads %+v", message)
+			t.Errorf("message that ada receives: got %+v, want from eve only \"now\", and \"I am ada\" only from ben", message)
 		}
 	}
 }
@@ -228,12 +228,12 @@ func TestOpen_Repeated(t *testing.T) {
 	open(1)
 	ada := h.join(t, "r.1", "ada", room.Audio)
 	if got := ada.Info(); got.Breakout != 1 || got.RoomType != room.Audio {
-		t.Errorf("pages read %+v", got)
+		t.Errorf("metadata of ada: got %+v, want Breakout 1 and RoomType %s", got, room.Audio)
 	}
 	open(2)
 	ben := h.join(t, "r.1", "ben", room.Audio)
 	if got := ben.Info(); got.Breakout != 1 {
-		t.Errorf("pages read %+v", got)
+		t.Errorf("metadata of ben after a second Open: got %+v, want Breakout 1", got)
 	}
 	// UpdateMetadata does not change the type of the session.
 	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{RoomType: room.Video,
@@ -242,7 +242,7 @@ func TestOpen_Repeated(t *testing.T) {
 	}
 	if got, err := ben.AwaitInfo(t.Context(), func(i room.Metadata) bool { return i.Breakout == 3 }); err != nil ||
 		got.RoomType != room.Audio {
-		t.Errorf("pages read %+v, %v", got, err)
+		t.Errorf("metadata of ben after an update to Breakout 3: got %+v, error %v, want RoomType %s", got, err, room.Audio)
 	}
 	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
@@ -309,7 +309,7 @@ func TestTrack_LockedCameraMislabeled(t *testing.T) {
 		Grants: room.Grants{Microphone: true}}))
 	if err := eve.Announce(t.Context(), "cam", mediatest.Microphone, mediatest.Video); !errors.Is(err,
 		mediatest.ErrNotAllowed) {
-		t.Error(err)
+		t.Errorf("announce video with the source microphone: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
 	publishMislabeled(t, eve, "lie", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 	testkit.Eventually(t, "published and removed again", func() bool {
@@ -332,7 +332,7 @@ func TestParticipant_Hidden(t *testing.T) {
 	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
 		observerCall{"r.1", "ben", ben.SID(), ""})
 	if list := h.participants(t, "r.1"); len(list) != 3 {
-		t.Errorf("participants are %v", list)
+		t.Errorf("participants: got %v, want three", list)
 	}
 
 	publish(t, ada, "mic", mediatest.Microphone)
@@ -378,13 +378,13 @@ func TestParticipant_Hidden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.EverSaw("spy") {
-			t.Errorf("%s saw the hidden participant", p.Identity())
+			t.Errorf("%s: got the hidden participant seen, want not seen", p.Identity())
 		}
 		if n := len(p.Infos()); n != 2 {
 			t.Errorf("%s received metadata %d times, want 2", p.Identity(), n)
 		}
 		if slices.ContainsFunc(p.DataMessages(), func(s mediatest.DataMessage) bool { return s.Topic == "parley" }) {
-			t.Errorf("%s received a message of the hidden participant: %v", p.Identity(), p.DataMessages())
+			t.Errorf("messages of %s: got %v, want none with the topic parley", p.Identity(), p.DataMessages())
 		}
 	}
 }

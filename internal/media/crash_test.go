@@ -32,7 +32,7 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 	assertAlive := func(t *testing.T) {
 		t.Helper()
 		if ben.Closed() {
-			t.Fatal("the process has ended")
+			t.Fatal("connection of ben: got it closed, want it open, because the process must survive")
 		}
 		awaitPackets(t, ben, "ada", mediatest.Microphone)
 	}
@@ -59,7 +59,7 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := eve.AddTrack(t.Context(), mediatest.InvalidLayerTrack("v0", source)); err == nil {
-				t.Error("the announcement was accepted")
+				t.Error("announcement of a track with an invalid layer: got no error, want one")
 			}
 			_, _ = eve.OfferTrack(t.Context(), "v0", mediatest.VP8)
 			assertAlive(t)
@@ -71,7 +71,7 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 					t.Fatal(err)
 				}
 				if _, err := dial(t, session, mediatest.RawOptions{Path: path, JoinRequest: req}); err == nil {
-					t.Error("the join request was accepted")
+					t.Errorf("join request with an invalid layer on %s: got no error, want one", path)
 				}
 				assertAlive(t)
 			})
@@ -92,7 +92,7 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 					err = eve.AddTrack(t.Context(), &livekit.AddTrackRequest{Cid: "cam", Name: "cam",
 						Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA, Width: 640, Height: 480})
 					if allowed := err == nil; allowed != (session == "picture.1") {
-						t.Errorf("announcement: %v", err)
+						t.Errorf("announcement of video in %s: got error %v, want success: %v", session, err, session == "picture.1")
 					}
 					track, err := eve.OfferTrack(t.Context(), "cam", mime)
 					if err != nil {
@@ -100,11 +100,11 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 						return // the codec was rejected
 					}
 					if mime != mediatest.VP8 {
-						t.Errorf("%s was negotiated", mime)
+						t.Errorf("negotiated codec: got %s, want only %s", mime, mediatest.VP8)
 					}
 					if answer := eve.LastAnswer(); !strings.Contains(answer, "VP8/90000") ||
 						strings.Contains(answer, mediatest.DependencyDescriptor) {
-						t.Errorf("the dependency descriptor was negotiated: %s", answer)
+						t.Errorf("answer: got %q, want VP8/90000 and no dependency descriptor", answer)
 					}
 					for sequence := range uint16(20) {
 						header, err := mediatest.CrashHeader(track, sequence, everyExtensionID...)
@@ -122,14 +122,14 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 	t.Run("a single connection in an audio session", func(t *testing.T) {
 		_, err := dial(t, "sound.1", mediatest.RawOptions{JoinRequest: mediatest.DefaultJoinRequest()})
 		if err == nil {
-			t.Error("joined")
+			t.Error("join of an audio session with a single connection: got no error, want one")
 		}
 	})
 	t.Run("protocols that do not exist", func(t *testing.T) {
 		for _, protocol := range []string{"1149", "-1", "x"} {
 			if _, err := dial(t, "picture.1",
 				mediatest.RawOptions{Query: url.Values{"protocol": {protocol}}}); err != nil {
-				t.Errorf("%s: %v", protocol, err)
+				t.Errorf("join with the protocol %s: got error %v, want none", protocol, err)
 			}
 		}
 		assertAlive(t)

@@ -92,7 +92,7 @@ func New(cfg Config) (_ *Engine, err error) {
 	}
 	routeLogs(cfg)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(),
+	e := &Engine{cfg: cfg, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(cfg.Metrics),
 		preflightDuration: preflightDuration, done: make(chan struct{})}
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}

@@ -8,6 +8,7 @@ import (
 	"github.com/livekit/livekit-server/pkg/telemetry"
 	"github.com/livekit/protocol/livekit"
 
+	"parley/internal/metrics"
 	"parley/internal/room"
 )
 
@@ -52,7 +53,9 @@ func (r *telemetryListener) ParticipantActive(ctx context.Context, rm *livekit.R
 	meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantActive(ctx, rm, p, meta, migration, guard)
 	if !migration && rm.Name != preflightSession {
-		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p)})
+		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p),
+			connection:  meta.GetConnectionType(),
+			timeToMedia: time.Duration(meta.GetClientConnectTime()) * time.Millisecond})
 	}
 }
 
@@ -66,7 +69,7 @@ func (r *telemetryListener) ParticipantLeft(ctx context.Context, rm *livekit.Roo
 		r.admissions.remove(livekit.ParticipantID(p.Sid))
 		if rm.Name != preflightSession {
 			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(),
-				reason: leaveReason(p.DisconnectReason)})
+				reason: leaveReason(p.DisconnectReason), failure: joinFailure(p.DisconnectReason)})
 		}
 	}
 }
@@ -96,11 +99,38 @@ func leaveReason(r livekit.DisconnectReason) room.LeaveReason {
 	return room.LeftLost
 }
 
+// joinFailure returns why the join of a participant that left before it was active failed.
+func joinFailure(r livekit.DisconnectReason) metrics.JoinFailure {
+	switch r {
+	case livekit.DisconnectReason_CLIENT_INITIATED:
+		return metrics.JoinLeft
+	case livekit.DisconnectReason_DUPLICATE_IDENTITY:
+		return metrics.JoinReplaced
+	case livekit.DisconnectReason_PARTICIPANT_REMOVED:
+		return metrics.JoinRemoved
+	case livekit.DisconnectReason_ROOM_DELETED, livekit.DisconnectReason_ROOM_CLOSED:
+		return metrics.JoinRoomEnded
+	case livekit.DisconnectReason_SERVER_SHUTDOWN:
+		return metrics.JoinServerStopped
+	case livekit.DisconnectReason_JOIN_FAILURE:
+		return metrics.JoinNotConnected
+	}
+	return metrics.JoinLost
+}
+
 // event is the join of one participant or, with a reason, its leave.
 type event struct {
 	session, identity, sid string
 	at                     time.Time
-	reason                 room.LeaveReason
+
+	// Of a join: the type of the connection, and the time from the start of the signaling
+	// until media was connected.
+	connection  string
+	timeToMedia time.Duration
+
+	// Of a leave.
+	reason  room.LeaveReason
+	failure metrics.JoinFailure // if the participant has not joined
 }
 
 // abortedTTL is how long the queue remembers a connection whose end was reported before
@@ -117,16 +147,19 @@ type eventQueue struct {
 	wake     chan struct{}
 	done     chan struct{}
 
+	metrics *metrics.Media
+
 	// Only the delivering goroutine uses these maps, by the id of the connection.
-	present map[string]bool
+	present map[string]string // type of the connection, for the metrics
 	aborted map[string]time.Time
 }
 
-func newEventQueue() *eventQueue {
+func newEventQueue(m *metrics.Media) *eventQueue {
 	return &eventQueue{
 		wake:    make(chan struct{}, 1),
 		done:    make(chan struct{}),
-		present: make(map[string]bool),
+		metrics: m,
+		present: make(map[string]string),
 		aborted: make(map[string]time.Time),
 	}
 }
@@ -172,16 +205,19 @@ func (e *eventQueue) run(observer room.MediaObserver) {
 // this order. LiveKit reports "active" from a separate goroutine, so that the end of the
 // same connection can be reported first; deliver ignores such a connection.
 func (e *eventQueue) deliver(observer room.MediaObserver, ev event) {
+	connection, present := e.present[ev.sid]
+	roomID, _, _ := room.ParseSessionID(ev.session) // a room and its breakout rooms are several sessions
 	switch {
 	case ev.reason == "":
-		if _, aborted := e.aborted[ev.sid]; aborted || e.present[ev.sid] {
+		if _, aborted := e.aborted[ev.sid]; aborted || present {
 			delete(e.aborted, ev.sid)
 			return
 		}
-		e.present[ev.sid] = true
+		e.present[ev.sid] = e.metrics.Joined(roomID, ev.connection, ev.timeToMedia)
 		observer.ParticipantJoined(ev.session, ev.identity, ev.sid, ev.at)
-	case e.present[ev.sid]:
+	case present:
 		delete(e.present, ev.sid)
+		e.metrics.Left(roomID, connection)
 		observer.ParticipantLeft(ev.session, ev.identity, ev.sid, ev.at, ev.reason)
 	default:
 		for sid, endedAt := range e.aborted {
@@ -190,6 +226,7 @@ func (e *eventQueue) deliver(observer room.MediaObserver, ev event) {
 			}
 		}
 		e.aborted[ev.sid] = ev.at
+		e.metrics.JoinFailed(ev.failure)
 	}
 }
 

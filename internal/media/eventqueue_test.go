@@ -10,6 +10,7 @@ import (
 
 	"github.com/livekit/protocol/livekit"
 
+	"parley/internal/metrics"
 	"parley/internal/room"
 )
 
@@ -49,7 +50,7 @@ func leftEvent(sid string) event { return event{sid: sid, at: time.Now(), reason
 
 func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
 	seen := &recordingObserver{}
-	e := newEventQueue()
+	e := newEventQueue(metrics.NewMedia(nil))
 	go e.run(seen)
 	var want []string
 	for i := range 2000 {
@@ -64,13 +65,13 @@ func TestEventQueue_InOrderBeforeStopReturns(t *testing.T) {
 	}
 	e.add(joinedEvent("late"))
 	if got := seen.recorded(); len(got) != len(want) {
-		t.Error("an event after stop was delivered")
+		t.Errorf("events after stop and one more add: got %d, want still %d", len(got), len(want))
 	}
 }
 
 func TestEventQueue_OnceAndPaired(t *testing.T) {
 	seen := &recordingObserver{}
-	e := newEventQueue()
+	e := newEventQueue(metrics.NewMedia(nil))
 	go e.run(seen)
 	e.add(leftEvent("overtaken")) // the end is reported before the start
 	e.add(joinedEvent("overtaken"))
@@ -87,7 +88,7 @@ func TestEventQueue_OnceAndPaired(t *testing.T) {
 
 func TestEventQueue_SlowObserver(t *testing.T) {
 	seen := &recordingObserver{hold: make(chan struct{}), begun: make(chan struct{})}
-	e := newEventQueue()
+	e := newEventQueue(metrics.NewMedia(nil))
 	go e.run(seen)
 	e.add(joinedEvent("1"))
 	<-seen.begun

@@ -129,7 +129,7 @@ func TestFilteredConn_SharedByteLimit(t *testing.T) {
 		return err
 	}
 	if err := read(800); err != nil {
-		t.Errorf("the first message: %v", err)
+		t.Errorf("first message of 800 bytes: got error %v, want none", err)
 	}
 	if err := read(800); err == nil {
 		t.Error("a second connection is not limited, want a shared limit")

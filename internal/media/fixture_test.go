@@ -15,6 +15,7 @@ import (
 
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
+	"parley/internal/metrics"
 	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/testkit"
@@ -37,7 +38,7 @@ type fixture struct {
 // newConfig returns a configuration for loopback.
 func newConfig(udpPort int, log *slog.Logger) media.Config {
 	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: udpPort,
-		Log: log, Refusals: refusal.NewRecorder(nil, log, time.Now)}
+		Log: log, Refusals: refusal.NewRecorder(nil, log, time.Now), Metrics: metrics.NewMedia(nil)}
 }
 
 // newFixture starts an engine on loopback and stops it with the test.
@@ -136,7 +137,7 @@ func refusedStatus(t *testing.T, base, token string) int {
 	}
 	var refusal *mediatest.RefusedError
 	if !errors.As(err, &refusal) {
-		t.Fatal(err)
+		t.Fatalf("join: got error %v, want a refusal by the server", err)
 	}
 	return refusal.Status
 }

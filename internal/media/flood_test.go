@@ -88,7 +88,7 @@ func TestDataMessages_StalledReceivers(t *testing.T) {
 		t.Errorf("sent only %d MB, want 25", sent>>20)
 	}
 	if grown := heapMB(t, baseURL) - before; grown > 100 {
-		t.Errorf("%d MB of messages took %d MB of the heap", sent>>20, grown)
+		t.Errorf("heap growth after %d MB of messages: got %d MB, want at most 100 MB", sent>>20, grown)
 	}
 	assertAudible()
 }
@@ -121,13 +121,13 @@ func TestSignaling_Invalid(t *testing.T) {
 	}
 	t.Logf("%d requests", sent)
 	if grown := heapMB(t, baseURL) - before; grown > 100 {
-		t.Errorf("the heap grew by %d MB", grown)
+		t.Errorf("heap growth after %d requests: got %d MB, want at most 100 MB", sent, grown)
 	}
 	if grown := len(log.String()) - logged; grown > 1<<20 {
-		t.Errorf("the log grew by %d kB", grown>>10)
+		t.Errorf("log growth after %d requests: got %d kB, want at most 1024 kB", sent, grown>>10)
 	}
 	if !log.HasLine("refused", "kind=signal_request") {
-		t.Error("the log does not tell what was refused")
+		t.Errorf("log of %d bytes: got no line with refused and kind=signal_request, want one", len(log.String()))
 	}
 	assertAudible()
 }
@@ -155,10 +155,10 @@ func TestSignaling_ManyEmptyFields(t *testing.T) {
 		})
 	})
 	if grown := highest - before; grown > 50 {
-		t.Errorf("the heap grew by %d MB", grown)
+		t.Errorf("heap growth: got %d MB, want at most 50 MB", grown)
 	}
 	if !log.HasLine("refused", "kind=signal_request", "fields") {
-		t.Error("the log does not tell what was refused")
+		t.Errorf("log of %d bytes: got no line with refused, kind=signal_request and fields, want one", len(log.String()))
 	}
 	assertAudible()
 }
@@ -185,14 +185,14 @@ func TestSubscription_UnknownTracks(t *testing.T) {
 			Subscription: &livekit.UpdateSubscription{TrackSids: sids(0), Subscribe: true}}}) != nil ||
 			resumed.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_TrackSetting{
 				TrackSetting: &livekit.UpdateTrackSettings{TrackSids: sids(1)}}}) != nil {
-			t.Fatal("the connection ended")
+			t.Fatalf("subscription requests in round %d: got an error, want both sent", round)
 		}
 		// The offer stays unanswered, because the answer could arrive on the next connection.
 		resumed = dialRaw(t, baseURL, token, mediatest.RawOptions{HalfConnected: true,
 			Query: url.Values{"reconnect": {"1"}, "sid": {eve.SID()}}})
 	}
 	if grown := heapMB(t, baseURL) - before; grown > 30 {
-		t.Errorf("the heap grew by %d MB", grown)
+		t.Errorf("heap growth: got %d MB, want at most 30 MB", grown)
 	}
 	assertAudible()
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"parley/internal/media/signalfilter"
+	"parley/internal/metrics"
 	"parley/internal/refusal"
 	"parley/internal/room"
 )
@@ -56,17 +57,26 @@ func (e *Engine) Handler() http.Handler {
 			bytes, ok = e.connectLimiter.allow(session, identity, time.Now())
 			tooMany = !ok
 		}
+		failed := func(cause metrics.JoinFailure) {
+			if isSignaling(r) && session != preflightSession {
+				e.cfg.Metrics.JoinFailed(cause)
+			}
+		}
 		switch {
 		case errors.As(err, &refused):
+			failed(metrics.JoinRefused)
 			e.refusals.Record(refused.Kind, refused.Reason, "session", session, "identity", identity)
 			http.Error(w, "the server does not accept "+refused.Reason, http.StatusBadRequest)
 		case err != nil:
+			failed(metrics.JoinUnavailable)
 			e.log.Warn("authorize a connection failed", "session", session, "error", err)
 			http.Error(w, "the server cannot admit participants now, try again in a moment",
 				http.StatusServiceUnavailable)
 		case admitted == nil:
+			failed(metrics.JoinNotAdmitted)
 			http.Error(w, "the media token is missing, invalid or no longer accepted", http.StatusUnauthorized)
 		case tooMany:
+			failed(metrics.JoinTooOften)
 			e.refusals.Record(refusal.Reconnects, "too many connections of one participant",
 				"session", session, "identity", identity)
 			w.Header().Set("Retry-After", "10")
@@ -86,6 +96,10 @@ func (e *Engine) Handler() http.Handler {
 		}
 	})
 }
+
+// isSignaling reports whether a request opens the signaling. The others only ask for the reason
+// why it could not be opened.
+func isSignaling(r *http.Request) bool { return !strings.HasSuffix(r.URL.Path, "/validate") }
 
 // needsDualPeerConnection reports whether the participants of a session of the type have
 // to receive on another peer connection than the one on which they send. In the newer

@@ -154,19 +154,19 @@ func TestLogs_NoSecrets(t *testing.T) {
 		"stream password": strings.SplitAfter(ada.Description(), "ice-pwd:")[1][:20],
 	} {
 		if strings.Contains(text, secret) {
-			t.Errorf("the %s is in the log", name)
+			t.Errorf("log: got the %s in it, want no secret", name)
 		}
 	}
 	// The signature is checked alone too, because the rest of the token may be truncated.
 	if signature := token[strings.LastIndex(token, ".")+1:]; strings.Contains(text, signature) {
-		t.Error("the signature of the token is in the log")
+		t.Error("log: got the signature of the token in it, want no secret")
 	}
 	if n := strings.Count(text, "media engine: "); n < 20 {
 		t.Errorf("got %d lines of the engine, want at least 20 at debug level", n)
 	}
 	for line := range strings.Lines(text) {
 		if !json.Valid([]byte(line)) {
-			t.Fatalf("not a log line: %s", line)
+			t.Fatalf("log line: got %q, want valid JSON", line)
 		}
 	}
 }

@@ -37,24 +37,24 @@ func TestStop_NotifiesParticipants(t *testing.T) {
 	}
 	for _, c := range []*mediatest.Participant{ada, ben} {
 		if end := awaitEnd(t, c, "SERVER_SHUTDOWN"); !end.Reconnect {
-			t.Error("the participant was not told to reconnect")
+			t.Errorf("end of %s: got Reconnect false, want true", c.Identity())
 		}
 	}
 
 	if err := h.engine.Healthy(); err == nil {
-		t.Error("healthy after Stop")
+		t.Error("Healthy after Stop: got no error, want one")
 	}
 	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err,
 		fault.Unavailable) {
-		t.Errorf("Open after Stop: %v", err)
+		t.Errorf("Open after Stop: got error %v, want Unavailable", err)
 	}
 	if status := refusedStatus(t, h.url, h.accessToken(t, "r.1", "ada",
 		room.Video)); status != http.StatusServiceUnavailable {
-		t.Errorf("join after Stop: %d", status)
+		t.Errorf("join after Stop: got status %d, want %d", status, http.StatusServiceUnavailable)
 	}
 	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
 	if err != nil {
-		t.Fatalf("the port is still held: %v", err)
+		t.Fatalf("listen on UDP port %d after Stop: got error %v, want none", h.cfg.UDPPort, err)
 	}
 	_ = conn.Close()
 	h.engine.Stop(context.Background()) // a second call has no effect
@@ -82,7 +82,7 @@ func TestNew_SecondEngine(t *testing.T) {
 	cfg.UDPPort = testkit.FreeUDPPort(t)
 	if _, err := media.New(cfg); err == nil || !strings.Contains(err.Error(),
 		"already running") {
-		t.Errorf("a second engine: %v", err)
+		t.Errorf("New of a second engine: got error %v, want one with \"already running\"", err)
 	}
 }
 
@@ -94,15 +94,15 @@ func TestNew_PortInUse(t *testing.T) {
 	port := taken.LocalAddr().(*net.UDPAddr).Port
 	cfg := newConfig(port, slog.New(slog.DiscardHandler))
 	_, err = media.New(cfg)
-	if want := fmt.Sprintf("UDP port %d on 127.0.0.1 is already in use", port); err == nil ||
-		!strings.Contains(err.Error(), want) {
+	if want := fmt.Sprintf("--rtc-udp-port (PARLEY_RTC_UDP_PORT): UDP port %d on 127.0.0.1 is already in use: "+
+		"stop the other program, or choose another port", port); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	_ = taken.Close()
 
 	engine, err := media.New(cfg)
 	if err != nil {
-		t.Fatalf("New after a failed New: %v", err)
+		t.Fatalf("New after a failed New: got error %v, want none", err)
 	}
 	engine.Stop(context.Background()) // never started
 }
@@ -112,16 +112,16 @@ func TestNew_LoopbackOnly(t *testing.T) {
 	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
 		for _, local := range listening(t, table, h.cfg.UDPPort) {
 			if local != "0100007F" {
-				t.Errorf("%s: bound to %s", table, local)
+				t.Errorf("%s: got UDP bound to %s, want 0100007F (127.0.0.1)", table, local)
 			}
 		}
 	}
 	if got := listening(t, "/proc/self/net/udp", h.cfg.UDPPort); len(got) != 1 {
-		t.Errorf("bound %d times", len(got))
+		t.Errorf("addresses of UDP port %d: got %v, want one", h.cfg.UDPPort, got)
 	}
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
 		if got := listening(t, table, h.cfg.TCPPort); len(got) != 0 {
-			t.Errorf("%s: TCP bound to %v", table, got)
+			t.Errorf("%s: got TCP bound to %v, want none", table, got)
 		}
 	}
 }

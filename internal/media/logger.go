@@ -160,6 +160,7 @@ var routineMessages = map[string]bool{
 	"error handling request":                true,
 	"error reading data channel":            true,
 	"error reading from websocket":          true,
+	"error writing to websocket":            true,
 	"no permission to publish track":        true,
 	"could not send message to participant": true,
 	"could not send update to participant":  true,

@@ -86,7 +86,7 @@ func startLoggedProcess(t *testing.T, cfg processConfig, log io.Writer) (url str
 	stdout, kill := testkit.StartChild(t, cfg, log)
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		t.Fatalf("the process did not start: %v", err)
+		t.Fatalf("first line of the started process: got error %v, want its URL", err)
 	}
 	return strings.TrimSpace(line), kill
 }
@@ -132,10 +132,10 @@ func TestCluster_RemoteSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := spy.Publish(t.Context(), "mic", mediatest.Microphone); !errors.Is(err, mediatest.ErrNotAllowed) {
-		t.Errorf("a hidden microphone: %v", err)
+		t.Errorf("publish a microphone of a hidden participant: got error %v, want %v", err, mediatest.ErrNotAllowed)
 	}
 	if list := local.participants(t, session); len(list) != 3 {
-		t.Errorf("participants are %v", list)
+		t.Errorf("participants: got %v, want three", list)
 	}
 	if err := local.engine.Remove(t.Context(), session, "ben"); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestCluster_RemoteSession(t *testing.T) {
 	}
 	awaitEnd(t, ada, "ROOM_DELETED")
 	if ada.EverSaw("spy") {
-		t.Error("ada saw the hidden participant")
+		t.Error("ada: got the hidden participant seen, want not seen")
 	}
 	testkit.Eventually(t, "nobody is there", func() bool { return len(local.participants(t, session)) == 0 })
 	if err := local.engine.Close(t.Context(), session); err != nil {
@@ -175,7 +175,7 @@ func openRemoteSession(t *testing.T, local *fixture, prefix string, kind room.Ty
 			return name
 		}
 	}
-	t.Fatal("the other process hosts none of 50 sessions")
+	t.Fatal("sessions hosted by the other process: got none of 50, want at least one")
 	return ""
 }
 

@@ -51,7 +51,8 @@ func TestRaw(t *testing.T) {
 				Cid: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA}, mediatest.VP8)
 			id := eve.ExtensionID(mediatest.AbsCaptureTime)
 			if id == 0 || !strings.Contains(eve.LastAnswer(), "m=video") {
-				t.Fatalf("extension %d, answer %q", id, eve.LastAnswer())
+				t.Fatalf("path %s: got extension %d, answer %q, want an extension above 0 and m=video in the answer", path, id,
+					eve.LastAnswer())
 			}
 			before, n := ada.Received(mediatest.Video), uint16(0)
 			testkit.Eventually(t, "video arrives", func() bool {
@@ -88,7 +89,7 @@ func TestRaw(t *testing.T) {
 			return slices.ContainsFunc(h.participants(t, "audio"), func(p room.Participant) bool { return p.Active })
 		}
 		if active() {
-			t.Error("the participant is active before it answered the offer")
+			t.Error("participant before it answered the offer: got Active true, want false")
 		}
 		if err := eve.AnswerOffer(); err != nil {
 			t.Fatal(err)

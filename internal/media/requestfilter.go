@@ -88,6 +88,9 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 		return false
 	}
 	refused := r.checkRate(req)
+	if refused == nil && signalfilter.IsDefaultPermission(req) {
+		return false // an honest client sends it, so it is no refusal that an operator must see
+	}
 	if refused == nil {
 		refused = signalfilter.SanitizeRequest(req)
 	}

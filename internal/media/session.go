@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/rtc/types"
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/auth"
 	"github.com/livekit/protocol/livekit"
@@ -75,6 +76,35 @@ func (e *Engine) Participants(ctx context.Context, session string) ([]room.Parti
 	return present, err
 }
 
+// localParticipant returns a participant of a session in this process, or nil.
+func (e *Engine) localParticipant(session, identity string) types.LocalParticipant {
+	rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session))
+	if rm == nil {
+		return nil
+	}
+	return rm.GetParticipant(livekit.ParticipantIdentity(identity))
+}
+
+// Quality returns the quality of a participant's connection, as LiveKit rates the tracks that the
+// participant sends and receives; without a track it is excellent. It is [room.QualityUnknown] if
+// the participant is not in a session of this process. LiveKit computes it, so it is no cheap read.
+func (e *Engine) Quality(session, identity string) room.ConnectionQuality {
+	p := e.localParticipant(session, identity)
+	if p == nil {
+		return room.QualityUnknown
+	}
+	switch p.GetConnectionQuality().GetQuality() {
+	case livekit.ConnectionQuality_EXCELLENT:
+		return room.QualityExcellent
+	case livekit.ConnectionQuality_GOOD:
+		return room.QualityGood
+	case livekit.ConnectionQuality_POOR:
+		return room.QualityPoor
+	default:
+		return room.QualityLost
+	}
+}
+
 func (e *Engine) listParticipants(
 	ctx context.Context, location sessionLocation, session string,
 ) ([]*livekit.ParticipantInfo, error) {
@@ -88,6 +118,24 @@ func (e *Engine) listParticipants(
 		list, err = e.node.api.ListParticipants(e.node.withRoomAdmin(ctx, session), req)
 	}
 	return list.GetParticipants(), unavailableError("list participants", ignoreNotFound(err))
+}
+
+// ConnectionType returns the type of the first of a participant's transports that is
+// connected.
+func (e *Engine) ConnectionType(session, identity string) room.ConnectionType {
+	p := e.localParticipant(session, identity)
+	if p == nil {
+		return room.ConnectionUnknown
+	}
+	switch types.ICEConnectionInfosType(p.GetICEConnectionInfo()) {
+	case types.ICEConnectionTypeUDP:
+		return room.ConnectionUDP
+	case types.ICEConnectionTypeTCP:
+		return room.ConnectionTCP
+	case types.ICEConnectionTypeTURN:
+		return room.ConnectionTURN
+	}
+	return room.ConnectionUnknown
 }
 
 // Admit stops holding back the connection with the given id, so that the others see and
@@ -115,7 +163,7 @@ func (e *Engine) IsLocal(session string) bool {
 	return e.checkRunning() == nil && e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)) != nil
 }
 
-// sessionLocation tells where a session is hosted.
+// sessionLocation says where a session is hosted.
 type sessionLocation struct {
 	local    bool // in this process, so that no message bus is needed
 	exists   bool // on any node

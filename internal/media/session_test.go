@@ -18,6 +18,8 @@ func TestSession_TwoParticipants(t *testing.T) {
 	h.openSession(t, "r.1", room.Video)
 	h.openSession(t, "r.1", room.Video) // changes nothing
 	ada := h.join(t, "r.1", "ada", room.Video)
+	adaJoined := observerCall{"r.1", "ada", ada.SID(), ""}
+	h.expectCalls(t, adaJoined)
 	ben := h.join(t, "r.1", "ben", room.Video)
 
 	publish(t, ada, "mic-a", mediatest.Microphone)
@@ -35,26 +37,25 @@ func TestSession_TwoParticipants(t *testing.T) {
 	for _, p := range list {
 		sids[p.Identity] = p.SID
 		if p.JoinedAt.IsZero() {
-			t.Errorf("%s has no time of joining", p.Identity)
+			t.Errorf("JoinedAt of %s: got zero, want a time", p.Identity)
 		}
 	}
 	if len(list) != 2 || sids["ada"] != ada.SID() || sids["ben"] != ben.SID() {
-		t.Fatalf("participants are %v", list)
+		t.Fatalf("participants: got %v, want ada with SID %s and ben with SID %s", list, ada.SID(), ben.SID())
 	}
 	if got := h.participants(t, "r.2"); len(got) != 0 {
-		t.Fatalf("an unknown session has %v", got)
+		t.Fatalf("participants of an unknown session: got %v, want none", got)
 	}
 
 	if n := len(ada.JoinResponse().IceServers); n != 0 {
 		t.Errorf("got %d ICE servers, want 0", n)
 	}
 	if ada.JoinResponse().Room.TurnPassword != "" {
-		t.Error("the join response contains a TURN password")
+		t.Error("TURN password in the join response: got one, want none")
 	}
 
 	ada.Leave()
-	h.expectCalls(t,
-		observerCall{"r.1", "ada", ada.SID(), ""},
+	h.expectCalls(t, adaJoined,
 		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
 	testkit.Eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
@@ -69,7 +70,7 @@ func TestClose(t *testing.T) {
 		t.Fatal(err)
 	}
 	if end := awaitEnd(t, ada, "ROOM_DELETED"); end.Reconnect {
-		t.Error("the participant was told to reconnect")
+		t.Error("end of ada: got Reconnect true, want false")
 	}
 	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
 		room.LeftRoomOver})
@@ -82,7 +83,7 @@ func TestClose(t *testing.T) {
 	}
 	for _, name := range []string{"r.1", "never"} {
 		if err := h.engine.Close(t.Context(), name); err != nil {
-			t.Errorf("close %s: %v", name, err)
+			t.Errorf("close %s a second time or without Open: got error %v, want none", name, err)
 		}
 	}
 }
@@ -114,7 +115,7 @@ func TestRemove(t *testing.T) {
 	joinWithToken(t, h.url, accessToken)
 	for _, session := range []string{"r.1", "never"} {
 		if err := h.engine.Remove(t.Context(), session, "nobody"); err != nil {
-			t.Errorf("remove nobody from %s: %v", session, err)
+			t.Errorf("remove an unknown participant from %s: got error %v, want none", session, err)
 		}
 	}
 }
@@ -149,7 +150,7 @@ func TestSession_DuplicateIdentity(t *testing.T) {
 		observerCall{"r.1", "ada", first.SID(), room.LeftReplaced},
 		observerCall{"r.1", "ada", second.SID(), ""})
 	if list := h.participants(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
-		t.Errorf("participants are %v", list)
+		t.Errorf("participants: got %v, want one with SID %s", list, second.SID())
 	}
 }
 
@@ -183,9 +184,9 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 	ben := h.join(t, "r.1", "ben", room.Video)
 	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 	if eve.End() != nil {
-		t.Error("eve's request simulated the end of the server")
+		t.Errorf("end of eve after the forbidden requests: got %+v, want none", eve.End())
 	}
 	if seen, _ := ben.RemoteParticipant("eve"); seen.Attributes["role"] != "guest" {
-		t.Errorf("eve is seen as %+v", seen)
+		t.Errorf("eve as ben sees her: got %+v, want the attribute role with the value guest", seen)
 	}
 }

@@ -59,7 +59,7 @@ func TestResponseFilter_HidesCounts(t *testing.T) {
 		t.Errorf("sent rooms with metadata %v, want before, after, at last", got)
 	}
 	if shared.NumParticipants != 4 {
-		t.Error("the message to the others was changed")
+		t.Errorf("NumParticipants in the message to the others: got %d, want 4", shared.NumParticipants)
 	}
 }
 
@@ -83,6 +83,6 @@ func TestResponseFilter_HidesServerDetails(t *testing.T) {
 		t.Errorf("sent %v and %v, want server information %v only", join, back, want)
 	}
 	if info.Version != "1.13.5" {
-		t.Error("LiveKit's own server information was changed")
+		t.Errorf("version in the server information of LiveKit: got %q, want 1.13.5", info.Version)
 	}
 }

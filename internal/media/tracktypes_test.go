@@ -24,7 +24,7 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 		for _, source := range []mediatest.Source{mediatest.Camera, mediatest.ScreenShare, mediatest.UnknownSource} {
 			err := ben.Announce(t.Context(), string(source), source, mediatest.Video)
 			if !errors.Is(err, mediatest.ErrNotAllowed) {
-				t.Errorf("%s: %v", source, err)
+				t.Errorf("announce video with the source %s: got error %v, want %v", source, err, mediatest.ErrNotAllowed)
 			}
 		}
 	})
@@ -49,10 +49,10 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 		eve := h.join(t, "r.1", "mallory", room.Audio)
 		if err := eve.Announce(t.Context(), "odd", mediatest.Microphone, mediatest.Video); !errors.Is(err,
 			mediatest.ErrNotAllowed) {
-			t.Error(err)
+			t.Errorf("announce video with the source microphone: got error %v, want %v", err, mediatest.ErrNotAllowed)
 		}
 		if !h.log.HasLine("refused", `"kind":"track"`, `"identity":"mallory"`, "type does not match its source") {
-			t.Error("the refusal is not in the log")
+			t.Errorf("log: got no line with refused, track and mallory, want one in:\n%s", h.log)
 		}
 	})
 }

@@ -1,6 +1,10 @@
 package operator
 
-import "context"
+import (
+	"context"
+
+	"parley/internal/audit"
+)
 
 // List returns every token, revoked ones too, the oldest first.
 func (s *Service) List(ctx context.Context) ([]Token, error) { return s.store.Tokens(ctx) }
@@ -14,17 +18,22 @@ func (s *Service) Revoke(ctx context.Context, id string) (Token, error) {
 			return err
 		}
 		t.RevokedAt = s.now()
-		return s.store.RevokeToken(ctx, id, t.RevokedAt)
+		if err := s.store.RevokeToken(ctx, id, t.RevokedAt); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, t.RevokedAt, audit.Change{Action: audit.TokenRevoked, Subject: id,
+			After: audit.Fields{"revoked_at": audit.Timestamp(t.RevokedAt)}})
 	})
 	return t, err
 }
 
-// LockedOut reports whether no token is live, so that the management API cannot be
-// used.
+// LockedOut reports whether no owner's token is live, so that nobody can create another
+// token.
 func (s *Service) LockedOut(ctx context.Context) (bool, error) {
+	now := s.now()
 	tokens, err := s.store.Tokens(ctx)
 	for _, t := range tokens {
-		if t.RevokedAt.IsZero() {
+		if t.Role == Owner && t.Live(now) {
 			return false, err
 		}
 	}

@@ -1,6 +1,10 @@
 package project
 
-import "context"
+import (
+	"context"
+
+	"parley/internal/audit"
+)
 
 // Organizations returns every organization, the oldest first.
 func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
@@ -34,7 +38,7 @@ type Edit struct {
 // project.
 func (s *Service) Edit(ctx context.Context, id string, e Edit) (Project, error) {
 	var out Project
-	err := s.update(ctx, id, func(p *Project) (err error) {
+	err := s.update(ctx, id, audit.ProjectChanged, func(_ context.Context, p *Project) (err error) {
 		if e.Name != nil {
 			if err := checkName(*e.Name); err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"slices"
 
+	"parley/internal/audit"
 	"parley/internal/fault"
 )
 
@@ -67,21 +68,34 @@ type LogoStore interface {
 
 // SetLogo replaces the logo of a project, or adds it. l describes the image.
 func (s *Service) SetLogo(ctx context.Context, projectID string, l Logo, image []byte) error {
-	return s.store.Write(ctx, func(ctx context.Context) error {
-		if err := s.store.LockProject(ctx, projectID); err != nil {
-			return err
-		}
+	return s.changeLogo(ctx, projectID, l, func(ctx context.Context) error {
 		return s.store.SaveLogo(ctx, projectID, l, image)
 	})
 }
 
 // DeleteLogo removes the logo of a project, if it has one.
 func (s *Service) DeleteLogo(ctx context.Context, projectID string) error {
+	return s.changeLogo(ctx, projectID, Logo{}, func(ctx context.Context) error {
+		return s.store.DeleteLogo(ctx, projectID)
+	})
+}
+
+// changeLogo runs change, after which the project has the logo l.
+func (s *Service) changeLogo(ctx context.Context, projectID string, l Logo,
+	change func(ctx context.Context) error) error {
 	return s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, projectID); err != nil {
 			return err
 		}
-		return s.store.DeleteLogo(ctx, projectID)
+		before, err := s.store.Logo(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		if err := change(ctx); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.ProjectChanged, Subject: projectID,
+			ProjectID: projectID, Before: audit.Fields{"logo": before.Hash}, After: audit.Fields{"logo": l.Hash}})
 	})
 }
 

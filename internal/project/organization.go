@@ -4,6 +4,7 @@ import (
 	"context"
 	"strings"
 
+	"parley/internal/audit"
 	"parley/internal/fault"
 )
 
@@ -22,23 +23,15 @@ type OrganizationChanges struct {
 
 // SetOrganization changes an organization and returns it.
 func (s *Service) SetOrganization(ctx context.Context, id string, changes OrganizationChanges) (Organization, error) {
-	var o Organization
 	var projects []string
-	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
-		if err := s.store.LockOrganization(ctx, id); err != nil {
+	o, err := s.updateOrganization(ctx, id, audit.OrganizationChanged,
+		func(ctx context.Context, o *Organization) (err error) {
+			if err := changes.apply(o); err != nil {
+				return err
+			}
+			projects, err = s.store.ProjectIDs(ctx, id)
 			return err
-		}
-		if o, err = s.store.Organization(ctx, id); err != nil {
-			return err
-		}
-		if err := changes.apply(&o); err != nil {
-			return err
-		}
-		if projects, err = s.store.ProjectIDs(ctx, id); err != nil {
-			return err
-		}
-		return s.store.UpdateOrganization(ctx, o)
-	})
+		})
 	if err != nil {
 		return Organization{}, err
 	}
@@ -46,6 +39,30 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 		s.invalidateCache(project)
 	}
 	return o, nil
+}
+
+// updateOrganization applies a change to an organization and returns it.
+func (s *Service) updateOrganization(ctx context.Context, id string, action audit.Action,
+	change func(ctx context.Context, o *Organization) error,
+) (o Organization, err error) {
+	err = s.store.Write(ctx, func(ctx context.Context) (err error) {
+		if err := s.store.LockOrganization(ctx, id); err != nil {
+			return err
+		}
+		if o, err = s.store.Organization(ctx, id); err != nil {
+			return err
+		}
+		before := o
+		if err := change(ctx, &o); err != nil {
+			return err
+		}
+		if err := s.store.UpdateOrganization(ctx, o); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: id,
+			Before: before.auditFields(), After: o.auditFields()})
+	})
+	return o, err
 }
 
 func (c OrganizationChanges) apply(o *Organization) error {

@@ -1,11 +1,13 @@
 // Package project holds organizations and the projects they own: types, rules
-// and a Service. It imports the standard library, event, fault and validate only.
+// and a Service. It imports the standard library, audit, event, fault and validate
+// only.
 package project
 
 import (
 	"context"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/validate"
@@ -39,7 +41,12 @@ type Organization struct {
 	Plan      string // name of its plan; empty for the plan named default
 	Currency  string // ISO 4217 code of the unit price; empty without a price
 	UnitPrice string // decimal price of a participant minute; empty for none
+
+	SuspendedAt time.Time // zero unless the operator has suspended it
 }
+
+// Suspended reports whether the operator has suspended the organization and its projects.
+func (o Organization) Suspended() bool { return !o.SuspendedAt.IsZero() }
 
 // Project owns keys and rooms.
 type Project struct {
@@ -48,12 +55,19 @@ type Project struct {
 	Name           string
 	Status         Status
 	SuspendedAt    time.Time // zero unless the operator has suspended it
+	DeletedAt      time.Time // when its deletion began; zero unless it is being deleted
 	Settings       Settings
 	CreatedAt      time.Time
 }
 
+// ErrNotFound is the error for a project that does not exist.
+var ErrNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
+
 // Suspended reports whether the operator has suspended the project.
 func (p Project) Suspended() bool { return !p.SuspendedAt.IsZero() }
+
+// Deleted reports whether the project is being deleted. It is suspended until then.
+func (p Project) Deleted() bool { return !p.DeletedAt.IsZero() }
 
 // CheckNotSuspended returns Forbidden if the operator has suspended the project.
 func (p Project) CheckNotSuspended() error {
@@ -86,7 +100,7 @@ type Store interface {
 	// transaction ends. They fail with NotFound.
 	LockOrganization(ctx context.Context, id string) error
 	LockProject(ctx context.Context, id string) error
-	// UpdateOrganization updates name, plan, currency and unit price.
+	// UpdateOrganization updates name, plan, currency, unit price and suspension.
 	UpdateOrganization(ctx context.Context, o Organization) error
 	// ProjectIDs returns the ids of an organization's projects.
 	ProjectIDs(ctx context.Context, organizationID string) ([]string, error)
@@ -101,6 +115,7 @@ type Store interface {
 	// UpdateProject updates status, suspension, name and settings.
 	UpdateProject(ctx context.Context, p Project) error
 	LogoStore
+	audit.Appender
 }
 
 // Service creates and changes organizations and projects.
@@ -146,7 +161,13 @@ func (s *Service) CreateOrganization(ctx context.Context, name string, billing B
 		return Organization{}, fault.Invalidf("billing must be %q or %q", Plan, Payg)
 	}
 	o := Organization{ID: s.newID(), Name: name, Billing: billing, CreatedAt: s.now()}
-	return o, s.store.Write(ctx, func(ctx context.Context) error { return s.store.InsertOrganization(ctx, o) })
+	return o, s.store.Write(ctx, func(ctx context.Context) error {
+		if err := s.store.InsertOrganization(ctx, o); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, o.CreatedAt, audit.Change{Action: audit.OrganizationCreated,
+			Subject: o.ID, After: audit.Fields{"name": name, "billing": billing}})
+	})
 }
 
 // NoOrganizations reports whether there is no organization yet.
@@ -156,17 +177,28 @@ func (s *Service) NoOrganizations(ctx context.Context) (bool, error) {
 }
 
 // Create creates an active project. Called inside a transaction, it becomes part
-// of it.
+// of it. Conflict if the organization is suspended.
 func (s *Service) Create(ctx context.Context, organizationID, name string) (Project, error) {
 	if err := checkName(name); err != nil {
 		return Project{}, err
 	}
 	p := Project{ID: s.newID(), OrganizationID: organizationID, Name: name, Status: Active, CreatedAt: s.now()}
 	return p, s.store.Write(ctx, func(ctx context.Context) error {
-		if _, err := s.store.Organization(ctx, organizationID); err != nil {
+		if err := s.store.LockOrganization(ctx, organizationID); err != nil { // against a suspension meanwhile
 			return err
 		}
-		return s.store.InsertProject(ctx, p)
+		o, err := s.store.Organization(ctx, organizationID)
+		if err != nil {
+			return err
+		}
+		if o.Suspended() {
+			return errOrganizationSuspended
+		}
+		if err := s.store.InsertProject(ctx, p); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, p.CreatedAt, audit.Change{Action: audit.ProjectCreated, Subject: p.ID,
+			ProjectID: p.ID, After: audit.Fields{"name": p.Name, "organization_id": organizationID}})
 	})
 }
 
@@ -180,7 +212,7 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 	if status != Active && status != Inactive {
 		return fault.Invalidf("status must be %q or %q", Active, Inactive)
 	}
-	return s.update(ctx, id, func(p *Project) error {
+	return s.update(ctx, id, audit.ProjectChanged, func(_ context.Context, p *Project) error {
 		if err := p.CheckNotSuspended(); err != nil {
 			return err
 		}
@@ -189,28 +221,15 @@ func (s *Service) SetStatus(ctx context.Context, id string, status Status) error
 	})
 }
 
-// Suspend suspends a project. The client's status stays as it is.
-func (s *Service) Suspend(ctx context.Context, id string) error {
-	return s.update(ctx, id, func(p *Project) error {
-		if !p.Suspended() {
-			p.SuspendedAt = s.now()
-		}
-		return nil
-	})
-}
-
-// Resume ends a suspension; the client's status applies again.
-func (s *Service) Resume(ctx context.Context, id string) error {
-	return s.update(ctx, id, func(p *Project) error { p.SuspendedAt = time.Time{}; return nil })
-}
-
 // Configure replaces a project's settings.
 func (s *Service) Configure(ctx context.Context, id string, settings Settings) error {
 	_, err := s.Edit(ctx, id, Edit{Settings: func(s *Settings) error { *s = settings; return nil }})
 	return err
 }
 
-func (s *Service) update(ctx context.Context, id string, change func(*Project) error) error {
+func (s *Service) update(ctx context.Context, id string, action audit.Action,
+	change func(ctx context.Context, p *Project) error,
+) error {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockProject(ctx, id); err != nil {
 			return err
@@ -220,18 +239,21 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 			return err
 		}
 		before := p
-		if err := change(&p); err != nil {
+		if err := change(ctx, &p); err != nil {
 			return err
 		}
 		if err := s.store.UpdateProject(ctx, p); err != nil {
 			return err
 		}
-		if p.Status == before.Status && p.Suspended() == before.Suspended() {
-			return nil
+		if p.Status != before.Status || p.Suspended() != before.Suspended() {
+			suspended := p.Suspended()
+			if err := s.recordEvent(ctx, p, event.ProjectStatusChanged,
+				event.ProjectData{Status: string(p.Status), Suspended: &suspended}); err != nil {
+				return err
+			}
 		}
-		suspended := p.Suspended()
-		return s.recordEvent(ctx, p, event.ProjectStatusChanged,
-			event.ProjectData{Status: string(p.Status), Suspended: &suspended})
+		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: id, ProjectID: id,
+			Before: before.auditFields(), After: p.auditFields()})
 	})
 	if err == nil {
 		s.invalidateCache(id)
@@ -239,4 +261,4 @@ func (s *Service) update(ctx context.Context, id string, change func(*Project) e
 	return err
 }
 
-func checkName(name string) error { return validate.Text("name", name, 1, 255, false) }
+func checkName(name string) error { return validate.Text("name", name, 1, validate.MaxText, false) }

@@ -73,13 +73,13 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 			t.Errorf("got %+v, %v, want status %s, suspended at %s", got, err, status, suspended)
 		}
 		if err := got.AllowsJoins(); (admits == "") != (err == nil) || err != nil && fault.From(err).Code != admits {
-			t.Errorf("admits: %v", err)
+			t.Errorf("admits: got error %v, want the code %q", err, admits)
 		}
 	}
 	do := func(err error) {
 		t.Helper()
 		if published := d.drainChanged(); err != nil || !slices.Equal(published, []string{p.ID}) {
-			t.Errorf("%v, published %v", err, published)
+			t.Errorf("got error %v, published %v, want no error, published %s", err, published, p.ID)
 		}
 	}
 	is(project.Active, time.Time{}, "")
@@ -93,14 +93,14 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 	is(project.Inactive, suspended, "project_suspended") // since the first time
 	if err := d.SetStatus(ctx, p.ID, project.Active); !fault.Is(err, fault.Forbidden) ||
 		err.Error() != "the project is suspended" {
-		t.Error(err)
+		t.Errorf("a change while suspended: got %v, want Forbidden: the project is suspended", err)
 	}
 	do(d.Resume(ctx, p.ID))
 	is(project.Inactive, time.Time{}, "project_inactive")
 	do(d.SetStatus(ctx, p.ID, project.Active))
 	is(project.Active, time.Time{}, "")
 
-	for _, refused := range []struct {
+	for i, refused := range []struct {
 		err  error
 		kind fault.Kind
 	}{
@@ -111,11 +111,11 @@ func TestProject_StatusAndSuspension(t *testing.T) {
 		{d.Configure(ctx, p.ID, project.Settings{DefaultEmptyTimeout: -1}), fault.Invalid},
 	} {
 		if !fault.Is(refused.err, refused.kind) {
-			t.Error(refused.err)
+			t.Errorf("refused call %d: got %v, want the kind %v", i, refused.err, refused.kind)
 		}
 	}
 	if published := d.drainChanged(); published != nil {
-		t.Errorf("published of %v, and nothing has changed", published)
+		t.Errorf("after refused calls: got published %v, want none", published)
 	}
 }
 
@@ -211,16 +211,16 @@ func TestNames_Validation(t *testing.T) {
 		_, errE := d.Edit(ctx, d.createProject(t).ID, project.Edit{Name: &name})
 		for _, err := range []error{errO, errP, errE} {
 			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
-				t.Errorf("%q: %v", name, err)
+				t.Errorf("name %q: got error %v, want %q", name, err, want)
 			}
 		}
 	}
 	if _, err := d.CreateOrganization(ctx, "Org", "barter"); !fault.Is(err, fault.Invalid) ||
 		err.Error() != `billing must be "plan" or "payg"` {
-		t.Error(err)
+		t.Errorf("billing barter: got %v, want Invalid: billing must be \"plan\" or \"payg\"", err)
 	}
 	if _, err := d.Create(ctx, storetest.NewID(), "Project"); !fault.Is(err, fault.NotFound) {
-		t.Error(err)
+		t.Errorf("create a project in an unknown organization: got error %v, want NotFound", err)
 	}
 }
 
@@ -246,7 +246,7 @@ func TestService_Lists(t *testing.T) {
 		}
 	}
 	if _, err := d.Projects(ctx, storetest.NewID()); !fault.Is(err, fault.NotFound) {
-		t.Error(err)
+		t.Errorf("projects of an unknown organization: got error %v, want NotFound", err)
 	}
 	if all, err := d.Organizations(ctx); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
 		t.Errorf("organizations: got %+v, %v, want two, first %s", all, err, first.OrganizationID)
@@ -289,7 +289,7 @@ func TestService_RecordsStatusEvents(t *testing.T) {
 	}
 	fails = errors.New("no")
 	if err := d.SetStatus(ctx, p.ID, project.Active); err != fails {
-		t.Error(err)
+		t.Errorf("change the status while its event cannot be stored: got error %v, want %v", err, fails)
 	}
 	if now, err := d.Get(ctx, p.ID); err != nil || now.Status != project.Inactive {
 		t.Errorf("got %+v, %v, want an inactive project", now, err)

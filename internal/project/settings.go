@@ -11,7 +11,6 @@ import (
 
 // The limits of settings that are not limits of rooms; see validate for those.
 const (
-	maxURL          = 255
 	maxEmbedOrigins = 20
 	maxBrandName    = 40
 )
@@ -46,9 +45,19 @@ type Settings struct {
 	BrandName string `json:"brand_name,omitempty"`
 	// BrandColor is the color of the mark and of the main button there, such as
 	// "#1f5f8b"; may be empty. See checkBrandColor.
-	BrandColor string   `json:"brand_color,omitempty"`
-	Features   Features `json:"features,omitzero"`
-	Locks      Locks    `json:"locks,omitzero"`
+	BrandColor string    `json:"brand_color,omitempty"`
+	Features   Features  `json:"features,omitzero"`
+	Locks      Locks     `json:"locks,omitzero"`
+	Retention  Retention `json:"retention,omitzero"`
+}
+
+// Retention shortens the retention periods of the server for a project. The unit is days,
+// 1 to 3650; 0 means the period of the server. The shorter of the two applies.
+type Retention struct {
+	RoomsDays      int `json:"rooms_days,omitempty"`      // rooms with their events and attendance, after their end
+	PeopleDays     int `json:"people_days,omitempty"`     // names and IDs of people, after the end of their room
+	DeliveriesDays int `json:"deliveries_days,omitempty"` // webhook deliveries, after their creation
+	CallsDays      int `json:"calls_days,omitempty"`      // records of API calls
 }
 
 // Features are the limits and features of a project's rooms, within the limits of
@@ -81,11 +90,15 @@ func (s Settings) validated() (Settings, error) {
 	}
 	for _, err := range []error{
 		validate.Range("default_empty_timeout", s.DefaultEmptyTimeout, 0, validate.MaxEmptyTimeout),
-		validate.URL("default_logout_url", s.DefaultLogoutURL, maxURL),
+		validate.URL("default_logout_url", s.DefaultLogoutURL, validate.MaxURL),
 		validate.URL("default_webhook_url", s.DefaultWebhookURL, validate.MaxWebhookURL),
 		validate.Range("features.max_participants", s.Features.MaxParticipants, 0, validate.MaxParticipants),
 		validate.Range("features.room_duration", s.Features.RoomDuration, 0, validate.MaxRoomDuration),
 		validate.Range("features.breakout_rooms", breakoutRooms, 0, validate.MaxBreakoutRooms),
+		validate.Range("retention.rooms_days", s.Retention.RoomsDays, 0, validate.MaxRetentionDays),
+		validate.Range("retention.people_days", s.Retention.PeopleDays, 0, validate.MaxRetentionDays),
+		validate.Range("retention.deliveries_days", s.Retention.DeliveriesDays, 0, validate.MaxRetentionDays),
+		validate.Range("retention.calls_days", s.Retention.CallsDays, 0, validate.MaxRetentionDays),
 		validate.Name("brand_name", s.BrandName, 0, maxBrandName),
 		checkBrandColor(s.BrandColor),
 	} {

@@ -41,7 +41,7 @@ func TestSettings_RoundTrip(t *testing.T) {
 					t.Fatalf("edited to %+v %v, want %+v", edited.Settings, err, want)
 				}
 				if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got, edited) {
-					t.Fatalf("%+v %v, and the edit answered %+v", got, err, edited)
+					t.Fatalf("project after the edit: got %+v, error %v, want %+v", got, err, edited)
 				}
 			})
 		})
@@ -124,7 +124,7 @@ func TestSettings_Bounds(t *testing.T) {
 		}
 	}
 	if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, settings{}) {
-		t.Errorf("a refusal left %+v %v", got.Settings, err)
+		t.Errorf("settings after the refused changes: got %+v, error %v, want none set", got.Settings, err)
 	}
 	most := settings{DefaultEmptyTimeout: 86400, EmbedOrigins: many[:20],
 		Features: features{MaxParticipants: 1000, RoomDuration: 1440, BreakoutRooms: number(16)}}

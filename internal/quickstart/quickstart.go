@@ -9,12 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"parley/internal/audit"
+	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/operator"
 	"parley/internal/project"
@@ -120,32 +123,38 @@ func New(c Config) *Service {
 		tokens: c.Tokens, rooms: c.Rooms, log: c.Log}
 }
 
-// Ensure creates the first organization, project, key and management
-// token if there is no organization, updates the quickstart file, and prints the
-// next steps to out.
+// Ensure creates the first organization, project, key and management token if there is
+// neither an organization nor a quickstart file, updates the file, and prints the next
+// steps to out. A file of another installation and one that cannot be read stay as they
+// are.
 func (s *Service) Ensure(ctx context.Context, demo bool, out io.Writer) error {
+	ctx = audit.WithOrigin(ctx, audit.Origin{Kind: audit.KindService, Node: s.rooms.NodeID()})
 	empty, err := s.projects.NoOrganizations(ctx)
 	if err != nil {
 		return err
 	}
 	var q File
-	if empty {
+	if _, err := s.read(); empty && errors.Is(err, fs.ErrNotExist) {
 		if q, err = s.createFirstProject(ctx); err != nil {
 			return fmt.Errorf("create the first project: %w", err)
 		}
 	} else if q, err = s.restore(ctx, out); err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "Parley runs at %s\n", s.baseURL)
-	if q.ProjectID != "" {
+	hasProject, err := s.hasProject(ctx, q)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "Parley runs at %s\nDocumentation: %[1]s/docs\nConsole: %[1]s/console\n", s.baseURL)
+	if hasProject {
 		fmt.Fprintf(out, "\nKeys of the first project: %s\nCreate a room with them:\n  %s\n",
 			filepath.Join(s.dataDir, FileName), s.exampleCommand())
 	}
 	if !demo {
 		return nil
 	}
-	if q.ProjectID == "" {
-		return fmt.Errorf("--demo needs %s, which names the project to create rooms in",
+	if !hasProject {
+		return fmt.Errorf("--demo needs a project of this server to create rooms in, and %s names none",
 			filepath.Join(s.dataDir, FileName))
 	}
 	return s.createDemoRooms(ctx, q.ProjectID, out)
@@ -162,9 +171,6 @@ func (s *Service) exampleCommand() string {
 }
 
 func (s *Service) createFirstProject(ctx context.Context) (File, error) {
-	if existing, err := Read(s.dataDir); err == nil && existing.ProjectID != "" {
-		return File{}, s.foreignFile(existing)
-	}
 	q := File{BaseURL: s.baseURL}
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		o, err := s.projects.CreateOrganization(ctx, "My organization", project.Plan)
@@ -175,7 +181,7 @@ func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 		if err != nil {
 			return err
 		}
-		_, token, err := s.tokens.Create(ctx, "quickstart")
+		_, token, err := s.tokens.Create(ctx, operator.NewToken{Name: "quickstart"})
 		if err != nil {
 			return err
 		}
@@ -194,13 +200,58 @@ func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 	return q, replaceWithPrepared(s.dataDir)
 }
 
-// foreignFile returns the error for a quickstart file whose project is not in the
-// database. The file may have the only management token of another installation, so
-// it is never overwritten.
-func (s *Service) foreignFile(q File) error {
-	return fmt.Errorf("%s belongs to another installation: its project %s is not in this database. "+
-		"Correct --database-url or use another --data-dir; if you no longer need the keys in the file, move it away",
-		filepath.Join(s.dataDir, FileName), q.ProjectID)
+// CheckNewDatabase returns an error if a data directory has a quickstart file although its
+// database is new. The file belongs to another installation then, and may have the only copy
+// of its management token. Call it before the database is created, so that nothing changes.
+func CheckNewDatabase(dir string) error {
+	path := filepath.Join(dir, FileName)
+	if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return fmt.Errorf("%s belongs to another installation, because the configured database is new. Correct "+
+		"--database-url or use another --data-dir; if you no longer need the keys and the token in the file, move it away",
+		path)
+}
+
+// read returns the quickstart file. The error names the remedy; it is fs.ErrNotExist if
+// there is no file.
+func (s *Service) read() (File, error) {
+	q, err := Read(s.dataDir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err = fmt.Errorf("%s cannot be read and is not replaced, because it may have the only copy of a management "+
+			"token: correct it or move it away: %w", filepath.Join(s.dataDir, FileName), err)
+	}
+	return q, err
+}
+
+// hasProject reports whether the project of a file is in the database.
+func (s *Service) hasProject(ctx context.Context, q File) (bool, error) {
+	if q.ProjectID == "" {
+		return false, nil
+	}
+	_, err := s.projects.Get(ctx, q.ProjectID)
+	if fault.Is(err, fault.NotFound) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// isOwn reports whether a file was written for this database. The project may be deleted
+// meanwhile, but a token stays known when it is revoked.
+func (s *Service) isOwn(ctx context.Context, q File) (bool, error) {
+	if own, err := s.hasProject(ctx, q); own || err != nil {
+		return own, err
+	}
+	return s.tokens.IsKnown(ctx, q.AdminToken)
+}
+
+// unknownFile returns the error for a file that isOwn does not recognize. It may be of this
+// database after all, if its project was deleted and its token was removed from it.
+func (s *Service) unknownFile() error {
+	return fmt.Errorf("no owner's token is live, and %s is not replaced: neither its project nor its token is known to "+
+		"this database, so it belongs to another installation, or its project was deleted. If it is of another one, "+
+		"correct --database-url or use another --data-dir. Otherwise run parley token create --local, or move the file "+
+		"away", filepath.Join(s.dataDir, FileName))
 }
 
 // createDemoRooms creates an audio and a video room and prints their links.

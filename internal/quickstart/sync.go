@@ -12,6 +12,7 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/key"
+	"parley/internal/operator"
 )
 
 // The quickstart file follows the database. A rotation commits first, then the
@@ -59,15 +60,19 @@ func (s *Service) Update(ctx context.Context) {
 }
 
 // refresh writes the base URL and the current credentials of the file's
-// project into the file if they have changed. It does nothing without a file.
+// project into the file if they have changed. It does nothing without a file, or with the
+// file of another database.
 func (s *Service) refresh(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	q, err := Read(s.dataDir)
+	q, err := s.read()
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
+		return err
+	}
+	if own, err := s.isOwn(ctx, q); err != nil || !own {
 		return err
 	}
 	updated := q
@@ -76,7 +81,7 @@ func (s *Service) refresh(ctx context.Context) error {
 		keyring, err := s.keys.Keyring(ctx, q.ProjectID)
 		switch {
 		case fault.Is(err, fault.NotFound):
-			// The file belongs to another database, so its credentials stay.
+			// The project was deleted.
 		case err != nil:
 			return err
 		default:
@@ -96,7 +101,7 @@ func (s *Service) refresh(ctx context.Context) error {
 	return updated.write(s.dataDir)
 }
 
-// restore updates the file of an earlier run. If no management token is
+// restore updates the file of an earlier run. If no owner's token is
 // live, so that nobody could operate the service, it creates one and writes it to
 // the file. That is safe because a user who can start the server on this data
 // directory can read everything in it anyway.
@@ -107,22 +112,25 @@ func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
 	if err := s.refresh(ctx); err != nil {
 		return File{}, err
 	}
-	q, err := Read(s.dataDir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	q, err := s.read()
+	missing := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !missing {
 		return File{}, err
 	}
 	lockedOut, err := s.tokens.LockedOut(ctx)
 	if err != nil || !lockedOut {
 		return q, err
 	}
-	if q.ProjectID != "" {
-		if _, err := s.projects.Get(ctx, q.ProjectID); fault.Is(err, fault.NotFound) {
-			return q, s.foreignFile(q)
+	if !missing {
+		if own, err := s.isOwn(ctx, q); err != nil {
+			return q, err
+		} else if !own {
+			return q, s.unknownFile()
 		}
 	}
 	q.BaseURL = s.baseURL
 	err = s.db.Write(ctx, func(ctx context.Context) error {
-		_, token, err := s.tokens.Create(ctx, "quickstart")
+		_, token, err := s.tokens.Create(ctx, operator.NewToken{Name: "quickstart"})
 		if err != nil {
 			return err
 		}
@@ -133,7 +141,7 @@ func (s *Service) restore(ctx context.Context, out io.Writer) (File, error) {
 		err = replaceWithPrepared(s.dataDir)
 	}
 	if err == nil {
-		fmt.Fprintf(out, "No management token was live. A new one is in %s\n",
+		fmt.Fprintf(out, "No owner's token was live. A new one is in %s\n",
 			filepath.Join(s.dataDir, FileName))
 	}
 	return q, err

@@ -23,13 +23,12 @@ const (
 	Reconnects                     // too many connections of one seat
 	NotConnected                   // a participant that did not connect fully in time
 	EngineLog                      // a log line of the media engine above its rate
-	Replay                         // a signed request that was answered before
 	kindCount
 )
 
 var kindNames = [kindCount]string{
 	"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
-	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log", "replay",
+	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log",
 }
 
 // String returns the kind as logs and metrics show it.

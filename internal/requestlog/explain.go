@@ -1,8 +1,13 @@
 package requestlog
 
 import (
+	"bytes"
+	"context"
+	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"slices"
 	"strings"
 
 	"parley/client/sign"
@@ -17,25 +22,38 @@ const (
 	HintQuery        = "the query string was not signed: sign the request target as it is sent, with ? and the query"
 	HintNewline      = "the Gateway secret was used with a trailing newline: remove the line break from the secret"
 	HintBody         = "the body was not signed: its raw bytes are the sixth part of the signed text"
+
+	HintOneSignature  = "send the header hash-signature exactly once"
+	HintHex           = "the signature is in hexadecimal digits (hex): send it as Base64 with padding"
+	HintBase64Form    = "the signature is in another form of Base64: use the standard alphabet, with padding"
+	HintSecretNewline = "the API key or project secret was used with a trailing newline: remove the line break"
+	HintGatewaySecret = "the Gateway secret signed the body: sign it with the API key or the project secret"
+	HintSpaces        = "the signed bytes are not those that were sent, white space differs: sign the body as it is sent"
+	HintKeyOnly       = "an API key signed the body: this route, or this project, requires the project secret"
 )
 
-// RefusedCall is a call whose signature was not accepted, with the data that Hint
-// needs. It is processed after the response was sent, and not stored.
-type RefusedCall struct {
+// SignedCall is a call with a Gateway signature, with the data that Explain needs. It is
+// processed after the response was sent, and not stored.
+type SignedCall struct {
 	Secret    string // Gateway secret of the API key of the call
 	Method    string
 	Target    string
 	Timestamp string
-	Signature string
-	Body      []byte
-	Check     sign.TimestampCheck
+	// IdempotencyKey is the fifth part of the signed text; version 5 has none.
+	IdempotencyKey string
+	Signature      string
+	Body           []byte
+	Check          sign.TimestampCheck
 	// HeadersWrong means that a header of the authentication was missing or was sent
 	// more than once.
 	HeadersWrong bool
 }
 
-// Hint returns the hint for the recognized mistake, or an empty string.
-func (r RefusedCall) Hint() string {
+// Explain returns the hint for the recognized mistake, or an empty string. The cause that is
+// already recorded stays.
+func (r SignedCall) Explain(context.Context) (cause, hint string) { return "", r.hint() }
+
+func (r SignedCall) hint() string {
 	switch {
 	case r.HeadersWrong:
 		return HintHeaders
@@ -46,7 +64,7 @@ func (r RefusedCall) Hint() string {
 	case isBase64(r.Signature):
 		return HintBase64
 	case r.signatureMatches(r.Secret, r.Target, r.Body):
-		return "" // the signature is valid, so the call was refused for another reason
+		return "" // the signature is valid, so the call was rejected for another reason
 	}
 	if path, _, ok := strings.Cut(r.Target, "?"); ok && r.signatureMatches(r.Secret, path, r.Body) {
 		return HintQuery
@@ -61,8 +79,8 @@ func (r RefusedCall) Hint() string {
 	return ""
 }
 
-func (r RefusedCall) signatureMatches(secret, target string, body []byte) bool {
-	return sign.VerifyV5(secret, r.Method, target, r.Timestamp, "", body, r.Signature)
+func (r SignedCall) signatureMatches(secret, target string, body []byte) bool {
+	return sign.VerifyV5(secret, r.Method, target, r.Timestamp, r.IdempotencyKey, body, r.Signature)
 }
 
 // isBase64 reports whether a signature is the Base64 of 32 bytes, as API versions
@@ -78,4 +96,71 @@ func isBase64(signature string) bool {
 		}
 	}
 	return false
+}
+
+// BodySignedCall is a call whose body alone is signed, as in versions 3 and 4, with the
+// data that Explain needs. It is processed after the response was sent, and not stored.
+type BodySignedCall struct {
+	APIKeys        []string // live ones of the project
+	GatewaySecrets []string
+	ProjectSecrets []string // live ones
+	// SecretsOnly means that only a project secret may sign.
+	SecretsOnly bool
+	Signatures  []string // values of the header hash-signature
+	Message     []byte   // what should have been signed
+}
+
+// Explain returns the hint for the recognized mistake, or an empty string. The cause that is
+// already recorded stays.
+func (c BodySignedCall) Explain(context.Context) (cause, hint string) { return "", c.hint() }
+
+func (c BodySignedCall) hint() string {
+	if len(c.Signatures) != 1 {
+		return HintOneSignature
+	}
+	signature := c.Signatures[0]
+	if raw, err := hex.DecodeString(signature); err == nil && len(raw) == sha256.Size {
+		return HintHex
+	}
+	credentials := slices.Concat(c.APIKeys, c.ProjectSecrets)
+	if c.signedWith(credentials, "", c.Message, signature) {
+		if c.SecretsOnly && !c.signedWith(c.ProjectSecrets, "", c.Message, signature) {
+			return HintKeyOnly
+		}
+		return "" // the signature is valid, so the call was rejected for another reason
+	}
+	if standard := standardBase64(signature); standard != signature &&
+		c.signedWith(credentials, "", c.Message, standard) {
+		return HintBase64Form
+	}
+	if c.signedWith(c.GatewaySecrets, "", c.Message, signature) {
+		return HintGatewaySecret
+	}
+	if c.signedWith(credentials, "\n", c.Message, signature) || c.signedWith(credentials, "\r\n", c.Message, signature) {
+		return HintSecretNewline
+	}
+	var compact bytes.Buffer
+	if json.Compact(&compact, c.Message) != nil {
+		return ""
+	}
+	for _, message := range [][]byte{compact.Bytes(), append(compact.Bytes(), '\n'), bytes.TrimSpace(c.Message)} {
+		if c.signedWith(credentials, "", message, signature) {
+			return HintSpaces
+		}
+	}
+	return ""
+}
+
+// signedWith reports whether one of the credentials, with a suffix, signed a message.
+func (c BodySignedCall) signedWith(credentials []string, suffix string, message []byte, signature string) bool {
+	return slices.ContainsFunc(credentials, func(credential string) bool {
+		return sign.VerifyLegacy(credential+suffix, message, signature)
+	})
+}
+
+// standardBase64 returns a text in the URL alphabet or without padding in the standard
+// form of Base64.
+func standardBase64(text string) string {
+	text = strings.NewReplacer("-", "+", "_", "/").Replace(strings.TrimRight(text, "="))
+	return text + strings.Repeat("=", (4-len(text)%4)%4)
 }

@@ -3,28 +3,27 @@ package requestlog
 import (
 	"cmp"
 	"context"
-	"math"
+	"errors"
+	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 )
 
 const (
 	// maxPending is the maximum number of calls that are not stored yet. Further
 	// calls are dropped and counted.
 	maxPending = 100_000
-	// retention and maxCallsPerProject limit the age and the number of the
-	// stored calls of each project.
-	retention          = 7 * 24 * time.Hour
+	// maxCallsPerProject limits the number of the stored calls of each project and API.
+	// Package retention limits their age.
 	maxCallsPerProject = 100_000
 
 	// finalFlushAttempts is how often Run tries to store the calls at its end.
 	finalFlushAttempts = 8
 	flushEvery         = 250 * time.Millisecond
-	pruneEvery         = time.Hour
+	explainTimeout     = time.Second
+	trimEvery          = time.Hour
 	// trimSlack is how many calls below maxCallsPerProject a project is trimmed
 	// to. It is trimmed again before so many calls were added, so that it never
 	// has more than maxCallsPerProject.
@@ -34,11 +33,10 @@ const (
 	insertBatch = 1000
 	// blockSize is the maximum number of calls in a block.
 	blockSize = 100
-	// maxPendingRefusals limits the refused calls that wait for a hint, because
-	// each holds its body. Further calls are stored without a hint.
-	maxPendingRefusals = 256
+	// maxUnexplained limits the rejected calls that wait for a hint, because each holds
+	// its body. Further calls are stored without a hint.
+	maxUnexplained = 256
 
-	maxUserAgent  = 255      // bytes
 	maxSpareCalls = 32 << 10 // capacity in calls up to which a buffer is reused
 )
 
@@ -48,35 +46,60 @@ type Recorder struct {
 	store Store
 	now   func() time.Time
 
-	mu      sync.Mutex
-	pending []Call
-	dropped atomic.Int64
-	refused chan pendingRefusal
+	mu          sync.Mutex
+	pending     []Call
+	dropped     atomic.Int64
+	unexplained chan unexplainedCall
+	rejections  rejectionCounter
+	totals      totalCounter
+	callers     callerRecorder
 
 	flushMu        sync.Mutex // held by Flush and guards the following
 	spare          []Call     // buffer to reuse
 	lastNumber     int64      // largest number assigned
-	addedSinceTrim map[string]int
+	addedSinceTrim map[logKey]int
 }
 
-type pendingRefusal struct {
+// Explain returns the mistake of a rejected call as a sentence, or an empty string, and a
+// cause that replaces the recorded one if it is not empty. It may read the database.
+type Explain = func(ctx context.Context) (cause, hint string)
+
+type unexplainedCall struct {
 	call    Call
-	details RefusedCall
+	explain Explain
 }
+
+// logKey is the part of the log that is trimmed by itself.
+type logKey struct{ projectID, api string }
 
 // NewRecorder returns a Recorder. Run stores its calls.
 func NewRecorder(store Store, now func() time.Time) *Recorder {
 	return &Recorder{
-		store: store, now: now,
-		refused: make(chan pendingRefusal, maxPendingRefusals), addedSinceTrim: map[string]int{},
+		store: store, now: now, unexplained: make(chan unexplainedCall, maxUnexplained),
+		rejections: newRejectionCounter(), addedSinceTrim: map[logKey]int{},
 	}
 }
 
 // Dropped returns how many calls were dropped because maxPending was reached.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
-// Record records a call. It drops the call if maxPending is reached.
-func (r *Recorder) Record(c Call) {
+// Record records a call. It drops the call if maxPending is reached. Another goroutine
+// calls explain, so that the caller does not wait for it; nil if there is nothing to
+// explain.
+func (r *Recorder) Record(c Call, explain Explain) {
+	r.totals.add(c.API, c.ProjectID, c.Status < http.StatusBadRequest, r.now())
+	r.callers.add(c)
+	r.enqueue(c, explain)
+}
+
+func (r *Recorder) enqueue(c Call, explain Explain) {
+	if explain != nil {
+		select {
+		case r.unexplained <- unexplainedCall{c, explain}:
+			return
+		default:
+		}
+	}
 	r.mu.Lock()
 	full := len(r.pending) >= maxPending
 	if !full {
@@ -88,37 +111,31 @@ func (r *Recorder) Record(c Call) {
 	}
 }
 
-// RecordRefused records a call whose signature was not accepted. Another goroutine
-// finds the hint, so that the caller does not wait for it.
-func (r *Recorder) RecordRefused(c Call, details RefusedCall) {
-	select {
-	case r.refused <- pendingRefusal{c, details}:
-	default:
-		r.Record(c)
-	}
-}
-
-// ExplainPending finds the hints of the refused calls that wait for one, so that
-// the next Flush stores all recorded calls.
+// ExplainPending does at once what Run does in the background: it finds the hints of the
+// rejected calls that wait for one, and counts the rejected calls without a project. The
+// next Flush then stores all calls that were recorded before.
 func (r *Recorder) ExplainPending() {
 	for {
 		select {
-		case p := <-r.refused:
-			r.explain(p)
+		case u := <-r.unexplained:
+			r.explain(u)
+		case c := <-r.rejections.waiting:
+			r.rejections.count(c)
 		default:
 			return
 		}
 	}
 }
 
-// Run stores calls every quarter of a second, deletes old ones every hour, and
-// stores the rest when ctx ends. It calls failed for the first failure of a series
-// only.
-func (r *Recorder) Run(ctx context.Context, failed func(error)) {
+// Run stores calls every quarter of a second, deletes old ones of the APIs every hour, and
+// stores the rest when ctx ends. If calls cannot be stored several times in a row, Run calls
+// failed for the first failure only. If old calls cannot be deleted, Run calls failed each time.
+func (r *Recorder) Run(ctx context.Context, apis []string, failed func(error)) {
 	var work sync.WaitGroup
 	defer work.Wait()
 	work.Go(func() { r.runExplainer(ctx) })
-	storeCtx := context.WithoutCancel(ctx) // a transaction that has begun is finished
+	work.Go(func() { r.runTrimmer(ctx, apis, failed) }) // many projects take a while
+	storeCtx := context.WithoutCancel(ctx)              // a transaction that has begun is finished
 	failing := false
 	report := func(err error) {
 		if err != nil && !failing {
@@ -126,16 +143,12 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 		}
 		failing = err != nil
 	}
-	flush, prune := time.NewTicker(flushEvery), time.NewTicker(pruneEvery)
+	flush := time.NewTicker(flushEvery)
 	defer flush.Stop()
-	defer prune.Stop()
-	report(r.prune(storeCtx))
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-flush.C:
-			report(r.Flush(storeCtx))
-		case <-prune.C:
-			report(r.prune(storeCtx))
+			report(r.flush(storeCtx, n%flushesPerTotals == 0))
 		case <-ctx.Done():
 			work.Wait()
 			// Calls that are not stored now are lost, so a database that is
@@ -151,17 +164,26 @@ func (r *Recorder) Run(ctx context.Context, failed func(error)) {
 	}
 }
 
-func (r *Recorder) explain(p pendingRefusal) {
-	p.call.Hint = p.details.Hint()
-	r.Record(p.call)
+func (r *Recorder) explain(u unexplainedCall) {
+	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
+	defer cancel()
+	cause, hint := u.explain(ctx)
+	u.call.Cause, u.call.Hint = cmp.Or(cause, u.call.Cause), hint
+	if cause == CauseRetiredKey {
+		u.call.KeySlot = SlotRetired
+	}
+	r.enqueue(u.call, nil)
 }
 
-// runExplainer finds the hints of refused calls until ctx ends and none waits.
+// runExplainer finds the hints of rejected calls, and counts those without a project, until
+// ctx ends and none waits.
 func (r *Recorder) runExplainer(ctx context.Context) {
 	for {
 		select {
-		case p := <-r.refused:
-			r.explain(p)
+		case u := <-r.unexplained:
+			r.explain(u)
+		case c := <-r.rejections.waiting:
+			r.rejections.count(c)
 		case <-ctx.Done():
 			r.ExplainPending()
 			return
@@ -169,11 +191,24 @@ func (r *Recorder) runExplainer(ctx context.Context) {
 	}
 }
 
-// Flush stores the pending calls. Calls that cannot be stored stay pending, up to
-// maxPending.
-func (r *Recorder) Flush(ctx context.Context) error {
+// Flush stores the pending calls, rejections, totals and callers. Calls that cannot be stored stay
+// pending, up to maxPending.
+func (r *Recorder) Flush(ctx context.Context) error { return r.flush(ctx, true) }
+
+func (r *Recorder) flush(ctx context.Context, withCounters bool) error {
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
+	countsErr := r.rejections.flush(ctx, r.store)
+	if withCounters {
+		countsErr = errors.Join(countsErr, r.totals.flush(ctx, r.store, r.now()), r.callers.flush(ctx, r.store))
+	}
+	if err := r.flushCalls(ctx); err != nil {
+		return err
+	}
+	return countsErr
+}
+
+func (r *Recorder) flushCalls(ctx context.Context) error {
 	r.mu.Lock()
 	calls := r.pending
 	r.pending = r.spare[:0]
@@ -190,7 +225,7 @@ func (r *Recorder) Flush(ctx context.Context) error {
 			return err
 		}
 		for _, c := range calls[start:end] {
-			r.addedSinceTrim[c.ProjectID]++
+			r.addedSinceTrim[logKey{c.ProjectID, c.API}]++
 		}
 		if err := r.trimProjects(ctx); err != nil {
 			r.requeue(calls[end:])
@@ -204,15 +239,16 @@ func (r *Recorder) Flush(ctx context.Context) error {
 // blocks assigns numbers to calls and returns them in blocks.
 func (r *Recorder) blocks(calls []Call) []Block {
 	var blocks []Block
-	open := map[string]int{} // project → index of its block that is not full
+	open := map[logKey]int{} // index of the block that is not full
 	for _, c := range calls {
 		r.lastNumber = max(r.lastNumber+1, c.ReceivedAt.UnixNano())
-		c.UserAgent = sanitizeUserAgent(c.UserAgent)
-		i, ok := open[c.ProjectID]
+		c.UserAgent, c.Path = Sanitize(c.UserAgent), Sanitize(c.Path)
+		k := logKey{c.ProjectID, c.API}
+		i, ok := open[k]
 		if !ok || len(blocks[i].Calls) == blockSize {
 			i = len(blocks)
-			open[c.ProjectID] = i
-			blocks = append(blocks, Block{ProjectID: c.ProjectID})
+			open[k] = i
+			blocks = append(blocks, Block{ProjectID: c.ProjectID, API: c.API})
 		}
 		blocks[i].Calls = append(blocks[i].Calls, NumberedCall{N: r.lastNumber, Call: c})
 	}
@@ -231,87 +267,53 @@ func (r *Recorder) requeue(calls []Call) {
 
 // trimProjects trims the projects that may exceed maxCallsPerProject soon.
 func (r *Recorder) trimProjects(ctx context.Context) error {
-	for project, n := range r.addedSinceTrim {
+	for k, n := range r.addedSinceTrim {
 		if n < trimSlack-insertBatch {
 			continue
 		}
-		if err := r.store.TrimCalls(ctx, project, maxCallsPerProject-trimSlack); err != nil {
+		if err := r.store.TrimCalls(ctx, k.projectID, k.api, maxCallsPerProject-trimSlack); err != nil {
 			return err
 		}
-		delete(r.addedSinceTrim, project)
+		delete(r.addedSinceTrim, k)
 	}
 	return nil
 }
 
-// prune deletes old calls, and trims all projects because another process or an
-// earlier run may have added calls.
-func (r *Recorder) prune(ctx context.Context) error {
-	if err := r.store.PruneCalls(ctx, r.now().Add(-retention).UnixNano()); err != nil {
+// runTrimmer trims all projects every hour until ctx ends.
+func (r *Recorder) runTrimmer(ctx context.Context, apis []string, failed func(error)) {
+	trim := time.NewTicker(trimEvery)
+	defer trim.Stop()
+	for {
+		if err := r.trimAll(ctx, apis); err != nil && ctx.Err() == nil {
+			failed(err)
+		}
+		select {
+		case <-trim.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// trimAll trims all projects, because another process or an earlier run may have added
+// calls.
+func (r *Recorder) trimAll(ctx context.Context, apis []string) error {
+	if err := r.store.DeleteCallTotals(ctx, r.now().Add(-keepTotals)); err != nil {
 		return err
 	}
-	projects, err := r.store.CallProjects(ctx)
-	if err != nil {
-		return err
-	}
-	for _, project := range projects {
-		if err := r.store.TrimCalls(ctx, project, maxCallsPerProject-trimSlack); err != nil {
+	for _, api := range apis {
+		projects, err := r.store.CallProjects(ctx, api)
+		if err != nil {
 			return err
+		}
+		for _, project := range projects {
+			if err := r.store.TrimCalls(ctx, project, api, maxCallsPerProject-trimSlack); err != nil {
+				return err
+			}
 		}
 	}
 	r.flushMu.Lock()
 	defer r.flushMu.Unlock()
 	clear(r.addedSinceTrim)
 	return nil
-}
-
-// List returns at most limit calls of a project with numbers below the given one,
-// the latest first, and whether there are more.
-func (r *Recorder) List(
-	ctx context.Context, projectID string, below int64, limit int,
-) (calls []NumberedCall, more bool, err error) {
-	lastBelow := int64(math.MaxInt64)
-	// Two full blocks are a page. Small blocks, written while calls were rare, need
-	// more queries.
-	for read := 2; ; read *= 4 {
-		blocks, err := r.store.Calls(ctx, projectID, below, lastBelow, read)
-		if err != nil {
-			return nil, false, err
-		}
-		for _, b := range blocks {
-			lastBelow = b.Last()
-			if len(calls) > limit && lastBelow < calls[limit].N {
-				return calls[:limit], true, nil // all further blocks are earlier
-			}
-			for _, c := range b.Calls {
-				if c.N < below {
-					calls = append(calls, c)
-				}
-			}
-			slices.SortFunc(calls, func(a, b NumberedCall) int { return cmp.Compare(b.N, a.N) })
-		}
-		if len(blocks) < read {
-			return calls[:min(limit, len(calls))], len(calls) > limit, nil
-		}
-	}
-}
-
-// sanitizeUserAgent returns a User-Agent header that can be stored: valid UTF-8 of
-// at most maxUserAgent bytes, or "[secret]" if it seems to contain a credential.
-func sanitizeUserAgent(agent string) string {
-	if agent == "" {
-		return ""
-	}
-	for _, prefix := range []string{"pk_", "gs_", "whsec_", "pt_"} {
-		if strings.Contains(agent, prefix) {
-			return "[secret]"
-		}
-	}
-	agent = strings.ToValidUTF8(agent, "\uFFFD")
-	if len(agent) > maxUserAgent {
-		agent = agent[:maxUserAgent]
-		for !utf8.ValidString(agent) {
-			agent = agent[:len(agent)-1]
-		}
-	}
-	return agent
 }

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"math"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +18,14 @@ import (
 
 // fakeStore is a database of calls that fails with err unless that is nil.
 type fakeStore struct {
-	mu          sync.Mutex
-	blocks      []Block
-	inserts     int
-	err         error
-	prunedBelow int64
-	trimmedTo   map[string]int
+	callers   []KeyCaller
+	mu        sync.Mutex
+	blocks    []Block
+	inserts   int
+	err       error
+	trimmedTo map[string]int // by project and API
+	rejected  []RejectionCount
+	totals    []CallTotal
 }
 
 func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
@@ -36,19 +38,21 @@ func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	return s.err
 }
 
-func (s *fakeStore) Calls(
-	_ context.Context, projectID string, firstBelow, lastBelow int64, limit int,
-) ([]Block, error) {
+func (s *fakeStore) Calls(_ context.Context, q BlockQuery) ([]StoredBlock, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var found []Block
+	var found []StoredBlock
 	for _, b := range s.blocks {
-		if b.ProjectID == projectID && b.First() < firstBelow && b.Last() < lastBelow {
-			found = append(found, b)
+		if b.ProjectID == q.ProjectID && (q.API == "" || b.API == q.API) && b.First() < q.FirstBelow &&
+			b.Last() < q.LastBelow && b.Last() >= q.Since {
+			matching := slices.DeleteFunc(slices.Clone(b.Calls), func(c NumberedCall) bool {
+				return !q.Filter.Matches(&c.Call)
+			})
+			found = append(found, StoredBlock{First: b.First(), Last: b.Last(), Calls: matching})
 		}
 	}
-	slices.SortFunc(found, func(a, b Block) int { return cmp.Compare(b.Last(), a.Last()) })
-	return found[:min(limit, len(found))], s.err
+	slices.SortFunc(found, func(a, b StoredBlock) int { return cmp.Compare(b.Last, a.Last) })
+	return found[:min(q.Limit, len(found))], s.err
 }
 
 func (s *fakeStore) size() (n int) {
@@ -66,24 +70,63 @@ func (s *fakeStore) all() (calls []NumberedCall) {
 	return calls
 }
 
-func (s *fakeStore) PruneCalls(_ context.Context, below int64) error {
+func (s *fakeStore) TrimCalls(_ context.Context, projectID, api string, latest int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.prunedBelow = below
-	return s.err
-}
-
-func (s *fakeStore) TrimCalls(_ context.Context, projectID string, latest int) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.trimmedTo[projectID] = latest
+	s.trimmedTo[projectID+" "+api] = latest
 	for size := s.size(); size > latest; s.blocks = s.blocks[1:] {
 		size -= len(s.blocks[0].Calls)
 	}
 	return s.err
 }
 
-func (s *fakeStore) CallProjects(context.Context) ([]string, error) { return []string{"p"}, s.err }
+func (s *fakeStore) CallProjects(_ context.Context, api string) ([]string, error) {
+	if api == "v5" {
+		return []string{"p"}, s.err
+	}
+	return nil, s.err
+}
+
+func (s *fakeStore) AddRejections(_ context.Context, r []RejectionCount) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.rejected = append(s.rejected, r...)
+	}
+	return s.err
+}
+
+func (s *fakeStore) Rejections(context.Context, time.Time, RejectionCount, int) ([]RejectionCount, error) {
+	return s.rejected, s.err
+}
+
+func (s *fakeStore) AddCallTotals(_ context.Context, totals []CallTotal) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err == nil {
+		s.totals = append(s.totals, totals...)
+	}
+	return s.err
+}
+
+func (s *fakeStore) CallTotals(context.Context, string, time.Time) (CallTotal, error) {
+	return CallTotal{}, s.err
+}
+
+func (s *fakeStore) MostRejected(context.Context, time.Time, int) ([]CallTotal, error) {
+	return nil, s.err
+}
+
+func (s *fakeStore) SetKeyCallers(_ context.Context, callers []KeyCaller) error {
+	if s.err == nil {
+		s.callers = append(s.callers, callers...)
+	}
+	return s.err
+}
+
+func (s *fakeStore) KeyCallers(context.Context, string) ([]KeyCaller, error) { return s.callers, s.err }
+
+func (s *fakeStore) DeleteCallTotals(context.Context, time.Time) error { return s.err }
 
 func newFakeStore() *fakeStore { return &fakeStore{trimmedTo: map[string]int{}} }
 
@@ -93,12 +136,12 @@ func startRecorder(t *testing.T, s *fakeStore) (r *Recorder, stop func()) {
 	r = NewRecorder(s, time.Now)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
-	go func() { r.Run(ctx, func(error) {}); close(done) }()
+	go func() { r.Run(ctx, []string{"v5"}, func(error) {}); close(done) }()
 	return r, func() { cancel(); <-done }
 }
 
 func newCall(i int) Call {
-	return Call{RequestID: strconv.Itoa(i), ProjectID: "p", ReceivedAt: time.Now()}
+	return Call{RequestID: strconv.Itoa(i), ProjectID: "p", API: "v5", ReceivedAt: time.Now()}
 }
 
 func TestRecorder_ListsWithinOneSecond(t *testing.T) {
@@ -108,20 +151,20 @@ func TestRecorder_ListsWithinOneSecond(t *testing.T) {
 		r, stop := startRecorder(t, s)
 		defer stop()
 		for i := range 2500 { // all at the same moment
-			r.Record(newCall(i))
+			r.Record(newCall(i), nil)
 		}
 		time.Sleep(999 * time.Millisecond)
 		if s.inserts != 3 {
 			t.Errorf("got %d transactions, want 3", s.inserts)
 		}
-		calls, more, err := r.List(t.Context(), "p", 1<<62, 100)
-		if err != nil || !more || len(calls) != 100 ||
-			calls[0].RequestID != "2499" || calls[99].RequestID != "2400" {
-			t.Fatalf("first page: got %d calls, more %v, %v, want 100 from 2499 to 2400", len(calls), more, err)
+		page, err := r.List(t.Context(), Query{ProjectID: "p", Limit: 100})
+		if err != nil || page.Next == (Cursor{}) || len(page.Calls) != 100 ||
+			page.Calls[0].RequestID != "2499" || page.Calls[99].RequestID != "2400" {
+			t.Fatalf("first page: got %d calls, next %+v, %v, want 100 from 2499 to 2400", len(page.Calls), page.Next, err)
 		}
-		calls, more, err = r.List(t.Context(), "p", calls[99].N, 2400)
-		if err != nil || more || len(calls) != 2400 || calls[0].RequestID != "2399" {
-			t.Errorf("second page: got %d calls, more %v, %v, want 2400 from 2399", len(calls), more, err)
+		page, err = r.List(t.Context(), Query{ProjectID: "p", After: page.Next, Limit: 2400})
+		if err != nil || page.Next != (Cursor{}) || len(page.Calls) != 2400 || page.Calls[0].RequestID != "2399" {
+			t.Errorf("second page: got %d calls, next %+v, %v, want 2400 from 2399", len(page.Calls), page.Next, err)
 		}
 	})
 }
@@ -134,7 +177,7 @@ func TestRecorder_ListsInOrderOfArrival(t *testing.T) {
 	for i, after := range []int{0, 3, 1, 2, 2} { // milliseconds, in the order in which the calls ended
 		c := newCall(i)
 		c.ReceivedAt = now.Add(time.Duration(after) * time.Millisecond)
-		r.Record(c)
+		r.Record(c, nil)
 	}
 	if err := r.Flush(t.Context()); err != nil {
 		t.Fatal(err)
@@ -148,20 +191,29 @@ func TestRecorder_ListsInOrderOfArrival(t *testing.T) {
 	}
 }
 
-// Two processes store the calls of one project in blocks whose numbers overlap.
+// Two processes store the calls of one project in blocks whose numbers overlap. All pages
+// together have all calls that match, in order, and a page that is not full is the last one
+// unless a filter stopped it.
 func TestRecorder_ListsSeveralWriters(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		s := newFakeStore()
+		filtered := rapid.Bool().Draw(t, "filtered")
+		oneNumber := rapid.Bool().Draw(t, "one number")
+		since := rapid.Int64Range(0, 40).Draw(t, "since")
+		before := rapid.SampledFrom([]int64{0, 20, 100, 500}).Draw(t, "before")
 		var want []int64
 		n := int64(0)
-		for range rapid.IntRange(0, 30).Draw(t, "rounds") {
+		for range rapid.IntRange(0, 300).Draw(t, "rounds") {
 			blocks := []Block{{ProjectID: "p"}, {ProjectID: "p"}}
-			for range rapid.IntRange(1, 12).Draw(t, "calls") {
+			for range rapid.IntRange(1, 6).Draw(t, "calls") {
 				n++
+				status := rapid.SampledFrom([]int{200, 200, 200, 401}).Draw(t, "status")
 				b := &blocks[rapid.IntRange(0, 1).Draw(t, "writer")]
-				b.Calls = append(b.Calls, NumberedCall{N: n})
-				want = append(want, n)
+				b.Calls = append(b.Calls, NumberedCall{N: n, Call: Call{Status: status}})
+				if n >= since && (before == 0 || n < before) && (!filtered || status == 401) {
+					want = append(want, n)
+				}
 			}
 			for _, b := range blocks {
 				if len(b.Calls) > 0 {
@@ -170,17 +222,32 @@ func TestRecorder_ListsSeveralWriters(t *testing.T) {
 			}
 		}
 		slices.Reverse(want)
-		limit := rapid.IntRange(1, 40).Draw(t, "limit")
+		q := Query{ProjectID: "p", Limit: rapid.IntRange(1, 40).Draw(t, "limit")}
+		if since > 0 {
+			q.Since = time.Unix(0, since)
+		}
+		if before > 0 {
+			q.Before = time.Unix(0, before)
+		}
+		if filtered {
+			q.Filter = Filter{MinStatus: 401, MaxStatus: 401}
+		}
 		var got []int64
-		for below, more := int64(math.MaxInt64), true; more; {
-			var page []NumberedCall
-			var err error
-			page, more, err = NewRecorder(s, time.Now).List(context.Background(), "p", below, limit)
-			if err != nil || len(page) > limit || more && len(page) < limit {
-				t.Fatalf("List below %d: got %d calls, more %v, %v, limit %d", below, len(page), more, err, limit)
+		for more := true; more; {
+			page, err := NewRecorder(s, time.Now).List(context.Background(), q)
+			more = page.Next != (Cursor{})
+			if err != nil || len(page.Calls) > q.Limit || more && !filtered && len(page.Calls) < q.Limit {
+				t.Fatalf("List %+v: got %d calls, next %+v, %v", q, len(page.Calls), page.Next, err)
 			}
-			for _, c := range page {
-				got, below = append(got, c.N), c.N
+			if more && q.After.Below != 0 && page.Next.Below >= q.After.Below {
+				t.Fatalf("List %+v: got the next page %+v, want one below", q, page.Next)
+			}
+			for _, c := range page.Calls {
+				got = append(got, c.N)
+			}
+			q.After = page.Next
+			if oneNumber {
+				q.After.BlocksBelow = 0 // as the cursor of version 5
 			}
 		}
 		if !slices.Equal(got, want) {
@@ -194,8 +261,8 @@ func TestRecorder_FlushesOnStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newFakeStore()
 		r, stop := startRecorder(t, s)
-		r.Record(newCall(1))
-		r.RecordRefused(newCall(2), RefusedCall{HeadersWrong: true})
+		r.Record(newCall(1), nil)
+		r.Record(newCall(2), SignedCall{HeadersWrong: true}.Explain)
 		stop()
 		if calls := s.all(); len(calls) != 2 || calls[0].Hint+calls[1].Hint != HintHeaders {
 			t.Errorf("got %+v, want two calls, one with HintHeaders", calls)
@@ -209,12 +276,12 @@ func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	s.err = errors.New("the database is down")
 	r := NewRecorder(s, time.Now)
 	for i := range maxPending + 10 {
-		r.Record(newCall(i))
+		r.Record(newCall(i), nil)
 	}
 	if err := r.Flush(t.Context()); !errors.Is(err, s.err) || r.Dropped() != 10 {
 		t.Fatalf("got %v, %d dropped, want %v, 10 dropped", err, r.Dropped(), s.err)
 	}
-	r.Record(newCall(0))
+	r.Record(newCall(0), nil)
 	if r.Dropped() != 11 {
 		t.Errorf("got %d dropped, want 11", r.Dropped())
 	}
@@ -235,7 +302,7 @@ func TestRecorder_TrimsProject(t *testing.T) {
 	r := NewRecorder(s, time.Now)
 	for round := range 30 {
 		for i := range 7000 {
-			r.Record(newCall(i))
+			r.Record(newCall(i), nil)
 		}
 		if err := r.Flush(t.Context()); err != nil {
 			t.Fatal(err)
@@ -244,30 +311,17 @@ func TestRecorder_TrimsProject(t *testing.T) {
 			t.Fatalf("round %d: got %d calls, want at most %d", round, s.size(), maxCallsPerProject)
 		}
 	}
-	if s.trimmedTo["p"] != maxCallsPerProject-trimSlack || s.size() < maxCallsPerProject-trimSlack {
+	if s.trimmedTo["p v5"] != maxCallsPerProject-trimSlack || s.size() < maxCallsPerProject-trimSlack {
 		t.Errorf("got %d calls, trimmed to %v, want %d", s.size(), s.trimmedTo, maxCallsPerProject-trimSlack)
 	}
-}
-
-func TestRecorder_PrunesOldCalls(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		s := newFakeStore()
-		_, stop := startRecorder(t, s)
-		defer stop()
-		time.Sleep(24*time.Hour + time.Minute)
-		if age := time.Since(time.Unix(0, s.prunedBelow)); age < retention || age > retention+pruneEvery {
-			t.Errorf("calls are stored for %v, want %v to %v", age, retention, retention+pruneEvery)
-		}
-	})
 }
 
 func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 	t.Parallel()
 	s := newFakeStore()
 	r := NewRecorder(s, time.Now)
-	for i := range maxPendingRefusals + 5 {
-		r.RecordRefused(newCall(i), RefusedCall{HeadersWrong: true})
+	for i := range maxUnexplained + 5 {
+		r.Record(newCall(i), SignedCall{HeadersWrong: true}.Explain)
 	}
 	r.ExplainPending()
 	if err := r.Flush(t.Context()); err != nil {
@@ -279,20 +333,66 @@ func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 			without++
 		}
 	}
-	if s.size() != maxPendingRefusals+5 || without != 5 {
-		t.Errorf("got %d calls, %d without a hint, want %d, 5", s.size(), without, maxPendingRefusals+5)
+	if s.size() != maxUnexplained+5 || without != 5 {
+		t.Errorf("got %d calls, %d without a hint, want %d, 5", s.size(), without, maxUnexplained+5)
 	}
 }
 
-func TestSanitizeUserAgent(t *testing.T) {
+// Rejections are counted by address, up to a number of addresses in a day, and survive a
+// failure of the database.
+func TestRecorder_CountsRejections(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore()
+	now := time.Date(2026, 11, 24, 23, 59, 0, 0, time.UTC)
+	r := NewRecorder(s, func() time.Time { return now })
+	address := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
+	for i := range maxRejections + 5 {
+		r.CountRejected("v5", CauseUnknownKey, address(i))
+	}
+	r.CountRejected("v5", CauseUnknownKey, address(3))
+	s.err = errors.New("the database is down")
+	r.ExplainPending()
+	if err := r.Flush(t.Context()); !errors.Is(err, s.err) {
+		t.Fatalf("Flush: got %v, want %v", err, s.err)
+	}
+	r.CountRejected("v5", CauseUnknownKey, address(3))
+	now = now.Add(time.Minute)
+	r.CountRejected("v5", CauseUnknownKey, address(3))
+	r.CountRejected("v5", CauseUnknownKey, netip.MustParseAddr("2001:db8::1"))
+	r.CountRejected("v5", CauseUnknownKey, netip.MustParseAddr("2001:db8::2"))
+	r.ExplainPending()
+	s.err = nil
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	type key struct{ day, address string }
+	got := map[key]int64{}
+	for _, c := range s.rejected {
+		got[key{c.Day.Format(time.DateOnly), c.Address}] += c.Calls
+	}
+	for k, want := range map[key]int64{
+		{"2026-11-24", "10.0.0.3"}: 3, {"2026-11-24", "10.0.0.4"}: 1, {"2026-11-24", ""}: 5,
+		{"2026-11-25", "10.0.0.3"}: 1, {"2026-11-25", "2001:db8::/64"}: 2,
+	} {
+		if got[k] != want {
+			t.Errorf("%+v: got %d calls, want %d", k, got[k], want)
+		}
+	}
+	if len(got) != maxRejections+3 {
+		t.Errorf("got %d counts, want %d", len(got), maxRejections+3)
+	}
+}
+
+func TestSanitize(t *testing.T) {
 	t.Parallel()
 	long := strings.Repeat("é", 200)
 	for agent, want := range map[string]string{
 		"": "", "curl/8": "curl/8", "a\xffb": "a\uFFFDb", long: long[:254],
-		"pk_0123": "[secret]", "x gs_abc": "[secret]", "whsec_x": "[secret]",
+		"pk_0123": "[secret]", "x gs_abc": "[secret]", "x_pk_1": "[secret]",
+		"javascript_sdk/1": "javascript_sdk/1", "whsec_x": "[secret]",
 	} {
-		if got := sanitizeUserAgent(agent); got != want {
-			t.Errorf("sanitizeUserAgent(%q) = %q, want %q", agent, got, want)
+		if got := Sanitize(agent); got != want {
+			t.Errorf("Sanitize(%q) = %q, want %q", agent, got, want)
 		}
 	}
 }
@@ -303,10 +403,39 @@ func BenchmarkRecord(b *testing.B) {
 	c := newCall(1)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		r.Record(c)
+		r.Record(c, nil)
 		if i%insertBatch == 0 {
 			_ = r.Flush(context.Background())
 			s.blocks = nil
 		}
+	}
+}
+
+// The calls of a project are counted in it and among all calls, but not those of the
+// management API. Counts that could not be stored are stored later.
+func TestTotals(t *testing.T) {
+	store := newFakeStore()
+	now := time.Unix(1_800_000_123, 0)
+	r := NewRecorder(store, func() time.Time { return now })
+	for _, c := range []Call{{API: "v3", ProjectID: "p", Status: 200}, {API: "v5", ProjectID: "p", Status: 401},
+		{API: ManagementAPI, ProjectID: "p", Status: 200}} {
+		r.Record(c, nil)
+	}
+	r.CountRejected("v4", CauseUnknownProject, netip.Addr{})
+	r.CountRejected(ManagementAPI, "unauthorized", netip.Addr{})
+	store.err = errors.New("down")
+	if err := r.Flush(t.Context()); err == nil {
+		t.Fatal("Flush while the store fails: got no error, want one")
+	}
+	store.err = nil
+	r.Record(Call{API: "v3", ProjectID: "p", Status: 201}, nil)
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(store.totals, func(a, b CallTotal) int { return cmp.Compare(a.ProjectID, b.ProjectID) })
+	at := now.Truncate(totalPeriod)
+	want := []CallTotal{{"", at, 2, 2}, {"p", at, 2, 1}}
+	if !slices.Equal(store.totals, want) {
+		t.Errorf("got totals %v, want %v", store.totals, want)
 	}
 }

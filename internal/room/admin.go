@@ -4,27 +4,24 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/validate"
 )
 
 // This file contains the operations of operators, and of integrators in their own
-// projects: listing and ending rooms.
-
-// The maximum and the default number of rooms in a list.
-const (
-	MaxListLimit     = 100
-	DefaultListLimit = 50
-)
+// projects: listing and ending rooms, and removing participants.
 
 // ListQuery selects rooms for a list. Empty fields do not filter.
 type ListQuery struct {
-	ID        string
-	ProjectID string
-	State     State
-	Before    string // only rooms older than the room with this id
-	Limit     int    // 1 to MaxListLimit
+	ID           string
+	ProjectID    string
+	ClientRoomID string
+	State        State
+	Before       string    // only rooms older than the room with this id
+	CreatedUntil time.Time // ignored unless ProjectID is set
+	Limit        int       // 1 to validate.MaxPage
 }
 
 // Summary is a room as shown in lists.
@@ -45,15 +42,18 @@ type Summary struct {
 	EndedAt         time.Time
 }
 
-// List returns rooms, newest first, and whether there are more. Errors: Invalid.
-func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more bool, err error) {
+func (q ListQuery) validate() error {
 	switch q.State {
 	case "", Scheduled, Open, Active, Ended, Cancelled, Expired:
 	default:
-		return nil, false, fault.Invalidf(
-			"state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
+		return fault.Invalidf("state must be scheduled, open, active, ended, cancelled or expired, not %q", q.State)
 	}
-	if err := validate.Range("limit", q.Limit, 1, MaxListLimit); err != nil {
+	return validate.Range("limit", q.Limit, 1, validate.MaxPage)
+}
+
+// List returns rooms, newest first, and whether there are more. Errors: Invalid.
+func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more bool, err error) {
+	if err := q.validate(); err != nil {
 		return nil, false, err
 	}
 	limit := q.Limit
@@ -74,7 +74,7 @@ func (s *Service) GetSummary(ctx context.Context, id string) (Summary, error) {
 		return Summary{}, err
 	}
 	if len(rooms) == 0 {
-		return Summary{}, errRoomNotFound
+		return Summary{}, ErrNotFound
 	}
 	return rooms[0], nil
 }
@@ -98,6 +98,37 @@ func (s *Service) End(ctx context.Context, id string, reason EndReason) (disconn
 	return disconnected, err
 }
 
+// RemoveBySeat removes a participant, like Remove, for an operator. It can also remove a
+// host or a hidden participant. It reports whether the participant was connected. Errors:
+// NotFound, Conflict (over).
+func (s *Service) RemoveBySeat(ctx context.Context, roomID, seatID string) (connected bool, err error) {
+	return s.remove(ctx, roomID, seatID, func(ctx context.Context, r *Room) (HostActor, Seat, error) {
+		if r.Over() {
+			return HostActor{}, Seat{}, errRoomOver(r)
+		}
+		seat, err := s.store.Seat(ctx, r.ID, seatID)
+		if fault.Is(err, fault.NotFound) {
+			err = errNoSuchSeat
+		}
+		return HostActor{Role: Management}, seat, err
+	})
+}
+
+var errNoSuchSeat = fault.New(fault.NotFound, "seat_not_found", "no participant of this room has this seat_id: "+
+	"list the participants with parley room people")
+
+// recordRemoval records the removal of a participant in the audit log, unless the
+// participant was removed before. audit.Record does nothing unless an operator is the
+// origin of ctx.
+func (s *Service) recordRemoval(ctx context.Context, r *Room, seat Seat, connected bool, now time.Time) error {
+	if !seat.RemovedAt.IsZero() && !connected {
+		return nil
+	}
+	return audit.Record(ctx, s.store, now, audit.Change{Action: audit.ParticipantRemoved, Subject: seat.ID,
+		ProjectID: r.ProjectID, Before: audit.Fields{"connected": connected, "removed": !seat.RemovedAt.IsZero()},
+		After: audit.Fields{"connected": false, "removed": true, "room_id": r.ID}})
+}
+
 // EndByAPI ends a room of the project, like End.
 func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) error {
 	if _, err := s.GetInProject(ctx, p, id); err != nil {
@@ -111,10 +142,23 @@ func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) er
 // number. It does not change scheduled rooms. After an error it can be called again
 // to end the remaining rooms.
 func (s *Service) EndRunningRooms(ctx context.Context, projectID string, reason EndReason) (ended int, err error) {
-	for _, state := range []State{Active, Open} {
+	return s.endRooms(ctx, projectID, reason, Active, Open)
+}
+
+// EndAllRooms ends all rooms of a project that are not over, because the project is
+// deleted. It cancels scheduled rooms. After an error it can be called again.
+func (s *Service) EndAllRooms(ctx context.Context, projectID string) error {
+	_, err := s.endRooms(ctx, projectID, EndedSuspended, Active, Open, Scheduled)
+	return err
+}
+
+func (s *Service) endRooms(ctx context.Context, projectID string, reason EndReason, states ...State) (
+	ended int, err error,
+) {
+	for _, state := range states {
 		for more := true; more; {
 			var rooms []Summary
-			query := ListQuery{ProjectID: projectID, State: state, Limit: MaxListLimit}
+			query := ListQuery{ProjectID: projectID, State: state, Limit: validate.MaxPage}
 			if rooms, more, err = s.List(ctx, query); err != nil {
 				return ended, err
 			}

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"parley/internal/project"
@@ -15,6 +16,19 @@ type Analytics struct {
 	People  []Attendee
 	Records []AttendanceRecord // all connections, in order
 	Total   time.Duration      // sum over all connections
+	// Reported are the first maxReported people whom join events reported. They are in no
+	// other field.
+	Reported []ReportedAttendee
+}
+
+// maxReported is the maximum number of reported people in Analytics.
+const maxReported = 1000
+
+// ReportedAttendee is a person whom a join event reported.
+type ReportedAttendee struct {
+	Name   string
+	At     time.Time // when the event was received
+	Source string    // such as event.SourceExternal
 }
 
 // Attendee summarizes all connections of one person.
@@ -38,7 +52,19 @@ func (s *Service) Analytics(ctx context.Context, p project.Project, roomID strin
 	if err != nil {
 		return Analytics{}, err
 	}
-	return analyze(r, records, s.now()), nil
+	records = slices.DeleteFunc(records, func(a AttendanceRecord) bool { return a.Hidden })
+	out := analyze(r, records, s.now())
+	out.Reported, err = s.store.ReportedAttendance(ctx, roomID, maxReported)
+	return out, err
+}
+
+// Attendance returns all connections that a room ever had, in the order in which they began,
+// those of hidden participants included, or NotFound.
+func (s *Service) Attendance(ctx context.Context, roomID string) ([]AttendanceRecord, error) {
+	if _, err := s.GetSummary(ctx, roomID); err != nil {
+		return nil, err
+	}
+	return s.store.AttendanceRecords(ctx, roomID)
 }
 
 func analyze(r *Room, records []AttendanceRecord, asOf time.Time) Analytics {

@@ -73,7 +73,12 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 			opened = append(opened, b)
 		}
 		r.metadataChanged = true
-		return s.assignSeats(ctx, r, q, opened)
+		if err := s.assignSeats(ctx, r, q, opened); err != nil {
+			return err
+		}
+		action := HostAction{Kind: HostOpenedBreakouts, By: actorOf(host)}
+		action.Details.Count = len(opened)
+		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err != nil {
 		return nil, err
@@ -159,7 +164,7 @@ func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsReque
 // is 0. All participants may move themselves; hosts may move all others, co-hosts all
 // others except hosts. An empty identity means the caller's own.
 func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
-	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		caller, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
@@ -183,11 +188,17 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 		if breakout.N != to {
 			return fault.New(fault.NotFound, "breakout_not_found", "there is no open breakout room %d", to)
 		}
-		if seat.Breakout != to {
+		moved := seat.Breakout != to
+		if moved {
 			r.lowerHand(&seat)
 		}
 		seat.Breakout = to
-		return s.store.UpdateSeat(ctx, seat)
+		if err := s.store.UpdateSeat(ctx, seat); err != nil || !moved || seat.ID == caller.ID {
+			return err
+		}
+		action := HostAction{Kind: HostMoved, By: actorOf(caller), Target: actorOf(seat)}
+		action.Details.Breakout = &to
+		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
 		s.requestMoves(ctx, roomID)
@@ -199,7 +210,12 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 // to the room itself. It does nothing if none is open.
 func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
+		host, err := s.hostSeat(ctx, r, seatKey)
+		if err != nil {
+			return err
+		}
+		all, err := s.store.Breakouts(ctx, r.ID)
+		if err != nil {
 			return err
 		}
 		seats, err := s.store.Seats(ctx, r.ID)
@@ -228,7 +244,14 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 			}
 		}
 		r.metadataChanged = true
-		return s.store.CloseSessions(ctx, r.ID, true, now)
+		if err := s.store.CloseSessions(ctx, r.ID, true, now); err != nil {
+			return err
+		}
+		action := HostAction{Kind: HostClosedBreakouts, By: actorOf(host)}
+		if action.Details.Count = len(listOpenBreakouts(all)); action.Details.Count == 0 {
+			return nil
+		}
+		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
 		s.wakeRun() // Run closes the sessions, and then the pages ask for their seats
@@ -247,18 +270,22 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 		return err
 	}
 	message := Message{Kind: MessageBroadcast, Text: strings.TrimSpace(text), From: host.Name}
-	return s.eachSession(ctx, roomID, func(session string, _ *Room, _ Metadata) error {
+	err = s.eachSession(ctx, roomID, func(session string, _ *Room, _ Metadata) error {
 		if err := s.media.SendMessage(ctx, session, nil, message); err != nil {
 			return mediaUnavailable(err)
 		}
 		return nil
 	})
+	if err == nil {
+		s.recordDoneAction(ctx, roomID, HostAction{Kind: HostBroadcast, By: actorOf(host)})
+	}
+	return err
 }
 
 // EndByHost ends the room for all participants. The caller must be a host; a co-host
 // is not sufficient.
 func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
-	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
 			return err
@@ -267,7 +294,7 @@ func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
 			return fault.New(fault.Forbidden, "not_host", "only a host may end the room for all")
 		}
 		r.requestEnd(EndedHost)
-		return nil
+		return s.recordHostAction(ctx, r, HostAction{Kind: HostEnded, By: actorOf(seat)}, now)
 	})
 }
 

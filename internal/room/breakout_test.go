@@ -48,7 +48,8 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	opened, err := h.OpenBreakouts(ctx, id, key,
 		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
 	if err != nil || len(opened) != 2 || opened[0].N != 1 || opened[1].Name != "Two" {
-		t.Fatalf("breakout rooms = %+v, error %v", opened, err)
+		t.Fatalf("breakout rooms: got %+v, error %v, want two, the first with number 1 and the second with name Two",
+			opened, err)
 	}
 	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout,
 		h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
@@ -57,7 +58,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	last := h.engine.messages[len(h.engine.messages)-1]
 	if slices.Sort(last.identities); last.session != boss.SessionID || len(last.identities) != 3 ||
 		last.message.Kind != room.MessageMove {
-		t.Errorf("sent %+v", last)
+		t.Errorf("last message: got %+v, want %s to three participants of session %s", last, room.MessageMove, boss.SessionID)
 	}
 	for n, a := range map[int]*room.Admission{2: &went, 4: &back} {
 		old := *a
@@ -65,7 +66,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 		h.leave(old, map[int]string{2: "PA_2", 4: "PA_4"}[n], room.LeftByChoice)
 	}
 	if i := h.engine.metadata[went.SessionID]; i.Breakout != 1 || len(i.Breakouts) != 2 {
-		t.Errorf("pages read %+v", i)
+		t.Errorf("metadata of breakout room 1: got %+v, want Breakout 1 and a list of two breakout rooms", i)
 	}
 	if err := h.Move(ctx, id, guest(4).SeatKey, "", 0); err != nil { // and has not gone yet
 		t.Fatal(err)
@@ -83,14 +84,16 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
 		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID ||
 			again.SessionID != boss.SessionID || again.Breakout.N != 0 {
-			t.Errorf("admission = %+v", again)
+			t.Errorf("guest %d returns after the breakout rooms closed: got %+v, want seat %s, session %s, no breakout room", n,
+				again, a.Seat.ID, boss.SessionID)
 		}
 	}
 	// A participant who never moved keeps the seat without asking for it.
 	h.clock.advance(time.Hour)
 	h.Sweep(ctx)
 	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
-		t.Errorf("seat = %+v", s)
+		t.Errorf("seat of a participant who never moved: got %+v, want state %s, no breakout room and no HeldUntil", s,
+			room.Joined)
 	}
 	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil {
@@ -101,7 +104,8 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 		reasons[a.Reason]++
 	}
 	if reasons[room.LeftMoved] != 4 || reasons[""] != 4 || len(rows) != 8 {
-		t.Errorf("leave reasons = %v", reasons)
+		t.Errorf("leave reasons: got %v in %d rows, want 4 times %q and 4 times no reason in 8 rows", reasons, len(rows),
+			room.LeftMoved)
 	}
 }
 
@@ -136,14 +140,15 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	h.leave(moves, "PA_2", room.LeftByChoice)
 	h.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
 	if s := h.seat(t, moves); s.State != room.Reserved {
-		t.Errorf("seat = %+v", s)
+		t.Errorf("seat of the participant who moves: got %+v, want state %s", s, room.Reserved)
 	}
 	if s := h.seat(t, goes); s.State != room.Free {
-		t.Errorf("seat = %+v", s)
+		t.Errorf("seat of the participant who left the room: got %+v, want state %s", s, room.Free)
 	}
 	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
-		t.Errorf("attendance = %+v, error %v", rows, err)
+		t.Errorf("attendance: got %+v, error %v, want reason %q in row 1 and %q in row 2", rows, err, room.LeftMoved,
+			room.LeftByChoice)
 	}
 }
 
@@ -164,13 +169,13 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 	h.Sweep(ctx)
 	if s := h.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
-		t.Errorf("seat = %+v", s)
+		t.Errorf("seat of the participant who stays: got %+v, want state %s and connection PA_2", s, room.Joined)
 	}
 	// Each reconciliation requests the move again.
 	before := len(h.engine.messages)
 	h.Reconcile(ctx)
 	if sent := h.engine.messages[before:]; len(sent) != 1 || !slices.Equal(sent[0].identities, []string{a.Seat.ID}) {
-		t.Errorf("messages = %+v", sent)
+		t.Errorf("messages sent by the reconciliation: got %+v, want one, only to %s", sent, a.Seat.ID)
 	}
 }
 
@@ -191,7 +196,7 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	h.Reconcile(ctx)
 	present, err := h.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
-		t.Errorf("current attendance = %+v, error %v", present, err)
+		t.Errorf("current attendance: got %+v, error %v, want one row with connection PA_1", present, err)
 	}
 }
 
@@ -222,12 +227,13 @@ func TestBreakouts_Permissions(t *testing.T) {
 			assertError(t, acts[act](guest(n).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
 		}
 		if err := acts[act](guest(2).SeatKey); err != nil {
-			t.Errorf("%s: %v", act, err)
+			t.Errorf("%s by a co-host: got error %v, want none", act, err)
 		}
 	}
 	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast,
 		Text: "Five minutes left.", From: "Guest 2"}) {
-		t.Errorf("message = %+v", last)
+		t.Errorf("last message: got %+v, want %s with the text \"Five minutes left.\" from Guest 2", last,
+			room.MessageBroadcast)
 	}
 	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found",
 		"there is no open breakout room 1")
@@ -239,7 +245,8 @@ func TestBreakouts_Permissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
-		t.Errorf("room = %+v", r)
+		t.Errorf("room ended by the host: got state %s, reason %q, want %s, %q", r.State, r.EndReason, room.Ended,
+			room.EndedHost)
 	}
 	assertError(t, open(guest(1).SeatKey), fault.Gone, "room_ended", "this room has ended")
 }
@@ -261,7 +268,7 @@ func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	}
 	assertError(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
 	if err := h.Move(ctx, id, guest(1).SeatKey, ada.Seat.ID, 1); err != nil {
-		t.Errorf("a host moves themselves: %v", err)
+		t.Errorf("a host moves into breakout room 1: got error %v, want none", err)
 	}
 }
 
@@ -295,6 +302,6 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	}
 	h.clock.advance(time.Hour)
 	if err := open(); err != nil {
-		t.Errorf("after an hour: %v", err)
+		t.Errorf("open breakout rooms one hour later: got error %v, want none", err)
 	}
 }

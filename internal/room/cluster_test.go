@@ -244,6 +244,8 @@ func (m nodeMedia) SendMessage(_ context.Context, session string, identities []s
 	return nil
 }
 
+func (nodeMedia) Quality(string, string) room.ConnectionQuality                 { return room.QualityUnknown }
+func (nodeMedia) ConnectionType(string, string) room.ConnectionType             { return room.ConnectionUDP }
 func (m nodeMedia) Admit(string)                                                {}
 func (m nodeMedia) AccessToken(room.AccessTokenSpec) (string, error)            { return "token", nil }
 func (m nodeMedia) PreflightToken(context.Context, string) (string, error)      { return "token", nil }

@@ -148,11 +148,10 @@ var MaxEntitlements = Entitlements{
 }
 
 const (
-	maxText             = 255  // characters
 	maxWelcome          = 2000 // characters
 	defaultEmptyTimeout = 300
 	startTolerance      = 60 * time.Second
-	startHorizon        = 366 * 24 * time.Hour
+	maxDaysAhead        = 366 // of a start time, and of the end of a link
 )
 
 // The names of features in responses.
@@ -229,17 +228,17 @@ func (s *Spec) validate(allowed Entitlements) error {
 	}
 	name := error(nil)
 	if s.CreatorName != "" || s.StartAt.IsZero() {
-		name = validate.Name("name", s.CreatorName, 1, maxText)
+		name = validate.Name("name", s.CreatorName, 1, validate.MaxText)
 	}
 	return firstError(
 		name,
 		validate.Range("max_participants", s.MaxParticipants, 1, allowed.MaxParticipants),
 		validate.Range("empty_timeout", int(s.EmptyTimeout/time.Second), 0, validate.MaxEmptyTimeout),
-		validate.Name("metadata.room_title", s.Title, 1, maxText),
+		validate.Name("metadata.room_title", s.Title, 1, validate.MaxText),
 		validate.Text("metadata.welcome_message", s.WelcomeMessage, 0, maxWelcome, true),
-		validate.Text("client_room_id", s.ClientRoomID, 0, maxText, false),
-		validate.Text("external_user_id", s.ExternalUserID, 0, maxText, false),
-		validate.URL("logout_url", s.LogoutURL, maxText),
+		validate.Text("client_room_id", s.ClientRoomID, 0, validate.MaxText, false),
+		validate.Text("external_user_id", s.ExternalUserID, 0, validate.MaxText, false),
+		validate.URL("logout_url", s.LogoutURL, validate.MaxURL),
 		validate.URL("webhook_url", s.WebhookURL, validate.MaxWebhookURL),
 		validate.Range("metadata.room_features."+featureDuration, int(s.Duration/time.Minute), 0,
 			validate.MaxRoomDuration),
@@ -256,16 +255,16 @@ func firstError(errs ...error) error {
 	return nil
 }
 
-// checkStart returns Invalid unless a start time is in the future and at most 366 days
-// ahead. A start up to 60 seconds in the past (startTolerance) counts as the future,
+// checkStart returns Invalid unless a start time is in the future and at most maxDaysAhead
+// days ahead. A start up to 60 seconds in the past (startTolerance) counts as the future,
 // because the current minute without its seconds is past too. The message leaves this
 // out; the API descriptions say it.
 func checkStart(at, now time.Time) error {
 	switch {
 	case at.Before(now.Add(-startTolerance)):
 		return fault.Invalidf("start_at must be in the future, and %s is past", formatStart(at))
-	case at.After(now.Add(startHorizon)):
-		return fault.Invalidf("start_at must be at most 366 days ahead, and %s is later", formatStart(at))
+	case at.After(now.Add(maxDaysAhead * 24 * time.Hour)):
+		return fault.Invalidf("start_at must be at most %d days ahead, and %s is later", maxDaysAhead, formatStart(at))
 	}
 	return nil
 }

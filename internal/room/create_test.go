@@ -64,7 +64,7 @@ func TestSpec_Bounds(t *testing.T) {
 		_, _, err := newRoom(MaxEntitlements, project.Settings{}, q)
 		if c.want == "" {
 			if err != nil {
-				t.Errorf("refused: %v", err)
+				t.Errorf("request %+v: got error %v, want none", q, err)
 			}
 			continue
 		}
@@ -82,7 +82,7 @@ func TestSpec_PlanBounds(t *testing.T) {
 	q.MaxParticipants = 25
 	r, _, err := newRoom(plan, project.Settings{}, q)
 	if err != nil || r.Duration != plan.Duration {
-		t.Errorf("room = %+v, error %v", r, err)
+		t.Errorf("duration with the plan %+v: got %s, error %v, want %s", plan, r.Duration, err, plan.Duration)
 	}
 	q.MaxParticipants = 26
 	const want = "max_participants must be between 1 and 25, not 26"
@@ -106,7 +106,8 @@ func TestSpec_EmptyTimeoutDefault(t *testing.T) {
 		q.EmptyTimeout = time.Duration(c.asked) * time.Second
 		r, _, err := newRoom(MaxEntitlements, project.Settings{DefaultEmptyTimeout: c.project}, q)
 		if err != nil || r.EmptyTimeout != c.want {
-			t.Errorf("asked %d, project %d: %s %v", c.asked, c.project, r.EmptyTimeout, err)
+			t.Errorf("empty timeout, asked %d, project %d: got %s, error %v, want %s", c.asked, c.project, r.EmptyTimeout, err,
+				c.want)
 		}
 	}
 }
@@ -126,23 +127,25 @@ func FuzzApplyPolicy(f *testing.F) {
 		if err != nil {
 			sentence := err.Error()
 			if !fault.Is(err, fault.Invalid) || strings.ContainsFunc(sentence, unicode.IsControl) || len(sentence) > 120 {
-				t.Fatalf("a bad refusal: %q", sentence)
+				t.Fatalf("request %+v: got error %q, want an Invalid error without control characters, at most 120 bytes", q,
+					sentence)
 			}
 			return
 		}
 		for text, limit := range map[string]int{r.CreatorName: 255, r.Title: 255, r.ClientRoomID: 255,
 			r.WelcomeMessage: 2000} {
 			if !utf8.ValidString(text) || utf8.RuneCountInString(text) > limit || strings.Contains(text, "\x00") {
-				t.Fatalf("this text cannot be stored: %q", text)
+				t.Fatalf("stored text: got %q, want valid UTF-8 without U+0000, at most %d characters", text, limit)
 			}
 		}
 		if r.MaxParticipants < 1 || r.MaxParticipants > allowed || r.EmptyTimeout > 24*time.Hour && empty != 0 ||
 			r.Duration != plan.Duration {
-			t.Fatalf("out of bounds: %+v", r)
+			t.Fatalf("request %+v: got %+v, want 1 to %d participants, an empty timeout up to 24h, duration %s", q, r, allowed,
+				plan.Duration)
 		}
 		if r.CreatorName != name || r.Title != title || r.ClientRoomID != id || r.WelcomeMessage != welcome ||
 			r.Type != Audio {
-			t.Fatalf("changed on the way: %+v", r)
+			t.Fatalf("type and texts of the room: got %+v, want those of the request %+v", r, q)
 		}
 	})
 }
@@ -155,7 +158,7 @@ func TestCheckStart(t *testing.T) {
 		366 * 24 * time.Hour: true, 366*24*time.Hour + time.Millisecond: false,
 	} {
 		if err := checkStart(now.Add(ahead), now); (err == nil) != ok {
-			t.Errorf("%s ahead: %v", ahead, err)
+			t.Errorf("start %s from now: got error %v, want success: %v", ahead, err, ok)
 		}
 	}
 }

@@ -60,6 +60,6 @@ func TestGiveFeedback(t *testing.T) {
 		want = want[1:]
 	}
 	if len(want) > 0 || reasons[0] != "" || reasons[1] != "host" {
-		t.Errorf("missing %+v, end reasons %q", want, reasons)
+		t.Errorf("end reasons: got %q, want \"\" and \"host\"; feedback without an event: got %+v, want none", reasons, want)
 	}
 }

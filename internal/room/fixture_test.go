@@ -49,7 +49,8 @@ func newFixture(t testing.TB) *fixture {
 // restart replaces the service by a new process on the same database, with an empty
 // media engine.
 func (h *fixture) restart() {
-	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{}, metadata: map[string]room.Metadata{},
+	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{},
+		qualities: map[string]room.ConnectionQuality{}, metadata: map[string]room.Metadata{},
 		permissions: map[string]grantedPermissions{}}
 	h.options.Plans = h
 	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now,
@@ -71,7 +72,8 @@ func (h *fixture) create(t testing.TB, q room.Spec) (id, link string) {
 	}
 	guest, link, ok := strings.Cut(created.FinalLink, "#t=")
 	if !ok || guest != created.GuestLink || guest != "https://meet.example.org/r/"+created.ID {
-		t.Fatalf("links %q and %q", created.FinalLink, created.GuestLink)
+		t.Fatalf("links: got host link %q, guest link %q, want both to be https://meet.example.org/r/%s, "+
+			"the host link with #t= and a token at the end", created.FinalLink, created.GuestLink, created.ID)
 	}
 	return created.ID, link
 }
@@ -166,6 +168,7 @@ func (c *clock) advance(d time.Duration) {
 type fakeMedia struct {
 	mu          sync.Mutex
 	sessions    map[string]map[string]room.Participant // by name, then by identity
+	qualities   map[string]room.ConnectionQuality      // by session and identity
 	metadata    map[string]room.Metadata               // by name: what the pages read
 	messages    []logged
 	permissions map[string]grantedPermissions // by session and identity
@@ -234,10 +237,11 @@ func (e *fakeMedia) UpdatePermissions(_ context.Context, session, identity strin
 func (e *fakeMedia) Mute(_ context.Context, session string, identities []string) (muted []string, err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.err == nil {
-		e.muted = append(e.muted, identities...)
+	if e.err != nil {
+		return nil, e.err
 	}
-	return identities, e.err
+	e.muted = append(e.muted, identities...)
+	return identities, nil
 }
 
 func (e *fakeMedia) Close(_ context.Context, session string) error {
@@ -268,6 +272,8 @@ func (e *fakeMedia) Remove(_ context.Context, session, identity string) error {
 	return e.err
 }
 
+func (*fakeMedia) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
+
 func (e *fakeMedia) Admit(connection string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -293,6 +299,19 @@ func (e *fakeMedia) connect(session, identity, connection string, at time.Time) 
 	if e.sessions[session] != nil {
 		e.sessions[session][identity] = room.Participant{Identity: identity, SID: connection, JoinedAt: at, Active: true}
 	}
+}
+
+// setQuality changes the quality of a participant's connection.
+func (e *fakeMedia) setQuality(session, identity string, q room.ConnectionQuality) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.qualities[session+" "+identity] = q
+}
+
+func (e *fakeMedia) Quality(session, identity string) room.ConnectionQuality {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.qualities[session+" "+identity]
 }
 
 func (e *fakeMedia) disconnect(session, identity string) {

@@ -79,12 +79,12 @@ func TestRaiseHand_Order(t *testing.T) {
 	raising.Wait()
 	seats, err := h.db.RaisedHands(ctx, id)
 	if err != nil || len(seats) != 30 {
-		t.Fatalf("%d hands, %v", len(seats), err)
+		t.Fatalf("raised hands: got %d, error %v, want 30", len(seats), err)
 	}
 	var want []string
 	for i, seat := range seats {
 		if want = append(want, seat.ID); seat.HandOrder != i+1 {
-			t.Errorf("hand %d has number %d", i, seat.HandOrder)
+			t.Errorf("HandOrder of hand %d: got %d, want %d", i, seat.HandOrder, i+1)
 		}
 	}
 	h.assertHands(t, ada.SessionID, "all raised", want...)
@@ -176,7 +176,7 @@ func TestReact(t *testing.T) {
 		want := room.Message{Kind: room.MessageReaction, Identity: identity, Reaction: reaction}
 		if message := h.engine.messages[len(h.engine.messages)-1]; message.session != session || message.identities != nil ||
 			message.message != want {
-			t.Errorf("sent %+v", message)
+			t.Errorf("last message: got %+v, want %+v to all participants of session %s", message, want, session)
 		}
 	}
 	// Locks do not apply, because the server sends reactions.
@@ -239,11 +239,11 @@ func TestReact_RoomRateLimit(t *testing.T) {
 			case fault.Is(err, fault.Exhausted):
 				refusals++
 			default:
-				t.Fatal(err)
+				t.Fatalf("reaction of guest %d: got error %v, want none or Exhausted", n, err)
 			}
 		}
 	}
 	if shown != 60 || refusals != 35 {
-		t.Errorf("%d shown, %d refused", shown, refusals)
+		t.Errorf("reactions: got %d shown, %d refused, want 60 shown, 35 refused", shown, refusals)
 	}
 }

@@ -169,7 +169,7 @@ func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, 
 // exclusive, the body cannot be used as a call to join_room that is signed over its
 // body alone (see Invitation.SignedBody).
 func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error {
-	if err := validate.Name("user_info.name", name, 1, maxText); err != nil {
+	if err := validate.Name("user_info.name", name, 1, validate.MaxText); err != nil {
 		return err
 	}
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {

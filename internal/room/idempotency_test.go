@@ -46,7 +46,7 @@ func TestIdempotencyKey_ConcurrentOnTwoNodes(t *testing.T) {
 					if err == nil {
 						links.Store(created.FinalLink, true)
 					} else if fault.From(err).Code != "request_in_flight" {
-						t.Error(err)
+						t.Errorf("concurrent create: got error %v, want none or request_in_flight", err)
 					}
 				})
 			}
@@ -73,17 +73,17 @@ func TestIdempotencyKey_ConcurrentOnTwoNodes(t *testing.T) {
 			other := once()
 			other.Body = []byte("{ }")
 			if _, err := nodes[0].BeginIdempotent(t.Context(), other); !fault.Is(err, fault.Mismatch) {
-				t.Errorf("another body: %v", err)
+				t.Errorf("same key with another body: got error %v, want Mismatch", err)
 			}
 			tomorrow := newNodeService(db, func() time.Time { return time.Now().Add(24 * time.Hour) })
 			if _, err := tomorrow.BeginIdempotent(t.Context(), other); err != nil {
-				t.Errorf("a day later: %v", err)
+				t.Errorf("same key with another body, one day later: got error %v, want none", err)
 			}
 			if err := tomorrow.Purge(t.Context()); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := nodes[1].BeginIdempotent(t.Context(), other); err != nil {
-				t.Errorf("after the purge: %v", err)
+				t.Errorf("same key with another body, after the purge: got error %v, want none", err)
 			}
 		})
 	}
@@ -106,7 +106,7 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := n.CreateQuick(t.Context(), p, q, key); !fault.Is(err, fault.Conflict) {
-			t.Fatal(err)
+			t.Fatalf("create with a client_room_id that exists: got error %v, want Conflict", err)
 		}
 		end()
 	}

@@ -19,6 +19,8 @@ import (
 type stubMedia struct{ room.Media }
 
 func (stubMedia) Open(context.Context, room.MediaSession) error                    { return nil }
+func (stubMedia) Quality(string, string) room.ConnectionQuality                    { return room.QualityUnknown }
+func (stubMedia) ConnectionType(string, string) room.ConnectionType                { return room.ConnectionUDP }
 func (stubMedia) Admit(string)                                                     {}
 func (stubMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 func (stubMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
@@ -90,13 +92,14 @@ func TestReserveSeat_ConcurrentFillsExactly(t *testing.T) {
 						case f.Code == "room_full" && f.Message == "this room is full: all 10 seats are taken":
 							refused++
 						default:
-							t.Errorf("round %d: %v", round, err)
+							t.Errorf("round %d: got error %v, want none or room_full that says that all 10 seats are taken", round, err)
 						}
 					})
 				}
 				people.Wait()
 				if len(admitted) != 10 || refused != 40 || hosts > 1 {
-					t.Fatalf("round %d: %d came in, %d of them hosts, and %d were refused", round, len(admitted), hosts, refused)
+					t.Fatalf("round %d: got %d admitted, %d of them hosts, and %d refused, "+
+						"want 10 admitted, at most one of them host, and 40 refused", round, len(admitted), hosts, refused)
 				}
 			}
 		})
@@ -151,7 +154,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 							return err
 						})
 						if err != nil && fault.From(err).Code != "too_many_breakouts" {
-							t.Error(err)
+							t.Errorf("round %d: open breakout rooms: got error %v, want none or too_many_breakouts", round, err)
 						}
 						mu.Lock()
 						defer mu.Unlock()
@@ -160,7 +163,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				}
 				all.Wait()
 				if opened < 1 || opened > 2 {
-					t.Fatalf("round %d: %d breakout rooms are open", round, opened)
+					t.Fatalf("round %d: open breakout rooms: got %d, want 1 or 2", round, opened)
 				}
 				for n := range 4 {
 					all.Go(func() {
@@ -172,7 +175,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 						}
 						err := patiently(func() error { return s.Move(t.Context(), created.ID, key(n), "", 1) })
 						if err != nil && fault.From(err).Code != "breakout_not_found" {
-							t.Error(err)
+							t.Errorf("round %d: move: got error %v, want none or breakout_not_found", round, err)
 						}
 					})
 				}
@@ -180,7 +183,7 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 				for n, seat := range seats {
 					a, err := s.ReserveSeat(t.Context(), created.ID, room.JoinRequest{Name: "A", SeatKey: key(n)})
 					if err != nil || a.Seat.ID != seat.ID || a.Breakout.N != 0 || a.Seat.Breakout != 0 {
-						t.Errorf("round %d: %+v %v", round, a, err)
+						t.Errorf("round %d: got admission %+v, error %v, want seat %s and no breakout room", round, a, err, seat.ID)
 					}
 				}
 			}

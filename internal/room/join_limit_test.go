@@ -46,7 +46,7 @@ func (h *fixture) flood(t *testing.T, id string) (got int) {
 			got++
 		case f.Code != "too_many_joins" && f.Code != "room_full", f.Code == "too_many_joins" &&
 			(f.Kind != fault.Exhausted || f.RetryAfter <= 0):
-			t.Fatal(err)
+			t.Fatalf("guest %d: got error %v, want none, room_full, or too_many_joins with RetryAfter", 1000+n, err)
 		}
 		if n < 200 {
 			h.clock.advance(100 * time.Millisecond)
@@ -80,14 +80,15 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 		}
 		if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, hostOf(1, link))); err != nil ||
 			a.Seat.Role != room.Host {
-			t.Errorf("a room of %d: the host, from the same address: %v", size, err)
+			t.Errorf("a room of %d: host from the same address: got role %q, error %v, want role %q", size, a.Seat.Role, err,
+				room.Host)
 		}
 		if o, err := h.db.Occupancy(t.Context(), id); err != nil || o.Taken > size {
-			t.Errorf("%d of %d seats are taken, %v", o.Taken, size, err)
+			t.Errorf("a room of %d: taken seats: got %d, error %v, want at most %d", size, o.Taken, err, size)
 		}
 		if size == 1000 {
 			if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil {
-				t.Errorf("a guest from another address: %v", err)
+				t.Errorf("a room of %d: guest from another address: got error %v, want none", size, err)
 			}
 		}
 	}
@@ -114,14 +115,14 @@ func TestJoinLimiter_AllowsReturningAndInvited(t *testing.T) {
 		"too many people are joining from your network at once, try again in a moment")
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil ||
 		a.Seat.ID != known.Seat.ID {
-		t.Errorf("a participant who asks again: %v", err)
+		t.Errorf("a participant who returns: got seat %q, error %v, want seat %q", a.Seat.ID, err, known.Seat.ID)
 	}
 	for n, q := range []room.Invitation{{Role: room.Guest, SingleUse: true}, {Role: room.Guest, UserID: "ben"},
 		{Role: room.CoHost}} {
 		v := withClientAddr(attacker, guest(10+n))
 		v.LinkToken = h.invite(t, id, q)
 		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
-			t.Errorf("%+v: %v", q, err)
+			t.Errorf("visitor with the invitation %+v: got error %v, want none", q, err)
 		}
 	}
 	v := withClientAddr(attacker, guest(20))
@@ -156,11 +157,11 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	}
 	rows, err := storetest.Attendance(t.Context(), h.db, id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
-		t.Errorf("attendance = %+v, error %v", rows, err)
+		t.Errorf("attendance: got %+v, error %v, want row 2 with an end and reason %q", rows, err, room.LeftRemoved)
 	}
 	kinds := h.eventTypes(t, id)
 	if n := len(kinds); kinds[n-2] != event.ParticipantLeft || kinds[n-1] != event.ParticipantJoined {
-		t.Errorf("events = %v", kinds)
+		t.Errorf("events: got %v, want %s and then %s at the end", kinds, event.ParticipantLeft, event.ParticipantJoined)
 	}
 	second := guest(6)
 	second.LinkToken = cohost
@@ -169,7 +170,7 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	_, err = h.ReserveSeat(t.Context(), id, guest(3))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	if in, err := h.Authorize(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in.Admitted {
-		t.Errorf("displaced guest is admitted with the old token: %v %v", in, err)
+		t.Errorf("displaced guest with the old token: got %+v, error %v, want Admitted false", in, err)
 	}
 }
 
@@ -193,10 +194,10 @@ func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 		v := guest(4)
 		v.LinkToken = h.invite(t, id, q)
 		if _, err := h.ReserveSeat(t.Context(), id, v); err != nil {
-			t.Errorf("%s: %v", name, err)
+			t.Errorf("visitor with a %s link: got error %v, want none", name, err)
 		}
 		if _, err := h.db.Seat(t.Context(), id, oldest.Seat.ID); !fault.Is(err, fault.NotFound) {
-			t.Errorf("%s: the seat that was unused for longest is still there: %v", name, err)
+			t.Errorf("%s link: seat that was unused for the longest time: got error %v, want NotFound", name, err)
 		}
 	}
 }
@@ -245,11 +246,11 @@ func TestReservation_RenewalCountsAgainstLimit(t *testing.T) {
 	h.clock.advance(19 * time.Second)
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(1))); err != nil ||
 		a.Seat.ID != first.Seat.ID {
-		t.Fatalf("asking again is refused: %v", err)
+		t.Fatalf("second request of the same browser: got seat %q, error %v, want seat %q", a.Seat.ID, err, first.Seat.ID)
 	}
 	h.clock.advance(time.Second)
 	if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil {
-		t.Errorf("the seat is still held: %v", err)
+		t.Errorf("guest after the reservation expired: got error %v, want none", err)
 	}
 }
 
@@ -299,6 +300,6 @@ func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 		t.Errorf("%d waiting visitors from one address, want 40", n)
 	}
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil || a.RetryAfter == 0 {
-		t.Errorf("a guest from another address does not wait: %v", err)
+		t.Errorf("guest from another address: got %+v, error %v, want RetryAfter above 0", a, err)
 	}
 }

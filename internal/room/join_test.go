@@ -120,7 +120,7 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	}
 	wg.Wait()
 	if roles[room.Host] != 1 || roles[room.Guest] != 29 {
-		t.Errorf("roles = %v", roles)
+		t.Errorf("roles: got %v, want one %s and 29 times %s", roles, room.Host, room.Guest)
 	}
 }
 
@@ -140,7 +140,7 @@ func TestCreatorLink_NotRedeemedInFullRoom(t *testing.T) {
 	h.leave(in, "PA_1", room.LeftByChoice)
 	host.SeatKey += "-another"
 	if a, err := h.ReserveSeat(context.Background(), id, host); err != nil || a.Seat.Role != room.Host {
-		t.Error(a.Seat.Role, err)
+		t.Errorf("admission with the creator's link: got role %q, error %v, want role %q", a.Seat.Role, err, room.Host)
 	}
 }
 
@@ -207,7 +207,7 @@ func TestReserveSeat_ProjectStatus(t *testing.T) {
 		_, err = h.Preview(ctx, id, room.JoinRequest{})
 		assertError(t, err, fault.Forbidden, c.code, c.message)
 		if r := h.room(t, id); r.State != room.Active {
-			t.Errorf("a running room is %s", r.State)
+			t.Errorf("state of the running room while joins are refused with %s: got %s, want %s", c.code, r.State, room.Active)
 		}
 		if err := c.on(); err != nil {
 			t.Fatal(err)
@@ -247,7 +247,7 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 					}
 				}
 				if over := h.room(t, id).Over(); over != swept {
-					t.Errorf("over: %v", over)
+					t.Errorf("room is over: got %v, want %v", over, swept)
 				}
 			}
 		})
@@ -286,7 +286,7 @@ func TestSessionID(t *testing.T) {
 	} {
 		roomID, n, ok := room.ParseSessionID(id)
 		if ok != want.ok || ok && (roomID != want.room || n != want.n) {
-			t.Errorf("%q: %q %d %v", id, roomID, n, ok)
+			t.Errorf("ParseSessionID(%q): got %q, %d, %v, want %q, %d, %v", id, roomID, n, ok, want.room, want.n, want.ok)
 		}
 	}
 }

@@ -208,12 +208,12 @@ func (r *Room) emit(kind event.Type, at time.Time, p *event.Participant) {
 	r.appendEvent(kind, at, data)
 }
 
-// emitAttendanceMark emits AttendanceMarked for a person whom another system
+// emitAttendanceMark emits ParticipantReported for a person whom another system
 // reported. It does not change the room.
 func (r *Room) emitAttendanceMark(name string, at time.Time) {
 	data := r.eventData()
 	data.Mark = &event.AttendanceMark{Name: name, Source: event.SourceExternal}
-	r.appendEvent(event.AttendanceMarked, at, data)
+	r.appendEvent(event.ParticipantReported, at, data)
 }
 
 func (r *Room) eventData() event.Data {

@@ -40,7 +40,7 @@ func (m *model) check(rt *rapid.T) {
 	}
 	live, err := m.db.Sessions(ctx, room.SessionLive)
 	if err != nil || slices.ContainsFunc(live, func(s room.Session) bool { return s.RoomID == m.id }) != m.live {
-		rt.Fatalf("live sessions %v %v", live, err)
+		rt.Fatalf("live sessions: got %v, error %v, want one of room %s: %v", live, err, m.id, m.live)
 	}
 	m.checkRecords(rt, r)
 }
@@ -68,13 +68,13 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	}
 	events, err := storetest.Events(ctx, m.db, m.id)
 	if err != nil || int64(len(events)) != r.EventSequence {
-		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
+		rt.Fatalf("events: got %d, error %v, want %d", len(events), err, r.EventSequence)
 	}
 	var emitted []modelAttendance
 	var states []event.Type
 	for i, e := range events {
 		if e.Sequence != int64(i+1) || e.RoomID != m.id || e.ProjectID != m.project.ID {
-			rt.Fatalf("event %d is %+v", i+1, e)
+			rt.Fatalf("event %d: got %+v, want sequence %d, room %s, project %s", i+1, e, i+1, m.id, m.project.ID)
 		}
 		p := e.Data.Participant
 		switch e.Type {
@@ -87,7 +87,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 					o.to.IsZero()
 			})
 			if n < 0 {
-				rt.Fatalf("a leave without a join: %+v", p)
+				rt.Fatalf("participant.left event: got %+v, want a join of the same connection before it", p)
 			}
 			emitted[n].to, emitted[n].reason = e.At, room.LeaveReason(p.Reason)
 		case event.ParticipantJoinFailed: // moves nothing
@@ -99,7 +99,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 	for _, o := range m.attendance {
 		want = append(want, *o)
 		if m.over() && isPresent(o) {
-			rt.Fatalf("%+v is still in a room that is over", *o)
+			rt.Fatalf("attendance after the room is over: got %+v, want an end", *o)
 		}
 	}
 	byConnection := func(a, b modelAttendance) int { return cmp.Compare(a.connection, b.connection) }
@@ -131,6 +131,6 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		rt.Fatalf("the room went through %v, want %v", states, path)
 	}
 	if m.over() && events[len(events)-1].Type != path[len(path)-1] {
-		rt.Fatal("something happened after the end")
+		rt.Fatalf("last event of a room that is over: got %s, want %s", events[len(events)-1].Type, path[len(path)-1])
 	}
 }

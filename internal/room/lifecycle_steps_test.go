@@ -82,7 +82,8 @@ func (m *model) reserve(rt *rapid.T) (browser int, ok bool) {
 	}
 	s.identity, s.session, s.number = a.Seat.ID, a.SessionID, m.session
 	if a.SessionID != room.SessionID(m.id, m.session) || !m.engine.isOpen(a.SessionID) || a.Seat.State != s.state {
-		rt.Fatalf("admitted to %s as %s", a.SessionID, a.Seat.State)
+		rt.Fatalf("admission: got session %s (open: %v), state %s, want session %s (open: true), state %s", a.SessionID,
+			m.engine.isOpen(a.SessionID), a.Seat.State, room.SessionID(m.id, m.session), s.state)
 	}
 	m.expectTransitions()
 	return n, true
@@ -94,7 +95,8 @@ func (m *model) reportJoin(rt *rapid.T, browser, number int, connection string) 
 	welcome := m.expectJoin(browser, number, connection, now)
 	m.ParticipantJoined(room.SessionID(m.id, number), identity, connection, now)
 	if out := m.engine.drainRemoved(); welcome == slices.Contains(out, identity) || len(out) > 1 {
-		rt.Fatalf("authorized %v, removed %v", welcome, out)
+		rt.Fatalf("join of %s, authorized: %v: got %v removed, want only this participant, and only if not authorized",
+			identity, welcome, out)
 	}
 }
 
@@ -295,14 +297,15 @@ func (m *model) sweep(rt *rapid.T) {
 	m.Sweep(context.Background())
 	m.expectTransitions()
 	if r := m.read(rt); r.Over() != r.DueAt.IsZero() || !r.DueAt.IsZero() && !r.DueAt.After(m.clock.Now()) {
-		rt.Fatalf("%s, and due at %s, now is %s", r.State, r.DueAt, m.clock.Now())
+		rt.Fatalf("sweep at %s: got state %s and DueAt %s, want a later DueAt, or none if the room is over", m.clock.Now(),
+			r.State, r.DueAt)
 	}
 	closing, err := m.db.Sessions(context.Background(), room.SessionClosing)
 	if err != nil || len(closing) > 0 {
-		rt.Fatalf("after a sweep sessions wait to be closed: %v %v", closing, err)
+		rt.Fatalf("sessions that wait to be closed after a sweep: got %v, error %v, want none", closing, err)
 	}
 	if open := m.engine.isOpen(room.SessionID(m.id, m.session)); open != m.live {
-		rt.Fatalf("the session is open: %v, should be: %v", open, m.live)
+		rt.Fatalf("session %d is open: got %v, want %v", m.session, open, m.live)
 	}
 }
 
@@ -368,8 +371,7 @@ func (m *model) restart(rt *rapid.T) {
 	ctx := context.Background()
 	alive := m.clock.Now().Add(-rapid.SampledFrom([]time.Duration{0, 3 * time.Second}).Draw(rt, "last alive"))
 	if err := m.db.Write(ctx, func(ctx context.Context) error {
-		return m.db.RecordHeartbeat(ctx, m.NodeID(),
-			alive)
+		return m.db.RecordHeartbeat(ctx, room.Node{ID: m.NodeID(), LastAlive: alive})
 	}); err != nil {
 		rt.Fatal(err)
 	}
@@ -394,7 +396,7 @@ func (m *model) stop(rt *rapid.T) {
 	out, err := m.End(context.Background(), m.id, reason)
 	if m.over() {
 		if f := fault.From(err); f.Kind != fault.Conflict || f.Code != "room_over" {
-			rt.Fatalf("an end after the end: %v", err)
+			rt.Fatalf("end of a room that is over: got error %v, want a Conflict with code room_over", err)
 		}
 		return
 	}

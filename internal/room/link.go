@@ -25,7 +25,7 @@ const (
 
 // maxLinkSeconds is the maximum of Invitation.ExpiresIn, in seconds. It is as far
 // ahead as a room may be scheduled.
-const maxLinkSeconds = 366 * 24 * 60 * 60
+const maxLinkSeconds = maxDaysAhead * 24 * 60 * 60
 
 // maxLinksCreatedInRoom is the maximum number of links that hosts and co-hosts may
 // create in a room.
@@ -135,9 +135,9 @@ func (s *Service) linkURL(roomID, token string) string {
 func (q Invitation) validate(settings project.Settings) error {
 	name, user := error(nil), "user_id"
 	if q.Personal {
-		name, user = validate.Name("user_info.name", q.Name, 1, maxText), "user_info.client_user_id"
+		name, user = validate.Name("user_info.name", q.Name, 1, validate.MaxText), "user_info.client_user_id"
 	}
-	err := firstError(name, validate.Text(user, q.UserID, 0, maxText, false),
+	err := firstError(name, validate.Text(user, q.UserID, 0, validate.MaxText, false),
 		validate.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds))
 	if err != nil {
 		return err
@@ -152,12 +152,13 @@ func (q Invitation) validate(settings project.Settings) error {
 // checkOwner returns NotFound if the room belongs to another project.
 func (r *Room) checkOwner(p project.Project) error {
 	if r.ProjectID != p.ID {
-		return errRoomNotFound
+		return ErrNotFound
 	}
 	return nil
 }
 
-var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
+// ErrNotFound is the error for a room that does not exist or belongs to another project.
+var ErrNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
 func errRoomOver(r *Room) error {
 	return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)

@@ -73,10 +73,12 @@ func TestLinkStatus_ByLinkAndBrowser(t *testing.T) {
 						continue
 					}
 					if perr != nil || p.LinkStatus != c.status || p.Role != c.role || p.Returning != returning {
-						t.Errorf("preview of %s: %+v %v", c.status, p, perr)
+						t.Errorf("preview with link status %s: got %+v, error %v, want role %q and Returning %v", c.status, p, perr,
+							c.role, returning)
 					}
 					if err != nil || a.LinkStatus != c.status || a.Seat.Role != c.role {
-						t.Errorf("%s: %s as %s, %v", c.status, a.LinkStatus, a.Seat.Role, err)
+						t.Errorf("admission: got link status %s, role %q, error %v, want link status %s, role %q", a.LinkStatus,
+							a.Seat.Role, err, c.status, c.role)
 					}
 				}
 			})
@@ -98,7 +100,8 @@ func TestLink_ExpiredStillAdmitsItsUser(t *testing.T) {
 	h.enter(t, id, v, "PA_1")
 	h.clock.advance(time.Millisecond)
 	if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.LinkStatus != room.LinkOK || a.Seat.Role != room.CoHost {
-		t.Errorf("admission = %+v, error %v", a, err)
+		t.Errorf("user of an expired link: got %+v, error %v, want link status %s and role %q", a, err, room.LinkOK,
+			room.CoHost)
 	}
 	_, err := h.ReserveSeat(ctx, id, other)
 	assertError(t, err, fault.Conflict, "link_taken", "this link has expired")
@@ -161,26 +164,27 @@ func TestPersonalLink_MovesSeatToOtherBrowser(t *testing.T) {
 	b := h.enter(t, id, second, "PA_2")
 	elsewhere("in with the second browser", first, true)
 	if b.Seat.ID != a.Seat.ID || b.Seat.Role != room.Host {
-		t.Fatalf("%+v, then %+v", a.Seat, b.Seat)
+		t.Fatalf("seat in the second browser: got %+v, want ID %s and role %q", b.Seat, a.Seat.ID, room.Host)
 	}
 	h.leave(a, "PA_1", room.LeftReplaced)
 	_, err := h.OpenBreakouts(ctx, id, first.SeatKey, room.OpenBreakoutsRequest{Names: []string{"One"}})
 	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined {
-		t.Errorf("seat = %+v, error %v", seat, err)
+		t.Errorf("seat after the first browser left: got %+v, error %v, want state %s", seat, err, room.Joined)
 	}
 	// Without the link, the first browser is a stranger's; with it, the person's.
 	stranger := guest(1)
 	if c, err := h.ReserveSeat(ctx, id, stranger); err != nil || c.Seat.ID == a.Seat.ID || c.Seat.Role != room.Guest {
-		t.Errorf("seat = %+v, error %v", c.Seat, err)
+		t.Errorf("first browser without the link: got seat %+v, error %v, want an ID other than %s and role %q", c.Seat, err,
+			a.Seat.ID, room.Guest)
 	}
 	if c, err := h.ReserveSeat(ctx, id, first); err != nil || c.Seat.ID != a.Seat.ID {
-		t.Errorf("seat = %+v, error %v", c.Seat, err)
+		t.Errorf("first browser with the link: got seat %+v, error %v, want ID %s", c.Seat, err, a.Seat.ID)
 	}
 	h.leave(b, "PA_2", room.LeftReplaced)
 	elsewhere("who only may come back is not in", second, false)
 	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 {
-		t.Errorf("the stranger's seat is still held: %+v %v", o, err)
+		t.Errorf("occupancy: got %+v, error %v, want 1 taken seat", o, err)
 	}
 }
 
@@ -203,10 +207,10 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	ada := take(room.Invitation{Role: room.Host, UserID: "ada"})
 	ben := take(room.Invitation{Role: room.Guest, UserID: "ben"})
 	if ben.ID == ada.ID || ben.Role != room.Guest || ben.UserID != "ben" {
-		t.Errorf("%+v after %+v", ben, ada)
+		t.Errorf("seat of ben: got %+v, want an ID other than %s, role %q and user ben", ben, ada.ID, room.Guest)
 	}
 	if again := take(room.Invitation{Role: room.Guest, UserID: "ada"}); again.ID != ada.ID || again.Role != room.Host {
-		t.Errorf("%+v after %+v", again, ada)
+		t.Errorf("seat of ada when she returns: got %+v, want ID %s and role %q", again, ada.ID, room.Host)
 	}
 }
 
@@ -228,23 +232,23 @@ func TestSeat_HiddenChangeReconnects(t *testing.T) {
 	}
 	a := h.enter(t, id, hidden, "PA_1")
 	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.Grants != (room.Grants{}) {
-		t.Errorf("a returning hidden participant may publish %+v %v", p.Grants, err)
+		t.Errorf("grants of a hidden participant who returns: got %+v, error %v, want none", p.Grants, err)
 	}
 	b := h.enter(t, id, guest(2), "PA_2")
 	_, err := h.ReserveSeat(ctx, id, seen)
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if out := h.engine.drainRemoved(); len(out) > 0 {
-		t.Errorf("removed although refused: %v", out)
+		t.Errorf("removed after a refused request: got %v, want none", out)
 	}
 	h.leave(b, "PA_2", room.LeftByChoice)
 	if c, err := h.ReserveSeat(ctx, id, seen); err != nil || c.Seat.ID != a.Seat.ID || c.Seat.Hidden {
-		t.Errorf("seat = %+v, error %v", c.Seat, err)
+		t.Errorf("seat with the visible link: got %+v, error %v, want ID %s and Hidden false", c.Seat, err, a.Seat.ID)
 	}
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != a.Seat.ID {
-		t.Errorf("removed: %v", out)
+		t.Errorf("removed: got %v, want only %s", out, a.Seat.ID)
 	}
 	if present, err := h.db.CurrentAttendance(ctx, id); err != nil || len(present) > 0 {
-		t.Errorf("current attendance = %+v, error %v", present, err)
+		t.Errorf("current attendance: got %+v, error %v, want none", present, err)
 	}
 	h.enter(t, id, seen, "PA_3")
 	if _, err := h.ReserveSeat(ctx, id, hidden); err != nil {

@@ -24,6 +24,12 @@ type Media interface {
 	// Participants lists all participants of the session in the engine, including
 	// those whose media is not connected yet. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Participant, error)
+	// ConnectionType returns how the media of a participant reaches this process. It is
+	// ConnectionUnknown if the participant is not in a session of this process.
+	ConnectionType(session, identity string) ConnectionType
+	// Quality returns the quality of a participant's connection now. It is QualityUnknown
+	// if the participant is not in a session of this process.
+	Quality(session, identity string) ConnectionQuality
 	// Admit makes a connection visible to the other participants and forwards its
 	// tracks and data. Before that the engine holds both back, because nothing may
 	// reach others before attendance is recorded. It does nothing if the connection
@@ -137,6 +143,29 @@ type Participant struct {
 	JoinedAt time.Time
 	Active   bool // media is connected
 }
+
+// ConnectionQuality is the quality of a connection, as the engine rates it.
+type ConnectionQuality string
+
+// The qualities of connections.
+const (
+	QualityExcellent ConnectionQuality = "excellent"
+	QualityGood      ConnectionQuality = "good"
+	QualityPoor      ConnectionQuality = "poor"
+	QualityLost      ConnectionQuality = "lost"
+	QualityUnknown   ConnectionQuality = ""
+)
+
+// ConnectionType is how the media of a participant reaches the server.
+type ConnectionType string
+
+// The types of connections.
+const (
+	ConnectionUDP     ConnectionType = "udp"
+	ConnectionTCP     ConnectionType = "tcp"
+	ConnectionTURN    ConnectionType = "turn"
+	ConnectionUnknown ConnectionType = ""
+)
 
 // MediaObserver receives joins and leaves from the engine, in order for each
 // session. A report may be lost; reconciliation with Participants corrects that.

@@ -33,16 +33,16 @@ func (m *meeting) check(rt *rapid.T) {
 	for i, a := range rows {
 		switch {
 		case a.LeftAt.IsZero() && r.Over():
-			rt.Fatalf("the room is over, and somebody is in: %+v", a)
+			rt.Fatalf("attendance after the room is over: got %+v, want an end", a)
 		case a.LeftAt.IsZero():
 			open[a.Connection] = true
 		case a.LeftAt.Before(a.JoinedAt):
-			rt.Fatalf("gone before they came: %+v", a)
+			rt.Fatalf("attendance: got %+v, want LeftAt not before JoinedAt", a)
 		}
 		for _, b := range rows[:i] { // in order
 			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) &&
 				(b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
-				rt.Fatalf("one connection twice at once: %+v and %+v", b, a)
+				rt.Fatalf("attendance of one connection: got %+v and %+v, want the first to end before the second begins", b, a)
 			}
 		}
 	}
@@ -63,12 +63,13 @@ func (m *meeting) checkSeats(rt *rapid.T, r *room.Room, open map[string]bool) {
 			visible++
 		}
 		if s.State == room.Joined && !open[s.Connection] || s.State == room.Reserved && s.HeldUntil.IsZero() {
-			rt.Fatalf("nobody is in, and nobody is waited for: %+v", s)
+			rt.Fatalf("seat: got %+v, want current attendance if joined, and HeldUntil if reserved", s)
 		}
 	}
 	if visible > m.max || r.Over() && len(seats) > 0 || r.SessionLive != (len(seats) > 0) {
-		rt.Fatalf("%d seats of %d are taken, %d in all, in a room that is %s, its session live: %v", visible, m.max,
-			len(seats), r.State, r.SessionLive)
+		rt.Fatalf("room in state %s: got %d taken seats, %d of them visible, and a live session: %v, "+
+			"want at most %d visible, none taken if the room is over, and a live session exactly if a seat is taken",
+			r.State, len(seats), visible, r.SessionLive, m.max)
 	}
 }
 
@@ -109,25 +110,26 @@ var lifePattern = regexp.MustCompile(`^room.opened( room.started)?( room.ended| 
 func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance) {
 	events, err := storetest.Events(context.Background(), m.db, m.id)
 	if err != nil || int64(len(events)) != r.EventSequence {
-		rt.Fatalf("%d events, the last is number %d, %v", len(events), r.EventSequence, err)
+		rt.Fatalf("events: got %d, error %v, want %d", len(events), err, r.EventSequence)
 	}
 	type eventData struct{ identity, left string }
 	people := map[string]eventData{} // by connection
 	var states []string
 	for i, e := range events {
 		if e.Sequence != int64(i+1) {
-			rt.Fatalf("event %d is %+v", i+1, e)
+			rt.Fatalf("event %d: got %+v, want sequence %d", i+1, e, i+1)
 		}
 		switch p := e.Data.Participant; e.Type {
 		case event.ParticipantJoined:
 			if _, twice := people[p.Connection]; twice {
-				rt.Fatalf("joined twice: %+v", p)
+				rt.Fatalf("participant.joined events of one connection: got a second one, %+v, want one", p)
 			}
 			people[p.Connection] = eventData{identity: p.Identity}
 		case event.ParticipantLeft:
 			was, in := people[p.Connection]
 			if !in || was.left != "" || was.identity != p.Identity || p.Reason == "" {
-				rt.Fatalf("left %+v after %+v", p, was)
+				rt.Fatalf("participant.left event: got %+v after %+v, want one leave with a reason, after a join of that identity",
+					p, was)
 			}
 			people[p.Connection] = eventData{p.Identity, p.Reason}
 		case event.ParticipantJoinFailed: // moves nothing
@@ -137,16 +139,18 @@ func (m *meeting) checkEvents(rt *rapid.T, r *room.Room, rows []room.Attendance)
 	}
 	if path := strings.Join(states, " "); !lifePattern.MatchString(path) || !strings.HasSuffix(path, map[room.State]string{
 		room.Open: "opened", room.Active: "started", room.Ended: "ended", room.Expired: "expired"}[r.State]) {
-		rt.Fatalf("the room went through %s and is %s", path, r.State)
+		rt.Fatalf("room events: got %q, want a path that matches %s and ends with the event of state %s", path, lifePattern,
+			r.State)
 	}
 	for _, a := range rows {
 		was, in := people[a.Connection]
 		if in == a.Hidden || in && was.left != string(a.Reason) {
-			rt.Fatalf("%+v has the event data %+v", a, was)
+			rt.Fatalf("events of the attendance %+v: got %+v (found: %v), want none if hidden, or else the same reason", a, was,
+				in)
 		}
 		delete(people, a.Connection)
 	}
 	if len(people) > 0 {
-		rt.Fatalf("nobody knows of %v", people)
+		rt.Fatalf("events without attendance: got %v, want none", people)
 	}
 }

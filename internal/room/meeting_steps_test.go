@@ -46,14 +46,14 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 	}
 	vouched := want == room.LinkOK && (l.role != room.Guest || l.single || l.user != "" || l.hidden)
 	if waits := a.RetryAfter > 0; waits != (m.locked && !seats && !vouched) {
-		rt.Fatalf("waits: %v, with the waiting room on: %v, a seat: %v, the link %+v that is %q", waits, m.locked, seats, l,
-			want)
+		rt.Fatalf("visitor waits: got %v, want %v (waiting room on: %v, has a seat: %v, link %+v with status %q)", waits,
+			m.locked && !seats && !vouched, m.locked, seats, l, want)
 	}
 	if a.RetryAfter > 0 {
 		return false
 	}
 	if m.removed[a.Seat.ID] {
-		rt.Fatalf("%s was removed, and comes back", a.Seat.ID)
+		rt.Fatalf("removed participant %s: got an admission, want the error removed", a.Seat.ID)
 	}
 	role := room.Guest
 	if want == room.LinkOK {
@@ -62,7 +62,7 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 			l.redeemedBy = p.n
 		}
 		if seat, known := m.users[l.user]; l.user != "" && known && seat != a.Seat.ID {
-			rt.Fatalf("%s has two seats", l.user)
+			rt.Fatalf("seat of user %s: got %s, want %s", l.user, a.Seat.ID, seat)
 		} else if l.user != "" {
 			m.users[l.user] = a.Seat.ID
 		}
@@ -73,7 +73,8 @@ func (m *meeting) reserve(rt *rapid.T, p *page, l *invitation) bool {
 	before := m.roles[a.Seat.ID]
 	if rank(a.Seat.Role) < max(rank(role), rank(before)) || want != room.LinkOK && before != "" && a.Seat.Role != before ||
 		want != room.LinkOK && before == "" && a.Seat.Role != room.Guest {
-		rt.Fatalf("came as %q with a link for %q that is %q, and is %q", before, role, want, a.Seat.Role)
+		rt.Fatalf("role: got %q, want at least %q of the link (status %q) and the previous role %q; "+
+			"without a valid link, want exactly the previous role, or guest if there is none", a.Seat.Role, role, want, before)
 	}
 	m.roles[a.Seat.ID] = a.Seat.Role
 	p.identity, p.session = a.Seat.ID, a.SessionID
@@ -138,12 +139,12 @@ func (m *meeting) assertAllowed(rt *rapid.T, seat room.Seat, err error, besides 
 	case code == "room_ended" || slices.Contains(besides, code):
 	case seat.ID == "":
 		if code != "not_in_room" {
-			rt.Fatalf("somebody who has no seat: %v", err)
+			rt.Fatalf("action by a visitor without a seat: got error %v, want not_in_room", err)
 		}
 	case seat.Role == room.Guest != (code == "not_host"):
-		rt.Fatalf("a %s: %v", seat.Role, err)
+		rt.Fatalf("action by a participant with role %s: got error %v, want not_host for guests only", seat.Role, err)
 	case code != "" && code != "not_host":
-		rt.Fatal(err)
+		rt.Fatalf("action by a participant with role %s: got error %v, want none or not_host", seat.Role, err)
 	}
 }
 
@@ -154,7 +155,7 @@ func (m *meeting) move(rt *rapid.T) {
 	if err == nil || fault.Is(err, fault.Forbidden) || fault.Is(err, fault.NotFound) || fault.Is(err, fault.Gone) {
 		return
 	}
-	rt.Fatal(err)
+	rt.Fatalf("move: got error %v, want none, Forbidden, NotFound or Gone", err)
 }
 
 // followMoves moves the pages that received MessageMove.
@@ -166,7 +167,7 @@ func (m *meeting) followMoves(rt *rapid.T) {
 					continue // taken over in another browser
 				}
 				if !m.reserve(rt, p, nil) && !m.removed[identity] {
-					rt.Fatalf("%s lost the seat by moving", identity)
+					rt.Fatalf("move of participant %s: got no seat, want one", identity)
 				}
 				m.join(rt, p)
 			}
@@ -203,7 +204,8 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 	for id := range taken {
 		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free ||
 			seat.Breakout != 0 {
-			rt.Fatalf("after the breakout rooms: %+v %v", seat, err)
+			rt.Fatalf("seat after the breakout rooms closed: got %+v, error %v, want no breakout room and state other than %s "+
+				"(was joined: %v)", seat, err, room.Free, taken[id])
 		}
 	}
 }
@@ -222,7 +224,7 @@ func (m *meeting) remove(rt *rapid.T) {
 	}
 	for _, a := range present {
 		if a.SeatID == who.identity {
-			rt.Fatalf("%s was removed, and is in: %+v", who.identity, a)
+			rt.Fatalf("current attendance of the removed participant %s: got %+v, want none", who.identity, a)
 		}
 	}
 }
@@ -272,7 +274,7 @@ func (m *meeting) end(rt *rapid.T) {
 	seat := m.seatOf(rt, p)
 	err := m.node(rt).EndByHost(context.Background(), m.id, guest(p.n).SeatKey)
 	if err == nil && seat.Role != room.Host {
-		rt.Fatalf("the room was ended by %+v", seat)
+		rt.Fatalf("end of the room by %+v: got no error, want one, because only a host may end it", seat)
 	}
 }
 
@@ -305,13 +307,13 @@ func (m *meeting) converge(rt *rapid.T) {
 	slices.Sort(sids)
 	for _, a := range present {
 		if m.removed[a.SeatID] {
-			rt.Fatalf("%s was removed, and is in", a.SeatID)
+			rt.Fatalf("current attendance of the removed participant %s: got %+v, want none", a.SeatID, a)
 		}
 	}
 	if in := m.connectionIDs(m.id); !slices.Equal(sids, in) {
-		rt.Fatalf("in the engine: %v, recorded: %v", in, sids)
+		rt.Fatalf("connections in the current attendance: got %v, want those in the engine: %v", sids, in)
 	}
 	if len(visible) > m.max {
-		rt.Fatalf("%d people are in a room for %d", len(visible), m.max)
+		rt.Fatalf("visible participants: got %d, want at most %d", len(visible), m.max)
 	}
 }

@@ -63,7 +63,7 @@ func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 	}
 	for _, k := range knocks {
 		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil {
-			rt.Fatalf("%+v knocks, and has %+v", k, seat)
+			rt.Fatalf("seat of the visitor with the knock %+v: got %+v, want none", k, seat)
 		}
 	}
 }

@@ -36,27 +36,44 @@ func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity str
 	return host, seat, err
 }
 
-// otherSeat returns the same seat as targetSeat, and Invalid if it is the caller's
+// otherSeat returns the same seats as targetSeat, and Invalid if it is the caller's
 // own.
-func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (Seat, error) {
-	host, seat, err := s.targetSeat(ctx, r, seatKey, identity)
+func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
+	host, seat, err = s.targetSeat(ctx, r, seatKey, identity)
 	if err == nil && host.ID == seat.ID {
 		err = fault.Invalidf("identity must be that of another participant, not your own")
 	}
-	return seat, err
+	return host, seat, err
 }
 
 // Remove removes a participant from the room. Neither the browser nor the person, if
 // the seat has a user id, can join again before Readmit. Errors: NotFound, Gone
 // (over), Forbidden (not a host), Conflict (not open yet), Invalid.
 func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) error {
+	_, err := s.remove(ctx, roomID, identity, func(ctx context.Context, r *Room) (HostActor, Seat, error) {
+		host, seat, err := s.otherSeat(ctx, r, seatKey, identity)
+		return actorOf(host), seat, err
+	})
+	return err
+}
+
+// remove removes the participant with a seat, and reports whether a connection of the
+// participant has ended. find returns who removes the participant, and the seat.
+func (s *Service) remove(
+	ctx context.Context, roomID, seatID string, find func(ctx context.Context, r *Room) (HostActor, Seat, error),
+) (connected bool, err error) {
 	var sessions []string
-	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		seat, err := s.otherSeat(ctx, r, seatKey, identity)
+	err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		by, seat, err := find(ctx, r)
 		if err != nil {
 			return err
 		}
-		if _, err = s.disconnect(ctx, r, &seat, now, LeftRemoved); err != nil {
+		action := HostAction{Kind: HostRemoved, By: by, Target: actorOf(seat)}
+		if err := s.recordHostAction(ctx, r, action, now); err != nil {
+			return err
+		}
+		ended, err := s.disconnect(ctx, r, &seat, now, LeftRemoved)
+		if err != nil {
 			return err
 		}
 		// All live sessions, because the engine may hold a connection that is not
@@ -64,25 +81,35 @@ func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) 
 		if sessions, err = s.liveSessions(ctx, r); err != nil {
 			return err
 		}
+		connected = len(ended) > 0
+		if err := s.recordRemoval(ctx, r, seat, connected, now); err != nil {
+			return err
+		}
 		seat.RemovedAt = now
 		return s.store.UpdateSeat(ctx, seat)
 	})
-	for _, session := range sessions {
-		s.logFailure(ctx, "remove participant", s.media.Remove(ctx, session, identity), "room_id", roomID)
+	if err != nil {
+		return false, err
 	}
-	return err
+	for _, session := range sessions {
+		s.logFailure(ctx, "remove participant", s.media.Remove(ctx, session, seatID), "room_id", roomID)
+	}
+	return connected, nil
 }
 
 // Readmit allows a removed participant to join again. It returns the same errors as
 // Remove.
 func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string) error {
-	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
-		seat, err := s.otherSeat(ctx, r, seatKey, identity)
-		if err != nil {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		host, seat, err := s.otherSeat(ctx, r, seatKey, identity)
+		if err != nil || seat.RemovedAt.IsZero() {
 			return err
 		}
 		seat.RemovedAt = time.Time{}
-		return s.store.UpdateSeat(ctx, seat)
+		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+			return err
+		}
+		return s.recordHostAction(ctx, r, HostAction{Kind: HostReadmitted, By: actorOf(host), Target: actorOf(seat)}, now)
 	})
 }
 
@@ -94,11 +121,14 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 	if err != nil {
 		return err
 	}
+	action := HostAction{Kind: HostMutedGuests, By: actorOf(host)}
 	match := func(seat Seat) bool { return seat.Role == Guest && !seat.Hidden }
 	if identity != "" {
-		if _, _, err := s.targetSeat(ctx, r, seatKey, identity); err != nil {
+		_, target, err := s.targetSeat(ctx, r, seatKey, identity)
+		if err != nil {
 			return err
 		}
+		action.Kind, action.Target = HostMuted, actorOf(target)
 		match = func(seat Seat) bool { return seat.ID == identity }
 	}
 	seats, err := s.store.Seats(ctx, r.ID)
@@ -115,8 +145,14 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 	if err != nil || len(identities) == 0 {
 		return err
 	}
+	defer func() {
+		if action.Details.Count > 0 {
+			s.recordDoneAction(ctx, roomID, action)
+		}
+	}()
 	for _, session := range sessions {
 		muted, err := s.media.Mute(ctx, session, identities)
+		action.Details.Count += len(muted)
 		if err != nil {
 			return mediaUnavailable(err)
 		}
@@ -168,7 +204,8 @@ type LockChange struct{ Microphone, Camera, ScreenShare, Chat, WaitingRoom *bool
 // It returns the same errors as Remove.
 func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q LockChange) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
+		host, err := s.hostSeat(ctx, r, seatKey)
+		if err != nil {
 			return err
 		}
 		if q.WaitingRoom != nil && !*q.WaitingRoom {
@@ -182,8 +219,13 @@ func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q Loc
 		setIfGiven(&r.Locks.ScreenShare, q.ScreenShare)
 		setIfGiven(&r.Locks.Chat, q.Chat)
 		setIfGiven(&r.Locks.WaitingRoom, q.WaitingRoom)
-		r.metadataChanged = r.metadataChanged || r.Locks != before
-		return nil
+		if r.Locks == before {
+			return nil
+		}
+		r.metadataChanged = true
+		action := HostAction{Kind: HostChangedLocks, By: actorOf(host)}
+		action.Details.Locks = changedLocks(before, r.Locks)
+		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
 		s.pushPermissions(ctx, roomID)
@@ -198,8 +240,8 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 	if role != Guest && role != CoHost {
 		return fault.Invalidf("role must be cohost or guest")
 	}
-	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
-		seat, err := s.otherSeat(ctx, r, seatKey, identity)
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		host, seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
@@ -207,8 +249,14 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 			return fault.New(fault.Forbidden, "not_host", "the role of a host cannot be changed")
 		}
 		seat.Demoted = role == Guest && (seat.Demoted || seat.Role == CoHost)
+		action := HostAction{Kind: HostChangedRole, By: actorOf(host), Target: actorOf(seat)}
+		action.Details.Role = role
+		changed := seat.Role != role
 		seat.Role = role
-		return s.store.UpdateSeat(ctx, seat)
+		if err := s.store.UpdateSeat(ctx, seat); err != nil || !changed {
+			return err
+		}
+		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
 		s.pushPermissions(ctx, roomID)

@@ -60,12 +60,13 @@ func TestModeration_Permissions(t *testing.T) {
 		"role must be cohost or guest")
 	if h.engine.muted != nil || h.engine.drainRemoved() != nil || len(h.engine.messages) > 0 ||
 		h.room(t, id).Locks != (room.Locks{}) {
-		t.Error("a refused action had an effect")
+		t.Errorf("effects of refused actions: got muted %v, messages %+v, locks %+v or a removed participant, want none",
+			h.engine.muted, h.engine.messages, h.room(t, id).Locks)
 	}
 	for name, use := range actions {
 		if name != "remove" {
 			if err := use(co.SeatKey, ben.Seat.ID); err != nil {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("%s by a co-host: got error %v, want none", name, err)
 			}
 		}
 	}
@@ -97,7 +98,7 @@ func TestRemove(t *testing.T) {
 	h.engine.drainRemoved()
 	kinds := h.eventTypes(t, id)
 	if last := kinds[len(kinds)-2:]; !slices.Equal(last, []event.Type{event.ParticipantLeft, event.ParticipantLeft}) {
-		t.Errorf("events end with %v", last)
+		t.Errorf("last two events: got %v, want twice %s", last, event.ParticipantLeft)
 	}
 	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil {
@@ -105,7 +106,8 @@ func TestRemove(t *testing.T) {
 	}
 	for _, a := range rows {
 		if removed := a.SeatID != rows[0].SeatID; removed != (a.Reason == room.LeftRemoved) || removed == a.LeftAt.IsZero() {
-			t.Errorf("attendance = %+v", a)
+			t.Errorf("attendance of a removed participant (%v): got %+v, want an end and reason %q only if removed", removed, a,
+				room.LeftRemoved)
 		}
 	}
 	// The next reconciliation removes them from an engine that was unavailable.
@@ -122,7 +124,7 @@ func TestRemove(t *testing.T) {
 		v.LinkToken = link
 		_, err := h.ReserveSeat(ctx, id, v)
 		if _, sees := h.Preview(ctx, id, v); (sees == nil) != (err == nil) {
-			t.Errorf("browser %d: preview %v, seat %v", n, sees, err)
+			t.Errorf("browser %d: got preview error %v and seat error %v, want both or neither", n, sees, err)
 		}
 		return err
 	}
@@ -144,23 +146,24 @@ func TestRemove(t *testing.T) {
 			"a guest's browser with no link": comes(3, ""),
 		} {
 			if fault.From(err).Code != "removed" {
-				t.Errorf("%s: %v", name, err)
+				t.Errorf("join with %s: got error %v, want the code removed", name, err)
 			}
 		}
 		if welcome(ben) || welcome(chen) {
-			t.Error("an old access token is accepted")
+			t.Error("old access tokens of removed participants: got at least one accepted, want both refused")
 		}
 		h.restart() // and after a restart
 	}
 	people, err := h.People(ctx, id, guest(1).SeatKey)
 	if err != nil || len(people.Removed) != 2 || people.Removed[0].ID != ben.Seat.ID {
-		t.Errorf("removed are %+v, %v", people.Removed, err)
+		t.Errorf("removed participants: got %+v, error %v, want two, %s first", people.Removed, err, ben.Seat.ID)
 	}
 	if err := h.Readmit(ctx, id, guest(1).SeatKey, ben.Seat.ID); err != nil {
 		t.Fatal(err)
 	}
 	if err := comes(2, personal); err != nil || !welcome(ben) || welcome(chen) {
-		t.Errorf("readmitted: %v", err)
+		t.Errorf("after ben was readmitted: got error %v, ben admitted: %v, chen admitted: %v, want none, true, false", err,
+			welcome(ben), welcome(chen))
 	}
 }
 
@@ -182,18 +185,18 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	}
 	want := room.Grants{Camera: true, Chat: true}
 	if got := permissions(ben); got.grants != want || got.role != room.Guest {
-		t.Errorf("ben has the permissions %+v", got)
+		t.Errorf("permissions of ben: got %+v, want grants %+v and role %q", got, want, room.Guest)
 	}
 	if got := permissions(ada).grants; got != (room.Grants{Microphone: true, Camera: true, ScreenShare: true,
 		Chat: true}) {
-		t.Errorf("ada has the permissions %+v", got)
+		t.Errorf("grants of ada, the host: got %+v, want all", got)
 	}
 	locks := room.Locks{Microphone: true, ScreenShare: true}
 	if got := h.engine.metadata[ben.SessionID].Locks; got != locks || h.room(t, id).Locks != locks {
-		t.Errorf("metadata contain locks %+v", got)
+		t.Errorf("locks: got %+v in the metadata and %+v in the room, want %+v", got, h.room(t, id).Locks, locks)
 	}
 	if chen := h.enter(t, id, guest(3), "PA_3"); permissions(chen).grants != want {
-		t.Errorf("a guest who joins later has the permissions %+v", permissions(chen))
+		t.Errorf("grants of a guest who joins later: got %+v, want %+v", permissions(chen).grants, want)
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID), fault.Conflict, "microphone_locked",
 		"the microphones of guests are locked in this room: unlock them first")
@@ -204,11 +207,11 @@ func TestUpdateLocks_RunningRoom(t *testing.T) {
 	}
 	h.engine.setError(nil)
 	if got := permissions(ben).grants; got != want {
-		t.Fatalf("ben has the permissions %+v, and the engine was away", got)
+		t.Fatalf("grants of ben while the engine is unavailable: got %+v, want %+v", got, want)
 	}
 	h.Reconcile(ctx)
 	if got := permissions(ben).grants; got != (room.Grants{Chat: true}) {
-		t.Errorf("after reconciliation ben has the permissions %+v", got)
+		t.Errorf("grants of ben after reconciliation: got %+v, want only Chat", got)
 	}
 }
 
@@ -230,7 +233,7 @@ func TestMute(t *testing.T) {
 	}
 	if messages := h.engine.messages; len(messages) != 1 ||
 		messages[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(messages[0].identities) != 2 {
-		t.Errorf("messages = %+v", messages)
+		t.Errorf("messages: got %+v, want one %s from Guest 1 to two participants", messages, room.MessageMuted)
 	}
 	if err := errors.Join(h.Mute(ctx, id, guest(1).SeatKey, ada.Seat.ID),
 		h.Mute(ctx, id, guest(1).SeatKey, gone.Seat.ID)); err != nil {
@@ -241,7 +244,7 @@ func TestMute(t *testing.T) {
 	}
 	if messages := h.engine.messages[len(h.engine.messages)-1]; messages.message.Kind != room.MessageUnmute ||
 		!slices.Equal(messages.identities, []string{ben.Seat.ID}) {
-		t.Errorf("messages = %+v", messages)
+		t.Errorf("last message: got %+v, want %s only to %s", messages, room.MessageUnmute, ben.Seat.ID)
 	}
 	assertError(t, h.AskToUnmute(ctx, id, guest(1).SeatKey, gone.Seat.ID), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
@@ -249,7 +252,7 @@ func TestMute(t *testing.T) {
 	for _, err := range []error{h.Mute(ctx, id, guest(1).SeatKey, ""),
 		h.AskToUnmute(ctx, id, guest(1).SeatKey, ben.Seat.ID)} {
 		if !fault.Is(err, fault.Unavailable) {
-			t.Errorf("without an engine: %v", err)
+			t.Errorf("mute or unmute while the engine is unavailable: got error %v, want Unavailable", err)
 		}
 	}
 }
@@ -270,7 +273,7 @@ func TestSetRole(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := h.engine.permissions[ben.SessionID+" "+ben.Seat.ID]; got.role != room.CoHost {
-		t.Errorf("permissions of ben: %+v", got)
+		t.Errorf("permissions of ben: got %+v, want role %q", got, room.CoHost)
 	}
 	if err := h.SetRole(ctx, id, guest(2).SeatKey, chen.Seat.ID, room.Guest); err != nil {
 		t.Fatal(err)
@@ -281,24 +284,25 @@ func TestSetRole(t *testing.T) {
 	h.clock.advance(2 * time.Minute) // the link has expired
 	for _, v := range []room.JoinRequest{co, guest(3)} {
 		if a, err := h.ReserveSeat(ctx, id, v); err != nil || a.Seat.Role != room.Guest {
-			t.Errorf("chen comes back as %q, %v", a.Seat.Role, err)
+			t.Errorf("chen returns after demotion as %+v: got role %q, error %v, want role %q", v, a.Seat.Role, err, room.Guest)
 		}
 	}
 	again := guest(3)
 	again.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	if a, err := h.ReserveSeat(ctx, id, again); err != nil || a.Seat.Role != room.Guest {
-		t.Errorf("with another link chen is %q, %v", a.Seat.Role, err)
+		t.Errorf("chen returns with another co-host link: got role %q, error %v, want role %q", a.Seat.Role, err, room.Guest)
 	}
 	if err := h.SetRole(ctx, id, guest(1).SeatKey, chen.Seat.ID, room.CoHost); err != nil {
 		t.Fatal(err)
 	}
 	if a, err := h.ReserveSeat(ctx, id, guest(3)); err != nil || a.Seat.Role != room.CoHost {
-		t.Errorf("appointed again chen is %q, %v", a.Seat.Role, err)
+		t.Errorf("chen returns after the second promotion: got role %q, error %v, want role %q", a.Seat.Role, err,
+			room.CoHost)
 	}
 	// None of this ended or began a connection.
 	if rows, err := storetest.Attendance(ctx, h.db, id); err != nil || len(rows) != 3 ||
 		slices.ContainsFunc(rows, func(a room.Attendance) bool { return !a.LeftAt.IsZero() }) {
-		t.Errorf("attendance = %+v, %v", rows, err)
+		t.Errorf("attendance: got %+v, error %v, want three rows without an end", rows, err)
 	}
 }
 
@@ -317,7 +321,7 @@ func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now())
 	h.engine.setError(nil)
 	if len(h.engine.admitted) > 0 {
-		t.Fatalf("admitted %v without permissions", h.engine.admitted)
+		t.Fatalf("admitted before the permissions are set: got %v, want none", h.engine.admitted)
 	}
 	h.Reconcile(t.Context())
 	if !slices.Equal(h.engine.admitted, []string{"PA_1"}) {

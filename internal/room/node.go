@@ -1,15 +1,49 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
+
+	"parley/internal/audit"
 )
 
 // Node is a process that runs this service.
 type Node struct {
 	ID        string
-	LastAlive time.Time // last heartbeat, by the node's own clock
+	Version   string     // of the program; empty for one of an earlier release
+	StartedAt time.Time  // zero for a program of an earlier release
+	LastAlive time.Time  // last heartbeat, by the node's own clock
+	Redis     RedisState // empty for a program of an earlier release
+}
+
+// RedisState says whether a node reaches Redis.
+type RedisState string
+
+// The states of Redis.
+const (
+	RedisNone        RedisState = "none" // one process without Redis
+	RedisOK          RedisState = "ok"
+	RedisUnavailable RedisState = "unavailable"
+)
+
+// NodeStatus is a node with what it hosts.
+type NodeStatus struct {
+	Node
+	Own  bool // it is this process
+	Lost bool // it sends no heartbeats
+	NodeLoad
+	// ClockOffset is how far the clock of a node is ahead of this node's, to about a
+	// second; nil if it is not known.
+	ClockOffset *time.Duration
+}
+
+// NodeLoad is what a node hosts.
+type NodeLoad struct {
+	Sessions int // with people, breakout rooms included
+	People   int // connections, hidden ones included
 }
 
 const (
@@ -27,6 +61,7 @@ const (
 type lastSeen struct {
 	heartbeat time.Time // as written by the other node
 	seenAt    time.Time // when this node first saw that heartbeat
+	since     time.Time // when this node first saw any heartbeat of the other node
 	lost      bool
 }
 
@@ -48,7 +83,7 @@ func (s *Service) Recover(ctx context.Context) error {
 			if err := s.failover(ctx, n, s.now()); err != nil {
 				return err
 			}
-			if err := s.removeNode(ctx, n.ID); err != nil {
+			if err := s.removeLostNode(ctx, n); err != nil {
 				return err
 			}
 		}
@@ -73,7 +108,8 @@ func (s *Service) Recover(ctx context.Context) error {
 }
 
 // failover takes over the rooms of a lost node. It ends the attendance that the
-// node recorded, at the node's last heartbeat, and makes the pages reconnect.
+// node recorded, at the node's last heartbeat or at the end of the room by its
+// duration, whichever is earlier, and makes the pages reconnect.
 // Connections relayed before silentSince are dropped, because they lead to the
 // lost node. A failure in one room does not stop the others.
 func (s *Service) failover(ctx context.Context, lost Node, silentSince time.Time) error {
@@ -90,11 +126,15 @@ func (s *Service) failoverRoom(ctx context.Context, lost Node, silentSince time.
 		if err != nil {
 			return err
 		}
+		left := lost.LastAlive
+		if deadline := r.durationDeadline(); !deadline.IsZero() && deadline.Before(left) {
+			left = deadline
+		}
 		for _, a := range present {
 			if a.Node != lost.ID {
 				continue
 			}
-			if err := s.endConnection(ctx, r, a, lost.LastAlive, now, LeftServer); err != nil {
+			if err := s.endConnection(ctx, r, a, left, now, LeftServer); err != nil {
 				return err
 			}
 		}
@@ -113,9 +153,47 @@ func (s *Service) failoverRoom(ctx context.Context, lost Node, silentSince time.
 	})
 }
 
-// removeNode deletes a node unless it has unended attendance.
-func (s *Service) removeNode(ctx context.Context, node string) error {
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RemoveNode(ctx, node) })
+// mustAwaitNodes reports whether a room whose duration ended at deadline must stay open for now. It
+// must if another node has participants there and this node has not yet seen it alive after the
+// deadline. Either that node's next heartbeat arrives, or failover ends its attendance at its last
+// heartbeat.
+func (s *Service) mustAwaitNodes(ctx context.Context, r *Room, deadline time.Time) (bool, error) {
+	if !s.options.Clustered {
+		return false, nil
+	}
+	present, err := s.store.CurrentAttendance(ctx, r.ID)
+	if err != nil {
+		return false, err
+	}
+	seen := s.seenNodes.Load()
+	return slices.ContainsFunc(present, func(a Attendance) bool {
+		if a.Node == s.nodeID {
+			return false
+		}
+		if seen == nil {
+			return true // this process has just started
+		}
+		// The first heartbeat that this process reads may be old, so it proves nothing. A missing
+		// entry means that the node is not lost, because a lost node keeps its entry while it has
+		// attendance.
+		last, listed := (*seen)[a.Node]
+		return listed && (last.lost || last.since.Equal(last.seenAt) || last.seenAt.Before(deadline))
+	}), nil
+}
+
+// removeLostNode deletes a node that did not deregister, unless it has unended
+// attendance, and records the loss for the audit log. Of several nodes that notice the
+// loss, only one deletes the node.
+func (s *Service) removeLostNode(ctx context.Context, lost Node) error {
+	ctx = audit.WithOrigin(ctx, audit.Origin{Kind: audit.KindService, Node: s.nodeID})
+	return s.store.Write(ctx, func(ctx context.Context) error {
+		removed, err := s.store.RemoveNode(ctx, lost.ID)
+		if err != nil || !removed {
+			return err
+		}
+		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.NodeLost, Subject: lost.ID,
+			Before: audit.Fields{"last_alive": audit.Timestamp(lost.LastAlive)}})
+	})
 }
 
 // watchNodes detects lost nodes by their missing heartbeats and takes over their
@@ -139,7 +217,11 @@ func (s *Service) watchNodes(ctx context.Context) {
 		}
 		last := s.lastSeen[n.ID]
 		if last == nil || !last.heartbeat.Equal(n.LastAlive) {
-			last = &lastSeen{heartbeat: n.LastAlive, seenAt: now}
+			since := now
+			if last != nil {
+				since = last.since
+			}
+			last = &lastSeen{heartbeat: n.LastAlive, seenAt: now, since: since}
 		}
 		seen[n.ID] = last
 		silent := now.Sub(last.seenAt)
@@ -152,10 +234,20 @@ func (s *Service) watchNodes(ctx context.Context) {
 		}
 		err := s.failover(ctx, n, last.seenAt.Add(clusterHeartbeat))
 		if !s.logFailure(ctx, "take over rooms of lost node", err, "node", n.ID) && silent >= nodeRemovalDelay {
-			s.logFailure(ctx, "delete lost node", s.removeNode(ctx, n.ID), "node", n.ID)
+			s.logFailure(ctx, "delete lost node", s.removeLostNode(ctx, n), "node", n.ID)
 		}
 	}
 	s.lastSeen = seen
+	s.publishSeen()
+}
+
+// publishSeen publishes a copy of lastSeen for other goroutines.
+func (s *Service) publishSeen() {
+	seen := map[string]lastSeen{}
+	for id, last := range s.lastSeen {
+		seen[id] = *last
+	}
+	s.seenNodes.Store(&seen)
 }
 
 func (s *Service) heartbeatInterval() time.Duration {
@@ -170,9 +262,49 @@ func (s *Service) heartbeat(ctx context.Context) {
 }
 
 func (s *Service) writeHeartbeat(ctx context.Context) error {
-	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RecordHeartbeat(ctx, s.nodeID, s.now()) })
+	n := Node{ID: s.nodeID, Version: s.options.Version, StartedAt: s.startedAt, LastAlive: s.now(), Redis: RedisNone}
+	if s.options.RedisAvailable != nil {
+		if n.Redis = RedisUnavailable; s.options.RedisAvailable() {
+			n.Redis = RedisOK
+		}
+	}
+	return s.store.Write(ctx, func(ctx context.Context) error { return s.store.RecordHeartbeat(ctx, n) })
+}
+
+// NodeStatuses returns the nodes in the order of their IDs, also those that were lost
+// lately.
+func (s *Service) NodeStatuses(ctx context.Context) ([]NodeStatus, error) {
+	nodes, err := s.store.Nodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	load, err := s.store.NodeLoads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := s.seenNodes.Load()
+	all := make([]NodeStatus, 0, len(nodes))
+	for _, n := range nodes {
+		status := NodeStatus{Node: n, Own: n.ID == s.nodeID, NodeLoad: load[n.ID]}
+		if seen != nil {
+			if last, known := (*seen)[n.ID]; known {
+				status.Lost = last.lost
+				if !last.lost && !last.since.Equal(last.seenAt) {
+					status.ClockOffset = new(last.heartbeat.Sub(last.seenAt))
+				}
+			}
+		}
+		all = append(all, status)
+	}
+	slices.SortFunc(all, func(a, b NodeStatus) int { return cmp.Compare(a.ID, b.ID) })
+	return all, nil
 }
 
 // Deregister deletes this node, so that the others do not have to detect that it
 // stopped. Call it after the last report of the engine.
-func (s *Service) Deregister(ctx context.Context) error { return s.removeNode(ctx, s.nodeID) }
+func (s *Service) Deregister(ctx context.Context) error {
+	return s.store.Write(ctx, func(ctx context.Context) error {
+		_, err := s.store.RemoveNode(ctx, s.nodeID)
+		return err
+	})
+}

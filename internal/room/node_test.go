@@ -2,11 +2,13 @@ package room_test
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/room"
@@ -36,7 +38,7 @@ func (c *cluster) enter(t testing.TB, node int, id string, v room.JoinRequest, s
 		t.Fatal(err)
 	}
 	if !c.connect(a.SessionID, a.Seat.ID, sid) {
-		t.Fatalf("%s is not open", a.SessionID)
+		t.Fatalf("connect to %s: got refused, want it open", a.SessionID)
 	}
 	c.deliver()
 	return a
@@ -76,26 +78,26 @@ func TestFailover_LostNode(t *testing.T) {
 	c.stopNode(0)
 	for range int(room.NodeTimeout / time.Second) {
 		if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
-			t.Errorf("considered lost after %s", c.clock.Now().Sub(alive))
+			t.Errorf("got the node lost after %s, want %s", c.clock.Now().Sub(alive), room.NodeTimeout)
 		}
 		c.tick(1)
 	}
 	if rows := c.attendance(t, id); len(rows) != 1 || !rows[0].LeftAt.Equal(alive) || rows[0].Reason != room.LeftServer {
-		t.Errorf("%+v, last alive %s", rows, alive)
+		t.Errorf("got %+v, want one attendance that the server ended at %s", rows, alive)
 	}
 	if !(nodeMedia{c, 1}).IsLocal(a.SessionID) {
-		t.Error("the session is not live on the other node")
+		t.Error("got the session not on the other node, want it live there")
 	}
 	c.tick(1)
 	if b := c.enter(t, 1, id, guest(1), "PA_2"); b.Seat.ID != a.Seat.ID || b.SessionID != a.SessionID {
-		t.Errorf("admission = %+v", b)
+		t.Errorf("got %+v, want the seat and the session of %+v", b, a)
 	}
 	// The lost node is not deleted at once, because it may only be slow.
 	for range 61 {
 		c.tick(1)
 	}
 	if got := c.nodeIDs(t); !slices.Equal(got, []string{c.nodes[1].NodeID()}) {
-		t.Errorf("nodes %v", got)
+		t.Errorf("got the nodes %v, want only %s", got, c.nodes[1].NodeID())
 	}
 }
 
@@ -129,7 +131,7 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-		t.Errorf("current attendance = %+v, error %v", present, err)
+		t.Errorf("got the current attendance %+v, %v, want PA_3 only", present, err)
 	}
 }
 
@@ -146,13 +148,13 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	for _, a := range c.attendance(t, id) {
 		if a.Reason != room.LeftServer {
-			t.Errorf("attendance = %+v", a)
+			t.Errorf("got %+v, want the leave reason %s", a, room.LeftServer)
 		}
 	}
 	c.tick(0, 1)
 	c.nodes[0].Reconcile(ctx) // the first reconciliation may run before pending reports arrive
 	if rows := c.attendance(t, id); len(rows) != 2 {
-		t.Errorf("after the first reconciliation: %+v", rows)
+		t.Errorf("after the first reconciliation: got %+v, want two", rows)
 	}
 	c.clock.advance(10 * time.Second)
 	for range 3 {
@@ -161,14 +163,14 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	present, err := c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 2 {
-		t.Fatalf("current attendance = %+v, error %v", present, err)
+		t.Fatalf("got the current attendance %+v, %v, want two", present, err)
 	}
 	// The engine reports the original connection id.
 	c.disconnect(goes.SessionID, goes.Seat.ID, room.LeftByChoice)
 	c.deliver()
 	present, err = c.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].SeatID != stays.Seat.ID {
-		t.Errorf("current attendance = %+v, error %v", present, err)
+		t.Errorf("got the current attendance %+v, %v, want only the seat %s", present, err, stays.Seat.ID)
 	}
 	events, err := storetest.Events(ctx, c.db, id)
 	if err != nil {
@@ -179,7 +181,7 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 		count[e.Type]++
 	}
 	if count[event.ParticipantJoined] != 4 || count[event.ParticipantLeft] != 3 || count[event.RoomStarted] != 1 {
-		t.Errorf("joins and leaves = %v", count)
+		t.Errorf("got the counts %v, want 4 joins, 3 leaves and 1 start", count)
 	}
 }
 
@@ -195,7 +197,7 @@ func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	c.tick(1)                    // this one is the first to get through
 	c.tick(0, 1)
 	if rows := c.attendance(t, id); !rows[0].LeftAt.IsZero() {
-		t.Errorf("attendance = %+v", rows)
+		t.Errorf("got %+v, want attendance that has not ended", rows)
 	}
 }
 
@@ -212,7 +214,7 @@ func TestDeregister(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.nodeIDs(t); !slices.Equal(got, both) {
-		t.Errorf("the node has participants and was removed: nodes %v", got)
+		t.Errorf("while the node has participants: got the nodes %v, want %v", got, both)
 	}
 	c.disconnect(a.SessionID, a.Seat.ID, room.LeftServer)
 	c.deliver()
@@ -220,7 +222,7 @@ func TestDeregister(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := c.nodeIDs(t); !slices.Equal(got, []string{c.nodes[1].NodeID()}) {
-		t.Errorf("nodes %v", got)
+		t.Errorf("got the nodes %v, want only %s", got, c.nodes[1].NodeID())
 	}
 }
 
@@ -242,11 +244,11 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	}
 	for i, id := range ids {
 		if left := !c.attendance(t, id)[0].LeftAt.IsZero(); left != (i > 0) {
-			t.Errorf("room %d was taken over: %v", i, left)
+			t.Errorf("room %d: got ended %v, want %v", i, left, i > 0)
 		}
 	}
 	if got := c.nodeIDs(t); len(got) != 3 {
-		t.Errorf("deleted too early: nodes %v", got)
+		t.Errorf("got the nodes %v, want 3", got)
 	}
 }
 
@@ -280,8 +282,40 @@ func TestFailover_ConcurrentOnTwoNodes(t *testing.T) {
 		events, err := storetest.Events(t.Context(), c.db, id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer || len(events) != 4 ||
 			events[3].Type != event.ParticipantLeft {
-			t.Errorf("%+v\n%+v %v", rows, events, err)
+			t.Errorf("got %+v\n%+v, %v, want one attendance that the server ended, and 4 events", rows, events, err)
 		}
+	}
+}
+
+// Two nodes notice the loss of a third one and delete it at once. The audit log records
+// that once. A node that deregisters is not recorded. This needs PostgreSQL.
+func TestFailover_RecordsLostNodeOnce(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	c := newCluster(t, storetest.Open(t, url, ""))
+	lost := c.nodes[0].NodeID()
+	lastAlive := c.clock.Now()
+	third := room.NewService(reopenDB(t, url), nodeMedia{c, 1}, func() string { return "" }, c.clock.Now, storetest.NewID,
+		discardLogger, room.Options{Clustered: true})
+	for range 70 {
+		c.clock.advance(time.Second)
+		var both sync.WaitGroup
+		for _, n := range []*room.Service{c.nodes[1], third} {
+			both.Go(func() {
+				n.Heartbeat(t.Context())
+				n.WatchNodes(t.Context())
+			})
+		}
+		both.Wait()
+	}
+	if err := third.Deregister(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := c.db.AuditEntriesAfter(t.Context(), 0, 10)
+	if err != nil || len(entries) != 1 || entries[0].Action != audit.NodeLost || entries[0].Subject != lost ||
+		entries[0].Kind != audit.KindService || entries[0].Node == "" ||
+		entries[0].Before != fmt.Sprintf(`{"last_alive":%q}`, audit.Timestamp(lastAlive)) {
+		t.Errorf("got %+v, %v, want one entry about the loss of %s", entries, err, lost)
 	}
 }
 

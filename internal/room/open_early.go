@@ -26,7 +26,7 @@ func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID strin
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
 		return saved.FinalLink, nil
 	}
-	if err := validate.Name("name", q.Name, 1, maxText); err != nil {
+	if err := validate.Name("name", q.Name, 1, validate.MaxText); err != nil {
 		return "", err
 	}
 	if err := p.AllowsJoins(); err != nil {

@@ -49,3 +49,21 @@ func (s *Service) PastRooms(ctx context.Context, p project.Project, q PastQuery)
 
 // maxOffset is larger than the number of rooms in any list.
 const maxOffset = 1_000_000_000
+
+// mergeBatch is the number of counts that one transaction merges.
+const mergeBatch = 500
+
+// MergePastRoomCounts merges the counts of the rooms that have ended since the last
+// call. No result depends on it, only the cost of PastRooms.
+func (s *Service) MergePastRoomCounts(ctx context.Context) error {
+	for {
+		merged := 0
+		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+			merged, err = s.store.MergePastRoomCounts(ctx, mergeBatch)
+			return err
+		})
+		if err != nil || merged < mergeBatch {
+			return err
+		}
+	}
+}

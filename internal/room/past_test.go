@@ -27,31 +27,31 @@ func TestOpenEarly(t *testing.T) {
 	}
 	r := h.room(t, id)
 	if r.State != room.Open || !r.OpenedAt.Equal(h.clock.Now()) || !r.DueAt.Equal(start.Add(24*time.Hour)) {
-		t.Fatalf("opened early: %+v", r)
+		t.Fatalf("opened early: got %+v, want it open since now, due a day after its start", r)
 	}
 	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
-		t.Errorf("events: %v", got)
+		t.Errorf("got the events %v, want scheduled and opened", got)
 	}
 	visit := guest(1)
 	_, visit.LinkToken, _ = strings.Cut(link, "#t=")
 	if a := h.enter(t, id, visit, "PA_1"); a.Seat.Role != room.Host {
-		t.Errorf("by the link one is %s", a.Seat.Role)
+		t.Errorf("got the role %s by the link, want host", a.Seat.Role)
 	}
 
 	id, _ = h.create(t, room.Spec{StartAt: h.clock.Now().Add(time.Hour), MaxParticipants: 5})
 	if _, err := h.OpenEarly(ctx, h.project, id, room.OpenEarlyRequest{Name: "Ada", ExternalUserID: "7"}); !fault.Is(err,
 		fault.Invalid) {
-		t.Errorf("an external_user_id that the room does not have: %v", err)
+		t.Errorf("an external_user_id that the room does not have: got %v, want Invalid", err)
 	}
 	if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled}) {
-		t.Errorf("events: %v", got)
+		t.Errorf("got the events %v, want scheduled", got)
 	}
 	other := storetest.Project(t, h.db)
 	if _, err := h.OpenEarly(ctx, other, id, room.OpenEarlyRequest{Name: "Ada"}); !fault.Is(err, fault.NotFound) {
-		t.Errorf("a room of another project: %v", err)
+		t.Errorf("a room of another project: got %v, want NotFound", err)
 	}
 }
 
@@ -69,20 +69,20 @@ func TestReschedule(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomScheduled}) {
-				t.Errorf("events: %v", got)
+				t.Errorf("got the events %v, want scheduled twice", got)
 			}
 			h.clock.advance(start.Add(by - time.Millisecond).Sub(h.clock.Now()))
 			h.Sweep(ctx)
 			if r := h.room(t, id); r.State != room.Scheduled {
-				t.Fatalf("before its start it is %s", r.State)
+				t.Fatalf("before its start: got the state %s, want scheduled", r.State)
 			}
 			h.clock.advance(time.Millisecond)
 			h.Sweep(ctx)
 			if r := h.room(t, id); r.State != room.Open {
-				t.Fatalf("at its start it is %s", r.State)
+				t.Fatalf("at its start: got the state %s, want open", r.State)
 			}
 			if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{}, nil); !fault.Is(err, fault.Conflict) {
-				t.Errorf("an open room: %v", err)
+				t.Errorf("reschedule an open room: got %v, want Conflict", err)
 			}
 		})
 	}
@@ -102,15 +102,15 @@ func TestReschedule_SmallerPlan(t *testing.T) {
 	}
 	if r := h.room(t, id); r.Title != "New" || r.MaxParticipants != 50 || r.Duration != 90*time.Minute ||
 		r.BreakoutRooms != 16 {
-		t.Errorf("more than the title has changed: %+v", r)
+		t.Errorf("got %+v, want the title New and all else unchanged", r)
 	}
 	if _, err := h.Reschedule(ctx, h.project, id, room.SpecChange{MaxParticipants: &many}, nil); err == nil ||
 		err.Error() != "max_participants must be between 1 and 5, not 6" {
-		t.Errorf("beyond the plan: %v", err)
+		t.Errorf("beyond the plan: got %v, want the bound 5", err)
 	}
 	out, err := h.Reschedule(ctx, h.project, id, room.SpecChange{Duration: &long}, nil)
 	if err != nil || len(out.Adjusted) != 1 || h.room(t, id).Duration != 30*time.Minute {
-		t.Errorf("a longer time: %v, %v", out.Adjusted, err)
+		t.Errorf("a longer time: got adjusted %v, error %v, want one and 30 minutes", out.Adjusted, err)
 	}
 }
 
@@ -134,14 +134,14 @@ func TestAnalytics_DuringReconnect(t *testing.T) {
 	}
 	running, err := h.RunningRoom(ctx, h.project, id)
 	if err != nil || len(running.People) != 1 || running.People[0].Connection != "PA_2" {
-		t.Errorf("in the room are %+v, %v", running.People, err)
+		t.Errorf("got the people %+v, error %v, want one with PA_2", running.People, err)
 	}
 	h.leave(a, "PA_2", room.LeftByChoice)
 	left := h.clock.Now()
 	h.clock.advance(time.Minute)
 	if found, err = h.Analytics(ctx, h.project, id); err != nil || !found.People[0].LeftAt.Equal(left) ||
 		found.Total != 11500*time.Millisecond {
-		t.Errorf("after the goodbye: %+v, %v", found, err)
+		t.Errorf("after the end: got %+v, %v, want the leave at %s and 11.5 s in total", found, err, left)
 	}
 }
 
@@ -170,4 +170,35 @@ func TestInvite_IdempotencyKey(t *testing.T) {
 	if !fault.Is(err, fault.Conflict) {
 		t.Errorf("another process with the same key: got %v, want Conflict", err)
 	}
+}
+
+// More rooms than one transaction merges end on one day. Merging changes no total.
+func TestMergePastRoomCounts(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	h := newFixture(t)
+	start := time.Date(2026, 11, 29, 1, 0, 0, 0, time.UTC)
+	const meetings = 501
+	storetest.Fill(t, h.db, h.project.ID, meetings, start, start.Add(12*time.Hour), 1)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+	if err := h.EndByAPI(ctx, h.project, id); err != nil {
+		t.Fatal(err)
+	}
+	check := func(wantRows int) {
+		t.Helper()
+		page, total, err := h.PastRooms(ctx, h.project, room.PastQuery{Offset: meetings, Limit: 1})
+		if err != nil || total != meetings+1 || len(page) != 1 || page[0].ID != id {
+			t.Errorf("got %+v of %d, %v, want the room %s of %d", page, total, err, id, meetings+1)
+		}
+		rows := 0
+		err = h.db.QueryRow(ctx, nil, `SELECT count(*) FROM past_room_counts`, nil, &rows)
+		if err != nil || rows != wantRows {
+			t.Errorf("got %d rows, %v, want %d", rows, err, wantRows)
+		}
+	}
+	check(meetings + 1)
+	if err := h.MergePastRoomCounts(ctx); err != nil {
+		t.Fatal(err)
+	}
+	check(2) // the room of the API ended on another day, earlier
 }

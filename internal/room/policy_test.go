@@ -69,29 +69,31 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			q.Duration >= 0 && q.Duration <= validate.MaxRoomDuration*time.Minute &&
 			q.BreakoutRooms >= 0 && q.BreakoutRooms <= validate.MaxBreakoutRooms
 		if inBounds != (err == nil) || err != nil && !fault.Is(err, fault.Invalid) {
-			t.Fatalf("in bounds %v, yet %v", inBounds, err)
+			t.Fatalf("request %+v: got error %v, want success: %v, and otherwise an Invalid error", q, err, inBounds)
 		}
 		if err != nil {
 			return
 		}
 		if r.MaxParticipants > allowed.MaxParticipants || r.Duration > allowed.Duration ||
 			r.BreakoutRooms > allowed.BreakoutRooms {
-			t.Fatalf("more than the plan allows: %+v", r)
+			t.Fatalf("room: got %+v, want at most what the plan allows: %+v", r, allowed)
 		}
 		if r.Duration <= 0 || r.EmptyTimeout <= 0 || r.MaxParticipants != q.MaxParticipants {
-			t.Fatalf("not a room: %+v", r)
+			t.Fatalf("room: got %+v, want %d participants, a duration and an empty timeout above 0", r, q.MaxParticipants)
 		}
 		asked := q.Duration
 		if lowered := asked > 0 && r.Duration != asked; lowered != slices.Contains(adjusted, featureDuration) {
-			t.Fatalf("room_duration %s became %s, named %v", asked, r.Duration, adjusted)
+			t.Fatalf("room_duration %s became %s: got adjusted %v, want %s in it: %v", asked, r.Duration, adjusted,
+				featureDuration, lowered)
 		}
 		lowered := asksBreakouts && r.BreakoutRooms != q.BreakoutRooms
 		if lowered != slices.Contains(adjusted, featureBreakoutRooms) {
-			t.Fatalf("allowed_number_rooms %d became %d, named %v", q.BreakoutRooms, r.BreakoutRooms, adjusted)
+			t.Fatalf("allowed_number_rooms %d became %d: got adjusted %v, want %s in it: %v", q.BreakoutRooms, r.BreakoutRooms,
+				adjusted, featureBreakoutRooms, lowered)
 		}
 		if asked == 0 && r.Duration != allowed.Duration ||
 			!asksBreakouts && r.BreakoutRooms != allowed.BreakoutRooms {
-			t.Fatalf("less than the plan, and nobody asked: %+v", r)
+			t.Fatalf("fields that the request %+v leaves out: got %+v, want the values of the plan %+v", q, r, allowed)
 		}
 
 		f, l := settings.Features, settings.Locks
@@ -101,19 +103,20 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		}
 		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat,
 			WaitingRoom: l.WaitingRoom}) {
-			t.Fatalf("locks %+v of a project's %+v", r.Locks, l)
+			t.Fatalf("locks: got %+v, want those of the project: %+v", r.Locks, l)
 		}
 		if ParseFeatures(r.Features.String()) != r.Features || ParseLocks(r.Locks.String()) != r.Locks {
-			t.Fatalf("%+v and %+v are not read as they were written", r.Features, r.Locks)
+			t.Fatalf("format and parse features and locks: got %+v and %+v, want %+v and %+v",
+				ParseFeatures(r.Features.String()), ParseLocks(r.Locks.String()), r.Features, r.Locks)
 		}
 		may, all := r.grants(Guest), Grants{Microphone: true, Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare,
 			Chat: r.Features.Chat}
 		if r.grants(Host) != all || r.grants(CoHost) != all {
-			t.Fatalf("hosts may %+v of %+v", r.grants(Host), all)
+			t.Fatalf("grants: got %+v for hosts and %+v for co-hosts, want %+v", r.grants(Host), r.grants(CoHost), all)
 		}
 		if may != (Grants{all.Microphone && !l.Microphone, all.Camera && !l.Camera, all.ScreenShare &&
 			!l.ScreenShare, all.Chat && !l.Chat}) {
-			t.Fatalf("guests may %+v", may)
+			t.Fatalf("grants of guests: got %+v, want %+v without the locks %+v", may, all, l)
 		}
 	})
 }
@@ -138,12 +141,13 @@ func TestSpecChange_CoversSpec(t *testing.T) {
 	for i := range old.NumField() {
 		name := old.Type().Field(i).Name
 		if same := old.Field(i).Interface() == got.Field(i).Interface(); same != slices.Contains(fixed, name) {
-			t.Errorf("%s: before %v, after %v", name, old.Field(i), got.Field(i))
+			t.Errorf("field %s: got %v after the change, %v before it, want equal: %v", name, got.Field(i), old.Field(i),
+				slices.Contains(fixed, name))
 		}
 	}
 	unchanged := after
 	smaller := Entitlements{MaxParticipants: 1}
 	if _, err := (SpecChange{}).apply(&unchanged, smaller, project.Settings{}, monday); err != nil || unchanged != after {
-		t.Errorf("an empty change: %+v, %v", unchanged, err)
+		t.Errorf("an empty change: got %+v, error %v, want %+v", unchanged, err, after)
 	}
 }

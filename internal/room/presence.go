@@ -35,13 +35,10 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 		if seat.State == Free {
 			r.lowerHand(&seat)
 		}
-		a := Attendance{ID: s.newID(), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
-			Hidden: seat.Hidden, Node: s.nodeID, JoinedAt: at}
-		inserted, err := s.store.InsertAttendance(ctx, a)
+		a := Attendance{ID: CompactID(s.newID()), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
+			Hidden: seat.Hidden, Node: s.nodeID, JoinedAt: at, ConnectionType: s.media.ConnectionType(session, identity)}
+		inserted, err := s.store.InsertAttendance(ctx, a, now)
 		if err != nil || !inserted {
-			return err
-		}
-		if err := s.recordIfLate(ctx, r, at, now); err != nil {
 			return err
 		}
 		seat.State, seat.Connection, seat.HeldUntil = Joined, connection, time.Time{}
@@ -71,19 +68,6 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 	}
 	s.media.Admit(engineConnectionID(connection))
 	return nil
-}
-
-// ReportDelay is the time after which a report about a connection is late. The usage
-// of its hour may have been computed without it.
-const ReportDelay = 2 * time.Minute
-
-// recordIfLate records that the attendance of a room changed at a time, if that is
-// long ago.
-func (s *Service) recordIfLate(ctx context.Context, r *Room, at, now time.Time) error {
-	if now.Sub(at) < ReportDelay {
-		return nil
-	}
-	return s.store.RecordLateReport(ctx, s.newID(), r.ProjectID, at)
 }
 
 // Authorize decides whether the holder of an access token may connect now, because
@@ -196,7 +180,7 @@ func (s *Service) endConnection(
 		}
 	}
 	at = later(at, a.JoinedAt) // clocks may differ, but a leave is never before its join
-	if err := s.endAttendance(ctx, r, a, at, reason); err != nil {
+	if err := s.endAttendance(ctx, r, a, at, now, reason); err != nil {
 		return err
 	}
 	if latest {

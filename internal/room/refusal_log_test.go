@@ -34,7 +34,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		}
 		for i, e := range events {
 			if e.Sequence != int64(i+1) {
-				t.Errorf("event %d is %+v", i+1, e)
+				t.Errorf("event %d: got %+v, want sequence %d", i+1, e, i+1)
 			}
 			if e.Type == event.ParticipantJoinFailed {
 				all = append(all, *e.Data.Refusal)
@@ -59,7 +59,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		knock(n + 10)
 	}
 	if got := refusals(); len(got) != 2+60 {
-		t.Errorf("%d refusals recorded", len(got))
+		t.Errorf("recorded refusals: got %d, want %d", len(got), 2+60)
 	}
 }
 
@@ -89,11 +89,11 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	var fails error
 	take := func(url string, events []event.Event) (bool, error) {
 		if url != "https://example.org/hook" {
-			t.Errorf("to %q", url)
+			t.Errorf("webhook URL: got %q, want https://example.org/hook", url)
 		}
 		for _, e := range events {
 			if e.ID == "" || e.Sequence == 0 {
-				t.Errorf("event = %+v", e)
+				t.Errorf("event: got %+v, want an ID and a sequence number", e)
 			}
 			got = append(got, e.Type)
 		}
@@ -108,20 +108,21 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []event.Type{event.RoomOpened, event.RoomEnded}; !slices.Equal(got, want) || l.wakes != 2 {
-		t.Errorf("%v and %d wakes", got, l.wakes)
+		t.Errorf("events of the webhook: got %v and %d wakes, want %v and 2 wakes", got, l.wakes, want)
 	}
 	other, _ := h.create(t, q)
 	fails = fault.New(fault.Unavailable, "unavailable", "away")
 	if _, err := h.End(context.Background(), other, room.EndedAPI); !fault.Is(err, fault.Unavailable) {
-		t.Error(err)
+		t.Errorf("end while deliveries cannot be stored: got error %v, want Unavailable", err)
 	}
 	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
-		t.Errorf("room = %+v", r)
+		t.Errorf("room after the failed end: got state %s, %d events, want a room that is not over, 1 event", r.State,
+			r.EventSequence)
 	}
 	if _, err := h.CreateQuick(context.Background(), h.project,
 		room.Spec{Type: room.Video, CreatorName: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
 			WebhookURL: "https://example.org/hook"}, nil); !fault.Is(err, fault.Unavailable) {
-		t.Error(err)
+		t.Errorf("create while deliveries cannot be stored: got error %v, want Unavailable", err)
 	}
 	fails = nil
 	h.create(t, room.Spec{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})

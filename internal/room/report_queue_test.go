@@ -74,7 +74,7 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		}
 		rows, err := storetest.Attendance(ctx, db, id)
 		if err != nil || len(rows) != len(want) {
-			t.Errorf("%d rows, %v", len(rows), err)
+			t.Errorf("attendance rows: got %d, error %v, want %d", len(rows), err, len(want))
 		}
 		for _, a := range rows {
 			w := want[a.Connection]
@@ -103,7 +103,8 @@ func TestReportQueue_ReportsAfterReconcile(t *testing.T) {
 	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now(), room.LeftByChoice)
 	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
 	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined || seat.Connection != "PA_3" {
-		t.Errorf("the seat of who is in: %+v, %v", seat, err)
+		t.Errorf("seat of the connected participant: got %+v, error %v, want state %s and connection PA_3", seat, err,
+			room.Joined)
 	}
 	_, err := h.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/validate"
 )
@@ -31,7 +32,7 @@ type JoinRequest struct {
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
-	if err := firstError(validate.Name("name", v.Name, 1, maxText), checkSeatKey(v.SeatKey)); err != nil {
+	if err := firstError(validate.Name("name", v.Name, 1, validate.MaxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
 	if err := s.checkJoinLimit(ctx, roomID, v); err != nil {
@@ -112,70 +113,92 @@ func rank(a, b Role) Role {
 // reserveSeat finds or creates the visitor's seat, in the transaction that holds
 // the lock on the room.
 func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (Admission, error) {
-	keyHash := seal.Hash(v.SeatKey)
+	e, err := s.checkEntry(ctx, r, v, now)
+	if err != nil {
+		return Admission{}, err
+	}
+	if r.mustWait(e.visitor, e.link) {
+		return Admission{RetryAfter: knockRetryInterval, LinkStatus: e.status},
+			s.recordKnock(ctx, r, e.knocks, e.keyHash, v.JoinRequest, now)
+	}
+	if e.visitor.seat.KeyHash != e.keyHash { // a waiting visitor may have opened a personal link meanwhile
+		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == e.keyHash }); err != nil {
+			return Admission{}, err
+		}
+	}
+	if e.visitor.previousSeat.ID != "" {
+		if err := s.revokeSeat(ctx, e.visitor.previousSeat); err != nil {
+			return Admission{}, err
+		}
+	}
+	return s.occupySeat(ctx, r, v, e, now)
+}
+
+// entrant is a visitor who may enter the room or its waiting room.
+type entrant struct {
+	keyHash string // of the visitor's seat key
+	link    Link   // empty unless status is LinkOK
+	status  LinkStatus
+	visitor resolvedIdentity
+	knocks  []Knock // of all visitors
+	project project.Project
+}
+
+// checkEntry identifies a visitor and checks that they may enter the room. It opens
+// a scheduled room for a host who comes early.
+func (s *Service) checkEntry(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (entrant, error) {
+	e := entrant{keyHash: seal.Hash(v.SeatKey)}
 	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
-		return Admission{}, err
+		return e, err
 	}
-	link, status, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
-	if err != nil {
-		return Admission{}, err
+	if e.link, e.status, err = s.resolveLink(ctx, r, v.LinkToken, e.keyHash, now); err != nil {
+		return e, err
 	}
-	visitor, err := s.resolveIdentity(ctx, r, keyHash, link)
-	if err != nil {
-		return Admission{}, err
+	if e.visitor, err = s.resolveIdentity(ctx, r, e.keyHash, e.link); err != nil {
+		return e, err
 	}
-	knocks, err := s.listKnocks(ctx, r)
-	if err != nil {
-		return Admission{}, err
+	if e.knocks, err = s.listKnocks(ctx, r); err != nil {
+		return e, err
 	}
-	if r.isNewcomer(visitor, link, keyHash, knocks) {
+	if r.isNewcomer(e.visitor, e.link, e.keyHash, e.knocks) {
 		if err := s.countJoin(v); err != nil {
-			return Admission{}, err
+			return e, err
 		}
 	}
-	r.openForRole(visitor.role, now)
-	project, err := s.checkJoinable(ctx, r, o, now)
-	if err != nil {
-		return Admission{}, err
+	r.openForRole(e.visitor.role, now)
+	if e.project, err = s.checkJoinable(ctx, r, o, now); err != nil {
+		return e, err
 	}
-	if err := checkInvitation(project, status, visitor.known); err != nil {
-		return Admission{}, err
+	if err := checkInvitation(e.project, e.status, e.visitor.known); err != nil {
+		return e, err
 	}
-	if !visitor.seat.Demoted { // the page of a demoted co-host still shows the earlier role
-		if err := checkExpectedRole(v.ExpectedRole, visitor.role, status); err != nil {
-			return Admission{}, err
-		}
+	if e.visitor.seat.Demoted { // the page of a demoted co-host still shows the earlier role
+		return e, nil
 	}
-	if r.mustWait(visitor, link) {
-		return Admission{RetryAfter: knockRetryInterval, LinkStatus: status},
-			s.recordKnock(ctx, r, knocks, keyHash, v.JoinRequest, now)
+	return e, checkExpectedRole(v.ExpectedRole, e.visitor.role, e.status)
+}
+
+// occupySeat reserves the visitor's seat, or a new one. It returns Conflict
+// (room_full) if there is none.
+func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e entrant, now time.Time) (
+	_ Admission, err error,
+) {
+	seat := e.visitor.seat
+	if !e.visitor.known {
+		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: e.link.UserID, State: Free, CreatedAt: now}
 	}
-	if visitor.seat.KeyHash != keyHash { // a waiting visitor may have opened a personal link meanwhile
-		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash }); err != nil {
-			return Admission{}, err
-		}
-	}
-	if visitor.previousSeat.ID != "" {
-		if err := s.revokeSeat(ctx, visitor.previousSeat); err != nil {
-			return Admission{}, err
-		}
-	}
-	seat := visitor.seat
-	if !visitor.known {
-		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: link.UserID, State: Free, CreatedAt: now}
-	}
-	seat.KeyHash, seat.Name, seat.Role = keyHash, v.Name, visitor.role
-	seat.Invited = seat.Invited || link.SingleUse || link.UserID != ""
-	out := Admission{Room: r, LinkStatus: status, LogoutURL: logoutURL(r, project),
-		InvitationsRequired: project.Settings.InvitationsRequired}
+	seat.KeyHash, seat.Name, seat.Role = e.keyHash, v.Name, e.visitor.role
+	seat.Invited = seat.Invited || e.link.SingleUse || e.link.UserID != ""
+	out := Admission{Room: r, LinkStatus: e.status, LogoutURL: logoutURL(r, e.project),
+		InvitationsRequired: e.project.Settings.InvitationsRequired}
 	// A participant who becomes hidden or visible has to reconnect, because the current
 	// connection was recorded, and would be counted, the other way.
-	if status == LinkOK && seat.Hidden != link.Hidden {
+	if e.status == LinkOK && seat.Hidden != e.link.Hidden {
 		if out.sessionsToLeave, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
 			return Admission{}, err
 		}
-		seat.Hidden = link.Hidden
+		seat.Hidden = e.link.Hidden
 	}
 	if seat.State == Free {
 		if out.displaced, err = s.ensureCapacity(ctx, r, seat, now); err != nil {
@@ -184,17 +207,17 @@ func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now 
 		seat.State = Reserved
 		r.lowerHand(&seat)
 	}
-	if err := s.redeemLink(ctx, r, link, keyHash); err != nil {
+	if err := s.redeemLink(ctx, r, e.link, e.keyHash); err != nil {
 		return Admission{}, err
 	}
-	if out.Breakout, err = s.assignBreakout(ctx, r, &seat, now); err != nil {
+	if out.Breakout, err = s.prepareSession(ctx, r, &seat, now); err != nil {
 		return Admission{}, err
 	}
 	// The seat of a connected participant is held too, because the page is about to
 	// reconnect, possibly to another session, and its old connection may end first.
 	s.extendReservation(&seat, v, now)
 	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
-	if visitor.known {
+	if e.visitor.known {
 		return out, s.store.UpdateSeat(ctx, seat)
 	}
 	return out, s.store.InsertSeat(ctx, seat)
@@ -230,9 +253,9 @@ func (s *Service) extendReservation(seat *Seat, a *joinAttempt, now time.Time) {
 	}
 }
 
-// assignBreakout returns the seat's breakout room, or zero for the room itself if
-// that breakout room is closed. It starts a session of the room if none is live.
-func (s *Service) assignBreakout(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
+// prepareSession starts a session of the room if none is live. It returns the seat's
+// breakout room, or zero for the room itself if that breakout room is closed.
+func (s *Service) prepareSession(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
 	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
 		return Breakout{}, err

@@ -118,6 +118,10 @@ type Attendance struct {
 	JoinedAt   time.Time
 	LeftAt     time.Time // zero while the participant is connected
 	Reason     LeaveReason
+
+	ConnectionType ConnectionType    // when it was recorded
+	Quality        ConnectionQuality // at the last reconciliation
+	PoorFor        time.Duration     // how long the quality was poor or lost, in steps of reconcileEvery
 }
 
 // Session is one live period of a room, or of one of its breakout rooms. It is

@@ -69,11 +69,22 @@ func (s *Service) runEvery(ctx context.Context, interval time.Duration, do func(
 	}
 }
 
-// Purge deletes expired idempotency records.
+// purgeBatch is the maximum number of records that a transaction of Purge deletes.
+const purgeBatch = 500
+
+// Purge deletes expired idempotency records, in short transactions because many expire while
+// the service is down.
 func (s *Service) Purge(ctx context.Context) error {
-	return s.store.Write(ctx, func(ctx context.Context) error {
-		return s.store.DeleteExpiredIdempotencyRecords(ctx, s.now())
-	})
+	for {
+		deleted := 0
+		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+			deleted, err = s.store.DeleteExpiredIdempotencyRecords(ctx, s.now(), purgeBatch)
+			return err
+		})
+		if err != nil || deleted < purgeBatch {
+			return err
+		}
+	}
 }
 
 // noChange makes updateRoom apply only the transitions that are due.
@@ -154,6 +165,7 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 	}
 	slices.Sort(live)
 	hosted := false
+	var changedQualities []Attendance
 	var recorded []string // connections that are both in the engine and recorded
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
@@ -176,6 +188,9 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 		for _, p := range participants {
 			if known[p.SID] {
 				recorded = append(recorded, p.SID)
+				if a, changed := updatedQuality(rows, p.SID, s.media.Quality(name, p.Identity)); changed {
+					changedQualities = append(changedQualities, a)
+				}
 				continue
 			}
 			connection, at := p.SID, p.JoinedAt
@@ -192,6 +207,7 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 		return nil
 	}
 	s.requestMoves(ctx, roomID)
+	s.logFailure(ctx, "store connection qualities", s.storeQualities(ctx, changedQualities), "room_id", roomID)
 	err = errors.Join(s.sendMetadata(ctx, roomID), s.updateSessionPermissions(ctx, roomID, s.media.IsLocal))
 	if err == nil {
 		for _, connection := range recorded {
@@ -199,6 +215,38 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 		}
 	}
 	return err
+}
+
+// updatedQuality returns the attendance of a connection with its current quality, and whether a
+// column changed.
+func updatedQuality(rows []Attendance, sid string, q ConnectionQuality) (a Attendance, changed bool) {
+	i := slices.IndexFunc(rows, func(a Attendance) bool { return engineConnectionID(a.Connection) == sid })
+	if i < 0 || q == QualityUnknown {
+		return Attendance{}, false
+	}
+	a = rows[i]
+	poor := q == QualityPoor || q == QualityLost
+	changed = poor || a.Quality != q
+	a.Quality = q
+	if poor {
+		a.PoorFor += reconcileEvery
+	}
+	return a, changed
+}
+
+// storeQualities stores the qualities of connections in one transaction.
+func (s *Service) storeQualities(ctx context.Context, changed []Attendance) error {
+	if len(changed) == 0 {
+		return nil
+	}
+	return s.store.Write(ctx, func(ctx context.Context) error {
+		for _, a := range changed {
+			if err := s.store.UpdateQuality(ctx, a); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // rejoinSeparator separates the engine's id of a connection from a suffix. The

@@ -79,7 +79,7 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 		r := h.room(t, id)
 		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) ||
 			h.engine.isOpen(second.SessionID) {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it ended as empty since %s, and its session closed", r, left)
 		}
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
@@ -117,11 +117,11 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 		a := h.enter(t, id, guest(1), "PA_1")
 		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
 		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it ended by its duration, and its session closed", r)
 		}
 		rows, err := storetest.Attendance(t.Context(), h.db, id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
-			t.Errorf("attendance = %+v, error %v", rows, err)
+			t.Errorf("got the attendance %+v, %v, want one that ended with the room", rows, err)
 		}
 	})
 }
@@ -147,7 +147,7 @@ func TestEnd_ClosesSessionAtOnce(t *testing.T) {
 		}
 		synctest.Wait()
 		if h.engine.isOpen(a.SessionID) || time.Since(before) > 0 {
-			t.Errorf("open: %v, after %s", h.engine.isOpen(a.SessionID), time.Since(before))
+			t.Errorf("got open %v after %s, want closed at once", h.engine.isOpen(a.SessionID), time.Since(before))
 		}
 	})
 }
@@ -163,12 +163,12 @@ func TestRun_FindsMissedReports(t *testing.T) {
 		synctest.Wait()
 		present, err := h.db.CurrentAttendance(t.Context(), id)
 		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
-			t.Errorf("current attendance = %+v, error %v", present, err)
+			t.Errorf("got the current attendance %+v, %v, want PA_3 only", present, err)
 		}
 		// The last heartbeat is at most a few seconds old.
 		nodes, err := h.db.Nodes(t.Context())
 		if err != nil || len(nodes) != 1 || nodes[0].ID != h.NodeID() || time.Since(nodes[0].LastAlive) > 6*time.Second {
-			t.Errorf("nodes %v, %v", nodes, err)
+			t.Errorf("got the nodes %v, %v, want only %s, alive in the last 6 s", nodes, err, h.NodeID())
 		}
 	})
 }
@@ -186,7 +186,7 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 		time.Sleep(time.Minute)
 		h.engine.setError(nil)
 		if !h.engine.isOpen(a.SessionID) {
-			t.Error("the session was closed while the engine was unavailable")
+			t.Error("got the session closed while the engine was unavailable, want it open")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
@@ -224,7 +224,7 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	s.Sweep(t.Context())
 	for i, id := range ids {
 		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {
-			t.Errorf("room %d is %s", i, r.State)
+			t.Errorf("room %d: got the state %s, want expired %v", i, r.State, i > 0)
 		}
 	}
 }
@@ -250,19 +250,19 @@ func TestRecover(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !h.engine.isOpen(a.SessionID) {
-		t.Error("the session is not live again")
+		t.Error("got the session closed, want it live again")
 	}
 	rows, err := storetest.Attendance(ctx, h.db, id)
 	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive ||
 		rows[1].Reason != room.LeftServer {
-		t.Errorf("attendance = %+v, error %v", rows, err)
+		t.Errorf("got the attendance %+v, %v, want two that ended at %s, the second by the server", rows, err, alive)
 	}
 	h.clock.advance(room.RejoinTimeout - time.Second)
 	_, err = h.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID ||
 		back.Seat.Role != room.Host {
-		t.Errorf("admission = %+v", back)
+		t.Errorf("got %+v, want the session, the seat and the role of %+v", back, a)
 	}
 }
 
@@ -281,10 +281,10 @@ func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	h.engine.connect(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
 	h.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
 	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
-		t.Errorf("removed: %v", out)
+		t.Errorf("got removed %v, want %s", out, late.Seat.ID)
 	}
 	if rows, err := storetest.Attendance(t.Context(), h.db, id); err != nil || len(rows) != 1 {
-		t.Errorf("attendance = %+v, error %v", rows, err)
+		t.Errorf("got the attendance %+v, %v, want one", rows, err)
 	}
 }
 
@@ -294,12 +294,12 @@ func TestReports_UnknownRoom(t *testing.T) {
 	h := newFixture(t)
 	h.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now())
 	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{"somebody"}) {
-		t.Errorf("removed: %v", out)
+		t.Errorf("got removed %v, want somebody", out)
 	}
 	h.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
 	h.ParticipantJoined("no session of ours", "somebody", "PA_1", h.clock.Now())
 	h.ParticipantLeft("no session of ours", "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
 	if out := h.engine.drainRemoved(); len(out) > 0 {
-		t.Errorf("removed: %v", out)
+		t.Errorf("got removed %v, want nobody", out)
 	}
 }

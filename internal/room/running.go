@@ -38,7 +38,7 @@ func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID str
 		return RunningRoom{}, err
 	}
 	if r.State != Open && r.State != Active {
-		return RunningRoom{}, errRoomNotFound
+		return RunningRoom{}, ErrNotFound
 	}
 	records, err := s.store.CurrentAttendanceRecords(ctx, p.ID, roomID)
 	return newRunningRoom(r, records), err

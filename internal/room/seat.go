@@ -120,7 +120,7 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 	}
 	for _, a := range present {
 		if a.SeatID == seat.ID {
-			if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
+			if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), now, reason); err != nil {
 				return nil, err
 			}
 			sessions = append(sessions, SessionID(r.ID, a.Session))
@@ -144,7 +144,9 @@ func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
 		return fault.New(fault.Conflict, codeRoomFull,
 			"this room is full: it already has %d hidden participants, the maximum", maxHiddenParticipants)
 	case !seat.Hidden && o.Taken >= r.MaxParticipants:
-		return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
+		full := fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
+		full.Limit = r.MaxParticipants
+		return full
 	}
 	return nil
 }
@@ -163,7 +165,7 @@ type displacedGuest struct {
 // visible seats belong to anonymous guests.
 func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now time.Time) (displacedGuest, error) {
 	full := s.checkCapacity(ctx, r, seat)
-	if fault.From(full).Code != codeRoomFull || full == nil || seat.Hidden || seat.anonymous() {
+	if full == nil || fault.From(full).Code != codeRoomFull || seat.Hidden || seat.anonymous() {
 		return displacedGuest{}, full
 	}
 	seats, err := s.store.Seats(ctx, r.ID)

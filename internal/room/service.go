@@ -3,9 +3,12 @@ package room
 import (
 	"context"
 	"log/slog"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
@@ -28,10 +31,12 @@ type Service struct {
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 
-	nodeID     string               // identifies this process in the cluster
-	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
-	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
-	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
+	nodeID     string // identifies this process in the cluster
+	startedAt  time.Time
+	lastWatch  time.Time                           // last run of watchNodes; used by watchNodes only
+	lastSeen   map[string]*lastSeen                // other nodes by id; used by watchNodes only
+	seenNodes  atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
+	unrecorded map[string]bool                     // connections that the last reconciliation found in the engine only
 }
 
 // Options are the optional parts and settings of a Service.
@@ -39,9 +44,16 @@ type Options struct {
 	Plans       Plans       // limits the settings of rooms; nil means MaxEntitlements for every project
 	Webhooks    Webhooks    // delivers events; nil means that events are stored but not delivered
 	JoinLimiter JoinLimiter // limits new seats and knocks per address; nil means no limit
+	// Kept returns how long the rooms of a project are kept after their end; 0 means for
+	// ever. nil means the same.
+	Kept func(p project.Project) time.Duration
 	// Clustered says that other nodes may use the same database. Without it,
 	// Recover treats every registered node as an earlier process of this one.
 	Clustered bool
+	// Version is the version of this program, and RedisAvailable reports whether this node
+	// reaches Redis; nil without Redis. Nodes report both with their heartbeats.
+	Version        string
+	RedisAvailable func() bool
 }
 
 // Plans returns what the plan of a project's organization allows its rooms.
@@ -60,7 +72,7 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 	}
 	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log,
 		options: options, wake: make(chan struct{}, 1), refusalLog: refusalLog{byRoom: map[string]logged{}},
-		nodeID: newID(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
+		nodeID: CompactID(newID()), startedAt: now(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
 }
 
 // Webhooks stores deliveries of events.
@@ -89,13 +101,34 @@ func (noWebhooks) Wake() {}
 // Get returns a room, or NotFound.
 func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
 
-// GetInProject returns a room of the project, or NotFound.
+// GetInProject returns a room of the project, or NotFound. If the room is so old that it
+// may have been deleted, the error says so.
 func (s *Service) GetInProject(ctx context.Context, p project.Project, id string) (*Room, error) {
 	r, err := s.store.Room(ctx, id)
+	if err == nil {
+		err = r.checkOwner(p)
+	}
+	if fault.Is(err, fault.NotFound) && s.options.Kept != nil {
+		kept := s.options.Kept(p)
+		if created, ok := idTime(id); ok && kept > 0 && s.now().Sub(created) > kept {
+			return nil, fault.New(fault.NotFound, "room_not_found", "there is no such room: "+
+				"rooms and their events are deleted %d days after the room has ended", kept/(24*time.Hour))
+		}
+	}
 	if err != nil {
 		return nil, err
 	}
-	return r, r.checkOwner(p)
+	return r, nil
+}
+
+// idTime returns the time at which an ID was made: the first 48 bits of a UUIDv7 are its
+// Unix milliseconds (RFC 9562, section 5.7).
+func idTime(id string) (time.Time, bool) {
+	if len(id) != 36 || id[14] != '7' {
+		return time.Time{}, false
+	}
+	ms, err := strconv.ParseInt(id[:8]+id[9:13], 16, 64)
+	return time.UnixMilli(ms), err == nil
 }
 
 // updateRoom runs work on a locked room and stores the room with its events, in
@@ -117,6 +150,7 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 			return err
 		}
 		r.openWhenDue(now)
+		before := r.State
 		if err := work(ctx, r, now); err != nil {
 			return err
 		}
@@ -130,7 +164,10 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 		if pending, err = s.options.Webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
 			return err
 		}
-		return s.store.UpdateRoom(ctx, r)
+		if err := s.store.UpdateRoom(ctx, r); err != nil || r.State == before || !r.Over() {
+			return err
+		}
+		return s.recordEnd(ctx, r, before, now)
 	})
 	if err != nil {
 		return err
@@ -150,6 +187,18 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 	return nil
 }
 
+// recordEnd records the end of a room in the audit log. audit.Record does nothing unless
+// an operator or the service is the origin of ctx.
+func (s *Service) recordEnd(ctx context.Context, r *Room, before State, now time.Time) error {
+	action := audit.RoomEnded
+	if r.State == Cancelled {
+		action = audit.RoomCancelled
+	}
+	return audit.Record(ctx, s.store, now, audit.Change{Action: action, Subject: r.ID, ProjectID: r.ProjectID,
+		Before: audit.Fields{"state": before, "end_reason": EndReason("")},
+		After:  audit.Fields{"state": r.State, "end_reason": r.EndReason}})
+}
+
 func (s *Service) logEvent(e event.Event) {
 	fields := []any{"room_id", e.RoomID}
 	if e.Data.EndReason != "" {
@@ -165,8 +214,8 @@ func (s *Service) logEvent(e event.Event) {
 }
 
 // applyTransitions releases expired seats, ends the room's session when nobody is
-// left, and ends the room when it is due. It sets the room's next due time, and
-// reports whether a session is to be closed in the engine.
+// left, and ends the room when it is due, unless mustAwaitNodes delays the end of its
+// duration. It sets the room's next due time, and reports whether a session is to be closed in the engine.
 func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
 	if r.Over() {
 		return false, nil
@@ -179,6 +228,13 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 		r.markEmpty(now)
 	}
 	state, reason, over := r.finalState(now, o)
+	if over && reason == EndedDuration {
+		wait, err := s.mustAwaitNodes(ctx, r, r.durationDeadline())
+		if wait || err != nil {
+			r.DueAt = now.Add(sweepEvery)
+			return false, err
+		}
+	}
 	if closing = r.SessionLive && (over || o.Taken+o.Hidden == 0); closing {
 		reason := LeftLost // the engine has not reported that they left
 		if over {
@@ -241,7 +297,7 @@ func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, 
 		return err
 	}
 	for _, a := range present {
-		if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), reason); err != nil {
+		if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), now, reason); err != nil {
 			return err
 		}
 	}
@@ -257,13 +313,16 @@ func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, 
 	return nil
 }
 
-// endAttendance ends one attendance and, unless it is hidden, emits the event.
-func (s *Service) endAttendance(ctx context.Context, r *Room, a Attendance, at time.Time, reason LeaveReason) error {
+// endAttendance ends one attendance at a time and, unless it is hidden, emits the event.
+func (s *Service) endAttendance(
+	ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason,
+) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
 	if err != nil {
 		return err
 	}
-	if err := s.store.EndAttendance(ctx, a.ID, at, reason); err != nil {
+	a.LeftAt, a.Reason = at, reason
+	if err := s.store.EndAttendance(ctx, a, now); err != nil {
 		return err
 	}
 	if !a.Hidden {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/project"
 )
@@ -30,6 +31,7 @@ type Store interface {
 	SeatStore
 	AttendanceStore
 	NodeStore
+	audit.Appender
 }
 
 // RoomStore stores rooms and their events.
@@ -51,28 +53,41 @@ type RoomStore interface {
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// AppendEvents stores events, in the order of their sequence numbers.
 	AppendEvents(ctx context.Context, events []event.Event) error
+	// AppendHostAction stores an action with the next number of its room, which must be
+	// locked, and deletes the earliest ones if the room has more than keep.
+	AppendHostAction(ctx context.Context, a HostAction, keep int) error
+	// HostActions returns at most limit actions of a room with a higher number than after,
+	// in order.
+	HostActions(ctx context.Context, roomID string, after int64, limit int) ([]HostAction, error)
 }
 
 // RoomListStore lists rooms for operators and integrators.
 type RoomListStore interface {
 	// List returns the rooms that match the query, newest first.
 	List(ctx context.Context, q ListQuery) ([]Summary, error)
+	// PeopleOfRooms returns those who have or had a seat in one of the rooms. roomIDs must
+	// not be empty.
+	PeopleOfRooms(ctx context.Context, roomIDs []string) ([]SeatName, error)
 	// RunningRooms returns the open and active rooms of a project, oldest first.
 	RunningRooms(ctx context.Context, projectID string) ([]*Room, error)
 	// PastRooms returns one page of the rooms that are over, and their total number.
 	PastRooms(ctx context.Context, projectID string, q PastQuery) ([]PastRoom, int, error)
+	// MergePastRoomCounts merges the counts of at most limit rooms that ended, so that
+	// PastRooms has fewer of them to add up, and returns their number.
+	MergePastRoomCounts(ctx context.Context, limit int) (int, error)
 }
 
 // IdempotencyStore stores idempotency records.
 type IdempotencyStore interface {
 	// InsertIdempotencyRecord stores a record unless one with its id is stored that has not
 	// expired by now; it reports whether it did.
-	InsertIdempotencyRecord(ctx context.Context, a IdempotencyRecord, now time.Time) (bool, error)
+	InsertIdempotencyRecord(ctx context.Context, r IdempotencyRecord, now time.Time) (bool, error)
 	// IdempotencyRecord returns NotFound if no record has this id, or if it has expired
 	// by now.
 	IdempotencyRecord(ctx context.Context, id string, now time.Time) (IdempotencyRecord, error)
-	// DeleteExpiredIdempotencyRecords deletes what has expired by now.
-	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error
+	// DeleteExpiredIdempotencyRecords deletes at most limit records that have expired by now,
+	// and returns how many.
+	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time, limit int) (int, error)
 }
 
 // SessionStore stores the sessions of rooms and breakout rooms.
@@ -152,22 +167,30 @@ type SeatStore interface {
 	DeleteUnusedSeat(ctx context.Context, id string) (bool, error)
 }
 
+// ReportDelay is the time after which a report about a connection is late. The usage
+// of its hour may have been computed without it.
+const ReportDelay = 2 * time.Minute
+
 // AttendanceStore stores the connections of participants.
 type AttendanceStore interface {
 	// InsertAttendance stores a connection unless its seat already has it, and reports
-	// whether it did.
-	InsertAttendance(ctx context.Context, a Attendance) (bool, error)
+	// whether it did. A join or a leave that is at least ReportDelay before now is recorded
+	// as a late report, so that the usage of its hour is computed again.
+	InsertAttendance(ctx context.Context, a Attendance, now time.Time) (bool, error)
 	// CurrentAttendance returns the attendance in a room that has not ended.
 	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
-	// EndAttendance records when and why a connection ended; it does nothing if the
-	// connection has already ended.
-	EndAttendance(ctx context.Context, id string, at time.Time, reason LeaveReason) error
-	// RecordLateReport records under a new id that the attendance of a project changed at a
-	// time in the past, so that its usage is computed again.
-	RecordLateReport(ctx context.Context, id, projectID string, at time.Time) error
-	// AttendanceRecords returns all connections that a room ever had, in order,
-	// without hidden ones.
+	// EndAttendance stores LeftAt and Reason of a connection, and records a late leave like
+	// InsertAttendance; it does nothing if the connection has already ended.
+	EndAttendance(ctx context.Context, a Attendance, now time.Time) error
+	// UpdateQuality stores the quality of a connection that has not ended.
+	UpdateQuality(ctx context.Context, a Attendance) error
+	// AttendanceRecords returns all connections that a room ever had, in order, those of
+	// hidden participants included.
 	AttendanceRecords(ctx context.Context, roomID string) ([]AttendanceRecord, error)
+	// Live returns what is live in a project, or in all projects for an empty ID.
+	Live(ctx context.Context, projectID string) (Live, error)
+	// ReportedAttendance returns the first people whom join events of a room reported.
+	ReportedAttendance(ctx context.Context, roomID string, limit int) ([]ReportedAttendee, error)
 	// CurrentAttendanceRecords returns the connections that have not ended, in all
 	// rooms of a project or, if roomID is not empty, in one room.
 	CurrentAttendanceRecords(ctx context.Context, projectID, roomID string) ([]AttendanceRecord, error)
@@ -175,13 +198,16 @@ type AttendanceStore interface {
 
 // NodeStore stores the nodes of a cluster.
 type NodeStore interface {
-	// RecordHeartbeat records that a node was running at a time.
-	RecordHeartbeat(ctx context.Context, node string, at time.Time) error
+	// RecordHeartbeat records that a node was running at LastAlive.
+	RecordHeartbeat(ctx context.Context, n Node) error
 	// Nodes returns the nodes that are running and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
 	// RoomsOfNode returns the ids of the rooms that have unended attendance recorded by
 	// a node.
 	RoomsOfNode(ctx context.Context, node string) ([]string, error)
-	// RemoveNode deletes a node unless it has unended attendance.
-	RemoveNode(ctx context.Context, node string) error
+	// NodeLoads returns what the nodes with people host, by their IDs.
+	NodeLoads(ctx context.Context) (map[string]NodeLoad, error)
+	// RemoveNode deletes a node unless it has unended attendance. It reports whether it
+	// deleted the node.
+	RemoveNode(ctx context.Context, node string) (removed bool, err error)
 }

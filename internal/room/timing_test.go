@@ -62,18 +62,18 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 		h.clock.advance(time.Millisecond)
 		// The room is open for visitors and previews even before a sweep.
 		if _, err := h.ReserveSeat(t.Context(), visited, guest(1)); err != nil {
-			t.Error(err)
+			t.Errorf("%s: join after the start: got error %v, want none", c.local, err)
 		}
 		if p, err := h.Preview(t.Context(), swept, guest(1)); err != nil || p.Room.State != room.Open || !p.OpensAt.IsZero() {
-			t.Errorf("%s: previewed as %+v, %v", c.local, p, err)
+			t.Errorf("%s: got the preview %+v, %v, want an open room without OpensAt", c.local, p, err)
 		}
 		if r := h.room(t, swept); r.State != room.Scheduled {
-			t.Errorf("%s: who looked has opened it: %s", c.local, r.State)
+			t.Errorf("%s: after a preview: got the state %s, want scheduled", c.local, r.State)
 		}
 		h.Sweep(t.Context())
 		for _, id := range []string{visited, swept} {
 			if r := h.room(t, id); r.State != room.Open || !r.OpenedAt.Equal(want) {
-				t.Errorf("%s: %+v", c.local, r)
+				t.Errorf("%s: got %+v, want it open since %s", c.local, r, want)
 			}
 		}
 	}
@@ -109,7 +109,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		early(cohost)
 		early(guest(3))
 		if r := h.room(t, id); r.State != room.Scheduled {
-			t.Errorf("refused visitors opened the room: %s", r.State)
+			t.Errorf("after refused visitors: got the state %s, want scheduled", r.State)
 		}
 		if _, err := h.ReserveSeat(ctx, id, host(1, link)); err != nil {
 			t.Fatal(err)
@@ -117,7 +117,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		opensAt(guest(3), time.Time{})
 		for _, v := range []room.JoinRequest{cohost, guest(3)} { // it is open for everybody now
 			if _, err := h.ReserveSeat(ctx, id, v); err != nil {
-				t.Error(err)
+				t.Errorf("join the open room: got error %v, want none", err)
 			}
 		}
 		// The start does not open the room a second time.
@@ -138,11 +138,11 @@ func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 		h.leave(a, "PA_1", room.LeftByChoice)
 		sleepUntil(start.Add(60*time.Second - time.Millisecond))
 		if r := h.room(t, id); r.State != room.Active {
-			t.Fatalf("a minute after the start it is %s", r.State)
+			t.Fatalf("a minute after the start: got the state %s, want active", r.State)
 		}
 		sleepUntil(start.Add(62 * time.Second))
 		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty {
-			t.Errorf("then it is %s %s", r.State, r.EndReason)
+			t.Errorf("then: got %s %s, want it ended as empty", r.State, r.EndReason)
 		}
 	})
 }
@@ -179,7 +179,7 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 		}
 		sleepUntil(start.Add(time.Minute))
 		if r := h.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it canceled without having opened", r)
 		}
 		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
@@ -213,12 +213,12 @@ func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 		sleepUntil(lost.Add(30*time.Second - time.Millisecond))
 		full()
 		if r := h.room(t, id); r.State != room.Active {
-			t.Errorf("%s while a seat is held", r.State)
+			t.Errorf("while a seat is held: got the state %s, want active", r.State)
 		}
 		sleepUntil(lost.Add(31 * time.Second))
 		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty ||
 			!r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it ended as empty since %s", r, lost)
 		}
 	})
 }
@@ -233,7 +233,7 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 			watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 			a := h.enter(t, id, watcher, "PA_"+name)
 			if r := h.room(t, id); r.State != room.Open {
-				t.Errorf("%s: %s", name, r.State)
+				t.Errorf("%s: got the state %s, want open", name, r.State)
 			}
 			want, kinds := room.Expired, []event.Type{event.RoomOpened, event.RoomExpired}
 			if visited {
@@ -244,10 +244,10 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 			assertStateAfter(t, h, id, 300*time.Second, want)
 			rows, err := storetest.Attendance(t.Context(), h.db, id)
 			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || h.engine.isOpen(a.SessionID) {
-				t.Errorf("%s: %+v %v", name, rows, err)
+				t.Errorf("%s: got the attendance %+v, %v, want it ended with the room", name, rows, err)
 			}
 			if got := h.eventTypes(t, id); !slices.Equal(got, kinds) {
-				t.Errorf("%s: %v", name, got)
+				t.Errorf("%s: got the events %v, want %v", name, got, kinds)
 			}
 		}
 	})
@@ -266,22 +266,22 @@ func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
 		for n, old := range map[int]room.Admission{1: a, 2: b} {
 			moved := h.enter(t, id, guest(n), old.Seat.ID)
 			if moved.Breakout.N != 1 || moved.SessionID == old.SessionID {
-				t.Errorf("admission = %+v", moved)
+				t.Errorf("got %+v, want another session in breakout room 1", moved)
 			}
 			h.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
 		}
 		sleepUntil(began.Add(10 * time.Minute))
 		if r := h.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it active and never empty", r)
 		}
 		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
 		rows, err := storetest.Attendance(ctx, h.db, id)
 		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved ||
 			rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
-			t.Errorf("attendance = %+v, error %v", rows, err)
+			t.Errorf("got the attendance %+v, %v, want two that moved and two that ended with the room", rows, err)
 		}
 		if r := h.room(t, id); r.EndReason != room.EndedDuration {
-			t.Errorf("room = %+v", r)
+			t.Errorf("got %+v, want it ended by its duration", r)
 		}
 	})
 }
@@ -331,7 +331,7 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 				}
 			}
 			if r := h.room(t, id); r.EndReason != c.reason {
-				t.Errorf("room = %+v", r)
+				t.Errorf("got %+v, want the end reason %s", r, c.reason)
 			}
 		})
 	}
@@ -350,7 +350,7 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if i := h.engine.metadata[a.SessionID]; i.EndsAt != nil {
-		t.Errorf("before anybody came: %s", i.EndsAt)
+		t.Errorf("before the first join: got EndsAt %s, want none", i.EndsAt)
 	}
 	h.clock.advance(10 * time.Second)
 	h.enter(t, id, host(1, link), "PA_1")

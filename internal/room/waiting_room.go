@@ -132,16 +132,26 @@ func (s *Service) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if identity == "" {
-			if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
+			host, err := s.hostSeat(ctx, r, seatKey)
+			if err != nil {
 				return err
 			}
-			return s.acceptAllKnocks(ctx, r, now)
+			accepted, err := s.acceptAllKnocks(ctx, r, now)
+			if err != nil || accepted == 0 {
+				return err
+			}
+			action := HostAction{Kind: HostAdmittedAll, By: actorOf(host)}
+			action.Details.Count = accepted
+			return s.recordHostAction(ctx, r, action, now)
 		}
-		k, err := s.findKnock(ctx, r, seatKey, identity)
+		host, k, err := s.findKnock(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
-		return s.acceptKnock(ctx, r, k, now)
+		if err := s.acceptKnock(ctx, r, k, now); err != nil {
+			return err
+		}
+		return s.recordHostAction(ctx, r, HostAction{Kind: HostAdmitted, By: actorOf(host), Target: k.actor()}, now)
 	})
 }
 
@@ -149,31 +159,37 @@ func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity str
 // after a minute. It returns the same errors as AcceptKnock.
 func (s *Service) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		k, err := s.findKnock(ctx, r, seatKey, identity)
+		host, k, err := s.findKnock(ctx, r, seatKey, identity)
 		if err != nil {
 			return err
 		}
 		k.Denied, k.ExpiresAt, r.metadataChanged = true, now.Add(knockDenialTTL), true
-		return s.store.UpsertKnock(ctx, k)
+		if err := s.store.UpsertKnock(ctx, k); err != nil {
+			return err
+		}
+		return s.recordHostAction(ctx, r, HostAction{Kind: HostDenied, By: actorOf(host), Target: k.actor()}, now)
 	})
 }
 
-// findKnock returns the waiting visitor with that identity, or NotFound. The
-// caller must be a host or co-host.
-func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity string) (Knock, error) {
-	if _, err := s.hostSeat(ctx, r, seatKey); err != nil {
-		return Knock{}, err
+// actor returns the visitor as the target of a HostAction.
+func (k Knock) actor() HostActor { return HostActor{SeatID: k.ID, Name: k.Name, Role: Guest} }
+
+// findKnock returns the seat of the calling host or co-host, and the waiting visitor with
+// that identity, or NotFound.
+func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity string) (host Seat, k Knock, err error) {
+	if host, err = s.hostSeat(ctx, r, seatKey); err != nil {
+		return host, k, err
 	}
 	waiting, err := s.waitingKnocks(ctx, r)
 	for _, k := range waiting {
 		if k.ID == identity {
-			return k, nil
+			return host, k, nil
 		}
 	}
 	if err == nil {
 		err = errSeatNotFound
 	}
-	return Knock{}, err
+	return host, k, err
 }
 
 // acceptKnock replaces a knock by a free seat for the visitor.
@@ -187,23 +203,23 @@ func (s *Service) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Ti
 	return s.store.DeleteKnock(ctx, k.ID)
 }
 
-func (s *Service) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) error {
+func (s *Service) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) (accepted int, err error) {
 	waiting, err := s.waitingKnocks(ctx, r)
 	if err != nil {
-		return err
+		return 0, err
 	}
 	for _, k := range waiting {
 		if err := s.acceptKnock(ctx, r, k, now); err != nil {
-			return err
+			return 0, err
 		}
 	}
-	return nil
+	return len(waiting), nil
 }
 
 // clearWaitingRoom accepts all waiting visitors and deletes all other knocks. It
 // runs when the waiting room is turned off.
 func (s *Service) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) error {
-	if err := s.acceptAllKnocks(ctx, r, now); err != nil {
+	if _, err := s.acceptAllKnocks(ctx, r, now); err != nil {
 		return err
 	}
 	return s.deleteKnocks(ctx, r, func(Knock) bool { return true })

@@ -16,10 +16,10 @@ func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 	t.Helper()
 	a, err := h.ReserveSeat(context.Background(), id, v)
 	if err != nil || a.RetryAfter != 2*time.Second || a.Token != "" || a.Seat.ID != "" {
-		t.Errorf("%s does not wait: %+v, %v", v.Name, a, err)
+		t.Errorf("%s asks for a seat: got %+v, error %v, want RetryAfter 2s, no seat and no token", v.Name, a, err)
 	}
 	if p, err := h.Preview(context.Background(), id, v); err != nil || !p.MustWait {
-		t.Errorf("%s does not read that they wait: %+v, %v", v.Name, p, err)
+		t.Errorf("preview of %s: got %+v, error %v, want MustWait", v.Name, p, err)
 	}
 }
 
@@ -68,11 +68,12 @@ func TestWaitingRoom(t *testing.T) {
 	}
 	names, ids := h.waitingKnocks(t, id)
 	if !slices.Equal(names, []string{"Guest 2", "Guest 3", "Guest 4"}) {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors: got %q, want Guest 2, Guest 3, Guest 4", names)
 	}
 	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.tokenSpecs) != tokens ||
 		len(h.eventTypes(t, id)) != len(before) {
-		t.Errorf("a waiting visitor has a seat, a token or an event: %+v %v", o, err)
+		t.Errorf("after three knocks: got %+v, error %v, %d tokens, %d events, want 1 taken seat, %d tokens, %d events",
+			o, err, len(h.engine.tokenSpecs), len(h.eventTypes(t, id)), tokens, len(before))
 	}
 
 	// A guest can neither accept nor deny, and the errors reveal nothing.
@@ -95,17 +96,17 @@ func TestWaitingRoom(t *testing.T) {
 	h.restart()
 	ada = h.enter(t, id, guest(1), "PA_2")
 	if p, err := h.Preview(ctx, id, guest(2)); err != nil || p.MustWait || !p.Returning {
-		t.Errorf("let in: %+v %v", p, err)
+		t.Errorf("preview of an accepted visitor: got %+v, error %v, want Returning and not MustWait", p, err)
 	}
 	ben := h.enter(t, id, guest(2), "PA_3")
 	if ben.Seat.ID != ids[0] || ben.Seat.Role != room.Guest {
-		t.Errorf("came in as %+v", ben.Seat)
+		t.Errorf("seat of the accepted visitor: got %+v, want ID %s and role %q", ben.Seat, ids[0], room.Guest)
 	}
 	assertError(t, h.AcceptKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	assertError(t, h.DenyKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	h.leave(ben, "PA_3", room.LeftByChoice)
 	if again, err := h.ReserveSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
-		t.Errorf("comes back: %+v %v", again, err)
+		t.Errorf("accepted visitor who returns: got %+v, error %v, want seat %s", again, err, ben.Seat.ID)
 	}
 
 	// A denied visitor gets the reason and may ask again after a minute.
@@ -113,7 +114,7 @@ func TestWaitingRoom(t *testing.T) {
 		t.Helper()
 		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in a minute")
 		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
-			t.Errorf("RetryAfter = %s", wait)
+			t.Errorf("RetryAfter of a denied visitor: got %s, want %s", wait, room.KnockDenialTTL)
 		}
 	}
 	_, err := h.ReserveSeat(ctx, id, guest(3))
@@ -130,7 +131,7 @@ func TestWaitingRoom(t *testing.T) {
 	h.clock.advance(time.Second)
 	h.assertKnocks(t, id, guest(3))
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors: got %q, want Guest 4, Guest 3", names)
 	}
 
 	// A knock expires when the visitor stops asking, and takes over a new name.
@@ -141,11 +142,11 @@ func TestWaitingRoom(t *testing.T) {
 	h.clock.advance(2 * time.Second)
 	h.Sweep(ctx)
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Chen"}) {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors: got %q, want only Chen", names)
 	}
 	assertWaiting(1)
 	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 1 {
-		t.Errorf("kept %+v, %v", rows, err)
+		t.Errorf("stored knocks: got %+v, error %v, want one", rows, err)
 	}
 
 	// Turning the waiting room off admits all waiting visitors.
@@ -162,7 +163,7 @@ func TestWaitingRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 0 {
-		t.Errorf("after the end: %+v, %v", rows, err)
+		t.Errorf("stored knocks after the end of the room: got %+v, error %v, want none", rows, err)
 	}
 }
 
@@ -181,7 +182,8 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 		p, perr := h.Preview(ctx, id, v)
 		a, err := h.ReserveSeat(ctx, id, v)
 		if (perr == nil) != (err == nil) || err == nil && p.MustWait != (a.RetryAfter > 0) {
-			t.Errorf("preview %+v, %v; seat %+v, %v", p, perr, a, err)
+			t.Errorf("visitor with the link token %q: got preview %+v, error %v, and seat %+v, error %v, "+
+				"want the same from both: an error, a wait or a seat", link, p, perr, a, err)
 		}
 		return a, err
 	}
@@ -202,11 +204,11 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 		"the host's person": {h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ada"}), false},
 	} {
 		if a, err := comes(c.link); err != nil || (a.RetryAfter > 0) != c.waits {
-			t.Errorf("%s: %+v %v", what, a, err)
+			t.Errorf("visitor with link %q: got %+v, error %v, want a wait: %v", what, a, err, c.waits)
 		}
 	}
 	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors: got %q, want four", names)
 	}
 	// A waiting visitor who opens a personal link is admitted and waits no longer.
 	n++
@@ -215,14 +217,14 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
 	h.enter(t, id, v, "PA_2")
 	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors after one joined with a personal link: got %q, want four", names)
 	}
 	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	if _, err := comes(""); fault.From(err).Code != "invitation_required" {
-		t.Errorf("without an invitation: %v", err)
+		t.Errorf("visitor without an invitation: got error %v, want invitation_required", err)
 	}
 	if a, err := comes(many); err != nil || a.RetryAfter == 0 {
-		t.Errorf("with one for many: %+v %v", a, err)
+		t.Errorf("visitor with a link for many: got %+v, error %v, want RetryAfter above 0", a, err)
 	}
 	if _, err := h.ReserveSeat(ctx, id, guest(1)); err != nil {
 		t.Error(err)
@@ -247,7 +249,7 @@ func TestWaitingRoom_Limits(t *testing.T) {
 	h.clock.advance(time.Millisecond)
 	h.assertKnocks(t, id, guest(99))
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
-		t.Errorf("waiting visitors %q", names)
+		t.Errorf("waiting visitors: got %q, want Guest 100, Guest 99", names)
 	}
 	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ""); err != nil {
 		t.Fatal(err)

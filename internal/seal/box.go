@@ -103,6 +103,13 @@ func (b *Box) Open(rowID, sealed string) ([]byte, error) {
 	return plaintext, nil
 }
 
+// KeyID returns the fingerprint of the key that sealed a value; see Key.ID. The errors are
+// *VersionError and ErrTampered.
+func KeyID(sealed string) (string, error) {
+	keyID, _, err := split(sealed)
+	return keyID, err
+}
+
 // split returns the parts of a sealed value. It checks the format of the key id.
 func split(sealed string) (keyID, body string, err error) {
 	found, rest, ok := strings.Cut(sealed, ".")

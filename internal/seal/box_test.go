@@ -40,7 +40,7 @@ func TestSeal_Form(t *testing.T) {
 	secret := "gs_a-very-secret-value"
 	sealed := box.Seal("row", []byte(secret))
 	if sealed == box.Seal("row", []byte(secret)) {
-		t.Error("sealing a value twice gave the same text")
+		t.Errorf("a value sealed twice: got %q both times, want different texts", sealed)
 	}
 	if !strings.HasPrefix(sealed, "v1."+box.keyID+".") || strings.Contains(sealed, "secret") {
 		t.Errorf("got %s, want v1, the key id and ciphertext", sealed)
@@ -95,7 +95,7 @@ func TestOpen_WrongKey(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", err, want)
 	}
 	if errors.Is(err, ErrTampered) {
-		t.Error("a wrong key is reported as ErrTampered")
+		t.Errorf("open with a wrong key: got error %v, want one that is not ErrTampered", err)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestOpen_Refused(t *testing.T) {
 func TestNewBox_ZeroKeyPanics(t *testing.T) {
 	defer func() {
 		if recover() == nil {
-			t.Error("NewBox(Key{}) did not panic")
+			t.Error("NewBox(Key{}): got no panic, want one")
 		}
 	}()
 	NewBox(Key{})
@@ -138,10 +138,11 @@ func FuzzOpen(f *testing.F) {
 		var wrong *WrongKeyError
 		var version *VersionError
 		if !errors.Is(err, ErrTampered) && !errors.As(err, &wrong) && !errors.As(err, &version) {
-			t.Fatalf("got an error of an undocumented type: %v", err)
+			t.Fatalf("Open(%q, %q): got error %v, want ErrTampered, a WrongKeyError or a VersionError", row, sealed, err)
 		}
 		if len(err.Error()) > 200 {
-			t.Fatalf("the error is too long, it may contain the value: %v", err)
+			t.Fatalf("Open(%q, %q): got an error of %d bytes, want at most 200, without the value: %v", row, sealed,
+				len(err.Error()), err)
 		}
 	})
 }

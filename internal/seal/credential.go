@@ -35,6 +35,10 @@ func NewProjectSecret() Secret {
 // letters and digits (256 random bits).
 func NewManagementToken() Secret { return Secret("pt_" + randomString(secretLength)) }
 
+// NewSessionSecret returns a new secret of a session of the console, or of the link that
+// starts one: 43 letters and digits (256 random bits).
+func NewSessionSecret() Secret { return Secret(randomString(secretLength)) }
+
 // NewLinkToken returns a new token for a room link: 27 letters and
 // digits (160 random bits), safe anywhere in a URL.
 func NewLinkToken() Secret { return Secret(randomString(linkLength)) }

@@ -73,6 +73,6 @@ func TestRandomString_Uniform(t *testing.T) {
 func TestHash(t *testing.T) {
 	// FIPS 180-4, the example "abc".
 	if got := Hash("abc"); got != "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad" {
-		t.Errorf("Hash(abc) = %s", got)
+		t.Errorf("Hash(\"abc\"): got %s, want ba7816bf... as in FIPS 180-4", got)
 	}
 }

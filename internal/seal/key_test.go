@@ -18,7 +18,7 @@ func TestParseKey(t *testing.T) {
 		}
 	}
 	if NewKey() == k {
-		t.Error("NewKey returned the same key twice")
+		t.Error("NewKey called twice: got equal keys, want different ones")
 	}
 }
 
@@ -44,7 +44,7 @@ func TestParseKey_Refused(t *testing.T) {
 				t.Errorf("got  %v\nwant %s", err, c.want)
 			}
 			if !k.IsZero() {
-				t.Error("got a key with the error")
+				t.Errorf("ParseKey(%q): got a key and an error, want the zero key with the error", c.text)
 			}
 		})
 	}
@@ -82,11 +82,11 @@ func TestSecret_NeverPrinted(t *testing.T) {
 		"5a5a", "5A5A", "90 90", "ZZZ", "U+005A", "0x5a",
 	} {
 		if strings.Contains(out.String(), leak) {
-			t.Errorf("the output contains %q:\n%s", leak, out.String())
+			t.Errorf("output: got %q in it, want no part of a secret in:\n%s", leak, out.String())
 		}
 	}
 	if !strings.Contains(out.String(), k.ID()) || !strings.Contains(out.String(), "[secret]") {
-		t.Errorf("the output lacks the key id or [secret]:\n%s", out.String())
+		t.Errorf("output: got no key id %s or no [secret], want both in:\n%s", k.ID(), out.String())
 	}
 	if s.Reveal() != "gs_very-secret" {
 		t.Errorf("Reveal() = %q, want gs_very-secret", s.Reveal())

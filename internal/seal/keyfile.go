@@ -78,6 +78,21 @@ func LoadOrCreateKeyFile(path string, create bool) (Key, error) {
 	return k, nil
 }
 
+// SaveKeyFile writes a key to a file of mode 0600, which is durable when SaveKeyFile
+// returns. A file that contains the key already is left as it is. It returns an error if
+// the file contains anything else.
+func SaveKeyFile(path string, k Key) error {
+	err := createKeyFile(path, k)
+	if !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	saved, err := LoadKeyFile(path)
+	if err == nil && saved != k {
+		err = fmt.Errorf("the file %s contains another key: move it away, then run the command again", path)
+	}
+	return err
+}
+
 // createKeyFile writes a key to a new file of mode 0600. The error for a file
 // that exists already is fs.ErrExist. The file is complete as soon as it is
 // visible, and durable when createKeyFile returns, because it is written and

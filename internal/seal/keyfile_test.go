@@ -20,7 +20,7 @@ func TestKeyFile(t *testing.T) {
 	}
 	k, err := LoadOrCreateKeyFile(path, true)
 	if err != nil || k.IsZero() {
-		t.Fatal(err)
+		t.Fatalf("create the key file %s: got error %v, zero key: %v, want no error and a key", path, err, k.IsZero())
 	}
 	info, err := os.Stat(path)
 	if err != nil || info.Mode() != 0o600 {
@@ -64,7 +64,7 @@ func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		if _, err := LoadKeyFile(path); err != nil {
-			t.Errorf("mode %o: %v", mode, err)
+			t.Errorf("key file with mode %o: got error %v, want none", mode, err)
 		}
 	}
 }
@@ -79,19 +79,19 @@ func TestKeyFile_Refused(t *testing.T) {
 	_, err := LoadOrCreateKeyFile(path, true)
 	prefix := "the file " + path + " contains no valid key: the master key must be 32 bytes"
 	if err == nil || !strings.HasPrefix(err.Error(), prefix) {
-		t.Errorf("broken file: got %v", err)
+		t.Errorf("broken file: got error %v, want one that starts with %q", err, prefix)
 	}
 	if err != nil && strings.Contains(err.Error(), secret) {
-		t.Errorf("the error contains the content of the file: %v", err)
+		t.Errorf("broken file: got the content of the file in the error %q, want it left out", err)
 	}
 	if _, err := LoadKeyFile(dir); err == nil || !strings.HasSuffix(err.Error(), "is not a regular file") {
 		t.Errorf("directory: got %v, want an error", err)
 	}
 	if _, err := LoadOrCreateKeyFile(filepath.Join(dir, "no", "master.key"), true); err == nil {
-		t.Error("a directory that does not exist: got no error")
+		t.Error("key file in a directory that does not exist: got no error, want one")
 	}
 	if err := createKeyFile(filepath.Join(dir, "zero.key"), Key{}); err == nil {
-		t.Error("the zero key: got no error")
+		t.Error("key file with the zero key: got no error, want one")
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"parley/internal/db"
 	"parley/internal/event"
-	"parley/internal/fault"
 	"parley/internal/webhook"
 )
 
@@ -47,10 +46,8 @@ func (s *DB) InsertDelivery(ctx context.Context, d webhook.Delivery) error {
 	return s.Insert(ctx, insertDelivery, deliveryTable.values(&d)...)
 }
 
-var errDeliveryNotFound = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
-
 func (s *DB) Delivery(ctx context.Context, id string) (webhook.Delivery, error) {
-	d, err := queryOne(ctx, s, deliveryTable, errDeliveryNotFound, selectDelivery, id)
+	d, err := queryOne(ctx, s, deliveryTable, webhook.ErrNotFound, selectDelivery, id)
 	if err != nil {
 		return webhook.Delivery{}, err
 	}
@@ -61,7 +58,7 @@ func (s *DB) Delivery(ctx context.Context, id string) (webhook.Delivery, error) 
 func (s *DB) NextDelivery(
 	ctx context.Context, streamID string,
 ) (d webhook.Delivery, t webhook.Target, err error) {
-	err = s.QueryRow(ctx, errDeliveryNotFound, selectNextDelivery, []any{streamID}, deliveryTable.dests(&d,
+	err = s.QueryRow(ctx, webhook.ErrNotFound, selectNextDelivery, []any{streamID}, deliveryTable.dests(&d,
 		&t.Failures, db.ScanTime(&t.FailingSince), db.ScanTime(&t.PausedAt), db.ScanTime(&t.ProbeAt), &t.Notice)...)
 	if t.Failures > 0 {
 		t.ProjectID, t.URL = d.ProjectID, d.URL
@@ -69,42 +66,80 @@ func (s *DB) NextDelivery(
 	return d, t, err
 }
 
+// Deliveries repeats the conditions of partial indexes, so that the engine uses them.
 func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error) {
 	var where []string
 	var args []any
-	only := func(condition string, arg any) {
-		args = append(args, arg)
-		where = append(where, fmt.Sprintf(condition, len(args)))
+	param := func(value any) string {
+		args = append(args, value)
+		return fmt.Sprintf("$%d", len(args))
 	}
-	for _, is := range [][2]string{{"project_id", f.ProjectID}, {"room_id", f.RoomID}, {"event_id", f.EventID},
-		{"url", f.URL}, {"type", string(f.Type)}, {"state", string(f.State)}} {
-		if is[1] != "" {
-			only(is[0]+" = $%d", is[1])
+	only := func(condition string) { where = append(where, condition) }
+	equal := func(column, value string) {
+		if value != "" {
+			only(column + " = " + param(value))
+		}
+	}
+	equal("room_id", f.RoomID)
+	equal("event_id", f.EventID)
+	equal("url", f.URL)
+	equal("type", string(f.Type))
+	id := "id"
+	var columns, params []string // of an index
+	inOrder := func(column, value string) { columns, params = append(columns, column), append(params, param(value)) }
+	switch {
+	case f.RoomID != "" || f.EventID != "": // few deliveries
+		equal(unindexed("project_id"), f.ProjectID)
+		equal("state", string(f.State))
+	case f.State == webhook.Pending:
+		equal(unindexed("project_id"), f.ProjectID)
+		only("state = 'pending'")
+		id = unindexed("id") // sorts the few that are pending
+	default:
+		if f.ProjectID != "" {
+			inOrder("project_id", f.ProjectID)
+		}
+		if f.State != "" {
+			inOrder("state", string(f.State))
+			only("state <> 'pending'")
 		}
 	}
 	if !f.Since.IsZero() {
-		only("created_at >= $%d", f.Since.UnixMilli())
+		only("created_at >= " + param(f.Since.UnixMilli()))
 	}
 	if !f.Before.IsZero() {
-		only("created_at < $%d", f.Before.UnixMilli())
+		only("created_at < " + param(f.Before.UnixMilli()))
 	}
 	if f.Sent {
-		where = append(where, "state <> 'pending' AND NOT replay")
+		only("state <> 'pending' AND NOT replay")
 	}
-	order, after := "DESC", "id < $%d"
-	if f.OldestFirst {
-		order, after = "ASC", "id > $%d"
-	}
+	cursor := ""
 	if f.Cursor != "" {
-		only(after, f.Cursor)
+		cursor = param(f.Cursor)
 	}
+	inPage, order := page(columns, params, id, cursor, f.OldestFirst)
+	where = append(where, inPage...)
 	which := ""
 	if len(where) > 0 {
 		which = "WHERE " + strings.Join(where, " AND ")
 	}
-	args = append(args, f.Limit)
-	q := deliveryTable.selectFrom + fmt.Sprintf("%s ORDER BY id %s LIMIT $%d", which, order, len(args))
+	q := deliveryTable.selectFrom + which + " ORDER BY " + order + " LIMIT " + param(f.Limit)
 	return queryAll(ctx, s, deliveryTable, q, args...)
+}
+
+func (s *DB) DeliveryBodies(ctx context.Context, ids []string) (map[string]string, error) {
+	bodies := map[string]string{}
+	if len(ids) == 0 {
+		return bodies, nil
+	}
+	list, args := inList(nil, ids)
+	err := s.Query(ctx, "SELECT id, body FROM webhook_deliveries WHERE id IN "+list, args, func(row db.Row) error {
+		var id, body string
+		err := row.Scan(&id, &body)
+		bodies[id] = body
+		return err
+	})
+	return bodies, err
 }
 
 // attemptRow is an attempt with the delivery that it belongs to.
@@ -144,15 +179,4 @@ func (s *DB) Attempts(ctx context.Context, deliveryID string) ([]webhook.Attempt
 		return err
 	})
 	return all, err
-}
-
-// PruneDeliveries finds the oldest deliveries by their ids, which are in time
-// order, so that it needs no index on created_at. The attempts are deleted by ON
-// DELETE CASCADE.
-func (s *DB) PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error) {
-	n := 0
-	err := s.ExecReturning(ctx, `DELETE FROM webhook_deliveries
-			WHERE id IN (SELECT id FROM webhook_deliveries ORDER BY id LIMIT $2) AND created_at < $1 RETURNING id`,
-		[]any{before.UnixMilli(), limit}, func(db.Row) error { n++; return nil })
-	return n, err
 }

@@ -24,3 +24,6 @@ func Migrations(last int) fs.FS {
 	}
 	return dir
 }
+
+// CheckOlderNodesFor is CheckOlderNodes for a program with other migrations.
+var CheckOlderNodesFor = checkOlderNodes

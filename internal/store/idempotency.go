@@ -9,8 +9,8 @@ import (
 	"parley/internal/room"
 )
 
-// InsertIdempotencyRecord waits for the commit of a concurrent insert with the
-// same id, so that only one of them inserts the record.
+// InsertIdempotencyRecord reports whether it stored the record. It waits for the commit
+// of a concurrent insert with the same id, so that only one of them stores a record.
 func (s *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyRecord, now time.Time) (bool, error) {
 	text := ""
 	if r.SavedResult != "" {
@@ -41,6 +41,8 @@ func (s *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (r
 	return r, err
 }
 
-func (s *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time) error {
-	return s.Exec(ctx, `DELETE FROM answers WHERE expires_at <= $1`, now.UnixMilli())
+func (s *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time, limit int) (int, error) {
+	return s.execCounting(ctx, `DELETE FROM answers WHERE id IN (
+		SELECT id FROM answers WHERE expires_at <= $1 ORDER BY expires_at LIMIT CAST($2 AS BIGINT))
+		RETURNING id`, now.UnixMilli(), limit)
 }

@@ -15,7 +15,7 @@ import (
 const metadataDatabaseID = "database_id"
 
 // ID returns the identity of the database, a UUID that stays the same for its whole life
-// and in its copies. The first call creates it.
+// and in its backups. CopyTo gives the copy another. The first call creates it.
 func (s *DB) ID(ctx context.Context) (string, error) {
 	id := ""
 	err := s.Write(ctx, func(ctx context.Context) (err error) {
@@ -39,16 +39,18 @@ func ReadID(ctx context.Context, url, dataDir string) (string, error) {
 	return id, nil
 }
 
-// IsCurrent reports whether the database that Open would open exists and has the
-// newest schema. It neither creates nor changes the database.
-func IsCurrent(ctx context.Context, url, dataDir string) (bool, error) {
-	var version int64
-	err := query(ctx, url, dataDir, `SELECT max(version_id) FROM goose_db_version WHERE is_applied`, &version)
+// CanUse reports whether the database that Open would open exists and has a schema that
+// this program can use without a migration. It neither creates nor changes the database.
+func CanUse(ctx context.Context, url, dataDir string) (bool, error) {
+	var version, contracted int64
+	newest, err := schemaVersion()
+	err = errors.Join(err,
+		query(ctx, url, dataDir, `SELECT max(version_id) FROM goose_db_version`, &version),
+		query(ctx, url, dataDir, `SELECT max(version) FROM schema_contractions`, &contracted))
 	if err != nil {
 		return false, fmt.Errorf("read the version of the database: %w", err)
 	}
-	newest, err := db.NewestVersion(migrations())
-	return version == newest, err
+	return version >= newest && contracted <= newest, nil
 }
 
 // query reads one value from the database that Open would open, without opening it for
@@ -59,7 +61,7 @@ func query(ctx context.Context, url, dataDir, q string, dest any) error {
 	if url != "" {
 		err = db.QueryPostgres(ctx, url, q, read)
 	} else {
-		file := sqliteFile(dataDir)
+		file := SQLiteFile(dataDir)
 		if _, err = os.Stat(file); err == nil {
 			err = db.QuerySQLite(ctx, file, q, read)
 		}

@@ -11,15 +11,15 @@ import (
 // without an identity, or none at all, is not changed by that.
 func TestReadID(t *testing.T) {
 	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
-		check := func(when, wantID string, wantCurrent bool) {
+		check := func(when, wantID string, wantUsable bool) {
 			t.Helper()
 			id, err := store.ReadID(t.Context(), d.URL, d.Dir)
 			if err != nil || id != wantID {
 				t.Errorf("%s: got identity %q, %v, want %q", when, id, err, wantID)
 			}
-			current, err := store.IsCurrent(t.Context(), d.URL, d.Dir)
-			if err != nil || current != wantCurrent {
-				t.Errorf("%s: got current %v, %v, want %v", when, current, err, wantCurrent)
+			usable, err := store.CanUse(t.Context(), d.URL, d.Dir)
+			if err != nil || usable != wantUsable {
+				t.Errorf("%s: got usable %v, %v, want %v", when, usable, err, wantUsable)
 			}
 		}
 		check("before the database exists", "", false)
@@ -34,5 +34,16 @@ func TestReadID(t *testing.T) {
 		if again, err := db.ID(t.Context()); err != nil || again != id {
 			t.Errorf("again: got %q, %v, want %q", again, err, id)
 		}
+		raw := d.Raw(t)
+		change := func(statement string) {
+			t.Helper()
+			if _, err := raw.Exec(statement); err != nil {
+				t.Fatal(err)
+			}
+		}
+		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (998, true)`)
+		check("after a newer program expanded it", id, true)
+		change(`INSERT INTO schema_contractions (version) VALUES (998)`)
+		check("after a newer program contracted it", id, false)
 	})
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 
 	"parley/internal/fault"
 	"parley/internal/seal"
@@ -10,14 +11,34 @@ import (
 
 const metadataMediaSecret = "media_signing_secret"
 
-// Fresh reports whether the database contains no sealed value yet, so that it
-// accepts any master key.
-func (s *DB) Fresh(ctx context.Context) (bool, error) {
-	_, err := s.metadata(ctx, metadataMediaSecret)
-	if errors.Is(err, errMetadataNotFound) {
-		return true, nil
+// KeyCheck verifies the master key of a database before the database is opened.
+type KeyCheck struct {
+	sealed string // the media secret, the first sealed value in every database; empty if there is none
+}
+
+// ReadKeyCheck returns the KeyCheck of the database that Open would open. It neither
+// creates nor changes the database.
+func ReadKeyCheck(ctx context.Context, url, dataDir string) (KeyCheck, error) {
+	var c KeyCheck
+	err := query(ctx, url, dataDir, `SELECT value FROM facts WHERE name = '`+metadataMediaSecret+`'`, &c.sealed)
+	if err != nil {
+		return KeyCheck{}, fmt.Errorf("read which master key sealed the secrets: %w", err)
 	}
-	return false, err
+	return c, nil
+}
+
+// Fresh reports whether the database does not exist or contains no sealed value yet, so
+// that it accepts any master key.
+func (c KeyCheck) Fresh() bool { return c.sealed == "" }
+
+// Verify returns the error of seal.Box.Open if box cannot open the secrets of the
+// database.
+func (c KeyCheck) Verify(box *seal.Box) error {
+	if c.Fresh() {
+		return nil
+	}
+	_, err := box.Open(metadataMediaSecret+columnMetadata, c.sealed)
+	return err
 }
 
 // Unlock sets the box that seals and opens secrets. It returns the error of

@@ -2,14 +2,18 @@ package store_test
 
 import (
 	"context"
+	"os"
 	"reflect"
+	"slices"
 	"sync"
 	"testing"
 	"time"
 
 	"parley/internal/event"
+	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
+	"parley/internal/usage"
 )
 
 func TestOpen_ExistingDatabase(t *testing.T) {
@@ -89,6 +93,146 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	})
+}
+
+// Migration 15 counts the rooms that are over already.
+func TestMigrate_CountsPastRooms(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		raw := p.Raw(t)
+		if err := p.Migrate(store.Migrations(14)); err != nil {
+			t.Fatal(err)
+		}
+		for _, q := range []string{
+			`INSERT INTO organizations (id, name, billing, created_at) VALUES ('o', 'Org', 'plan', 1)`,
+			`INSERT INTO projects (id, organization_id, name, status, created_at, settings)
+				VALUES ('p', 'o', 'Project', 'active', 1, '{}'), ('q', 'o', 'Project', 'active', 1, '{}')`,
+			`INSERT INTO rooms (id, project_id, type, state, end_reason, title, welcome_message, creator_name,
+					max_participants, empty_timeout, duration, creator_link_hash, creator_link_claim, session,
+					session_live, event_sequence, created_at, ended_at)
+				SELECT id, project_id, 'audio', 'ended', '', '', '', '', 2, 300, 0, '', '', 0, FALSE, 2, 1, ended_at
+				FROM (SELECT 'a' AS id, 'p' AS project_id, 86399999 AS ended_at UNION ALL SELECT 'b', 'p', 86400000
+					UNION ALL SELECT 'c', 'p', 86400000 UNION ALL SELECT 'd', 'q', 1 UNION ALL SELECT 'e', 'p', NULL) AS r`,
+		} {
+			if _, err := raw.Exec(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, total, err := p.Open(t).PastRooms(context.Background(), "p", room.PastQuery{Offset: 1, Limit: 2})
+		if err != nil || total != 3 || len(got) != 2 || got[0].ID != "b" || got[1].ID != "a" {
+			t.Errorf("got %+v of %d, %v, want b and a of 3", got, total, err)
+		}
+	})
+}
+
+// Migration 25 rolls up again the hours with leaves that an earlier release stored late,
+// except those in which a deleted room may have had people. The days that migration 26 leaves
+// empty do not count before they are folded.
+func TestMigrate_RepairsUsage(t *testing.T) {
+	for name, c := range map[string]struct {
+		deleted bool  // the first room
+		late    []int // hours to be rolled up again
+	}{"all rooms kept": {false, []int{20, 70}}, "room deleted": {true, []int{70}}} {
+		t.Run(name, func(t *testing.T) {
+			storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+				db := d.Open(t)
+				p := storetest.Project(t, db)
+				began := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+				now := began.Add(75 * time.Hour)
+				service := usage.NewService(db, usage.NoProvider{}, func() time.Time { return now })
+				first := joinRoom(t, db, p.ID, began)
+				endAttendance(t, db, first, 10*time.Minute)
+				second, third := joinRoom(t, db, p.ID, began.Add(20*time.Hour)), joinRoom(t, db, p.ID, began.Add(70*time.Hour))
+				if err := service.RollUp(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if c.deleted {
+					mustWrite(t, db, func(ctx context.Context) error {
+						_, _, err := db.DeleteRoom(ctx, first.RoomID, 100)
+						return err
+					})
+				}
+				endAttendance(t, db, second, 30*time.Minute)
+				endAttendance(t, db, third, 30*time.Minute)
+				// The statement again, because a database with later migrations does not run it.
+				statement, err := os.ReadFile("migrations/00025_late_leaves.sql")
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, err := d.Raw(t).Exec(string(statement)); err != nil {
+					t.Fatal(err)
+				}
+				service = usage.NewService(db, usage.NoProvider{}, func() time.Time { return now })
+				progress, err := db.UsageProgress(t.Context(), p.OrganizationID)
+				var late []int
+				for _, l := range progress.Late {
+					late = append(late, int(l.Hour.Sub(began).Hours()))
+				}
+				if err != nil || !slices.Equal(late, c.late) {
+					t.Errorf("late hours: got %v, %v, want %v", late, err, c.late)
+				}
+				check := func(hours int, want time.Duration) {
+					t.Helper()
+					got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, began,
+						began.Add(time.Duration(hours)*time.Hour))
+					if err != nil || got.VideoMillis != want.Milliseconds() {
+						t.Errorf("usage of %d hours: got %+v, %v, want %s", hours, got, err, want)
+					}
+				}
+				for range 2 { // before and after the next rollup
+					check(20, 10*time.Minute)
+					if !c.deleted {
+						check(75, 70*time.Minute)
+					}
+					if err := service.RollUp(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+				}
+				progress, err = db.UsageProgress(t.Context(), p.OrganizationID)
+				if want := began.AddDate(0, 0, 3); err != nil || !progress.DaysUntil.Equal(want) {
+					t.Errorf("folded days: got %+v, %v, want those before %s", progress, err, want)
+				}
+			})
+		})
+	}
+}
+
+// joinRoom stores a new room with a session and a connection, which begin at a time.
+func joinRoom(t *testing.T, db *store.DB, projectID string, at time.Time) room.Attendance {
+	t.Helper()
+	r := storetest.Room(projectID)
+	r.CreatedAt = at
+	seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: r.ID, Name: "Ada", Role: room.Guest,
+		State: room.Joined, CreatedAt: at}
+	a := room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
+		JoinedAt: at}
+	mustWrite(t, db, func(ctx context.Context) error {
+		if err := db.InsertRoom(ctx, r); err != nil {
+			return err
+		}
+		if err := db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, at); err != nil {
+			return err
+		}
+		if err := db.InsertSeat(ctx, seat); err != nil {
+			return err
+		}
+		_, err := db.InsertAttendance(ctx, a, at)
+		return err
+	})
+	return a
+}
+
+// endAttendance ends a connection without a late report, as earlier releases did.
+func endAttendance(t *testing.T, db *store.DB, a room.Attendance, after time.Duration) {
+	t.Helper()
+	a.LeftAt, a.Reason = a.JoinedAt.Add(after), room.LeftServer
+	mustWrite(t, db, func(ctx context.Context) error { return db.EndAttendance(ctx, a, a.LeftAt) })
+}
+
+func mustWrite(t *testing.T, db *store.DB, work func(ctx context.Context) error) {
+	t.Helper()
+	if err := db.Write(t.Context(), work); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // BenchmarkOpen opens an existing database, as every start but the first does.

@@ -2,29 +2,54 @@ package store
 
 import (
 	"context"
-	"time"
 
 	"parley/internal/db"
 	"parley/internal/room"
 )
 
-func (s *DB) RecordHeartbeat(ctx context.Context, node string, at time.Time) error {
-	return s.Exec(ctx, `INSERT INTO nodes (id, last_alive) VALUES ($1, $2)
-		ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive`, node, db.NullMillis(at))
+func (s *DB) RecordHeartbeat(ctx context.Context, n room.Node) error {
+	schema, err := schemaVersion()
+	if err != nil {
+		return err
+	}
+	return s.Exec(ctx, `INSERT INTO nodes (id, last_alive, schema_version, version, started_at, redis)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (id) DO UPDATE SET last_alive = excluded.last_alive, schema_version = excluded.schema_version,
+			version = excluded.version, started_at = excluded.started_at, redis = excluded.redis`,
+		n.ID, db.NullMillis(n.LastAlive), schema, n.Version, db.NullMillis(n.StartedAt), n.Redis)
 }
 
 func (s *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	var nodes []room.Node
-	err := s.Query(ctx, `SELECT id, last_alive FROM nodes`, nil, func(row db.Row) error {
+	err := s.Query(ctx, `SELECT id, version, started_at, last_alive, redis FROM nodes`, nil, func(row db.Row) error {
 		var n room.Node
-		err := row.Scan(&n.ID, db.ScanTime(&n.LastAlive))
+		err := row.Scan(&n.ID, &n.Version, db.ScanTime(&n.StartedAt), db.ScanTime(&n.LastAlive), &n.Redis)
 		nodes = append(nodes, n)
 		return err
 	})
 	return nodes, err
 }
 
-func (s *DB) RemoveNode(ctx context.Context, node string) error {
-	return s.Exec(ctx, `DELETE FROM nodes WHERE id = $1
-		AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL)`, node)
+func (s *DB) NodeLoads(ctx context.Context) (map[string]room.NodeLoad, error) {
+	loads := map[string]room.NodeLoad{}
+	err := s.Query(ctx, `SELECT node, count(*), CAST(sum(people) AS BIGINT) FROM (
+			SELECT node, count(*) AS people FROM attendance WHERE left_at IS NULL GROUP BY node, room_id, session
+		) AS present GROUP BY node`, nil, func(row db.Row) error {
+		var node string
+		var l room.NodeLoad
+		err := row.Scan(&node, &l.Sessions, &l.People)
+		loads[node] = l
+		return err
+	})
+	return loads, err
+}
+
+func (s *DB) RemoveNode(ctx context.Context, node string) (removed bool, err error) {
+	err = s.ExecReturning(ctx, `DELETE FROM nodes WHERE id = $1
+		AND NOT EXISTS (SELECT 1 FROM attendance WHERE node = $1 AND left_at IS NULL) RETURNING id`, []any{node},
+		func(row db.Row) error {
+			removed = true
+			return row.Scan(&node)
+		})
+	return removed, err
 }

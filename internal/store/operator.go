@@ -13,7 +13,11 @@ var tokenTable = newTable("management_tokens",
 	text("id", func(t *operator.Token) *string { return &t.ID }),
 	text("name", func(t *operator.Token) *string { return &t.Name }),
 	text("token_hash", func(t *operator.Token) *string { return &t.Hash }),
+	text("role", func(t *operator.Token) *operator.Role { return &t.Role }),
+	parsed("project_ids", operator.ParseProjectIDs, func(t *operator.Token) *operator.ProjectIDs { return &t.ProjectIDs }),
 	timestamp("created_at", func(t *operator.Token) *time.Time { return &t.CreatedAt }),
+	timestamp("expires_at", func(t *operator.Token) *time.Time { return &t.ExpiresAt }),
+	timestamp("last_used_at", func(t *operator.Token) *time.Time { return &t.LastUsedAt }),
 	timestamp("revoked_at", func(t *operator.Token) *time.Time { return &t.RevokedAt }),
 )
 
@@ -48,6 +52,11 @@ func (s *DB) Token(ctx context.Context, id string) (operator.Token, error) {
 
 func (s *DB) Tokens(ctx context.Context) ([]operator.Token, error) {
 	return queryAll(ctx, s, tokenTable, selectTokens)
+}
+
+func (s *DB) RecordTokenUse(ctx context.Context, id string, at time.Time) error {
+	return s.Exec(ctx, `UPDATE management_tokens SET last_used_at = $2
+		WHERE id = $1 AND coalesce(last_used_at, 0) < $2`, id, at.UnixMilli())
 }
 
 func (s *DB) RevokeToken(ctx context.Context, id string, at time.Time) error {

@@ -19,13 +19,14 @@ var organizationTable = newTable("organizations",
 	text("plan", func(o *project.Organization) *string { return &o.Plan }),
 	text("currency", func(o *project.Organization) *string { return &o.Currency }),
 	text("unit_price", func(o *project.Organization) *string { return &o.UnitPrice }),
+	timestamp("suspended_at", func(o *project.Organization) *time.Time { return &o.SuspendedAt }),
 )
 
 var (
 	selectOrganization  = organizationTable.selectFrom + "WHERE id = $1"
 	selectOrganizations = organizationTable.selectFrom + "ORDER BY id"
 	insertOrganization  = organizationTable.insertQuery()
-	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price")
+	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price", "suspended_at")
 )
 
 func (s *DB) InsertOrganization(ctx context.Context, o project.Organization) error {
@@ -60,6 +61,7 @@ var projectTable = newTable("projects",
 	text("name", func(p *projectRow) *string { return &p.Name }),
 	text("status", func(p *projectRow) *project.Status { return &p.Status }),
 	timestamp("suspended_at", func(p *projectRow) *time.Time { return &p.SuspendedAt }),
+	timestamp("deleted_at", func(p *projectRow) *time.Time { return &p.DeletedAt }).withConstant("NULL"),
 	text("settings", func(p *projectRow) *string { return &p.settings }),
 	timestamp("created_at", func(p *projectRow) *time.Time { return &p.CreatedAt }),
 )
@@ -68,7 +70,9 @@ var (
 	selectProject  = projectTable.selectFrom + "WHERE id = $1"
 	selectProjects = projectTable.selectFrom + "WHERE organization_id = $1 OR $1 = '' ORDER BY id"
 	insertProject  = projectTable.insertQuery()
-	updateProject  = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
+
+	selectProjectsAfter = projectTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
+	updateProject       = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
 )
 
 // newProjectRow returns the row that stores p.
@@ -93,10 +97,8 @@ func (s *DB) InsertProject(ctx context.Context, p project.Project) error {
 	return s.Exec(ctx, insertProject, projectTable.values(row)...)
 }
 
-var errProjectNotFound = fault.New(fault.NotFound, "project_not_found", "there is no such project")
-
 func (s *DB) Project(ctx context.Context, id string) (project.Project, error) {
-	row, err := queryOne(ctx, s, projectTable, errProjectNotFound, selectProject, id)
+	row, err := queryOne(ctx, s, projectTable, project.ErrNotFound, selectProject, id)
 	if err != nil {
 		return project.Project{}, err
 	}
@@ -108,11 +110,19 @@ func (s *DB) UpdateProject(ctx context.Context, p project.Project) error {
 	if err != nil {
 		return err
 	}
-	return s.ExecOne(ctx, errProjectNotFound, updateProject.query, updateProject.values(row)...)
+	return s.ExecOne(ctx, project.ErrNotFound, updateProject.query, updateProject.values(row)...)
 }
 
 func (s *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
-	rows, err := queryAll(ctx, s, projectTable, selectProjects, organizationID)
+	return s.queryProjects(ctx, selectProjects, organizationID)
+}
+
+func (s *DB) ProjectsAfter(ctx context.Context, id string, limit int) ([]project.Project, error) {
+	return s.queryProjects(ctx, selectProjectsAfter, id, limit)
+}
+
+func (s *DB) queryProjects(ctx context.Context, q string, args ...any) ([]project.Project, error) {
+	rows, err := queryAll(ctx, s, projectTable, q, args...)
 	if err != nil {
 		return nil, err
 	}

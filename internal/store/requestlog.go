@@ -1,9 +1,13 @@
 package store
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -28,8 +32,9 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
 		for i, b := range blocks {
-			err := s.Exec(ctx, `INSERT INTO calls (project_id, n, first_n, size, calls) VALUES ($1, $2, $3, $4, $5)
-				ON CONFLICT (project_id, n) DO NOTHING`, b.ProjectID, b.Last(), b.First(), len(b.Calls), texts[i])
+			err := s.Exec(ctx, `INSERT INTO calls (project_id, api, n, first_n, size, calls)
+				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, n) DO NOTHING`,
+				b.ProjectID, b.API, b.Last(), b.First(), len(b.Calls), texts[i])
 			if err != nil {
 				return err
 			}
@@ -40,7 +45,7 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 
 // appendCallJSON appends a call as JSON. The result is what encoding/json reads
 // by the tags of NumberedCall. It takes a sixth of the time of encoding/json,
-// which matters because every call of version 5 is written.
+// which matters because every call is written.
 func appendCallJSON(b []byte, c requestlog.NumberedCall) []byte {
 	b = strconv.AppendInt(append(b, `{"n":`...), c.N, 10)
 	b = appendJSONString(append(b, `,"id":`...), c.RequestID)
@@ -48,12 +53,17 @@ func appendCallJSON(b []byte, c requestlog.NumberedCall) []byte {
 	b = appendJSONString(append(b, `","method":`...), c.Method)
 	b = appendJSONString(append(b, `,"path":`...), c.Path)
 	b = strconv.AppendInt(append(b, `,"status":`...), int64(c.Status), 10)
-	if c.Code != "" {
-		b = appendJSONString(append(b, `,"code":`...), c.Code)
-	}
 	b = strconv.AppendInt(append(b, `,"us":`...), c.Micros, 10)
 	b = appendJSONString(append(b, `,"slot":`...), c.KeySlot)
-	b = appendJSONString(append(b, `,"auth":`...), string(c.AuthResult))
+	if c.TokenID != "" {
+		b = appendJSONString(append(b, `,"token":`...), c.TokenID)
+	}
+	if c.Route != "" {
+		b = appendJSONString(append(b, `,"route":`...), c.Route)
+	}
+	if c.Cause != "" {
+		b = appendJSONString(append(b, `,"cause":`...), c.Cause)
+	}
 	if c.Hint != "" {
 		b = appendJSONString(append(b, `,"hint":`...), c.Hint)
 	}
@@ -62,6 +72,9 @@ func appendCallJSON(b []byte, c requestlog.NumberedCall) []byte {
 	}
 	if c.HasTimestamp {
 		b = append(b, `,"dated":true`...)
+	}
+	if c.Address != "" {
+		b = appendJSONString(append(b, `,"client":`...), c.Address)
 	}
 	if c.UserAgent != "" {
 		b = appendJSONString(append(b, `,"agent":`...), c.UserAgent)
@@ -76,49 +89,213 @@ func appendJSONString(b []byte, text string) []byte {
 	return b
 }
 
-func (s *DB) Calls(
-	ctx context.Context, projectID string, firstBelow, lastBelow int64, limit int,
-) ([]requestlog.Block, error) {
-	var blocks []requestlog.Block
-	err := s.Query(ctx, `SELECT n, calls FROM calls
-			WHERE project_id = $1 AND first_n < $2 AND n < $3 ORDER BY n DESC LIMIT $4`,
-		[]any{projectID, firstBelow, lastBelow, limit},
-		func(row db.Row) error {
-			b := requestlog.Block{ProjectID: projectID}
-			var n int64
-			var text string
-			if err := row.Scan(&n, &text); err != nil {
-				return err
+// storedCall is a call as a block has it. Blocks that are older than the causes have the
+// result of the signature instead.
+type storedCall struct {
+	requestlog.NumberedCall
+	Auth string `json:"auth"`
+}
+
+const (
+	selectCalls = `SELECT api, first_n, n, calls FROM calls
+		WHERE project_id = $1 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
+	selectCallsOfAPI = `SELECT api, first_n, n, calls FROM calls
+		WHERE project_id = $1 AND api = $6 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
+)
+
+func (s *DB) Calls(ctx context.Context, q requestlog.BlockQuery) ([]requestlog.StoredBlock, error) {
+	query, args := selectCalls, []any{q.ProjectID, q.FirstBelow, q.LastBelow, q.Since, q.Limit}
+	if q.API != "" {
+		query, args = selectCallsOfAPI, append(args, q.API)
+	}
+	texts := textsOfMatchingCalls(q.Filter)
+	var blocks []requestlog.StoredBlock
+	err := s.Query(ctx, query, args, func(row db.Row) error {
+		var b requestlog.StoredBlock
+		var api string
+		var text []byte
+		if err := row.Scan(&api, &b.First, &b.Last, &text); err != nil {
+			return err
+		}
+		calls, err := decodeCalls(text, texts)
+		if err != nil {
+			return fmt.Errorf("calls %d of project %s: %w", b.Last, q.ProjectID, err)
+		}
+		for _, c := range calls {
+			c.ProjectID, c.API = q.ProjectID, api
+			if c.Cause == "" && c.Auth != "ok" {
+				c.Cause = c.Auth
 			}
-			if err := json.Unmarshal([]byte(text), &b.Calls); err != nil {
-				return fmt.Errorf("calls %d of project %s: %w", n, projectID, err)
+			if q.Filter.Matches(&c.Call) {
+				b.Calls = append(b.Calls, c.NumberedCall)
 			}
-			for i := range b.Calls {
-				b.Calls[i].ProjectID = projectID
-			}
-			blocks = append(blocks, b)
-			return nil
-		})
+		}
+		blocks = append(blocks, b)
+		return nil
+	})
 	return blocks, err
 }
 
-// PruneCalls lists the projects in its query, so that the primary key finds the
-// rows.
-func (s *DB) PruneCalls(ctx context.Context, below int64) error {
+// textsOfMatchingCalls returns texts that are in the JSON of each call that matches f. Other
+// calls may contain them too.
+func textsOfMatchingCalls(f requestlog.Filter) [][]byte {
+	var texts [][]byte
+	for _, value := range []*string{f.RequestID, f.Cause, f.KeySlot, f.Route} {
+		if value != nil && *value != "" { // an empty text may be left out of the JSON
+			texts = append(texts, appendJSONString(nil, *value))
+		}
+	}
+	if class := f.MinStatus / 100; class > 0 && class == f.MaxStatus/100 {
+		texts = append(texts, fmt.Appendf(nil, `"status":%d`, class))
+	}
+	return texts
+}
+
+// decodeCalls returns the calls of a block whose JSON contains all texts. It decodes no
+// others, because decoding takes most of the time of a search.
+func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
+	containsAll := func(text []byte) bool {
+		return !slices.ContainsFunc(texts, func(part []byte) bool { return !bytes.Contains(text, part) })
+	}
+	if len(texts) > 0 && !containsAll(block) {
+		return nil, nil
+	}
+	var calls []storedCall
+	if len(texts) == 0 {
+		err := json.Unmarshal(block, &calls)
+		return calls, err
+	}
+	d := jsontext.NewDecoder(bytes.NewReader(block), jsontext.AllowDuplicateNames(true))
+	if _, err := d.ReadToken(); err != nil { // the start of the array
+		return nil, err
+	}
+	for d.PeekKind() == '{' {
+		text, err := d.ReadValue()
+		if err != nil {
+			return nil, err
+		}
+		if !containsAll(text) {
+			continue
+		}
+		var c storedCall
+		if err := json.Unmarshal(text, &c); err != nil {
+			return nil, err
+		}
+		calls = append(calls, c)
+	}
+	_, err := d.ReadToken() // the end of the array
+	return calls, err
+}
+
+func (s *DB) TrimCalls(ctx context.Context, projectID, api string, latest int) error {
 	return s.Write(ctx, func(ctx context.Context) error {
-		return s.Exec(ctx, `DELETE FROM calls WHERE project_id IN (SELECT id FROM projects) AND n < $1`, below)
+		return s.Exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND api = $3 AND n <= (SELECT max(n) FROM (
+				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
+				FROM calls WHERE project_id = $1 AND api = $3
+			) AS running WHERE total > $2)`, projectID, latest, api)
 	})
 }
 
-func (s *DB) TrimCalls(ctx context.Context, projectID string, latest int) error {
+func (s *DB) CallProjects(ctx context.Context, api string) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT id FROM (SELECT id FROM projects UNION ALL SELECT '') AS p
+		WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = p.id AND calls.api = $1)`, api)
+}
+
+// AddRejections adds in the order of the keys, so that two nodes do not wait for each
+// other.
+func (s *DB) AddRejections(ctx context.Context, rejections []requestlog.RejectionCount) error {
+	rejections = slices.SortedFunc(slices.Values(rejections), func(a, b requestlog.RejectionCount) int {
+		return cmp.Or(a.Day.Compare(b.Day), cmp.Compare(a.API, b.API), cmp.Compare(a.Cause, b.Cause),
+			cmp.Compare(a.Address, b.Address))
+	})
 	return s.Write(ctx, func(ctx context.Context) error {
-		return s.Exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND n <= (SELECT max(n) FROM (
-				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total FROM calls WHERE project_id = $1
-			) AS running WHERE total > $2)`, projectID, latest)
+		for _, r := range rejections {
+			err := s.Exec(ctx, `INSERT INTO rejected_calls (day, api, cause, address, calls, last_at)
+				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (day, api, cause, address) DO UPDATE
+				SET calls = rejected_calls.calls + excluded.calls, last_at = CASE
+					WHEN excluded.last_at > rejected_calls.last_at THEN excluded.last_at ELSE rejected_calls.last_at END`,
+				r.Day.UnixMilli(), r.API, r.Cause, r.Address, r.Calls, r.LastAt.UnixMilli())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
-func (s *DB) CallProjects(ctx context.Context) ([]string, error) {
-	return s.queryStrings(ctx,
-		`SELECT id FROM projects WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = projects.id)`)
+var rejectionTable = newTable("rejected_calls",
+	timestamp("day", func(r *requestlog.RejectionCount) *time.Time { return &r.Day }),
+	text("api", func(r *requestlog.RejectionCount) *string { return &r.API }),
+	text("cause", func(r *requestlog.RejectionCount) *string { return &r.Cause }),
+	text("address", func(r *requestlog.RejectionCount) *string { return &r.Address }),
+	number("calls", func(r *requestlog.RejectionCount) *int64 { return &r.Calls }),
+	timestamp("last_at", func(r *requestlog.RejectionCount) *time.Time { return &r.LastAt }),
+)
+
+var selectRejections = rejectionTable.selectFrom + `WHERE last_at >= $1
+	AND (last_at, day, api, cause, address) < ($2, $3, $4, $5, $6)
+	ORDER BY last_at DESC, day DESC, api DESC, cause DESC, address DESC LIMIT $7`
+
+func (s *DB) Rejections(
+	ctx context.Context, since time.Time, after requestlog.RejectionCount, limit int,
+) ([]requestlog.RejectionCount, error) {
+	below := int64(math.MaxInt64)
+	if !after.LastAt.IsZero() {
+		below = after.LastAt.UnixMilli()
+	}
+	return queryAll(ctx, s, rejectionTable, selectRejections, since.UnixMilli(), below, after.Day.UnixMilli(), after.API,
+		after.Cause, after.Address, limit)
+}
+
+func (s *DB) DeleteRejections(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.execCounting(ctx, `DELETE FROM rejected_calls WHERE (day, api, cause, address) IN (
+		SELECT day, api, cause, address FROM rejected_calls WHERE day < $1 ORDER BY day LIMIT $2) RETURNING day`,
+		before.UnixMilli(), limit)
+}
+
+// AddCallTotals adds in the order of the keys, so that two nodes do not wait for each other.
+func (s *DB) AddCallTotals(ctx context.Context, totals []requestlog.CallTotal) error {
+	totals = slices.SortedFunc(slices.Values(totals), func(a, b requestlog.CallTotal) int {
+		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), a.At.Compare(b.At))
+	})
+	return s.Write(ctx, func(ctx context.Context) error {
+		for _, t := range totals {
+			err := s.Exec(ctx, `INSERT INTO call_totals (project_id, at, accepted, rejected) VALUES ($1, $2, $3, $4)
+				ON CONFLICT (project_id, at) DO UPDATE SET accepted = call_totals.accepted + excluded.accepted,
+					rejected = call_totals.rejected + excluded.rejected`, t.ProjectID, t.At.UnixMilli(), t.Accepted, t.Rejected)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *DB) CallTotals(ctx context.Context, projectID string, since time.Time) (requestlog.CallTotal, error) {
+	sum := requestlog.CallTotal{ProjectID: projectID, At: since}
+	err := s.QueryRow(ctx, nil, `SELECT CAST(coalesce(sum(accepted), 0) AS BIGINT),
+			CAST(coalesce(sum(rejected), 0) AS BIGINT) FROM call_totals WHERE project_id = $1 AND at >= $2`,
+		[]any{projectID, since.UnixMilli()}, &sum.Accepted, &sum.Rejected)
+	return sum, err
+}
+
+// MostRejected reads the totals since a time by their time: those of two hours are kept.
+func (s *DB) MostRejected(ctx context.Context, since time.Time, limit int) ([]requestlog.CallTotal, error) {
+	var all []requestlog.CallTotal
+	project := unindexed("project_id")
+	err := s.Query(ctx, `SELECT `+project+`, CAST(sum(accepted) AS BIGINT), CAST(sum(rejected) AS BIGINT) AS rejected_sum
+		FROM call_totals WHERE at >= $1 AND `+project+` <> '' GROUP BY `+project+` HAVING sum(rejected) > 0
+		ORDER BY rejected_sum DESC, 1 LIMIT $2`, []any{since.UnixMilli(), limit}, func(row db.Row) error {
+		t := requestlog.CallTotal{At: since}
+		err := row.Scan(&t.ProjectID, &t.Accepted, &t.Rejected)
+		all = append(all, t)
+		return err
+	})
+	return all, err
+}
+
+func (s *DB) DeleteCallTotals(ctx context.Context, before time.Time) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		return s.Exec(ctx, `DELETE FROM call_totals WHERE at < $1`, before.UnixMilli())
+	})
 }

@@ -20,11 +20,11 @@ func TestAppendCallJSON_MatchesTags(t *testing.T) {
 			RequestID: text("RequestID"),
 			ReceivedAt: time.Unix(rapid.Int64Range(0, 1<<37).Draw(t, "ReceivedAt"),
 				rapid.Int64Range(0, 1e9-1).Draw(t, "nanoseconds")).UTC(),
-			Method: text("Method"), Path: text("Path"), Status: rapid.Int().Draw(t, "Status"), Code: text("Code"),
-			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"),
-			AuthResult: requestlog.AuthResult(text("AuthResult")), Hint: text("Hint"),
+			Method: text("Method"), Path: text("Path"), Route: text("Route"), Status: rapid.Int().Draw(t, "Status"),
+			Micros: rapid.Int64().Draw(t, "Micros"), KeySlot: text("KeySlot"), TokenID: text("TokenID"), Cause: text("Cause"),
+			Hint:      text("Hint"),
 			ClockSkew: rapid.Int64().Draw(t, "ClockSkew"), HasTimestamp: rapid.Bool().Draw(t, "HasTimestamp"),
-			UserAgent: text("UserAgent"),
+			Address: text("Address"), UserAgent: text("UserAgent"),
 		}}
 		var got requestlog.NumberedCall
 		written := appendCallJSON(nil, want)

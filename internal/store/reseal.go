@@ -2,8 +2,6 @@ package store
 
 import (
 	"context"
-	"fmt"
-	"time"
 
 	"parley/internal/db"
 	"parley/internal/seal"
@@ -35,10 +33,11 @@ var sealedColumns = []struct{ list, update, column string }{
 }
 
 // Reseal seals every secret with the master key of box, all in one transaction,
-// and returns the number of secrets. The server must not be running.
+// and returns the number of secrets. The server must not be running. The write timeout
+// of ctx must be long enough for every secret.
 func (s *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 	count := 0
-	err := s.Write(db.WithWriteTimeout(ctx, 10*time.Minute), func(ctx context.Context) error {
+	err := s.Write(ctx, func(ctx context.Context) error {
 		count = 0
 		for _, c := range sealedColumns {
 			type sealedValue struct{ rowID, sealed string }
@@ -53,9 +52,9 @@ func (s *DB) Reseal(ctx context.Context, box *seal.Box) (int, error) {
 				return err
 			}
 			for _, v := range values {
-				clear, err := s.box.Open(v.rowID+c.column, v.sealed)
+				clear, err := s.openColumn(v.rowID+c.column, v.sealed)
 				if err != nil {
-					return fmt.Errorf("open %s: %w", v.rowID+c.column, err)
+					return err
 				}
 				if err := s.Exec(ctx, c.update, v.rowID, box.Seal(v.rowID+c.column, clear)); err != nil {
 					return err

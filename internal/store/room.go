@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -12,8 +11,6 @@ import (
 	"parley/internal/room"
 	"parley/internal/webhook"
 )
-
-var errRoomNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such room")
 
 // roomTable inserts constants in the columns that a new room cannot have a value
 // for, because nobody has joined it yet.
@@ -63,8 +60,23 @@ var (
 // InsertRoom stores a new room. It ignores the fields of r whose columns have a
 // constant in roomTable, for example EndedAt.
 func (s *DB) InsertRoom(ctx context.Context, r *room.Room) error {
-	err := s.Insert(ctx, insertRoom, roomTable.values(r)...)
-	if db.IsUniqueViolation(err, "rooms_client_room_id", "rooms.project_id, rooms.client_room_id") {
+	if err := s.insertClientRoomID(ctx, r); err != nil {
+		return err
+	}
+	return s.Insert(ctx, insertRoom, roomTable.values(r)...)
+}
+
+var insertClientRoomID = db.NewInsertStmt("client_room_ids", 1, []db.InsertColumn{
+	{Name: "project_id", Type: "text"}, {Name: "client_room_id", Type: "text"}})
+
+// insertClientRoomID records the client_room_id of a new room in a table of its own,
+// because it stays taken when the room is deleted.
+func (s *DB) insertClientRoomID(ctx context.Context, r *room.Room) error {
+	if r.ClientRoomID == "" {
+		return nil
+	}
+	err := s.Insert(ctx, insertClientRoomID, r.ProjectID, r.ClientRoomID)
+	if db.IsUniqueViolation(err, "client_room_ids_project", "client_room_ids.project_id, client_room_ids.client_room_id") {
 		return fault.New(fault.Conflict, "client_room_id_taken",
 			"client_room_id is already taken by another room of this project")
 	}
@@ -72,7 +84,7 @@ func (s *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 }
 
 func (s *DB) Room(ctx context.Context, id string) (*room.Room, error) {
-	return queryOne(ctx, s, roomTable, errRoomNotFound, selectRoom, id)
+	return queryOne(ctx, s, roomTable, room.ErrNotFound, selectRoom, id)
 }
 
 func (s *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
@@ -80,17 +92,32 @@ func (s *DB) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if err != nil {
 		return nil, err
 	}
-	return queryOne(ctx, s, roomTable, errRoomNotFound, selectRoom+forUpdate, id)
+	return queryOne(ctx, s, roomTable, room.ErrNotFound, selectRoom+forUpdate, id)
+}
+
+// LockRooms locks the rooms in the order of their IDs, so that two callers do not wait for each
+// other.
+func (s *DB) LockRooms(ctx context.Context, ids []string) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	forUpdate, err := s.ForUpdate(ctx)
+	if err != nil {
+		return err
+	}
+	list, args := inList(nil, ids)
+	_, err = s.queryStrings(ctx, "SELECT id FROM rooms WHERE id IN "+list+" ORDER BY id"+forUpdate, args...)
+	return err
 }
 
 // UpdateRoom stores the fields that change during the life of a room: its state,
 // times, locks and sessions. UpdateRoomSpec stores the fields of Spec.
 func (s *DB) UpdateRoom(ctx context.Context, r *room.Room) error {
-	return s.ExecOne(ctx, errRoomNotFound, updateRoom.query, updateRoom.values(r)...)
+	return s.ExecOne(ctx, room.ErrNotFound, updateRoom.query, updateRoom.values(r)...)
 }
 
 func (s *DB) UpdateRoomSpec(ctx context.Context, r *room.Room) error {
-	return s.ExecOne(ctx, errRoomNotFound, updateRoomSpec.query, updateRoomSpec.values(r)...)
+	return s.ExecOne(ctx, room.ErrNotFound, updateRoomSpec.query, updateRoomSpec.values(r)...)
 }
 
 func (s *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error) {
@@ -98,10 +125,11 @@ func (s *DB) DueRooms(ctx context.Context, now time.Time, limit int) ([]string, 
 		now.UnixMilli(), limit)
 }
 
-// eventTable lacks the column data, which is the JSON of event.Event.Data.
+// eventTable lacks the column data, see compactEventData. The project of an event is that of its
+// room; only events of earlier releases have it in the column project_id.
 var eventTable = newTable("events",
 	text("id", func(e *event.Event) *string { return &e.ID }),
-	text("project_id", func(e *event.Event) *string { return &e.ProjectID }),
+	computed[event.Event]("project_id", "''"),
 	text("room_id", func(e *event.Event) *string { return &e.RoomID }).withParent("rooms"),
 	number("sequence", func(e *event.Event) *int64 { return &e.Sequence }),
 	text("type", func(e *event.Event) *event.Type { return &e.Type }),
@@ -110,24 +138,60 @@ var eventTable = newTable("events",
 
 var (
 	insertEvent           = eventTable.newInsertStmt(2, db.InsertColumn{Name: "data", Type: "text"})
-	selectDeliveredEvents = "SELECT " + eventTable.selectList + `, data, coalesce((SELECT p.sequence FROM events p
+	selectEvents          = "SELECT " + eventTable.selectList + ", (SELECT project_id FROM rooms WHERE id = room_id), data"
+	selectDeliveredEvents = selectEvents + `, coalesce((SELECT p.sequence FROM events p
 			WHERE p.room_id = e.room_id AND p.sequence < e.sequence AND p.type <> $3
 			ORDER BY p.sequence DESC LIMIT 1), 0)
 		FROM events e WHERE room_id = $1 AND sequence > $2 AND type <> $3 ORDER BY sequence LIMIT $4`
+	selectRoomEvents = selectEvents + ` FROM events
+		WHERE room_id = $1 AND sequence > $2 ORDER BY sequence LIMIT $3`
 )
 
 func (s *DB) AppendEvents(ctx context.Context, events []event.Event) error {
 	for i := range events {
 		e := &events[i]
-		data, err := json.Marshal(e.Data)
+		data, err := formatEventData(&e.Data, e.RoomID, e.At)
 		if err != nil {
 			return fmt.Errorf("event %s: %w", e.Type, err)
 		}
-		if err := s.Insert(ctx, insertEvent, eventTable.values(e, string(data))...); err != nil {
+		if err := s.Insert(ctx, insertEvent, eventTable.values(e, data)...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+func (s *DB) RoomEvents(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error) {
+	var events []event.Event
+	err := s.Query(ctx, selectRoomEvents, []any{roomID, after, limit}, func(row db.Row) error {
+		e, err := scanEvent(row)
+		events = append(events, e)
+		return err
+	})
+	return events, err
+}
+
+func (s *DB) ReportedAttendance(ctx context.Context, roomID string, limit int) ([]room.ReportedAttendee, error) {
+	var all []room.ReportedAttendee
+	err := s.Query(ctx, `SELECT at, data FROM events
+			WHERE room_id = $1 AND type IN ($2, $3) ORDER BY sequence LIMIT $4`,
+		[]any{roomID, event.ParticipantReported, event.AttendanceMarked, limit}, func(row db.Row) error {
+			var a room.ReportedAttendee
+			var text string
+			if err := row.Scan(db.ScanTime(&a.At), &text); err != nil {
+				return err
+			}
+			data, err := parseEventData(text, roomID, a.At)
+			if err != nil {
+				return err
+			}
+			if data.Mark != nil {
+				a.Name, a.Source = data.Mark.Name, data.Mark.Source
+			}
+			all = append(all, a)
+			return nil
+		})
+	return all, err
 }
 
 func (s *DB) DeliveredEvents(
@@ -135,17 +199,19 @@ func (s *DB) DeliveredEvents(
 ) ([]webhook.DeliveredEvent, error) {
 	var events []webhook.DeliveredEvent
 	err := s.Query(ctx, selectDeliveredEvents, []any{roomID, after, event.AttendanceMarked, limit},
-		func(row db.Row) error {
+		func(row db.Row) (err error) {
 			var e webhook.DeliveredEvent
-			var data string
-			if err := row.Scan(eventTable.dests(&e.Event, &data, &e.Previous)...); err != nil {
-				return err
-			}
-			if err := json.Unmarshal([]byte(data), &e.Data); err != nil {
-				return fmt.Errorf("event %s: %w", e.ID, err)
-			}
+			e.Event, err = scanEvent(row, &e.Previous)
 			events = append(events, e)
-			return nil
+			return err
 		})
 	return events, err
+}
+
+// FirstEvent reads the ends of the room's index on events.
+func (s *DB) FirstEvent(ctx context.Context, roomID string) (first int64, err error) {
+	err = s.QueryRow(ctx, room.ErrNotFound, `SELECT coalesce(
+			(SELECT e.sequence FROM events e WHERE e.room_id = r.id ORDER BY e.sequence LIMIT 1), r.event_sequence + 1)
+		FROM rooms r WHERE r.id = $1`, []any{roomID}, &first)
+	return first, err
 }

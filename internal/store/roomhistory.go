@@ -1,9 +1,11 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"strings"
+	"maps"
+	"slices"
 	"time"
 
 	"parley/internal/db"
@@ -25,10 +27,10 @@ var (
 
 	selectAttendanceRecords = "SELECT " + attendanceRecordColumns + ` FROM seats s
 		JOIN attendance a ON a.seat_id = s.id
-		WHERE s.room_id = $1 AND NOT a.hidden` + attendanceRecordOrder
+		WHERE s.room_id = $1` + attendanceRecordOrder
 	selectCurrentRecords = "SELECT " + attendanceRecordColumns + ` FROM attendance a
 		JOIN seats s ON s.id = a.seat_id JOIN rooms r ON r.id = a.room_id
-		WHERE a.left_at IS NULL AND NOT a.hidden AND r.project_id = $1 AND `
+		WHERE a.left_at IS NULL AND NOT a.hidden AND ` + unindexed("r.project_id") + ` = $1 AND `
 	selectCurrentRecordsOfRoom    = selectCurrentRecords + "a.room_id = $2" + attendanceRecordOrder
 	selectCurrentRecordsOfProject = selectCurrentRecords +
 		"a.room_id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)" + attendanceRecordOrder
@@ -80,35 +82,149 @@ var pastRoomTable = newTable("rooms",
 	timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
 )
 
+// PastRooms finds the ids of the page first, because PostgreSQL computes the columns of
+// skipped rows too.
 func (s *DB) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
-	where, args := ` FROM rooms r WHERE r.project_id = $1 AND r.ended_at IS NOT NULL`, []any{projectID}
-	if q.IDs != nil {
-		params := make([]string, len(q.IDs))
-		for i, id := range q.IDs {
-			args = append(args, id)
-			params[i] = fmt.Sprintf("$%d", len(args))
+	order, reached := "DESC", "<"
+	if q.Ascending {
+		order, reached = "ASC", ">="
+	}
+	args := []any{projectID}
+	param := func(value any) string {
+		args = append(args, value)
+		return fmt.Sprintf("$%d", len(args))
+	}
+	var where string
+	var total, skip int
+	if q.IDs == nil {
+		page, err := s.findPastRooms(ctx, projectID, q)
+		if err != nil || page.skip >= page.total {
+			return nil, page.total, err
 		}
-		if len(params) == 0 {
+		total, skip = page.total, page.skip
+		where = `project_id = $1 AND ended_at IS NOT NULL AND ended_at ` + reached + ` ` + param(page.from.UnixMilli())
+	} else {
+		if len(q.IDs) == 0 {
 			return nil, 0, nil
 		}
-		where += ` AND r.id IN (` + strings.Join(params, ", ") + `)`
+		var list string
+		list, args = inList(args, q.IDs)
+		skip = q.Offset
+		where = unindexed("project_id") + ` = $1 AND ended_at IS NOT NULL AND id IN ` + list
+		if err := s.QueryRow(ctx, nil, `SELECT count(*) FROM rooms WHERE `+where, args, &total); err != nil {
+			return nil, 0, err
+		}
 	}
-	total := 0
-	if err := s.QueryRow(ctx, nil, `SELECT count(*)`+where, args, &total); err != nil {
-		return nil, 0, err
-	}
-	order := "DESC"
-	if q.Ascending {
-		order = "ASC"
-	}
-	args = append(args, q.Limit, q.Offset)
 	list := `SELECT ` + pastRoomTable.qualified("r.") + `,
-		(SELECT count(*) FROM seats s WHERE s.room_id = r.id
-			AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))` + where +
-		fmt.Sprintf(` ORDER BY r.ended_at %[1]s, r.id %[1]s LIMIT $%[2]d OFFSET $%[3]d`, order, len(args)-1, len(args))
+			(SELECT count(*) FROM seats s WHERE s.room_id = r.id
+				AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))
+		FROM rooms r WHERE r.id IN (SELECT id FROM rooms WHERE ` + where + `
+			ORDER BY ended_at ` + order + `, id ` + order + ` LIMIT ` + param(q.Limit) + ` OFFSET ` + param(skip) + `)
+		ORDER BY r.ended_at ` + order + `, r.id ` + order
 	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
 	all, err := queryAllMore(ctx, s, pastRoomTable, more, list, args...)
 	return all, total, err
+}
+
+const day = 24 * time.Hour
+
+// pastRooms locates a page in the past rooms of a project.
+type pastRooms struct {
+	total int       // all past rooms
+	from  time.Time // end of the day in which the page begins; its start if the oldest come first
+	skip  int       // rooms between from and the page; total or more if there is no such page
+}
+
+// findPastRooms adds up the rooms of each day. Its cost depends on the days with past
+// rooms, and the skipped rooms are those of one day.
+func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (pastRooms, error) {
+	order, edge := "DESC", day
+	if q.Ascending {
+		order, edge = "ASC", 0
+	}
+	page, found, skip := pastRooms{}, false, q.Offset
+	err := s.Query(ctx, `SELECT day, CAST(sum(rooms) AS BIGINT) FROM past_room_counts
+			WHERE project_id = $1 GROUP BY day ORDER BY day `+order, []any{projectID}, func(row db.Row) error {
+		var start time.Time
+		var rooms int
+		if err := row.Scan(db.ScanTime(&start), &rooms); err != nil {
+			return err
+		}
+		page.total += rooms
+		if !found && skip < rooms {
+			found, page.from, page.skip = true, start.Add(edge), skip
+		}
+		skip -= rooms
+		return nil
+	})
+	if !found {
+		page.skip = page.total
+	}
+	return page, err
+}
+
+// MergePastRoomCounts skips rows that another node is merging at the same time. A
+// trigger of the table rooms inserts the rows.
+func (s *DB) MergePastRoomCounts(ctx context.Context, limit int) (merged int, err error) {
+	skipLocked, err := s.ForUpdateSkipLocked(ctx)
+	if err != nil {
+		return 0, err
+	}
+	type ofDay struct {
+		projectID string
+		day       int64
+	}
+	sums := map[ofDay]int{}
+	err = s.ExecReturning(ctx, `DELETE FROM past_room_counts WHERE id <> '' AND id IN (SELECT id FROM past_room_counts
+			WHERE id <> '' LIMIT CAST($1 AS BIGINT)`+skipLocked+`) RETURNING project_id, day, rooms`, []any{limit},
+		func(row db.Row) error {
+			var of ofDay
+			var rooms int
+			err := row.Scan(&of.projectID, &of.day, &rooms)
+			sums[of] += rooms
+			merged++
+			return err
+		})
+	if err != nil {
+		return 0, err
+	}
+	// The same order on all nodes, because they would deadlock in different ones.
+	days := slices.SortedFunc(maps.Keys(sums), func(a, b ofDay) int {
+		return cmp.Or(cmp.Compare(a.projectID, b.projectID), cmp.Compare(a.day, b.day))
+	})
+	for _, of := range days {
+		err := s.Exec(ctx, `INSERT INTO past_room_counts (project_id, day, id, rooms) VALUES ($1, $2, '', $3)
+			ON CONFLICT (project_id, day, id) DO UPDATE SET rooms = past_room_counts.rooms + excluded.rooms`,
+			of.projectID, of.day, sums[of])
+		if err != nil {
+			return 0, err
+		}
+	}
+	return merged, nil
+}
+
+// Live finds the project by an expression, because the index of the project has all sessions
+// and connections of the past.
+func (s *DB) Live(ctx context.Context, projectID string) (room.Live, error) {
+	live := room.Live{People: map[room.ConnectionType]int{}}
+	ofProject, args := "", []any(nil)
+	if projectID != "" {
+		ofProject, args = " AND project_id || '' = $1", []any{projectID}
+	}
+	err := s.QueryRow(ctx, nil, `SELECT count(*) FROM sessions
+		WHERE state <> 'closed' AND state = 'live' AND breakout = 0`+ofProject, args, &live.Rooms)
+	if err != nil {
+		return room.Live{}, err
+	}
+	err = s.Query(ctx, `SELECT connection_type, count(*) FROM attendance WHERE left_at IS NULL AND NOT hidden`+ofProject+`
+		GROUP BY connection_type`, args, func(row db.Row) error {
+		var t room.ConnectionType
+		var n int
+		err := row.Scan(&t, &n)
+		live.People[t] = n
+		return err
+	})
+	return live, err
 }

@@ -25,35 +25,92 @@ var summaryTable = newTable("rooms",
 	timestamp("ended_at", func(r *room.Summary) *time.Time { return &r.EndedAt }),
 )
 
+var (
+	selectSummary = `SELECT ` + summaryTable.selectList + `, (SELECT count(*) FROM seats
+			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
+		`
+	selectByClientRoomID = selectSummary + `FROM rooms WHERE client_room_id = $1
+		AND ($2 = '' OR project_id = $2) AND ($3 = '' OR state = $3) AND ($4 = '' OR id = $4) AND ($5 = '' OR id < $5)
+		ORDER BY id DESC LIMIT $6`
+)
+
+// List orders the rooms of a project by created_at, like the indexes that begin with
+// the project. Ids are in the order of time too, but an index on them would make each
+// creation more expensive.
 func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
 	var where []string
 	var args []any
-	only := func(condition string, value string) {
-		if value != "" {
-			args = append(args, value)
-			where = append(where, fmt.Sprintf(condition, len(args)))
-		}
+	param := func(value any) string {
+		args = append(args, value)
+		return fmt.Sprintf("$%d", len(args))
 	}
-	only(`id = $%d`, q.ID)
-	only(`project_id = $%d`, q.ProjectID)
-	only(`state = $%d`, string(q.State))
-	only(`id < $%d`, q.Before)
-	if isUnfinished(q.State) {
+	if q.ID != "" {
+		where = append(where, `id = `+param(q.ID))
+	}
+	if q.ClientRoomID != "" {
+		return s.listClientRoomID(ctx, q)
+	}
+	var columns, params []string // of an index
+	with, rooms := ``, `FROM rooms`
+	switch {
+	case isUnfinished(q.State):
 		// Every room that is not over has a due_at. Its index finds these few
 		// rooms, while the order of the list would make the engine read all
 		// rooms.
-		where = append(where, `id IN (SELECT id FROM rooms WHERE due_at IS NOT NULL)`)
+		with = `WITH unfinished AS MATERIALIZED (SELECT * FROM rooms WHERE due_at IS NOT NULL) `
+		rooms = `FROM unfinished AS rooms`
+		where = append(where, `state = `+param(q.State))
+	case q.State != "" && q.ProjectID != "":
+		where = append(where, `ended_at IS NOT NULL AND state = `+param(q.State))
+	case q.State != "":
+		where = append(where, `ended_at IS NOT NULL`)
+		columns, params = []string{"state"}, []string{param(q.State)}
 	}
+	before := ""
+	if q.Before != "" {
+		before = param(q.Before)
+	}
+	inPage, order := page(columns, params, `id`, before, false)
+	if q.ProjectID != "" {
+		projectID := param(q.ProjectID)
+		inPage, order = []string{`project_id = ` + projectID}, `created_at DESC, id DESC`
+		if before != "" {
+			at := `(SELECT created_at FROM rooms WHERE id = ` + before + ` AND ` + unindexed("project_id") + ` = ` +
+				projectID + `)`
+			inPage = append(inPage, `created_at <= `+at, `(created_at < `+at+` OR id < `+before+`)`)
+		} else if !q.CreatedUntil.IsZero() {
+			inPage = append(inPage, `created_at <= `+param(q.CreatedUntil.UnixMilli()))
+		}
+	}
+	where = append(where, inPage...)
 	condition := ``
 	if len(where) > 0 {
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	args = append(args, q.Limit)
-	list := `SELECT ` + summaryTable.selectList + `, (SELECT count(*) FROM seats
-			WHERE seats.room_id = rooms.id AND seats.state = 'joined' AND NOT seats.hidden)
-		FROM rooms` + condition + fmt.Sprintf(` ORDER BY id DESC LIMIT $%d`, len(args))
+	list := with + selectSummary + rooms + condition + ` ORDER BY ` + order + ` LIMIT ` + param(q.Limit)
+	return s.querySummaries(ctx, list, args...)
+}
+
+// listClientRoomID lists rooms with a client_room_id, of which each project has at most
+// one.
+func (s *DB) listClientRoomID(ctx context.Context, q room.ListQuery) ([]room.Summary, error) {
+	return s.querySummaries(ctx, selectByClientRoomID, q.ClientRoomID, q.ProjectID, q.State, q.ID, q.Before, q.Limit)
+}
+
+func (s *DB) querySummaries(ctx context.Context, q string, args ...any) ([]room.Summary, error) {
 	more := func(r *room.Summary) []any { return []any{&r.Participants} }
-	return queryAllMore(ctx, s, summaryTable, more, list, args...)
+	return queryAllMore(ctx, s, summaryTable, more, q, args...)
+}
+
+var seatNameTable = newTable("seats",
+	text("room_id", func(n *room.SeatName) *string { return &n.RoomID }),
+	text("name", func(n *room.SeatName) *string { return &n.Name }),
+	text("user_id", func(n *room.SeatName) *string { return &n.UserID }),
+)
+
+func (s *DB) PeopleOfRooms(ctx context.Context, roomIDs []string) ([]room.SeatName, error) {
+	list, args := inList(nil, roomIDs)
+	return queryAll(ctx, s, seatNameTable, seatNameTable.selectFrom+"WHERE room_id IN "+list, args...)
 }
 
 func isUnfinished(s room.State) bool {

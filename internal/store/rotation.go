@@ -8,12 +8,13 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
+	"parley/internal/project"
 )
 
 // LockProject prevents other transactions from rotating the credentials of the
 // project or changing it until the transaction of ctx ends.
 func (s *DB) LockProject(ctx context.Context, id string) error {
-	return s.lockRow(ctx, errProjectNotFound, "projects", id)
+	return s.lockRow(ctx, project.ErrNotFound, "projects", id)
 }
 
 func (s *DB) UpdateAPIKey(ctx context.Context, k key.APIKey, now time.Time) error {
@@ -85,4 +86,21 @@ func (s *DB) ConsumeNotices(ctx context.Context, projectID string, now time.Time
 		}
 	}
 	return notices, nil
+}
+
+func (s *DB) EndingOverlaps(
+	ctx context.Context, projectID string, after, until time.Time, limit int,
+) ([]key.EndingOverlap, error) {
+	const where = ` WHERE slot = 'overlap' AND overlap_ends_at > $1 AND overlap_ends_at <= $2
+		AND ($3 = '' OR project_id = $3)`
+	var overlaps []key.EndingOverlap
+	err := s.Query(ctx, `SELECT project_id, '`+event.CredentialKey+`', overlap_ends_at FROM api_keys`+where+`
+		UNION ALL SELECT project_id, '`+event.CredentialSecret+`', overlap_ends_at FROM project_secrets`+where+`
+		ORDER BY 3, 1, 2 LIMIT $4`, []any{after.UnixMilli(), until.UnixMilli(), projectID, limit}, func(row db.Row) error {
+		var o key.EndingOverlap
+		err := row.Scan(&o.ProjectID, &o.Credential, db.ScanTime(&o.EndsAt))
+		overlaps = append(overlaps, o)
+		return err
+	})
+	return overlaps, err
 }

@@ -10,12 +10,14 @@ import (
 	"io/fs"
 	"path/filepath"
 
+	"parley/internal/audit"
 	"parley/internal/counter"
 	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/requestlog"
+	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/usage"
@@ -24,12 +26,14 @@ import (
 )
 
 var (
+	_ audit.Store      = (*DB)(nil)
 	_ key.Store        = (*DB)(nil)
 	_ counter.Store    = (*DB)(nil)
 	_ operator.Store   = (*DB)(nil)
 	_ project.Store    = (*DB)(nil)
 	_ requestlog.Store = (*DB)(nil)
 	_ room.Store       = (*DB)(nil)
+	_ retention.Store  = (*DB)(nil)
 	_ usage.Ledger     = (*DB)(nil)
 	_ sender.Store     = (*DB)(nil)
 	_ webhook.Store    = (*DB)(nil)
@@ -44,14 +48,14 @@ type DB struct {
 }
 
 // Open opens the database and migrates it to the newest schema. url is
-// postgres://… or, for SQLite in dataDir, empty. Open fails if a newer version
-// of Parley has migrated the database. Secrets can be neither read nor written
-// before Unlock.
+// postgres://… or, for SQLite in dataDir, empty. Open uses a schema of a newer version
+// of Parley as it is, and fails if that version has contracted it. Secrets can be
+// neither read nor written before Unlock.
 func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	var engine *db.DB
 	var err error
 	if url == "" {
-		engine, err = db.OpenSQLite(ctx, sqliteFile(dataDir), migrations())
+		engine, err = db.OpenSQLite(ctx, SQLiteFile(dataDir), migrations())
 	} else {
 		engine, err = db.OpenPostgres(ctx, url, migrations())
 	}
@@ -61,8 +65,8 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	return &DB{DB: engine}, nil
 }
 
-// sqliteFile returns the path of the SQLite database in a data directory.
-func sqliteFile(dataDir string) string { return filepath.Join(dataDir, "parley.db") }
+// SQLiteFile returns the path of the SQLite database in a data directory.
+func SQLiteFile(dataDir string) string { return filepath.Join(dataDir, "parley.db") }
 
 //go:embed migrations/*.sql
 var migrationFiles embed.FS

@@ -13,14 +13,23 @@ import (
 	"parley/internal/store/storetest"
 )
 
+// TestStore also explains each statement that the suite has run.
 func TestStore(t *testing.T) {
-	t.Parallel()
-	for name, open := range storetest.Engines {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			storetest.Run(t, open)
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		open := storetest.Engines["sqlite"]
+		if d.URL != "" {
+			open = storetest.Engines["postgres"]
+		}
+		var run statements
+		t.Run("suite", func(t *testing.T) {
+			storetest.Run(t, func(t testing.TB) *store.DB {
+				db := open(t)
+				db.Trace(run.add)
+				return db
+			})
 		})
-	}
+		t.Run("plans", func(t *testing.T) { checkPlans(t, d, &run) })
+	})
 }
 
 // Every method of DB, except those of db.DB, is called by storetest, which runs on
@@ -39,7 +48,8 @@ func TestSuite_CallsEveryMethod(t *testing.T) {
 		}
 		suite.Write(text)
 	}
-	here := []string{"Fresh", "Reseal"} // called by reseal_test.go on both engines
+	// Called by reseal_test.go and backup_test.go on both engines.
+	here := []string{"Reseal", "SnapshotFile", "OpenSecrets", "CopyTo"}
 	methods, engine := reflect.TypeFor[*store.DB](), reflect.TypeFor[*db.DB]()
 	for i := range methods.NumMethod() {
 		name := methods.Method(i).Name

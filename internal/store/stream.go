@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"parley/internal/db"
@@ -59,6 +60,25 @@ func (s *DB) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 				ORDER BY s.due_at LIMIT 1) <= $1`, now.UnixMilli())
 }
 
+// WebhookBacklog reads the pending deliveries in the order of their index, in which the
+// oldest streams come first. It finds the next attempt like DueBuckets.
+func (s *DB) WebhookBacklog(ctx context.Context, limit int) (webhook.Backlog, error) {
+	var b webhook.Backlog
+	err := s.QueryRow(ctx, nil, `WITH RECURSIVE lanes (lane) AS (
+			SELECT min(lane) FROM webhook_streams WHERE due_at IS NOT NULL
+			UNION ALL
+			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane)
+				FROM lanes WHERE lanes.lane IS NOT NULL
+		) SELECT
+			(SELECT min((SELECT s.due_at FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL
+				ORDER BY s.due_at LIMIT 1)) FROM lanes),
+			(SELECT count(*) FROM webhook_targets WHERE paused_at IS NOT NULL),
+			count(*), min(created_at) FROM (SELECT created_at FROM webhook_deliveries
+				WHERE state = 'pending' ORDER BY stream_id, position LIMIT $1) AS pending`,
+		[]any{limit}, db.ScanTime(&b.NextAttempt), &b.PausedTargets, &b.Pending, db.ScanTime(&b.OldestPending))
+	return b, err
+}
+
 // LeaseStreams skips rows that another node is leasing at the same time, so that
 // nodes do not wait for each other. The condition on due_at occurs twice: the
 // inner one finds the rows, and PostgreSQL checks the outer one again if it had
@@ -89,18 +109,92 @@ func (s *DB) ReleaseStream(ctx context.Context, st webhook.Stream, due, now time
 		WHERE id = $1 AND claim = $2`, st.ID, st.LeaseID, db.NullMillis(due), st.Enqueued, now.UnixMilli())
 }
 
-// PruneStreams keeps the streams of a project itself, because they hold the last
-// sequence number.
-func (s *DB) PruneStreams(ctx context.Context, before time.Time, limit int) error {
-	return s.Exec(ctx, `DELETE FROM webhook_streams WHERE id IN (SELECT s.id FROM webhook_streams s
-			WHERE s.updated_at < $1 AND s.due_at IS NULL AND (s.replay <> ''
-				OR EXISTS (SELECT 1 FROM rooms r WHERE r.id = s.room_id AND r.ended_at IS NOT NULL)) LIMIT $2)
-		AND due_at IS NULL`, before.UnixMilli(), limit)
+func (s *DB) DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error) {
+	due := map[string]time.Time{}
+	list, args := inList(nil, streamIDs)
+	err := s.Query(ctx, `SELECT id, due_at FROM webhook_streams WHERE due_at IS NOT NULL AND id IN `+list, args,
+		func(row db.Row) error {
+			var id string
+			var at time.Time
+			err := row.Scan(&id, db.ScanTime(&at))
+			due[id] = at
+			return err
+		})
+	return due, err
 }
+
+var pendingStreamTable = newTable("webhook_deliveries",
+	text("stream_id", func(p *webhook.PendingStream) *string { return &p.ID }),
+	text("project_id", func(p *webhook.PendingStream) *string { return &p.ProjectID }),
+	text("url", func(p *webhook.PendingStream) *string { return &p.URL }),
+)
+
+// PendingStreams reads the index of the pending deliveries, which are few.
+func (s *DB) PendingStreams(ctx context.Context, q webhook.Retry) ([]webhook.PendingStream, error) {
+	where, args := "state = 'pending'", []any(nil)
+	only := func(condition string, value any) {
+		args = append(args, value)
+		where += fmt.Sprintf(" AND "+condition, len(args))
+	}
+	if q.ProjectID != "" {
+		only(unindexed("project_id")+" = $%d", q.ProjectID)
+	}
+	if q.URL != "" {
+		only("url = $%d", q.URL)
+	}
+	if !q.Since.IsZero() {
+		only("created_at >= $%d", q.Since.UnixMilli())
+	}
+	if !q.Before.IsZero() {
+		only("created_at < $%d", q.Before.UnixMilli())
+	}
+	columns := pendingStreamTable.selectList
+	return queryAllMore(ctx, s, pendingStreamTable, func(p *webhook.PendingStream) []any { return []any{&p.Deliveries} },
+		"SELECT "+columns+", count(*) FROM webhook_deliveries WHERE "+where+" GROUP BY "+columns+
+			" ORDER BY project_id, stream_id", args...)
+}
+
+// RetryStreams does not change leased streams. The step of the delivery that is sent next
+// goes back by one, so that the additional attempt uses up none of its schedule.
+func (s *DB) RetryStreams(ctx context.Context, streamIDs []string, now time.Time) error {
+	for _, id := range streamIDs {
+		waiting := false
+		err := s.ExecReturning(ctx, `UPDATE webhook_streams SET due_at = $2
+			WHERE id = $1 AND due_at > $2 AND claim = '' RETURNING id`, []any{id, now.UnixMilli()},
+			func(db.Row) error { waiting = true; return nil })
+		if err != nil {
+			return err
+		}
+		if !waiting {
+			continue
+		}
+		err = s.Exec(ctx, `UPDATE webhook_deliveries SET step = step - 1 WHERE step > 0 AND id = (
+			SELECT id FROM webhook_deliveries WHERE stream_id = $1 AND state = 'pending' ORDER BY position LIMIT 1)`, id)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PruneStreams keeps the streams of a project itself, because they hold the last
+// sequence number. The end of the room is read by a scalar subquery, because PostgreSQL
+// may read the ids of all past rooms for an EXISTS.
+func (s *DB) PruneStreams(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.execCounting(ctx, `DELETE FROM webhook_streams WHERE id IN (SELECT s.id FROM webhook_streams s
+			WHERE s.updated_at < $1 AND s.due_at IS NULL AND (s.replay <> ''
+				OR (SELECT r.ended_at FROM rooms r WHERE r.id = s.room_id) IS NOT NULL) LIMIT $2)
+		AND due_at IS NULL RETURNING id`, before.UnixMilli(), limit)
+}
+
+// waitingStreams is the condition for the streams of project $1 to the URL $2 that have
+// deliveries. It searches these few instead of all streams of the project.
+var waitingStreams = `id IN (SELECT id FROM webhook_streams WHERE due_at IS NOT NULL)
+	AND ` + unindexed("project_id") + ` = $1 AND url = $2`
 
 // Postpone does not change leased streams, because their due_at is in the future.
 func (s *DB) Postpone(ctx context.Context, projectID, url string, now, until time.Time) error {
 	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $4, claim = ''
-			WHERE project_id = $1 AND url = $2 AND due_at <= $3`,
+			WHERE `+waitingStreams+` AND due_at <= $3`,
 		projectID, url, now.UnixMilli(), until.UnixMilli())
 }

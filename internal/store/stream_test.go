@@ -36,9 +36,9 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 			second, err = other.LeaseStreams(ctx, st.Bucket, 1, "second", now, now.Add(time.Minute))
 			return err
 		})
-		// A lease that waited for the lock of the first transaction would fail.
+		// A lease that waited for the lock, which this transaction holds, would fail.
 		if err != nil || len(second) != 0 {
-			t.Errorf("second lease: got %v, %v, want no stream", second, err)
+			t.Errorf("second lease: got %v, %v, want no stream and no wait", second, err)
 		}
 		return nil
 	})

@@ -163,8 +163,8 @@ func (t *table[T]) values(row *T, more ...any) []any {
 }
 
 // insertQuery returns the statement that inserts one row. Its parameters are
-// values.
-func (t *table[T]) insertQuery() string {
+// values, which end with those of the extra columns.
+func (t *table[T]) insertQuery(extra ...string) string {
 	var names, values []string
 	bound := 0
 	for _, c := range t.columns {
@@ -175,6 +175,10 @@ func (t *table[T]) insertQuery() string {
 			value = fmt.Sprintf("$%d", bound)
 		}
 		values = append(values, value)
+	}
+	for _, name := range extra {
+		bound++
+		names, values = append(names, name), append(values, fmt.Sprintf("$%d", bound))
 	}
 	return "INSERT INTO " + t.name + " (" + strings.Join(names, ", ") + ") VALUES (" + strings.Join(values, ", ") + ")"
 }
@@ -226,6 +230,38 @@ func (s *updateStmt[T]) values(row *T) []any {
 	return values
 }
 
+// unindexed returns an expression for a text column that no index contains, for a
+// condition that only filters. Otherwise the engine may search an index by the project
+// and read all of its rows, because it does not know how few another index finds.
+func unindexed(column string) string { return column + ` || ''` }
+
+// page returns the conditions and the order of a page of the rows whose columns have the
+// values of params. id is the column that orders them. The page begins after the row
+// with the id of the parameter cursor, unless that is empty. Only an index on the
+// columns and the id has this order. With equal columns and the order of ids,
+// PostgreSQL may walk all rows in that order and skip those with other values, however
+// many they are.
+func page(columns, params []string, id, cursor string, ascending bool) (where []string, order string) {
+	direction, after, until := " DESC", "<", ">="
+	if ascending {
+		direction, after, until = " ASC", ">", "<="
+	}
+	compare := func(columns []string, operator string, params []string) string {
+		return "(" + strings.Join(columns, ", ") + ") " + operator + " (" + strings.Join(params, ", ") + ")"
+	}
+	ordered := append(slices.Clone(columns), id)
+	switch {
+	case cursor != "":
+		where = append(where, compare(ordered, after, append(slices.Clone(params), cursor)))
+	case len(columns) > 0:
+		where = append(where, compare(columns, after+"=", params))
+	}
+	if len(columns) > 0 {
+		where = append(where, compare(columns, until, params))
+	}
+	return where, strings.Join(ordered, direction+", ") + direction
+}
+
 // queryOne reads one row. It returns missing if there is none.
 func queryOne[T any](ctx context.Context, s *DB, t *table[T], missing error, q string, args ...any) (*T, error) {
 	row := new(T)
@@ -267,6 +303,22 @@ func (s *DB) queryStrings(ctx context.Context, q string, args ...any) ([]string,
 		return err
 	})
 	return all, err
+}
+
+// inList returns an SQL list of parameters for values, such as "($2, $3)", and args with
+// the values added. It repeats the last value until their number is a power of two, so
+// that lists of different lengths need few statements. values must not be empty.
+func inList(args []any, values []string) (list string, with []any) {
+	n := 1
+	for n < len(values) {
+		n *= 2
+	}
+	params := make([]string, n)
+	for i := range params {
+		args = append(args, values[min(i, len(values)-1)])
+		params[i] = fmt.Sprintf("$%d", len(args))
+	}
+	return "(" + strings.Join(params, ", ") + ")", args
 }
 
 // lockRow locks a row until the transaction of ctx ends. It returns missing if

@@ -58,6 +58,13 @@ func (s *DB) PauseTarget(ctx context.Context, t webhook.Target) error {
 		t.ProjectID, t.URL, db.NullMillis(t.PausedAt), db.NullMillis(t.ProbeAt), t.Notice)
 }
 
+var holdTarget = targetTable.insertQuery() + ` ON CONFLICT (project_id, url) DO UPDATE
+	SET paused_at = excluded.paused_at, probe_at = excluded.probe_at, notice = excluded.notice`
+
+func (s *DB) HoldTarget(ctx context.Context, t webhook.Target) error {
+	return s.Exec(ctx, holdTarget, targetTable.values(&t)...)
+}
+
 func (s *DB) AcquireProbe(
 	ctx context.Context, projectID, url string, now, next time.Time,
 ) (acquired bool, err error) {
@@ -69,11 +76,21 @@ func (s *DB) AcquireProbe(
 }
 
 func (s *DB) ClearTarget(ctx context.Context, projectID, url string, now time.Time) error {
-	err := s.Exec(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`, projectID, url)
-	if err != nil {
+	return s.clearTarget(ctx, projectID, url, now, "")
+}
+
+func (s *DB) ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) error {
+	return s.clearTarget(ctx, projectID, url, now, " AND (paused_at IS NULL OR probe_at IS NOT NULL)")
+}
+
+// clearTarget deletes the failure record if it meets a condition.
+func (s *DB) clearTarget(ctx context.Context, projectID, url string, now time.Time, condition string) error {
+	n, err := s.execCounting(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`+condition+
+		` RETURNING url`, projectID, url)
+	if err != nil || n == 0 {
 		return err
 	}
 	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
-			WHERE project_id = $1 AND url = $2 AND due_at > $3 AND claim = ''`,
+			WHERE `+waitingStreams+` AND due_at > $3 AND claim = ''`,
 		projectID, url, now.UnixMilli())
 }

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"parley/internal/db"
@@ -14,66 +12,109 @@ import (
 	"parley/internal/usage"
 )
 
-var usageHourTable = newTable("usage_hours",
-	text("project_id", func(h *usage.Hour) *string { return &h.ProjectID }),
-	timestamp("hour", func(h *usage.Hour) *time.Time { return &h.Start }),
-	number("audio_base", func(h *usage.Hour) *int64 { return &h.Base.Audio }),
-	number("video_base", func(h *usage.Hour) *int64 { return &h.Base.Video }),
-	number("audio_change", func(h *usage.Hour) *int64 { return &h.Change.Audio }),
-	number("video_change", func(h *usage.Hour) *int64 { return &h.Change.Video }),
-	number("audio_millis", func(h *usage.Hour) *int64 { return &h.Millis.Audio }),
-	number("video_millis", func(h *usage.Hour) *int64 { return &h.Millis.Video }),
-	number("rise", func(h *usage.Hour) *int64 { return &h.Rise }),
-	number("rooms", func(h *usage.Hour) *int64 { return &h.Rooms }),
-	number("sessions", func(h *usage.Hour) *int64 { return &h.Sessions }),
-)
+var usageHourTable = newTable("usage_hours", slices.Concat(usageColumns("hour"), []column[usage.Interval]{
+	number("audio_base", func(i *usage.Interval) *int64 { return &i.Base.Audio }),
+	number("video_base", func(i *usage.Interval) *int64 { return &i.Base.Video }),
+})...)
+
+var usageDayTable = newTable("usage_days", usageColumns("day")...)
+
+// usageColumns returns the columns that hours and days have. start is the name of the column
+// with the start of the interval.
+func usageColumns(start string) []column[usage.Interval] {
+	return []column[usage.Interval]{
+		text("project_id", func(i *usage.Interval) *string { return &i.ProjectID }),
+		timestamp(start, func(i *usage.Interval) *time.Time { return &i.Start }),
+		number("audio_change", func(i *usage.Interval) *int64 { return &i.Change.Audio }),
+		number("video_change", func(i *usage.Interval) *int64 { return &i.Change.Video }),
+		number("audio_millis", func(i *usage.Interval) *int64 { return &i.Millis.Audio }),
+		number("video_millis", func(i *usage.Interval) *int64 { return &i.Millis.Video }),
+		number("rise", func(i *usage.Interval) *int64 { return &i.Rise }),
+		number("rooms", func(i *usage.Interval) *int64 { return &i.Rooms }),
+		number("sessions", func(i *usage.Interval) *int64 { return &i.Sessions }),
+	}
+}
+
+// updateUsage is the end of the statement that replaces an interval, except the base of an
+// hour.
+const updateUsage = ` DO UPDATE SET
+	audio_change = excluded.audio_change, video_change = excluded.video_change,
+	audio_millis = excluded.audio_millis, video_millis = excluded.video_millis,
+	rise = excluded.rise, rooms = excluded.rooms, sessions = excluded.sessions`
+
+// ownProjects is the condition that selects the rows of all projects of the organization $1,
+// and of the organization as a whole, by an index.
+const ownProjects = `organization_id = $1 AND project_id IN
+	(SELECT '' UNION ALL SELECT id FROM projects WHERE organization_id = $1)`
 
 var (
 	selectUsageHours = usageHourTable.selectFrom +
 		"WHERE organization_id = $1 AND project_id = $2 AND hour >= $3 AND hour < $4 ORDER BY hour"
+	selectUsageDays = usageDayTable.selectFrom +
+		"WHERE organization_id = $1 AND project_id = $2 AND day >= $3 AND day < $4 ORDER BY day"
 	selectLatestUsageHour = usageHourTable.selectFrom +
 		"WHERE organization_id = $1 AND project_id = $2 AND hour < $3 ORDER BY hour DESC LIMIT 1"
-	selectUsageOfHour = usageHourTable.selectFrom + `WHERE organization_id = $1 AND hour = $2 AND project_id IN
-		(SELECT '' UNION ALL SELECT id FROM projects WHERE organization_id = $1)`
-	// The organization is not a field of usage.Hour, so its parameter is the last.
-	upsertUsageHour = `INSERT INTO usage_hours (project_id, hour, audio_base, video_base, audio_change, video_change,
-			audio_millis, video_millis, rise, rooms, sessions, organization_id)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
-		ON CONFLICT (organization_id, project_id, hour) DO UPDATE SET
-			audio_change = excluded.audio_change, video_change = excluded.video_change,
-			audio_millis = excluded.audio_millis, video_millis = excluded.video_millis,
-			rise = excluded.rise, rooms = excluded.rooms, sessions = excluded.sessions`
+	selectUsageOfHour = usageHourTable.selectFrom + "WHERE hour = $2 AND " + ownProjects
+	selectUsageOfDay  = usageHourTable.selectFrom + "WHERE hour >= $2 AND hour < $3 AND " + ownProjects + " ORDER BY hour"
+	upsertUsageHour   = usageHourTable.insertQuery("organization_id") +
+		" ON CONFLICT (organization_id, project_id, hour)" + updateUsage
+	upsertUsageDay = usageDayTable.insertQuery("organization_id") +
+		" ON CONFLICT (organization_id, project_id, day)" + updateUsage
 )
 
 func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Progress, error) {
 	var p usage.Progress
-	err := s.Query(ctx, `SELECT rolled_up_until, version FROM usage_progress WHERE organization_id = $1`,
-		[]any{organizationID}, func(row db.Row) error { return row.Scan(db.ScanTime(&p.Until), &p.Version) })
-	if err != nil {
-		return usage.Progress{}, err
-	}
-	err = s.Query(ctx, `SELECT id, hour FROM usage_late_reports WHERE organization_id = $1 ORDER BY hour`,
-		[]any{organizationID}, func(row db.Row) error {
-			var late usage.LateReport
-			err := row.Scan(&late.ID, db.ScanTime(&late.Hour))
+	err := s.Query(ctx, `SELECT p.rolled_up_until, coalesce(p.version, 0),
+			CASE WHEN p.days_version = p.version THEN p.days_until END, l.id, l.hour
+		FROM organizations o LEFT JOIN usage_progress p ON p.organization_id = o.id
+			LEFT JOIN usage_late_reports l ON l.organization_id = o.id
+		WHERE o.id = $1 ORDER BY l.hour`, []any{organizationID}, func(row db.Row) error {
+		var late usage.LateReport
+		err := row.Scan(db.ScanTime(&p.Until), &p.Version, db.ScanTime(&p.DaysUntil),
+			db.ScanString(&late.ID), db.ScanTime(&late.Hour))
+		if late.ID != "" {
 			p.Late = append(p.Late, late)
-			return err
-		})
+		}
+		return err
+	})
 	return p, err
 }
 
-func (s *DB) UsageHours(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Hour, error) {
-	return queryAll(ctx, s, usageHourTable, selectUsageHours,
+func (s *DB) UsageHours(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Interval, error) {
+	return s.usageIntervals(ctx, usageHourTable, time.Hour, selectUsageHours,
 		of.OrganizationID, of.ProjectID, from.UnixMilli(), to.UnixMilli())
 }
 
-func (s *DB) LatestUsageHour(ctx context.Context, of usage.Scope, before time.Time) (usage.Hour, error) {
-	all, err := queryAll(ctx, s, usageHourTable, selectLatestUsageHour,
+func (s *DB) UsageDays(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Interval, error) {
+	return s.usageIntervals(ctx, usageDayTable, usage.DayLength, selectUsageDays,
+		of.OrganizationID, of.ProjectID, from.UnixMilli(), to.UnixMilli())
+}
+
+func (s *DB) LatestUsageHour(ctx context.Context, of usage.Scope, before time.Time) (usage.Interval, error) {
+	all, err := s.usageIntervals(ctx, usageHourTable, time.Hour, selectLatestUsageHour,
 		of.OrganizationID, of.ProjectID, before.UnixMilli())
 	if err != nil || len(all) == 0 {
-		return usage.Hour{}, err
+		return usage.Interval{}, err
 	}
 	return all[0], nil
+}
+
+// usageIntervals reads intervals of a length.
+func (s *DB) usageIntervals(
+	ctx context.Context, t *table[usage.Interval], length time.Duration, q string, args ...any,
+) ([]usage.Interval, error) {
+	all, err := queryAll(ctx, s, t, q, args...)
+	for i := range all {
+		all[i].Length = length
+	}
+	return all, err
+}
+
+func (s *DB) FirstUsageHour(ctx context.Context, organizationID string) (time.Time, error) {
+	var first time.Time
+	err := s.QueryRow(ctx, nil, `SELECT min(hour) FROM usage_hours WHERE organization_id = $1 AND project_id = ''`,
+		[]any{organizationID}, db.ScanTime(&first))
+	return first, err
 }
 
 // projectBatch is the number of projects whose moves one query reads.
@@ -105,13 +146,8 @@ func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time)
 func step(m usage.Move) int64 { return m.Step.Audio + m.Step.Video }
 
 func (s *DB) usageMovesOf(ctx context.Context, projects []string, from, to time.Time) ([]usage.Move, error) {
-	args := []any{from.UnixMilli(), to.UnixMilli()}
-	params := make([]string, len(projects))
-	for i, id := range projects {
-		args = append(args, id)
-		params[i] = fmt.Sprintf("$%d", len(args))
-	}
-	in := "project_id IN (" + strings.Join(params, ", ") + ")"
+	list, args := inList([]any{from.UnixMilli(), to.UnixMilli()}, projects)
+	in := "project_id IN " + list
 	q := `SELECT project_id, joined_at, room_type, 1, 0, 0 FROM attendance
 			WHERE ` + in + ` AND joined_at >= $1 AND joined_at < $2
 				AND NOT hidden AND (left_at > joined_at OR left_at IS NULL)
@@ -163,6 +199,10 @@ var errRolledUpMeanwhile = errors.New("another node has rolled up this organizat
 
 func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 	err := s.Write(ctx, func(ctx context.Context) error {
+		// The deletion of an organization takes the same lock, so that it misses no row.
+		if err := s.LockOrganization(ctx, r.OrganizationID); err != nil {
+			return err
+		}
 		if err := s.advanceProgress(ctx, r); err != nil {
 			return err
 		}
@@ -176,6 +216,11 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 				return err
 			}
 		}
+		for _, day := range r.Days {
+			if err := s.foldUsageDay(ctx, r.OrganizationID, day); err != nil {
+				return err
+			}
+		}
 		for _, late := range r.Done {
 			if err := s.Exec(ctx, `DELETE FROM usage_late_reports WHERE id = $1`, late.ID); err != nil {
 				return err
@@ -183,7 +228,7 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 		}
 		return nil
 	})
-	if errors.Is(err, errRolledUpMeanwhile) {
+	if errors.Is(err, errRolledUpMeanwhile) || errors.Is(err, errOrganizationNotFound) {
 		return nil
 	}
 	return err
@@ -192,16 +237,34 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 // advanceProgress locks the progress of the organization until the end of the
 // transaction.
 func (s *DB) advanceProgress(ctx context.Context, r usage.Rollup) error {
+	until, daysUntil := r.Until.UnixMilli(), db.NullMillis(r.DaysUntil)
 	if r.Version > 0 {
-		return s.ExecOne(ctx, errRolledUpMeanwhile, `UPDATE usage_progress SET rolled_up_until = $2, version = version + 1
-			WHERE organization_id = $1 AND version = $3`, r.OrganizationID, r.Until.UnixMilli(), r.Version)
+		return s.ExecOne(ctx, errRolledUpMeanwhile, `UPDATE usage_progress SET rolled_up_until = $2,
+				version = version + 1, days_until = $4, days_version = version + 1
+			WHERE organization_id = $1 AND version = $3`, r.OrganizationID, until, r.Version, daysUntil)
 	}
-	return s.ExecOne(ctx, errRolledUpMeanwhile, `INSERT INTO usage_progress (organization_id, rolled_up_until, version)
-		VALUES ($1, $2, 1) ON CONFLICT DO NOTHING`, r.OrganizationID, r.Until.UnixMilli())
+	return s.ExecOne(ctx, errRolledUpMeanwhile, `INSERT INTO usage_progress
+			(organization_id, rolled_up_until, version, days_until, days_version)
+		VALUES ($1, $2, 1, $3, 1) ON CONFLICT DO NOTHING`, r.OrganizationID, until, daysUntil)
 }
 
-func (s *DB) saveUsageHour(ctx context.Context, organizationID string, h *usage.Hour) error {
+func (s *DB) saveUsageHour(ctx context.Context, organizationID string, h *usage.Interval) error {
 	return s.Exec(ctx, upsertUsageHour, usageHourTable.values(h, organizationID)...)
+}
+
+// foldUsageDay replaces the rollups of a day by those of its hours.
+func (s *DB) foldUsageDay(ctx context.Context, organizationID string, day time.Time) error {
+	hours, err := s.usageIntervals(ctx, usageHourTable, time.Hour, selectUsageOfDay,
+		organizationID, day.UnixMilli(), day.Add(usage.DayLength).UnixMilli())
+	if err != nil {
+		return err
+	}
+	for _, folded := range usage.FoldDays(hours) {
+		if err := s.Exec(ctx, upsertUsageDay, usageDayTable.values(&folded, organizationID)...); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // correctUsage replaces the rollups of one hour, and moves the base of all later ones
@@ -213,13 +276,13 @@ func (s *DB) correctUsage(ctx context.Context, organizationID string, c usage.Co
 	}
 	// A rollup whose moves have disappeared becomes empty.
 	for _, old := range stored {
-		if !slices.ContainsFunc(c.Rollups, func(h usage.Hour) bool { return h.ProjectID == old.ProjectID }) {
-			c.Rollups = append(c.Rollups, usage.Hour{ProjectID: old.ProjectID, Start: c.Hour})
+		if !slices.ContainsFunc(c.Rollups, func(h usage.Interval) bool { return h.ProjectID == old.ProjectID }) {
+			c.Rollups = append(c.Rollups, usage.Interval{ProjectID: old.ProjectID, Start: c.Hour})
 		}
 	}
 	for _, h := range c.Rollups {
 		var before usage.Level
-		i := slices.IndexFunc(stored, func(old usage.Hour) bool { return old.ProjectID == h.ProjectID })
+		i := slices.IndexFunc(stored, func(old usage.Interval) bool { return old.ProjectID == h.ProjectID })
 		if i >= 0 {
 			before = stored[i].Change
 		} else {
@@ -243,4 +306,23 @@ func (s *DB) correctUsage(ctx context.Context, organizationID string, c usage.Co
 		}
 	}
 	return nil
+}
+
+// UsageSettledUntil reads the oldest open connection of all organizations, because only
+// those that last have an index.
+func (s *DB) UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error) {
+	progress, err := s.UsageProgress(ctx, organizationID)
+	if err != nil {
+		return time.Time{}, err
+	}
+	settled := progress.Until
+	if len(progress.Late) > 0 && progress.Late[0].Hour.Before(settled) {
+		settled = progress.Late[0].Hour
+	}
+	var oldest time.Time
+	err = s.QueryRow(ctx, nil, `SELECT min(joined_at) FROM attendance WHERE left_at IS NULL`, nil, db.ScanTime(&oldest))
+	if hour := oldest.Truncate(time.Hour); !oldest.IsZero() && hour.Before(settled) {
+		settled = hour
+	}
+	return settled, err
 }

@@ -9,12 +9,14 @@ import (
 )
 
 const (
-	// settleDelay is how long after its end an hour is rolled up. It is longer than
+	// rollupDelay is how long after its end an hour is rolled up. It is longer than
 	// room.ReportDelay by more than the clocks of the nodes differ and a transaction
 	// takes, so that a report that the rollup has missed is recorded as late.
-	settleDelay = room.ReportDelay + 3*time.Minute
+	rollupDelay = room.ReportDelay + 3*time.Minute
 	// rollupWindow is the time that one transaction rolls up at most.
 	rollupWindow = 24 * time.Hour
+	// foldWindow is the longest period that one transaction folds into days.
+	foldWindow = 7 * DayLength
 	// organizationBatch is the number of organizations that one query returns.
 	organizationBatch = 100
 )
@@ -29,7 +31,10 @@ type Scope struct {
 type Progress struct {
 	Until   time.Time // all hours before it are rolled up; zero if none is
 	Version int64     // changes with each rollup
-	Late    []LateReport
+	// The days before DaysUntil, which is midnight, are folded. It is zero if an earlier
+	// release, which folds no days, has stored the last rollup.
+	DaysUntil time.Time
+	Late      []LateReport
 }
 
 // LateReport says that attendance changed in an hour that may have been rolled up
@@ -44,34 +49,42 @@ type Rollup struct {
 	OrganizationID string
 	Version        int64 // of the progress that it continues
 	Until          time.Time
-	Hours          []Hour       // new hours, in order
+	Hours          []Interval   // new hours, in order
 	Corrections    []Correction // in order of their hours
 	Done           []LateReport // the reports that are included
+	Days           []time.Time  // to be folded from their hours, which are stored before
+	DaysUntil      time.Time    // see Progress
 }
 
 // Correction replaces the rollups of an hour that was rolled up before.
 type Correction struct {
 	Hour    time.Time
-	Rollups []Hour // without Base
+	Rollups []Interval // without Base
 }
 
 // Ledger reads the recorded attendance and stores its rollups.
 type Ledger interface {
-	// UsageProgress returns the progress of an organization. Its late reports are in order
-	// of their hours.
+	// UsageProgress returns the progress of an organization, as of one moment. Its late reports
+	// are in order of their hours.
 	UsageProgress(ctx context.Context, organizationID string) (Progress, error)
-	// UsageHours returns the rollups that start in [from, to), in order. Hours without a
-	// move have none.
-	UsageHours(ctx context.Context, s Scope, from, to time.Time) ([]Hour, error)
-	// LatestUsageHour returns the latest rollup that starts before a time, or a zero Hour.
-	LatestUsageHour(ctx context.Context, s Scope, before time.Time) (Hour, error)
+	// UsageHours returns the hours that start in [from, to), in order. Hours without a
+	// move are not stored.
+	UsageHours(ctx context.Context, s Scope, from, to time.Time) ([]Interval, error)
+	// UsageDays returns the folded days that start in [from, to), in order. Days without a
+	// move are not stored.
+	UsageDays(ctx context.Context, s Scope, from, to time.Time) ([]Interval, error)
+	// LatestUsageHour returns the latest hour that starts before a time, or a zero Interval.
+	LatestUsageHour(ctx context.Context, s Scope, before time.Time) (Interval, error)
+	// FirstUsageHour returns the start of the first hour of an organization, or the zero time.
+	FirstUsageHour(ctx context.Context, organizationID string) (time.Time, error)
 	// UsageMoves returns the moves in [from, to), in order of time. At the same time,
 	// leaves come first. Hidden connections and those of no duration make no moves.
 	UsageMoves(ctx context.Context, s Scope, from, to time.Time) ([]Move, error)
 	// FirstUsageMove returns a time that is not after the first move of an organization,
 	// or the zero time if it has none.
 	FirstUsageMove(ctx context.Context, organizationID string) (time.Time, error)
-	// SaveUsageRollup stores a rollup, unless the progress has another version by now.
+	// SaveUsageRollup stores a rollup, unless the progress has another version by now or the
+	// organization is deleted.
 	SaveUsageRollup(ctx context.Context, r Rollup) error
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
@@ -80,79 +93,12 @@ type Ledger interface {
 	OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error)
 }
 
-// totals returns the totals of a scope for the period from start to end. It reads the
-// rollups, and moves only of the time that is not rolled up.
-func totals(ctx context.Context, l Ledger, s Scope, start, end time.Time) (Totals, error) {
-	progress, err := l.UsageProgress(ctx, s.OrganizationID)
-	if err != nil {
-		return Totals{}, err
-	}
-	rolledUp := earlier(progress.Until, end).Truncate(time.Hour)
-	outdated := map[time.Time]bool{} // hours that are read from their moves
-	if aligned := start.Truncate(time.Hour); !aligned.Equal(start) {
-		outdated[aligned] = true
-	}
-	from := earlier(start.Truncate(time.Hour), rolledUp)
-	for _, late := range progress.Late {
-		if late.Hour.Before(rolledUp) {
-			outdated[late.Hour] = true
-			from = earlier(from, late.Hour) // the hours after it may have a wrong Base
-		}
-	}
-	base, err := l.LatestUsageHour(ctx, s, from)
-	if err != nil {
-		return Totals{}, err
-	}
-	t := newTimeline(start, end, from, base.AtEnd())
-	hours, err := l.UsageHours(ctx, s, from, rolledUp)
-	if err != nil {
-		return Totals{}, err
-	}
-	hours = slices.DeleteFunc(hours, func(h Hour) bool { return outdated[h.Start] })
-	addMoves := func(from, to time.Time) error {
-		moves, err := l.UsageMoves(ctx, s, from, to)
-		for _, m := range moves {
-			t.addMove(m)
-		}
-		return err
-	}
-	for _, hour := range sortedTimes(outdated) {
-		if !hour.Before(rolledUp) {
-			continue // it is part of the rest
-		}
-		for len(hours) > 0 && hours[0].Start.Before(hour) {
-			t.addHour(&hours[0])
-			hours = hours[1:]
-		}
-		if err := addMoves(hour, hour.Add(time.Hour)); err != nil {
-			return Totals{}, err
-		}
-	}
-	for i := range hours {
-		t.addHour(&hours[i])
-	}
-	if err := addMoves(rolledUp, end); err != nil {
-		return Totals{}, err
-	}
-	t.advance(end)
-	return t.totals(), nil
-}
-
-func sortedTimes(set map[time.Time]bool) []time.Time {
-	times := make([]time.Time, 0, len(set))
-	for t := range set {
-		times = append(times, t)
-	}
-	slices.SortFunc(times, time.Time.Compare)
-	return times
-}
-
-// RollUp rolls up the hours of all organizations that have ended, and again those
-// with late reports. Several nodes may do it at the same time, but each calls it from one
-// goroutine.
+// RollUp rolls up the ended hours of all organizations, rolls up again the hours with late
+// reports, and folds complete days. Several nodes may call it at the same time, but each node
+// from one goroutine.
 func (s *Service) RollUp(ctx context.Context) error {
-	settled := s.now().UTC().Add(-settleDelay).Truncate(time.Hour)
-	if settled.After(s.rolledUpUntil) {
+	rollUpTo := s.now().UTC().Add(-rollupDelay).Truncate(time.Hour)
+	if _, until := s.Rollups(); rollUpTo.After(until) {
 		after := ""
 		for {
 			batch, err := s.ledger.OrganizationsAfter(ctx, after, organizationBatch)
@@ -160,7 +106,7 @@ func (s *Service) RollUp(ctx context.Context) error {
 				return err
 			}
 			for _, id := range batch {
-				if err := s.rollUpOrganization(ctx, id, settled); err != nil {
+				if err := s.rollUpOrganization(ctx, id, rollUpTo); err != nil {
 					return err
 				}
 			}
@@ -169,34 +115,35 @@ func (s *Service) RollUp(ctx context.Context) error {
 			}
 			after = batch[len(batch)-1]
 		}
-		s.rolledUpUntil = settled
+		s.rolledUpUntil.Store(&rollUpTo)
 	}
 	late, err := s.ledger.OrganizationsWithLateUsage(ctx, organizationBatch)
 	for _, id := range late {
 		if err == nil {
-			err = s.rollUpOrganization(ctx, id, settled)
+			err = s.rollUpOrganization(ctx, id, rollUpTo)
 		}
 	}
 	return err
 }
 
-func (s *Service) rollUpOrganization(ctx context.Context, id string, settled time.Time) error {
+func (s *Service) rollUpOrganization(ctx context.Context, id string, rollUpTo time.Time) error {
 	for {
 		progress, err := s.ledger.UsageProgress(ctx, id)
 		if err != nil {
 			return err
 		}
-		next, err := s.nextRollup(ctx, id, progress, settled)
+		next, err := s.nextRollup(ctx, id, progress, rollUpTo)
 		if err != nil {
 			return err
 		}
-		if next.Until.Equal(progress.Until) && len(next.Done) == 0 {
+		if next.Until.Equal(progress.Until) && next.DaysUntil.Equal(progress.DaysUntil) && len(next.Done) == 0 {
 			return nil
 		}
 		if err := s.ledger.SaveUsageRollup(ctx, next); err != nil {
 			return err
 		}
-		if !next.Until.Before(settled) {
+		s.rollups.Add(1)
+		if !next.Until.Before(rollUpTo) && next.DaysUntil.Equal(midnight(next.Until)) {
 			return nil
 		}
 	}
@@ -205,7 +152,7 @@ func (s *Service) rollUpOrganization(ctx context.Context, id string, settled tim
 // nextRollup returns the rollup that continues progress. It includes the late reports
 // of the hours before its end.
 func (s *Service) nextRollup(
-	ctx context.Context, id string, progress Progress, settled time.Time,
+	ctx context.Context, id string, progress Progress, rollUpTo time.Time,
 ) (Rollup, error) {
 	r := Rollup{OrganizationID: id, Version: progress.Version, Until: progress.Until}
 	from := progress.Until
@@ -215,12 +162,12 @@ func (s *Service) nextRollup(
 			return r, err
 		}
 		if from = first.Truncate(time.Hour); first.IsZero() {
-			from = settled
+			from = rollUpTo
 		}
 	}
 	scope := Scope{OrganizationID: id}
-	if from.Before(settled) {
-		r.Until = earlier(from.Add(rollupWindow), settled)
+	if from.Before(rollUpTo) {
+		r.Until = earlier(from.Add(rollupWindow), rollUpTo)
 		moves, err := s.ledger.UsageMoves(ctx, scope, from, r.Until)
 		if err != nil {
 			return r, err
@@ -247,11 +194,37 @@ func (s *Service) nextRollup(
 		}
 		r.Corrections = append(r.Corrections, Correction{late.Hour, rollUp(moves)})
 	}
-	return r, nil
+	return r, s.addDays(ctx, &r, progress, from)
+}
+
+// addDays adds the days that a rollup folds: those that it corrects, and those that follow the
+// folded ones. from is where its new hours start.
+func (s *Service) addDays(ctx context.Context, r *Rollup, progress Progress, from time.Time) error {
+	next := progress.DaysUntil
+	if next.IsZero() {
+		first, err := s.ledger.FirstUsageHour(ctx, r.OrganizationID)
+		if err != nil {
+			return err
+		}
+		if first.IsZero() {
+			first = from
+		}
+		next = midnight(first)
+	}
+	for _, c := range r.Corrections {
+		if day := midnight(c.Hour); day.Before(next) && !slices.Contains(r.Days, day) {
+			r.Days = append(r.Days, day)
+		}
+	}
+	r.DaysUntil = earlier(next.Add(foldWindow), midnight(r.Until))
+	for ; next.Before(r.DaysUntil); next = next.Add(DayLength) {
+		r.Days = append(r.Days, next)
+	}
+	return nil
 }
 
 // setBases sets the Base of new hours, which are in order and follow the stored ones.
-func (s *Service) setBases(ctx context.Context, organizationID string, from time.Time, hours []Hour) error {
+func (s *Service) setBases(ctx context.Context, organizationID string, from time.Time, hours []Interval) error {
 	base := map[string]Level{}
 	for i := range hours {
 		h := &hours[i]

@@ -1,6 +1,6 @@
 // Package usage reports the usage of an organization, its entitlements and the
 // amount due. Every figure is computed from the recorded attendance. It imports
-// the standard library, project, key, room and validate.
+// the standard library, fault, project, key, room and validate.
 package usage
 
 import (

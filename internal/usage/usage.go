@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"parley/internal/project"
@@ -16,6 +17,15 @@ type Totals struct {
 	Sessions     int64 // number of sessions that began
 	Peak         int64 // maximum number of concurrent connections
 }
+
+// ParticipantMinutes returns the time in all rooms.
+func (t Totals) ParticipantMinutes() Minutes { return minutesFromMillis(t.AudioMillis + t.VideoMillis) }
+
+// AudioMinutes returns the time in audio rooms.
+func (t Totals) AudioMinutes() Minutes { return minutesFromMillis(t.AudioMillis) }
+
+// VideoMinutes returns the time in video rooms.
+func (t Totals) VideoMinutes() Minutes { return minutesFromMillis(t.VideoMillis) }
 
 // Usage is what an organization has used in a period.
 type Usage struct {
@@ -55,7 +65,8 @@ type Service struct {
 	provider Provider
 	now      func() time.Time
 
-	rolledUpUntil time.Time // RollUp has rolled up all organizations until then
+	rolledUpUntil atomic.Pointer[time.Time] // RollUp has rolled up all organizations until then
+	rollups       atomic.Int64              // that RollUp has stored
 }
 
 // NewService returns a Service.
@@ -63,17 +74,25 @@ func NewService(ledger Ledger, provider Provider, now func() time.Time) *Service
 	return &Service{ledger: ledger, provider: provider, now: now}
 }
 
+// Rollups returns the number of rollups that this process has stored, and the time until
+// which it has found all organizations rolled up. The time is zero until RollUp has succeeded.
+func (s *Service) Rollups() (stored int64, until time.Time) {
+	if t := s.rolledUpUntil.Load(); t != nil {
+		until = *t
+	}
+	return s.rollups.Load(), until
+}
+
 // Usage returns the usage of an organization in the current calendar month (UTC).
 func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, error) {
 	u := Usage{Organization: o, AsOf: s.now().UTC().Truncate(time.Millisecond)}
-	u.Start = time.Date(u.AsOf.Year(), u.AsOf.Month(), 1, 0, 0, 0, 0, time.UTC)
+	u.Start = monthStart(u.AsOf)
 	u.End = u.Start.AddDate(0, 1, 0)
-	t, err := totals(ctx, s.ledger, Scope{OrganizationID: o.ID}, u.Start, u.AsOf)
+	t, err := s.Totals(ctx, Scope{OrganizationID: o.ID}, u.Start, u.AsOf)
 	if err != nil {
 		return Usage{}, err
 	}
-	u.ParticipantMinutes = minutesFromMillis(t.AudioMillis + t.VideoMillis)
-	u.AudioMinutes, u.VideoMinutes = minutesFromMillis(t.AudioMillis), minutesFromMillis(t.VideoMillis)
+	u.ParticipantMinutes, u.AudioMinutes, u.VideoMinutes = t.ParticipantMinutes(), t.AudioMinutes(), t.VideoMinutes()
 	u.RoomsCreated, u.Sessions, u.Peak = t.RoomsCreated, t.Sessions, t.Peak
 	u.Plan = s.planUsage(o, u.ParticipantMinutes)
 	if o.Billing == project.Payg {
@@ -89,7 +108,11 @@ func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, err
 // Totals returns the totals of a scope for a period. Connections count for their part of
 // the period; rooms and sessions count if they began in it.
 func (s *Service) Totals(ctx context.Context, scope Scope, start, end time.Time) (Totals, error) {
-	return totals(ctx, s.ledger, scope, start.UTC(), end.UTC())
+	t, err := periodTotals(ctx, s.ledger, scope, start.UTC(), end.UTC())
+	if err != nil {
+		return Totals{}, err
+	}
+	return t[0], nil
 }
 
 func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {

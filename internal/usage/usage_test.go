@@ -22,9 +22,11 @@ type moves struct {
 
 func (l *moves) UsageProgress(context.Context, string) (Progress, error) { return Progress{}, l.err }
 
-func (l *moves) LatestUsageHour(context.Context, Scope, time.Time) (Hour, error) { return Hour{}, nil }
+func (l *moves) LatestUsageHour(context.Context, Scope, time.Time) (Interval, error) {
+	return Interval{}, nil
+}
 
-func (l *moves) UsageHours(context.Context, Scope, time.Time, time.Time) ([]Hour, error) {
+func (l *moves) UsageHours(context.Context, Scope, time.Time, time.Time) ([]Interval, error) {
 	return nil, nil
 }
 
@@ -63,7 +65,7 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 		u, err := NewService(l, NoProvider{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
 		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] ||
 			u.RoomsCreated != 10 || !u.AsOf.Equal(at) {
-			t.Errorf("%s: %+v %v", now, u, err)
+			t.Errorf("usage at %s: got %+v, error %v, want %s to %s, 10 rooms and AsOf %s", now, u, err, want[0], want[1], at)
 		}
 	}
 }
@@ -82,14 +84,14 @@ func TestUsage_Plans(t *testing.T) {
 	}
 	if u := usage(NoProvider{}, project.Organization{Billing: project.Plan}, 1); u.Plan != (PlanUsage{}) ||
 		u.PayAsYouGo != nil {
-		t.Errorf("without a provider nothing is known: %+v", u)
+		t.Errorf("usage without a provider: got %+v, want an empty Plan and no PayAsYouGo", u)
 	}
 	if u := usage(provider, project.Organization{Plan: "silver"}, 1); u.Plan != (PlanUsage{}) {
-		t.Errorf("a plan that is not known: %+v", u)
+		t.Errorf("usage of the unknown plan silver: got %+v, want an empty Plan", u)
 	}
 	if u := usage(provider, project.Organization{}, 1); !u.Plan.Known || u.Plan.Name != DefaultPlan ||
 		u.Plan.Included != nil || u.Plan.Remaining != nil {
-		t.Errorf("the default plan says nothing of minutes: %+v", u.Plan)
+		t.Errorf("default plan: got %+v, want Known, the name %s, and no Included and Remaining minutes", u.Plan, DefaultPlan)
 	}
 	if u := usage(provider, project.Organization{Plan: "gold"}, 90_000); *u.Plan.Included != 10000 ||
 		*u.Plan.Remaining != 9850 || u.ParticipantMinutes != 150 {
@@ -104,11 +106,11 @@ func TestUsage_Plans(t *testing.T) {
 	}
 	payg.UnitPrice, payg.Currency = "", ""
 	if u := usage(provider, payg, 90_000); *u.PayAsYouGo != (PayAsYouGo{}) {
-		t.Errorf("without a price there is no amount: %+v", u.PayAsYouGo)
+		t.Errorf("pay as you go without a price: got %+v, want no amount", u.PayAsYouGo)
 	}
 	gone := errors.New("gone")
 	if _, err := NewService(&moves{err: gone}, provider, time.Now).Usage(t.Context(), payg); !errors.Is(err, gone) {
-		t.Error(err)
+		t.Errorf("usage while the store fails: got error %v, want %v", err, gone)
 	}
 }
 

@@ -62,7 +62,7 @@ func FuzzName(f *testing.F) {
 		shown := false
 		for _, c := range text {
 			if c >= 0x202A && c <= 0x202E || c >= 0x2066 && c <= 0x2069 || unicode.IsControl(c) {
-				t.Errorf("Name(%q) allows U+%04X", text, c)
+				t.Errorf("Name(%q): got no error, want one, because of the character U+%04X", text, c)
 			}
 			ignorable := unicode.Is(unicode.Other_Default_Ignorable_Code_Point, c)
 			assigned := unicode.In(c, unicode.L, unicode.M, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
@@ -70,7 +70,7 @@ func FuzzName(f *testing.F) {
 				unicode.In(c, unicode.Cf, unicode.Co) || !assigned
 		}
 		if !shown {
-			t.Errorf("Name(%q) allows a text without a visible character", text)
+			t.Errorf("Name(%q): got no error, want one, because no character is visible", text)
 		}
 	})
 }

@@ -76,7 +76,7 @@ func FuzzOrigin(f *testing.F) {
 			t.Errorf("Origin(%q) = %q, want URL characters only", text, got)
 		}
 		if again, err := Origin("f", got); err != nil || again != got {
-			t.Errorf("Origin(%q) = %q, and again: %q, %v", text, got, again, err)
+			t.Errorf("Origin(%q) = %q, a second Origin: got %q, error %v, want no change", text, got, again, err)
 		}
 	})
 }

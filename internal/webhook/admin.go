@@ -3,9 +3,12 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
+	"slices"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 )
@@ -30,7 +33,31 @@ type Filter struct {
 // List returns deliveries, the newest first. The id of the last one is the
 // cursor of the next page.
 func (s *Service) List(ctx context.Context, f Filter) ([]Delivery, error) {
-	return s.store.Deliveries(ctx, f)
+	deliveries, err := s.store.Deliveries(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return deliveries, s.setNextAttempts(ctx, deliveries)
+}
+
+// setNextAttempts sets NextAttemptAt of the pending deliveries.
+func (s *Service) setNextAttempts(ctx context.Context, deliveries []Delivery) error {
+	var streams []string
+	for _, d := range deliveries {
+		if d.State == Pending && !slices.Contains(streams, d.StreamID) {
+			streams = append(streams, d.StreamID)
+		}
+	}
+	if len(streams) == 0 {
+		return nil
+	}
+	due, err := s.store.DueTimes(ctx, streams)
+	for i := range deliveries {
+		if d := &deliveries[i]; d.State == Pending {
+			d.NextAttemptAt = due[d.StreamID]
+		}
+	}
+	return err
 }
 
 // Show returns a delivery with its attempts, or NotFound.
@@ -39,8 +66,12 @@ func (s *Service) Show(ctx context.Context, id string) (Delivery, []Attempt, err
 	if err != nil {
 		return Delivery{}, nil, err
 	}
+	one := []Delivery{d}
+	if err := s.setNextAttempts(ctx, one); err != nil {
+		return Delivery{}, nil, err
+	}
 	attempts, err := s.store.Attempts(ctx, id)
-	return d, attempts, err
+	return one[0], attempts, err
 }
 
 // Targets returns the URLs of a project that fail or are paused; those of all
@@ -60,12 +91,78 @@ func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 		if !t.Paused() {
 			return fault.New(fault.NotFound, "target_not_paused", "this target is not paused")
 		}
-		return s.store.ClearTarget(ctx, projectID, url, s.now())
+		if err := s.store.ClearTarget(ctx, projectID, url, s.now()); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.WebhookTargetResumed, Subject: projectID,
+			ProjectID: projectID, Before: audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
+			After: audit.Fields{"url": audit.Target(url)}})
 	})
 	if err == nil {
 		s.Wake()
 	}
 	return err
+}
+
+// Pause stops the deliveries to a target until Resume, even if the target works. New events still
+// add deliveries. An attempt that has begun is finished. Errors: Invalid, NotFound if the
+// project has no such target, Conflict if it is paused by hand already.
+func (s *Service) Pause(ctx context.Context, projectID, url string) error {
+	return s.store.Write(ctx, func(ctx context.Context) error {
+		p, err := s.store.Project(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		if url == "" {
+			return fault.Invalidf("url is required")
+		}
+		t, err := s.store.Target(ctx, projectID, url)
+		if err != nil {
+			return err
+		}
+		if t.PausedByHand() {
+			return fault.New(fault.Conflict, "target_paused", "this target is already paused by hand: resume it with "+
+				"parley webhook resume")
+		}
+		if t.Failures == 0 && p.Settings.DefaultWebhookURL != url {
+			if err := s.checkUsed(ctx, projectID, url); err != nil {
+				return err
+			}
+		}
+		now := s.now()
+		before := audit.Fields{}
+		if t.Paused() {
+			before["paused_at"] = audit.Timestamp(t.PausedAt)
+		}
+		t.ProjectID, t.URL, t.PausedAt, t.ProbeAt, t.Notice = projectID, url, now, time.Time{}, noticePausedByHand
+		if t.FailingSince.IsZero() {
+			t.FailingSince = now
+		}
+		if err := s.store.HoldTarget(ctx, t); err != nil {
+			return err
+		}
+		return audit.Record(ctx, s.store, now, audit.Change{Action: audit.WebhookTargetPaused, Subject: projectID,
+			ProjectID: projectID, Before: before,
+			After: audit.Fields{"url": audit.Target(url), "paused_at": audit.Timestamp(now)}})
+	})
+}
+
+// recentDeliveries is how many of the newest deliveries of a project show the URLs that it uses.
+const recentDeliveries = 100
+
+// checkUsed returns NotFound unless a delivery to a URL is pending or recent, because a pause of
+// any other URL would be a mistake.
+func (s *Service) checkUsed(ctx context.Context, projectID, url string) error {
+	pending, err := s.store.PendingStreams(ctx, Retry{ProjectID: projectID, URL: url})
+	if err != nil || len(pending) > 0 {
+		return err
+	}
+	recent, err := s.store.Deliveries(ctx, Filter{ProjectID: projectID, Limit: recentDeliveries})
+	if err != nil || slices.ContainsFunc(recent, func(d Delivery) bool { return d.URL == url }) {
+		return err
+	}
+	return fault.New(fault.NotFound, "target_not_found", "no webhook of this project was sent to this url recently: "+
+		"parley webhook list shows the URLs that are used")
 }
 
 // Replay selects the deliveries to send again: those of an event, of a room or
@@ -79,9 +176,23 @@ type Replay struct {
 	URL       string // only deliveries to this target; empty for all targets
 }
 
+// auditFields returns the selection of the replay for the audit log.
+func (q Replay) auditFields() audit.Fields {
+	fields := audit.Fields{"since": audit.Timestamp(q.Since), "before": audit.Timestamp(q.Before)}
+	for name, value := range map[string]string{"event_id": q.EventID, "room_id": q.RoomID} {
+		if value != "" {
+			fields[name] = value
+		}
+	}
+	if q.URL != "" {
+		fields["url"] = audit.Target(q.URL)
+	}
+	return fields
+}
+
 const replayBatch = 200
 
-// Replay sends deliveries of the last 30 days again, to the same target and in
+// Replay sends deliveries that are still kept again, to the same target and in
 // the same order. They have streams of their own, so that they do not delay new
 // events. It returns the number of deliveries it created; NotFound when none
 // matches.
@@ -103,22 +214,78 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 			break
 		}
 		var touched map[string]Stream
+		var current []Delivery
 		err = s.store.Write(ctx, func(ctx context.Context) (err error) {
-			touched, err = s.enqueueReplay(ctx, id, page, streams)
-			return err
+			if current, err = s.lockAndReload(ctx, page); err != nil {
+				return err
+			}
+			if touched, err = s.enqueueReplay(ctx, id, current, streams); err != nil || created > 0 || len(current) == 0 {
+				return err
+			}
+			return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.WebhookReplayed, Subject: q.ProjectID,
+				ProjectID: q.ProjectID, After: q.auditFields()})
 		})
 		if err != nil {
 			return created, err
 		}
 		maps.Copy(streams, touched)
-		created += len(page)
+		created += len(current)
 		f.Cursor = page[len(page)-1].ID
 	}
 	if created == 0 {
-		return 0, fault.New(fault.NotFound, "nothing_to_replay", "no delivery of the last 30 days matches")
+		return 0, s.nothingToReplay(ctx, q.ProjectID)
 	}
 	s.Wake()
 	return created, nil
+}
+
+// lockAndReload locks the rooms of a page of deliveries, and returns those that are still kept,
+// with their current bodies. An erasure locks its room, too, so it cannot miss the copies that the
+// transaction makes, and the copies do not contain what an erasure has removed.
+func (s *Service) lockAndReload(ctx context.Context, page []Delivery) ([]Delivery, error) {
+	var ids, roomIDs []string
+	for _, d := range page {
+		ids = append(ids, d.ID)
+		if d.RoomID != "" {
+			roomIDs = append(roomIDs, d.RoomID)
+		}
+	}
+	slices.Sort(roomIDs)
+	if err := s.store.LockRooms(ctx, slices.Compact(roomIDs)); err != nil {
+		return nil, err
+	}
+	bodies, err := s.store.DeliveryBodies(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var current []Delivery
+	for _, d := range page {
+		if body, kept := bodies[d.ID]; kept {
+			d.Body = body
+			current = append(current, d)
+		}
+	}
+	return current, nil
+}
+
+// nothingToReplay returns the error of a replay that matches no delivery. It names the period
+// for which the deliveries of the project are kept.
+func (s *Service) nothingToReplay(ctx context.Context, projectID string) error {
+	period := ""
+	if s.kept != nil {
+		p, err := s.store.Project(ctx, projectID)
+		if err != nil {
+			return err
+		}
+		switch days := s.kept(p) / (24 * time.Hour); days {
+		case 0:
+		case 1:
+			period = " of the last day"
+		default:
+			period = fmt.Sprintf(" of the last %d days", days)
+		}
+	}
+	return fault.New(fault.NotFound, "nothing_to_replay", "no delivery%s matches", period)
 }
 
 // enqueueReplay copies deliveries into the streams of the replay, and returns
@@ -176,8 +343,12 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 			return fault.New(fault.Conflict, "no_webhook_target", "the project has no default_webhook_url")
 		}
 		e, err := s.recordProjectEvent(ctx, p, event.WebhookTest, event.ProjectData{})
+		if err != nil {
+			return err
+		}
 		eventID = e.ID
-		return err
+		return audit.Record(ctx, s.store, e.At, audit.Change{Action: audit.WebhookTested, Subject: projectID,
+			ProjectID: projectID, After: audit.Fields{"event_id": e.ID}})
 	})
 	if err == nil {
 		s.Wake()
@@ -187,12 +358,20 @@ func (s *Service) Test(ctx context.Context, projectID string) (eventID string, e
 
 // EventsAfter returns the events of a room after a sequence number, in order. It
 // returns the bodies that a receiver of all event types gets, the sequence
-// number of the last one, and whether there are more.
+// number of the last one, and whether there are more. Errors: NotFound if the
+// next event is not kept any more.
 func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64,
 	limit int) (bodies []json.RawMessage, last int64, more bool, err error) {
 	events, err := s.store.DeliveredEvents(ctx, roomID, after, limit+1)
 	if err != nil {
 		return nil, 0, false, err
+	}
+	first, err := s.firstKept(ctx, roomID, after)
+	if err != nil {
+		return nil, 0, false, err
+	}
+	if first > 1 && len(events) > 0 && events[0].Previous == 0 {
+		events[0].Previous = after // the previous event is deleted
 	}
 	if more = len(events) > limit; more {
 		events = events[:limit]
@@ -208,4 +387,16 @@ func (s *Service) EventsAfter(ctx context.Context, roomID string, after int64,
 		bodies = append(bodies, json.RawMessage(text))
 	}
 	return bodies, last, more, nil
+}
+
+// firstKept returns the number of the first event of a room that is kept, or NotFound if the
+// event that follows after is deleted. It must be called after the events were read, because
+// the deletion of an old room begins with its first events.
+func (s *Service) firstKept(ctx context.Context, roomID string, after int64) (int64, error) {
+	first, err := s.store.FirstEvent(ctx, roomID)
+	if err == nil && first > after+1 {
+		err = fault.New(fault.NotFound, "room_not_found",
+			"the events 1 to %d of this room are no longer kept, because the room is being deleted", first-1)
+	}
+	return first, err
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -26,6 +27,20 @@ type eventBody struct {
 func (b eventBody) encode() (string, error) {
 	text, err := json.Marshal(b)
 	return string(text), err
+}
+
+// ChangeBody returns the body of a webhook about a room with changed data. It returns body
+// itself if change reports that it has changed nothing.
+func ChangeBody(body string, change func(*event.Data) bool) (string, error) {
+	data := new(event.Data)
+	b := eventBody{Data: data}
+	if err := json.Unmarshal([]byte(body), &b); err != nil {
+		return "", fmt.Errorf("body of a webhook: %w", err)
+	}
+	if !change(data) {
+		return body, nil
+	}
+	return b.encode()
 }
 
 // formatTimestamp returns a time as RFC 3339 in UTC with milliseconds.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"parley/internal/event"
+	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -274,6 +275,49 @@ func TestTarget_Resume(t *testing.T) {
 	})
 }
 
+// TestTarget_Pause checks that nothing is sent to a target that is paused by hand, also not by
+// probes, and that a delivery which succeeds meanwhile does not lift the pause.
+func TestTarget_Pause(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		entered, answer, fails := make(chan struct{}, 9), make(chan struct{}), atomic.Bool{}
+		fails.Store(true)
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
+			if fails.Load() {
+				w.WriteHeader(http.StatusInternalServerError)
+				return
+			}
+			entered <- struct{}{}
+			<-answer
+		})
+		h.run(h.sender)
+		first := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		testkit.Eventually(t, "the first attempt has failed", func() bool {
+			all, err := h.Targets(t.Context(), h.project.ID)
+			return err == nil && len(all) == 1
+		})
+		fails.Store(false)
+		h.advance(time.Minute)
+		<-entered
+		if err := h.Pause(t.Context(), h.project.ID, r.URL); err != nil {
+			t.Fatal(err)
+		}
+		close(answer)
+		h.waitForState(first, webhook.Delivered)
+		second := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		h.advance(100 * time.Hour)
+		h.waitForSweep()
+		d, _ := h.delivery(second)
+		all, err := h.Targets(t.Context(), h.project.ID)
+		if d.State != webhook.Pending || d.Attempts != 0 || err != nil || len(all) != 1 || !all[0].PausedByHand() {
+			t.Errorf("while paused: got %+v, targets %+v, %v, want no attempt and the pause", d, all, err)
+		}
+		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+			t.Fatal(err)
+		}
+		h.waitForState(second, webhook.Delivered)
+	})
+}
+
 // TestReplay_Filters replays deliveries by event, room and time, with the same bytes and
 // marked as a replay.
 func TestReplay_Filters(t *testing.T) {
@@ -330,24 +374,25 @@ func TestReplay_Filters(t *testing.T) {
 	})
 }
 
-// TestPrune_AfterThirtyDays checks that deliveries older than thirty days are deleted.
-func TestPrune_AfterThirtyDays(t *testing.T) {
+// The refusal of a replay names the period of the project.
+func TestReplay_NothingMatches(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, h *fixture) {
-		r := newReceiver(t, nil)
-		h.run(h.sender)
-		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-		h.waitForState(id, webhook.Delivered)
-		h.advance(30*24*time.Hour - time.Minute)
-		if err := h.sender.Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		h.delivery(id)
-		h.advance(2 * time.Minute)
-		if err := h.sender.Prune(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if all, err := h.List(t.Context(), webhook.Filter{EventID: id, Limit: 1}); err != nil || len(all) != 0 {
-			t.Errorf("deliveries after 30 days: got %+v, %v, want none", all, err)
+		for kept, want := range map[time.Duration]string{
+			0:                   "no delivery matches",
+			24 * time.Hour:      "no delivery of the last day matches",
+			14 * 24 * time.Hour: "no delivery of the last 14 days matches",
+		} {
+			hooks := webhook.NewService(h.db, h.now, storetest.NewID,
+				webhook.WithRetention(func(p project.Project) time.Duration {
+					if p.ID != h.project.ID {
+						t.Errorf("the period of the project %s is asked for, want %s", p.ID, h.project.ID)
+					}
+					return kept
+				}))
+			_, err := hooks.Replay(t.Context(), webhook.Replay{ProjectID: h.project.ID, EventID: storetest.NewID()})
+			if got := fault.From(err); got.Code != "nothing_to_replay" || got.Message != want {
+				t.Errorf("deliveries are kept for %s: got %v, want %q", kept, err, want)
+			}
 		}
 	})
 }

@@ -2,14 +2,16 @@
 // that are inserted in the transaction of their event. It also lists and replays
 // them. The package sender sends them.
 //
-// It imports the standard library, fault, event, project and room.
+// It imports the standard library, audit, fault, event, project and room.
 package webhook
 
 import (
 	"context"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
+	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -44,7 +46,13 @@ type Delivery struct {
 	Step      int // index in the retry schedule; probes of a paused target do not advance it
 	CreatedAt time.Time
 	DoneAt    time.Time // zero while pending
+	// NextAttemptAt is when the first pending delivery of its stream is sent, set by List and
+	// Show for pending deliveries. While that one is being sent, it is the end of the lease.
+	NextAttemptAt time.Time
 }
+
+// ErrNotFound is the error for an unknown delivery.
+var ErrNotFound = fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery")
 
 // Stream is the queue of deliveries of one room, or of a project itself, to one
 // URL. They are sent one after another.
@@ -58,6 +66,14 @@ type Stream struct {
 	Enqueued     int64  // number of deliveries ever enqueued
 	LastSequence int64
 	LeaseID      string // identifies the lease that sends it; empty without one
+}
+
+// PendingStream is a stream with the number of its selected pending deliveries.
+type PendingStream struct {
+	ID         string
+	ProjectID  string
+	URL        string
+	Deliveries int
 }
 
 // Attempt is one attempt to send a delivery.
@@ -84,6 +100,13 @@ type Target struct {
 // Paused reports whether deliveries to the target are held back.
 func (t Target) Paused() bool { return !t.PausedAt.IsZero() }
 
+// noticePausedByHand is the notice of a target that Pause has paused. It is stored and compared, so it
+// must not change.
+const noticePausedByHand = "paused by hand: its deliveries wait until it is resumed"
+
+// PausedByHand reports whether Pause has paused the target.
+func (t Target) PausedByHand() bool { return t.Paused() && t.Notice == noticePausedByHand }
+
 // DeliveredEvent is an event of a room as a receiver of all event types gets it.
 type DeliveredEvent struct {
 	event.Event
@@ -104,6 +127,24 @@ type Store interface {
 	// DeliveredEvents returns events of a room after a sequence number, in order,
 	// without the types that are never delivered.
 	DeliveredEvents(ctx context.Context, roomID string, after int64, limit int) ([]DeliveredEvent, error)
+	// FirstEvent returns the sequence number of the first event of a room that is kept, also
+	// if it is never delivered. It is the number after the last event if none is kept.
+	FirstEvent(ctx context.Context, roomID string) (int64, error)
+
+	// DueTimes returns when streams are due, without those that are not, by their id.
+	DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error)
+	// PendingStreams returns the streams with pending deliveries that q selects, ordered by
+	// their project. It ignores DeliveryID.
+	PendingStreams(ctx context.Context, q Retry) ([]PendingStream, error)
+	// RetryStreams makes waiting streams due now, with one attempt more for the delivery that
+	// is sent next. It does not change streams that are being sent.
+	RetryStreams(ctx context.Context, streamIDs []string, now time.Time) error
+
+	// RoomEvents returns at most limit events of a room after a sequence number, in order,
+	// those that are never delivered included.
+	RoomEvents(ctx context.Context, roomID string, after int64, limit int) ([]event.Event, error)
+	// DeliveriesOfEvents returns the deliveries of events.
+	DeliveriesOfEvents(ctx context.Context, eventIDs []string) ([]Delivery, error)
 
 	// Streams returns the streams of a room, or of the project itself when roomID is
 	// empty, without those of replays.
@@ -119,6 +160,8 @@ type Store interface {
 	// ClearTarget deletes the failure record of a URL and makes its waiting streams
 	// due.
 	ClearTarget(ctx context.Context, projectID, url string, now time.Time) error
+	// HoldTarget stores the pause of a URL, even if the URL has no failure record.
+	HoldTarget(ctx context.Context, t Target) error
 	// Targets returns the failure records of a project, or of all projects when the
 	// id is empty.
 	Targets(ctx context.Context, projectID string) ([]Target, error)
@@ -126,9 +169,16 @@ type Store interface {
 	// Deliveries returns the deliveries that match, the newest first unless the
 	// filter asks for the oldest first.
 	Deliveries(ctx context.Context, f Filter) ([]Delivery, error)
+	// LockRooms locks the rooms that exist until the transaction of ctx ends.
+	LockRooms(ctx context.Context, ids []string) error
+	// DeliveryBodies returns the bodies of the deliveries that are still kept, by their ID.
+	DeliveryBodies(ctx context.Context, ids []string) (map[string]string, error)
 	// Delivery fails with NotFound.
 	Delivery(ctx context.Context, id string) (Delivery, error)
 	Attempts(ctx context.Context, deliveryID string) ([]Attempt, error)
+	// WebhookBacklog reads at most limit pending deliveries.
+	WebhookBacklog(ctx context.Context, limit int) (Backlog, error)
+	audit.Appender
 }
 
 // Service records, lists and replays deliveries. The package sender sends them.
@@ -136,12 +186,26 @@ type Service struct {
 	store Store
 	now   func() time.Time
 	newID func() string
+	kept  func(p project.Project) time.Duration // nil without WithRetention
 	wake  chan struct{}
 }
 
+// Option changes a Service.
+type Option func(*Service)
+
+// WithRetention sets the function that returns how long the deliveries of a project are kept;
+// 0 means for ever.
+func WithRetention(kept func(p project.Project) time.Duration) Option {
+	return func(s *Service) { s.kept = kept }
+}
+
 // NewService returns a Service.
-func NewService(store Store, now func() time.Time, newID func() string) *Service {
-	return &Service{store: store, now: now, newID: newID, wake: make(chan struct{}, 1)}
+func NewService(store Store, now func() time.Time, newID func() string, options ...Option) *Service {
+	s := &Service{store: store, now: now, newID: newID, wake: make(chan struct{}, 1)}
+	for _, o := range options {
+		o(s)
+	}
+	return s
 }
 
 // Wake tells the sender of this process that deliveries were committed, so that

@@ -3,12 +3,14 @@ package webhook_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -18,6 +20,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/event"
+	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/store"
@@ -189,7 +192,7 @@ func newReceiver(t testing.TB, answer http.HandlerFunc) *receiver {
 			err = json.Unmarshal(body, &m)
 		}
 		if err != nil {
-			t.Errorf("read the webhook %s: %v", body, err)
+			t.Errorf("read the webhook %s: got error %v, want none", body, err)
 		}
 		r.mu.Lock()
 		r.received = append(r.received, m)
@@ -278,7 +281,7 @@ func (h *fixture) verifySignature(m message) {
 		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"),
 			[]byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {
-			h.t.Errorf("verify the signature of %s with headers %v: %v", m.ID, m.header, err)
+			h.t.Errorf("verify the signature of %s with headers %v: got error %v, want none", m.ID, m.header, err)
 		}
 	}
 	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" ||
@@ -361,6 +364,64 @@ func TestEventsAfter_Pages(t *testing.T) {
 			for i, body := range bodies {
 				if string(body) != c.want[i].body {
 					t.Errorf("event %d differs from the webhook (-want +got):\n%s", i, cmp.Diff(c.want[i].body, string(body)))
+				}
+			}
+		}
+	})
+}
+
+// TestEventsAfter_DeletedEvents checks that a reader learns which events are not kept any more,
+// and that events which are never delivered are no gap.
+func TestEventsAfter_DeletedEvents(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		r := storetest.Room(h.project.ID)
+		r.EventSequence = 5
+		var events []event.Event
+		for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked,
+			event.RoomStarted, event.RoomEnded} {
+			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: r.ID,
+				Sequence: int64(i + 1), At: h.now(), Data: event.Data{RoomID: r.ID, RoomType: "video"}})
+		}
+		write := func(work func(ctx context.Context) error) {
+			t.Helper()
+			if err := h.db.Write(t.Context(), work); err != nil {
+				t.Fatal(err)
+			}
+		}
+		write(func(ctx context.Context) error {
+			return errors.Join(h.db.InsertRoom(ctx, r), h.db.AppendEvents(ctx, events))
+		})
+		for deleted, c := range []map[int64]string{
+			{0: "2 after 0, 4 after 2, 5 after 4", 2: "4 after 2, 5 after 4", 5: ""},
+			{0: "gone", 1: "2 after 1, 4 after 2, 5 after 4", 2: "4 after 2, 5 after 4"},
+			{1: "gone", 2: "4 after 2, 5 after 4"},
+			{1: "gone", 2: "gone", 3: "4 after 3, 5 after 4", 4: "5 after 4"},
+			{2: "gone", 4: "5 after 4", 5: ""},
+			{0: "gone", 4: "gone", 5: "", 9: ""},
+		} {
+			if deleted > 0 {
+				write(func(ctx context.Context) error { _, _, err := h.db.DeleteRoom(ctx, r.ID, 1); return err })
+			}
+			gone := fmt.Sprintf("the events 1 to %d of this room are no longer kept, because the room is being deleted", deleted)
+			for after, want := range c {
+				bodies, _, _, err := h.EventsAfter(t.Context(), r.ID, after, 10)
+				var got []string
+				for _, body := range bodies {
+					var m message
+					if err := json.Unmarshal(body, &m); err != nil {
+						t.Fatal(err)
+					}
+					got = append(got, fmt.Sprintf("%d after %d", m.Sequence, m.Previous))
+				}
+				_, _, timelineErr := h.Timeline(t.Context(), r.ID, after, 10)
+				if want == "gone" {
+					for _, err := range []error{err, timelineErr} {
+						if !fault.Is(err, fault.NotFound) || err.Error() != gone {
+							t.Errorf("%d deleted, after %d: got %v, want NotFound: %s", deleted, after, err, gone)
+						}
+					}
+				} else if strings.Join(got, ", ") != want || err != nil || timelineErr != nil {
+					t.Errorf("%d deleted, after %d: got %v, %v, %v, want %s", deleted, after, got, err, timelineErr, want)
 				}
 			}
 		}

@@ -24,8 +24,8 @@ import (
 )
 
 func init() {
-	for _, image := range []string{"image/png", "image/jpeg", "image/webp"} {
-		openapi3filter.RegisterBodyDecoder(image, openapi3filter.FileBodyDecoder)
+	for _, binary := range []string{"image/png", "image/jpeg", "image/webp", "application/x-tar", "text/event-stream"} {
+		openapi3filter.RegisterBodyDecoder(binary, openapi3filter.FileBodyDecoder)
 	}
 }
 

@@ -17,21 +17,60 @@ import (
 	"path"
 	"runtime/debug"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"parley/internal/fault"
 )
 
 // MaxBodySize is the largest request body that any API accepts, in bytes.
 const MaxBodySize = 64 << 10
 
-// RequestInfo is what the transport adds to a request.
+// RequestInfo is what the transport and an API learn about a request.
 type RequestInfo struct {
-	ID       string      // identifies the request in responses and logs; not secret
-	Client   netip.Addr  // the caller's address, from the forwarding headers of trusted proxies
-	LogAttrs []slog.Attr // further attributes of the access log, such as the cause of an error
+	ID        string      // identifies the request in responses and logs; not secret
+	Client    netip.Addr  // the caller's address, from the forwarding headers of trusted proxies
+	StartedAt time.Time   // when the headers had been read
+	LogAttrs  []slog.Attr // further attributes of the access log, such as the cause of an error
+
+	// The following is empty until an API sets it.
+	Caller Caller
+	Route  string // the path with the names of its parameters, such as /rooms/{room_id}
+	// Cause is why the request was rejected: the code of its error, or for a wrong signature
+	// what is wrong with it. The caller may not learn it.
+	Cause string
+	// Explain returns the mistake of the client as a sentence, or an empty string, and a
+	// cause that is more exact than Cause, if there is one. It is called after the response
+	// was sent. It is nil if there is nothing to explain.
+	Explain func(ctx context.Context) (cause, hint string)
+
+	// Status is that of the response, and Duration the time until it was written. Both
+	// are set when the handler has returned.
+	Status   int
+	Duration time.Duration
+}
+
+// Caller is who made a request, as far as an API has found out.
+type Caller struct {
+	ProjectID string // of the credential that the request names; empty if no project has it
+	// KeySlot is the slot of that credential, such as "current". It is "token" for a
+	// management token.
+	KeySlot string
+	TokenID string // of the management token
+	// ClockSkew is the caller's clock minus the server's clock in seconds. It is valid only
+	// if HasTimestamp.
+	ClockSkew    int64
+	HasTimestamp bool
 }
 
 type requestInfoKey struct{}
+
+// NewContext returns a context with another RequestInfo, for a request that is part of
+// another one.
+func NewContext(ctx context.Context, info *RequestInfo) context.Context {
+	return context.WithValue(ctx, requestInfoKey{}, info)
+}
 
 // FromContext returns the RequestInfo of a request that came through Middleware,
 // else an empty one.
@@ -51,16 +90,40 @@ func LogError(r *http.Request, err error) {
 	}
 }
 
+// LogFault records why a request was rejected, in the access log and for the request log.
+// A more exact cause that is already set stays.
+func LogFault(r *http.Request, f *fault.Error) {
+	LogError(r, f.Err)
+	if info := FromContext(r.Context()); info.Cause == "" {
+		info.Cause = f.Code
+	}
+}
+
+// Options are what Middleware does beside calling the handler.
+type Options struct {
+	Trusted []netip.Prefix // proxies whose forwarding headers are believed
+	Log     *slog.Logger   // of the access log
+	// Fail writes the response if a handler panicked before it wrote anything.
+	Fail http.HandlerFunc
+	// Done is called after each response was written. It must not block. Nil does nothing.
+	Done func(r *http.Request, info *RequestInfo)
+	Now  func() time.Time // nil is time.Now
+	// LogPath returns the path that the access log has for a path. Nil logs the path itself.
+	LogPath func(path string) string
+}
+
 // Middleware gives every request an id, sets the security headers, recovers
-// from panics and writes the access log: method, path, status, size, duration.
-// The log omits the query because it may contain a token. fail writes the
-// response if a handler panicked before it wrote anything.
-func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
-	fail func(w http.ResponseWriter, r *http.Request)) http.Handler {
+// from panics and writes the access log: method, path, status, size, duration, and what
+// the API found out about the caller. The log omits the query because it may contain a
+// token.
+func Middleware(next http.Handler, options Options) http.Handler {
+	log, now := options.Log, options.Now
+	if now == nil {
+		now = time.Now
+	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		start := time.Now()
-		rec := &statusRecorder{ResponseWriter: w,
-			info: RequestInfo{ID: newRequestID(), Client: clientAddr(r, trusted)}}
+		rec := &statusRecorder{ResponseWriter: w, info: RequestInfo{ID: newRequestID(),
+			Client: clientAddr(r, options.Trusted), StartedAt: now()}}
 		info := &rec.info
 		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		setSecurityHeaders(w, r)
@@ -68,8 +131,18 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
 			if v := recover(); v != nil && v != http.ErrAbortHandler {
 				log.Error("handler panicked", "request_id", info.ID, "panic", v, "stack", string(debug.Stack()))
 				if rec.status == 0 {
-					fail(rec, r)
+					options.Fail(rec, r)
 				}
+			}
+			end := now()
+			info.Status, info.Duration = rec.status, end.Sub(info.StartedAt)
+			if info.Cause != "" {
+				// The following takes longer for some causes. A client that has the response
+				// cannot measure it.
+				_ = http.NewResponseController(rec).Flush()
+			}
+			if options.Done != nil {
+				options.Done(r, info)
 			}
 			level := slog.LevelInfo
 			if rec.status >= 500 {
@@ -78,13 +151,25 @@ func Middleware(next http.Handler, trusted []netip.Prefix, log *slog.Logger,
 			if log.Enabled(r.Context(), level) {
 				// The record goes to the handler directly because the logger would look up
 				// its caller on the stack.
-				end := time.Now()
 				line := slog.NewRecord(end, level, "request", 0)
+				path := r.URL.Path
+				if options.LogPath != nil {
+					path = options.LogPath(path)
+				}
 				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method),
-					slog.String("path", r.URL.Path),
+					slog.String("path", path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
-					slog.Duration("duration", end.Sub(start).Round(time.Microsecond)),
+					slog.Float64("duration_ms", float64(info.Duration.Microseconds())/1000),
 					slog.String("client", info.Client.String()))
+				if info.Caller.ProjectID != "" {
+					line.AddAttrs(slog.String("project_id", info.Caller.ProjectID))
+				}
+				if info.Caller.KeySlot != "" {
+					line.AddAttrs(slog.String("key", info.Caller.KeySlot))
+				}
+				if info.Cause != "" {
+					line.AddAttrs(slog.String("cause", info.Cause))
+				}
 				line.AddAttrs(info.LogAttrs...)
 				_ = log.Handler().Handle(r.Context(), line)
 			}
@@ -219,15 +304,20 @@ func inPrefixes(a netip.Addr, prefixes []netip.Prefix) bool {
 	return false
 }
 
+var jsonType = []string{"application/json"}
+
 // WriteJSON writes a response with the status and v as JSON.
 func WriteJSON(w http.ResponseWriter, status int, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err) // unreachable because the callers pass only types of this module
 	}
-	w.Header().Set("Content-Type", "application/json")
+	body = append(body, '\n')
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(len(body))} // because Middleware flushes some responses
 	w.WriteHeader(status)
-	_, _ = w.Write(append(body, '\n'))
+	_, _ = w.Write(body)
 }
 
 // Mux routes the requests of one API. For unknown paths and methods it calls
@@ -261,7 +351,10 @@ func (m *Mux) HandleFunc(pattern string, handler func(http.ResponseWriter, *http
 	if method == http.MethodGet {
 		m.methods[route] = append(m.methods[route], http.MethodHead)
 	}
-	m.mux.HandleFunc(pattern, handler)
+	m.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+		FromContext(r.Context()).Route = route
+		handler(w, r)
+	})
 }
 
 // Handle registers a handler for each pattern "METHOD /path" of routes.

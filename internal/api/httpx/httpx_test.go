@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/internal/fault"
 )
@@ -53,7 +54,7 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 		LogError(r, fault.New(fault.Internal, "", "the cause"))
 		w.WriteHeader(http.StatusTeapot)
 		_, _ = io.WriteString(w, "short")
-	}), nil, slog.New(slog.NewJSONHandler(&log, nil)), nil)
+	}), Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
 	r := httptest.NewRequest(http.MethodGet, "/rtc?access_token=SECRET", nil)
 	h.ServeHTTP(httptest.NewRecorder(), r)
 	var line map[string]any
@@ -69,11 +70,61 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	}
 }
 
+// The log and Done get what the API found out, after the response to a rejected request was
+// sent.
+func TestMiddleware_RecordsCaller(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	now := time.Date(2026, 11, 24, 9, 0, 0, 0, time.UTC)
+	mux := NewMux(http.NotFound, http.NotFound)
+	mux.HandleFunc("GET /rooms/{room_id}", func(w http.ResponseWriter, r *http.Request) {
+		info := FromContext(r.Context())
+		info.Caller = Caller{ProjectID: "p1", KeySlot: "overlap"}
+		now = now.Add(1500 * time.Microsecond)
+		if r.URL.Path == "/rooms/2" {
+			info.Cause = "bad_signature"
+			LogFault(r, fault.New(fault.Unauthorized, "unauthorized", "invalid signature"))
+			WriteJSON(w, http.StatusUnauthorized, "no")
+			return
+		}
+		WriteJSON(w, http.StatusOK, "yes")
+	})
+	w := httptest.NewRecorder()
+	var done []RequestInfo
+	h := Middleware(mux, Options{Log: slog.New(slog.NewJSONHandler(&log, nil)), Now: func() time.Time { return now },
+		Done: func(_ *http.Request, info *RequestInfo) {
+			if rejected := info.Cause != ""; w.Flushed != rejected {
+				t.Errorf("cause %q: the response was flushed: %v, want %v", info.Cause, w.Flushed, rejected)
+			}
+			done = append(done, *info)
+		}})
+	for _, want := range []RequestInfo{{Status: 200}, {Status: 401, Cause: "bad_signature"}} {
+		log.Reset()
+		w = httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/rooms/"+strconv.Itoa(len(done)+1), nil))
+		got := done[len(done)-1]
+		if got.Status != want.Status || got.Cause != want.Cause || got.Route != "/rooms/{room_id}" ||
+			got.Duration != 1500*time.Microsecond || got.Caller.ProjectID != "p1" {
+			t.Errorf("Done: got %+v, want status %d, cause %q, the route, 1.5 ms and project p1", got, want.Status, want.Cause)
+		}
+		var line map[string]any
+		if err := json.Unmarshal(log.Bytes(), &line); err != nil {
+			t.Fatalf("%s: %v", log.Bytes(), err)
+		}
+		cause, _ := line["cause"].(string)
+		if line["project_id"] != "p1" || line["key"] != "overlap" || cause != want.Cause || line["duration_ms"] != 1.5 {
+			t.Errorf("log line: got %v, want project_id p1, key overlap, cause %q, duration_ms 1.5", line, want.Cause)
+		}
+	}
+}
+
 func TestMiddleware_RecoversFromPanic(t *testing.T) {
 	t.Parallel()
 	var log bytes.Buffer
-	h := Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), nil,
-		slog.New(slog.NewTextHandler(&log, nil)), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	h := Middleware(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { panic("broken") }), Options{
+		Log:  slog.New(slog.NewTextHandler(&log, nil)),
+		Fail: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) },
+	})
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") ||
@@ -235,7 +286,7 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 		}, "default-src 'self'"},
 	} {
 		for https := range 2 {
-			h := Middleware(tc.handler, nil, slog.New(slog.DiscardHandler), fail)
+			h := Middleware(tc.handler, Options{Log: slog.New(slog.DiscardHandler), Fail: fail})
 			strict := ""
 			if https == 1 {
 				h, strict = WithHSTS(h), "max-age=2592000"
@@ -262,7 +313,7 @@ func TestMiddleware_ClosesConnectionAfterChunkedRequest(t *testing.T) {
 		served++
 		_, _ = io.Copy(io.Discard, r.Body)
 		WriteJSON(w, 200, "x")
-	}), nil, slog.New(slog.DiscardHandler), nil))
+	}), Options{Log: slog.New(slog.DiscardHandler)}))
 	defer s.Close()
 	conn, err := net.Dial("tcp", s.Listener.Addr().String())
 	if err != nil {

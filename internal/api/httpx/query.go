@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/internal/fault"
+	"parley/internal/validate"
 )
 
 // Query returns the parameters of a raw query that have one of the names. It
@@ -29,9 +30,17 @@ func Query(rawQuery string, names ...string) (map[string]string, error) {
 	return values, nil
 }
 
-// ParseLimit parses the page size of a list, in ASCII digits. A value above
-// maximum counts as maximum. The error is Invalid.
-func ParseLimit(text string, maximum int) (int, error) {
+// ErrCursor is the error for a cursor of a list that no response contained.
+var ErrCursor = fault.Invalidf("cursor must be the next_cursor of an earlier response")
+
+// ParseLimit parses the parameter limit of a query, the page size of a list, in ASCII digits. Without it,
+// the page size is [validate.DefaultPage]. A value above [validate.MaxPage] is reduced to it. The error is Invalid.
+func ParseLimit(query map[string]string) (int, error) {
+	const maximum = validate.MaxPage
+	text, sent := query["limit"]
+	if !sent {
+		return validate.DefaultPage, nil
+	}
 	n := 0
 	for i := range len(text) {
 		digit := text[i] - '0'

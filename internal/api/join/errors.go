@@ -17,7 +17,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 			f = fault.From(limitErr)
 		}
 	}
-	httpx.LogError(r, f.Err)
+	httpx.LogFault(r, f)
 	switch RefusalErrorCode(f.Code) {
 	case RefusalErrorCodeTooManyJoins:
 		s.refusals.Record(refusal.NewSeats, f.Message, "client", httpx.FromContext(r.Context()).Client,
@@ -34,25 +34,29 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 		title, err = s.rooms.PublicTitle(r.Context(), r.PathValue("room_id"))
 		httpx.LogError(r, err) // the refusal is complete without the title
 	}
-	writeErrorBody(w, httpx.Status(f, nil), RefusalErrorCode(f.Code), f.Message, f.Reason, title)
+	writeErrorBody(w, httpx.Status(f, nil), f, title)
 }
 
-func writeErrorBody(w http.ResponseWriter, status int, code RefusalErrorCode, message, reason, title string) {
+func writeErrorBody(w http.ResponseWriter, status int, f *fault.Error, title string) {
 	var out Refusal
-	out.Error.Code, out.Error.Message = code, message
-	if reason != "" {
-		value := RefusalErrorReason(reason)
+	out.Error.Code, out.Error.Message = RefusalErrorCode(f.Code), f.Message
+	if f.Reason != "" {
+		value := RefusalErrorReason(f.Reason)
 		out.Error.Reason = &value
+	}
+	if out.Error.Code == RefusalErrorCodeRoomFull && f.Limit > 0 {
+		out.Error.MaxParticipants = &f.Limit
 	}
 	out.Error.Title = stringOrNil(title)
 	httpx.WriteJSON(w, status, out)
 }
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
-	writeErrorBody(w, http.StatusNotFound, RefusalErrorCodeRoomNotFound, "there is no such path", "", "")
+	writeErrorBody(w, http.StatusNotFound,
+		fault.New(fault.NotFound, string(RefusalErrorCodeRoomNotFound), "there is no such path"), "")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {
-	writeErrorBody(w, http.StatusMethodNotAllowed, RefusalErrorCodeInvalidRequest,
-		"this path takes "+w.Header().Get("Allow")+", not "+r.Method, "", "")
+	writeErrorBody(w, http.StatusMethodNotAllowed,
+		fault.Invalidf("this path takes %s, not %s", w.Header().Get("Allow"), r.Method), "")
 }

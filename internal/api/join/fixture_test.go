@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"net/netip"
@@ -29,10 +30,12 @@ type engine struct {
 	checkErr    error // of PreflightToken
 }
 
-func (e *engine) Open(context.Context, room.MediaSession) error { return e.err() }
-func (e *engine) Close(context.Context, string) error           { return e.err() }
-func (e *engine) Remove(context.Context, string, string) error  { return e.err() }
-func (e *engine) Admit(string)                                  {}
+func (e *engine) Open(context.Context, room.MediaSession) error   { return e.err() }
+func (e *engine) Close(context.Context, string) error             { return e.err() }
+func (e *engine) Remove(context.Context, string, string) error    { return e.err() }
+func (*engine) Quality(string, string) room.ConnectionQuality     { return room.QualityUnknown }
+func (*engine) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
+func (e *engine) Admit(string)                                    {}
 func (e *engine) Participants(context.Context, string) ([]room.Participant, error) {
 	return nil, e.err()
 }
@@ -142,7 +145,10 @@ type response struct {
 		Waits      bool
 		MaySend    m `json:"may_send"`
 	}
-	Error struct{ Code, Message, Reason, Title string }
+	Error struct {
+		Code, Message, Reason, Title string
+		MaxParticipants              *int `json:"max_participants"`
+	}
 }
 
 func (p *fixture) send(id, path string, in any) (int, response) {
@@ -185,6 +191,9 @@ var (
 	guestKey = strings.Repeat("g", 43)
 	otherKey = strings.Repeat("o", 43)
 )
+
+// seatKey returns the key of the nth of many participants.
+func seatKey(n int) string { return fmt.Sprintf("%043d", n) }
 
 func withSeatKey(key string, in m) m {
 	out := m{"seat_key": key}

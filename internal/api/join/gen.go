@@ -200,6 +200,10 @@ type Refusal struct {
 	Error struct {
 		Code RefusalErrorCode `json:"code"`
 
+		// MaxParticipants The number of seats of the room, all of which are taken. Only with
+		// room_full, and not for a hidden participant, who needs no seat.
+		MaxParticipants *int `json:"max_participants,omitempty"`
+
 		// Message A message for people.
 		Message string `json:"message"`
 

@@ -150,6 +150,40 @@ func TestTakeSeat_ExpiredLink(t *testing.T) {
 	}
 }
 
+// TestTakeSeat_FullRoom checks that the response for a full room has the number of
+// seats, and that the response for too many hidden participants does not.
+func TestTakeSeat_FullRoom(t *testing.T) {
+	t.Parallel()
+	p := newFixture(t)
+	p.project.Settings.HiddenParticipants = true
+	id, _ := p.create(room.Spec{})
+	for i := range 10 {
+		if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": seatKey(i)}); status != 200 {
+			t.Fatalf("seat %d of 10: got %d %+v, want 200", i+1, status, a.Error)
+		}
+	}
+	a := p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 409, "room_full")
+	if got := a.Error.MaxParticipants; got == nil || *got != 10 {
+		t.Errorf("full room: got max_participants %v, want 10", got)
+	}
+
+	link, err := p.Invite(t.Context(), p.project, id, room.Invitation{Role: room.Guest, Hidden: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, token, _ := strings.Cut(link, "#t=")
+	hidden := func(i int) m { return m{"name": "Dora", "seat_key": seatKey(100 + i), "link": token} }
+	for i := range 16 {
+		if status, a := p.send(id, "/seats", hidden(i)); status != 200 {
+			t.Fatalf("hidden seat %d of 16: got %d %+v, want 200", i+1, status, a.Error)
+		}
+	}
+	a = p.assertError(id, "/seats", hidden(16), 409, "room_full")
+	if a.Error.MaxParticipants != nil {
+		t.Errorf("a hidden participant too many: got max_participants %d, want none", *a.Error.MaxParticipants)
+	}
+}
+
 // TestPreview_MaySendByRole checks that the preview reports what the visitor may
 // send in the role that the link grants.
 func TestPreview_MaySendByRole(t *testing.T) {

@@ -9,29 +9,93 @@ import (
 	"time"
 
 	"parley/internal/api/httpx"
+	"parley/internal/audit"
 	"parley/internal/fault"
 	"parley/internal/operator"
+	"parley/internal/requestlog"
 )
 
-type tokenKey struct{}
+type callerKey struct{}
 
-// authenticate checks the bearer token of a request and stores the token in the
-// context of the returned request and in the access log. It looks up a missing
-// or malformed token as the empty string, which is never valid.
+// authenticate finds who makes a request, and stores that in the context of the returned
+// request, as the origin of recorded changes and in the access log.
 func (s *server) authenticate(r *http.Request) (*http.Request, error) {
+	c, err := s.findCaller(r)
+	if err != nil {
+		return r, LimitFailures(r, s.Failures, err)
+	}
+	info := httpx.FromContext(r.Context())
+	identify(info, c)
+	if !isRepeated(r.Context()) {
+		if err := s.limit(c); err != nil {
+			info.Caller = httpx.Caller{} // counted only
+			return r, err
+		}
+	}
+	origin := s.origin(r)
+	origin.Kind, origin.ActorID, origin.ActorName = audit.Kind(c.Kind), c.ID, c.Name
+	ctx := context.WithValue(r.Context(), callerKey{}, c)
+	return r.WithContext(audit.WithOrigin(ctx, origin)), nil
+}
+
+// limit returns Exhausted if an integrator calls too often.
+func (s *server) limit(c operator.Caller) error {
+	if c.Role != operator.Integrator || s.Rate == nil {
+		return nil
+	}
+	if ok, retryAfter := s.Rate.Allow(c.ID); !ok {
+		return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
+			Message: "too many calls, try again later"}
+	}
+	return nil
+}
+
+// findCaller returns who has the bearer token of a request or, without one, the session in its
+// cookie. It looks up a missing or malformed token as the empty string, which is never valid.
+func (s *server) findCaller(r *http.Request) (operator.Caller, error) {
+	values := r.Header.Values("Authorization")
+	if cookie, err := r.Cookie(sessionCookie); err == nil && len(values) == 0 {
+		return s.Console.AuthenticateSession(r.Context(), cookie.Value, isRepeated(r.Context()))
+	}
 	token := ""
-	if values := r.Header.Values("Authorization"); len(values) == 1 {
+	if len(values) == 1 {
 		if scheme, text, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
 			token = text
 		}
 	}
-	t, err := s.tokens.Authenticate(r.Context(), token)
-	if err != nil {
-		return r, LimitFailures(r, s.failures, err)
+	t, err := s.Tokens.Authenticate(r.Context(), token)
+	return t.Caller(), err
+}
+
+// identify says in the logs who makes a request.
+func identify(info *httpx.RequestInfo, c operator.Caller) {
+	info.Caller.KeySlot = requestlog.SlotToken
+	if c.SessionID != "" {
+		info.Caller.KeySlot = requestlog.SlotSession
+		info.LogAttrs = append(info.LogAttrs, slog.String("session_id", c.SessionID))
 	}
+	switch c.Kind {
+	case operator.ByToken:
+		info.Caller.TokenID = c.ID
+		info.LogAttrs = append(info.LogAttrs, slog.String("token_id", c.ID), slog.String("token_name", c.Name))
+	case operator.ByUser:
+		info.LogAttrs = append(info.LogAttrs, slog.String("user_id", c.ID))
+	}
+}
+
+// origin returns where a request comes from, without who makes it.
+func (s *server) origin(r *http.Request) audit.Origin {
 	info := httpx.FromContext(r.Context())
-	info.LogAttrs = append(info.LogAttrs, slog.String("token_id", t.ID), slog.String("token_name", t.Name))
-	return r.WithContext(context.WithValue(r.Context(), tokenKey{}, t)), nil
+	origin := audit.Origin{RequestID: info.ID, Node: s.Rooms.NodeID()}
+	if info.Client.IsValid() {
+		origin.Address = info.Client.String()
+	}
+	return origin
+}
+
+// RateLimiter limits how often a token may call.
+type RateLimiter interface {
+	Allow(tokenID string) (ok bool, retryAfter time.Duration)
 }
 
 // FailureLimiter limits the failed authentications of each client address.
@@ -56,8 +120,8 @@ func LimitFailures(r *http.Request, limit FailureLimiter, err error) error {
 		Message: "too many failed authentications from your address, try again later"}
 }
 
-// callerToken returns the token that authenticated the request.
-func callerToken(r *http.Request) operator.Token {
-	t, _ := r.Context().Value(tokenKey{}).(operator.Token)
-	return t
+// caller returns who makes the request.
+func caller(r *http.Request) operator.Caller {
+	c, _ := r.Context().Value(callerKey{}).(operator.Caller)
+	return c
 }

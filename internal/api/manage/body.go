@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -105,4 +106,33 @@ func parseInteger(name, text string) (int, error) {
 		return 0, fault.Invalidf("%s must be a whole number", name)
 	}
 	return n, nil
+}
+
+func parseTime(name string, text *string) (time.Time, error) {
+	if text == nil {
+		return time.Time{}, nil
+	}
+	t, err := time.Parse(time.RFC3339, *text)
+	if err != nil {
+		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *text)
+	}
+	return t, nil
+}
+
+// parsePeriod parses the parameters since and before of a list. A time that is absent is zero.
+func parsePeriod(query map[string]string) (since, before time.Time, err error) {
+	parse := func(name string) (time.Time, error) {
+		text, sent := query[name]
+		if !sent {
+			return time.Time{}, nil
+		}
+		return parseTime(name, &text)
+	}
+	if since, err = parse("since"); err != nil {
+		return since, before, err
+	}
+	if before, err = parse("before"); err == nil && !before.IsZero() && !since.Before(before) {
+		err = fault.Invalidf("before must be later than since")
+	}
+	return since, before, err
 }

@@ -1,18 +1,12 @@
 package manage
 
 import (
-	"context"
-	"errors"
-	"net/http"
-	"net/http/httptest"
-	"net/netip"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/operator"
-	"parley/internal/ratelimit"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
 )
@@ -24,12 +18,30 @@ func TestManagementAPI_MatchesDescription(t *testing.T) {
 	b := setup(t)
 	t.Run("organizations", func(t *testing.T) { testOrganizations(t, b) })
 	t.Run("projects", func(t *testing.T) { testProjects(t, b) })
+	t.Run("suspension of an organization", func(t *testing.T) { testOrganizationSuspension(t, b) })
+	t.Run("audit", func(t *testing.T) { testAudit(t, b) }) // while all entries fit on one page
+	t.Run("usage", func(t *testing.T) { testUsage(t, b) })
 	t.Run("settings", func(t *testing.T) { testSettings(t, b) })
 	t.Run("logo", func(t *testing.T) { testLogo(t, b) })
 	t.Run("credentials", func(t *testing.T) { testCredentials(t, b) })
 	t.Run("rooms", func(t *testing.T) { testRooms(t, b) })
 	t.Run("webhooks", func(t *testing.T) { testWebhooks(t, b) })
+	t.Run("people", func(t *testing.T) { testPeople(t, b) })
+	t.Run("deletion", func(t *testing.T) { testDeletion(t, b) })
+	t.Run("deletion of an organization", func(t *testing.T) { testOrganizationDeletion(t, b) })
 	t.Run("tokens", func(t *testing.T) { testTokens(t, b) })
+	t.Run("calls", func(t *testing.T) { testCalls(t, b) })
+	t.Run("timeline", func(t *testing.T) { testTimeline(t, b) })
+	t.Run("retry", func(t *testing.T) { testRetry(t, b) })
+	t.Run("console", func(t *testing.T) { testConsole(t, b) })
+	t.Run("roles", func(t *testing.T) { testRoles(t, b) })
+	t.Run("several projects", func(t *testing.T) { testSeveralProjects(t, b) })
+	t.Run("backups", func(t *testing.T) { testBackups(t, b) })
+	t.Run("overview", func(t *testing.T) { testOverview(t, b) })
+	t.Run("nodes", func(t *testing.T) { testNodes(t, b) })
+	t.Run("settings of the server", func(t *testing.T) { testServerSettings(t, b) })
+	t.Run("stream", func(t *testing.T) { testStream(t, b) })
+	t.Run("signature checks", func(t *testing.T) { testSignatureChecks(t, b) })
 	t.Run("errors of every operation", func(t *testing.T) { testEveryOperation(t, b) })
 	b.contract.AssertCovered()
 }
@@ -59,7 +71,7 @@ func testOrganizations(t *testing.T, b *fixture) {
 		"currency must be three capital letters of ISO 4217, such as EUR")
 	b.assertError("PATCH", "/organizations/"+id, m{"name": "Other", "plan": "silver"}, 400, "invalid_request",
 		`plan must be one of the configured plans (default, gold), not "silver"`)
-	b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, nil)),
+	b.contract.WithHandler(b.handler(b.tokens, fakePlans{}, nil),
 		func() {
 			b.assertError("PATCH", "/organizations/"+id, m{"plan": "gold"}, 400, "invalid_request",
 				"plan must be empty because no plan provider is configured")
@@ -91,9 +103,9 @@ func testOrganizations(t *testing.T, b *fixture) {
 	b.assertError("PATCH", "/organizations/"+id, m{"name": " "}, 400, "invalid_request",
 		"name must have 1 to 255 characters and not be blank")
 	b.assertError("PATCH", "/organizations/"+unknownID, m{"name": "A"}, 404, "organization_not_found",
-		"there is no such organization")
+		noOrganization)
 	b.assertError("GET", "/organizations/"+unknownID, nil, 404, "organization_not_found",
-		"there is no such organization")
+		noOrganization)
 }
 
 // createProject creates an organization with one project and returns the
@@ -170,11 +182,95 @@ func testProjects(t *testing.T, b *fixture) {
 	b.assertError("POST", path+"/suspend", m{"end_room": true}, 400, "invalid_request",
 		`unknown field "end_room", the fields are end_rooms`)
 	b.assertError("POST", "/projects", m{"organization_id": unknownID, "name": "A"}, 404, "organization_not_found",
-		"there is no such organization")
+		noOrganization)
 	b.assertError("GET", "/projects?organization_id="+unknownID, nil, 404, "organization_not_found",
-		"there is no such organization")
+		noOrganization)
 	b.assertError("GET", "/projects?organization_id=a&organization_id=b", nil, 400, "invalid_request",
 		"organization_id must be sent at most once")
+}
+
+// A suspended organization has suspended its projects. Those that were suspended alone stay
+// suspended when it is resumed.
+func testOrganizationSuspension(t *testing.T, b *fixture) {
+	b.t = t
+	o := b.mustCall("POST", "/organizations", m{"name": "Late Ltd", "billing": "plan"})
+	organization := "/organizations/" + o["organization_id"].(string)
+	var paths []string
+	for range 3 {
+		p := b.mustCall("POST", "/projects", m{"organization_id": o["organization_id"], "name": "Lessons"})
+		paths = append(paths, "/projects/"+p["project_id"].(string))
+	}
+	room := b.createRoom(strings.TrimPrefix(paths[0], "/projects/"))
+	assertSuspended := func(want ...bool) {
+		t.Helper()
+		for i, path := range paths {
+			if p := b.mustCall("GET", path, nil); p["suspended"] != want[i] {
+				t.Errorf("project %d: got suspended %v, want %v", i, p["suspended"], want[i])
+			}
+			r, err := b.keys.Keyring(t.Context(), strings.TrimPrefix(path, "/projects/"))
+			if err != nil || r.Project.Suspended() != want[i] {
+				t.Errorf("project %d: got suspended %v, %v in force, want %v", i, r.Project.Suspended(), err, want[i])
+			}
+		}
+	}
+	b.mustCall("POST", paths[1]+"/suspend", nil)
+	last := b.lastAuditEntry()
+	if s := b.mustCall("POST", organization+"/suspend", nil); s["suspended"] != true || s["suspended_at"] == nil ||
+		s["rooms_ended"] != 0.0 {
+		t.Errorf("suspend: got %v, want a suspended organization and no rooms ended", s)
+	}
+	assertSuspended(true, true, true)
+	var actions []string
+	for _, e := range b.auditEntries(last) {
+		actions = append(actions, string(e.Action))
+	}
+	if got, want := strings.Join(actions, " "), "organization.suspended project.suspended project.suspended"; got != want {
+		t.Errorf("audit entries: got %s, want %s", got, want)
+	}
+	if s := b.mustCall("POST", organization+"/suspend", m{"end_rooms": true}); s["rooms_ended"] != 1.0 {
+		t.Errorf("suspend and end rooms: got %v, want 1 room ended", s)
+	}
+	if r := b.mustCall("GET", "/rooms/"+room, nil); r["end_reason"] != "project_suspended" {
+		t.Errorf("the room: got %v, want it ended by the suspension", r)
+	}
+	for _, list := range []string{"/organizations?", "/tokens?", "/projects?organization_id=" +
+		o["organization_id"].(string) + "&"} {
+		name := strings.TrimPrefix(list[:strings.Index(list, "?")], "/")
+		all := b.mustCall("GET", list, nil)[name].([]any)
+		var paged []any
+		for cursor := ""; ; {
+			page := b.mustCall("GET", list+"limit=1"+cursor, nil)
+			paged = append(paged, page[name].([]any)...)
+			next, more := page["next_cursor"].(string)
+			if !more {
+				break
+			}
+			cursor = "&cursor=" + next
+		}
+		if len(all) == 0 || !reflect.DeepEqual(paged, all) {
+			t.Errorf("pages of %s: got %v, want %v", name, paged, all)
+		}
+		b.assertError("GET", list+"limit=0", nil, 400, "invalid_request",
+			"limit must be a whole number of at least 1, in digits; more than 100 means 100")
+		b.assertError("GET", list+"cursor=x", nil, 400, "invalid_request",
+			"cursor must be the next_cursor of an earlier response")
+	}
+	const suspended = "the organization is suspended: an owner or an operator can resume it with parley org resume"
+	b.assertError("POST", paths[0]+"/resume", nil, 409, "organization_suspended", suspended)
+	b.assertError("POST", "/projects", m{"organization_id": o["organization_id"], "name": "A"}, 409,
+		"organization_suspended", suspended)
+	b.mustCall("POST", paths[2]+"/suspend", nil)
+	for range 2 {
+		if r := b.mustCall("POST", organization+"/resume", nil); r["suspended"] != false || r["suspended_at"] != nil {
+			t.Errorf("resume: got %v, want an organization that is not suspended", r)
+		}
+	}
+	assertSuspended(false, true, true)
+	if got := b.mustCall("PATCH", organization, m{"name": "Late"}); got["suspended"] != false || got["name"] != "Late" {
+		t.Errorf("rename: got %v, want Late, not suspended", got)
+	}
+	b.assertError("POST", organization+"/suspend", m{"end_room": true}, 400, "invalid_request",
+		`unknown field "end_room", the fields are end_rooms`)
 }
 
 func testCredentials(t *testing.T, b *fixture) {
@@ -203,7 +299,7 @@ func testCredentials(t *testing.T, b *fixture) {
 	if left := b.mustCall("POST", path+"/keys/revoke-overlap", nil)["keys"].([]any); len(left) != 1 {
 		t.Errorf("revoke the overlap: got %v, want one key", left)
 	}
-	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", "there is no overlap")
+	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", noOverlap)
 	b.mustCall("POST", path+"/keys/rotate", m{"overlap": 0})
 	if k := keys(); len(k) != 1 {
 		t.Errorf("after an overlap of 0: %v", k)
@@ -220,7 +316,7 @@ func testCredentials(t *testing.T, b *fixture) {
 	if shown := b.mustCall("POST", path+"/revoke-secret-overlap", nil); shown["secret_overlap_ends_at"] != nil {
 		t.Errorf("revoke the overlap of the secret: got %v, want none", shown)
 	}
-	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", "there is no overlap")
+	b.assertError("POST", path+"/revoke-secret-overlap", nil, 404, "no_overlap", noOverlap)
 	for _, rotate := range []string{"/keys/rotate", "/rotate-secret"} {
 		b.assertError("POST", path+rotate, m{"overlap": -1}, 400, "invalid_request",
 			"overlap must be between 0 and 7d, not -1s")
@@ -270,10 +366,30 @@ func testRooms(t *testing.T, b *fixture) {
 	}
 	b.join(created[2], "Amina")
 	b.join(created[2], "Chen")
+	for query, want := range map[string]int{"title=stand": 2, "title=lesson": 1, "room_id=" + created[1]: 1,
+		"client_room_id=none": 0, "person=amin": 1, "from=2026-01-01T00:00:00Z&to=2026-01-01T00:00:00Z": 0,
+		"from=2026-01-01T00:00:00Z&state=active": 1} {
+		if rooms := b.mustCall("GET", "/rooms?"+query+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != want {
+			t.Errorf("%s: got %d rooms, want %d", query, len(rooms), want)
+		}
+	}
 	if in := b.mustCall("GET", "/rooms/"+created[2], nil); in["participants"] != 2.0 || in["state"] != "active" ||
 		in["started_at"] == nil {
 		t.Errorf("with two people: %v", in)
 	}
+	remove := "/rooms/" + created[2] + "/remove-person"
+	people := b.mustCall("GET", "/rooms/"+created[2]+"/people", nil)["people"].([]any)
+	dara := b.join(created[2], "Dara")
+	for i, want := range []bool{true, false} {
+		if out := b.mustCall("POST", remove, m{"seat_id": dara}); out["was_connected"] != want || out["seat_id"] != dara {
+			t.Errorf("removal %d: got %v, want was_connected %v", i+1, out, want)
+		}
+	}
+	b.assertError("POST", remove, m{"seat_id": unknownID}, 404, "seat_not_found",
+		"no participant of this room has this seat_id: list the participants with parley room people")
+	b.assertError("POST", remove, m{}, 400, "invalid_request", "seat_id is required")
+	b.assertError("POST", "/rooms/"+created[1]+"/remove-person", m{"seat_id": people[0].(m)["seat_id"]}, 409, "room_over",
+		"the room is over already: its state is ended")
 	if out := b.mustCall("POST", "/rooms/"+created[2]+"/end", nil); out["participants_sent_out"] != 2.0 ||
 		out["participants"] != 0.0 || out["end_reason"] != "api" {
 		t.Errorf("ended: %v", out)
@@ -285,7 +401,8 @@ func testRooms(t *testing.T, b *fixture) {
 		types = append(types, string(e.Type))
 	}
 	if got, want := strings.Join(types, " "),
-		"room.opened room.started participant.joined participant.joined participant.left participant.left room.ended"; got != want {
+		"room.opened room.started participant.joined participant.joined participant.joined participant.left "+
+			"participant.left participant.left room.ended"; got != want {
 		t.Errorf("the events are\n %s, want\n %s", got, want)
 	}
 	if _, err := b.rooms.ReserveSeat(t.Context(), created[2],
@@ -303,11 +420,15 @@ func testRooms(t *testing.T, b *fixture) {
 		b.assertError("GET", "/rooms?limit="+limit, nil, 400, "invalid_request",
 			"limit must be between 1 and 100, not "+limit)
 	}
+	b.assertError("GET", "/rooms?from=yesterday", nil, 400, "invalid_request",
+		`from must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "yesterday"`)
+	b.assertError("GET", "/rooms?to=2026-01-01T00:00:00Z&from=2026-01-01T00:00:01Z", nil, 400, "invalid_request",
+		"to must not be before from")
 	b.assertError("GET", "/rooms?limit=many", nil, 400, "invalid_request", "limit must be a whole number")
 	b.assertError("GET", "/rooms?cursor=x", nil, 400, "invalid_request",
-		"cursor must be the next_cursor of an earlier answer")
-	b.assertError("GET", "/rooms/"+unknownID, nil, 404, "room_not_found", "there is no such room")
-	b.assertError("POST", "/rooms/"+unknownID+"/end", nil, 404, "room_not_found", "there is no such room")
+		"cursor must be the next_cursor of an earlier response")
+	b.assertError("GET", "/rooms/"+unknownID, nil, 404, "room_not_found", noRoom)
+	b.assertError("POST", "/rooms/"+unknownID+"/end", nil, 404, "room_not_found", noRoom)
 }
 
 func testTokens(t *testing.T, b *fixture) {
@@ -324,7 +445,7 @@ func testTokens(t *testing.T, b *fixture) {
 	if r := b.mustCall("POST", path, nil); r["in_use"] != true || r["revoked_at"] == nil {
 		t.Errorf("a token revokes itself: got %v, want in_use and revoked_at", r)
 	}
-	b.assertError("GET", "/tokens", nil, 401, "unauthorized", "a live management token is required")
+	b.assertRevoked()
 	b.token = token
 	once := b.mustCall("GET", "/tokens", nil)["tokens"].([]any)[1].(m)["revoked_at"]
 	if again := b.mustCall("POST", path, nil); again["revoked_at"] != once || again["in_use"] != false {
@@ -332,123 +453,9 @@ func testTokens(t *testing.T, b *fixture) {
 	}
 	b.assertError("POST", "/tokens", m{"name": ""}, 400, "invalid_request",
 		"name must have 1 to 255 characters and not be blank")
-	b.assertError("POST", "/tokens/"+unknownID+"/revoke", nil, 404, "token_not_found", "there is no such token")
-}
-
-// testEveryOperation checks the errors that all operations have in common.
-func testEveryOperation(t *testing.T, b *fixture) {
-	b.t = t
-	unavailable := &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
-		Message: "the database does not answer, try again in a moment"}
-	for _, o := range b.contract.Operations() {
-		path := strings.TrimPrefix(strings.NewReplacer("{organization_id}", unknownID, "{project_id}", unknownID,
-			"{room_id}", unknownID, "{token_id}", unknownID, "{delivery_id}", unknownID).Replace(o.Path), "/api/manage")
-		for name, header := range map[string]http.Header{
-			"no token":       {},
-			"another":        {"Authorization": {"Bearer pt_other"}},
-			"empty":          {"Authorization": {"Bearer "}},
-			"other scheme":   {"Authorization": {"Basic " + b.token}},
-			"the token bare": {"Authorization": {b.token}},
-			"two":            {"Authorization": {"Bearer " + b.token, "Bearer " + b.token}},
-		} {
-			if status, out := b.send(o.Method, path, header, nil); status != 401 ||
-				out["error"].(m)["code"] != "unauthorized" {
-				t.Errorf("%s, %s: %d %v", o.ID, name, status, out)
-			}
-		}
-		if status, _ := b.call("OPTIONS", path, nil); status != 405 {
-			t.Errorf("OPTIONS %s: got %d, want 405", path, status)
-		}
-		if o.HasJSON {
-			if status, out := b.send(o.Method, path,
-				http.Header{"Authorization": {"Bearer " + b.token}, "Content-Type": {"text/plain"}},
-				[]byte(`{}`)); status != 415 {
-				t.Errorf("%s, text/plain: got %d %v, want 415", o.ID, status, out)
-			}
-			if status, out := b.call(o.Method, path, `{"x":"`+strings.Repeat("a", 64<<10)+`"}`); status != 413 {
-				t.Errorf("%s, a large body: got %d %v, want 413", o.ID, status, out)
-			}
-			b.assertError(o.Method, path, `[]`, 400, "invalid_request", "the body must be a JSON object")
-			b.assertError(o.Method, path, `{"`, 400, "invalid_request", "the body ends before its JSON does")
-		}
-		if strings.Contains(o.Path, "{") {
-			var body any
-			if o.HasJSON {
-				body = m{}
-			}
-			if o.ID == "setProjectLogo" {
-				body = pngImage(16, 16)
-			}
-			if status, out := b.call(o.Method, path, body); status != 404 {
-				t.Errorf("%s of an unknown resource: got %d %v, want 404", o.ID, status, out)
-			}
-		}
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms,
-			failingTokens{err: errors.New("secret cause")}, fakePlans{}, b.hooks, nil)), func() {
-			b.assertError(o.Method, path, nil, 500, "internal", "internal error")
-		})
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, failingTokens{err: unavailable},
-			fakePlans{}, b.hooks, nil)), func() {
-			b.assertError(o.Method, path, nil, 503, "unavailable", unavailable.Message)
-		})
-		over := ratelimit.NewAddressLimiter(1, time.Now, nil)
-		over.RecordAttempt(netip.Addr{})
-		badToken := http.Header{"Authorization": {"Bearer pt_other"}}
-		b.contract.WithHandler(withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks,
-			singleAddressLimiter{over})), func() {
-			if status, out := b.send(o.Method, path, badToken, nil); status != 429 ||
-				out["error"].(m)["code"] != "too_many_attempts" {
-				t.Errorf("%s after too many failures: %d %v", o.ID, status, out)
-			}
-		})
-	}
-	b.assertError("GET", "/nothing", nil, 404, "not_found", "there is no such path in the management API")
-	if resp := b.contract.Do(t, "GET", "/api/manage/nothing", nil, nil); resp.StatusCode != 401 {
-		t.Errorf("an unknown path without a token: got %d, want 401", resp.StatusCode)
-	}
-}
-
-// singleAddressLimiter counts all addresses as one.
-type singleAddressLimiter struct{ *ratelimit.AddressLimiter }
-
-func (e singleAddressLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
-	return e.AddressLimiter.RecordAttempt(netip.Addr{})
-}
-
-// failingTokens fails every authentication with err.
-type failingTokens struct {
-	Tokens
-	err error
-}
-
-func (f failingTokens) Authenticate(context.Context, string) (operator.Token, error) {
-	return operator.Token{}, f.err
-}
-
-// TestAuthenticate_LimitsFailures checks that an address with too many failures
-// gets 429, and that a live token still passes.
-func TestAuthenticate_LimitsFailures(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	limit := ratelimit.NewAddressLimiter(120, func() time.Time { return time.Unix(1_800_000_000, 0) }, nil)
-	h := withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{}, b.hooks, limit))
-	call := func(token string) int {
-		r := httptest.NewRequest(http.MethodGet, "/api/manage/tokens", nil)
-		r.RemoteAddr = "192.0.2.7:1234"
-		r.Header.Set("Authorization", "Bearer "+token)
-		w := httptest.NewRecorder()
-		h.ServeHTTP(w, r)
-		if over := w.Code == http.StatusTooManyRequests; over != (w.Header().Get("Retry-After") != "") {
-			t.Errorf("%d with Retry-After %q", w.Code, w.Header().Get("Retry-After"))
-		}
-		return w.Code
-	}
-	got := map[int]int{}
-	for range 400 {
-		got[call("wrong")]++
-	}
-	if got[401] != 120 || got[429] != 280 || call(b.token) != 200 {
-		t.Errorf("400 wrong tokens got %v, want 120 times 401 and 280 times 429; the live token got %d, want 200",
-			got, call(b.token))
-	}
+	b.assertError("POST", "/tokens", m{"name": "x", "role": "integrator", "project_ids": []string{unknownID}}, 404,
+		"project_not_found", noProject)
+	b.assertError("POST", "/tokens", m{"name": "x", "expires_at": "tomorrow"}, 400, "invalid_request",
+		`expires_at must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "tomorrow"`)
+	b.assertError("POST", "/tokens/"+unknownID+"/revoke", nil, 404, "token_not_found", noToken)
 }

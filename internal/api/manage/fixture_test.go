@@ -15,12 +15,20 @@ import (
 
 	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
+	"parley/internal/audit"
+	"parley/internal/backup"
+	"parley/internal/config"
+	"parley/internal/counter"
 	"parley/internal/key"
 	"parley/internal/operator"
+	"parley/internal/overview"
 	"parley/internal/project"
+	"parley/internal/requestlog"
+	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/seal"
 	"parley/internal/store"
+	"parley/internal/usage"
 	"parley/internal/webhook"
 )
 
@@ -33,8 +41,19 @@ type fixture struct {
 	rooms    *room.Service
 	tokens   *operator.Service
 	hooks    *webhook.Service
-	token    string
-	contract *apitest.Checker
+	cleanup  *retention.Service
+	audit    *audit.Service
+	backups  *fakeBackups
+	usage    *usage.Service
+
+	overviews *overview.Service
+	findings  []overview.Finding
+	ticks     int
+	calls     *requestlog.Recorder
+	token     string
+	cookie    string // of a session; sent without the token unless it is empty
+	contract  *apitest.Checker
+	secrets   []string // that responses contained
 }
 
 // noopMedia is a media engine that does nothing and issues access tokens.
@@ -48,11 +67,37 @@ func (noopMedia) UpdatePermissions(context.Context, string, string, room.Role, r
 	return nil
 }
 
+func (noopMedia) Quality(string, string) room.ConnectionQuality     { return room.QualityUnknown }
+func (noopMedia) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
+
+func (noopMedia) Remove(context.Context, string, string) error { return nil }
+
 func (noopMedia) Admit(string) {}
 
 func (noopMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 
 func (noopMedia) AccessToken(room.AccessTokenSpec) (string, error) { return "token", nil }
+
+// fakeBackups makes archives of a text, after create has returned nil.
+type fakeBackups struct {
+	t      *testing.T
+	create func(ctx context.Context) error
+	closed int // number of archives that were closed
+}
+
+func (f *fakeBackups) Create(ctx context.Context) (*backup.Archive, error) {
+	if f.create != nil {
+		if err := f.create(ctx); err != nil {
+			return nil, err
+		}
+	}
+	database, err := os.CreateTemp(f.t.TempDir(), "")
+	must(f.t, err)
+	_, err = database.WriteString("database")
+	must(f.t, err)
+	m := backup.Manifest{Engine: backup.SQLite, DatabaseID: "id"}
+	return backup.NewArchive(context.Background(), m, database, func() { f.closed++ })
+}
 
 // fakePlans are the names of the configured plans.
 type fakePlans []string
@@ -67,24 +112,57 @@ func setup(t *testing.T) *fixture {
 	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	must(t, db.Unlock(t.Context(), seal.NewBox(seal.NewKey())))
-	b := &fixture{t: t, db: db}
+	b := &fixture{t: t, db: db, backups: &fakeBackups{t: t}}
 	b.projects = project.NewService(db, time.Now, newID, func(id string) { b.keys.Invalidate(id) })
 	b.keys = key.NewService(db, b.projects, time.Now, newID)
 	b.hooks = webhook.NewService(db, time.Now, newID)
 	b.rooms = room.NewService(db, noopMedia{}, func() string { return "https://meet.example.org" }, time.Now, newID,
 		slog.New(slog.DiscardHandler), room.Options{Webhooks: b.hooks})
+	b.cleanup = retention.NewService(db, retention.Periods{}, b.rooms, b.keys.Invalidate, time.Now,
+		slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
-	_, token, err := b.tokens.Create(t.Context(), "test")
+	b.audit = audit.NewService(db, time.Now)
+	b.calls = requestlog.NewRecorder(db, time.Now)
+	b.usage = usage.NewService(db, usage.NoProvider{}, time.Now)
+	b.overviews = overview.NewService(overview.Sources{Rooms: b.rooms, Webhooks: b.hooks, Calls: b.calls, Usage: b.usage,
+		Keys: b.keys, Health: func(context.Context) []overview.Finding { return b.findings }}, b.tick)
+	_, token, err := b.tokens.Create(t.Context(), operator.NewToken{Name: "test"})
 	must(t, err)
 	b.token = token.Reveal()
 	b.contract = apitest.New(t, description(t),
-		withMiddleware(NewHandler(b.projects, b.keys, b.rooms, b.tokens, fakePlans{"default", "gold"}, b.hooks, nil)))
+		b.handler(b.tokens, fakePlans{"default", "gold"}, nil))
 	return b
 }
 
+// tick is a clock on which each overview is later than the one before, so that none is
+// returned again.
+func (b *fixture) tick() time.Time {
+	b.ticks++
+	return time.Now().Add(time.Duration(b.ticks) * time.Second)
+}
+
+// handler returns the management API with other tokens, plans and limits.
+func (b *fixture) handler(tokens Tokens, plans Plans, failures FailureLimiter) http.Handler {
+	services := b.services(tokens, plans, failures)
+	services.Calls, services.APIs = b.calls, []string{"v3", "v4", "v5", APIName}
+	return withMiddleware(NewHandler(services))
+}
+
+// services returns the services of the management API without the request log.
+func (b *fixture) services(tokens Tokens, plans Plans, failures FailureLimiter) Services {
+	return Services{Projects: b.projects, Keys: b.keys, KeyUses: counter.New(b.db, time.Now),
+		Rooms: b.rooms, Tokens: tokens, Console: b.tokens,
+		BaseURL: func() string { return "https://meet.example.org" },
+		Plans:   plans, Webhooks: b.hooks, Retention: b.cleanup, Audit: b.audit,
+		Usage: b.usage, Backups: b.backups, Failures: failures, Overviews: b.overviews,
+		Settings: []config.Value{{Name: "listen", Flag: "--listen", Environment: "PARLEY_LISTEN", Text: "127.0.0.1:8080",
+			Source: config.FromDefault, Help: "Address to listen on."}},
+		Signatures: map[string]SignatureChecker{"v3": fakeCheck}}
+}
+
 func withMiddleware(h http.Handler) http.Handler {
-	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler),
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, httpx.Options{Log: slog.New(slog.DiscardHandler),
+		Fail: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }})
 }
 
 func description(t testing.TB) []byte {
@@ -108,6 +186,9 @@ type m = map[string]any
 func (b *fixture) call(method, path string, body any) (int, m) {
 	b.t.Helper()
 	header := http.Header{"Authorization": {"Bearer " + b.token}}
+	if b.cookie != "" {
+		header = http.Header{"Cookie": {sessionCookie + "=" + b.cookie}}
+	}
 	var raw []byte
 	if body != nil {
 		header.Set("Content-Type", "application/json")
@@ -134,7 +215,17 @@ func (b *fixture) send(method, path string, header http.Header, body []byte) (in
 	if err := json.Unmarshal(raw, &out); err != nil {
 		b.t.Fatalf("%s %s: got %d %s, want JSON", method, path, resp.StatusCode, raw)
 	}
+	b.keepSecrets(out)
 	return resp.StatusCode, out
+}
+
+// keepSecrets remembers the secrets of a response.
+func (b *fixture) keepSecrets(response m) {
+	for _, name := range []string{"project_secret", "api_key", "gateway_secret", "token"} {
+		if secret, ok := response[name].(string); ok {
+			b.secrets = append(b.secrets, secret)
+		}
+	}
 }
 
 // mustPut sends a body that is not JSON and must succeed with 200.
@@ -179,13 +270,14 @@ func (b *fixture) createRoom(projectID string) string {
 	return created.ID
 }
 
-// join adds a participant to a room.
-func (b *fixture) join(id, name string) {
+// join adds a participant to a room and returns the ID of the seat.
+func (b *fixture) join(id, name string) string {
 	b.t.Helper()
 	a, err := b.rooms.ReserveSeat(b.t.Context(), id,
 		room.JoinRequest{Name: name, SeatKey: strings.Repeat(name, 30)[:30]})
 	must(b.t, err)
 	b.rooms.ParticipantJoined(a.SessionID, a.Seat.ID, "connection of "+name, time.Now())
+	return a.Seat.ID
 }
 
 // createScheduled creates a room that opens in an hour and returns its id.

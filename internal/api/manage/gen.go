@@ -8,7 +8,66 @@ package manage
 import (
 	"net/http"
 	"time"
+
+	"parley/internal/event"
 )
+
+// Defines values for AuditEntryActorKind.
+const (
+	AuditEntryActorKindLink    AuditEntryActorKind = "link"
+	AuditEntryActorKindLocal   AuditEntryActorKind = "local"
+	AuditEntryActorKindService AuditEntryActorKind = "service"
+	AuditEntryActorKindToken   AuditEntryActorKind = "token"
+	AuditEntryActorKindUser    AuditEntryActorKind = "user"
+)
+
+// Valid indicates whether the value is a known member of the AuditEntryActorKind enum.
+func (e AuditEntryActorKind) Valid() bool {
+	switch e {
+	case AuditEntryActorKindLink:
+		return true
+	case AuditEntryActorKindLocal:
+		return true
+	case AuditEntryActorKindService:
+		return true
+	case AuditEntryActorKindToken:
+		return true
+	case AuditEntryActorKindUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for AuditProblemDefect.
+const (
+	Changed  AuditProblemDefect = "changed"
+	CutOff   AuditProblemDefect = "cut_off"
+	Inserted AuditProblemDefect = "inserted"
+	Moved    AuditProblemDefect = "moved"
+	Removed  AuditProblemDefect = "removed"
+	Replaced AuditProblemDefect = "replaced"
+)
+
+// Valid indicates whether the value is a known member of the AuditProblemDefect enum.
+func (e AuditProblemDefect) Valid() bool {
+	switch e {
+	case Changed:
+		return true
+	case CutOff:
+		return true
+	case Inserted:
+		return true
+	case Moved:
+		return true
+	case Removed:
+		return true
+	case Replaced:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for Billing.
 const (
@@ -16,22 +75,446 @@ const (
 	Plan Billing = "plan"
 )
 
+// Valid indicates whether the value is a known member of the Billing enum.
+func (e Billing) Valid() bool {
+	switch e {
+	case Payg:
+		return true
+	case Plan:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CallKeySlot.
+const (
+	CallKeySlotCurrent       CallKeySlot = "current"
+	CallKeySlotEmpty         CallKeySlot = ""
+	CallKeySlotOverlap       CallKeySlot = "overlap"
+	CallKeySlotOverlapSecret CallKeySlot = "overlap_secret"
+	CallKeySlotRetired       CallKeySlot = "retired"
+	CallKeySlotSecret        CallKeySlot = "secret"
+	CallKeySlotSession       CallKeySlot = "session"
+	CallKeySlotToken         CallKeySlot = "token"
+)
+
+// Valid indicates whether the value is a known member of the CallKeySlot enum.
+func (e CallKeySlot) Valid() bool {
+	switch e {
+	case CallKeySlotCurrent:
+		return true
+	case CallKeySlotEmpty:
+		return true
+	case CallKeySlotOverlap:
+		return true
+	case CallKeySlotOverlapSecret:
+		return true
+	case CallKeySlotRetired:
+		return true
+	case CallKeySlotSecret:
+		return true
+	case CallKeySlotSession:
+		return true
+	case CallKeySlotToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CallerKind.
+const (
+	CallerKindLink  CallerKind = "link"
+	CallerKindToken CallerKind = "token"
+	CallerKindUser  CallerKind = "user"
+)
+
+// Valid indicates whether the value is a known member of the CallerKind enum.
+func (e CallerKind) Valid() bool {
+	switch e {
+	case CallerKindLink:
+		return true
+	case CallerKindToken:
+		return true
+	case CallerKindUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Compaction.
+const (
+	CompactionDone    Compaction = "done"
+	CompactionFailed  Compaction = "failed"
+	CompactionLater   Compaction = "later"
+	CompactionRunning Compaction = "running"
+)
+
+// Valid indicates whether the value is a known member of the Compaction enum.
+func (e Compaction) Valid() bool {
+	switch e {
+	case CompactionDone:
+		return true
+	case CompactionFailed:
+		return true
+	case CompactionLater:
+		return true
+	case CompactionRunning:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FindingLevel.
+const (
+	Error   FindingLevel = "error"
+	Note    FindingLevel = "note"
+	Warning FindingLevel = "warning"
+)
+
+// Valid indicates whether the value is a known member of the FindingLevel enum.
+func (e FindingLevel) Valid() bool {
+	switch e {
+	case Error:
+		return true
+	case Note:
+		return true
+	case Warning:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for KeyStatus.
 const (
 	KeyStatusActive   KeyStatus = "active"
 	KeyStatusRetiring KeyStatus = "retiring"
 )
 
+// Valid indicates whether the value is a known member of the KeyStatus enum.
+func (e KeyStatus) Valid() bool {
+	switch e {
+	case KeyStatusActive:
+		return true
+	case KeyStatusRetiring:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeRedis.
+const (
+	NodeRedisNone        NodeRedis = "none"
+	NodeRedisOk          NodeRedis = "ok"
+	NodeRedisUnavailable NodeRedis = "unavailable"
+	NodeRedisUnknown     NodeRedis = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the NodeRedis enum.
+func (e NodeRedis) Valid() bool {
+	switch e {
+	case NodeRedisNone:
+		return true
+	case NodeRedisOk:
+		return true
+	case NodeRedisUnavailable:
+		return true
+	case NodeRedisUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for NodeState.
+const (
+	NodeStateLive NodeState = "live"
+	NodeStateLost NodeState = "lost"
+)
+
+// Valid indicates whether the value is a known member of the NodeState enum.
+func (e NodeState) Valid() bool {
+	switch e {
+	case NodeStateLive:
+		return true
+	case NodeStateLost:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProjectStatus.
+const (
+	ProjectStatusActive   ProjectStatus = "active"
+	ProjectStatusInactive ProjectStatus = "inactive"
+)
+
+// Valid indicates whether the value is a known member of the ProjectStatus enum.
+func (e ProjectStatus) Valid() bool {
+	switch e {
+	case ProjectStatusActive:
+		return true
+	case ProjectStatusInactive:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RefusalErrorCode.
+const (
+	RefusalErrorCodeBackupFailed            RefusalErrorCode = "backup_failed"
+	RefusalErrorCodeBackupRunning           RefusalErrorCode = "backup_running"
+	RefusalErrorCodeBodyTooLarge            RefusalErrorCode = "body_too_large"
+	RefusalErrorCodeCallsNotRecorded        RefusalErrorCode = "calls_not_recorded"
+	RefusalErrorCodeCrossOrigin             RefusalErrorCode = "cross_origin"
+	RefusalErrorCodeDeliveryDone            RefusalErrorCode = "delivery_done"
+	RefusalErrorCodeDeliveryNotFound        RefusalErrorCode = "delivery_not_found"
+	RefusalErrorCodeEmailTaken              RefusalErrorCode = "email_taken"
+	RefusalErrorCodeHttpsRequired           RefusalErrorCode = "https_required"
+	RefusalErrorCodeInternal                RefusalErrorCode = "internal"
+	RefusalErrorCodeInvalidRequest          RefusalErrorCode = "invalid_request"
+	RefusalErrorCodeLinkNotValid            RefusalErrorCode = "link_not_valid"
+	RefusalErrorCodeMethodNotAllowed        RefusalErrorCode = "method_not_allowed"
+	RefusalErrorCodeNoOverlap               RefusalErrorCode = "no_overlap"
+	RefusalErrorCodeNoSession               RefusalErrorCode = "no_session"
+	RefusalErrorCodeNoWebhookTarget         RefusalErrorCode = "no_webhook_target"
+	RefusalErrorCodeNotFound                RefusalErrorCode = "not_found"
+	RefusalErrorCodeNothingToReplay         RefusalErrorCode = "nothing_to_replay"
+	RefusalErrorCodeNothingToRetry          RefusalErrorCode = "nothing_to_retry"
+	RefusalErrorCodeOrganizationHasProjects RefusalErrorCode = "organization_has_projects"
+	RefusalErrorCodeOrganizationNotFound    RefusalErrorCode = "organization_not_found"
+	RefusalErrorCodeOrganizationSuspended   RefusalErrorCode = "organization_suspended"
+	RefusalErrorCodeOverlapInForce          RefusalErrorCode = "overlap_in_force"
+	RefusalErrorCodePersonConnected         RefusalErrorCode = "person_connected"
+	RefusalErrorCodeProjectDeleted          RefusalErrorCode = "project_deleted"
+	RefusalErrorCodeProjectNotFound         RefusalErrorCode = "project_not_found"
+	RefusalErrorCodeProjectNotSuspended     RefusalErrorCode = "project_not_suspended"
+	RefusalErrorCodeRateLimited             RefusalErrorCode = "rate_limited"
+	RefusalErrorCodeRoleNotAllowed          RefusalErrorCode = "role_not_allowed"
+	RefusalErrorCodeRoomNotFound            RefusalErrorCode = "room_not_found"
+	RefusalErrorCodeRoomOver                RefusalErrorCode = "room_over"
+	RefusalErrorCodeSeatNotFound            RefusalErrorCode = "seat_not_found"
+	RefusalErrorCodeSessionNotFound         RefusalErrorCode = "session_not_found"
+	RefusalErrorCodeTargetNotFound          RefusalErrorCode = "target_not_found"
+	RefusalErrorCodeTargetNotPaused         RefusalErrorCode = "target_not_paused"
+	RefusalErrorCodeTargetPaused            RefusalErrorCode = "target_paused"
+	RefusalErrorCodeTokenExpired            RefusalErrorCode = "token_expired"
+	RefusalErrorCodeTokenNotFound           RefusalErrorCode = "token_not_found"
+	RefusalErrorCodeTokenRevoked            RefusalErrorCode = "token_revoked"
+	RefusalErrorCodeTooManyAttempts         RefusalErrorCode = "too_many_attempts"
+	RefusalErrorCodeTooManyStreams          RefusalErrorCode = "too_many_streams"
+	RefusalErrorCodeUnauthorized            RefusalErrorCode = "unauthorized"
+	RefusalErrorCodeUnavailable             RefusalErrorCode = "unavailable"
+	RefusalErrorCodeUnsupportedMediaType    RefusalErrorCode = "unsupported_media_type"
+	RefusalErrorCodeUserNotFound            RefusalErrorCode = "user_not_found"
+)
+
+// Valid indicates whether the value is a known member of the RefusalErrorCode enum.
+func (e RefusalErrorCode) Valid() bool {
+	switch e {
+	case RefusalErrorCodeBackupFailed:
+		return true
+	case RefusalErrorCodeBackupRunning:
+		return true
+	case RefusalErrorCodeBodyTooLarge:
+		return true
+	case RefusalErrorCodeCallsNotRecorded:
+		return true
+	case RefusalErrorCodeCrossOrigin:
+		return true
+	case RefusalErrorCodeDeliveryDone:
+		return true
+	case RefusalErrorCodeDeliveryNotFound:
+		return true
+	case RefusalErrorCodeEmailTaken:
+		return true
+	case RefusalErrorCodeHttpsRequired:
+		return true
+	case RefusalErrorCodeInternal:
+		return true
+	case RefusalErrorCodeInvalidRequest:
+		return true
+	case RefusalErrorCodeLinkNotValid:
+		return true
+	case RefusalErrorCodeMethodNotAllowed:
+		return true
+	case RefusalErrorCodeNoOverlap:
+		return true
+	case RefusalErrorCodeNoSession:
+		return true
+	case RefusalErrorCodeNoWebhookTarget:
+		return true
+	case RefusalErrorCodeNotFound:
+		return true
+	case RefusalErrorCodeNothingToReplay:
+		return true
+	case RefusalErrorCodeNothingToRetry:
+		return true
+	case RefusalErrorCodeOrganizationHasProjects:
+		return true
+	case RefusalErrorCodeOrganizationNotFound:
+		return true
+	case RefusalErrorCodeOrganizationSuspended:
+		return true
+	case RefusalErrorCodeOverlapInForce:
+		return true
+	case RefusalErrorCodePersonConnected:
+		return true
+	case RefusalErrorCodeProjectDeleted:
+		return true
+	case RefusalErrorCodeProjectNotFound:
+		return true
+	case RefusalErrorCodeProjectNotSuspended:
+		return true
+	case RefusalErrorCodeRateLimited:
+		return true
+	case RefusalErrorCodeRoleNotAllowed:
+		return true
+	case RefusalErrorCodeRoomNotFound:
+		return true
+	case RefusalErrorCodeRoomOver:
+		return true
+	case RefusalErrorCodeSeatNotFound:
+		return true
+	case RefusalErrorCodeSessionNotFound:
+		return true
+	case RefusalErrorCodeTargetNotFound:
+		return true
+	case RefusalErrorCodeTargetNotPaused:
+		return true
+	case RefusalErrorCodeTargetPaused:
+		return true
+	case RefusalErrorCodeTokenExpired:
+		return true
+	case RefusalErrorCodeTokenNotFound:
+		return true
+	case RefusalErrorCodeTokenRevoked:
+		return true
+	case RefusalErrorCodeTooManyAttempts:
+		return true
+	case RefusalErrorCodeTooManyStreams:
+		return true
+	case RefusalErrorCodeUnauthorized:
+		return true
+	case RefusalErrorCodeUnavailable:
+		return true
+	case RefusalErrorCodeUnsupportedMediaType:
+		return true
+	case RefusalErrorCodeUserNotFound:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RoomEndReason.
 const (
-	Api              RoomEndReason = "api"
-	Duration         RoomEndReason = "duration"
-	Empty            RoomEndReason = ""
-	EmptyTimeout     RoomEndReason = "empty_timeout"
-	Host             RoomEndReason = "host"
-	ProjectSuspended RoomEndReason = "project_suspended"
-	Server           RoomEndReason = "server"
+	RoomEndReasonApi              RoomEndReason = "api"
+	RoomEndReasonDuration         RoomEndReason = "duration"
+	RoomEndReasonEmpty            RoomEndReason = ""
+	RoomEndReasonEmptyTimeout     RoomEndReason = "empty_timeout"
+	RoomEndReasonHost             RoomEndReason = "host"
+	RoomEndReasonProjectSuspended RoomEndReason = "project_suspended"
+	RoomEndReasonServer           RoomEndReason = "server"
 )
+
+// Valid indicates whether the value is a known member of the RoomEndReason enum.
+func (e RoomEndReason) Valid() bool {
+	switch e {
+	case RoomEndReasonApi:
+		return true
+	case RoomEndReasonDuration:
+		return true
+	case RoomEndReasonEmpty:
+		return true
+	case RoomEndReasonEmptyTimeout:
+		return true
+	case RoomEndReasonHost:
+		return true
+	case RoomEndReasonProjectSuspended:
+		return true
+	case RoomEndReasonServer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RoomRoomType.
+const (
+	Audio RoomRoomType = "audio"
+	Video RoomRoomType = "video"
+)
+
+// Valid indicates whether the value is a known member of the RoomRoomType enum.
+func (e RoomRoomType) Valid() bool {
+	switch e {
+	case Audio:
+		return true
+	case Video:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RoomPersonConnectionQuality.
+const (
+	RoomPersonConnectionQualityEmpty     RoomPersonConnectionQuality = ""
+	RoomPersonConnectionQualityExcellent RoomPersonConnectionQuality = "excellent"
+	RoomPersonConnectionQualityGood      RoomPersonConnectionQuality = "good"
+	RoomPersonConnectionQualityLost      RoomPersonConnectionQuality = "lost"
+	RoomPersonConnectionQualityPoor      RoomPersonConnectionQuality = "poor"
+)
+
+// Valid indicates whether the value is a known member of the RoomPersonConnectionQuality enum.
+func (e RoomPersonConnectionQuality) Valid() bool {
+	switch e {
+	case RoomPersonConnectionQualityEmpty:
+		return true
+	case RoomPersonConnectionQualityExcellent:
+		return true
+	case RoomPersonConnectionQualityGood:
+		return true
+	case RoomPersonConnectionQualityLost:
+		return true
+	case RoomPersonConnectionQualityPoor:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RoomPersonConnectionType.
+const (
+	RoomPersonConnectionTypeEmpty RoomPersonConnectionType = ""
+	RoomPersonConnectionTypeTcp   RoomPersonConnectionType = "tcp"
+	RoomPersonConnectionTypeTurn  RoomPersonConnectionType = "turn"
+	RoomPersonConnectionTypeUdp   RoomPersonConnectionType = "udp"
+)
+
+// Valid indicates whether the value is a known member of the RoomPersonConnectionType enum.
+func (e RoomPersonConnectionType) Valid() bool {
+	switch e {
+	case RoomPersonConnectionTypeEmpty:
+		return true
+	case RoomPersonConnectionTypeTcp:
+		return true
+	case RoomPersonConnectionTypeTurn:
+		return true
+	case RoomPersonConnectionTypeUdp:
+		return true
+	default:
+		return false
+	}
+}
 
 // Defines values for RoomState.
 const (
@@ -43,26 +526,469 @@ const (
 	RoomStateScheduled RoomState = "scheduled"
 )
 
+// Valid indicates whether the value is a known member of the RoomState enum.
+func (e RoomState) Valid() bool {
+	switch e {
+	case RoomStateActive:
+		return true
+	case RoomStateCancelled:
+		return true
+	case RoomStateEnded:
+		return true
+	case RoomStateExpired:
+		return true
+	case RoomStateOpen:
+		return true
+	case RoomStateScheduled:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SessionKind.
+const (
+	SessionKindLink  SessionKind = "link"
+	SessionKindToken SessionKind = "token"
+	SessionKindUser  SessionKind = "user"
+)
+
+// Valid indicates whether the value is a known member of the SessionKind enum.
+func (e SessionKind) Valid() bool {
+	switch e {
+	case SessionKindLink:
+		return true
+	case SessionKindToken:
+		return true
+	case SessionKindUser:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SettingSource.
+const (
+	Default     SettingSource = "default"
+	Environment SettingSource = "environment"
+	File        SettingSource = "file"
+	Flag        SettingSource = "flag"
+)
+
+// Valid indicates whether the value is a known member of the SettingSource enum.
+func (e SettingSource) Valid() bool {
+	switch e {
+	case Default:
+		return true
+	case Environment:
+		return true
+	case File:
+		return true
+	case Flag:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignInMethodsMethods.
+const (
+	SignInMethodsMethodsLink   SignInMethodsMethods = "link"
+	SignInMethodsMethodsOpenid SignInMethodsMethods = "openid"
+	SignInMethodsMethodsToken  SignInMethodsMethods = "token"
+)
+
+// Valid indicates whether the value is a known member of the SignInMethodsMethods enum.
+func (e SignInMethodsMethods) Valid() bool {
+	switch e {
+	case SignInMethodsMethodsLink:
+		return true
+	case SignInMethodsMethodsOpenid:
+		return true
+	case SignInMethodsMethodsToken:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SignedRequestVersion.
+const (
+	Companion SignedRequestVersion = "companion"
+	V3        SignedRequestVersion = "v3"
+	V4        SignedRequestVersion = "v4"
+	V5        SignedRequestVersion = "v5"
+)
+
+// Valid indicates whether the value is a known member of the SignedRequestVersion enum.
+func (e SignedRequestVersion) Valid() bool {
+	switch e {
+	case Companion:
+		return true
+	case V3:
+		return true
+	case V4:
+		return true
+	case V5:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TokenRole.
+const (
+	Auditor    TokenRole = "auditor"
+	Integrator TokenRole = "integrator"
+	Operator   TokenRole = "operator"
+	Owner      TokenRole = "owner"
+)
+
+// Valid indicates whether the value is a known member of the TokenRole enum.
+func (e TokenRole) Valid() bool {
+	switch e {
+	case Auditor:
+		return true
+	case Integrator:
+		return true
+	case Operator:
+		return true
+	case Owner:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for WebhookState.
+const (
+	WebhookStateDelivered WebhookState = "delivered"
+	WebhookStateFailed    WebhookState = "failed"
+	WebhookStateGone      WebhookState = "gone"
+	WebhookStatePending   WebhookState = "pending"
+)
+
+// Valid indicates whether the value is a known member of the WebhookState enum.
+func (e WebhookState) Valid() bool {
+	switch e {
+	case WebhookStateDelivered:
+		return true
+	case WebhookStateFailed:
+		return true
+	case WebhookStateGone:
+		return true
+	case WebhookStatePending:
+		return true
+	default:
+		return false
+	}
+}
+
+// AuditEntry defines model for AuditEntry.
+type AuditEntry struct {
+	// Action What happened, such as project.changed.
+	Action string `json:"action"`
+
+	// Actor The name of the management token, the user or the sign-in link. For a command that
+	// opened the database itself, the name of the operating system's user. For the
+	// service, the kind of the actor.
+	Actor string `json:"actor"`
+
+	// ActorId The ID of the management token, the user, or the session of a sign-in link. Empty for other actors.
+	ActorId   string              `json:"actor_id"`
+	ActorKind AuditEntryActorKind `json:"actor_kind"`
+
+	// Address The address of the caller. Empty for other actors.
+	Address string `json:"address"`
+
+	// After The changed values, as they are now. URLs of webhooks are cut after the host.
+	After map[string]interface{} `json:"after"`
+
+	// At An RFC 3339 time in UTC with milliseconds.
+	At string `json:"at"`
+
+	// Before The changed values, as they were before.
+	Before map[string]interface{} `json:"before"`
+
+	// Hash SHA-256 of the hash of the previous entry and of this entry, in hex.
+	Hash string `json:"hash"`
+
+	// N The number of the entry, from 1 without gaps.
+	N int64 `json:"n"`
+
+	// Node The node that made the change. Empty for a command.
+	Node string `json:"node"`
+
+	// ProjectId Empty if the object belongs to no project.
+	ProjectId string `json:"project_id"`
+
+	// RequestId The X-Request-ID of the call. Empty for other actors.
+	RequestId string `json:"request_id"`
+
+	// Subject The id of the changed object.
+	Subject string `json:"subject"`
+}
+
+// AuditEntryActorKind defines model for AuditEntry.ActorKind.
+type AuditEntryActorKind string
+
+// AuditList defines model for AuditList.
+type AuditList struct {
+	Entries []AuditEntry `json:"entries"`
+
+	// NextCursor Present if there are more entries.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// AuditProblem The first problem. Absent if the chain is intact.
+type AuditProblem struct {
+	Defect  AuditProblemDefect `json:"defect"`
+	Message string             `json:"message"`
+
+	// N The number of the entry.
+	N int64 `json:"n"`
+}
+
+// AuditProblemDefect defines model for AuditProblem.Defect.
+type AuditProblemDefect string
+
+// AuditReport defines model for AuditReport.
+type AuditReport struct {
+	// Head The hash of the last entry. Empty before the first.
+	Head string `json:"head"`
+
+	// N The number of the last entry.
+	N  int64 `json:"n"`
+	Ok bool  `json:"ok"`
+
+	// Problem The first problem. Absent if the chain is intact.
+	Problem *AuditProblem `json:"problem,omitempty"`
+
+	// Rows The number of intact entries up to the first problem.
+	Rows int64 `json:"rows"`
+}
+
 // Billing A plan, or pay as you go.
 type Billing string
+
+// Call defines model for Call.
+type Call struct {
+	// At An RFC 3339 time in UTC with milliseconds.
+	At string `json:"at"`
+
+	// Cause Why the call was rejected; empty if it was not. For a wrong signature it is more
+	// exact than the response: unknown_key, unknown_project, retired_key, stale_timestamp
+	// or bad_signature. Otherwise it is a code such as rate_limited or invalid_request.
+	Cause         string `json:"cause"`
+	ClientAddress string `json:"client_address"`
+
+	// ClockSkewSeconds The client's clock minus the server's clock; null without a timestamp.
+	ClockSkewSeconds *int64  `json:"clock_skew_seconds"`
+	DurationMs       float64 `json:"duration_ms"`
+
+	// Hint A recognized mistake of the client, as a sentence. Empty if there is none.
+	Hint string `json:"hint"`
+
+	// KeySlot The slot of the API key that was named or signed: current, overlap or retired. A
+	// project secret is secret, or overlap_secret during its overlap. A management token is
+	// token, and a session of the console is session. Empty if no credential matched.
+	KeySlot CallKeySlot `json:"key_slot"`
+	Method  string      `json:"method"`
+
+	// Path Without the query.
+	Path string `json:"path"`
+
+	// RequestId As in the response and in the access log.
+	RequestId string `json:"request_id"`
+
+	// Route The path with the names of its parameters.
+	Route  string `json:"route"`
+	Status int    `json:"status"`
+
+	// TokenId The management token that made the call; else empty.
+	TokenId string `json:"token_id"`
+
+	// UserAgent At most 255 bytes; [secret] if it seems to contain a credential.
+	UserAgent string `json:"user_agent"`
+
+	// Version Such as v4, or manage.
+	Version string `json:"version"`
+}
+
+// CallKeySlot The slot of the API key that was named or signed: current, overlap or retired. A
+// project secret is secret, or overlap_secret during its overlap. A management token is
+// token, and a session of the console is session. Empty if no credential matched.
+type CallKeySlot string
+
+// CallList defines model for CallList.
+type CallList struct {
+	Calls []Call `json:"calls"`
+
+	// NextCursor Present if there may be more calls.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
+
+// CallTotals The calls of versions 3, 4 and 5 in the last hour, to five minutes. Those of the last seconds may be missing.
+type CallTotals struct {
+	// Accepted Calls with a status below 400.
+	Accepted int64 `json:"accepted"`
+
+	// MostRejected At most five projects with rejected calls, those with the most first. Absent with project_id.
+	MostRejected *[]ProjectCalls `json:"most_rejected,omitempty"`
+
+	// Recorded False if calls are not counted, because of --no-diagnostics-enabled.
+	Recorded bool `json:"recorded"`
+
+	// Rejected Calls with a status of 400 or more, and for all projects also those that named no project.
+	Rejected int64  `json:"rejected"`
+	Since    string `json:"since"`
+}
+
+// Caller defines model for Caller.
+type Caller struct {
+	// ExpiresAt Of the session or the token; absent if it does not expire.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// Id Of the token or the user, or of the session of a link.
+	Id string `json:"id"`
+
+	// Kind What the caller is: a management token, a user, or somebody with a link.
+	Kind CallerKind `json:"kind"`
+	Name string     `json:"name"`
+
+	// ProjectIds The projects of an integrator; else empty.
+	ProjectIds []string `json:"project_ids"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role TokenRole `json:"role"`
+
+	// SessionId Absent if the request has a management token.
+	SessionId *string `json:"session_id,omitempty"`
+}
+
+// CallerKind What the caller is: a management token, a user, or somebody with a link.
+type CallerKind string
+
+// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
+// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
+// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+// rewritten. The server log has the reason; remove it, then repeat the request, or send any
+// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+type Compaction string
+
+// ConnectionTypes How the media of the connected people, without hidden ones, reached the server when they
+// joined.
+type ConnectionTypes struct {
+	// Tcp TCP, usually because a network blocks UDP.
+	Tcp int `json:"tcp"`
+
+	// Turn Through a TURN relay.
+	Turn int `json:"turn"`
+	Udp  int `json:"udp"`
+
+	// Unknown Those who joined through an earlier version of the service.
+	Unknown int `json:"unknown"`
+}
+
+// Finding defines model for Finding.
+type Finding struct {
+	// Action The recommended action, and the people who can take it.
+	Action string `json:"action"`
+
+	// Id Identifies the kind of the finding, such as database_read_only.
+	Id    string       `json:"id"`
+	Level FindingLevel `json:"level"`
+
+	// ProjectId The project that it concerns. Absent if it concerns the service.
+	ProjectId *string `json:"project_id,omitempty"`
+
+	// Text The description of the finding.
+	Text string `json:"text"`
+}
+
+// FindingLevel defines model for Finding.Level.
+type FindingLevel string
+
+// HostAction What a host or a co-host did, or a removal through this API. Absent for an event.
+type HostAction struct {
+	// Breakout The number of the breakout room that the target was moved to; 0 is the room itself.
+	Breakout *int `json:"breakout,omitempty"`
+
+	// By A person as they were at the time of the action.
+	By HostActor `json:"by"`
+
+	// Count How many people were muted or admitted, or breakout rooms opened or closed.
+	Count *int `json:"count,omitempty"`
+
+	// Locks The locks that changed, with their new values; true means locked; for waiting_room, true means on.
+	Locks *map[string]bool `json:"locks,omitempty"`
+
+	// Number The number of the action in its room.
+	Number int64 `json:"number"`
+
+	// Role The new role of the target.
+	Role *string `json:"role,omitempty"`
+
+	// Target A person as they were at the time of the action.
+	Target *HostActor `json:"target,omitempty"`
+}
+
+// HostActor A person as they were at the time of the action.
+type HostActor struct {
+	// Name Empty for a call of this API, or after the name was erased.
+	Name string `json:"name"`
+
+	// Role host, cohost or guest; management for a call of this API.
+	Role string `json:"role"`
+
+	// SeatId The seat_id of the people of the room; empty for a call of this API.
+	SeatId string `json:"seat_id"`
+}
 
 // Key defines model for Key.
 type Key struct {
 	// ApiKey The first eight characters of the key, an ellipsis and the last four.
-	ApiKey        string     `json:"api_key"`
-	CreatedAt     time.Time  `json:"created_at"`
-	Id            string     `json:"id"`
+	ApiKey    string    `json:"api_key"`
+	CreatedAt time.Time `json:"created_at"`
+	Id        string    `json:"id"`
+
+	// LastUsedAt The last call with the key, for an old key since the rotation. Absent if there was none.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// LastUsedBy The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
+	// server does not record calls, or if it was longer ago than records of calls are kept.
+	LastUsedBy    *KeyCaller `json:"last_used_by,omitempty"`
 	OverlapEndsAt *time.Time `json:"overlap_ends_at,omitempty"`
-	RetiringSince *time.Time `json:"retiring_since,omitempty"`
-	Status        KeyStatus  `json:"status"`
+
+	// RequestsSinceRotation The number of calls with an old key since the rotation; absent for the current one.
+	RequestsSinceRotation *int64     `json:"requests_since_rotation,omitempty"`
+	RetiringSince         *time.Time `json:"retiring_since,omitempty"`
+	Status                KeyStatus  `json:"status"`
 }
 
 // KeyStatus defines model for Key.Status.
 type KeyStatus string
 
+// KeyCaller The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
+// server does not record calls, or if it was longer ago than records of calls are kept.
+type KeyCaller struct {
+	// Address The IP address.
+	Address string    `json:"address"`
+	At      time.Time `json:"at"`
+
+	// UserAgent Empty if the caller sent none.
+	UserAgent string `json:"user_agent"`
+}
+
 // KeyList defines model for KeyList.
 type KeyList struct {
 	Keys []Key `json:"keys"`
+
+	// NextCursor Present if there are more keys and the request has a limit.
+	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
 // Name 1 to 255 characters, not blank.
@@ -97,25 +1023,155 @@ type NewProjectWithSecrets struct {
 	Status ProjectStatus `json:"status"`
 }
 
+// NewSignInLink defines model for NewSignInLink.
+type NewSignInLink struct {
+	// ExpiresAt When the session ends: an RFC 3339 time in the future, at most 7 days. Default: in 12 hours.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+
+	// Name Who will use it, 1 to 255 characters.
+	Name *string `json:"name,omitempty"`
+
+	// ProjectIds The projects of an integrator, 1 to 100; not for other roles.
+	ProjectIds *[]string `json:"project_ids,omitempty"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role *TokenRole `json:"role,omitempty"`
+
+	// UserId The user that the link signs in; without any other field.
+	UserId *string `json:"user_id,omitempty"`
+}
+
+// NewSignInLinkWithURL defines model for NewSignInLinkWithURL.
+type NewSignInLinkWithURL struct {
+	// ExpiresAt When the session ends; absent for a user, whose session ends 12 hours after the link was opened.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
+	// OpenBy The last time at which the link works.
+	OpenBy time.Time `json:"open_by"`
+
+	// SessionId Of the session that the link starts.
+	SessionId string `json:"session_id"`
+
+	// Url The link. Its code is a secret.
+	Url string `json:"url"`
+}
+
 // NewToken defines model for NewToken.
 type NewToken struct {
+	// ExpiresAt An RFC 3339 time in the future. Default: never.
+	ExpiresAt *string `json:"expires_at,omitempty"`
+
 	// Name 1 to 255 characters, not blank.
 	Name Name `json:"name"`
+
+	// ProjectIds The projects of an integrator, 1 to 100; not for other roles.
+	ProjectIds *[]string `json:"project_ids,omitempty"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role *TokenRole `json:"role,omitempty"`
 }
 
 // NewTokenWithSecret defines model for NewTokenWithSecret.
 type NewTokenWithSecret struct {
-	CreatedAt time.Time `json:"created_at"`
-	Name      string    `json:"name"`
-	Token     string    `json:"token"`
-	TokenId   string    `json:"token_id"`
+	CreatedAt  time.Time  `json:"created_at"`
+	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
+	Name       string     `json:"name"`
+	ProjectIds []string   `json:"project_ids"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role    TokenRole `json:"role"`
+	Token   string    `json:"token"`
+	TokenId string    `json:"token_id"`
+}
+
+// NewUser defines model for NewUser.
+type NewUser struct {
+	// Email At most 254 characters. A user has one that no other user has.
+	Email string `json:"email"`
+
+	// Name At most 255 characters. Default: the email address.
+	Name *string `json:"name,omitempty"`
+
+	// ProjectIds The projects of an integrator, 1 to 100; not for other roles.
+	ProjectIds *[]string `json:"project_ids,omitempty"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role TokenRole `json:"role"`
+}
+
+// Node defines model for Node.
+type Node struct {
+	// ClockOffsetSeconds How far its clock is ahead of this node's, to about a second. Absent if it is not known.
+	ClockOffsetSeconds *float64 `json:"clock_offset_seconds,omitempty"`
+
+	// LastSeenAt The time of its last heartbeat, by its own clock.
+	LastSeenAt string `json:"last_seen_at"`
+	Node       string `json:"node"`
+
+	// People The number of people who are connected through this node, hidden ones included.
+	People int `json:"people"`
+
+	// Redis Whether the node reaches Redis. none without --redis-url, unknown for a node of an earlier release.
+	Redis NodeRedis `json:"redis"`
+
+	// Sessions The number of sessions of rooms and breakout rooms with people on this node.
+	Sessions int `json:"sessions"`
+
+	// StartedAt Absent for a node of an earlier release.
+	StartedAt *string   `json:"started_at,omitempty"`
+	State     NodeState `json:"state"`
+
+	// ThisNode Whether this node wrote the response.
+	ThisNode bool `json:"this_node"`
+
+	// Version Empty for a node of an earlier release.
+	Version string `json:"version"`
+}
+
+// NodeRedis Whether the node reaches Redis. none without --redis-url, unknown for a node of an earlier release.
+type NodeRedis string
+
+// NodeState defines model for Node.State.
+type NodeState string
+
+// NodeList defines model for NodeList.
+type NodeList struct {
+	Nodes []Node `json:"nodes"`
+}
+
+// NodeSummary Absent with project_id.
+type NodeSummary struct {
+	// Count The number of nodes that are live.
+	Count int `json:"count"`
+
+	// Versions The different versions of them, sorted.
+	Versions []string `json:"versions"`
 }
 
 // Organization defines model for Organization.
 type Organization struct {
 	// Billing A plan, or pay as you go.
-	Billing   Billing   `json:"billing"`
-	CreatedAt time.Time `json:"created_at"`
+	Billing Billing `json:"billing"`
+
+	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
+	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
+	// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
+	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	Compaction *Compaction `json:"compaction,omitempty"`
+	CreatedAt  time.Time   `json:"created_at"`
 
 	// Currency The ISO 4217 currency of the unit price. Empty without a price.
 	Currency       string `json:"currency"`
@@ -125,8 +1181,18 @@ type Organization struct {
 	// Plan The name of the plan. Empty means the plan named default.
 	Plan string `json:"plan"`
 
+	// RoomsEnded Present after a suspension.
+	RoomsEnded *int `json:"rooms_ended,omitempty"`
+
+	// Suspended Whether the organization is suspended and with it its projects.
+	Suspended   bool       `json:"suspended"`
+	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+
 	// UnitPrice The price of a participant minute, a decimal. Empty means no price.
 	UnitPrice string `json:"unit_price"`
+
+	// UsageHours How many hours of usage were deleted, of the organization and of each of its projects. Present after the deletion of the organization.
+	UsageHours *int `json:"usage_hours,omitempty"`
 }
 
 // OrganizationChanges defines model for OrganizationChanges.
@@ -146,12 +1212,215 @@ type OrganizationChanges struct {
 
 // OrganizationList defines model for OrganizationList.
 type OrganizationList struct {
+	// NextCursor Present if there are more organizations.
+	NextCursor    *string        `json:"next_cursor,omitempty"`
 	Organizations []Organization `json:"organizations"`
+}
+
+// Overview defines model for Overview.
+type Overview struct {
+	// At When the live figures were read.
+	At string `json:"at"`
+
+	// Calls The calls of versions 3, 4 and 5 in the last hour, to five minutes. Those of the last seconds may be missing.
+	Calls CallTotals `json:"calls"`
+
+	// ConnectionTypes How the media of the connected people, without hidden ones, reached the server when they
+	// joined.
+	ConnectionTypes ConnectionTypes `json:"connection_types"`
+
+	// FailingWebhookTargets Targets that fail or are paused, paused ones first, at most 20.
+	FailingWebhookTargets []WebhookTarget `json:"failing_webhook_targets"`
+	Findings              []Finding       `json:"findings"`
+
+	// Hours The last 24 hours in order, the current one last.
+	Hours []OverviewHour `json:"hours"`
+
+	// LiveRooms The number of rooms in which a session runs.
+	LiveRooms int `json:"live_rooms"`
+
+	// Nodes Absent with project_id.
+	Nodes *NodeSummary `json:"nodes,omitempty"`
+
+	// Participants The number of connected people, without hidden ones.
+	Participants int `json:"participants"`
+
+	// ProjectId The project that the figures are about. Absent for all projects.
+	ProjectId *string `json:"project_id,omitempty"`
+}
+
+// OverviewHour defines model for OverviewHour.
+type OverviewHour struct {
+	// Hour The start of the hour.
+	Hour               string  `json:"hour"`
+	ParticipantMinutes float64 `json:"participant_minutes"`
+
+	// PeakParticipants The maximum of people at the same time. For all projects, it is the sum of the maxima of
+	// the organizations, which is larger than the true one if they were reached at different
+	// times.
+	PeakParticipants int64 `json:"peak_participants"`
+
+	// Rooms The number of rooms that were created.
+	Rooms int64 `json:"rooms"`
+}
+
+// Person Either user_id or seat_id.
+type Person struct {
+	// SeatId The identity of a participant without such an ID, as events show it.
+	SeatId *string `json:"seat_id,omitempty"`
+
+	// UserId The ID of the person in the integrator's system: external_user_id, client_user_id or user_id of an invitation.
+	UserId *string `json:"user_id,omitempty"`
+}
+
+// PersonConnection defines model for PersonConnection.
+type PersonConnection struct {
+	JoinedAt time.Time `json:"joined_at"`
+
+	// LeftAt Absent while the person is connected.
+	LeftAt *time.Time `json:"left_at,omitempty"`
+	SeatId string     `json:"seat_id"`
+
+	// Session The number of the session in the room.
+	Session int `json:"session"`
+}
+
+// PersonErased defines model for PersonErased.
+type PersonErased struct {
+	// Compacted Whether the files of the database were rewritten, so that they contain no copy
+	// of what was erased.
+	Compacted bool `json:"compacted"`
+
+	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
+	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
+	// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
+	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
+	Compaction Compaction `json:"compaction"`
+
+	// Erased How many of each were changed. Rooms are those that named the person.
+	Erased PersonErasedCounts `json:"erased"`
+
+	// ErasedAt Backups made before this time still contain the person.
+	ErasedAt time.Time `json:"erased_at"`
+}
+
+// PersonErasedCounts How many of each were changed. Rooms are those that named the person.
+type PersonErasedCounts struct {
+	Deliveries  int `json:"deliveries"`
+	Events      int `json:"events"`
+	HostActions int `json:"host_actions"`
+
+	// Knocks Requests to join from the waiting room, which were deleted.
+	Knocks int `json:"knocks"`
+	Links  int `json:"links"`
+	Rooms  int `json:"rooms"`
+	Seats  int `json:"seats"`
+}
+
+// PersonEvent defines model for PersonEvent.
+type PersonEvent struct {
+	At time.Time `json:"at"`
+
+	// Data As in the webhook of the event.
+	Data     event.Data `json:"data"`
+	EventId  string     `json:"event_id"`
+	Sequence int        `json:"sequence"`
+	Type     string     `json:"type"`
+}
+
+// PersonExport defines model for PersonExport.
+type PersonExport struct {
+	// NextCursor Absent on the last page.
+	NextCursor *string      `json:"next_cursor,omitempty"`
+	Rooms      []PersonRoom `json:"rooms"`
+}
+
+// PersonHostAction An action of a host that the person did, or that was done to them.
+type PersonHostAction struct {
+	At time.Time `json:"at"`
+
+	// DoneByPerson Whether the person did it.
+	DoneByPerson bool `json:"done_by_person"`
+
+	// Kind As in the timeline of the room, such as host.muted.
+	Kind string `json:"kind"`
+
+	// Name The name of the person.
+	Name string `json:"name"`
+}
+
+// PersonKnock A request to join from the waiting room that is still kept.
+type PersonKnock struct {
+	// Denied Whether a host refused the request.
+	Denied    bool      `json:"denied"`
+	KnockedAt time.Time `json:"knocked_at"`
+	Name      string    `json:"name"`
+
+	// Network The network of the address from which the person asked.
+	Network string `json:"network"`
+}
+
+// PersonLink defines model for PersonLink.
+type PersonLink struct {
+	LinkId string `json:"link_id"`
+	Name   string `json:"name"`
+	Role   string `json:"role"`
+	UserId string `json:"user_id"`
+}
+
+// PersonQuery Either user_id or seat_id.
+type PersonQuery struct {
+	// Cursor The next_cursor of the previous page.
+	Cursor *string `json:"cursor,omitempty"`
+
+	// SeatId As in Person.
+	SeatId *string `json:"seat_id,omitempty"`
+
+	// UserId As in Person.
+	UserId *string `json:"user_id,omitempty"`
+}
+
+// PersonRemoval defines model for PersonRemoval.
+type PersonRemoval struct {
+	// SeatId The seat_id of the people of the room.
+	SeatId string `json:"seat_id"`
+}
+
+// PersonRoom What a room contains about the person.
+type PersonRoom struct {
+	Connections []PersonConnection `json:"connections"`
+	CreatedAt   time.Time          `json:"created_at"`
+
+	// CreatorName The name of the creator. Absent if the person is not the creator.
+	CreatorName *string            `json:"creator_name,omitempty"`
+	Events      []PersonEvent      `json:"events"`
+	HostActions []PersonHostAction `json:"host_actions"`
+
+	// IsCreator Whether the room was created for this user_id.
+	IsCreator bool          `json:"is_creator"`
+	Knocks    []PersonKnock `json:"knocks"`
+	Links     []PersonLink  `json:"links"`
+	RoomId    string        `json:"room_id"`
+	Seats     []PersonSeat  `json:"seats"`
+	Title     string        `json:"title"`
+}
+
+// PersonSeat defines model for PersonSeat.
+type PersonSeat struct {
+	CreatedAt time.Time `json:"created_at"`
+	Name      string    `json:"name"`
+	Role      string    `json:"role"`
+	SeatId    string    `json:"seat_id"`
+	UserId    string    `json:"user_id"`
 }
 
 // Project defines model for Project.
 type Project struct {
 	CreatedAt time.Time `json:"created_at"`
+
+	// DeletedAt When the deletion of the project began. Absent unless it is being deleted.
+	DeletedAt *time.Time `json:"deleted_at,omitempty"`
 
 	// Logo The logo of the project. Absent without one, and in lists.
 	Logo           *ProjectLogo `json:"logo,omitempty"`
@@ -175,6 +1444,13 @@ type Project struct {
 	// Suspended Whether the operator has suspended the project.
 	Suspended   bool       `json:"suspended"`
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+}
+
+// ProjectCalls defines model for ProjectCalls.
+type ProjectCalls struct {
+	Accepted  int64  `json:"accepted"`
+	ProjectId string `json:"project_id"`
+	Rejected  int64  `json:"rejected"`
 }
 
 // ProjectChanges A name, and settings as in ProjectSettings. null restores the default.
@@ -219,6 +1495,12 @@ type ProjectChanges struct {
 	// Name 1 to 255 characters, not blank.
 	Name                    *Name `json:"name,omitempty"`
 	RequireSecretSignatures *bool `json:"require_secret_signatures,omitempty"`
+	Retention               *struct {
+		CallsDays      *int `json:"calls_days,omitempty"`
+		DeliveriesDays *int `json:"deliveries_days,omitempty"`
+		PeopleDays     *int `json:"people_days,omitempty"`
+		RoomsDays      *int `json:"rooms_days,omitempty"`
+	} `json:"retention,omitempty"`
 
 	// WebhookEvents Event types such as room.ended, stored without duplicates. An empty list
 	// means all types. webhook.test is always delivered.
@@ -249,7 +1531,9 @@ type ProjectFeatures struct {
 
 // ProjectList defines model for ProjectList.
 type ProjectList struct {
-	Projects []Project `json:"projects"`
+	// NextCursor Present if there are more projects.
+	NextCursor *string   `json:"next_cursor,omitempty"`
+	Projects   []Project `json:"projects"`
 }
 
 // ProjectLocks What guests may not do unless a host allows it. A room copies the locks when
@@ -281,6 +1565,23 @@ type ProjectLogo struct {
 
 	// Width In pixels.
 	Width int `json:"width"`
+}
+
+// ProjectRetention Shorter periods than those of the server, in days; 0 means the period of the server.
+// The shorter of the two applies. Names are kept no longer than their room, and
+// deliveries no longer than names.
+type ProjectRetention struct {
+	// CallsDays Records of API calls. Default 0.
+	CallsDays int `json:"calls_days"`
+
+	// DeliveriesDays Webhook deliveries. Default 0.
+	DeliveriesDays int `json:"deliveries_days"`
+
+	// PeopleDays Names and IDs of people, after the end of the room. Default 0.
+	PeopleDays int `json:"people_days"`
+
+	// RoomsDays Rooms with their events and attendance, after the end of the room. Default 0.
+	RoomsDays int `json:"rooms_days"`
 }
 
 // ProjectSettings A setting has its default until it is changed.
@@ -326,6 +1627,11 @@ type ProjectSettings struct {
 	// Default false.
 	RequireSecretSignatures bool `json:"require_secret_signatures"`
 
+	// Retention Shorter periods than those of the server, in days; 0 means the period of the server.
+	// The shorter of the two applies. Names are kept no longer than their room, and
+	// deliveries no longer than names.
+	Retention ProjectRetention `json:"retention"`
+
 	// WebhookEvents The event types that are delivered to webhooks. Empty means all.
 	WebhookEvents []string `json:"webhook_events"`
 }
@@ -346,6 +1652,41 @@ type Refusal struct {
 
 // RefusalErrorCode For machines.
 type RefusalErrorCode string
+
+// RejectedCallList defines model for RejectedCallList.
+type RejectedCallList struct {
+	// NextCursor Present if there are more.
+	NextCursor    *string         `json:"next_cursor,omitempty"`
+	RejectedCalls []RejectedCalls `json:"rejected_calls"`
+}
+
+// RejectedCalls defines model for RejectedCalls.
+type RejectedCalls struct {
+	// Address An IPv4 address, or the /64 of an IPv6 address. Empty for those beyond the limit.
+	Address string `json:"address"`
+	Calls   int64  `json:"calls"`
+
+	// Cause For example unknown_key, unknown_project or too_many_attempts.
+	Cause string `json:"cause"`
+
+	// Date The day in UTC.
+	Date string `json:"date"`
+
+	// LastAt An RFC 3339 time in UTC with milliseconds.
+	LastAt string `json:"last_at"`
+
+	// Version Such as v4, or manage.
+	Version string `json:"version"`
+}
+
+// RemovedPerson defines model for RemovedPerson.
+type RemovedPerson struct {
+	RoomId string `json:"room_id"`
+	SeatId string `json:"seat_id"`
+
+	// WasConnected Whether a connection of the participant was ended.
+	WasConnected bool `json:"was_connected"`
+}
 
 // Room defines model for Room.
 type Room struct {
@@ -392,8 +1733,72 @@ type RoomList struct {
 	Rooms      []Room  `json:"rooms"`
 }
 
+// RoomPeople defines model for RoomPeople.
+type RoomPeople struct {
+	// NextCursor Present if there are more connections.
+	NextCursor *string      `json:"next_cursor,omitempty"`
+	People     []RoomPerson `json:"people"`
+}
+
+// RoomPerson defines model for RoomPerson.
+type RoomPerson struct {
+	// ConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
+	// connection that has ended. Empty if it was never checked.
+	ConnectionQuality RoomPersonConnectionQuality `json:"connection_quality"`
+
+	// ConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+	// blocks UDP. Empty for those who joined through an earlier version of the service.
+	ConnectionType RoomPersonConnectionType `json:"connection_type"`
+	Hidden         bool                     `json:"hidden"`
+
+	// Identity The user_id, or else the seat_id, as in webhooks.
+	Identity string `json:"identity"`
+
+	// JoinedAt An RFC 3339 time in UTC with milliseconds.
+	JoinedAt string `json:"joined_at"`
+
+	// LeftAt Null while the person is connected.
+	LeftAt *string `json:"left_at"`
+	Name   string  `json:"name"`
+
+	// Node The node that hosted the connection.
+	Node string `json:"node"`
+
+	// PoorSeconds For how long the quality was poor or lost, in steps of 10 seconds.
+	PoorSeconds int `json:"poor_seconds"`
+
+	// Reason Why the connection ended; empty while it lasts.
+	Reason string `json:"reason"`
+
+	// Role host, cohost or guest.
+	Role   string `json:"role"`
+	SeatId string `json:"seat_id"`
+
+	// Session The number of the session of the room or breakout room.
+	Session int `json:"session"`
+
+	// UserId The person's ID in the integrator's system, or empty.
+	UserId string `json:"user_id"`
+}
+
+// RoomPersonConnectionQuality The quality of the connection at the last check, which is every 10 seconds; the last one of a
+// connection that has ended. Empty if it was never checked.
+type RoomPersonConnectionQuality string
+
+// RoomPersonConnectionType How their media reached the server when they joined: tcp and turn usually mean that a network
+// blocks UDP. Empty for those who joined through an earlier version of the service.
+type RoomPersonConnectionType string
+
 // RoomState defines model for RoomState.
 type RoomState string
+
+// RoomTimeline defines model for RoomTimeline.
+type RoomTimeline struct {
+	Events []TimelineEvent `json:"events"`
+
+	// NextCursor Present if there are more events.
+	NextCursor *string `json:"next_cursor,omitempty"`
+}
 
 // RotatedKey defines model for RotatedKey.
 type RotatedKey struct {
@@ -422,26 +1827,339 @@ type Rotation struct {
 	Overlap *int `json:"overlap,omitempty"`
 }
 
+// SentHeader defines model for SentHeader.
+type SentHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Session defines model for Session.
+type Session struct {
+	CreatedAt time.Time `json:"created_at"`
+
+	// EndedAt When it was revoked or the person signed out.
+	EndedAt   *time.Time `json:"ended_at,omitempty"`
+	ExpiresAt time.Time  `json:"expires_at"`
+
+	// InUse Whether this request is authenticated with the session.
+	InUse bool        `json:"in_use"`
+	Kind  SessionKind `json:"kind"`
+
+	// LastUsedAt Up to a minute old; absent before the first use.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+
+	// Name Of the token or the user when the session began, or of the link.
+	Name string `json:"name"`
+
+	// OpenBy The last time at which its link works; absent after the link was opened.
+	OpenBy     *time.Time `json:"open_by,omitempty"`
+	ProjectIds []string   `json:"project_ids"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role      *TokenRole `json:"role,omitempty"`
+	SessionId string     `json:"session_id"`
+
+	// TokenId The token that was used to sign in.
+	TokenId *string `json:"token_id,omitempty"`
+	UserId  *string `json:"user_id,omitempty"`
+}
+
+// SessionKind defines model for Session.Kind.
+type SessionKind string
+
+// SessionList defines model for SessionList.
+type SessionList struct {
+	NextCursor *string   `json:"next_cursor,omitempty"`
+	Sessions   []Session `json:"sessions"`
+}
+
+// Setting defines model for Setting.
+type Setting struct {
+	// Environment The environment variable, such as PARLEY_RTC_UDP_PORT.
+	Environment string `json:"environment"`
+
+	// Flag The flag, such as --rtc-udp-port. Empty if it has none.
+	Flag string `json:"flag"`
+
+	// Help What the setting is.
+	Help string `json:"help"`
+
+	// Name The key in the file, such as rtc_udp_port.
+	Name   string        `json:"name"`
+	Secret bool          `json:"secret"`
+	Source SettingSource `json:"source"`
+
+	// Value The value as text. Empty if the setting is off or derived from others. For a secret: set or not set.
+	Value string `json:"value"`
+}
+
+// SettingSource defines model for Setting.Source.
+type SettingSource string
+
+// SettingList defines model for SettingList.
+type SettingList struct {
+	Settings []Setting `json:"settings"`
+}
+
+// SignIn Exactly one of the two.
+type SignIn struct {
+	// Code The part of a sign-in link after #code=.
+	Code *string `json:"code,omitempty"`
+
+	// Token A live management token.
+	Token *string `json:"token,omitempty"`
+}
+
+// SignInMethods defines model for SignInMethods.
+type SignInMethods struct {
+	Methods []SignInMethodsMethods `json:"methods"`
+
+	// OpenidName The name of the OpenID Connect provider; absent without one.
+	OpenidName *string `json:"openid_name,omitempty"`
+}
+
+// SignInMethodsMethods defines model for SignInMethods.Methods.
+type SignInMethodsMethods string
+
+// SignatureCheck defines model for SignatureCheck.
+type SignatureCheck struct {
+	// Accepted Whether the request would be authenticated now, by its key, time and signature.
+	Accepted bool `json:"accepted"`
+
+	// Cause Why it would be rejected, such as bad_signature. Empty if it is accepted.
+	Cause string `json:"cause"`
+
+	// ClockSkewSeconds The timestamp minus the server's clock, if the timestamp is a number.
+	ClockSkewSeconds *int64 `json:"clock_skew_seconds,omitempty"`
+
+	// Hint The recognized mistake as a sentence. Empty if there is none.
+	Hint string `json:"hint"`
+
+	// KeySlot The slot of the API key that was named or signed: current, overlap or retired. A
+	// project secret is secret, or overlap_secret during its overlap. A management token is
+	// token, and a session of the console is session. Empty if no credential matched.
+	KeySlot CallKeySlot `json:"key_slot"`
+
+	// Matches Whether the signature is that of the text with a live key of this project.
+	Matches bool `json:"matches"`
+
+	// Profile How the signature is computed, such as SVC-HMAC-V5-1.
+	Profile string `json:"profile"`
+
+	// SignedText The parts of the text that is signed, in order. They are joined with line feeds.
+	SignedText []SignedPart `json:"signed_text"`
+
+	// SignedWith The kind of the key, such as the Gateway secret of the API key.
+	SignedWith string `json:"signed_with"`
+	Version    string `json:"version"`
+}
+
+// SignedPart defines model for SignedPart.
+type SignedPart struct {
+	// From Where it comes from, such as the header timestamp.
+	From string `json:"from"`
+
+	// Label What the part is, such as timestamp.
+	Label string `json:"label"`
+	Value string `json:"value"`
+}
+
+// SignedRequest defines model for SignedRequest.
+type SignedRequest struct {
+	// Body The raw body, byte for byte.
+	Body *string `json:"body,omitempty"`
+
+	// Headers The headers of the authentication as they were sent. Others are ignored.
+	Headers *[]SentHeader `json:"headers,omitempty"`
+	Method  string        `json:"method"`
+
+	// Path The path as it was sent, such as /api/v4/rooms/create_quick_video_room.
+	Path string `json:"path"`
+
+	// Query The query as it was sent, without the question mark.
+	Query *string `json:"query,omitempty"`
+
+	// Version How the request is signed: v3 and v4 sign the body, v5 signs method, path, time and body,
+	// and companion is a route of versions 3 and 4 with which a backend runs a meeting.
+	Version SignedRequestVersion `json:"version"`
+}
+
+// SignedRequestVersion How the request is signed: v3 and v4 sign the body, v5 signs method, path, time and body,
+// and companion is a route of versions 3 and 4 with which a backend runs a meeting.
+type SignedRequestVersion string
+
 // Suspension defines model for Suspension.
 type Suspension struct {
 	// EndRooms End open and active rooms now, with the reason project_suspended.
 	EndRooms *bool `json:"end_rooms,omitempty"`
 }
 
+// TimelineEvent defines model for TimelineEvent.
+type TimelineEvent struct {
+	// Action What a host or a co-host did, or a removal through this API. Absent for an event.
+	Action *HostAction `json:"action,omitempty"`
+
+	// At An RFC 3339 time in UTC with milliseconds.
+	At string `json:"at"`
+
+	// Data As in the webhook of the event.
+	Data       event.Data `json:"data"`
+	Deliveries []Webhook  `json:"deliveries"`
+
+	// EventId Empty for an action.
+	EventId string `json:"event_id"`
+
+	// Kind The type of the event, such as participant.joined, or of the action: host.removed, host.readmitted,
+	// host.muted, host.muted_guests, host.changed_role, host.changed_locks, host.admitted, host.admitted_all,
+	// host.denied, host.opened_breakouts, host.closed_breakouts, host.moved, host.broadcast or host.ended.
+	Kind string `json:"kind"`
+
+	// Name The name of the person that the event is about, or empty.
+	Name string `json:"name"`
+
+	// Sequence The number of the event in its room; 0 for an action.
+	Sequence int64 `json:"sequence"`
+}
+
 // Token defines model for Token.
 type Token struct {
 	CreatedAt time.Time `json:"created_at"`
 
+	// ExpiresAt Absent if the token does not expire.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+
 	// InUse Whether this request is authenticated with the token.
-	InUse     bool       `json:"in_use"`
-	Name      string     `json:"name"`
-	RevokedAt *time.Time `json:"revoked_at,omitempty"`
-	TokenId   string     `json:"token_id"`
+	InUse bool `json:"in_use"`
+
+	// LastUsedAt Up to a minute old; absent before the first use.
+	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	Name       string     `json:"name"`
+
+	// ProjectIds The projects of an integrator; else empty.
+	ProjectIds []string   `json:"project_ids"`
+	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role    TokenRole `json:"role"`
+	TokenId string    `json:"token_id"`
 }
 
 // TokenList defines model for TokenList.
 type TokenList struct {
-	Tokens []Token `json:"tokens"`
+	// NextCursor Present if there are more tokens.
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Tokens     []Token `json:"tokens"`
+}
+
+// TokenRole What the bearer of a token may do. An owner may do everything. An operator may do
+// everything except create and revoke tokens, make backups, and delete organizations and
+// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+type TokenRole string
+
+// UsageDay defines model for UsageDay.
+type UsageDay struct {
+	// AudioMinutes Participant minutes in audio rooms.
+	AudioMinutes float64 `json:"audio_minutes"`
+
+	// Date The day in UTC.
+	Date string `json:"date"`
+
+	// ParticipantMinutes Participant minutes in all rooms, computed from milliseconds and rounded to two decimals.
+	ParticipantMinutes float64 `json:"participant_minutes"`
+
+	// PeakParticipants Maximum number of participants at the same time.
+	PeakParticipants int64 `json:"peak_participants"`
+	RoomsCreated     int64 `json:"rooms_created"`
+
+	// Sessions Sessions that began.
+	Sessions int64 `json:"sessions"`
+
+	// VideoMinutes Participant minutes in video rooms.
+	VideoMinutes float64 `json:"video_minutes"`
+}
+
+// UsageReport defines model for UsageReport.
+type UsageReport struct {
+	// AsOf The time of the response. What happens later does not count.
+	AsOf time.Time `json:"as_of"`
+
+	// AudioMinutes Participant minutes in audio rooms.
+	AudioMinutes float64 `json:"audio_minutes"`
+
+	// Days Present with `by=day`: an entry for each day that has begun, in order.
+	Days *[]UsageDay `json:"days,omitempty"`
+
+	// From The first day in UTC, such as 2026-11-01.
+	From           string `json:"from"`
+	OrganizationId string `json:"organization_id"`
+
+	// ParticipantMinutes Participant minutes in all rooms, computed from milliseconds and rounded to two decimals.
+	ParticipantMinutes float64 `json:"participant_minutes"`
+
+	// PeakParticipants Maximum number of participants at the same time.
+	PeakParticipants int64 `json:"peak_participants"`
+
+	// ProjectId Absent for all projects of the organization.
+	ProjectId    *string `json:"project_id,omitempty"`
+	RoomsCreated int64   `json:"rooms_created"`
+
+	// Sessions Sessions that began.
+	Sessions int64 `json:"sessions"`
+
+	// To The last day.
+	To string `json:"to"`
+
+	// VideoMinutes Participant minutes in video rooms.
+	VideoMinutes float64 `json:"video_minutes"`
+}
+
+// User defines model for User.
+type User struct {
+	CreatedAt    time.Time  `json:"created_at"`
+	Email        string     `json:"email"`
+	LastSignInAt *time.Time `json:"last_sign_in_at,omitempty"`
+	Name         string     `json:"name"`
+
+	// Openid Whether the user has signed in with an OpenID account.
+	Openid bool `json:"openid"`
+
+	// ProjectIds The projects of an integrator; else empty.
+	ProjectIds []string `json:"project_ids"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role   TokenRole `json:"role"`
+	UserId string    `json:"user_id"`
+}
+
+// UserChanges defines model for UserChanges.
+type UserChanges struct {
+	// Name 1 to 255 characters.
+	Name *string `json:"name,omitempty"`
+
+	// ProjectIds The projects of an integrator. A new role removes them, unless they are given too.
+	ProjectIds *[]string `json:"project_ids,omitempty"`
+
+	// Role What the bearer of a token may do. An owner may do everything. An operator may do
+	// everything except create and revoke tokens, make backups, and delete organizations and
+	// projects. An auditor may read everything except exports of persons and backups. An integrator may see and manage the rooms,
+	// keys, calls, webhooks and usage of some projects; other projects do not exist for it.
+	Role *TokenRole `json:"role,omitempty"`
+}
+
+// UserList defines model for UserList.
+type UserList struct {
+	NextCursor *string `json:"next_cursor,omitempty"`
+	Users      []User  `json:"users"`
 }
 
 // Webhook defines model for Webhook.
@@ -458,10 +2176,13 @@ type Webhook struct {
 	DoneAt     *time.Time `json:"done_at,omitempty"`
 
 	// EventId The webhook-id.
-	EventId   string `json:"event_id"`
-	Previous  int64  `json:"previous"`
-	ProjectId string `json:"project_id"`
-	Replay    bool   `json:"replay"`
+	EventId string `json:"event_id"`
+
+	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead.
+	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
+	Previous      int64      `json:"previous"`
+	ProjectId     string     `json:"project_id"`
+	Replay        bool       `json:"replay"`
 
 	// RoomId Empty for an event of the project itself.
 	RoomId   string       `json:"room_id"`
@@ -492,6 +2213,12 @@ type WebhookList struct {
 	Webhooks   []Webhook `json:"webhooks"`
 }
 
+// WebhookPause defines model for WebhookPause.
+type WebhookPause struct {
+	// Url The default_webhook_url of the project, or a URL that a delivery was sent to.
+	Url string `json:"url"`
+}
+
 // WebhookReplay Selects the deliveries of an event, of a room, or from since until before
 // (RFC 3339).
 type WebhookReplay struct {
@@ -516,14 +2243,35 @@ type WebhookResumption struct {
 	Url string `json:"url"`
 }
 
+// WebhookRetried defines model for WebhookRetried.
+type WebhookRetried struct {
+	// Queues The number of queues that they wait in. The first delivery of each is sent now, and the others follow in order.
+	Queues int `json:"queues"`
+
+	// Retried The number of pending deliveries that match.
+	Retried int `json:"retried"`
+}
+
+// WebhookRetry Selects one delivery, or the deliveries of a project, to a URL, or created from since
+// until before (RFC 3339). The fields that are set must all match, and one of
+// delivery_id, project_id and url must be set.
+type WebhookRetry struct {
+	Before     *string `json:"before,omitempty"`
+	DeliveryId *string `json:"delivery_id,omitempty"`
+	ProjectId  *string `json:"project_id,omitempty"`
+	Since      *string `json:"since,omitempty"`
+	Url        *string `json:"url,omitempty"`
+}
+
 // WebhookState defines model for WebhookState.
 type WebhookState string
 
 // WebhookTarget defines model for WebhookTarget.
 type WebhookTarget struct {
+	// FailingSince Of the first of these failures, or of the pause by hand.
 	FailingSince time.Time `json:"failing_since"`
 
-	// Failures The number of consecutive failures.
+	// Failures The number of consecutive failures; 0 for a target that works but is paused by hand.
 	Failures int        `json:"failures"`
 	Notice   string     `json:"notice"`
 	Paused   bool       `json:"paused"`
@@ -537,7 +2285,9 @@ type WebhookTarget struct {
 
 // WebhookTargetList defines model for WebhookTargetList.
 type WebhookTargetList struct {
-	Targets []WebhookTarget `json:"targets"`
+	// NextCursor Present if there are more targets and the request has a limit.
+	NextCursor *string         `json:"next_cursor,omitempty"`
+	Targets    []WebhookTarget `json:"targets"`
 }
 
 // WebhookTest defines model for WebhookTest.
@@ -545,11 +2295,20 @@ type WebhookTest struct {
 	EventId string `json:"event_id"`
 }
 
+// Before defines model for Before.
+type Before = string
+
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// DeliveryID defines model for DeliveryID.
+type DeliveryID = string
+
 // Limit defines model for Limit.
 type Limit = int
+
+// OrganizationID defines model for OrganizationID.
+type OrganizationID = string
 
 // ProjectID defines model for ProjectID.
 type ProjectID = string
@@ -557,14 +2316,31 @@ type ProjectID = string
 // RoomID defines model for RoomID.
 type RoomID = string
 
+// Since defines model for Since.
+type Since = string
+
+// UserID defines model for UserID.
+type UserID = string
+
 // operations has one method for each operation that this package handles.
 type operations interface {
+	ListAudit(w http.ResponseWriter, r *http.Request)                                    // GET /audit
+	VerifyAudit(w http.ResponseWriter, r *http.Request)                                  // GET /audit/verify
+	CreateBackup(w http.ResponseWriter, r *http.Request)                                 // POST /backups
+	GetCaller(w http.ResponseWriter, r *http.Request)                                    // GET /caller
+	ListCalls(w http.ResponseWriter, r *http.Request)                                    // GET /calls
+	ListNodes(w http.ResponseWriter, r *http.Request)                                    // GET /nodes
 	ListOrganizations(w http.ResponseWriter, r *http.Request)                            // GET /organizations
 	CreateOrganization(w http.ResponseWriter, r *http.Request)                           // POST /organizations
+	DeleteOrganization(w http.ResponseWriter, r *http.Request, organizationId string)    // DELETE /organizations/{organization_id}
 	GetOrganization(w http.ResponseWriter, r *http.Request, organizationId string)       // GET /organizations/{organization_id}
 	ChangeOrganization(w http.ResponseWriter, r *http.Request, organizationId string)    // PATCH /organizations/{organization_id}
+	ResumeOrganization(w http.ResponseWriter, r *http.Request, organizationId string)    // POST /organizations/{organization_id}/resume
+	SuspendOrganization(w http.ResponseWriter, r *http.Request, organizationId string)   // POST /organizations/{organization_id}/suspend
+	GetOverview(w http.ResponseWriter, r *http.Request)                                  // GET /overview
 	ListProjects(w http.ResponseWriter, r *http.Request)                                 // GET /projects
 	CreateProject(w http.ResponseWriter, r *http.Request)                                // POST /projects
+	DeleteProject(w http.ResponseWriter, r *http.Request, projectId string)              // DELETE /projects/{project_id}
 	GetProject(w http.ResponseWriter, r *http.Request, projectId string)                 // GET /projects/{project_id}
 	ChangeProject(w http.ResponseWriter, r *http.Request, projectId string)              // PATCH /projects/{project_id}
 	ListKeys(w http.ResponseWriter, r *http.Request, projectId string)                   // GET /projects/{project_id}/keys
@@ -572,19 +2348,41 @@ type operations interface {
 	RotateKey(w http.ResponseWriter, r *http.Request, projectId string)                  // POST /projects/{project_id}/keys/rotate
 	DeleteProjectLogo(w http.ResponseWriter, r *http.Request, projectId string)          // DELETE /projects/{project_id}/logo
 	SetProjectLogo(w http.ResponseWriter, r *http.Request, projectId string)             // PUT /projects/{project_id}/logo
+	ErasePerson(w http.ResponseWriter, r *http.Request, projectId string)                // POST /projects/{project_id}/person-erase
+	ExportPerson(w http.ResponseWriter, r *http.Request, projectId string)               // POST /projects/{project_id}/person-export
 	ResumeProject(w http.ResponseWriter, r *http.Request, projectId string)              // POST /projects/{project_id}/resume
 	RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, projectId string) // POST /projects/{project_id}/revoke-secret-overlap
 	RotateProjectSecret(w http.ResponseWriter, r *http.Request, projectId string)        // POST /projects/{project_id}/rotate-secret
+	CheckSignature(w http.ResponseWriter, r *http.Request, projectId string)             // POST /projects/{project_id}/signature-checks
 	SuspendProject(w http.ResponseWriter, r *http.Request, projectId string)             // POST /projects/{project_id}/suspend
+	PauseWebhookTarget(w http.ResponseWriter, r *http.Request, projectId string)         // POST /projects/{project_id}/webhook-pause
 	ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, projectId string)        // POST /projects/{project_id}/webhook-resume
 	TestWebhook(w http.ResponseWriter, r *http.Request, projectId string)                // POST /projects/{project_id}/webhook-test
+	ListRejectedCalls(w http.ResponseWriter, r *http.Request)                            // GET /rejected-calls
 	ListRooms(w http.ResponseWriter, r *http.Request)                                    // GET /rooms
 	GetRoom(w http.ResponseWriter, r *http.Request, roomId string)                       // GET /rooms/{room_id}
 	EndRoom(w http.ResponseWriter, r *http.Request, roomId string)                       // POST /rooms/{room_id}/end
+	ListRoomPeople(w http.ResponseWriter, r *http.Request, roomId string)                // GET /rooms/{room_id}/people
+	RemovePerson(w http.ResponseWriter, r *http.Request, roomId string)                  // POST /rooms/{room_id}/remove-person
+	GetRoomTimeline(w http.ResponseWriter, r *http.Request, roomId string)               // GET /rooms/{room_id}/timeline
+	ListSessions(w http.ResponseWriter, r *http.Request)                                 // GET /sessions
+	RevokeSession(w http.ResponseWriter, r *http.Request, sessionId string)              // POST /sessions/{session_id}/revoke
+	ListSettings(w http.ResponseWriter, r *http.Request)                                 // GET /settings
+	SignIn(w http.ResponseWriter, r *http.Request)                                       // POST /sign-in
+	CreateSignInLink(w http.ResponseWriter, r *http.Request)                             // POST /sign-in-links
+	ListSignInMethods(w http.ResponseWriter, r *http.Request)                            // GET /sign-in-methods
+	SignOut(w http.ResponseWriter, r *http.Request)                                      // POST /sign-out
+	StreamResults(w http.ResponseWriter, r *http.Request)                                // GET /stream
 	ListTokens(w http.ResponseWriter, r *http.Request)                                   // GET /tokens
 	CreateToken(w http.ResponseWriter, r *http.Request)                                  // POST /tokens
 	RevokeToken(w http.ResponseWriter, r *http.Request, tokenId string)                  // POST /tokens/{token_id}/revoke
+	GetUsage(w http.ResponseWriter, r *http.Request)                                     // GET /usage
+	ListUsers(w http.ResponseWriter, r *http.Request)                                    // GET /users
+	CreateUser(w http.ResponseWriter, r *http.Request)                                   // POST /users
+	DeleteUser(w http.ResponseWriter, r *http.Request, userId string)                    // DELETE /users/{user_id}
+	ChangeUser(w http.ResponseWriter, r *http.Request, userId string)                    // PATCH /users/{user_id}
 	ReplayWebhooks(w http.ResponseWriter, r *http.Request)                               // POST /webhook-replays
+	RetryWebhooks(w http.ResponseWriter, r *http.Request)                                // POST /webhook-retries
 	ListWebhookTargets(w http.ResponseWriter, r *http.Request)                           // GET /webhook-targets
 	ListWebhooks(w http.ResponseWriter, r *http.Request)                                 // GET /webhooks
 	GetWebhook(w http.ResponseWriter, r *http.Request, deliveryId string)                // GET /webhooks/{delivery_id}
@@ -595,19 +2393,37 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		http.MethodGet + " " + prefix + "/organizations":  o.ListOrganizations,
 		http.MethodPost + " " + prefix + "/organizations": o.CreateOrganization,
+		http.MethodDelete + " " + prefix + "/organizations/{organization_id}": func(w http.ResponseWriter, r *http.Request) {
+			o.DeleteOrganization(w, r, r.PathValue("organization_id"))
+		},
 		http.MethodGet + " " + prefix + "/organizations/{organization_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.GetOrganization(w, r, r.PathValue("organization_id"))
 		},
 		http.MethodPatch + " " + prefix + "/organizations/{organization_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.ChangeOrganization(w, r, r.PathValue("organization_id"))
 		},
+		http.MethodPost + " " + prefix + "/organizations/{organization_id}/suspend": func(w http.ResponseWriter, r *http.Request) {
+			o.SuspendOrganization(w, r, r.PathValue("organization_id"))
+		},
+		http.MethodPost + " " + prefix + "/organizations/{organization_id}/resume": func(w http.ResponseWriter, r *http.Request) {
+			o.ResumeOrganization(w, r, r.PathValue("organization_id"))
+		},
 		http.MethodGet + " " + prefix + "/projects":  o.ListProjects,
 		http.MethodPost + " " + prefix + "/projects": o.CreateProject,
+		http.MethodDelete + " " + prefix + "/projects/{project_id}": func(w http.ResponseWriter, r *http.Request) {
+			o.DeleteProject(w, r, r.PathValue("project_id"))
+		},
 		http.MethodGet + " " + prefix + "/projects/{project_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.GetProject(w, r, r.PathValue("project_id"))
 		},
 		http.MethodPatch + " " + prefix + "/projects/{project_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.ChangeProject(w, r, r.PathValue("project_id"))
+		},
+		http.MethodPost + " " + prefix + "/projects/{project_id}/person-export": func(w http.ResponseWriter, r *http.Request) {
+			o.ExportPerson(w, r, r.PathValue("project_id"))
+		},
+		http.MethodPost + " " + prefix + "/projects/{project_id}/person-erase": func(w http.ResponseWriter, r *http.Request) {
+			o.ErasePerson(w, r, r.PathValue("project_id"))
 		},
 		http.MethodDelete + " " + prefix + "/projects/{project_id}/logo": func(w http.ResponseWriter, r *http.Request) {
 			o.DeleteProjectLogo(w, r, r.PathValue("project_id"))
@@ -643,15 +2459,28 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/end": func(w http.ResponseWriter, r *http.Request) {
 			o.EndRoom(w, r, r.PathValue("room_id"))
 		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/remove-person": func(w http.ResponseWriter, r *http.Request) {
+			o.RemovePerson(w, r, r.PathValue("room_id"))
+		},
+		http.MethodGet + " " + prefix + "/rooms/{room_id}/timeline": func(w http.ResponseWriter, r *http.Request) {
+			o.GetRoomTimeline(w, r, r.PathValue("room_id"))
+		},
+		http.MethodGet + " " + prefix + "/rooms/{room_id}/people": func(w http.ResponseWriter, r *http.Request) {
+			o.ListRoomPeople(w, r, r.PathValue("room_id"))
+		},
 		http.MethodPost + " " + prefix + "/projects/{project_id}/webhook-test": func(w http.ResponseWriter, r *http.Request) {
 			o.TestWebhook(w, r, r.PathValue("project_id"))
 		},
 		http.MethodPost + " " + prefix + "/projects/{project_id}/webhook-resume": func(w http.ResponseWriter, r *http.Request) {
 			o.ResumeWebhookTarget(w, r, r.PathValue("project_id"))
 		},
+		http.MethodPost + " " + prefix + "/projects/{project_id}/webhook-pause": func(w http.ResponseWriter, r *http.Request) {
+			o.PauseWebhookTarget(w, r, r.PathValue("project_id"))
+		},
 		http.MethodGet + " " + prefix + "/webhook-targets":  o.ListWebhookTargets,
 		http.MethodGet + " " + prefix + "/webhooks":         o.ListWebhooks,
 		http.MethodPost + " " + prefix + "/webhook-replays": o.ReplayWebhooks,
+		http.MethodPost + " " + prefix + "/webhook-retries": o.RetryWebhooks,
 		http.MethodGet + " " + prefix + "/webhooks/{delivery_id}": func(w http.ResponseWriter, r *http.Request) {
 			o.GetWebhook(w, r, r.PathValue("delivery_id"))
 		},
@@ -659,6 +2488,36 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		http.MethodPost + " " + prefix + "/tokens": o.CreateToken,
 		http.MethodPost + " " + prefix + "/tokens/{token_id}/revoke": func(w http.ResponseWriter, r *http.Request) {
 			o.RevokeToken(w, r, r.PathValue("token_id"))
+		},
+		http.MethodPost + " " + prefix + "/sign-in":        o.SignIn,
+		http.MethodGet + " " + prefix + "/sign-in-methods": o.ListSignInMethods,
+		http.MethodPost + " " + prefix + "/sign-out":       o.SignOut,
+		http.MethodGet + " " + prefix + "/caller":          o.GetCaller,
+		http.MethodPost + " " + prefix + "/sign-in-links":  o.CreateSignInLink,
+		http.MethodGet + " " + prefix + "/sessions":        o.ListSessions,
+		http.MethodPost + " " + prefix + "/sessions/{session_id}/revoke": func(w http.ResponseWriter, r *http.Request) {
+			o.RevokeSession(w, r, r.PathValue("session_id"))
+		},
+		http.MethodGet + " " + prefix + "/users":  o.ListUsers,
+		http.MethodPost + " " + prefix + "/users": o.CreateUser,
+		http.MethodDelete + " " + prefix + "/users/{user_id}": func(w http.ResponseWriter, r *http.Request) {
+			o.DeleteUser(w, r, r.PathValue("user_id"))
+		},
+		http.MethodPatch + " " + prefix + "/users/{user_id}": func(w http.ResponseWriter, r *http.Request) {
+			o.ChangeUser(w, r, r.PathValue("user_id"))
+		},
+		http.MethodGet + " " + prefix + "/usage":          o.GetUsage,
+		http.MethodGet + " " + prefix + "/calls":          o.ListCalls,
+		http.MethodGet + " " + prefix + "/rejected-calls": o.ListRejectedCalls,
+		http.MethodGet + " " + prefix + "/audit":          o.ListAudit,
+		http.MethodGet + " " + prefix + "/audit/verify":   o.VerifyAudit,
+		http.MethodPost + " " + prefix + "/backups":       o.CreateBackup,
+		http.MethodGet + " " + prefix + "/overview":       o.GetOverview,
+		http.MethodGet + " " + prefix + "/nodes":          o.ListNodes,
+		http.MethodGet + " " + prefix + "/settings":       o.ListSettings,
+		http.MethodGet + " " + prefix + "/stream":         o.StreamResults,
+		http.MethodPost + " " + prefix + "/projects/{project_id}/signature-checks": func(w http.ResponseWriter, r *http.Request) {
+			o.CheckSignature(w, r, r.PathValue("project_id"))
 		},
 	}
 }

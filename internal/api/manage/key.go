@@ -1,25 +1,80 @@
 package manage
 
 import (
+	"cmp"
+	"context"
 	"math"
 	"net/http"
+	"slices"
 	"time"
 
+	"parley/internal/api/httpx"
 	"parley/internal/key"
+	"parley/internal/requestlog"
 )
 
 func (s *server) ListKeys(w http.ResponseWriter, r *http.Request, id string) {
-	c, err := s.keys.Credentials(r.Context(), id)
-	out := KeyList{Keys: []Key{}}
-	for _, k := range c.Keys {
-		status := KeyStatusActive
-		if k.Slot == key.Overlap {
-			status = KeyStatusRetiring
-		}
-		out.Keys = append(out.Keys, Key{Id: k.ID, ApiKey: k.Masked(), Status: status, CreatedAt: k.CreatedAt,
-			RetiringSince: timeOrNil(k.RetiringSince), OverlapEndsAt: timeOrNil(k.OverlapEndsAt)})
+	query, err := httpx.Query(r.URL.RawQuery, "limit", "cursor")
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	out, err := s.listKeys(r.Context(), id)
+	if err == nil {
+		out.Keys, out.NextCursor, err = pageOfKeys(query, out.Keys)
 	}
 	writeResult(w, r, out, err)
+}
+
+// pageOfKeys returns the page that a query chooses. The cursor is the ID of a key.
+func pageOfKeys(query map[string]string, all []Key) (page []Key, next *string, err error) {
+	if after, sent := query["cursor"]; sent {
+		i := slices.IndexFunc(all, func(k Key) bool { return k.Id == after })
+		if i < 0 {
+			return nil, nil, httpx.ErrCursor
+		}
+		all = all[i+1:]
+	}
+	return limitPage(query, all, func(k Key) string { return k.Id })
+}
+
+func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error) {
+	c, err := s.Keys.Credentials(ctx, projectID)
+	if err != nil {
+		return KeyList{}, err
+	}
+	callers, err := s.keyCallers(ctx, projectID)
+	if err != nil {
+		return KeyList{}, err
+	}
+	out := KeyList{Keys: []Key{}}
+	for _, k := range c.Keys {
+		calls, last, err := s.KeyUses.Count(ctx, k.ID, string(k.Slot))
+		if err != nil {
+			return KeyList{}, err
+		}
+		shown := Key{Id: k.ID, ApiKey: k.Masked(), Status: KeyStatusActive, CreatedAt: k.CreatedAt,
+			RetiringSince: timeOrNil(k.RetiringSince), OverlapEndsAt: timeOrNil(k.OverlapEndsAt), LastUsedAt: timeOrNil(last)}
+		if k.Slot == key.Overlap {
+			shown.Status, shown.RequestsSinceRotation = KeyStatusRetiring, &calls
+		}
+		// A call from before this time used another key, which was in the slot then.
+		since := cmp.Or(k.RetiringSince, k.CreatedAt)
+		if by, ok := callers[string(k.Slot)]; ok && !by.At.Before(since) {
+			shown.LastUsedBy = &KeyCaller{Address: by.Address, UserAgent: by.UserAgent, At: by.At}
+		}
+		out.Keys = append(out.Keys, shown)
+	}
+	return out, nil
+}
+
+// keyCallers returns the latest callers with the keys of a project by slot, or none if calls are
+// not recorded.
+func (s *server) keyCallers(ctx context.Context, projectID string) (map[string]requestlog.KeyCaller, error) {
+	if s.Calls == nil {
+		return nil, nil
+	}
+	return s.Calls.KeyCallers(ctx, projectID)
 }
 
 func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {
@@ -28,18 +83,19 @@ func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {
 		writeError(w, r, err)
 		return
 	}
-	rotated, err := s.keys.RotateKey(r.Context(), id, rotation(q))
+	rotated, err := s.Keys.RotateKey(r.Context(), id, rotation(q))
 	writeResult(w, r, RotatedKey{ProjectId: id, ApiKey: rotated.APIKey.Reveal(),
 		GatewaySecret: rotated.GatewaySecret.Reveal(),
 		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
 }
 
 func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.keys.RevokeOverlap(r.Context(), id); err != nil {
+	if err := s.Keys.RevokeOverlap(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
 	}
-	s.ListKeys(w, r, id)
+	out, err := s.listKeys(r.Context(), id)
+	writeResult(w, r, out, err)
 }
 
 func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id string) {
@@ -48,13 +104,13 @@ func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id 
 		writeError(w, r, err)
 		return
 	}
-	rotated, err := s.keys.RotateSecret(r.Context(), id, rotation(q))
+	rotated, err := s.Keys.RotateSecret(r.Context(), id, rotation(q))
 	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: rotated.ProjectSecret.Reveal(),
 		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
 }
 
 func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.keys.RevokeSecretOverlap(r.Context(), id); err != nil {
+	if err := s.Keys.RevokeSecretOverlap(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
 	}

@@ -18,7 +18,7 @@ import (
 func (s *server) SetProjectLogo(w http.ResponseWriter, r *http.Request, id string) {
 	logo, body, err := readLogo(w, r)
 	if err == nil {
-		err = s.projects.SetLogo(r.Context(), id, logo, body)
+		err = s.Projects.SetLogo(r.Context(), id, logo, body)
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -29,7 +29,7 @@ func (s *server) SetProjectLogo(w http.ResponseWriter, r *http.Request, id strin
 
 // DeleteProjectLogo removes the logo of a project.
 func (s *server) DeleteProjectLogo(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.projects.DeleteLogo(r.Context(), id); err != nil {
+	if err := s.Projects.DeleteLogo(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
 	}

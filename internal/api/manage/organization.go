@@ -1,21 +1,38 @@
 package manage
 
 import (
+	"context"
 	"net/http"
 	"slices"
 	"strings"
 
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/room"
 )
 
 func (s *server) ListOrganizations(w http.ResponseWriter, r *http.Request) {
-	all, err := s.projects.Organizations(r.Context())
+	out, err := s.listOrganizations(r)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
+	query, err := httpx.Query(r.URL.RawQuery, "limit", "cursor")
+	if err != nil {
+		return OrganizationList{}, err
+	}
+	all, err := s.Projects.Organizations(r.Context())
+	if err != nil {
+		return OrganizationList{}, err
+	}
 	out := OrganizationList{Organizations: []Organization{}}
-	for _, o := range all {
+	page, next, err := pageOf(query, all, func(o project.Organization) string { return o.ID })
+	for _, o := range page {
 		out.Organizations = append(out.Organizations, organization(o))
 	}
-	writeResult(w, r, out, err)
+	out.NextCursor = next
+	return out, err
 }
 
 func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
@@ -24,25 +41,25 @@ func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	o, err := s.projects.CreateOrganization(r.Context(), q.Name, project.Billing(q.Billing))
+	o, err := s.Projects.CreateOrganization(r.Context(), q.Name, project.Billing(q.Billing))
 	writeResult(w, r, organization(o), err)
 }
 
 func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id string) {
-	o, err := s.projects.Organization(r.Context(), id)
+	o, err := s.Projects.Organization(r.Context(), id)
 	writeResult(w, r, organization(o), err)
 }
 
 func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[OrganizationChanges](w, r)
 	if err == nil {
-		err = s.checkPlan(valueOrEmpty(q.Plan))
+		err = s.checkPlan(valueOf(q.Plan))
 	}
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	o, err := s.projects.SetOrganization(r.Context(), id,
+	o, err := s.Projects.SetOrganization(r.Context(), id,
 		project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
 	writeResult(w, r, organization(o), err)
 }
@@ -50,7 +67,7 @@ func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id s
 // checkPlan returns an error for a plan that is not configured, because rooms
 // would have the technical limits instead of the limits of the plan.
 func (s *server) checkPlan(name string) error {
-	known := s.plans.Names()
+	known := s.Plans.Names()
 	switch {
 	case name == "" || slices.Contains(known, name):
 		return nil
@@ -60,7 +77,48 @@ func (s *server) checkPlan(name string) error {
 	return fault.Invalidf("plan must be one of the configured plans (%s), not %q", strings.Join(known, ", "), name)
 }
 
+func (s *server) SuspendOrganization(w http.ResponseWriter, r *http.Request, id string) {
+	q, err := readOptional[Suspension](w, r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	o, err := s.Projects.SuspendOrganization(r.Context(), id)
+	out := organization(o)
+	if err == nil {
+		ended := 0
+		if q.EndRooms != nil && *q.EndRooms {
+			ended, err = s.endRoomsOf(r.Context(), id)
+		}
+		out.RoomsEnded = &ended
+	}
+	writeResult(w, r, out, err)
+}
+
+// endRoomsOf ends the running rooms of all projects of an organization and returns their
+// number.
+func (s *server) endRoomsOf(ctx context.Context, organizationID string) (ended int, err error) {
+	projects, err := s.Projects.Projects(ctx, organizationID)
+	if err != nil {
+		return 0, err
+	}
+	for _, p := range projects {
+		n, err := s.Rooms.EndRunningRooms(ctx, p.ID, room.EndedSuspended)
+		ended += n
+		if err != nil {
+			return ended, err
+		}
+	}
+	return ended, nil
+}
+
+func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id string) {
+	o, err := s.Projects.ResumeOrganization(r.Context(), id)
+	writeResult(w, r, organization(o), err)
+}
+
 func organization(o project.Organization) Organization {
 	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt,
-		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice}
+		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice,
+		Suspended: o.Suspended(), SuspendedAt: timeOrNil(o.SuspendedAt)}
 }

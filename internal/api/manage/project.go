@@ -2,26 +2,45 @@ package manage
 
 import (
 	"net/http"
+	"slices"
 	"time"
 
 	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/room"
 )
 
 func (s *server) ListProjects(w http.ResponseWriter, r *http.Request) {
-	query, err := httpx.Query(r.URL.RawQuery, "organization_id")
-	if err != nil {
-		writeError(w, r, err)
-		return
-	}
-	all, err := s.projects.Projects(r.Context(), query["organization_id"])
-	out := ProjectList{Projects: []Project{}}
-	for _, p := range all {
-		out.Projects = append(out.Projects, newProject(p))
-	}
+	out, err := s.listProjects(r)
 	writeResult(w, r, out, err)
 }
+
+func (s *server) listProjects(r *http.Request) (ProjectList, error) {
+	query, err := httpx.Query(r.URL.RawQuery, "organization_id", "limit", "cursor")
+	if err != nil {
+		return ProjectList{}, err
+	}
+	all, err := s.Projects.Projects(r.Context(), query["organization_id"])
+	if err != nil {
+		return ProjectList{}, err
+	}
+	all = slices.DeleteFunc(all, func(p project.Project) bool { return checkProject(caller(r), p.ID) != nil })
+	if restricted := caller(r).Role == operator.Integrator; restricted && len(all) == 0 &&
+		query["organization_id"] != "" {
+		return ProjectList{}, errOrganizationNotFound // as for one that does not exist
+	}
+	out := ProjectList{Projects: []Project{}}
+	page, next, err := pageOf(query, all, func(p project.Project) string { return p.ID })
+	for _, p := range page {
+		out.Projects = append(out.Projects, newProject(p))
+	}
+	out.NextCursor = next
+	return out, err
+}
+
+var errOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")
 
 func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 	q, err := read[NewProject](w, r)
@@ -29,7 +48,7 @@ func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	p, issued, err := s.keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
+	p, issued, err := s.Keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
 	writeResult(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name,
 		Status:        ProjectStatus(p.Status),
 		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(),
@@ -43,15 +62,15 @@ func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
 
 // loadProject reads a project with the end of its secret overlap and its logo.
 func (s *server) loadProject(r *http.Request, id string) (Project, error) {
-	p, err := s.projects.Get(r.Context(), id)
+	p, err := s.Projects.Get(r.Context(), id)
 	if err != nil {
 		return Project{}, err
 	}
-	c, err := s.keys.Credentials(r.Context(), id)
+	c, err := s.Keys.Credentials(r.Context(), id)
 	if err != nil {
 		return Project{}, err
 	}
-	logo, err := s.projects.Logo(r.Context(), id)
+	logo, err := s.Projects.Logo(r.Context(), id)
 	if err != nil {
 		return Project{}, err
 	}
@@ -68,7 +87,7 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string
 		err = decode(body, &q)
 	}
 	if err == nil {
-		_, err = s.projects.Edit(r.Context(), id, project.Edit{Name: q.Name,
+		_, err = s.Projects.Edit(r.Context(), id, project.Edit{Name: q.Name,
 			Settings: func(dst *project.Settings) error { return patchSettings(dst, body) }})
 	}
 	if err != nil {
@@ -81,11 +100,11 @@ func (s *server) ChangeProject(w http.ResponseWriter, r *http.Request, id string
 func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := readOptional[Suspension](w, r)
 	if err == nil {
-		err = s.projects.Suspend(r.Context(), id)
+		err = s.Projects.Suspend(r.Context(), id)
 	}
 	ended := 0
 	if err == nil && q.EndRooms != nil && *q.EndRooms {
-		ended, err = s.rooms.EndRunningRooms(r.Context(), id, room.EndedSuspended)
+		ended, err = s.Rooms.EndRunningRooms(r.Context(), id, room.EndedSuspended)
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -97,7 +116,7 @@ func (s *server) SuspendProject(w http.ResponseWriter, r *http.Request, id strin
 }
 
 func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string) {
-	if err := s.projects.Resume(r.Context(), id); err != nil {
+	if err := s.Projects.Resume(r.Context(), id); err != nil {
 		writeError(w, r, err)
 		return
 	}
@@ -106,8 +125,8 @@ func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string
 
 func newProject(p project.Project) Project {
 	return Project{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
-		Suspended: p.Suspended(), SuspendedAt: timeOrNil(p.SuspendedAt), CreatedAt: p.CreatedAt,
-		Settings: newProjectSettings(p.Settings)}
+		Suspended: p.Suspended(), SuspendedAt: timeOrNil(p.SuspendedAt), DeletedAt: timeOrNil(p.DeletedAt),
+		CreatedAt: p.CreatedAt, Settings: newProjectSettings(p.Settings)}
 }
 
 // setIfPresent copies *src to *dst unless src is nil.
@@ -117,15 +136,25 @@ func setIfPresent[T any](dst, src *T) {
 	}
 }
 
-// valueOrEmpty returns the empty string for nil.
-func valueOrEmpty(s *string) string {
-	if s == nil {
-		return ""
+// optional returns a pointer to a copy of v, or nil for the zero value.
+func optional[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
 	}
-	return *s
+	return &v
 }
 
-// timeOrNil returns the time in UTC, or nil for the zero time.
+// valueOf returns what p points to, or the zero value if p is nil.
+func valueOf[T any](p *T) T {
+	if p == nil {
+		var zero T
+		return zero
+	}
+	return *p
+}
+
+// timeOrNil returns a pointer to the time in UTC, or nil for the zero time.
 func timeOrNil(t time.Time) *time.Time {
 	if t.IsZero() {
 		return nil

@@ -26,6 +26,8 @@ func newProjectSettings(s project.Settings) ProjectSettings {
 			Camera:        !s.Features.NoCamera, ScreenShare: !s.Features.NoScreenShare, Chat: !s.Features.NoChat},
 		Locks: ProjectLocks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare,
 			Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
+		Retention: ProjectRetention{RoomsDays: s.Retention.RoomsDays, PeopleDays: s.Retention.PeopleDays,
+			DeliveriesDays: s.Retention.DeliveriesDays, CallsDays: s.Retention.CallsDays},
 	}
 }
 
@@ -47,6 +49,8 @@ func (s ProjectSettings) toDomain() project.Settings {
 			NoCamera:      !s.Features.Camera, NoScreenShare: !s.Features.ScreenShare, NoChat: !s.Features.Chat},
 		Locks: project.Locks{Microphone: s.Locks.Microphone, Camera: s.Locks.Camera, ScreenShare: s.Locks.ScreenShare,
 			Chat: s.Locks.Chat, WaitingRoom: s.Locks.WaitingRoom},
+		Retention: project.Retention{RoomsDays: s.Retention.RoomsDays, PeopleDays: s.Retention.PeopleDays,
+			DeliveriesDays: s.Retention.DeliveriesDays, CallsDays: s.Retention.CallsDays},
 	}
 }
 

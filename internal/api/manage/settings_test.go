@@ -19,6 +19,7 @@ func defaults() m {
 			"chat": true},
 		"locks": m{"microphone": false, "camera": false, "screen_share": false, "chat": false,
 			"waiting_room": false},
+		"retention": m{"rooms_days": 0.0, "people_days": 0.0, "deliveries_days": 0.0, "calls_days": 0.0},
 	}
 }
 
@@ -47,6 +48,7 @@ func testSettings(t *testing.T, b *fixture) {
 			"screen_share": false, "chat": false},
 		"locks": m{"microphone": true, "camera": true, "screen_share": true, "chat": true,
 			"waiting_room": true},
+		"retention": m{"rooms_days": 3650.0, "people_days": 1.0, "deliveries_days": 2.0, "calls_days": 3.0},
 	}
 	for name, value := range each {
 		inner, nested := value.(m)

@@ -1,15 +1,18 @@
 package manage
 
 import (
+	"cmp"
 	"context"
+	"encoding/base64"
 	"net/http"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
+	"parley/internal/validate"
 	"parley/internal/webhook"
 )
 
@@ -18,13 +21,14 @@ type Webhooks interface {
 	List(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error)
 	Show(ctx context.Context, id string) (webhook.Delivery, []webhook.Attempt, error)
 	Replay(ctx context.Context, q webhook.Replay) (int, error)
+	Retry(ctx context.Context, q webhook.Retry) (webhook.Retried, error)
 	Test(ctx context.Context, projectID string) (eventID string, err error)
 	Targets(ctx context.Context, projectID string) ([]webhook.Target, error)
+	Pause(ctx context.Context, projectID, url string) error
 	Resume(ctx context.Context, projectID, url string) error
+	Timeline(ctx context.Context, roomID string, after int64, limit int) (
+		timeline []webhook.TimelineEvent, more bool, err error)
 }
-
-// The page size of a list of deliveries.
-const defaultWebhooks, maxWebhooks = 50, 100
 
 func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 	f, limit, err := parseWebhookFilter(r.URL.RawQuery)
@@ -32,7 +36,7 @@ func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	all, err := s.webhooks.List(r.Context(), f)
+	all, err := s.Webhooks.List(r.Context(), f)
 	out := WebhookList{Webhooks: []Webhook{}}
 	for _, d := range all[:min(limit, len(all))] {
 		out.Webhooks = append(out.Webhooks, delivery(d))
@@ -51,14 +55,14 @@ func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error
 	if err != nil {
 		return f, 0, err
 	}
-	limit = defaultWebhooks
+	limit = validate.DefaultPage
 	if text, sent := query["limit"]; sent {
 		if limit, err = parseInteger("limit", text); err != nil {
 			return f, 0, err
 		}
 	}
-	if limit < 1 || limit > maxWebhooks {
-		return f, 0, fault.Invalidf("limit must be between 1 and %d, not %d", maxWebhooks, limit)
+	if err := validate.Range("limit", limit, 1, validate.MaxPage); err != nil {
+		return f, 0, err
 	}
 	f = webhook.Filter{ProjectID: query["project_id"], RoomID: query["room_id"], EventID: query["event_id"],
 		Cursor: query["cursor"], Limit: limit + 1}
@@ -70,13 +74,13 @@ func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error
 		}
 	}
 	if f.Cursor != "" && uuid.Validate(f.Cursor) != nil {
-		return f, 0, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+		return f, 0, httpx.ErrCursor
 	}
 	return f, limit, nil
 }
 
 func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
-	d, attempts, err := s.webhooks.Show(r.Context(), id)
+	d, attempts, err := s.Webhooks.Show(r.Context(), id)
 	out := delivery(d)
 	out.Body = &d.Body
 	all := []WebhookAttempt{}
@@ -90,8 +94,11 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 
 func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
-	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOrEmpty(q.EventId), RoomID: valueOrEmpty(q.RoomId),
-		URL: valueOrEmpty(q.Url)}
+	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOf(q.EventId), RoomID: valueOf(q.RoomId),
+		URL: valueOf(q.Url)}
+	if err == nil {
+		replay.ProjectID, err = bodyProject(r, replay.ProjectID)
+	}
 	if err == nil && replay.ProjectID == "" {
 		err = fault.Invalidf("project_id is required")
 	}
@@ -103,40 +110,100 @@ func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	}
 	n := 0
 	if err == nil {
-		n, err = s.webhooks.Replay(r.Context(), replay)
+		n, err = s.Webhooks.Replay(r.Context(), replay)
 	}
 	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }
 
-func parseTime(name string, text *string) (time.Time, error) {
-	if text == nil {
-		return time.Time{}, nil
+func (s *server) RetryWebhooks(w http.ResponseWriter, r *http.Request) {
+	q, err := read[WebhookRetry](w, r)
+	retry := webhook.Retry{DeliveryID: valueOf(q.DeliveryId), ProjectID: valueOf(q.ProjectId),
+		URL: valueOf(q.Url)}
+	if err == nil {
+		retry.ProjectID, err = bodyProject(r, retry.ProjectID)
 	}
-	t, err := time.Parse(time.RFC3339, *text)
-	if err != nil {
-		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *text)
+	if err == nil {
+		retry.Since, err = parseTime("since", q.Since)
 	}
-	return t, nil
+	if err == nil {
+		retry.Before, err = parseTime("before", q.Before)
+	}
+	var done webhook.Retried
+	if err == nil {
+		done, err = s.Webhooks.Retry(r.Context(), retry)
+	}
+	writeResult(w, r, WebhookRetried{Retried: done.Deliveries, Queues: done.Streams}, err)
 }
 
 func (s *server) TestWebhook(w http.ResponseWriter, r *http.Request, id string) {
-	eventID, err := s.webhooks.Test(r.Context(), id)
+	eventID, err := s.Webhooks.Test(r.Context(), id)
 	writeResult(w, r, WebhookTest{EventId: eventID}, err)
 }
 
 func (s *server) ListWebhookTargets(w http.ResponseWriter, r *http.Request) {
-	query, err := httpx.Query(r.URL.RawQuery, "project_id")
+	out, err := s.listTargets(r)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) listTargets(r *http.Request) (WebhookTargetList, error) {
+	query, err := httpx.Query(r.URL.RawQuery, "project_id", "limit", "cursor")
+	if err != nil {
+		return WebhookTargetList{}, err
+	}
+	all, err := s.Webhooks.Targets(r.Context(), query["project_id"])
+	if err != nil {
+		return WebhookTargetList{}, err
+	}
+	slices.SortFunc(all, compareTargets)
+	if text, sent := query["cursor"]; sent {
+		after, err := parseTargetCursor(text)
+		if err != nil {
+			return WebhookTargetList{}, err
+		}
+		all = slices.DeleteFunc(all, func(t webhook.Target) bool { return compareTargets(t, after) <= 0 })
+	}
+	page, next, err := limitPage(query, all, targetCursor)
+	out := webhookTargets(page)
+	out.NextCursor = next
+	return out, err
+}
+
+// compareTargets orders targets by their project and URL.
+func compareTargets(a, b webhook.Target) int {
+	return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.URL, b.URL))
+}
+
+// targetCursor returns the cursor of a page that ends with a target. It names the target, which
+// may have recovered when the next page is read.
+func targetCursor(t webhook.Target) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(t.ProjectID + " " + t.URL))
+}
+
+func parseTargetCursor(text string) (webhook.Target, error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	projectID, url, found := strings.Cut(string(raw), " ")
+	if err != nil || !found {
+		return webhook.Target{}, httpx.ErrCursor
+	}
+	return webhook.Target{ProjectID: projectID, URL: url}, nil
+}
+
+func (s *server) PauseWebhookTarget(w http.ResponseWriter, r *http.Request, id string) {
+	q, err := read[WebhookPause](w, r)
+	if err == nil {
+		err = s.Webhooks.Pause(r.Context(), id, q.Url)
+	}
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	s.writeTargets(w, r, query["project_id"])
+	s.writeTargets(w, r, id)
 }
 
 func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[WebhookResumption](w, r)
 	if err == nil {
-		err = s.webhooks.Resume(r.Context(), id, q.Url)
+		err = s.Webhooks.Resume(r.Context(), id, q.Url)
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -146,14 +213,18 @@ func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id 
 }
 
 func (s *server) writeTargets(w http.ResponseWriter, r *http.Request, projectID string) {
-	all, err := s.webhooks.Targets(r.Context(), projectID)
+	all, err := s.Webhooks.Targets(r.Context(), projectID)
+	writeResult(w, r, webhookTargets(all), err)
+}
+
+func webhookTargets(all []webhook.Target) WebhookTargetList {
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
 		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures,
 			FailingSince: t.FailingSince,
 			Paused:       t.Paused(), PausedAt: timeOrNil(t.PausedAt), ProbeAt: timeOrNil(t.ProbeAt), Notice: t.Notice})
 	}
-	writeResult(w, r, out, err)
+	return out
 }
 
 func delivery(d webhook.Delivery) Webhook {
@@ -161,5 +232,5 @@ func delivery(d webhook.Delivery) Webhook {
 		Type:     string(d.Type),
 		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay,
 		AttemptCount: d.Attempts,
-		CreatedAt:    d.CreatedAt, DoneAt: timeOrNil(d.DoneAt)}
+		CreatedAt:    d.CreatedAt, DoneAt: timeOrNil(d.DoneAt), NextAttemptAt: timeOrNil(d.NextAttemptAt)}
 }

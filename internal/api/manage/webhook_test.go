@@ -9,11 +9,33 @@ import (
 	"parley/internal/webhook"
 )
 
+// failDelivery records that the target of a delivery answered 410, and pauses it.
+func (b *fixture) failDelivery(id string) {
+	b.t.Helper()
+	must(b.t, b.db.Write(b.t.Context(), func(ctx context.Context) error {
+		d, err := b.db.Delivery(ctx, id)
+		if err != nil {
+			return err
+		}
+		d.State, d.Attempts, d.DoneAt = webhook.Gone, 1, time.Now()
+		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410,
+			ResponseBody: "no more"}); err != nil {
+			return err
+		}
+		target, err := b.db.RecordTargetFailure(ctx, d.ProjectID, d.URL, time.Now())
+		if err != nil {
+			return err
+		}
+		target.PausedAt, target.Notice = time.Now(), "it answered 410"
+		return b.db.PauseTarget(ctx, target)
+	}))
+}
+
 func testWebhooks(t *testing.T, b *fixture) {
 	b.t = t
 	id := b.createProject()["project_id"].(string)
 	b.assertError("POST", "/projects/"+id+"/webhook-test", nil, 409, "no_webhook_target",
-		"the project has no default_webhook_url")
+		"the project has no default_webhook_url: an owner or an operator can set one with parley project set")
 	const url = "https://example.org/hook"
 	b.mustCall("PATCH", "/projects/"+id, m{"default_webhook_url": url})
 	event := b.mustCall("POST", "/projects/"+id+"/webhook-test", nil)["event_id"].(string)
@@ -52,27 +74,11 @@ func testWebhooks(t *testing.T, b *fixture) {
 		`state must be pending, delivered, failed or gone, not "lost"`)
 	b.assertError("GET", "/webhooks?limit=101", nil, 400, "invalid_request", "limit must be between 1 and 100, not 101")
 	b.assertError("GET", "/webhooks?cursor=x", nil, 400, "invalid_request",
-		"cursor must be the next_cursor of an earlier answer")
+		"cursor must be the next_cursor of an earlier response")
 
 	// The newest delivery has failed, and its target is paused.
 	tried := newest["delivery_id"].(string)
-	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
-		d, err := b.db.Delivery(ctx, tried)
-		if err != nil {
-			return err
-		}
-		d.State, d.Attempts, d.DoneAt = webhook.Gone, 1, time.Now()
-		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410,
-			ResponseBody: "no more"}); err != nil {
-			return err
-		}
-		target, err := b.db.RecordTargetFailure(ctx, id, url, time.Now())
-		if err != nil {
-			return err
-		}
-		target.PausedAt, target.Notice = time.Now(), "it answered 410"
-		return b.db.PauseTarget(ctx, target)
-	}))
+	b.failDelivery(tried)
 	shown := b.mustCall("GET", "/webhooks/"+tried, nil)
 	attempts := shown["attempts"].([]any)
 	if len(attempts) != 1 || attempts[0].(m)["status"] != 410.0 || attempts[0].(m)["answer"] != "no more" ||
@@ -90,8 +96,9 @@ func testWebhooks(t *testing.T, b *fixture) {
 		t.Errorf("resume: got %v, want no targets", left)
 	}
 	b.assertError("POST", "/projects/"+id+"/webhook-resume", m{"url": url}, 404, "target_not_paused",
-		"this target is not paused")
+		targetNotPaused)
 
+	testPause(b, id, url)
 	if again := b.mustCall("POST", "/webhook-replays", m{"project_id": id, "room_id": room}); again["enqueued"] != 1.0 {
 		t.Errorf("replay a room: got %v, want 1 enqueued", again)
 	}
@@ -105,10 +112,49 @@ func testWebhooks(t *testing.T, b *fixture) {
 		t.Errorf("replay an hour: got %v, want 1 enqueued", again)
 	}
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay",
-		"no delivery of the last 30 days matches")
+		"no delivery matches")
 	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request",
 		"a replay needs event_id, room_id, or both since and before")
 	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is required")
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "since": "today"}, 400, "invalid_request",
 		`since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "today"`)
+}
+
+// testPause pauses a target that works, lists targets page by page, and resumes it.
+func testPause(b *fixture, projectID, url string) {
+	b.t.Helper()
+	path := "/projects/" + projectID
+	b.mustCall("PATCH", path, m{"default_webhook_url": url + "/default"})
+	b.mustCall("POST", path+"/webhook-pause", m{"url": url + "/default"})
+	held := b.mustCall("POST", path+"/webhook-pause", m{"url": url})["targets"].([]any)
+	if len(held) != 2 || held[0].(m)["paused"] != true || held[0].(m)["failures"] != 0.0 ||
+		held[0].(m)["probe_at"] != nil || held[0].(m)["notice"] != "paused by hand: its deliveries wait until it is resumed" {
+		b.t.Errorf("pause: got %v, want two targets that are paused by hand, without failures", held)
+	}
+	b.assertError("POST", path+"/webhook-pause", m{"url": url}, 409, "target_paused",
+		"this target is already paused by hand: resume it with parley webhook resume")
+	b.assertError("POST", path+"/webhook-pause", m{"url": "https://elsewhere.example.org/"}, 404, "target_not_found",
+		"no webhook of this project was sent to this url recently: parley webhook list shows the URLs that are used")
+	first := b.mustCall("GET", "/webhook-targets?limit=1&project_id="+projectID, nil)
+	cursor := "&cursor=" + first["next_cursor"].(string)
+	b.mustCall("POST", path+"/webhook-resume", m{"url": first["targets"].([]any)[0].(m)["url"]})
+	rest := b.mustCall("GET", "/webhook-targets?limit=1&project_id="+projectID+cursor, nil)
+	if targets := rest["targets"].([]any); len(targets) != 1 || targets[0].(m)["url"] != url+"/default" ||
+		rest["next_cursor"] != nil {
+		b.t.Errorf("second page: got %v, want the other target alone", rest)
+	}
+	b.assertError("GET", "/webhook-targets?cursor=x", nil, 400, "invalid_request",
+		"cursor must be the next_cursor of an earlier response")
+	b.mustCall("POST", path+"/webhook-resume", m{"url": url + "/default"})
+	b.mustCall("PATCH", path, m{"default_webhook_url": ""})
+
+	b.mustCall("POST", path+"/keys/rotate", nil)
+	keys := b.mustCall("GET", path+"/keys?limit=1", nil)
+	more := b.mustCall("GET", path+"/keys?cursor="+keys["next_cursor"].(string), nil)
+	if a, c := keys["keys"].([]any), more["keys"].([]any); len(a) != 1 || len(c) != 1 || a[0].(m)["status"] != "active" ||
+		c[0].(m)["status"] != "retiring" || more["next_cursor"] != nil {
+		b.t.Errorf("keys: got %v, then %v, want the current key and then the old one", keys, more)
+	}
+	b.assertError("GET", path+"/keys?cursor=x", nil, 400, "invalid_request",
+		"cursor must be the next_cursor of an earlier response")
 }

@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"parley/client/sign"
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
+	"parley/internal/requestlog"
 	"parley/internal/room"
 )
 
@@ -19,20 +21,20 @@ func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
 	if a.BodySignatures && len(c.Request.Header["Timestamp"]) == 0 {
 		check, c.bodySigned = a.verifyBodySigned, true
 	}
-	ring, k, ok, err := check(c)
+	result, k, err := check(c)
 	if err != nil {
 		return "", err
 	}
-	if !ok {
-		return "", a.authenticationError(c.Request)
+	if err := a.finishAuthentication(c.Request, result); err != nil {
+		return "", err
 	}
 	if a.CallCounter != nil {
 		a.CallCounter.Add(k.ID, string(k.Slot))
 	}
+	c.Project = result.ring.Project
 	if !c.bodySigned && c.Request.Method == http.MethodPost {
-		c.IdempotencyKey = a.signatureIdempotencyKey(c, ring.Project.ID)
+		c.IdempotencyKey = a.signatureIdempotencyKey(c, c.Project.ID)
 	}
-	c.Project = ring.Project
 	return k.ID, nil
 }
 
@@ -51,23 +53,51 @@ func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.Idempoten
 
 // verifyTimestamped checks SVC-HMAC-V5-1 with the Gateway secret of the key. The
 // fifth part of the signed text is the Idempotency-Key of a POST, and empty otherwise.
-func (a *API) verifyTimestamped(c *Call) (ring *key.Keyring, k key.APIKey, ok bool, err error) {
+func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, err error) {
 	h := c.Request.Header
-	secret, idempotencyKey := key.DummyGatewaySecret, ""
-	if c.Request.Method == http.MethodPost {
-		idempotencyKey = headerValue(c.Request, "Idempotency-Key")
-	}
-	k, ring, err = a.Keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
+	secret, signed := key.DummyGatewaySecret, signedCall(c.Request, c.body)
+	k, ring, err := a.Keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
+	known := err == nil
 	switch {
-	case err == nil:
+	case known:
 		secret = k.GatewaySecret.Reveal()
 	case !fault.Is(err, fault.NotFound):
-		return nil, k, false, err
+		return result, k, err
 	}
 	now := a.Now()
-	valid := sign.VerifyV5(secret, c.Request.Method, c.Request.RequestURI, h.Get("Timestamp"), idempotencyKey, c.body,
-		h.Get("Hash-Signature"))
-	fresh := sign.CheckTimestamp(h.Get("Timestamp"), now, a.Skew).Freshness == sign.Fresh
-	single := len(h["Timestamp"]) == 1 && len(h["Hash-Signature"]) == 1
-	return ring, k, valid && fresh && single && ring != nil && k.Live(now), nil
+	signed.Secret, signed.Check = secret, sign.CheckTimestamp(signed.Timestamp, now, a.Skew)
+	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
+	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.body,
+		signed.Signature)
+	result = authentication{ring: ring, slot: string(k.Slot), explain: signed.Explain}
+	if !known {
+		result.cause = requestlog.CauseUnknownKey
+		return result, k, nil
+	}
+	if signed.Check.Freshness != sign.Malformed {
+		caller := &httpx.FromContext(c.Request.Context()).Caller
+		caller.ClockSkew, caller.HasTimestamp = signed.Check.SkewSeconds, true
+	}
+	result.matches = valid && k.Live(now)
+	switch {
+	case !k.Live(now):
+		result.slot, result.cause = string(key.Retired), requestlog.CauseRetiredKey
+	case signed.Check.Freshness != sign.Fresh:
+		result.cause = requestlog.CauseStaleTimestamp
+	case !valid || signed.HeadersWrong:
+		result.cause = requestlog.CauseBadSignature
+	default:
+		result.credential = k.ID
+	}
+	return result, k, nil
+}
+
+// signedCall returns what the signature of a companion call covers.
+func signedCall(r *http.Request, body []byte) requestlog.SignedCall {
+	signed := requestlog.SignedCall{Method: r.Method, Target: r.RequestURI, Timestamp: r.Header.Get("Timestamp"),
+		Signature: r.Header.Get("Hash-Signature"), Body: body}
+	if r.Method == http.MethodPost {
+		signed.IdempotencyKey = headerValue(r, "Idempotency-Key")
+	}
+	return signed
 }

@@ -116,7 +116,7 @@ func (c *Call) CheckRoomID(text string, err error) (string, error) {
 func parseRoomID(text string) (string, error) {
 	id, ok := ParseUUID(text)
 	if !ok {
-		return "", fault.New(fault.NotFound, "room_not_found", "there is no such room")
+		return "", room.ErrNotFound
 	}
 	return id, nil
 }

@@ -29,7 +29,7 @@ var statusExceptions = map[fault.Kind]int{fault.Gone: http.StatusConflict}
 // WriteError writes the response to an error: its status, message and headers.
 func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	httpx.LogError(r, f.Err)
+	httpx.LogFault(r, f)
 	if f.Kind == fault.Unauthorized {
 		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
-	"parley/internal/room"
 )
 
 // Events reads the events of rooms in the form of webhooks.
@@ -34,16 +33,15 @@ func (a *API) roomEvents(c *Call, events Events) error {
 	if err != nil {
 		return err
 	}
-	after, n := int64(0), room.DefaultListLimit
+	after := int64(0)
 	if text, sent := values["after"]; sent {
 		if after, err = parseSequence(text); err != nil {
 			return err
 		}
 	}
-	if text, sent := values["limit"]; sent {
-		if n, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
-			return err
-		}
+	n, err := httpx.ParseLimit(values)
+	if err != nil {
+		return err
 	}
 	id, err := parseRoomID(c.Request.PathValue("room_id"))
 	if err != nil {

@@ -67,9 +67,13 @@ type AnalyticsAnswer struct {
 	ParticipantDurations map[string]float64 `json:"participant_durations"`
 
 	// Participants The people, in the order of their first join.
-	Participants []AttendeeInfo     `json:"participants"`
-	RoomId       openapi_types.UUID `json:"room_id"`
-	Status       bool               `json:"status"`
+	Participants []AttendeeInfo `json:"participants"`
+
+	// Reported The first 1000 people whom join events reported, in order. They are in no other figure,
+	// because the server did not see their connections.
+	Reported []ReportedAttendee `json:"reported"`
+	RoomId   openapi_types.UUID `json:"room_id"`
+	Status   bool               `json:"status"`
 
 	// TotalDuration The sum of all durations, in seconds.
 	TotalDuration float64 `json:"total_duration"`
@@ -236,6 +240,17 @@ type PersonalLink struct {
 	FinalLink string `json:"final_link"`
 	Status    bool   `json:"status"`
 }
+
+// ReportedAttendee Our addition.
+type ReportedAttendee struct {
+	// At The time of the join event.
+	At     time.Time              `json:"at"`
+	Name   string                 `json:"name"`
+	Source ReportedAttendeeSource `json:"source"`
+}
+
+// ReportedAttendeeSource defines model for ReportedAttendee.Source.
+type ReportedAttendeeSource string
 
 // RoomEventsAnswer Our addition.
 type RoomEventsAnswer struct {

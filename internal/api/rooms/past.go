@@ -41,20 +41,18 @@ func (a *API) listRooms(c *Call) error {
 }
 
 func parseListQuery(c *Call) (room.ListQuery, error) {
-	q := room.ListQuery{ProjectID: c.Project.ID, Limit: room.DefaultListLimit}
+	q := room.ListQuery{ProjectID: c.Project.ID}
 	values, err := httpx.Query(c.Request.URL.RawQuery, "state", "limit", "cursor")
 	if err != nil {
 		return q, err
 	}
 	q.State, q.Before = room.State(values["state"]), values["cursor"]
-	if text, sent := values["limit"]; sent {
-		if q.Limit, err = httpx.ParseLimit(text, room.MaxListLimit); err != nil {
-			return q, err
-		}
+	if q.Limit, err = httpx.ParseLimit(values); err != nil {
+		return q, err
 	}
 	if q.Before != "" {
 		if q.Before, err = parseRoomID(q.Before); err != nil {
-			return q, fault.Invalidf("cursor must be the next_cursor of an earlier answer")
+			return q, httpx.ErrCursor
 		}
 	}
 	return q, nil
@@ -103,13 +101,18 @@ func (a *API) analytics(c *Call) error {
 	out := AnalyticsAnswer{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID),
 		AsOf:                 found.AsOf.UTC().Truncate(time.Millisecond),
 		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(),
-		Participants: make([]AttendeeInfo, 0, len(found.People))}
+		Participants: make([]AttendeeInfo, 0, len(found.People)),
+		Reported:     make([]ReportedAttendee, 0, len(found.Reported))}
 	for _, person := range found.People {
 		out.ParticipantDurations[person.Identity] = person.Duration.Seconds()
 		out.Participants = append(out.Participants,
 			AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
 				JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
 				Connections: person.Connections})
+	}
+	for _, r := range found.Reported {
+		out.Reported = append(out.Reported,
+			ReportedAttendee{Name: r.Name, At: r.At.UTC(), Source: ReportedAttendeeSource(r.Source)})
 	}
 	c.writeJSON(out)
 	return nil

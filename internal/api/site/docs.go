@@ -29,12 +29,17 @@ func NewDocs(assets fs.FS) (*Docs, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the documentation: %w", err)
 	}
-	files, err := readFiles(dir, "")
+	files, err := readFiles(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the documentation: %w", err)
 	}
 	if _, ok := files["index.html"]; !ok {
 		return nil, errors.New("the documentation was not built into this binary: run make build")
+	}
+	for name := range files {
+		if strings.HasPrefix(name, landingFile) {
+			delete(files, name) // NewLanding serves it
+		}
 	}
 	return &Docs{files}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"mime"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -17,14 +18,14 @@ type file struct {
 }
 
 // readFiles returns the files of a directory tree by name, without those in the
-// directory skip.
-func readFiles(assets fs.FS, skip string) (map[string]file, error) {
+// directories skipped.
+func readFiles(assets fs.FS, skipped ...string) (map[string]file, error) {
 	files := map[string]file{}
 	err := fs.WalkDir(assets, ".", func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && name == skip:
+		case d.IsDir() && slices.Contains(skipped, name):
 			return fs.SkipDir
 		case d.IsDir():
 			return nil

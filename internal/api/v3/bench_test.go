@@ -40,7 +40,7 @@ func BenchmarkCreateQuickAudioRoom(b *testing.B) {
 				r.Header = header
 				w := httptest.NewRecorder()
 				if handler.ServeHTTP(w, r); w.Code != 200 {
-					b.Fatal(w.Code, w.Body)
+					b.Fatalf("POST %s: got status %d, body %s, want 200", quickAudio, w.Code, w.Body)
 				}
 			}
 		})

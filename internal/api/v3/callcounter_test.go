@@ -66,6 +66,6 @@ func TestCallCounter_CountsPerKey(t *testing.T) {
 	clear(uses)
 	Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Inactive))
 	if status := call(b.Issued.APIKey, none, none); status != 403 || uses[overlap] != 1 {
-		t.Errorf("refused: %d, counted %v", status, uses)
+		t.Errorf("inactive project: got status %d, counted %v, want 403, one call of %s", status, uses, overlap)
 	}
 }

@@ -103,7 +103,7 @@ func TestCreateRoutes(t *testing.T) {
 					want = strings.TrimPrefix(want, "name, ")
 				}
 				if got := answer.Header.Get("X-Ignored-Fields"); answer.StatusCode != 200 || got != want {
-					t.Errorf("%d X-Ignored-Fields: %q", answer.StatusCode, got)
+					t.Errorf("got status %d, X-Ignored-Fields %q, want 200, %q", answer.StatusCode, got, want)
 				}
 			})
 			t.Run("client_room_id is taken once", func(t *testing.T) {
@@ -111,7 +111,7 @@ func TestCreateRoutes(t *testing.T) {
 				f["client_room_id"] = "mine" + route
 				body := EncodeJSON(t, f)
 				if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
-					t.Fatalf("first: %d", answer.StatusCode)
+					t.Fatalf("first request with a client_room_id: got status %d, want 200", answer.StatusCode)
 				}
 				AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 409,
 					"client_room_id is already taken by another room of this project")
@@ -132,7 +132,7 @@ func TestCreateRoutes(t *testing.T) {
 				AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
 				if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
-					t.Errorf("resumed: %d", answer.StatusCode)
+					t.Errorf("resumed project: got status %d, want 200", answer.StatusCode)
 				}
 			})
 			t.Run("project secrets only", func(t *testing.T) {
@@ -140,7 +140,7 @@ func TestCreateRoutes(t *testing.T) {
 				Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{RequireSecretSignatures: true}))
 				AssertError(t, post(t, SignedHeaders(b.Issued.APIKey, body), body), 401, "invalid signature")
 				if answer := post(t, SignedHeaders(b.Issued.ProjectSecret, body), body); answer.StatusCode != 200 {
-					t.Errorf("project secret: %d", answer.StatusCode)
+					t.Errorf("signed with a project secret: got status %d, want 200", answer.StatusCode)
 				}
 				Must(t, b.Projects.Configure(t.Context(), b.Project.ID, project.Settings{}))
 			})
@@ -151,7 +151,7 @@ func TestCreateRoutes(t *testing.T) {
 					answer := post(t, SignedHeaders(b.Issued.APIKey, body), body)
 					AssertError(t, answer, 429, "too many calls with this key, try again later")
 					if answer.Header.Get("Retry-After") != "2" {
-						t.Errorf("Retry-After: %q", answer.Header.Get("Retry-After"))
+						t.Errorf("Retry-After: got %q, want 2", answer.Header.Get("Retry-After"))
 					}
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				})
@@ -160,7 +160,7 @@ func TestCreateRoutes(t *testing.T) {
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 429,
 						"too many failed authentications from your address, try again later")
 					if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
-						t.Errorf("a valid call: %d", answer.StatusCode)
+						t.Errorf("valid call after too many failures: got status %d, want 200", answer.StatusCode)
 					}
 				})
 			})
@@ -195,7 +195,8 @@ func TestCreateRoutes(t *testing.T) {
 		answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil)
 		served, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
-			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
+			t.Errorf("description: got status %d, error %v, %d bytes, want 200 and the %d bytes of openapi.yaml",
+				answer.StatusCode, err, len(served), len(Description(t)))
 		}
 		AssertError(t, c.Do(t, http.MethodPost, "/api/v3/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
@@ -226,12 +227,13 @@ func TestCreateQuickAudioRoom_StoresRoom(t *testing.T) {
 				!r.StartAt.IsZero() ||
 				r.Title != "Standup" || r.WelcomeMessage != "Good\nmorning" || r.CreatorName != "Amina" ||
 				r.ProjectID != b.Project.ID {
-				t.Errorf("stored: %+v", r)
+				t.Errorf("stored room: got %+v, want an open audio room without a start, 10 participants, empty timeout 5m0s, "+
+					"title Standup, welcome message \"Good\\nmorning\", creator Amina, project %s", r, b.Project.ID)
 			}
 			events, err := storetest.Events(t.Context(), b.DB, id)
 			Must(t, err)
 			if len(events) != 1 || events[0].Type != "room.opened" || events[0].Sequence != 1 {
-				t.Errorf("events: %+v", events)
+				t.Errorf("events: got %+v, want one room.opened with sequence 1", events)
 			}
 		})
 	}
@@ -264,13 +266,14 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 			Must(t, err)
 			if r.Type != kind || r.State != room.Scheduled || !r.StartAt.Equal(at) || !r.DueAt.Equal(at) ||
 				!r.OpenedAt.IsZero() {
-				t.Errorf("stored: %+v", r)
+				t.Errorf("stored room: got %+v, want type %s, state %s, StartAt and DueAt %s, no OpenedAt", r, kind,
+					room.Scheduled, at)
 			}
 			events, err := storetest.Events(t.Context(), b.DB, id)
 			Must(t, err)
 			if len(events) != 1 || events[0].Type != "room.scheduled" || events[0].Sequence != 1 ||
 				!events[0].Data.StartAt.Equal(at) {
-				t.Errorf("events: %+v", events)
+				t.Errorf("events: got %+v, want one room.scheduled with sequence 1 and StartAt %s", events, at)
 			}
 		}
 	}
@@ -289,7 +292,8 @@ func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 				answer := apitest.New(t, Description(t), handler).Do(t, http.MethodPost, quickAudio,
 					http.Header{"Content-Type": {"application/json"}, name: {tc.key}}, body)
 				if (answer.StatusCode == 200) != tc.good || !tc.good && answer.StatusCode != 401 {
-					t.Errorf("allowed %v, %s: %d", allowed, name, answer.StatusCode)
+					t.Errorf("%s: %s, allowed %v: got status %d, want 200: %v, otherwise 401", name, tc.key, allowed,
+						answer.StatusCode, tc.good)
 				}
 			}
 		}
@@ -309,12 +313,14 @@ func TestCreateRoutes_ConcurrentRequestsCreateOneRoom(t *testing.T) {
 		f["client_room_id"] = "mine" + route
 		statuses, made := SendConcurrently(t, handler, b.Issued.APIKey, route, "", EncodeJSON(t, f))
 		if statuses[200] != 1 || statuses[409] != 31 || len(made) != 1 {
-			t.Errorf("%s, client_room_id: %v", route, statuses)
+			t.Errorf("%s, one client_room_id: got statuses %v, %d rooms, want 200 once, 409 31 times, one room", route, statuses,
+				len(made))
 		}
 		delete(f, "client_room_id")
 		statuses, made = SendConcurrently(t, handler, b.Issued.APIKey, route, "once", EncodeJSON(t, f))
 		if statuses[200] < 1 || statuses[200]+statuses[409] != 32 || len(made) != 1 {
-			t.Errorf("%s, Idempotency-Key: %v, %d rooms", route, statuses, len(made))
+			t.Errorf("%s, one Idempotency-Key: got statuses %v, %d rooms, want 200 at least once, otherwise 409, one room",
+				route, statuses, len(made))
 		}
 	}
 }

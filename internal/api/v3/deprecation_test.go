@@ -58,6 +58,7 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 	}
 	if answer := c.Do(t, http.MethodGet, "/api/v3/openapi.yaml", nil, nil); answer.StatusCode != 200 ||
 		answer.Header.Get("Sunset") == "" {
-		t.Errorf("the description: %d", answer.StatusCode)
+		t.Errorf("description after the sunset: got status %d, Sunset %q, want 200 and a Sunset header", answer.StatusCode,
+			answer.Header.Get("Sunset"))
 	}
 }

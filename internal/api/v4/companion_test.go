@@ -62,6 +62,6 @@ func TestRoomEvents_CapturedCallOnlyForSameTarget(t *testing.T) {
 		"invalid signature")
 	if answer := h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured,
 		nil); answer.StatusCode != http.StatusOK {
-		t.Errorf("as it was captured: %d", answer.StatusCode)
+		t.Errorf("captured call with its own target: got status %d, want 200", answer.StatusCode)
 	}
 }

@@ -29,6 +29,7 @@ const (
 func setup(t testing.TB, options rooms.Options) (*Fixture, http.Handler) {
 	t.Helper()
 	b := NewFixture(t)
+	options.Skew = DefaultOptions.Skew // with 0, the next second would refuse a signed call
 	return b, WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, options))
 }
 
@@ -118,7 +119,7 @@ func TestOperations(t *testing.T) {
 				AssertError(t, unsigned(t), 401, "invalid signature")
 				Must(t, b.Projects.Resume(t.Context(), b.Project.ID))
 				if answer := post(t); answer.StatusCode != 200 {
-					t.Errorf("resumed: %d", answer.StatusCode)
+					t.Errorf("resumed project: got status %d, want 200", answer.StatusCode)
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
@@ -153,7 +154,7 @@ func TestOperations(t *testing.T) {
 			f["client_room_id"] = "mine" + route
 			body := EncodeJSON(t, f)
 			if answer := c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
-				t.Fatalf("first: %d", answer.StatusCode)
+				t.Fatalf("first request with a client_room_id: got status %d, want 200", answer.StatusCode)
 			}
 			AssertError(t, c.Do(t, http.MethodPost, route, SignedHeaders(b.Issued.APIKey, body), body), 409,
 				"client_room_id is already taken by another room of this project")
@@ -170,7 +171,8 @@ func TestOperations(t *testing.T) {
 		answer := c.Do(t, http.MethodGet, "/api/v4/openapi.yaml", nil, nil)
 		served, err := io.ReadAll(answer.Body)
 		if err != nil || answer.StatusCode != 200 || string(served) != string(Description(t)) {
-			t.Errorf("%d, not as it is written: %v", answer.StatusCode, err)
+			t.Errorf("description: got status %d, error %v, %d bytes, want 200 and the %d bytes of openapi.yaml",
+				answer.StatusCode, err, len(served), len(Description(t)))
 		}
 		AssertError(t, c.Do(t, http.MethodPost, "/api/v4/openapi.yaml", nil, nil), 405, "this path takes GET, HEAD, not POST")
 	})
@@ -185,6 +187,7 @@ func TestDescription_DeclaresAuthentication(t *testing.T) {
 	t.Parallel()
 	text := string(Description(t))
 	if strings.Count(text, "security: []") != 1 || !strings.Contains(text, "\nsecurity:\n  - signature: []\n") {
-		t.Error("an operation other than getDescription needs no signature")
+		t.Errorf("description: got %d operations without a signature, want 1, getDescription, and a signature as the default",
+			strings.Count(text, "security: []"))
 	}
 }

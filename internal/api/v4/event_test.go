@@ -84,9 +84,9 @@ func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 		Must(t, err)
 		for i, e := range list {
 			if e.Sequence != int64(i+1) {
-				t.Errorf("a gap before %+v", e)
+				t.Errorf("event %d: got %+v, want sequence %d", i+1, e, i+1)
 			}
-			if e.Type == event.AttendanceMarked && e.Data.Mark.Source == "external" {
+			if e.Type == event.ParticipantReported && e.Data.Mark.Source == "external" {
 				names = append(names, e.Data.Mark.Name)
 			}
 		}
@@ -104,12 +104,12 @@ func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	send(id, "Amina") // the same bytes within a minute
 	send(strings.ToUpper(id), strings.Repeat("é", 255))
 	if got := marks(); len(got) != 2 || got[0] != "Amina" {
-		t.Errorf("marks: %v", got)
+		t.Errorf("attendance marks: got %q, want two, Amina first", got)
 	}
 	after, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	after.EventSequence = before.EventSequence
 	if !reflect.DeepEqual(after, before) {
-		t.Errorf("a mark moved the room: %+v", after)
+		t.Errorf("room after the attendance marks: got %+v, want only EventSequence changed: %+v", after, before)
 	}
 }

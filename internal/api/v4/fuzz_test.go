@@ -50,14 +50,14 @@ func FuzzEventsQuery(f *testing.F) {
 		switch w.Code {
 		case http.StatusOK:
 			if out := DecodeFields(t, w.Result()); len(out) != 3 || out["events"] == nil {
-				t.Fatalf("%q: %v", query, out)
+				t.Fatalf("query %q: got %v, want three fields with events", query, out)
 			}
 		case http.StatusBadRequest:
 			if len(ErrorMessage(t, w.Result())) < 10 {
-				t.Fatalf("%q: %s says too little", query, w.Body)
+				t.Fatalf("query %q: got body %s, want an error message of at least 10 bytes", query, w.Body)
 			}
 		default:
-			t.Fatalf("%q: %d %s", query, w.Code, w.Body)
+			t.Fatalf("query %q: got status %d, body %s, want 200 or 400", query, w.Code, w.Body)
 		}
 	})
 }

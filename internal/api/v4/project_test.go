@@ -47,7 +47,7 @@ func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 		p, err := b.Projects.Get(t.Context(), b.Project.ID)
 		Must(t, err)
 		if p.Status != project.Status(tc.status) {
-			t.Errorf("stored: %s", p.Status)
+			t.Errorf("stored status: got %s, want %s", p.Status, tc.status)
 		}
 	}
 }

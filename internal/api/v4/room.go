@@ -30,6 +30,7 @@ func (s *Server) createScheduled(w http.ResponseWriter, r *http.Request, kind ro
 	if err != nil {
 		return err
 	}
+	// The key comes before the fields, because its errors come first (Order of checks).
 	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
 	if err != nil {
 		return err
@@ -71,6 +72,7 @@ func (s *Server) createQuick(w http.ResponseWriter, r *http.Request, kind room.T
 	if err != nil {
 		return err
 	}
+	// The key comes before the fields, because its errors come first (Order of checks).
 	end, err := s.api.Rooms.BeginIdempotent(r.Context(), call.IdempotencyKey)
 	if err != nil {
 		return err
@@ -115,6 +117,7 @@ func (s *Server) RescheduleRoom(w http.ResponseWriter, r *http.Request) {
 
 func (s *Server) reschedule(call *rooms.Call) error {
 	ctx := call.Request.Context()
+	// The key comes before the fields, because its errors come first (Order of checks).
 	end, err := s.api.Rooms.BeginIdempotent(ctx, call.IdempotencyKey)
 	if err != nil {
 		return err

@@ -162,7 +162,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		t.Errorf("X-Ignored-Fields: %q\nwant %q", got, named)
 	}
 	if got := answer.Header.Values("X-Feature-Adjusted"); got != nil {
-		t.Errorf("X-Feature-Adjusted: %q", got)
+		t.Errorf("X-Feature-Adjusted: got %q, want none", got)
 	}
 	r, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
@@ -171,7 +171,8 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		r.CreatorName != "Amina" || r.ExternalUserID != full["external_user_id"] || r.LogoutURL != full["logout_url"] ||
 		r.WebhookURL != full["webhook_url"] ||
 		r.ClientRoomID != full["client_room_id"] || r.Duration != 90*time.Minute || r.BreakoutRooms != 0 {
-		t.Errorf("stored: %+v", r)
+		t.Errorf("stored room: got %+v, want a scheduled video room, StartAt %s, 7 participants, empty timeout 24h, "+
+			"duration 1h30m, no breakout rooms, and the texts of the request %v", r, at, full)
 	}
 
 	t.Run("the least", func(t *testing.T) {
@@ -209,7 +210,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		body := EncodeJSON(t, f)
 		answer := c.Do(t, http.MethodPost, scheduleVideo, SignedHeaders(b.Issued.APIKey, body), body)
 		if n := strings.Count(answer.Header.Get("X-Ignored-Fields"), ","); n != 19 {
-			t.Errorf("%d commas", n)
+			t.Errorf("X-Ignored-Fields with 30 unknown fields: got %d commas, want 19, for 20 names", n)
 		}
 	})
 }
@@ -253,7 +254,8 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 		answer := c.Do(t, http.MethodPost, scheduleVideo, header, body)
 		if got := answer.Header.Get("X-Feature-Adjusted"); answer.StatusCode != 200 ||
 			got != "room_duration, breakout_room_features.allowed_number_rooms" {
-			t.Errorf("%d X-Feature-Adjusted: %q", answer.StatusCode, got)
+			t.Errorf("got status %d, X-Feature-Adjusted %q, want 200, room_duration and allowed_number_rooms",
+				answer.StatusCode, got)
 		}
 		r, err := b.Rooms.Get(t.Context(), fmt.Sprint(DecodeFields(t, answer)["room_id"]))
 		Must(t, err)
@@ -274,11 +276,12 @@ func TestCreateScheduleVideoRoom_ConcurrentRequestsCreateOneRoom(t *testing.T) {
 	f["client_room_id"] = "mine"
 	statuses, made := SendConcurrently(t, handler, b.Issued.APIKey, scheduleVideo, "", EncodeJSON(t, f))
 	if statuses[200] != 1 || statuses[409] != 31 || len(made) != 1 {
-		t.Errorf("client_room_id: %v", statuses)
+		t.Errorf("one client_room_id: got statuses %v, %d rooms, want 200 once, 409 31 times, one room", statuses, len(made))
 	}
 	delete(f, "client_room_id")
 	statuses, made = SendConcurrently(t, handler, b.Issued.APIKey, scheduleVideo, "once", EncodeJSON(t, f))
 	if statuses[200] < 1 || statuses[200]+statuses[409] != 32 || len(made) != 1 {
-		t.Errorf("Idempotency-Key: %v, %d rooms", statuses, len(made))
+		t.Errorf("one Idempotency-Key: got statuses %v, %d rooms, want 200 at least once, otherwise 409, one room", statuses,
+			len(made))
 	}
 }

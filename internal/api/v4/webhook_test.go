@@ -163,13 +163,14 @@ func (k *webhookFixture) readEvents(roomID, limit string) (bodies []string) {
 			bodies = append(bodies, string(body))
 		}
 		if more = page.HasMore; more && page.NextAfter.String() == after {
-			k.t.Fatalf("%d after %s: on to %s, more: %v", answer.StatusCode, after, page.NextAfter, more)
+			k.t.Fatalf("events after %s: got status %d, next_after %s, has_more true, want another next_after", after,
+				answer.StatusCode, page.NextAfter)
 		}
 		after = page.NextAfter.String()
 		if !more {
 			rest := DecodeFields(k.t, k.Call(k.t, "/rooms/"+roomID+"/events?after="+after, nil))
 			if fmt.Sprint(rest["events"], rest["has_more"]) != "[] false" || fmt.Sprint(rest["next_after"]) != after {
-				k.t.Errorf("after the last: %v", rest)
+				k.t.Errorf("events after the last one: got %v, want none, has_more false, next_after %s", rest, after)
 			}
 		}
 	}
@@ -185,25 +186,30 @@ func TestWebhooks_MatchDescription(t *testing.T) {
 	described := apitest.NewWebhookChecker(t, Description(t))
 	known := declaredEventTypes(t)
 	if got := described.EventTypes(); !slices.Equal(got, known) {
-		t.Errorf("described are %v\nthere are %v", got, known)
+		t.Errorf("event types in the description: got %v, want %v", got, known)
 	}
-	for _, id := range k.runMeetings() {
+	meetings := k.runMeetings()
+	analytics := DecodeFields(t, k.Call(t, "/analytics/get_analytics?room_id="+meetings[0], nil))
+	if got := analytics["reported"].([]any); len(got) != 1 || got[0].(map[string]any)["name"] != "Bela" ||
+		got[0].(map[string]any)["source"] != "external" {
+		t.Errorf("reported people in the analytics: got %v, want Bela, from an external source", got)
+	}
+	for _, id := range meetings {
 		all, err := storetest.Events(t.Context(), k.DB, id)
 		Must(t, err)
 		var sent []string
 		for _, e := range all {
-			if e.Type != event.AttendanceMarked {
-				sent = append(sent, k.waitForBody(e.ID))
-			}
+			sent = append(sent, k.waitForBody(e.ID))
 		}
 		for _, limit := range []string{"", "&limit=1", "&limit=2", "&limit=1000"} {
 			if got := k.readEvents(id, limit); !slices.Equal(got, sent) {
-				t.Errorf("%s: read were\n%s\nsent were\n%s", limit, strings.Join(got, "\n"), strings.Join(sent, "\n"))
+				t.Errorf("events read with %q: got\n%s\nwant the sent bodies\n%s", limit, strings.Join(got, "\n"),
+					strings.Join(sent, "\n"))
 			}
 		}
 		if got := DecodeFields(t, k.Call(t, "/rooms/"+strings.ToUpper(id)+"/events?after=9007199254740991",
 			nil)); len(got["events"].([]any)) != 0 || got["next_after"] != 9007199254740991.0 {
-			t.Errorf("after more than there are: %v", got)
+			t.Errorf("events after 9007199254740991: got %v, want none and next_after 9007199254740991", got)
 		}
 	}
 	k.changeProject()
@@ -218,7 +224,7 @@ func TestWebhooks_MatchDescription(t *testing.T) {
 	described.AssertCovered(t)
 }
 
-// declaredEventTypes are those that the source has, but for the one that is told to nobody.
+// declaredEventTypes are those that the source has, except the one that is never delivered.
 func declaredEventTypes(t *testing.T) (all []string) {
 	source, err := os.ReadFile("../../event/event.go")
 	Must(t, err)

@@ -3,7 +3,6 @@ package v5
 import (
 	"context"
 	"net/http"
-	"strings"
 	"time"
 
 	"parley/client/sign"
@@ -19,11 +18,8 @@ type call struct {
 	request    *http.Request
 	receivedAt time.Time
 
-	keyring       *key.Keyring // nil if the key is unknown
-	key           key.APIKey
-	keyLive       bool                   // the key is current or overlapping
-	authDetails   requestlog.RefusedCall // the checked values, for the request log
-	authenticated bool                   // all checks passed
+	keyring *key.Keyring // of the key that signed; set by authenticate
+	key     key.APIKey
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -45,43 +41,82 @@ func (c *call) release() {
 	}
 }
 
-// authenticate checks the key, the timestamp and the signature of a call. Every
-// failure returns the same error after the same work, so that a caller cannot
-// learn which check failed.
+// authenticate checks the key, the timestamp and the signature of a call, and records who
+// makes it.
 func (s *Server) authenticate(w http.ResponseWriter, c *call) error {
-	r := c.request
-	body, err := httpx.ReadOptionalBody(w, r)
+	body, err := httpx.ReadOptionalBody(w, c.request)
 	if err != nil {
 		return err
 	}
+	_, err = s.verify(c, body)
+	return err
+}
+
+// CheckSignature checks the key, the timestamp and the signature of a request that is not
+// executed, as those of a real one. Who signed it and what is wrong is in the RequestInfo of
+// its context. The error is Exhausted beyond the limit of failures.
+func (s *Server) CheckSignature(r *http.Request, _ string, body []byte) (requestlog.SignatureCheck, error) {
+	c := &call{request: r, receivedAt: s.now()}
+	matches, err := s.verify(c, body)
+	if err == errUnauthorized {
+		err = nil
+	}
+	timestamp, _ := singleValue(r.Header["Timestamp"])
+	text := requestlog.SignedCall{Method: r.Method, Target: r.RequestURI, Timestamp: timestamp, Body: body}.Text()
+	return requestlog.SignatureCheck{Text: text, Matches: matches}, err
+}
+
+// verify is the check of authenticate. Every failure returns the same error after the same
+// work, so that a caller cannot learn which check failed.
+func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
+	r := c.request
 	apiKey, hasKey := singleValue(r.Header["Api-Key"])
 	timestamp, hasTimestamp := singleValue(r.Header["Timestamp"])
 	signature, hasSignature := singleValue(r.Header["Hash-Signature"])
-	secret := key.DummyGatewaySecret
+	headersComplete := hasKey && hasTimestamp && hasSignature
+	secret, live := key.DummyGatewaySecret, false
 	k, keyring, err := s.keys.ByAPIKey(r.Context(), apiKey)
+	known := err == nil
 	switch {
-	case err == nil:
-		c.keyring, c.key, c.keyLive = keyring, k, k.Live(c.receivedAt)
-		secret = k.GatewaySecret.Reveal()
+	case known:
+		secret, live = k.GatewaySecret.Reveal(), k.Live(c.receivedAt)
 	case !fault.Is(err, fault.NotFound):
-		return err
+		return false, err
 	}
-	c.authDetails = requestlog.RefusedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
-		Signature: signature, Body: body, Check: sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew),
-		HeadersWrong: !(hasKey && hasTimestamp && hasSignature)}
-	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature)
-	c.authenticated = valid && c.keyring != nil && c.keyLive && c.authDetails.Check.Freshness == sign.Fresh &&
-		!c.authDetails.HeadersWrong
-	if c.authenticated {
-		return nil
+	check := sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew)
+	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature) && headersComplete
+	info := httpx.FromContext(r.Context())
+	if known {
+		info.Caller = httpx.Caller{ProjectID: k.ProjectID, KeySlot: string(key.Retired)}
+		if live {
+			info.Caller.KeySlot = string(k.Slot)
+		}
+		if check.Freshness != sign.Malformed {
+			info.Caller.ClockSkew, info.Caller.HasTimestamp = check.SkewSeconds, true
+		}
 	}
+	switch {
+	case !known:
+		info.Cause = requestlog.CauseUnknownKey
+	case !live:
+		info.Cause = requestlog.CauseRetiredKey
+	case check.Freshness != sign.Fresh:
+		info.Cause = requestlog.CauseStaleTimestamp
+	case !valid:
+		info.Cause = requestlog.CauseBadSignature
+	default:
+		c.keyring, c.key = keyring, k
+		return true, nil
+	}
+	info.Explain = requestlog.SignedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
+		Signature: signature, Body: body, Check: check, HeadersWrong: !headersComplete}.Explain
 	if s.options.Failures != nil {
-		if over, after := s.options.Failures.RecordAttempt(httpx.FromContext(r.Context()).Client); over {
-			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
+		if over, after := s.options.Failures.RecordAttempt(info.Client); over {
+			return false, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",
 				Message: "too many calls from this address failed to authenticate, try again later", RetryAfter: after}
 		}
 	}
-	return errUnauthorized
+	return valid && live, errUnauthorized
 }
 
 // singleValue returns the value of a header, and whether the header was sent
@@ -91,44 +126,4 @@ func singleValue(values []string) (string, bool) {
 		return "", false
 	}
 	return values[0], true
-}
-
-// maxUserAgent is the maximum length of a recorded User-Agent in bytes. It limits
-// the memory of the calls that wait to be written.
-const maxUserAgent = 255
-
-// recordCall adds a call to the request log if it named a key of a project.
-func (s *Server) recordCall(c *call, status int, code ErrorErrorCode) {
-	if s.options.RequestLog == nil || c.keyring == nil {
-		return
-	}
-	r := c.request
-	call := requestlog.Call{RequestID: httpx.FromContext(r.Context()).ID, ProjectID: c.key.ProjectID,
-		ReceivedAt: c.receivedAt,
-		Method:     r.Method, Path: r.URL.Path, Status: status, Code: string(code),
-		Micros:  s.now().Sub(c.receivedAt).Microseconds(),
-		KeySlot: string(c.key.Slot), AuthResult: requestlog.OK, UserAgent: r.UserAgent()}
-	if len(call.UserAgent) > maxUserAgent {
-		call.UserAgent = strings.Clone(call.UserAgent[:maxUserAgent])
-	}
-	if c.authDetails.Check.Freshness != sign.Malformed {
-		call.ClockSkew = c.authDetails.Check.SkewSeconds
-		call.HasTimestamp = true
-	}
-	if !c.keyLive {
-		call.KeySlot = string(key.Retired)
-	}
-	if c.authenticated {
-		s.options.RequestLog.Record(call)
-		return
-	}
-	switch {
-	case !c.keyLive:
-		call.AuthResult = requestlog.RetiredKey
-	case c.authDetails.Check.Freshness != sign.Fresh:
-		call.AuthResult = requestlog.StaleTimestamp
-	default:
-		call.AuthResult = requestlog.BadSignature
-	}
-	s.options.RequestLog.RecordRefused(call, c.authDetails)
 }

@@ -30,7 +30,7 @@ type rejectedCall struct {
 	name   string
 	header func(b *fixture) http.Header
 	body   string
-	result requestlog.AuthResult // empty if the call named no known key
+	result RequestItemAuthResult // empty if the call named no known key
 	hint   string
 }
 
@@ -78,47 +78,47 @@ func rejectedCalls() []rejectedCall {
 		{name: "key in its older header", header: with(func(_ *fixture, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
 		{name: "key twice", header: twice("Api-Key")},
 		{name: "no key", header: without("api-key")},
-		{name: "no timestamp", header: without("timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintHeaders},
-		{name: "timestamp twice", header: twice("Timestamp"), result: requestlog.StaleTimestamp, hint: requestlog.HintHeaders},
-		{name: "no signature", header: without("hash-signature"), result: requestlog.BadSignature, hint: requestlog.HintHeaders},
-		{name: "signature twice", header: twice("Hash-Signature"), result: requestlog.BadSignature, hint: requestlog.HintHeaders},
-		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: requestlog.BadSignature},
+		{name: "no timestamp", header: without("timestamp"), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintHeaders},
+		{name: "timestamp twice", header: twice("Timestamp"), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintHeaders},
+		{name: "no signature", header: without("hash-signature"), result: requestlog.CauseBadSignature, hint: requestlog.HintHeaders},
+		{name: "signature twice", header: twice("Hash-Signature"), result: requestlog.CauseBadSignature, hint: requestlog.HintHeaders},
+		{name: "wrong secret", header: secret(func(seal.Secret) seal.Secret { return "gs_other" }), result: requestlog.CauseBadSignature},
 		{name: "the key as the secret", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, b.issued.APIKey, "GET", listTarget, b.timestamp(0), nil)
-		}, result: requestlog.BadSignature},
-		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: requestlog.BadSignature, hint: requestlog.HintNewline},
-		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: requestlog.BadSignature, hint: requestlog.HintNewline},
-		{name: "just too old", header: timed(-301 * time.Second), result: requestlog.StaleTimestamp},
-		{name: "just too new", header: timed(301 * time.Second), result: requestlog.StaleTimestamp},
-		{name: "milliseconds", header: text(func(b *fixture) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: requestlog.StaleTimestamp, hint: requestlog.HintMilliseconds},
-		{name: "a date", header: text(func(*fixture) string { return "2026-11-21T09:30:00Z" }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
-		{name: "a sign", header: text(func(b *fixture) string { return "+" + b.timestamp(0) }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
-		{name: "other digits", header: text(func(b *fixture) string { return strings.ReplaceAll(b.timestamp(0), "1", "１") }), result: requestlog.StaleTimestamp, hint: requestlog.HintTimestamp},
+		}, result: requestlog.CauseBadSignature},
+		{name: "newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\n" }), result: requestlog.CauseBadSignature, hint: requestlog.HintNewline},
+		{name: "Windows newline in the secret", header: secret(func(s seal.Secret) seal.Secret { return s + "\r\n" }), result: requestlog.CauseBadSignature, hint: requestlog.HintNewline},
+		{name: "just too old", header: timed(-301 * time.Second), result: requestlog.CauseStaleTimestamp},
+		{name: "just too new", header: timed(301 * time.Second), result: requestlog.CauseStaleTimestamp},
+		{name: "milliseconds", header: text(func(b *fixture) string { return strconv.FormatInt(b.now.UnixMilli(), 10) }), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintMilliseconds},
+		{name: "a date", header: text(func(*fixture) string { return "2026-11-21T09:30:00Z" }), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintTimestamp},
+		{name: "a sign", header: text(func(b *fixture) string { return "+" + b.timestamp(0) }), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintTimestamp},
+		{name: "other digits", header: text(func(b *fixture) string { return strings.ReplaceAll(b.timestamp(0), "1", "１") }), result: requestlog.CauseStaleTimestamp, hint: requestlog.HintTimestamp},
 		{name: "stale and wrong", header: func(b *fixture) http.Header {
 			return signHeaders(b.issued.APIKey, "gs_other", "GET", listTarget, b.timestamp(-time.Hour), nil)
-		}, result: requestlog.StaleTimestamp},
+		}, result: requestlog.CauseStaleTimestamp},
 		{name: "Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.StdEncoding.EncodeToString(raw))
-		}), result: requestlog.BadSignature, hint: requestlog.HintBase64},
+		}), result: requestlog.CauseBadSignature, hint: requestlog.HintBase64},
 		{name: "URL-safe Base64 for hex", header: with(func(_ *fixture, h http.Header) {
 			raw, _ := hex.DecodeString(h.Get("hash-signature"))
 			h.Set("hash-signature", base64.RawURLEncoding.EncodeToString(raw))
-		}), result: requestlog.BadSignature, hint: requestlog.HintBase64},
-		{name: "cut off", header: with(func(_ *fixture, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: requestlog.BadSignature},
-		{name: "query left out", header: target("GET", prefix+"requests"), result: requestlog.BadSignature, hint: requestlog.HintQuery},
-		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: requestlog.BadSignature},
-		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: requestlog.BadSignature},
-		{name: "another method", header: target("HEAD", listTarget), result: requestlog.BadSignature},
-		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: requestlog.BadSignature},
+		}), result: requestlog.CauseBadSignature, hint: requestlog.HintBase64},
+		{name: "cut off", header: with(func(_ *fixture, h http.Header) { h.Set("hash-signature", h.Get("hash-signature")[:62]) }), result: requestlog.CauseBadSignature},
+		{name: "query left out", header: target("GET", prefix+"requests"), result: requestlog.CauseBadSignature, hint: requestlog.HintQuery},
+		{name: "query altered", header: target("GET", prefix+"requests?limit=3"), result: requestlog.CauseBadSignature},
+		{name: "query encoded otherwise", header: target("GET", prefix+"requests?limit=%32"), result: requestlog.CauseBadSignature},
+		{name: "another method", header: target("HEAD", listTarget), result: requestlog.CauseBadSignature},
+		{name: "with the host", header: target("GET", "http://example.com"+listTarget), result: requestlog.CauseBadSignature},
 		{name: "an idempotency key signed", header: func(b *fixture) http.Header {
 			h := b.signedHeaders("GET", listTarget, nil)
 			h.Set("Idempotency-Key", "once")
 			h.Set("hash-signature", sign.V5(b.issued.GatewaySecret.Reveal(), "GET", listTarget, b.timestamp(0), "once",
 				nil))
 			return h
-		}, result: requestlog.BadSignature},
-		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.BadSignature, hint: requestlog.HintBody},
+		}, result: requestlog.CauseBadSignature},
+		{name: "body not signed", header: target("GET", listTarget), body: `{"project_id":"x"}`, result: requestlog.CauseBadSignature, hint: requestlog.HintBody},
 	}
 }
 
@@ -180,10 +180,10 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 func (b *fixture) listCalls(t testing.TB, limit int) []RequestItem {
 	t.Helper()
 	b.flushRequestLog(t)
-	calls, _, err := b.recorder.List(t.Context(), b.project.ID, 1<<62, limit)
+	page, err := b.recorder.List(t.Context(), requestlog.Query{ProjectID: b.project.ID, API: version, Limit: limit})
 	must(t, err)
-	items := make([]RequestItem, 0, len(calls))
-	for _, c := range calls {
+	items := make([]RequestItem, 0, len(page.Calls))
+	for _, c := range page.Calls {
 		items = append(items, newRequestItem(c.Call))
 	}
 	return items

@@ -10,6 +10,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/api/httpx"
+	"parley/internal/api/record"
 	"parley/internal/counter"
 	"parley/internal/requestlog"
 	"parley/internal/seal"
@@ -40,7 +41,11 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 		time.Now, fix.options)
 	must(b, err)
 	// The log has its default format, but is discarded.
-	handler := httpx.Middleware(api, nil, slog.New(slog.NewTextHandler(io.Discard, nil)), WriteInternalError)
+	options := httpx.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Fail: WriteInternalError}
+	if fix.options.RequestLog != nil {
+		options.Done = func(r *http.Request, info *httpx.RequestInfo) { record.Call(fix.recorder, version, r, info) }
+	}
+	handler := httpx.Middleware(api, options)
 	r, err := http.NewRequest(http.MethodGet, prefix+"keys", nil)
 	must(b, err)
 	r.RequestURI, r.RemoteAddr, r.Header = prefix+"keys", "127.0.0.1:4000", header(fix)
@@ -52,7 +57,7 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
-		fix.recorder.Run(ctx, func(err error) { b.Error(err) })
+		fix.recorder.Run(ctx, []string{version}, func(err error) { b.Error(err) })
 		close(done)
 	}()
 	b.ReportAllocs()

@@ -18,6 +18,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
+	"parley/internal/api/record"
 	"parley/internal/counter"
 	"parley/internal/fault"
 	"parley/internal/key"
@@ -97,11 +98,14 @@ func (b *fixture) serve(t testing.TB, plans usage.Provider, options Options) htt
 	clock := func() time.Time { return b.now }
 	h, err := NewHandler(b.keys, usage.NewService(b.db, plans, clock), b.counter, clock, options)
 	must(t, err)
-	return withMiddleware(h)
+	return b.withMiddleware(h)
 }
 
-func withMiddleware(h http.Handler) http.Handler {
-	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler), WriteInternalError)
+// withMiddleware adds the transport, which enters calls in the request log.
+func (b *fixture) withMiddleware(h http.Handler) http.Handler {
+	return httpx.Middleware(h, httpx.Options{Log: slog.New(slog.DiscardHandler), Fail: WriteInternalError,
+		Done: func(r *http.Request, info *httpx.RequestInfo) { record.Call(b.recorder, version, r, info) },
+		Now:  func() time.Time { return b.now }})
 }
 
 func must(t testing.TB, err error) {
@@ -165,7 +169,7 @@ var signedRoutes = []string{"keys", "usage", "limits", "requests"}
 func TestContract(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	get := func(t testing.TB, target string, header http.Header, body []byte) *http.Response {
 		return c.Do(t, http.MethodGet, target, header, body)
 	}
@@ -267,9 +271,9 @@ func TestContract(t *testing.T) {
 			"limit=%zz":                             "limit in the query is not percent-encoded correctly",
 			"limit=5&limit=5":                       "limit must be sent at most once",
 			"limit=5&%6Cimit=5":                     "limit must be sent at most once",
-			"cursor=":                               "cursor must be the next_cursor of an earlier answer",
-			"cursor=AAAA":                           "cursor must be the next_cursor of an earlier answer",
-			"cursor=__________8":                    "cursor must be the next_cursor of an earlier answer",
+			"cursor=":                               "cursor must be the next_cursor of an earlier response",
+			"cursor=AAAA":                           "cursor must be the next_cursor of an earlier response",
+			"cursor=__________8":                    "cursor must be the next_cursor of an earlier response",
 			"cursor=AAAAAAAAAAA&cursor=AAAAAAAAAAA": "cursor must be sent at most once",
 		} {
 			target := prefix + "requests?" + query
@@ -352,7 +356,7 @@ func (b *fixture) failingHandler(t testing.TB, err error) http.Handler {
 	h, herr := NewHandler(failingLookup{err}, usage.NewService(b.db, usage.NoProvider{}, time.Now), b.counter, time.Now,
 		Options{})
 	must(t, herr)
-	return withMiddleware(h)
+	return b.withMiddleware(h)
 }
 
 type failingLookup struct{ err error }
@@ -381,7 +385,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 		return c.Do(t, http.MethodGet, target, b.signedHeaders("GET", target, nil),
 			nil).Header.Get("X-Gateway-Requests-Used")
 	}
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	for n := 1; n <= 3; n++ {
 		if got := call(c); got != strconv.Itoa(n) {
 			t.Errorf("%q, want %d", got, n)
@@ -406,7 +410,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	// The count survives a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
-	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
+	c = apitest.New(t, description, b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
 		t.Errorf("%q, want 7", got)
 	}
@@ -419,7 +423,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	h, err := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{},
 		func() time.Time { return b.now }, b.options)
 	must(t, err)
-	if got := call(apitest.New(t, Description(), withMiddleware(h))); got != "unavailable" {
+	if got := call(apitest.New(t, description, b.withMiddleware(h))); got != "unavailable" {
 		t.Errorf("requests used without a counter: got %q, want unavailable", got)
 	}
 }

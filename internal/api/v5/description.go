@@ -9,11 +9,10 @@ import (
 	"gopkg.in/yaml.v3" // because people read and edit the description as YAML
 )
 
+// description is the OpenAPI description of this version in YAML.
+//
 //go:embed openapi.yaml
 var description []byte
-
-// Description returns the OpenAPI description of this version in YAML.
-func Description() []byte { return bytes.Clone(description) }
 
 // descriptionJSON returns the description in JSON. The members keep the order of
 // the YAML.

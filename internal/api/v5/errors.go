@@ -48,10 +48,10 @@ func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) 
 	return status, code, message
 }
 
-// writeError writes the response for an error and returns its status and code.
-func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorErrorCode) {
+// writeError writes the response for an error.
+func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	httpx.LogError(r, f.Err)
+	httpx.LogFault(r, f)
 	status, code, message := mapError(f)
 	h := w.Header()
 	switch status {
@@ -67,7 +67,6 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) (int, ErrorEr
 		panic(err) // unreachable because an Error contains only strings
 	}
 	writeResponse(w, status, text)
-	return status, code
 }
 
 // WriteInternalError writes the response for a handler of this version that

@@ -21,7 +21,7 @@ func TestKeys_DuringRotation(t *testing.T) {
 
 func testKeyRotation(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	target := prefix + "keys"
 	get := func() Keys {
 		t.Helper()
@@ -61,7 +61,7 @@ func testKeyRotation(t *testing.T, url string) {
 	// The counts survive a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
-	c = apitest.New(t, Description(), b.serve(t, usage.NoProvider{}, b.options))
+	c = apitest.New(t, description, b.serve(t, usage.NoProvider{}, b.options))
 	if keys = get(); keys.Overlap.RequestsSinceRotation != 2 || !time.Time(*keys.Overlap.LastUsedAt).Equal(b.now) {
 		t.Errorf("overlap after a restart: got %+v, want 2 requests, the last at %s", keys.Overlap, b.now)
 	}

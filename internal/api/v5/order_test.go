@@ -58,6 +58,6 @@ func TestServeHTTP_OrderOfChecks(t *testing.T) {
 // failingList is a RequestLog whose List fails.
 type failingList struct{ RequestLog }
 
-func (failingList) List(context.Context, string, int64, int) ([]requestlog.NumberedCall, bool, error) {
-	return nil, false, errors.New("gone")
+func (failingList) List(context.Context, requestlog.Query) (requestlog.Page, error) {
+	return requestlog.Page{}, errors.New("gone")
 }

@@ -37,7 +37,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	b := setupOn(t, cluster.NewDatabase(t), nil)
 	_, uncached, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Uncached")
 	must(t, err)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	send := func(route string, apiKey, secret seal.Secret) *http.Response {
 		t.Helper()
 		resp := c.Do(t, http.MethodGet, prefix+route,

@@ -26,7 +26,7 @@ func TestRequests_ListsCalls(t *testing.T) {
 
 func testListRequests(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	call := func(route string) *http.Response {
 		target := prefix + route
 		header := b.signedHeaders("GET", target, nil)
@@ -101,7 +101,7 @@ func TestRequests_RetiredKeys(t *testing.T) {
 
 func testRetiredKeys(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	old, target := b.issued, prefix+"keys"
 	call := func(issued key.IssuedCredentials, timestamp string) int {
 		return c.Do(t, http.MethodGet, target, signHeaders(issued.APIKey, issued.GatewaySecret, "GET", target,

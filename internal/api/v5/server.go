@@ -22,7 +22,10 @@ const (
 	headerRequestsUsed = "X-Gateway-Requests-Used"
 )
 
-const prefix = "/api/v5/"
+const (
+	version = "v5" // in the path and in the request log
+	prefix  = "/api/" + version + "/"
+)
 
 // KeyLookup finds API keys.
 type KeyLookup interface {
@@ -51,14 +54,9 @@ type CallCounter interface {
 	AwaitCount(ctx context.Context, subject, period string, n int64) (int64, error)
 }
 
-// RequestLog stores calls without delaying them.
+// RequestLog reads the recorded calls.
 type RequestLog interface {
-	Record(requestlog.Call)
-	RecordRefused(requestlog.Call, requestlog.RefusedCall)
-	// List returns up to limit calls of a project with numbers below below, the
-	// newest first, and whether there are more.
-	List(ctx context.Context, projectID string, below int64, limit int) (
-		calls []requestlog.NumberedCall, more bool, err error)
+	List(ctx context.Context, q requestlog.Query) (requestlog.Page, error)
 }
 
 // RateLimiter limits the calls of each key.
@@ -95,7 +93,7 @@ type Server struct {
 // NewHandler returns the handler for all paths under /api/v5/. It returns an
 // error if the embedded description is invalid.
 func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now func() time.Time,
-	options Options) (http.Handler, error) {
+	options Options) (*Server, error) {
 	text, err := descriptionJSON()
 	if err != nil {
 		return nil, err
@@ -107,13 +105,17 @@ func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now
 // interface: version, route, signature, rate, suspension, parameters and last
 // the availability of the data.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	w.Header()[headerRequestID] = []string{httpx.FromContext(r.Context()).ID}
+	info := httpx.FromContext(r.Context())
+	w.Header()[headerRequestID] = []string{info.ID}
 	if s.options.Disabled {
 		writeError(w, r, errDisabled)
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, prefix)
 	op := s.operation(name)
+	if op != nil || name == "openapi.json" {
+		info.Route = r.URL.Path // has no parameters
+	}
 	switch {
 	case op == nil && name != "openapi.json":
 		writeError(w, r, errResourceNotFound)
@@ -147,24 +149,16 @@ func (s *Server) operation(name string) operation {
 // with status 200.
 type operation func(c *call) ([]byte, error)
 
-// serveSigned handles a route that requires a signature. It records the call
-// after it has written the response.
+// serveSigned handles a route that requires a signature.
 func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, op operation) {
 	c := call{request: r, receivedAt: s.now()}
 	defer c.release()
 	body, err := s.perform(w, &c, op)
-	status, code := http.StatusOK, ErrorErrorCode("")
-	if err == nil {
-		writeResponse(w, status, body)
-	} else {
-		status, code = writeError(w, r, err)
+	if err != nil {
+		writeError(w, r, err)
+		return
 	}
-	if !c.authenticated {
-		// The duration of recordCall depends on whether the key exists. A client
-		// cannot measure it after it has received the response.
-		_ = http.NewResponseController(w).Flush()
-	}
-	s.recordCall(&c, status, code)
+	writeResponse(w, http.StatusOK, body)
 }
 
 // perform runs the checks and the operation of a signed route, and counts the

@@ -45,7 +45,7 @@ func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Typ
 			}
 			a := room.Attendance{ID: newID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "c",
 				JoinedAt: p.joined, LeftAt: p.left}
-			if _, err := b.db.InsertAttendance(ctx, a); err != nil {
+			if _, err := b.db.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
 				return err
 			}
 		}
@@ -124,7 +124,7 @@ func testUsageTotals(t *testing.T, url string) {
 		peak = max(peak, now)
 	}
 
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	get := func() Usage {
 		t.Helper()
 		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
@@ -153,7 +153,7 @@ func testUsageTotals(t *testing.T, url string) {
 func TestUsage_EmptyMonth(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	if u := decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
 		nil)); u.Totals != (Totals{}) {
 		t.Errorf("month without meetings: got %+v, want totals of 0", u)
@@ -169,7 +169,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 		b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
 		must(t, err)
 	})
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	get := func() Usage {
 		t.Helper()
 		return decodeData[Usage](t, c.Do(t, http.MethodGet, prefix+"usage", b.signedHeaders("GET", prefix+"usage", nil),
@@ -194,7 +194,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 func TestLimits_ByPlan(t *testing.T) {
 	t.Parallel()
 	b := setup(t, nil)
-	c := apitest.New(t, Description(), b.handler)
+	c := apitest.New(t, description, b.handler)
 	get := func() Limits {
 		t.Helper()
 		return decodeData[Limits](t, c.Do(t, http.MethodGet, prefix+"limits",

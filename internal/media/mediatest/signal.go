@@ -21,7 +21,7 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 	case *livekit.SignalResponse_Join:
 		p.joinResponse = m.Join
 		for _, o := range m.Join.OtherParticipants {
-			p.remoteParticipants[o.Sid] = o
+			p.updateRemoteParticipant(o)
 		}
 		return p.updateInfo(m.Join.Room)
 	case *livekit.SignalResponse_Reconnect:
@@ -30,7 +30,7 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 		return p.updateInfo(m.RoomUpdate.Room)
 	case *livekit.SignalResponse_Update:
 		for _, o := range m.Update.Participants {
-			p.remoteParticipants[o.Sid] = o
+			p.updateRemoteParticipant(o)
 		}
 	case *livekit.SignalResponse_Offer:
 		p.lastOffer = m.Offer
@@ -88,6 +88,17 @@ func (p *Participant) handleResponse(res *livekit.SignalResponse) error {
 		p.end = &End{Reason: m.Leave.Reason.String(), Reconnect: m.Leave.Action == livekit.LeaveRequest_RECONNECT}
 	}
 	return nil
+}
+
+// updateRemoteParticipant applies an update of a participant. LiveKit sends the updates of
+// one participant from several goroutines, so that an older version can arrive last; its
+// JavaScript client ignores that, and so does this one.
+func (p *Participant) updateRemoteParticipant(latest *livekit.ParticipantInfo) {
+	known := p.remoteParticipants[latest.Sid]
+	if known != nil && known.Version > latest.Version && latest.State != livekit.ParticipantInfo_DISCONNECTED {
+		return
+	}
+	p.remoteParticipants[latest.Sid] = latest
 }
 
 func (p *Participant) updateInfo(rm *livekit.Room) error {

@@ -109,9 +109,17 @@ func SanitizeRequest(req *livekit.SignalRequest) *Refusal {
 	}
 	// Simulate is meant for tests of LiveKit. A participant could fake active speakers
 	// with it, and it leaves goroutines behind that sleep for years.
-	// SubscriptionPermission would release tracks that the engine holds back. Data tracks
-	// and data blobs are not used.
+	// SubscriptionPermission would release tracks that the engine holds back; see
+	// IsDefaultPermission. Data tracks and data blobs are not used.
 	return refuse(refusal.SignalRequest, "a request that is not used here")
+}
+
+// IsDefaultPermission reports whether a request lets all participants subscribe to all
+// tracks of the sender. livekit-client sends it on each connection. It changes nothing,
+// because that is the default, but LiveKit would release tracks that it holds back.
+func IsDefaultPermission(req *livekit.SignalRequest) bool {
+	p := req.GetSubscriptionPermission()
+	return p.GetAllParticipants() && len(p.GetTrackPermissions()) == 0
 }
 
 // SanitizeAddTrack checks the announcement of a track.

@@ -100,7 +100,7 @@ func TestSanitizeRequest(t *testing.T) {
 			r := signalfilter.SanitizeRequest(c.req)
 			switch {
 			case c.want == "" && r != nil:
-				t.Errorf("refused: %s", r.Reason)
+				t.Errorf("request %v: got refusal %q, want none", c.req, r.Reason)
 			case c.want != "" && (r == nil || !strings.Contains(r.Reason, c.want)):
 				t.Errorf("got %v, want %q", r, c.want)
 			}
@@ -109,20 +109,41 @@ func TestSanitizeRequest(t *testing.T) {
 }
 
 // Header extensions that are not needed are removed, and the rest of the description stays.
+func TestIsDefaultPermission(t *testing.T) {
+	permission := func(p *livekit.SubscriptionPermission) *livekit.SignalRequest {
+		return &livekit.SignalRequest{Message: &livekit.SignalRequest_SubscriptionPermission{SubscriptionPermission: p}}
+	}
+	for name, tc := range map[string]struct {
+		req  *livekit.SignalRequest
+		want bool
+	}{
+		"everybody": {permission(&livekit.SubscriptionPermission{AllParticipants: true}), true},
+		"nobody":    {permission(&livekit.SubscriptionPermission{}), false},
+		"one track": {permission(&livekit.SubscriptionPermission{AllParticipants: true,
+			TrackPermissions: []*livekit.TrackPermission{{ParticipantIdentity: "a"}}}), false},
+		"no permission": {permission(nil), false},
+		"a ping":        {&livekit.SignalRequest{Message: &livekit.SignalRequest_Ping{Ping: 1}}, false},
+	} {
+		if got := signalfilter.IsDefaultPermission(tc.req); got != tc.want {
+			t.Errorf("%s: got %t, want %t", name, got, tc.want)
+		}
+	}
+}
+
 func TestSanitizeRequest_RewritesDescription(t *testing.T) {
 	t.Parallel()
 	d := &livekit.SessionDescription{Type: "offer", Sdp: offer, Id: 7}
 	req := &livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{Offer: d}}
 	if r := signalfilter.SanitizeRequest(req); r != nil {
-		t.Fatal(r)
+		t.Fatalf("request %v: got refusal %q, want none", req, r.Reason)
 	}
 	if strings.Contains(strings.ToLower(d.Sdp), "dependency-descriptor") {
-		t.Errorf("the dependency descriptor is still there:\n%s", d.Sdp)
+		t.Errorf("description: got a dependency descriptor, want none in:\n%s", d.Sdp)
 	}
 	for _, line := range []string{"a=extmap:1 urn:ietf:params:rtp-hdrext:sdes:mid\r\n", "a=mid:0\r\n",
 		"a=rtpmap:96 VP8/90000\r\n", "a=extmap-allow-mixed\r\n", "a=sendonly\r\n"} {
 		if !strings.Contains(d.Sdp, line) {
-			t.Errorf("%q is missing in:\n%s", line, d.Sdp)
+			t.Errorf("description: got no line %q, want one in:\n%s", line, d.Sdp)
 		}
 	}
 }
@@ -168,11 +189,11 @@ func TestSanitizeRequest_RemovesUntrusted(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			if r := signalfilter.SanitizeRequest(c.req); r != nil {
-				t.Fatal(r)
+				t.Fatalf("request %v: got refusal %q, want none", c.req, r.Reason)
 			}
 			passes := signalfilter.RemoveUnknownTracks(c.req, exists)
 			if passes != (c.want != nil) || passes && !proto.Equal(c.req, c.want) {
-				t.Errorf("passes: %t, %v", passes, c.req)
+				t.Errorf("request: got forwarded %t as %v, want forwarded %t as %v", passes, c.req, c.want != nil, c.want)
 			}
 		})
 	}
@@ -183,10 +204,10 @@ func TestSanitizeQuery(t *testing.T) {
 	got, r := signalfilter.SanitizeQuery(url.Values{"protocol": {"1149"}, "sdk": {"js"}, "publish": {"x"},
 		"disable_ice_lite": {"1"}, "other": {"y"}})
 	if r != nil || got.Encode() != "protocol=17&sdk=js" {
-		t.Errorf("got %v, %v", got, r)
+		t.Errorf("query: got %v, refusal %v, want protocol=17&sdk=js and no refusal", got, r)
 	}
 	if _, r := signalfilter.SanitizeQuery(url.Values{"version": {strings.Repeat("x", 300)}}); r == nil {
-		t.Error("a long version passes")
+		t.Error("version of 300 characters: got no refusal, want one")
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
@@ -200,12 +221,12 @@ func TestSanitizeQuery(t *testing.T) {
 	encoded := base64.URLEncoding.EncodeToString(bomb)
 	_, r = signalfilter.SanitizeQuery(url.Values{"join_request": {encoded}})
 	if r == nil || !strings.Contains(r.Reason, "bytes") {
-		t.Errorf("a join request of 300,000 bytes: %v", r)
+		t.Errorf("join request of 300,000 bytes: got refusal %v, want one with \"bytes\"", r)
 	}
 	for name, text := range map[string]string{"no Base64": "%", "no message": "AAAA", "too long": strings.Repeat("A",
 		40_000)} {
 		if _, r := signalfilter.SanitizeQuery(url.Values{"join_request": {text}}); r == nil {
-			t.Errorf("%s passes", name)
+			t.Errorf("join request (%s): got no refusal, want one", name)
 		}
 	}
 }
@@ -231,10 +252,10 @@ func FuzzRequest(f *testing.F) {
 		}
 		before := proto.CloneOf(req)
 		if r := signalfilter.SanitizeRequest(req); r != nil {
-			t.Fatalf("the sanitized request is refused: %s", r.Reason)
+			t.Fatalf("sanitized request %v: got refusal %q, want none", before, r.Reason)
 		}
 		if !proto.Equal(before, req) {
-			t.Fatalf("the sanitized request changed from %v to %v", before, req)
+			t.Fatalf("request sanitized a second time: got %v, want no change from %v", req, before)
 		}
 		d := req.GetOffer()
 		if d == nil {
@@ -245,12 +266,12 @@ func FuzzRequest(f *testing.F) {
 		}
 		var parsed sdp.SessionDescription
 		if err := parsed.UnmarshalString(d.Sdp); err != nil {
-			t.Fatalf("parse the sanitized description: %v", err)
+			t.Fatalf("parse the sanitized description %q: got error %v, want none", d.Sdp, err)
 		}
 		for _, m := range parsed.MediaDescriptions {
 			for _, a := range m.Attributes {
 				if a.Key == "extmap" && strings.Contains(strings.ToLower(a.Value), "dependency") {
-					t.Fatalf("%q passed", a.Value)
+					t.Fatalf("extension in the sanitized description: got %q, want none with \"dependency\"", a.Value)
 				}
 			}
 		}
@@ -270,7 +291,7 @@ func FuzzQuery(f *testing.F) {
 		}
 		resanitized, r := signalfilter.SanitizeQuery(safe)
 		if r != nil || resanitized.Encode() != safe.Encode() {
-			t.Fatalf("the sanitized query %v became %v, %v", safe, resanitized, r)
+			t.Fatalf("query sanitized a second time: got %v, refusal %v, want no change from %v", resanitized, r, safe)
 		}
 	})
 }

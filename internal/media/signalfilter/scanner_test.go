@@ -49,7 +49,8 @@ func FuzzScan(f *testing.F) {
 			inPieces = pieces.Write(b[split:])
 		}
 		if (refused == nil) != (inPieces == nil) {
-			t.Fatalf("got %v for the whole message, %v in two pieces", refused, inPieces)
+			t.Fatalf("message of %d bytes: got %v for the whole message, %v for pieces cut at %d, want both or neither refused",
+				len(b), refused, inPieces, split)
 		}
 		var req livekit.SignalRequest
 		if refused != nil || proto.Unmarshal(b, &req) != nil {

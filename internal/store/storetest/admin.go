@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 )
 
 func (s *suite) TestProjects_List(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	first, second := Project(t, db), Project(t, db)
 	organizations, err := db.Organizations(ctx)
@@ -55,14 +57,15 @@ func (s *suite) TestProjects_List(t *testing.T) {
 }
 
 func (s *suite) TestTokens(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	if none, err := db.Tokens(ctx); err != nil || len(none) != 0 {
 		t.Fatalf("got %+v, %v, want no tokens", none, err)
 	}
 	tokens := []operator.Token{
-		{ID: NewID(), Name: "a", Hash: "1", CreatedAt: testTime(0)},
-		{ID: NewID(), Name: "b", Hash: "2", CreatedAt: testTime(1)},
+		{ID: NewID(), Name: "a", Hash: "1", Role: operator.Owner, CreatedAt: testTime(0)},
+		{ID: NewID(), Name: "b", Hash: "2", Role: operator.Integrator, ProjectIDs: operator.ProjectIDs{NewID(), NewID()},
+			CreatedAt: testTime(1), ExpiresAt: testTime(9)},
 	}
 	err := db.Write(ctx, func(ctx context.Context) error {
 		for _, token := range tokens {
@@ -70,9 +73,12 @@ func (s *suite) TestTokens(t *testing.T) {
 				return err
 			}
 		}
+		if err := db.RecordTokenUse(ctx, tokens[1].ID, testTime(1)); err != nil {
+			return err
+		}
 		return db.RevokeToken(ctx, tokens[1].ID, testTime(2))
 	})
-	tokens[1].RevokedAt = testTime(2)
+	tokens[1].LastUsedAt, tokens[1].RevokedAt = testTime(1), testTime(2)
 	all, listErr := db.Tokens(ctx)
 	requireEqual(t, all, listErr, tokens)
 	one, oneErr := db.Token(ctx, tokens[1].ID)
@@ -87,7 +93,7 @@ func (s *suite) TestTokens(t *testing.T) {
 }
 
 func (s *suite) TestRooms_List(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
 	var ids []string // newest first
@@ -136,6 +142,16 @@ func (s *suite) TestRooms_List(t *testing.T) {
 	if open := list(room.ListQuery{State: room.Open, Limit: 10}); len(open) != 2 {
 		t.Errorf("open rooms in all projects: got %v, want 2", open)
 	}
+	for i, state := range []room.State{room.Expired, room.Cancelled, room.Ended} {
+		requireEqual(t, list(room.ListQuery{State: state, Limit: 10}), nil, ids[i:i+1])
+		requireEqual(t, list(room.ListQuery{State: state, Before: ids[i], Limit: 10}), nil, []string{})
+		requireEqual(t, list(room.ListQuery{ProjectID: p.ID, State: state, Before: ids[i], Limit: 10}), nil, []string{})
+	}
+	if all := list(room.ListQuery{Limit: 10}); !slices.Equal(all[1:], ids) {
+		t.Errorf("rooms in all projects: got %v, want %v after that of the other project", all, ids)
+	}
+	requireEqual(t, list(room.ListQuery{Before: ids[0], Limit: 10}), nil, ids[1:])
+	requireEqual(t, list(room.ListQuery{ProjectID: p.ID, State: room.Open, Before: ids[3], Limit: 10}), nil, ids[4:5])
 	if none := list(room.ListQuery{ID: NewID(), Limit: 1}); len(none) != 0 {
 		t.Errorf("rooms with an unknown id: got %v, want none", none)
 	}
@@ -161,12 +177,65 @@ func (s *suite) TestRooms_List(t *testing.T) {
 	}})
 }
 
+func (s *suite) TestRooms_ListClientRoomID(t *testing.T) {
+	ctx := patient()
+	db := s.open(t)
+	p, other := Project(t, db), Project(t, db)
+	insert := func(projectID string, created int) *room.Room {
+		t.Helper()
+		r := Room(projectID)
+		r.ClientRoomID, r.CreatedAt = "lesson-7", testTime(created)
+		err := db.Write(ctx, func(ctx context.Context) error { return db.InsertRoom(ctx, r) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	first, second := insert(p.ID, 1), insert(other.ID, 2)
+	for _, c := range []struct {
+		q    room.ListQuery
+		want []string
+	}{
+		{room.ListQuery{}, []string{second.ID, first.ID}},
+		{room.ListQuery{Before: second.ID}, []string{first.ID}},
+		{room.ListQuery{ProjectID: p.ID}, []string{first.ID}},
+		{room.ListQuery{ProjectID: p.ID, Before: first.ID}, nil},
+		{room.ListQuery{ProjectID: p.ID, ID: second.ID}, nil},
+		{room.ListQuery{State: room.Open, ID: second.ID}, []string{second.ID}},
+		{room.ListQuery{State: room.Ended}, nil},
+	} {
+		c.q.ClientRoomID, c.q.Limit = "lesson-7", 10
+		rooms, err := db.List(ctx, c.q)
+		var got []string
+		for _, r := range rooms {
+			got = append(got, r.ID)
+		}
+		requireEqual(t, got, err, c.want)
+	}
+	for until, want := range map[int]int{0: 0, 1: 1} {
+		rooms, err := db.List(ctx, room.ListQuery{ProjectID: p.ID, CreatedUntil: testTime(until), Limit: 10})
+		requireEqual(t, len(rooms), err, want)
+	}
+}
+
+func (s *suite) TestPeopleOfRooms(t *testing.T) {
+	ctx := patient()
+	first, second := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
+	left, present := newSeat(first.ID, room.Free, 1), newSeat(second.ID, room.Joined, 2)
+	left.Name, left.UserID = trickyTexts[1], "user-7"
+	s.insertSeats(t, left, present, newSeat(s.insertRoom(t, Room(s.project.ID)).ID, room.Joined, 3))
+	people, err := s.db.PeopleOfRooms(ctx, []string{first.ID, second.ID, NewID()})
+	slices.SortFunc(people, func(a, b room.SeatName) int { return strings.Compare(a.RoomID, b.RoomID) })
+	requireEqual(t, people, err, []room.SeatName{{RoomID: first.ID, Name: left.Name, UserID: "user-7"},
+		{RoomID: second.ID, Name: "Ada"}})
+}
+
 func (s *suite) TestUpdateOrganization(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	o := project.Organization{ID: NewID(), Name: "Org", Billing: project.Payg, CreatedAt: testTime(1)}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertOrganization(ctx, o) })
 	for _, text := range trickyTexts {
-		o.Name, o.Plan, o.Currency, o.UnitPrice = text, text, text, text
+		o.Name, o.Plan, o.Currency, o.UnitPrice, o.SuspendedAt = text, text, text, text, testTime(len(text))
 		update := o
 		update.Billing, update.CreatedAt = project.Plan, testTime(9) // never change
 		s.write(t, func(ctx context.Context) error { return s.db.UpdateOrganization(ctx, update) })
@@ -180,7 +249,7 @@ func (s *suite) TestUpdateOrganization(t *testing.T) {
 
 // Only one transaction at a time holds the lock of a project or organization.
 func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	p := s.insertBareProject(t)
 	const writers = 50
 	done := make(chan error, 2*writers)

@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"database/sql"
 	"io/fs"
 	"path/filepath"
@@ -39,7 +38,7 @@ func (d Database) Open(t testing.TB) *store.DB {
 // Migrate creates the database, if necessary, and runs the migrations of a
 // directory instead of those of package store.
 func (d Database) Migrate(migrations fs.FS) error {
-	ctx := context.Background()
+	ctx := patient()
 	var engine *db.DB
 	var err error
 	if d.URL == "" {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -46,7 +47,7 @@ func newProjectSecret(projectID string, slot key.Slot) key.ProjectSecret {
 }
 
 func (s *suite) TestAPIKeys(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	id := s.insertBareProject(t)
 	got, err := s.db.APIKeys(ctx, id)
 	requireEqual(t, got, err, nil)
@@ -76,7 +77,7 @@ func (s *suite) TestAPIKeys(t *testing.T) {
 }
 
 func (s *suite) TestProjectSecrets(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	id := s.insertBareProject(t)
 	overlap, current := newProjectSecret(id, key.Overlap), newProjectSecret(id, key.Current)
 	s.write(t, func(ctx context.Context) error {
@@ -117,7 +118,7 @@ func (s *suite) TestSecrets_ReadInOwnTransaction(t *testing.T) {
 }
 
 func (s *suite) TestMoveCredentials(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	id := s.insertBareProject(t)
 	k, p := newAPIKey(id, key.Current), newProjectSecret(id, key.Current)
 	s.write(t, func(ctx context.Context) error {
@@ -150,7 +151,7 @@ func (s *suite) TestMoveCredentials(t *testing.T) {
 }
 
 func (s *suite) TestAPIKeyHashes(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db).ID, Project(t, db).ID
 	retired := newAPIKey(p, key.Retired)
@@ -180,7 +181,7 @@ func (s *suite) TestAPIKeyHashes(t *testing.T) {
 }
 
 func (s *suite) TestPurgeRetired(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db).ID
 	overlap, secret := newAPIKey(p, key.Overlap), newProjectSecret(p, key.Overlap)
@@ -226,4 +227,39 @@ func (s *suite) TestPurgeRetired(t *testing.T) {
 	found(overlap, false)
 	left, err := db.APIKeys(ctx, p)
 	requireEqual(t, left, err, current)
+}
+
+func (s *suite) TestEndingOverlaps(t *testing.T) {
+	ctx := patient()
+	p := s.insertBareProject(t)
+	k := key.APIKey{ID: NewID(), ProjectID: p, Slot: key.Current, Key: seal.NewAPIKey(),
+		GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1)}
+	secret := key.ProjectSecret{ID: NewID(), ProjectID: p, Slot: key.Current, Secret: seal.NewProjectSecret(),
+		CreatedAt: testTime(1)}
+	s.write(t, func(ctx context.Context) error {
+		if err := s.db.InsertAPIKey(ctx, k); err != nil {
+			return err
+		}
+		k.Slot, k.RetiringSince, k.OverlapEndsAt = key.Overlap, testTime(2), testTime(20)
+		if err := s.db.UpdateAPIKey(ctx, k, testTime(2)); err != nil {
+			return err
+		}
+		if err := s.db.InsertProjectSecret(ctx, secret); err != nil {
+			return err
+		}
+		secret.Slot, secret.RetiringSince, secret.OverlapEndsAt = key.Overlap, testTime(2), testTime(10)
+		return s.db.UpdateProjectSecret(ctx, secret, testTime(2))
+	})
+	first := key.EndingOverlap{ProjectID: p, Credential: event.CredentialSecret, EndsAt: testTime(10)}
+	second := key.EndingOverlap{ProjectID: p, Credential: event.CredentialKey, EndsAt: testTime(20)}
+	list := func(projectID string, after, until, limit int, want ...key.EndingOverlap) {
+		t.Helper()
+		got, err := s.db.EndingOverlaps(ctx, projectID, testTime(after), testTime(until), limit)
+		requireEqual(t, got, err, want)
+	}
+	list(p, 5, 20, 10, first, second)
+	list(p, 5, 20, 1, first)
+	list(p, 10, 20, 10, second)
+	list(p, 5, 19, 10, first)
+	list(NewID(), 5, 20, 10)
 }

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *suite) TestKnocks(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
 		return room.Knock{
@@ -70,7 +70,7 @@ func (s *suite) TestKnocks(t *testing.T) {
 
 // CountLinksCreatedInRoom counts only the links that participants created.
 func (s *suite) TestLinks_CreatedInRoom(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, l := range []room.Link{
 		{RoomID: r.ID, CreatedBy: "seat"},

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *suite) TestLinks(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
 		l := room.Link{
@@ -41,7 +41,7 @@ func (s *suite) TestLinks(t *testing.T) {
 }
 
 func (s *suite) TestBreakouts(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	breakout := func(roomID string, n int) room.Breakout {
 		return room.Breakout{RoomID: roomID, N: n, Name: trickyTexts[n], Session: n + 1, OpenedAt: testTime(n)}
@@ -94,7 +94,7 @@ func (s *suite) TestBreakouts(t *testing.T) {
 }
 
 func (s *suite) TestSeatByUser(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	ada := newSeat(r.ID, room.Joined, 1)
 	withoutUser, free := newSeat(r.ID, room.Joined, 2), newSeat(r.ID, room.Free, 3)
@@ -130,6 +130,6 @@ func (s *suite) TestUpdateRoomSpec(t *testing.T) {
 	r.ExternalUserID, r.BreakoutRooms = "8", 4
 	r.LogoutURL, r.WebhookURL = "https://example.org", "https://example.org/hook"
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateRoomSpec(ctx, r) })
-	got, err := s.db.Room(context.Background(), r.ID)
+	got, err := s.db.Room(patient(), r.ID)
 	requireEqual(t, got, err, r)
 }

@@ -1,12 +1,11 @@
 package storetest
 
 import (
-	"context"
 	"testing"
 )
 
 func (s *suite) TestMediaSecret(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	first, err := s.db.MediaSecret(ctx)
 	if err != nil || first == "" {
 		t.Fatalf("media secret: got length %d, %v, want one", len(first), err)
@@ -23,13 +22,13 @@ func (s *suite) TestPing(t *testing.T) {
 	if err := s.db.RecentWriteError(); err != nil {
 		t.Error(err)
 	}
-	if err := s.db.Ping(context.Background()); err != nil {
+	if err := s.db.Ping(patient()); err != nil {
 		t.Fatal(err)
 	}
 }
 
 func (s *suite) TestID(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	first, err := s.db.ID(ctx)
 	if err != nil || first == "" {
 		t.Fatalf("identity: got %q, %v, want one", first, err)

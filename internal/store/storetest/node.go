@@ -10,7 +10,7 @@ import (
 )
 
 func (s *suite) TestNodes(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	nodes := func(want ...room.Node) {
 		t.Helper()
@@ -26,13 +26,21 @@ func (s *suite) TestNodes(t *testing.T) {
 	}
 	heartbeat := func(node string, at int) {
 		t.Helper()
-		write(func(ctx context.Context) error { return db.RecordHeartbeat(ctx, node, testTime(at)) })
+		write(func(ctx context.Context) error { return db.RecordHeartbeat(ctx, heartbeatOf(node, at)) })
+	}
+	remove := func(node string, want bool) {
+		t.Helper()
+		write(func(ctx context.Context) error {
+			got, err := db.RemoveNode(ctx, node)
+			requireEqual(t, got, err, want)
+			return nil
+		})
 	}
 	nodes()
 	heartbeat("a", 5)
 	heartbeat("b", 6)
 	heartbeat("a", 9)
-	nodes(room.Node{ID: "a", LastAlive: testTime(9)}, room.Node{ID: "b", LastAlive: testTime(6)})
+	nodes(heartbeatOf("a", 9), heartbeatOf("b", 6))
 
 	r := Room(Project(t, db).ID)
 	seat := newSeat(r.ID, room.Joined, 1)
@@ -46,18 +54,27 @@ func (s *suite) TestNodes(t *testing.T) {
 		if err := db.InsertSeat(ctx, seat); err != nil {
 			return err
 		}
-		_, err := db.InsertAttendance(ctx, in)
+		_, err := db.InsertAttendance(ctx, in, in.JoinedAt)
 		return err
 	})
 	for node, want := range map[string][]string{"a": {r.ID}, "b": nil} {
 		got, err := db.RoomsOfNode(ctx, node)
 		requireEqual(t, got, err, want)
-		write(func(ctx context.Context) error { return db.RemoveNode(ctx, node) })
+		remove(node, node == "b")
 	}
-	nodes(room.Node{ID: "a", LastAlive: testTime(9)}) // it has current attendance, so it was not removed
+	loads, err := db.NodeLoads(ctx)
+	requireEqual(t, loads, err, map[string]room.NodeLoad{"a": {Sessions: 1, People: 1}})
+	nodes(heartbeatOf("a", 9)) // it has current attendance, so it was not removed
 	write(func(ctx context.Context) error {
-		return db.EndAttendance(ctx, in.ID, testTime(9), room.LeftServer)
+		in.LeftAt, in.Reason = testTime(9), room.LeftServer
+		return db.EndAttendance(ctx, in, in.LeftAt)
 	})
-	write(func(ctx context.Context) error { return db.RemoveNode(ctx, "a") })
+	remove("a", true)
+	remove("a", false)
 	nodes()
+}
+
+// heartbeatOf is the heartbeat of a node at a time.
+func heartbeatOf(node string, at int) room.Node {
+	return room.Node{ID: node, Version: "v1.2.3", StartedAt: testTime(1), LastAlive: testTime(at), Redis: room.RedisOK}
 }

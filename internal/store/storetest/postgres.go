@@ -1,7 +1,6 @@
 package storetest
 
 import (
-	"context"
 	"crypto/rand"
 	"database/sql"
 	"errors"
@@ -101,7 +100,8 @@ func (s *PostgresServer) Thaw(t testing.TB) { t.Helper(); s.signal(t, syscall.SI
 
 func (s *PostgresServer) url(database string) string {
 	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", s.password),
-		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: database}
+		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: database,
+		RawQuery: "sslmode=disable"} // because a refused attempt to use TLS costs another process of the server
 	return u.String()
 }
 
@@ -112,7 +112,7 @@ func (s *PostgresServer) execAsAdmin(t testing.TB, statement string) {
 		t.Fatal(err)
 	}
 	defer func() { _ = db.Close() }()
-	if _, err := db.ExecContext(context.Background(), statement); err != nil {
+	if _, err := db.ExecContext(patient(), statement); err != nil {
 		t.Fatalf("%s: %v", statement, err)
 	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func (s *suite) TestOrganization(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	for _, name := range trickyTexts {
 		o := project.Organization{ID: NewID(), Name: name, Billing: project.Payg, CreatedAt: testTime(1)}
 		s.write(t, func(ctx context.Context) error { return s.db.InsertOrganization(ctx, o) })
@@ -28,14 +28,14 @@ func (s *suite) TestOrganization(t *testing.T) {
 func (s *suite) TestCountOrganizations(t *testing.T) {
 	db := s.open(t)
 	for want := range 3 {
-		got, err := db.CountOrganizations(context.Background())
+		got, err := db.CountOrganizations(patient())
 		requireEqual(t, got, err, want)
 		Project(t, db)
 	}
 }
 
 func (s *suite) TestProject(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	for _, name := range trickyTexts {
 		p := project.Project{
 			ID: NewID(), OrganizationID: s.project.OrganizationID, Name: name,
@@ -59,7 +59,7 @@ func (s *suite) TestProject(t *testing.T) {
 }
 
 func (s *suite) TestProject_Refused(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	_, err := s.db.Project(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "project_not_found")
 	unknown := project.Project{
@@ -74,7 +74,7 @@ func (s *suite) TestProject_Refused(t *testing.T) {
 }
 
 func (s *suite) TestLogo(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	first, second := Project(t, db).ID, Project(t, db).ID
 	read := func(projectID string, want project.Logo) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"parley/internal/db"
 	"parley/internal/event"
@@ -13,20 +14,7 @@ import (
 
 // Events returns all events of a room, ordered by sequence number.
 func Events(ctx context.Context, s *store.DB, roomID string) ([]event.Event, error) {
-	var events []event.Event
-	err := s.Query(ctx, `SELECT id, project_id, room_id, sequence, type, at, data FROM events
-			WHERE room_id = $1 ORDER BY sequence`, []any{roomID},
-		func(row db.Row) error {
-			var e event.Event
-			var data string
-			err := row.Scan(&e.ID, &e.ProjectID, &e.RoomID, &e.Sequence, &e.Type, db.ScanTime(&e.At), &data)
-			if err != nil {
-				return err
-			}
-			events = append(events, e)
-			return parseData(e.ID, data, &events[len(events)-1].Data)
-		})
-	return events, err
+	return s.RoomEvents(ctx, roomID, 0, 1<<30)
 }
 
 // ProjectEvents returns all events of a project itself, ordered by sequence number.
@@ -57,12 +45,13 @@ func parseData(eventID, data string, into any) error {
 // time of joining.
 func Attendance(ctx context.Context, s *store.DB, roomID string) ([]room.Attendance, error) {
 	var all []room.Attendance
-	err := s.Query(ctx, `SELECT id, room_id, session, seat_id, connection, hidden, node, joined_at, left_at, reason
-			FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, []any{roomID},
+	err := s.Query(ctx, `SELECT id, room_id, session, seat_id, connection, hidden, node, joined_at, left_at, reason,
+				connection_type, quality, poor_millis FROM attendance WHERE room_id = $1 ORDER BY joined_at, id`, []any{roomID},
 		func(row db.Row) error {
 			var a room.Attendance
 			err := row.Scan(&a.ID, &a.RoomID, &a.Session, &a.SeatID, &a.Connection, &a.Hidden, &a.Node,
-				db.ScanTime(&a.JoinedAt), db.ScanTime(&a.LeftAt), &a.Reason)
+				db.ScanTime(&a.JoinedAt), db.ScanTime(&a.LeftAt), &a.Reason, &a.ConnectionType,
+				&a.Quality, db.ScanDuration(&a.PoorFor, time.Millisecond))
 			all = append(all, a)
 			return err
 		})

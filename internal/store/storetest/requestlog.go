@@ -12,44 +12,132 @@ import (
 	"parley/internal/requestlog"
 )
 
-// newBlock returns a block of calls of a project with these numbers.
-func newBlock(projectID string, numbers ...int64) requestlog.Block {
-	b := requestlog.Block{ProjectID: projectID}
+// newBlock returns a block of calls of a project and an API with these numbers.
+func newBlock(projectID, api string, numbers ...int64) requestlog.Block {
+	b := requestlog.Block{ProjectID: projectID, API: api}
 	for _, n := range numbers {
 		b.Calls = append(b.Calls, requestlog.NumberedCall{N: n, Call: requestlog.Call{
-			RequestID: "req", ProjectID: projectID, ReceivedAt: testTime(int(n)), Method: "GET", Path: "/api/v5/keys",
-			Status: 401, Code: "SVC_UNAUTHORIZED", Micros: 40, KeySlot: "current",
-			AuthResult: requestlog.BadSignature, Hint: requestlog.HintQuery, ClockSkew: -n, HasTimestamp: true,
-			UserAgent: trickyTexts[2],
+			RequestID: "req", ProjectID: projectID, API: api, ReceivedAt: testTime(int(n)), Method: "GET",
+			Path: "/api/v4/rooms/1/events", Route: "/api/v4/rooms/{room_id}/events", Status: 401, Micros: 40,
+			KeySlot: "current", Cause: requestlog.CauseBadSignature, Hint: requestlog.HintQuery, ClockSkew: -n,
+			HasTimestamp: true, Address: "192.0.2.1", UserAgent: trickyTexts[2],
 		}})
 	}
 	return b
 }
 
+// TestCalls_Filter reads the calls that match each filter.
+func (s *suite) TestCalls_Filter(t *testing.T) {
+	ctx := patient()
+	project := Project(t, s.db).ID
+	const tricky = `<a "b" & \'c'>`
+	call := func(n int64, api string, change func(c *requestlog.Call)) requestlog.NumberedCall {
+		b := newBlock(project, api, n)
+		if change != nil {
+			change(&b.Calls[0].Call)
+		}
+		return b.Calls[0]
+	}
+	blocks := []requestlog.Block{
+		{ProjectID: project, API: "v4", Calls: []requestlog.NumberedCall{
+			call(1, "v4", nil),
+			call(2, "v4", func(c *requestlog.Call) { c.RequestID = tricky }),
+			call(3, "v4", func(c *requestlog.Call) { c.Status, c.Cause = 200, "" }),
+			call(4, "v4", func(c *requestlog.Call) { c.Status, c.UserAgent = 404, `"status":5 [{` }),
+		}},
+		{ProjectID: project, API: "v4", Calls: []requestlog.NumberedCall{
+			call(5, "v4", func(c *requestlog.Call) { c.KeySlot = "" }),
+			call(6, "v4", func(c *requestlog.Call) { c.Route = "" }),
+			call(7, "v4", func(c *requestlog.Call) { c.Cause = tricky }),
+		}},
+		{ProjectID: project, API: requestlog.ManagementAPI, Calls: []requestlog.NumberedCall{
+			call(8, requestlog.ManagementAPI, func(c *requestlog.Call) { c.TokenID = "token-1" }),
+			call(9, requestlog.ManagementAPI, func(c *requestlog.Call) { c.TokenID = "token-2" }),
+		}},
+	}
+	if err := s.db.InsertCalls(ctx, blocks); err != nil {
+		t.Fatal(err)
+	}
+	first := blocks[0].Calls[0]
+	for _, tc := range []struct {
+		filter requestlog.Filter
+		want   []int64
+	}{
+		{requestlog.Filter{}, []int64{8, 9, 5, 6, 7, 1, 2, 3, 4}},
+		{requestlog.Filter{RequestID: new(tricky)}, []int64{2}},
+		{requestlog.Filter{RequestID: new("no call has it")}, nil},
+		{requestlog.Filter{Cause: new(tricky)}, []int64{7}},
+		{requestlog.Filter{Cause: new("")}, []int64{3}},
+		{requestlog.Filter{KeySlot: new("")}, []int64{5}},
+		{requestlog.Filter{Route: new(first.Path)}, []int64{6}},
+		{requestlog.Filter{Route: new(first.Route)}, []int64{8, 9, 5, 7, 1, 2, 3, 4}},
+		{requestlog.Filter{MinStatus: 404, MaxStatus: 404}, []int64{4}},
+		{requestlog.Filter{MinStatus: 400, MaxStatus: 499}, []int64{8, 9, 5, 6, 7, 1, 2, 4}},
+		{requestlog.Filter{MinStatus: 150, MaxStatus: 350}, []int64{3}},
+		{requestlog.Filter{MinStatus: 500, MaxStatus: 599}, nil},
+		{requestlog.Filter{MinStatus: 404, MaxStatus: 404, Cause: new(first.Cause)}, []int64{4}},
+		{requestlog.Filter{ManagementToken: "token-2", KeySlot: new("current")}, []int64{9, 6, 7, 1, 2, 3, 4}},
+	} {
+		got, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: project, FirstBelow: math.MaxInt64,
+			LastBelow: math.MaxInt64, Limit: 10, Filter: tc.filter})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var numbers []int64
+		for i, b := range got {
+			if want := blocks[len(blocks)-1-i]; b.First != want.First() || b.Last != want.Last() {
+				t.Errorf("filter %+v: got a block from %d to %d, want %d to %d", tc.filter, b.First, b.Last,
+					want.First(), want.Last())
+			}
+			for _, c := range b.Calls {
+				numbers = append(numbers, c.N)
+			}
+		}
+		if len(got) != len(blocks) || !slices.Equal(numbers, tc.want) {
+			t.Errorf("filter %+v: got %d blocks with the calls %d, want %d blocks with the calls %d", tc.filter, len(got),
+				numbers, len(blocks), tc.want)
+		}
+	}
+}
+
 // TestCalls inserts, reads, trims and prunes blocks.
 func (s *suite) TestCalls(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	one, two := Project(t, s.db).ID, Project(t, s.db).ID
-	early, middle, late, other := newBlock(one, 1, 3), newBlock(one, 2, 4, 5), newBlock(one, 6), newBlock(two, 2)
+	early, middle, late := newBlock(one, "v5", 1, 3), newBlock(one, "v5", 2, 4, 5), newBlock(one, "v5", 6)
+	other, otherAPI := newBlock(two, "v5", 2), newBlock(one, "v3", 7)
 	// The second insert of a block changes nothing.
 	for range 2 {
-		if err := s.db.InsertCalls(ctx, []requestlog.Block{early, middle, late, other}); err != nil {
+		if err := s.db.InsertCalls(ctx, []requestlog.Block{early, middle, late, other, otherAPI}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := func(project string, firstBelow, lastBelow int64, limit int, want ...requestlog.Block) {
+	list := func(project, api string, since, firstBelow, lastBelow int64, limit int, want ...requestlog.Block) {
 		t.Helper()
-		got, err := s.db.Calls(ctx, project, firstBelow, lastBelow, limit)
-		requireEqual(t, got, err, want)
+		var stored []requestlog.StoredBlock
+		for _, b := range want {
+			stored = append(stored, requestlog.StoredBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
+		}
+		got, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: project, API: api, Since: since,
+			FirstBelow: firstBelow, LastBelow: lastBelow, Limit: limit})
+		requireEqual(t, got, err, stored)
 	}
-	list(one, math.MaxInt64, math.MaxInt64, 10, late, middle, early)
-	list(one, math.MaxInt64, math.MaxInt64, 2, late, middle)
-	list(one, math.MaxInt64, 6, 10, middle, early)
-	list(one, 2, math.MaxInt64, 10, early)
-	list(two, math.MaxInt64, math.MaxInt64, 10, other)
-	projects, err := s.db.CallProjects(ctx)
-	if err != nil || !slices.Contains(projects, one) || !slices.Contains(projects, two) {
-		t.Errorf("CallProjects: got %v, %v, want %s and %s", projects, err, one, two)
+	const all = math.MaxInt64
+	list(one, "v5", 0, all, all, 10, late, middle, early)
+	list(one, "v5", 0, all, all, 2, late, middle)
+	list(one, "v5", 0, all, 6, 10, middle, early)
+	list(one, "v5", 0, 2, all, 10, early)
+	list(one, "v5", 4, all, all, 10, late, middle)
+	list(one, "v3", 0, all, all, 10, otherAPI)
+	list(one, "", 0, all, all, 2, otherAPI, late)
+	list(two, "v5", 0, all, all, 10, other)
+	for api, want := range map[string][]string{"v5": {one, two}, "v3": {one}} {
+		projects, err := s.db.CallProjects(ctx, api)
+		for _, id := range []string{one, two} {
+			if err != nil || slices.Contains(projects, id) != slices.Contains(want, id) {
+				t.Errorf("CallProjects of %s: got %v, %v, want of our projects %s", api, projects, err, want)
+			}
+		}
 	}
 	for _, tc := range []struct {
 		latest int
@@ -60,20 +148,139 @@ func (s *suite) TestCalls(t *testing.T) {
 		{5, []requestlog.Block{late, middle}},
 		{3, []requestlog.Block{late}},
 	} {
-		if err := s.db.TrimCalls(ctx, one, tc.latest); err != nil {
+		if err := s.db.TrimCalls(ctx, one, "v5", tc.latest); err != nil {
 			t.Fatal(err)
 		}
-		list(one, math.MaxInt64, math.MaxInt64, 10, tc.left...)
+		list(one, "v5", 0, all, all, 10, tc.left...)
 	}
-	if err := s.db.PruneCalls(ctx, 6); err != nil {
+	list(one, "v3", 0, all, all, 10, otherAPI)
+	for project, want := range map[string]int{one: 0, two: 1} {
+		s.write(t, func(ctx context.Context) error {
+			n, err := s.db.DeleteCalls(ctx, project, time.Unix(0, 6), 10)
+			if n != want {
+				t.Errorf("DeleteCalls before 6 of project %s deleted %d blocks, want %d", project, n, want)
+			}
+			return err
+		})
+	}
+	list(one, "v5", 0, all, all, 10, late)
+	list(two, "v5", 0, all, all, 10)
+}
+
+// TestRejections adds, reads and deletes. Their times are far in the future, because the
+// tests share the database.
+func (s *suite) TestRejections(t *testing.T) {
+	ctx := patient()
+	day := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	rejections := func(address string, calls int64, hour int) requestlog.RejectionCount {
+		return requestlog.RejectionCount{Day: day, API: "v3", Cause: requestlog.CauseUnknownProject, Address: address,
+			Calls: calls, LastAt: day.Add(time.Duration(hour) * time.Hour)}
+	}
+	for _, added := range [][]requestlog.RejectionCount{
+		{rejections("192.0.2.1", 2, 1), rejections("", 1, 2)},
+		{rejections("192.0.2.1", 3, 3)},
+	} {
+		if err := s.db.AddRejections(ctx, added); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var first requestlog.RejectionCount
+	list := func(since time.Time, after requestlog.RejectionCount, limit int, want ...requestlog.RejectionCount) {
+		t.Helper()
+		got, err := s.db.Rejections(ctx, since, after, limit)
+		requireEqual(t, got, err, want)
+	}
+	ours, beyond := rejections("192.0.2.1", 5, 3), rejections("", 1, 2)
+	list(day, first, 10, ours, beyond)
+	list(day, first, 1, ours)
+	list(day, ours, 10, beyond)
+	list(day, beyond, 10)
+	list(day.Add(3*time.Hour), first, 10, ours)
+	s.write(t, func(ctx context.Context) error {
+		_, err := s.db.DeleteRejections(ctx, day, 100)
+		return err
+	})
+	list(day, first, 10, ours, beyond)
+	for _, want := range []int{1, 1, 0} {
+		s.write(t, func(ctx context.Context) error {
+			n, err := s.db.DeleteRejections(ctx, day.Add(time.Hour), 1)
+			if n != want {
+				t.Errorf("DeleteRejections with limit 1: got %d, want %d", n, want)
+			}
+			return err
+		})
+	}
+}
+
+func (s *suite) TestCallTotals(t *testing.T) {
+	ctx := patient()
+	p := NewID()
+	day := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
+	total := func(minute int, accepted, rejected int64) requestlog.CallTotal {
+		return requestlog.CallTotal{ProjectID: p, At: day.Add(time.Duration(minute) * time.Minute), Accepted: accepted,
+			Rejected: rejected}
+	}
+	for _, added := range [][]requestlog.CallTotal{{total(5, 1, 2), total(0, 10, 20)}, {total(5, 3, 4)}} {
+		if err := s.db.AddCallTotals(ctx, added); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for minute, want := range map[int]requestlog.CallTotal{0: total(0, 14, 26), 5: total(5, 4, 6), 6: total(6, 0, 0)} {
+		got, err := s.db.CallTotals(ctx, p, total(minute, 0, 0).At)
+		requireEqual(t, got, err, want)
+	}
+	other, quiet := total(0, 9, 27), total(5, 9, 0)
+	other.ProjectID, quiet.ProjectID = NewID(), NewID()
+	if err := s.db.AddCallTotals(ctx, []requestlog.CallTotal{other, quiet, {At: day, Rejected: 99}}); err != nil {
 		t.Fatal(err)
 	}
-	list(one, math.MaxInt64, math.MaxInt64, 10, late)
-	list(two, math.MaxInt64, math.MaxInt64, 10)
+	for minute, want := range map[int][]requestlog.CallTotal{0: {other, total(0, 14, 26)}, 5: {total(5, 4, 6)}, 6: nil} {
+		got, err := s.db.MostRejected(ctx, total(minute, 0, 0).At, 2)
+		requireEqual(t, got, err, want)
+	}
+	first, err := s.db.MostRejected(ctx, day, 1)
+	requireEqual(t, first, err, []requestlog.CallTotal{other})
+	if err := s.db.DeleteCallTotals(ctx, total(5, 0, 0).At); err != nil {
+		t.Fatal(err)
+	}
+	got, err := s.db.CallTotals(ctx, p, day)
+	requireEqual(t, got, err, requestlog.CallTotal{ProjectID: p, At: day, Accepted: 4, Rejected: 6})
+}
+
+func (s *suite) TestKeyCallers(t *testing.T) {
+	ctx := patient()
+	p, other := NewID(), NewID()
+	caller := func(projectID, slot string, at int, address string) requestlog.KeyCaller {
+		return requestlog.KeyCaller{ProjectID: projectID, KeySlot: slot, At: testTime(at), Address: address,
+			UserAgent: trickyTexts[at%len(trickyTexts)]}
+	}
+	latest, old := caller(p, "overlap", 3, "192.0.2.3"), caller(p, "current", 1, "192.0.2.1")
+	for _, set := range [][]requestlog.KeyCaller{
+		{old, caller(p, "overlap", 2, "192.0.2.2"), caller(other, "overlap", 9, "192.0.2.9")},
+		{latest}, {caller(p, "overlap", 1, "192.0.2.1")},
+	} {
+		if err := s.db.SetKeyCallers(ctx, set); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := s.db.KeyCallers(ctx, p)
+	requireEqual(t, got, err, []requestlog.KeyCaller{old, latest})
+	s.write(t, func(ctx context.Context) error {
+		_, err := s.db.DeleteCalls(ctx, p, testTime(2), 9)
+		return err
+	})
+	got, err = s.db.KeyCallers(ctx, p)
+	requireEqual(t, got, err, []requestlog.KeyCaller{latest})
+	s.write(t, func(ctx context.Context) error {
+		_, err := s.db.DeleteProjectRows(ctx, p, 9)
+		return err
+	})
+	got, err = s.db.KeyCallers(ctx, p)
+	requireEqual(t, got, err, nil)
 }
 
 func (s *suite) TestCounters(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	a, b := counter.Key{Subject: NewID(), Period: "2026-11-21"}, counter.Key{Subject: NewID(), Period: ""}
 	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (counter.Count{}) {
 		t.Errorf("LoadCount of a new counter: got %v, %v, want 0", got, err)
@@ -94,7 +301,7 @@ func (s *suite) TestCounters(t *testing.T) {
 
 // Several nodes add to the same counters at the same time, in any order.
 func (s *suite) TestCounters_Concurrent(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	a, b := counter.Key{Subject: NewID()}, counter.Key{Subject: NewID()}
 	one := []counter.Count{{N: 1, Last: testTime(1)}, {N: 1, Last: testTime(1)}}
 	var wg sync.WaitGroup

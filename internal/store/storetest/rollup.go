@@ -1,22 +1,25 @@
 package storetest
 
 import (
-	"cmp"
 	"context"
+	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"parley/internal/project"
+	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/usage"
 )
 
 // TestUsageRollups checks that usage equals the sum over the raw rows, in whatever
-// order participants join and leave, reports arrive late, hours and months end, and
-// rollups run.
+// order participants join and leave, reports arrive late, hours, days and months end, and
+// rollups run, also those of a release that folds no days.
 func (s *suite) TestUsageRollups(t *testing.T) {
 	db := s.open(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -26,8 +29,12 @@ func (s *suite) TestUsageRollups(t *testing.T) {
 			"wait":   m.wait,
 			"join":   m.join,
 			"leave":  m.leave,
+			"outage": m.outage,
 			"room":   m.createRoom,
 			"rollup": m.rollUp,
+			"older":  m.rollUpByOlderRelease,
+			"end":    m.endRooms,
+			"delete": m.deleteOldRooms,
 		})
 	})
 }
@@ -41,26 +48,63 @@ type usageModel struct {
 	began          time.Time
 	organizationID string
 	projects       []string
-	rooms          []*room.Room
-	attended       []attended
+	nodes          []string
 	service        *usage.Service
+	RawUsage
 }
 
-type attended struct {
-	room.Attendance
-	projectID string
-	kind      room.Type
+// maxReportDelay is the longest delay of a report in the model. It is shorter than the
+// time for which deleteOldRooms keeps rooms.
+const maxReportDelay = 50 * time.Hour
+
+// endRooms ends the rooms in which nobody is.
+func (m *usageModel) endRooms(rt *rapid.T) {
+	occupied := map[string]bool{}
+	for _, a := range m.attended {
+		if a.LeftAt.IsZero() {
+			occupied[a.RoomID] = true
+		}
+	}
+	for _, r := range m.rooms {
+		if occupied[r.ID] || r.Over() {
+			continue
+		}
+		r.State, r.EndedAt, r.DueAt = room.Ended, m.now, time.Time{}
+		must(rt, m.db.Write(m.ctx, func(ctx context.Context) error { return m.db.UpdateRoom(ctx, r) }))
+	}
+	m.createRoom(rt)
+}
+
+// ownProjects is a store without the projects of earlier checks.
+type ownProjects struct {
+	*store.DB
+	organizationID string
+}
+
+func (s ownProjects) ProjectsAfter(ctx context.Context, _ string, _ int) ([]project.Project, error) {
+	return s.Projects(ctx, s.organizationID)
+}
+
+// deleteOldRooms deletes the rooms that ended before the longest delay of a report. The
+// usage must outlive them.
+func (m *usageModel) deleteOldRooms(rt *rapid.T) {
+	service := retention.NewService(ownProjects{m.db, m.organizationID},
+		retention.Periods{Rooms: maxReportDelay + time.Hour}, nil, nil, func() time.Time { return m.now },
+		slog.New(slog.DiscardHandler))
+	_, err := service.Sweep(m.ctx)
+	must(rt, err)
 }
 
 func newUsageModel(t *testing.T, rt *rapid.T, db *store.DB) *usageModel {
 	first := Project(t, db)
-	m := &usageModel{ctx: context.Background(), db: db, organizationID: first.OrganizationID,
+	m := &usageModel{ctx: patient(), db: db, organizationID: first.OrganizationID,
 		began: time.Date(2026, 11, 29, 22, 59, 59, 500e6, time.UTC)}
 	m.now = m.began
 	second := first
 	second.ID = NewID()
 	must(rt, db.Write(m.ctx, func(ctx context.Context) error { return db.InsertProject(ctx, second) }))
 	m.projects = []string{first.ID, second.ID}
+	m.nodes = []string{NewID(), NewID()}
 	ledger := oneOrganization{db, first.OrganizationID}
 	m.service = usage.NewService(ledger, usage.NoProvider{}, func() time.Time { return m.now })
 	m.createRoom(rt)
@@ -86,27 +130,24 @@ func must(rt *rapid.T, err error) {
 
 func (m *usageModel) wait(rt *rapid.T) {
 	durations := []time.Duration{time.Minute, time.Hour, 5 * time.Hour, 40 * time.Hour}
-	longest := rapid.SampledFrom(durations).Draw(rt, "longest")
-	m.now = m.now.Add(time.Duration(rapid.Int64Range(0, longest.Milliseconds()).Draw(rt, "wait")) * time.Millisecond)
+	m.now = m.now.Add(drawDuration(rt, rapid.SampledFrom(durations).Draw(rt, "longest")))
+}
+
+// drawDuration draws a duration up to longest. It draws a part of longest first, because
+// rapid prefers small integers, so that hours would be rare among milliseconds.
+func drawDuration(rt *rapid.T, longest time.Duration) time.Duration {
+	d := longest * time.Duration(rapid.IntRange(0, 8).Draw(rt, "eighths")) / 8
+	return d - time.Duration(rapid.Int64Range(0, d.Milliseconds()).Draw(rt, "less"))*time.Millisecond
 }
 
 // reportedAt draws the time of something that is reported now.
 func (m *usageModel) reportedAt(rt *rapid.T, notBefore time.Time) time.Time {
-	longest := rapid.SampledFrom([]time.Duration{0, time.Minute, 90 * time.Minute, 50 * time.Hour}).Draw(rt, "latest")
-	delay := time.Duration(rapid.Int64Range(0, longest.Milliseconds()).Draw(rt, "delay")) * time.Millisecond
-	at := m.now.Add(-delay)
+	longest := rapid.SampledFrom([]time.Duration{0, time.Minute, 90 * time.Minute, maxReportDelay}).Draw(rt, "latest")
+	at := m.now.Add(-drawDuration(rt, longest))
 	if at.Before(notBefore) {
 		return notBefore
 	}
 	return at
-}
-
-// recordIfLate does what room.Service does.
-func (m *usageModel) recordIfLate(ctx context.Context, projectID string, at time.Time) error {
-	if m.now.Sub(at) < room.ReportDelay {
-		return nil
-	}
-	return m.db.RecordLateReport(ctx, NewID(), projectID, at)
 }
 
 func (m *usageModel) createRoom(rt *rapid.T) {
@@ -123,20 +164,19 @@ func (m *usageModel) createRoom(rt *rapid.T) {
 }
 
 func (m *usageModel) join(rt *rapid.T) {
-	r := rapid.SampledFrom(m.rooms).Draw(rt, "room")
+	r := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(m.rooms), (*room.Room).Over)).Draw(rt, "room")
 	seat := newSeat(r.ID, room.Joined, len(m.attended))
 	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
-		Hidden: rapid.IntRange(0, 9).Draw(rt, "hidden") == 0, JoinedAt: m.reportedAt(rt, m.began)}
+		Hidden: rapid.IntRange(0, 9).Draw(rt, "hidden") == 0, JoinedAt: m.reportedAt(rt, m.began),
+		Node: rapid.SampledFrom(m.nodes).Draw(rt, "node")}
 	must(rt, m.db.Write(m.ctx, func(ctx context.Context) error {
 		if err := m.db.InsertSeat(ctx, seat); err != nil {
 			return err
 		}
-		if _, err := m.db.InsertAttendance(ctx, a); err != nil {
-			return err
-		}
-		return m.recordIfLate(ctx, r.ProjectID, a.JoinedAt)
+		_, err := m.db.InsertAttendance(ctx, a, m.now)
+		return err
 	}))
-	m.attended = append(m.attended, attended{a, r.ProjectID, r.Type})
+	m.Add(a, r)
 }
 
 func (m *usageModel) leave(rt *rapid.T) {
@@ -150,22 +190,69 @@ func (m *usageModel) leave(rt *rapid.T) {
 		rt.Skip("nobody is present")
 	}
 	a := &m.attended[rapid.SampledFrom(present).Draw(rt, "attendance")]
-	a.LeftAt = m.reportedAt(rt, a.JoinedAt)
-	must(rt, m.db.Write(m.ctx, func(ctx context.Context) error {
-		if err := m.db.EndAttendance(ctx, a.ID, a.LeftAt, room.LeftByChoice); err != nil {
-			return err
+	a.LeftAt, a.Reason = m.reportedAt(rt, a.JoinedAt), room.LeftByChoice
+	must(rt, m.db.Write(m.ctx, func(ctx context.Context) error { return m.db.EndAttendance(ctx, a.Attendance, m.now) }))
+}
+
+// outage stops all nodes for a while. The first one that starts again rolls up, then it
+// ends the connections of a lost node at the last heartbeat of that node.
+func (m *usageModel) outage(rt *rapid.T) {
+	node := rapid.SampledFrom(m.nodes).Draw(rt, "lost node")
+	alive := m.now
+	m.wait(rt)
+	m.rollUp(rt)
+	var ended []room.Attendance
+	for i := range m.attended {
+		a := &m.attended[i]
+		if a.Node != node || !a.LeftAt.IsZero() {
+			continue
 		}
-		return m.recordIfLate(ctx, a.projectID, a.LeftAt)
+		if a.LeftAt, a.Reason = alive, room.LeftServer; alive.Before(a.JoinedAt) {
+			a.LeftAt = a.JoinedAt
+		}
+		ended = append(ended, a.Attendance)
+	}
+	must(rt, m.db.Write(m.ctx, func(ctx context.Context) error {
+		for _, a := range ended {
+			if err := m.db.EndAttendance(ctx, a, m.now); err != nil {
+				return err
+			}
+		}
+		return nil
 	}))
 }
 
 func (m *usageModel) rollUp(rt *rapid.T) { must(rt, m.service.RollUp(m.ctx)) }
+
+// rollUpByOlderRelease rolls up as a node of a release that folds no days.
+func (m *usageModel) rollUpByOlderRelease(rt *rapid.T) {
+	ledger := olderRelease{oneOrganization{m.db, m.organizationID}}
+	must(rt, usage.NewService(ledger, usage.NoProvider{}, func() time.Time { return m.now }).RollUp(m.ctx))
+}
+
+// olderRelease is a ledger that folds no days. Such a release does not know the progress of
+// the days, which is therefore not valid after its rollup.
+type olderRelease struct{ oneOrganization }
+
+func (l olderRelease) UsageProgress(ctx context.Context, organizationID string) (usage.Progress, error) {
+	p, err := l.oneOrganization.UsageProgress(ctx, organizationID)
+	p.DaysUntil = p.Until.Truncate(usage.DayLength) // nothing remains to be folded
+	return p, err
+}
+
+func (l olderRelease) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
+	r.Days, r.DaysUntil = nil, time.Time{}
+	return l.oneOrganization.SaveUsageRollup(ctx, r)
+}
 
 func (m *usageModel) check(rt *rapid.T) {
 	project := rapid.SampledFrom(append([]string{""}, m.projects...)).Draw(rt, "project")
 	month := time.Date(m.now.Year(), m.now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	random := m.began.Add(time.Duration(rapid.Int64Range(0, m.now.Sub(m.began).Milliseconds()).Draw(rt, "start")) *
 		time.Millisecond)
+	if random.Before(m.now.Add(-maxReportDelay)) {
+		random = random.Truncate(time.Hour) // a part of an hour is read from rows that may be deleted
+	}
 	for _, period := range [][2]time.Time{
 		{month, m.now},
 		{random, m.now},
@@ -177,61 +264,63 @@ func (m *usageModel) check(rt *rapid.T) {
 		}
 		got, err := m.service.Totals(m.ctx, usage.Scope{OrganizationID: m.organizationID, ProjectID: project}, start, end)
 		must(rt, err)
-		if want := m.totals(project, start, end); got != want {
+		if want := m.Totals(project, start, end); got != want {
 			rt.Fatalf("usage of %q from %v to %v: got %+v, want %+v", project, start, end, got, want)
+		}
+	}
+	m.checkReport(rt, project)
+	m.checkLastHours(rt, project)
+}
+
+// checkLastHours compares each of the last hours with the raw rows.
+func (m *usageModel) checkLastHours(rt *rapid.T, project string) {
+	hours, err := m.service.LastHours(m.ctx, usage.Scope{OrganizationID: m.organizationID, ProjectID: project})
+	must(rt, err)
+	for _, got := range hours {
+		end := got.Date.Add(time.Hour)
+		if end.After(m.now) {
+			end = m.now
+		}
+		if want := m.Totals(project, got.Date, end); got.Totals != want {
+			rt.Fatalf("usage of %q in the hour from %v: got %+v, want %+v", project, got.Date, got.Totals, want)
 		}
 	}
 }
 
-// totals adds up the raw rows.
-func (m *usageModel) totals(project string, start, end time.Time) usage.Totals {
+// checkReport compares each day with the raw rows.
+func (m *usageModel) checkReport(rt *rapid.T, project string) {
+	scope := usage.Scope{OrganizationID: m.organizationID, ProjectID: project}
+	report, err := m.service.Report(m.ctx, scope, m.began, time.Time{})
+	must(rt, err)
 	var sum usage.Totals
-	for _, r := range m.rooms {
-		if (project == "" || r.ProjectID == project) && !r.CreatedAt.Before(start) && r.CreatedAt.Before(end) {
-			sum.RoomsCreated++
-			sum.Sessions++
+	day := m.began.Truncate(24 * time.Hour)
+	for _, got := range report.Days {
+		end := day.AddDate(0, 0, 1)
+		if end.After(m.now) {
+			end = m.now
 		}
+		want := usage.Day{Date: day, Totals: m.Totals(project, day, end)}
+		if got != want {
+			rt.Fatalf("usage of %q on a day: got %+v, want %+v", project, got, want)
+		}
+		sum = usage.Totals{AudioMillis: sum.AudioMillis + want.Totals.AudioMillis,
+			VideoMillis: sum.VideoMillis + want.Totals.VideoMillis, RoomsCreated: sum.RoomsCreated + want.Totals.RoomsCreated,
+			Sessions: sum.Sessions + want.Totals.Sessions, Peak: max(sum.Peak, want.Totals.Peak)}
+		day = end
 	}
-	type step struct {
-		at     time.Time
-		change int64
+	if !day.Equal(m.now) && !day.After(m.now) || report.Totals != sum {
+		rt.Fatalf("usage of %q until %v, now is %v: got %+v, want the sum %+v", project, day, m.now, report.Totals, sum)
 	}
-	var steps []step
-	for _, a := range m.attended {
-		from, to := a.JoinedAt, a.LeftAt
-		if from.Before(start) {
-			from = start
-		}
-		if to.IsZero() || to.After(end) {
-			to = end
-		}
-		if a.Hidden || project != "" && a.projectID != project || !to.After(from) {
-			continue
-		}
-		if a.kind == room.Audio {
-			sum.AudioMillis += to.Sub(from).Milliseconds()
-		} else {
-			sum.VideoMillis += to.Sub(from).Milliseconds()
-		}
-		steps = append(steps, step{from, 1}, step{to, -1})
-	}
-	slices.SortFunc(steps, func(a, b step) int { return cmp.Or(a.at.Compare(b.at), cmp.Compare(a.change, b.change)) })
-	var present int64
-	for _, s := range steps {
-		present += s.change
-		sum.Peak = max(sum.Peak, present)
-	}
-	return sum
 }
 
 // TestUsageLedger checks what two nodes may do at the same time: of two rollups that
 // continue the same progress one is stored, and a report that arrives during a rollup
 // stays.
 func (s *suite) TestUsageLedger(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)
-	hour := testTime(0).Truncate(time.Hour)
+	hour, day := testTime(0).Truncate(time.Hour), testTime(0).Truncate(usage.DayLength)
 	first, err := db.FirstUsageMove(ctx, p.OrganizationID)
 	requireEqual(t, first, err, time.Time{})
 	r := Room(p.ID)
@@ -241,7 +330,8 @@ func (s *suite) TestUsageLedger(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	inTx(func(ctx context.Context) error { return db.InsertRoom(ctx, r) })
+	seat := newSeat(r.ID, room.Joined, 1)
+	inTx(func(ctx context.Context) error { return errors.Join(db.InsertRoom(ctx, r), db.InsertSeat(ctx, seat)) })
 	first, err = db.FirstUsageMove(ctx, p.OrganizationID)
 	requireEqual(t, first, err, r.CreatedAt)
 	scope := usage.Scope{OrganizationID: p.OrganizationID, ProjectID: p.ID}
@@ -250,36 +340,53 @@ func (s *suite) TestUsageLedger(t *testing.T) {
 
 	save := func(version, rooms int64, done ...usage.LateReport) {
 		t.Helper()
-		h := usage.Hour{ProjectID: p.ID, Start: hour, Rooms: rooms}
+		h := usage.Interval{ProjectID: p.ID, Start: hour, Length: time.Hour, Rooms: rooms}
+		all := h
+		all.ProjectID = ""
 		err := db.SaveUsageRollup(ctx, usage.Rollup{OrganizationID: p.OrganizationID, Version: version,
-			Until: hour.Add(time.Hour), Hours: []usage.Hour{h}, Done: done})
+			Until: hour.Add(time.Hour), Hours: []usage.Interval{all, h}, Done: done,
+			Days: []time.Time{day}, DaysUntil: day.Add(usage.DayLength)})
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
 	check := func(rooms int64) {
 		t.Helper()
-		want := usage.Hour{ProjectID: p.ID, Start: hour, Rooms: rooms}
+		want := usage.Interval{ProjectID: p.ID, Start: hour, Length: time.Hour, Rooms: rooms}
 		hours, err := db.UsageHours(ctx, scope, hour, hour.Add(time.Hour))
-		requireEqual(t, hours, err, []usage.Hour{want})
+		requireEqual(t, hours, err, []usage.Interval{want})
 		latest, err := db.LatestUsageHour(ctx, scope, hour.Add(24*time.Hour))
 		requireEqual(t, latest, err, want)
 		latest, err = db.LatestUsageHour(ctx, scope, hour)
-		requireEqual(t, latest, err, usage.Hour{})
+		requireEqual(t, latest, err, usage.Interval{})
+		days, err := db.UsageDays(ctx, scope, day, day.Add(usage.DayLength))
+		requireEqual(t, days, err, []usage.Interval{{ProjectID: p.ID, Start: day, Length: usage.DayLength, Rooms: rooms}})
 	}
+	none, err := db.FirstUsageHour(ctx, p.OrganizationID)
+	requireEqual(t, none, err, time.Time{})
 	save(0, 1)
 	save(0, 2) // by another node
 	check(1)
-	for range 2 {
-		inTx(func(ctx context.Context) error { return db.RecordLateReport(ctx, NewID(), p.ID, r.CreatedAt) })
+	// Of a connection without duration, the join and the leave are reports of their own.
+	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", JoinedAt: r.CreatedAt}
+	inTx(func(ctx context.Context) error {
+		_, err := db.InsertAttendance(ctx, a, a.JoinedAt.Add(room.ReportDelay))
+		return err
+	})
+	for _, duration := range []time.Duration{0, 0, time.Minute} { // the first one ends it
+		a.LeftAt = a.JoinedAt.Add(duration)
+		inTx(func(ctx context.Context) error { return db.EndAttendance(ctx, a, a.LeftAt.Add(room.ReportDelay)) })
 	}
 	progress, err := db.UsageProgress(ctx, p.OrganizationID)
 	if err != nil || len(progress.Late) != 2 || progress.Late[0].Hour != hour {
 		t.Fatalf("progress: got %+v, %v, want two late reports of %v", progress, err, hour)
 	}
+	requireEqual(t, progress.DaysUntil, nil, day.Add(usage.DayLength))
 	save(progress.Version, 3, progress.Late[0])
 	save(progress.Version, 4, progress.Late...) // by another node
 	check(3)
+	stored, err := db.FirstUsageHour(ctx, p.OrganizationID)
+	requireEqual(t, stored, err, hour)
 	late, err := db.OrganizationsWithLateUsage(ctx, 10)
 	requireEqual(t, late, err, []string{p.OrganizationID})
 	ids, err := db.OrganizationsAfter(ctx, "", 10)

@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -14,7 +15,7 @@ import (
 )
 
 func (s *suite) TestRoom(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	for i, text := range trickyTexts {
 		full := &room.Room{
 			ID: NewID(), ProjectID: s.project.ID, State: room.Active, EndReason: room.EndedDuration,
@@ -43,7 +44,7 @@ func (s *suite) TestRoom(t *testing.T) {
 
 // UpdateRoom ignores the fields of the creation.
 func (s *suite) TestUpdateRoom(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	want := *r
 	want.State, want.EndReason, want.CreatorLinkRedeemedBy = room.Ended, room.EndedEmpty, "hash"
@@ -61,7 +62,7 @@ func (s *suite) TestUpdateRoom(t *testing.T) {
 }
 
 func (s *suite) TestRoom_Refused(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	_, err := s.db.Room(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "room_not_found")
 	for _, work := range []func(ctx context.Context) error{
@@ -85,7 +86,7 @@ func (s *suite) TestRoom_Refused(t *testing.T) {
 }
 
 func (s *suite) TestClientRoomID(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	id := NewID()
 	named := func(projectID, id string) *room.Room {
 		r := Room(projectID)
@@ -134,19 +135,33 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 }
 
 // Without the lock, one of two concurrent read-modify-write transactions would
-// overwrite the change of the other.
+// overwrite the change of the other. Some lock one room, some all, in any order.
 func (s *suite) TestLockRoom(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	rooms := make([]*room.Room, 3)
 	for i := range rooms {
 		rooms[i] = s.insertRoom(t, Room(s.project.ID))
+	}
+	lockAll := func(ctx context.Context) error {
+		ids := []string{NewID()}
+		for _, i := range rand.Perm(len(rooms)) {
+			ids = append(ids, rooms[i].ID)
+		}
+		return s.db.LockRooms(ctx, ids)
 	}
 	const each = 100
 	var wg sync.WaitGroup
 	for i := range each * len(rooms) {
 		wg.Go(func() {
-			err := s.db.Write(ctx, func(ctx context.Context) error {
-				r, err := s.db.LockRoom(ctx, rooms[i%len(rooms)].ID)
+			err := s.db.Write(ctx, func(ctx context.Context) (err error) {
+				lock := s.db.LockRoom
+				if i%2 == 0 {
+					if err := lockAll(ctx); err != nil {
+						return err
+					}
+					lock = s.db.Room
+				}
+				r, err := lock(ctx, rooms[i%len(rooms)].ID)
 				if err != nil {
 					return err
 				}
@@ -168,10 +183,16 @@ func (s *suite) TestLockRoom(t *testing.T) {
 	if _, err := s.db.LockRoom(ctx, rooms[0].ID); err == nil {
 		t.Fatal("LockRoom outside Write succeeded, want an error")
 	}
+	if err := s.db.LockRooms(ctx, nil); err != nil {
+		t.Errorf("LockRooms of no room: got %v, want no error", err)
+	}
+	if err := lockAll(ctx); err == nil {
+		t.Error("LockRooms outside Write succeeded, want an error")
+	}
 }
 
 func (s *suite) TestDueRooms(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)
 	due := func(at time.Time) string {
@@ -194,7 +215,7 @@ func (s *suite) TestDueRooms(t *testing.T) {
 }
 
 func (s *suite) TestEvents(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	var events []event.Event
 	for i, text := range trickyTexts {
@@ -232,7 +253,7 @@ func (s *suite) TestEvents(t *testing.T) {
 }
 
 func (s *suite) TestSessions(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)
 	r := Room(p.ID)

@@ -9,7 +9,7 @@ import (
 )
 
 func (s *suite) TestAttendanceRecords(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
 	put := func(r *room.Room) *room.Room {
@@ -32,7 +32,7 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 		out := room.AttendanceRecord{
 			Attendance: room.Attendance{
 				ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Hidden: hidden,
-				Node: "node", JoinedAt: testTime(joined),
+				Node: "node", JoinedAt: testTime(joined), ConnectionType: room.ConnectionTCP,
 			},
 			Name: seat.Name, UserID: seat.UserID, Role: seat.Role, Breakout: n,
 		}
@@ -43,7 +43,7 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 			if err := db.InsertSeat(ctx, seat); err != nil {
 				return err
 			}
-			_, err := db.InsertAttendance(ctx, out.Attendance)
+			_, err := db.InsertAttendance(ctx, out.Attendance, out.JoinedAt)
 			return err
 		})
 		if err != nil {
@@ -54,12 +54,12 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 	gone := attend(active, 0, 10, 20, false)
 	second := attend(active, 1, 40, 0, false)
 	first := attend(active, 2, 30, 0, false)
-	attend(active, 3, 35, 0, true)
+	hidden := attend(active, 3, 35, 0, true)
 	alone := attend(open, 4, 50, 0, false)
 	foreign := attend(theirs, 5, 5, 0, false)
 
 	all, err := db.AttendanceRecords(ctx, active.ID)
-	requireEqual(t, all, err, []room.AttendanceRecord{gone, first, second})
+	requireEqual(t, all, err, []room.AttendanceRecord{gone, first, hidden, second})
 	now, err := db.CurrentAttendanceRecords(ctx, p.ID, active.ID)
 	requireEqual(t, now, err, []room.AttendanceRecord{first, second})
 	now, err = db.CurrentAttendanceRecords(ctx, p.ID, "")
@@ -111,4 +111,54 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 	got, total, err := db.PastRooms(ctx, other.ID, room.PastQuery{Limit: 9, IDs: []string{two.ID}})
 	requireEqual(t, got, err, nil)
 	requireEqual(t, total, nil, 0)
+}
+
+func (s *suite) TestLive(t *testing.T) {
+	ctx := patient()
+	db := s.open(t)
+	p, other := Project(t, db), Project(t, db)
+	session := func(projectID string, breakout int, state room.SessionState, connections ...room.Attendance) {
+		t.Helper()
+		r := Room(projectID)
+		if err := db.Write(ctx, func(ctx context.Context) error {
+			if err := db.InsertRoom(ctx, r); err != nil {
+				return err
+			}
+			if err := db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, Breakout: breakout, State: state},
+				testTime(1)); err != nil {
+				return err
+			}
+			if state != room.SessionLive {
+				return db.CloseSessions(ctx, r.ID, false, testTime(2))
+			}
+			for i, a := range connections {
+				seat := newSeat(r.ID, room.Joined, i)
+				a.ID, a.RoomID, a.Session, a.SeatID, a.Connection, a.JoinedAt = NewID(), r.ID, 1, seat.ID, "PA", testTime(1)
+				if err := db.InsertSeat(ctx, seat); err != nil {
+					return err
+				}
+				if _, err := db.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
+					return err
+				}
+			}
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	udp := room.Attendance{ConnectionType: room.ConnectionUDP}
+	session(p.ID, 0, room.SessionLive, udp, udp, room.Attendance{Hidden: true},
+		room.Attendance{ConnectionType: room.ConnectionTURN, LeftAt: testTime(2), Reason: room.LeftLost})
+	session(p.ID, 0, room.SessionClosing)
+	session(p.ID, 1, room.SessionLive, room.Attendance{})
+	session(other.ID, 0, room.SessionLive, udp)
+	for projectID, want := range map[string]room.Live{
+		"":       {Rooms: 2, People: map[room.ConnectionType]int{room.ConnectionUDP: 3, "": 1}},
+		p.ID:     {Rooms: 1, People: map[room.ConnectionType]int{room.ConnectionUDP: 2, "": 1}},
+		other.ID: {Rooms: 1, People: map[room.ConnectionType]int{room.ConnectionUDP: 1}},
+		NewID():  {People: map[room.ConnectionType]int{}},
+	} {
+		got, err := db.Live(ctx, projectID)
+		requireEqual(t, got, err, want)
+	}
 }

@@ -33,7 +33,7 @@ func (s *suite) insertSeats(t *testing.T, seats ...room.Seat) {
 }
 
 func (s *suite) TestSeat(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
 		seat := newSeat(r.ID, room.Reserved, i)
@@ -66,7 +66,7 @@ func (s *suite) TestSeat(t *testing.T) {
 }
 
 func (s *suite) TestHands(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	first, second, down := newSeat(r.ID, room.Joined, 3), newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Joined, 2)
 	free, other := newSeat(r.ID, room.Free, 0), newSeat(elsewhere.ID, room.Joined, 0)
@@ -77,7 +77,7 @@ func (s *suite) TestHands(t *testing.T) {
 }
 
 func (s *suite) TestOccupancy(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	occupied := func(want room.Occupancy) {
 		t.Helper()
@@ -111,7 +111,7 @@ func (s *suite) TestOccupancy(t *testing.T) {
 }
 
 func (s *suite) TestPresentNames(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	named := func(name string, role room.Role, state room.SeatState, at int) room.Seat {
 		seat := newSeat(r.ID, state, at)
@@ -133,7 +133,7 @@ func (s *suite) TestPresentNames(t *testing.T) {
 }
 
 func (s *suite) TestAttendance(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	ada, bob := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2)
 	s.insertSeats(t, ada, bob)
@@ -144,12 +144,16 @@ func (s *suite) TestAttendance(t *testing.T) {
 	}
 	insert := func(a room.Attendance) (fresh bool) {
 		t.Helper()
-		s.write(t, func(ctx context.Context) (err error) { fresh, err = s.db.InsertAttendance(ctx, a); return err })
+		s.write(t, func(ctx context.Context) (err error) {
+			fresh, err = s.db.InsertAttendance(ctx, a, a.JoinedAt)
+			return err
+		})
 		return fresh
 	}
 	end := func(a room.Attendance, at int, reason room.LeaveReason) {
 		t.Helper()
-		s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a.ID, testTime(at), reason) })
+		a.LeftAt, a.Reason = testTime(at), reason
+		s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a, a.LeftAt) })
 	}
 	second, first, third := connected(bob, "PA_1", 20), connected(ada, "PA_1", 10), connected(ada, "PA_2", 30)
 	for _, a := range []room.Attendance{second, first, third} {
@@ -174,23 +178,50 @@ func (s *suite) TestAttendance(t *testing.T) {
 	requireEqual(t, got, err, []room.Attendance{first, second, third})
 
 	requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error {
-		_, err := s.db.InsertAttendance(ctx, connected(newSeat(r.ID, room.Free, 1), "PA_3", 1))
+		_, err := s.db.InsertAttendance(ctx, connected(newSeat(r.ID, room.Free, 1), "PA_3", 1), testTime(1))
 		return err
 	}))
-	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1)); err == nil {
+	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1), testTime(1)); err == nil {
 		t.Fatal("InsertAttendance outside Write succeeded, want an error")
 	}
 }
 
+func (s *suite) TestQuality(t *testing.T) {
+	ctx := patient()
+	r := s.insertRoom(t, Room(s.project.ID))
+	seat := newSeat(r.ID, room.Joined, 1)
+	s.insertSeats(t, seat)
+	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", JoinedAt: testTime(1)}
+	update := func(q room.ConnectionQuality, poor time.Duration) {
+		t.Helper()
+		changed := a
+		changed.Quality, changed.PoorFor = q, poor
+		s.write(t, func(ctx context.Context) error { return s.db.UpdateQuality(ctx, changed) })
+	}
+	s.write(t, func(ctx context.Context) error {
+		_, err := s.db.InsertAttendance(ctx, a, a.JoinedAt)
+		return err
+	})
+	update(room.QualityPoor, 20*time.Second)
+	a.Quality, a.PoorFor = room.QualityPoor, 20*time.Second
+	got, err := s.db.CurrentAttendance(ctx, r.ID)
+	requireEqual(t, got, err, []room.Attendance{a})
+	a.LeftAt, a.Reason = testTime(9), room.LeftLost
+	s.write(t, func(ctx context.Context) error { return s.db.EndAttendance(ctx, a, a.LeftAt) })
+	update(room.QualityGood, time.Hour) // changes nothing, because it has already ended
+	got, err = Attendance(ctx, s.db, r.ID)
+	requireEqual(t, got, err, []room.Attendance{a})
+}
+
 func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	unused, used := newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Free, 2)
 	s.insertSeats(t, unused, used)
 	s.write(t, func(ctx context.Context) error {
 		_, err := s.db.InsertAttendance(ctx, room.Attendance{
 			ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: testTime(3),
-		})
+		}, testTime(3))
 		return err
 	})
 	for _, c := range []struct {

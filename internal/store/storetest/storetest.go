@@ -1,6 +1,6 @@
 // Package storetest tests package store with one suite for both engines, and
-// provides real databases for the tests and benchmarks of other packages. Only
-// tests import it.
+// provides real databases for the tests and benchmarks of other packages, which
+// alone import it.
 package storetest
 
 import (
@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/db"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
@@ -44,7 +45,7 @@ func Open(t testing.TB, url, dir string) *store.DB {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = db.Close() })
-	if err := db.Unlock(context.Background(), Box(1)); err != nil {
+	if err := db.Unlock(patient(), Box(1)); err != nil {
 		t.Fatal(err)
 	}
 	return db
@@ -66,7 +67,7 @@ func NewID() string { return uuid.Must(uuid.NewV7()).String() }
 // Project creates an active project with its organization and credentials.
 func Project(t testing.TB, db *store.DB) project.Project {
 	t.Helper()
-	ctx := context.Background()
+	ctx := patient()
 	projects := project.NewService(db, time.Now, NewID, func(string) {})
 	o, err := projects.CreateOrganization(ctx, "Example", project.Plan)
 	if err != nil {
@@ -130,10 +131,14 @@ func Run(t *testing.T, open func(t testing.TB) *store.DB) {
 // write runs work in a transaction, which must succeed.
 func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 	t.Helper()
-	if err := s.db.Write(context.Background(), work); err != nil {
+	if err := s.db.Write(patient(), work); err != nil {
 		t.Fatal(err)
 	}
 }
+
+// patient returns a context in which writes wait longer than 900 ms, because the tests of
+// other packages may leave the database without a processor for that long.
+func patient() context.Context { return db.WithWriteTimeout(context.Background(), 20*time.Second) }
 
 // insertRoom stores a room with all its fields.
 func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {

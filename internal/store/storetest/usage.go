@@ -17,7 +17,7 @@ type connection struct {
 }
 
 func (s *suite) TestTotals(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
 	insert := func(projectID string, created int, connections ...connection) {
@@ -44,7 +44,7 @@ func (s *suite) TestTotals(t *testing.T) {
 				if c.left > 0 {
 					a.LeftAt = testTime(c.left)
 				}
-				if _, err := db.InsertAttendance(ctx, a); err != nil {
+				if _, err := db.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
 					return err
 				}
 			}

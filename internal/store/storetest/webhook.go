@@ -3,6 +3,7 @@ package storetest
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"testing"
@@ -46,7 +47,7 @@ func (s *suite) leaseStreams(
 
 func (s *suite) isDue(t *testing.T, bucket string, now time.Time) bool {
 	t.Helper()
-	buckets, err := s.db.DueBuckets(context.Background(), now)
+	buckets, err := s.db.DueBuckets(patient(), now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +57,7 @@ func (s *suite) isDue(t *testing.T, bucket string, now time.Time) bool {
 // A due stream is leased once until the lease expires. Its release makes it due
 // again if deliveries were added, and fails after the lease was lost.
 func (s *suite) TestDueStreams(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	st := s.newStream(NewID())
 	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(10)) })
 	known, err := s.db.Streams(ctx, s.project.ID, st.RoomID)
@@ -168,7 +169,7 @@ func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
 }
 
 func (s *suite) TestWebhookDeliveries(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	st := s.newStream(NewID())
 	first, second := s.newDelivery(st, 1), s.newDelivery(st, 2)
 	second.Type, second.Replay = event.RoomEnded, true
@@ -202,6 +203,11 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 	_, err = s.db.Delivery(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "delivery_not_found")
 
+	bodies, err := s.db.DeliveryBodies(ctx, []string{second.ID, NewID(), first.ID})
+	requireEqual(t, bodies, err, map[string]string{first.ID: first.Body, second.ID: second.Body})
+	bodies, err = s.db.DeliveryBodies(ctx, nil)
+	requireEqual(t, bodies, err, map[string]string{})
+
 	room := webhook.Filter{RoomID: st.RoomID, Limit: 10}
 	for name, tc := range map[string]struct {
 		change func(*webhook.Filter)
@@ -230,10 +236,71 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 		}
 		requireEqual(t, got, err, tc.want)
 	}
+	states := map[webhook.State][]webhook.Delivery{"": {second, first}, webhook.Pending: {second},
+		webhook.Delivered: {first}, webhook.Failed: nil}
+	for state, all := range states {
+		for _, f := range []webhook.Filter{
+			{RoomID: st.RoomID}, {RoomID: st.RoomID, ProjectID: s.project.ID}, {EventID: second.EventID},
+			{EventID: second.EventID, ProjectID: s.project.ID}, {ProjectID: s.project.ID}, {},
+		} {
+			f.State, f.Limit = state, 1000
+			got, err := s.db.Deliveries(ctx, f)
+			var ours []webhook.Delivery // of all that match; other tests have deliveries too
+			for _, d := range got {
+				if d.RoomID == st.RoomID {
+					ours = append(ours, d)
+				}
+			}
+			want := all
+			if f.EventID != "" {
+				want = slices.DeleteFunc(slices.Clone(all), func(d webhook.Delivery) bool { return d.EventID != f.EventID })
+			}
+			if err != nil || len(ours)+len(want) > 0 && !reflect.DeepEqual(ours, want) {
+				t.Errorf("%+v: got %+v, %v, want %+v", f, ours, err, want)
+			}
+		}
+	}
+}
+
+// The other tests of the suite run at the same time, so the deliveries of this one are older
+// than theirs.
+func (s *suite) TestWebhookBacklog(t *testing.T) {
+	early := testTime(-1_000_000)
+	st := s.newStream(NewID())
+	deliveries := []webhook.Delivery{s.newDelivery(st, 1), s.newDelivery(st, 2), s.newDelivery(st, 3)}
+	deliveries[0].State, deliveries[0].CreatedAt = webhook.Delivered, early.Add(-time.Hour)
+	deliveries[1].CreatedAt = early
+	s.write(t, func(ctx context.Context) error {
+		if err := s.db.InsertStream(ctx, st, early); err != nil {
+			return err
+		}
+		for _, d := range deliveries {
+			if err := s.db.InsertDelivery(ctx, d); err != nil {
+				return err
+			}
+		}
+		target, err := s.db.RecordTargetFailure(ctx, s.project.ID, "https://paused.example.org/"+st.ID, early)
+		if err != nil {
+			return err
+		}
+		target.PausedAt = early
+		return s.db.PauseTarget(ctx, target)
+	})
+	got, err := s.db.WebhookBacklog(patient(), 10_000)
+	if err != nil || got.Pending < 2 || got.PausedTargets < 1 {
+		t.Errorf("backlog: got %+v, %v, want at least 2 pending deliveries and 1 paused target", got, err)
+	}
+	if !got.OldestPending.Equal(early) || !got.NextAttempt.Equal(early) {
+		t.Errorf("backlog: got the oldest delivery of %v and the next attempt at %v, want %v for both",
+			got.OldestPending, got.NextAttempt, early)
+	}
+	if got, err := s.db.WebhookBacklog(patient(), 1); err != nil || got.Pending != 1 {
+		t.Errorf("backlog with a limit of 1: got %d pending, %v, want 1", got.Pending, err)
+	}
 }
 
 func (s *suite) TestWebhookTargets(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	url := hookURL + "/" + NewID()
 	known, err := s.db.Target(ctx, s.project.ID, url)
 	requireEqual(t, known, err, webhook.Target{})
@@ -299,6 +366,36 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 		s.isDue(t, busy.Bucket, testTime(40)) {
 		t.Error("want the waiting stream due at 20 and the leased one not due")
 	}
+
+	// RetryStreams makes the delayed stream due too, and does not change the leased one.
+	dueTimes := func(want map[string]time.Time) {
+		t.Helper()
+		got, err := s.db.DueTimes(ctx, []string{waiting.ID, busy.ID, NewID()})
+		requireEqual(t, got, err, want)
+	}
+	dueTimes(map[string]time.Time{waiting.ID: testTime(20), busy.ID: testTime(41)})
+	pending := webhook.PendingStream{ID: waiting.ID, ProjectID: s.project.ID, URL: url, Deliveries: 1}
+	created := s.newDelivery(waiting, 1).CreatedAt
+	for _, tc := range []struct {
+		q    webhook.Retry
+		want []webhook.PendingStream
+	}{
+		{webhook.Retry{ProjectID: s.project.ID, URL: url}, []webhook.PendingStream{pending}},
+		{webhook.Retry{URL: url, Since: created, Before: created.Add(time.Second)}, []webhook.PendingStream{pending}},
+		{webhook.Retry{URL: url, Since: created.Add(time.Second)}, nil},
+		{webhook.Retry{URL: url, Before: created}, nil},
+		{webhook.Retry{ProjectID: NewID()}, nil},
+	} {
+		got, err := s.db.PendingStreams(ctx, tc.q)
+		requireEqual(t, got, err, tc.want)
+	}
+	s.write(t, func(ctx context.Context) error {
+		return s.db.RetryStreams(ctx, []string{waiting.ID, busy.ID}, testTime(13))
+	})
+	dueTimes(map[string]time.Time{waiting.ID: testTime(13), busy.ID: testTime(41)})
+	s.write(t, func(ctx context.Context) error {
+		return s.db.Postpone(ctx, s.project.ID, url, testTime(13), testTime(20))
+	})
 	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(12)) })
 	known, err = s.db.Target(ctx, s.project.ID, url)
 	requireEqual(t, known, err, webhook.Target{})
@@ -310,7 +407,7 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 }
 
 func (s *suite) TestWebhooks_Prune(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	own := suite{open: s.open, db: db, project: Project(t, db)}
 	over, open := own.insertRoom(t, Room(own.project.ID)), own.insertRoom(t, Room(own.project.ID))
@@ -341,21 +438,22 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 	prune := func(before, limit int) (n int) {
 		t.Helper()
 		own.write(t, func(ctx context.Context) (err error) {
-			if n, err = db.PruneDeliveries(ctx, testTime(before), limit); err != nil {
+			if n, err = db.DeleteDeliveries(ctx, own.project.ID, testTime(before), limit); err != nil {
 				return err
 			}
-			return db.PruneStreams(ctx, testTime(before), limit)
+			_, err = db.PruneStreams(ctx, testTime(before), limit)
+			return err
 		})
 		return n
 	}
 	if n := prune(1, 10); n != 1 {
-		t.Errorf("PruneDeliveries deleted %d, want 1", n)
+		t.Errorf("DeleteDeliveries deleted %d, want 1", n)
 	}
 	if attempts, err := db.Attempts(ctx, deliveries[0].ID); err != nil || len(attempts) != 0 {
 		t.Errorf("attempts of a pruned delivery: got %v, %v, want none", attempts, err)
 	}
 	if n := prune(100, 1); n != 1 {
-		t.Errorf("PruneDeliveries with limit 1 deleted %d, want 1", n)
+		t.Errorf("DeleteDeliveries with limit 1 deleted %d, want 1", n)
 	}
 	left, err := db.Deliveries(ctx, webhook.Filter{Limit: 10})
 	requireEqual(t, left, err, deliveries[2:])
@@ -384,77 +482,9 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 	}
 }
 
-// DeliveredEvents skips AttendanceMarked events. Previous is correct also for the
-// first event of a page.
-func (s *suite) TestDeliveredEvents(t *testing.T) {
-	ctx := context.Background()
-	r, other := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
-	var want []webhook.DeliveredEvent
-	previous := int64(0)
-	const mark = event.AttendanceMarked
-	for i, kind := range []event.Type{mark, event.RoomOpened, mark, mark, event.RoomStarted, event.RoomEnded, mark} {
-		e := event.Event{
-			ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i),
-			Data: event.Data{RoomID: r.ID, RoomType: "video"},
-		}
-		if kind != mark {
-			want = append(want, webhook.DeliveredEvent{Event: e, Previous: previous})
-			previous = e.Sequence
-		}
-		elsewhere := e
-		elsewhere.ID, elsewhere.RoomID = NewID(), other.ID
-		s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{e, elsewhere}) })
-	}
-	for _, c := range []struct {
-		after int64
-		limit int
-		want  []webhook.DeliveredEvent
-	}{
-		{0, 10, want}, {0, 1, want[:1]}, {1, 2, want[:2]}, {2, 2, want[1:]}, {3, 1, want[1:2]}, {4, 2, want[1:]},
-		{5, 10, want[2:]}, {6, 10, nil}, {7, 10, nil}, {1 << 52, 10, nil},
-	} {
-		got, err := s.db.DeliveredEvents(ctx, r.ID, c.after, c.limit)
-		requireEqual(t, got, err, c.want)
-	}
-	got, err := s.db.DeliveredEvents(ctx, NewID(), 0, 10)
-	requireEqual(t, got, err, nil)
-}
-
-func (s *suite) TestProjectEvents(t *testing.T) {
-	ctx := context.Background()
-	db := s.open(t)
-	p := Project(t, db)
-	n, err := db.ProjectSequence(ctx, p.ID)
-	requireEqual(t, n, err, 0)
-	yes, ends := true, testTime(60)
-	want := []event.ProjectEvent{
-		{
-			ID: NewID(), Type: event.ProjectStatusChanged, ProjectID: p.ID, Sequence: 1, At: testTime(1),
-			Data: event.ProjectData{Status: "active", Suspended: &yes},
-		},
-		{
-			ID: NewID(), Type: event.KeyRotated, ProjectID: p.ID, Sequence: 2, At: testTime(2),
-			Data: event.ProjectData{Credential: event.CredentialKey, OverlapEndsAt: &ends},
-		},
-	}
-	for _, e := range want {
-		if err := db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, e) }); err != nil {
-			t.Fatal(err)
-		}
-	}
-	n, err = db.ProjectSequence(ctx, p.ID)
-	requireEqual(t, n, err, 2)
-	got, err := ProjectEvents(ctx, db, p.ID)
-	requireEqual(t, got, err, want)
-	again := want[0]
-	again.ID = NewID()
-	err = db.Write(ctx, func(ctx context.Context) error { return db.AppendProjectEvent(ctx, again) })
-	requireConstraintError(t, err)
-}
-
 // ConsumeNotices returns the notice of an overlap once, before the overlap ends.
 func (s *suite) TestNotices(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)
 	keys, err := db.APIKeys(ctx, p.ID)

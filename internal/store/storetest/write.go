@@ -10,7 +10,7 @@ import (
 )
 
 func (s *suite) TestWrite_ErrorRollsBack(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	r := Room(s.project.ID)
 	errWork := errors.New("work failed")
 	err := s.db.Write(ctx, func(ctx context.Context) error {
@@ -36,7 +36,7 @@ func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 		}
 		got, err := s.db.LockRoom(ctx, r.ID)
 		requireEqual(t, got, err, r)
-		_, err = s.db.Room(context.Background(), r.ID)
+		_, err = s.db.Room(patient(), r.ID)
 		requireFault(t, err, fault.NotFound, "room_not_found")
 
 		changed := *r
@@ -58,7 +58,7 @@ func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 }
 
 func (s *suite) TestWrite_NestedJoins(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	outer, inner := Room(s.project.ID), Room(s.project.ID)
 	errWork := errors.New("work failed")
 	err := s.db.Write(ctx, func(ctx context.Context) error {
@@ -81,7 +81,7 @@ func (s *suite) TestWrite_NestedJoins(t *testing.T) {
 }
 
 func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
-	if err := s.db.InsertRoom(context.Background(), Room(s.project.ID)); err == nil {
+	if err := s.db.InsertRoom(patient(), Room(s.project.ID)); err == nil {
 		t.Fatal("InsertRoom outside Write succeeded, want an error")
 	}
 }
@@ -89,7 +89,7 @@ func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
 // Work that ignores the error of a statement is rolled back on both engines,
 // because PostgreSQL accepts no statement after one that failed.
 func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
-	ctx := context.Background()
+	ctx := patient()
 	before, after := Room(s.project.ID), Room(s.project.ID)
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		if err := s.db.InsertRoom(ctx, before); err != nil {

@@ -19,7 +19,7 @@ func TestGuard_Addresses(t *testing.T) {
 			t.Errorf("check %s: got no error, want it refused", refused)
 		}
 		if err := (Guard{AllowPrivate: true}).check(netip.MustParseAddr(refused)); err != nil {
-			t.Errorf("check %s with private addresses allowed: %v", refused, err)
+			t.Errorf("check %s with private addresses allowed: got error %v, want none", refused, err)
 		}
 	}
 	for _, public := range []string{"1.1.1.1", "8.8.8.8", "9.255.255.255", "11.0.0.0", "100.63.255.255",
@@ -27,7 +27,7 @@ func TestGuard_Addresses(t *testing.T) {
 		"192.167.255.255", "198.20.0.0", "223.255.255.255", "2606:4700::1111", "2a00:1450:4001::1", "::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1",
 		"2001:0:808:808:0:0:f7f7:f7f7"} {
 		if err := (Guard{}).check(netip.MustParseAddr(public)); err != nil {
-			t.Errorf("check the public address %s: %v", public, err)
+			t.Errorf("check the public address %s: got error %v, want none", public, err)
 		}
 	}
 	some := Guard{Prefixes: []netip.Prefix{netip.MustParsePrefix("10.1.0.0/16"), netip.MustParsePrefix("fd00::/8")}}

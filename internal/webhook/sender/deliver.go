@@ -2,6 +2,7 @@ package sender
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -18,8 +19,13 @@ const userAgent = "Parley-Webhooks/1"
 // headerReplay is the header of deliveries that Replay created.
 const headerReplay = "webhook-replay"
 
-// deliver makes an attempt. It keeps its slot for the next due delivery of the
-// same bucket as long as slots are free.
+// recordRetryDelay is the pause before the result of an attempt is recorded again,
+// after the database was unavailable.
+const recordRetryDelay = 300 * time.Millisecond
+
+// deliver sends j's delivery and then further due deliveries of the same bucket, as
+// long as slots are free. When ctx ends it takes no further job; when attempts ends,
+// the running attempt is canceled.
 func (s *Service) deliver(ctx, attempts context.Context, j job) {
 	for {
 		m, err := s.buildMessage(attempts, j.delivery)
@@ -115,8 +121,9 @@ func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Respon
 		if !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
 			return job{}, false
 		}
-		time.Sleep(batchDelay * 100)
+		time.Sleep(recordRetryDelay)
 	}
+	s.attempt(out.state, a.Duration)
 	s.logAttempt(j, a, out, paused)
 	if len(jobs) == 0 {
 		return job{}, false
@@ -151,7 +158,7 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	}
 	if d.State == webhook.Delivered {
 		if j.target.Failures > 0 {
-			err = s.store.ClearTarget(ctx, d.ProjectID, d.URL, now)
+			err = s.store.ClearRecoveredTarget(ctx, d.ProjectID, d.URL, now)
 		}
 		return paused, err
 	}
@@ -161,10 +168,11 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	}
 	switch {
 	case d.State == webhook.Gone:
-		t.PausedAt, t.Notice = now, "the target answered 410 (webhook.Gone): resume it manually"
+		t.PausedAt, t.Notice = now, "the receiver answered 410 (Gone): resume the target manually"
 	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
 		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
-		t.Notice = strconv.Itoa(t.Failures) + " attempts in a row failed: it is probed every " + probeInterval.String()
+		t.Notice = fmt.Sprintf("%d attempts in a row failed; one probe is sent every %d minutes",
+			t.Failures, probeInterval/time.Minute)
 	default:
 		return paused, nil
 	}

@@ -17,9 +17,6 @@ const (
 	batchDelay = 3 * time.Millisecond
 	// shutdownTimeout is the time for attempts in flight when the process stops.
 	shutdownTimeout = 3 * time.Second
-
-	pruneEvery = time.Hour
-	pruneBatch = 500
 )
 
 // Run sends due deliveries until ctx ends. Attempts in flight then have
@@ -29,7 +26,6 @@ func (s *Service) Run(ctx context.Context) {
 	attempts, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	var work sync.WaitGroup
-	work.Go(func() { s.runPruner(ctx) })
 	tick := time.NewTicker(sweepEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -43,38 +39,6 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	defer time.AfterFunc(shutdownTimeout, cancel).Stop()
 	work.Wait()
-}
-
-// runPruner calls Prune every hour until ctx ends.
-func (s *Service) runPruner(ctx context.Context) {
-	tick := time.NewTicker(pruneEvery)
-	defer tick.Stop()
-	for {
-		s.logFailure("prune webhook deliveries", s.Prune(ctx))
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
-	}
-}
-
-// Prune deletes deliveries older than 30 days. It deletes pruneBatch of them in
-// each transaction, so that other writers do not wait long.
-func (s *Service) Prune(ctx context.Context) error {
-	before := s.now().Add(-deliveryRetention)
-	for pruned := pruneBatch; pruned == pruneBatch; {
-		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
-			if pruned, err = s.store.PruneDeliveries(ctx, before, pruneBatch); err != nil {
-				return err
-			}
-			return s.store.PruneStreams(ctx, before, pruneBatch)
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // sweep leases due streams, as many as there are free slots, and starts their
@@ -117,6 +81,7 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 			s.signal.Wake()
 		})
 	}
+	// Slots for which no stream was leased.
 	for name, n := range slots {
 		s.buckets.release(name, n)
 	}

@@ -31,9 +31,6 @@ const (
 	// pausedRetryInterval is how long deliveries are postponed if their target is
 	// paused and not probed automatically.
 	pausedRetryInterval = 24 * time.Hour
-
-	// deliveryRetention is how long deliveries are kept and can be replayed.
-	deliveryRetention = 30 * 24 * time.Hour
 )
 
 // outcome is the effect of an attempt on its delivery.

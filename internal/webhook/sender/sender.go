@@ -45,15 +45,9 @@ type Store interface {
 	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
 	// Postpone makes streams to a URL that are due at now due at until.
 	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
-	// ClearTarget deletes the failure record of a URL and makes its waiting streams
-	// due.
-	ClearTarget(ctx context.Context, projectID, url string, now time.Time) error
-	// PruneDeliveries deletes at most limit deliveries created before a time, the
-	// oldest first, and returns their number.
-	PruneDeliveries(ctx context.Context, before time.Time, limit int) (int, error)
-	// PruneStreams deletes at most limit streams that have not changed since a time
-	// and cannot get deliveries anymore: those of finished rooms and of replays.
-	PruneStreams(ctx context.Context, before time.Time, limit int) error
+	// ClearRecoveredTarget deletes the failure record of a URL, unless the target waits to be
+	// resumed, and makes its waiting streams due.
+	ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) error
 }
 
 // Message is the HTTP request of an attempt.
@@ -96,14 +90,28 @@ type Service struct {
 	now      func() time.Time
 	newID    func() string
 	log      *slog.Logger
+	attempt  func(state webhook.State, took time.Duration) // see WithAttemptObserver
 
 	node    string
 	buckets buckets
 }
 
+// Option changes a Service.
+type Option func(*Service)
+
+// WithAttemptObserver calls observe after each attempt whose result was recorded, with the
+// state of its delivery and the duration of the attempt. observe must not block.
+func WithAttemptObserver(observe func(state webhook.State, took time.Duration)) Option {
+	return func(s *Service) { s.attempt = observe }
+}
+
 // NewService returns a Service. Call Run to send deliveries.
 func NewService(store Store, signal Signal, keyrings Keyrings, poster Poster, now func() time.Time,
-	newID func() string, log *slog.Logger) *Service {
-	return &Service{store: store, signal: signal, keyrings: keyrings, poster: poster, now: now, newID: newID, log: log,
-		node: newID(), buckets: buckets{byName: map[string]*bucket{}}}
+	newID func() string, log *slog.Logger, options ...Option) *Service {
+	s := &Service{store: store, signal: signal, keyrings: keyrings, poster: poster, now: now, newID: newID, log: log,
+		attempt: func(webhook.State, time.Duration) {}, node: newID(), buckets: buckets{byName: map[string]*bucket{}}}
+	for _, option := range options {
+		option(s)
+	}
+	return s
 }

@@ -77,6 +77,7 @@ func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
 type engine struct{ room.Media }
 
 func (engine) Open(context.Context, room.MediaSession) error                    { return nil }
+func (engine) ConnectionType(string, string) room.ConnectionType                { return room.ConnectionUDP }
 func (engine) Admit(string)                                                     {}
 func (engine) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 func (engine) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }

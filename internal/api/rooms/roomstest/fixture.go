@@ -73,8 +73,8 @@ func (b *Fixture) CreateProject(t testing.TB) (project.Project, key.IssuedCreden
 
 // WithMiddleware wraps a handler in the middleware that all APIs share.
 func WithMiddleware(h http.Handler) http.Handler {
-	return httpx.Middleware(h, nil, slog.New(slog.DiscardHandler),
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) })
+	return httpx.Middleware(h, httpx.Options{Log: slog.New(slog.DiscardHandler),
+		Fail: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(500) }})
 }
 
 // Must fails the test if err is not nil.

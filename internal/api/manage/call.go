@@ -1,0 +1,206 @@
+package manage
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/operator"
+	"parley/internal/requestlog"
+)
+
+var errNoRequestLog = fault.New(fault.NotFound, "calls_not_recorded",
+	"calls are not recorded, because the server runs with --no-diagnostics-enabled")
+
+func (s *server) ListCalls(w http.ResponseWriter, r *http.Request) {
+	out, err := s.listCalls(r)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) listCalls(r *http.Request) (CallList, error) {
+	if s.Calls == nil {
+		return CallList{}, errNoRequestLog
+	}
+	q, err := parseCallQuery(r.URL.RawQuery, s.APIs)
+	if err != nil {
+		return CallList{}, err
+	}
+	if q.ProjectID != "" {
+		if _, err := s.Projects.Get(r.Context(), q.ProjectID); err != nil {
+			return CallList{}, err
+		}
+	}
+	if c := caller(r); c.Role == operator.Integrator {
+		q.Filter.ManagementToken = c.ID // the calls of other tokens show who else manages the project
+	}
+	page, err := s.Calls.List(r.Context(), q)
+	if err != nil {
+		return CallList{}, err
+	}
+	out := CallList{Calls: []Call{}}
+	for _, c := range page.Calls {
+		out.Calls = append(out.Calls, newCall(c.Call))
+	}
+	if page.Next != (requestlog.Cursor{}) {
+		out.NextCursor = new(fmt.Sprintf("%d.%d", page.Next.Below, page.Next.BlocksBelow))
+	}
+	return out, nil
+}
+
+func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, err error) {
+	query, err := httpx.Query(rawQuery, "project_id", "version", "request_id", "status", "cause", "key_slot", "route",
+		"since", "before", "limit", "cursor")
+	if err != nil {
+		return q, err
+	}
+	q = requestlog.Query{ProjectID: query["project_id"], API: query["version"]}
+	if q.API != "" && !slices.Contains(apis, q.API) {
+		return q, fault.Invalidf("version must be one of %s, not %q", strings.Join(apis, ", "), q.API)
+	}
+	if q.API != "" && q.API != APIName && q.ProjectID == "" {
+		return q, fault.Invalidf("project_id is required with version %s", q.API)
+	}
+	if q.Filter, err = parseCallFilter(query); err != nil {
+		return q, err
+	}
+	if q.Since, q.Before, err = parsePeriod(query); err != nil {
+		return q, err
+	}
+	if q.Limit, err = httpx.ParseLimit(query); err != nil {
+		return q, err
+	}
+	if text, sent := query["cursor"]; sent {
+		if q.After, err = parseCallCursor(text); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+func parseCallCursor(text string) (c requestlog.Cursor, err error) {
+	below, blocksBelow, _ := strings.Cut(text, ".")
+	c.Below, err = strconv.ParseInt(below, 10, 64)
+	if err == nil {
+		c.BlocksBelow, err = strconv.ParseInt(blocksBelow, 10, 64)
+	}
+	if err != nil || c.Below < 1 || c.BlocksBelow < 1 {
+		return requestlog.Cursor{}, httpx.ErrCursor
+	}
+	return c, nil
+}
+
+func parseCallFilter(query map[string]string) (f requestlog.Filter, err error) {
+	if text, sent := query["status"]; sent {
+		if f.MinStatus, f.MaxStatus, err = parseStatus(text); err != nil {
+			return f, err
+		}
+	}
+	for name, wanted := range map[string]**string{
+		"request_id": &f.RequestID, "cause": &f.Cause, "key_slot": &f.KeySlot, "route": &f.Route,
+	} {
+		if text, sent := query[name]; sent {
+			*wanted = &text
+		}
+	}
+	return f, nil
+}
+
+// parseStatus parses a status such as 401, a class such as 4xx, or rejected into its bounds.
+func parseStatus(text string) (low, high int, err error) {
+	if text == "rejected" {
+		return 400, 599, nil
+	}
+	if len(text) == 3 && text[1:] == "xx" && '1' <= text[0] && text[0] <= '5' {
+		low = int(text[0]-'0') * 100
+		return low, low + 99, nil
+	}
+	low, err = strconv.Atoi(text)
+	if err != nil || low < 100 || low > 599 {
+		return 0, 0, fault.Invalidf("status must be a number from 100 to 599, a class such as 4xx, or rejected, not %q", text)
+	}
+	return low, low, nil
+}
+
+func newCall(c requestlog.Call) Call {
+	out := Call{RequestId: c.RequestID, At: formatMillis(c.ReceivedAt), Method: c.Method, Path: c.Path,
+		Route: c.RouteOrPath(), Version: c.API, Status: c.Status, Cause: c.Cause, Hint: c.Hint,
+		KeySlot: CallKeySlot(c.KeySlot), TokenId: c.TokenID,
+		ClientAddress: c.Address, UserAgent: c.UserAgent, DurationMs: float64(c.Micros) / 1000}
+	if c.HasTimestamp {
+		out.ClockSkewSeconds = &c.ClockSkew
+	}
+	return out
+}
+
+// formatMillis returns an RFC 3339 time in UTC with milliseconds.
+func formatMillis(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func (s *server) ListRejectedCalls(w http.ResponseWriter, r *http.Request) {
+	out, err := s.listRejectedCalls(r)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) listRejectedCalls(r *http.Request) (RejectedCallList, error) {
+	query, err := httpx.Query(r.URL.RawQuery, "since", "limit", "cursor")
+	if err != nil {
+		return RejectedCallList{}, err
+	}
+	var since time.Time
+	if text, sent := query["since"]; sent {
+		if since, err = parseTime("since", &text); err != nil {
+			return RejectedCallList{}, err
+		}
+	}
+	limit, err := httpx.ParseLimit(query)
+	if err != nil {
+		return RejectedCallList{}, err
+	}
+	var after requestlog.RejectionCount
+	if text, sent := query["cursor"]; sent {
+		if after, err = parseRejectionsCursor(text); err != nil {
+			return RejectedCallList{}, err
+		}
+	}
+	if s.Calls == nil {
+		return RejectedCallList{}, errNoRequestLog
+	}
+	found, more, err := s.Calls.Rejections(r.Context(), since, after, limit)
+	if err != nil {
+		return RejectedCallList{}, err
+	}
+	out := RejectedCallList{RejectedCalls: []RejectedCalls{}}
+	for _, c := range found {
+		out.RejectedCalls = append(out.RejectedCalls, RejectedCalls{Date: c.Day.UTC().Format(time.DateOnly),
+			Version: c.API, Cause: c.Cause, Address: c.Address, Calls: c.Calls,
+			LastAt: formatMillis(c.LastAt)})
+	}
+	if more {
+		out.NextCursor = new(rejectionsCursor(found[len(found)-1]))
+	}
+	return out, nil
+}
+
+// rejectionsCursor returns the cursor of the page after some rejections: what orders them.
+func rejectionsCursor(r requestlog.RejectionCount) string {
+	r.Calls = 0
+	text, err := json.Marshal(r)
+	if err != nil {
+		panic(err) // unreachable because the times are in the range of the Unix time
+	}
+	return base64.RawURLEncoding.EncodeToString(text)
+}
+
+func parseRejectionsCursor(text string) (r requestlog.RejectionCount, err error) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil || json.Unmarshal(raw, &r) != nil || r.LastAt.IsZero() {
+		return r, httpx.ErrCursor
+	}
+	return r, nil
+}

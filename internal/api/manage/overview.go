@@ -1,0 +1,121 @@
+package manage
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"parley/internal/api/httpx"
+	"parley/internal/overview"
+	"parley/internal/project"
+	"parley/internal/room"
+)
+
+// Overviews is the part of the overview service that this API calls.
+type Overviews interface {
+	All(ctx context.Context) (overview.Overview, error)
+	OfProject(ctx context.Context, p project.Project) (overview.Overview, error)
+}
+
+func (s *server) GetOverview(w http.ResponseWriter, r *http.Request) {
+	o, err := s.overview(r)
+	writeResult(w, r, newOverview(o), err)
+}
+
+func (s *server) overview(r *http.Request) (overview.Overview, error) {
+	query, err := httpx.Query(r.URL.RawQuery, "project_id")
+	if err != nil {
+		return overview.Overview{}, err
+	}
+	id, sent := query["project_id"]
+	if !sent {
+		return s.Overviews.All(r.Context())
+	}
+	p, err := s.Projects.Get(r.Context(), id)
+	if err != nil {
+		return overview.Overview{}, err
+	}
+	return s.Overviews.OfProject(r.Context(), p)
+}
+
+func newOverview(o overview.Overview) Overview {
+	out := Overview{At: formatMillis(o.At), LiveRooms: o.Live.Rooms,
+		ConnectionTypes: ConnectionTypes{Udp: o.Live.People[room.ConnectionUDP], Tcp: o.Live.People[room.ConnectionTCP],
+			Turn: o.Live.People[room.ConnectionTURN], Unknown: o.Live.People[room.ConnectionUnknown]},
+		FailingWebhookTargets: webhookTargets(o.Targets).Targets,
+		Calls: CallTotals{Since: formatMillis(o.Calls.At), Accepted: o.Calls.Accepted, Rejected: o.Calls.Rejected,
+			Recorded: o.Recorded},
+		Findings: []Finding{}, Hours: []OverviewHour{}}
+	for _, n := range o.Live.People {
+		out.Participants += n
+	}
+	if o.ProjectID != "" {
+		out.ProjectId = &o.ProjectID
+	} else {
+		out.Nodes = newNodeSummary(o.Nodes)
+		rejected := []ProjectCalls{}
+		for _, t := range o.MostRejected {
+			rejected = append(rejected, ProjectCalls{ProjectId: t.ProjectID, Accepted: t.Accepted, Rejected: t.Rejected})
+		}
+		out.Calls.MostRejected = &rejected
+	}
+	for _, f := range o.Findings {
+		shown := Finding{Id: f.ID, Level: FindingLevel(f.Level), Text: f.Text, Action: f.Action}
+		if f.ProjectID != "" {
+			shown.ProjectId = &f.ProjectID
+		}
+		out.Findings = append(out.Findings, shown)
+	}
+	for _, h := range o.Hours {
+		out.Hours = append(out.Hours, OverviewHour{Hour: formatMillis(h.Date), Rooms: h.Totals.RoomsCreated,
+			ParticipantMinutes: h.Totals.ParticipantMinutes().Float(), PeakParticipants: h.Totals.Peak})
+	}
+	return out
+}
+
+// newNodeSummary counts the nodes that are live.
+func newNodeSummary(nodes []room.NodeStatus) *NodeSummary {
+	summary := &NodeSummary{Versions: []string{}}
+	for _, n := range nodes {
+		if n.Lost {
+			continue
+		}
+		summary.Count++
+		if !slices.Contains(summary.Versions, n.Version) {
+			summary.Versions = append(summary.Versions, n.Version)
+		}
+	}
+	slices.Sort(summary.Versions)
+	return summary
+}
+
+func (s *server) ListNodes(w http.ResponseWriter, r *http.Request) {
+	nodes, err := s.listNodes(r)
+	writeResult(w, r, nodes, err)
+}
+
+func (s *server) listNodes(r *http.Request) (NodeList, error) {
+	nodes, err := s.Rooms.NodeStatuses(r.Context())
+	if err != nil {
+		return NodeList{}, err
+	}
+	out := NodeList{Nodes: []Node{}}
+	for _, n := range nodes {
+		shown := Node{Node: n.ID, Version: n.Version, State: NodeStateLive, ThisNode: n.Own,
+			LastSeenAt: formatMillis(n.LastAlive), Sessions: n.Sessions, People: n.People, Redis: NodeRedis(n.Redis)}
+		if n.Lost {
+			shown.State = NodeStateLost
+		}
+		if n.Redis == "" {
+			shown.Redis = NodeRedisUnknown
+		}
+		if !n.StartedAt.IsZero() {
+			shown.StartedAt = new(formatMillis(n.StartedAt))
+		}
+		if n.ClockOffset != nil {
+			shown.ClockOffsetSeconds = new(n.ClockOffset.Seconds())
+		}
+		out.Nodes = append(out.Nodes, shown)
+	}
+	return out, nil
+}

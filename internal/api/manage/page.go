@@ -1,0 +1,52 @@
+package manage
+
+import (
+	"github.com/google/uuid"
+
+	"parley/internal/api/httpx"
+)
+
+// pageOf returns the page of a list that the parameters limit and cursor of a query choose,
+// and the cursor of the next one. Without limit it returns the rest of the list, as before
+// there were pages. The list is short, and in the order of its IDs.
+func pageOf[T any](query map[string]string, all []T, id func(T) string) (page []T, next *string, err error) {
+	if after, sent := query["cursor"]; sent {
+		if uuid.Validate(after) != nil {
+			return nil, nil, httpx.ErrCursor
+		}
+		for len(all) > 0 && id(all[0]) <= after {
+			all = all[1:]
+		}
+	}
+	return limitPage(query, all, id)
+}
+
+// limitPage returns the first items of a list, as many as the parameter limit says, and the
+// cursor of the next page. Without limit it returns the whole list.
+func limitPage[T any](query map[string]string, all []T, cursorOf func(T) string) (page []T, next *string, err error) {
+	if _, sent := query["limit"]; !sent {
+		return all, nil, nil
+	}
+	limit, err := httpx.ParseLimit(query)
+	if err != nil || len(all) <= limit {
+		return all, nil, err
+	}
+	return all[:limit], new(cursorOf(all[limit-1])), nil
+}
+
+// parsePage parses the query of a list that has only a limit and a cursor, which is the ID of
+// the last item of the previous page.
+func parsePage(rawQuery string) (cursor string, limit int, err error) {
+	query, err := httpx.Query(rawQuery, "limit", "cursor")
+	if err != nil {
+		return "", 0, err
+	}
+	if limit, err = httpx.ParseLimit(query); err != nil {
+		return "", 0, err
+	}
+	cursor = query["cursor"]
+	if cursor != "" && uuid.Validate(cursor) != nil {
+		return "", 0, httpx.ErrCursor
+	}
+	return cursor, limit, nil
+}

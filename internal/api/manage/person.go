@@ -1,0 +1,113 @@
+package manage
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/httpx"
+	"parley/internal/retention"
+)
+
+// Retention is the part of the retention service that this API calls.
+type Retention interface {
+	DeleteProject(ctx context.Context, id string) error
+	DeleteOrganization(ctx context.Context, id string) (retention.OrganizationDeletion, error)
+	Export(ctx context.Context, p retention.Person, after string) (page []retention.RoomRecord, next string, err error)
+	Erase(ctx context.Context, p retention.Person) (retention.Erased, error)
+}
+
+func (s *server) DeleteProject(w http.ResponseWriter, r *http.Request, id string) {
+	if err := s.Retention.DeleteProject(r.Context(), id); err != nil {
+		writeError(w, r, err)
+		return
+	}
+	s.GetProject(w, r, id)
+}
+
+func (s *server) DeleteOrganization(w http.ResponseWriter, r *http.Request, id string) {
+	o, err := s.Projects.Organization(r.Context(), id)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	allowLongRequest(w)
+	done, err := s.Retention.DeleteOrganization(r.Context(), id)
+	out, compaction := organization(o), Compaction(done.Compaction)
+	out.UsageHours, out.Compaction = &done.UsageHours, &compaction
+	writeResult(w, r, out, err)
+}
+
+func (s *server) ExportPerson(w http.ResponseWriter, r *http.Request, id string) {
+	q, err := read[PersonQuery](w, r)
+	cursor := valueOf(q.Cursor)
+	if err == nil && cursor != "" && uuid.Validate(cursor) != nil {
+		err = httpx.ErrCursor
+	}
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	page, next, err := s.Retention.Export(r.Context(), person(id, q.UserId, q.SeatId), cursor)
+	out := PersonExport{Rooms: []PersonRoom{}}
+	for _, record := range page {
+		out.Rooms = append(out.Rooms, personRoom(record))
+	}
+	if next != "" {
+		out.NextCursor = &next
+	}
+	writeResult(w, r, out, err)
+}
+
+func (s *server) ErasePerson(w http.ResponseWriter, r *http.Request, id string) {
+	q, err := read[Person](w, r)
+	if err != nil {
+		writeError(w, r, err)
+		return
+	}
+	allowLongRequest(w)
+	done, err := s.Retention.Erase(r.Context(), person(id, q.UserId, q.SeatId))
+	writeResult(w, r, PersonErased{Compacted: done.Compaction == retention.CompactionDone,
+		Compaction: Compaction(done.Compaction), ErasedAt: time.Now().UTC(),
+		Erased: PersonErasedCounts{Rooms: done.Rooms, Seats: done.Seats, Links: done.Links, Events: done.Events,
+			Deliveries: done.Deliveries, HostActions: done.HostActions, Knocks: done.Knocks}}, err)
+}
+
+func person(projectID string, userID, seatID *string) retention.Person {
+	return retention.Person{ProjectID: projectID, UserID: valueOf(userID), SeatID: valueOf(seatID)}
+}
+
+func personRoom(record retention.RoomRecord) PersonRoom {
+	out := PersonRoom{RoomId: record.Room.ID, Title: record.Room.Title, CreatedAt: record.Room.CreatedAt,
+		IsCreator: record.IsCreator, Seats: []PersonSeat{}, Links: []PersonLink{}, Connections: []PersonConnection{},
+		Events: []PersonEvent{}, HostActions: []PersonHostAction{}, Knocks: []PersonKnock{}}
+	if record.IsCreator {
+		out.CreatorName = &record.Room.CreatorName
+	}
+	for _, seat := range record.Seats {
+		out.Seats = append(out.Seats, PersonSeat{SeatId: seat.ID, Name: seat.Name, UserId: seat.UserID, Role: seat.Role,
+			CreatedAt: seat.CreatedAt})
+	}
+	for _, l := range record.Links {
+		out.Links = append(out.Links, PersonLink{LinkId: l.ID, Name: l.Name, UserId: l.UserID, Role: l.Role})
+	}
+	for _, c := range record.Connections {
+		out.Connections = append(out.Connections, PersonConnection{SeatId: c.SeatID, Session: c.Session,
+			JoinedAt: c.JoinedAt, LeftAt: timeOrNil(c.LeftAt)})
+	}
+	for _, e := range record.Events {
+		out.Events = append(out.Events, PersonEvent{EventId: e.ID, Sequence: int(e.Sequence), Type: string(e.Type), At: e.At,
+			Data: e.Data})
+	}
+	for _, a := range record.HostActions {
+		out.HostActions = append(out.HostActions,
+			PersonHostAction{At: a.At, Kind: a.Kind, Name: a.Name, DoneByPerson: a.Done})
+	}
+	for _, k := range record.Knocks {
+		out.Knocks = append(out.Knocks,
+			PersonKnock{KnockedAt: k.CreatedAt, Name: k.Name, Network: k.Network, Denied: k.Denied})
+	}
+	return out
+}

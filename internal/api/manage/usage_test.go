@@ -1,0 +1,52 @@
+package manage
+
+import (
+	"testing"
+	"time"
+)
+
+func testUsage(t *testing.T, b *fixture) {
+	b.t = t
+	project := b.createProject()["project_id"].(string)
+	organization := b.mustCall("GET", "/projects/"+project, nil)["organization_id"].(string)
+	before := time.Now().UTC().AddDate(0, 0, -2).Format(time.DateOnly)
+	b.createRoom(project)
+
+	got := b.mustCall("GET", "/usage?project_id="+project+"&from="+before, nil)
+	today := got["as_of"].(string)[:len(time.DateOnly)]
+	if got["organization_id"] != organization || got["project_id"] != project || got["from"] != before ||
+		got["to"] != today || got["rooms_created"] != 1.0 || got["participant_minutes"] != 0.0 || got["days"] != nil {
+		t.Errorf("usage of the project: got %v, want 1 room from %s to %s", got, before, today)
+	}
+	got = b.mustCall("GET", "/usage?by=day&organization_id="+organization+"&from="+before+"&to="+today, nil)
+	days, _ := got["days"].([]any)
+	rooms := 0.0
+	for _, day := range days {
+		rooms += day.(m)["rooms_created"].(float64)
+	}
+	if len(days) < 3 || days[0].(m)["date"] != before || days[len(days)-1].(m)["date"] != today || rooms != 1 ||
+		got["project_id"] != nil {
+		t.Errorf("usage by day: got %v, want each day from %s to %s and 1 room", got, before, today)
+	}
+	month := b.mustCall("GET", "/usage?organization_id="+organization, nil)
+	if want := month["as_of"].(string)[:len("2006-01-")] + "01"; month["from"] != want {
+		t.Errorf("usage without dates: got it from %v, want %s", month["from"], want)
+	}
+
+	const one = "exactly one of organization_id and project_id is required"
+	for query, message := range map[string]string{
+		"": one,
+		"organization_id=" + organization + "&project_id=" + project: one,
+		"project_id=" + project + "&from=today":                      `from must be a date such as 2026-11-01, not "today"`,
+		"project_id=" + project + "&to=2026-02-30":                   `to must be a date such as 2026-11-01, not "2026-02-30"`,
+		"project_id=" + project + "&from=2026-02-02&to=2026-02-01":   "to must not be before from, 2026-02-02",
+		"project_id=" + project + "&from=2025-01-01&to=2026-01-02":   "to must be at most 365 days after from",
+		"project_id=" + project + "&from=2999-01-01":                 "from must not be after today, " + today,
+		"project_id=" + project + "&by=week":                         `by must be day, not "week"`,
+	} {
+		b.assertError("GET", "/usage?"+query, nil, 400, "invalid_request", message)
+	}
+	b.assertError("GET", "/usage?project_id="+unknownID, nil, 404, "project_not_found", noProject)
+	b.assertError("GET", "/usage?organization_id="+unknownID, nil, 404, "organization_not_found",
+		noOrganization)
+}

@@ -1,0 +1,263 @@
+package rooms
+
+import (
+	"cmp"
+	"context"
+	"crypto/subtle"
+	"net/http"
+	"strings"
+	"time"
+
+	"parley/client/sign"
+	"parley/internal/api/httpx"
+	"parley/internal/fault"
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/requestlog"
+)
+
+// dummyKey belongs to no project. Calls for an unknown project are checked against
+// it, so that the response time does not reveal whether a project exists.
+const dummyKey = "pk_00000000000000000000000000000000"
+
+// codeTooManyAttempts is the code and the cause of calls beyond the limit of failures.
+const codeTooManyAttempts = "too_many_attempts"
+
+var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid signature")
+
+// authentication is the result of checking the credentials of a call.
+type authentication struct {
+	ring       *key.Keyring // of the project that the call names; nil if there is none
+	credential string       // id of the credential; empty if the call is rejected
+	slot       string       // of the credential that signed, or else of the named key
+	cause      string       // why the call is rejected; empty if it is accepted
+	matches    bool         // the signature matches, although the call may be rejected
+	// explain finds the mistake of a rejected call; see httpx.RequestInfo.
+	explain func(ctx context.Context) (cause, hint string)
+}
+
+// AuthenticateProject checks the signature of a call that names its project:
+// Base64(HMAC-SHA256(k, raw body)), where k is a live API key or the project secret of
+// the project. Then it checks the rate limit. An unknown project, an unknown key and a
+// wrong signature have the same response.
+func (a *API) AuthenticateProject(r *http.Request, projectID string, body []byte) (project.Project, error) {
+	ring, err := a.Keys.Keyring(r.Context(), projectID)
+	if err != nil && !fault.Is(err, fault.NotFound) {
+		return project.Project{}, err
+	}
+	result := authentication{cause: requestlog.CauseUnknownProject}
+	if err == nil {
+		result = a.verifyRequest(r, ring, body)
+	} else {
+		verifyDummy(r, body)
+	}
+	if err := a.finishAuthentication(r, result); err != nil {
+		return project.Project{}, err
+	}
+	a.countCall(r, ring, result.credential)
+	return ring.Project, takeToken(a.Limits.Writes, result.credential)
+}
+
+// AuthenticateJoinEvent checks the signature of a join event as AuthenticateProject
+// does, but only with a project secret.
+func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []byte) (project.Project, error) {
+	ring, err := a.Keys.Keyring(r.Context(), projectID)
+	if err != nil {
+		return project.Project{}, err
+	}
+	result := verifySignature(r, ring, true, a.Now(), body)
+	if err := a.finishAuthentication(r, result); err != nil {
+		return project.Project{}, err
+	}
+	return ring.Project, takeToken(a.Limits.Writes, result.credential)
+}
+
+// finishAuthentication records who makes a call, and returns the error of a call that is
+// rejected.
+func (a *API) finishAuthentication(r *http.Request, result authentication) error {
+	info := httpx.FromContext(r.Context())
+	info.Caller.KeySlot = result.slot
+	if result.ring != nil {
+		info.Caller.ProjectID = result.ring.Project.ID
+	}
+	if result.cause == "" {
+		return nil
+	}
+	info.Cause, info.Explain = result.cause, result.explain
+	if a.Limits.Failures != nil {
+		if over, retryAfter := a.Limits.Failures.RecordAttempt(info.Client); over {
+			// Counted only, because a stranger who knows a project could fill its log quickly.
+			info.Caller, info.Cause, info.Explain = httpx.Caller{}, codeTooManyAttempts, nil
+			return &fault.Error{Kind: fault.Exhausted, Code: codeTooManyAttempts, RetryAfter: retryAfter,
+				Message: "too many failed authentications from your address, try again later"}
+		}
+	}
+	return errUnauthorized
+}
+
+// verifyRequest checks the API keys in the headers of a call, and its signature.
+func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) authentication {
+	now := a.Now()
+	named := authentication{ring: ring}
+	for _, name := range [...]string{"Api-Key", "Key"} {
+		if len(r.Header[name]) == 0 {
+			continue
+		}
+		if named = a.checkNamedKey(r, ring, now, name); named.cause != "" {
+			verifyDummy(r, body)
+			return named
+		}
+	}
+	secretsOnly := ring.Project.Settings.RequireSecretSignatures
+	if named.credential != "" && a.KeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
+		return named
+	}
+	signed := verifySignature(r, ring, secretsOnly, now, body)
+	signed.slot = cmp.Or(named.slot, signed.slot) // also countCall counts the named key
+	return signed
+}
+
+// checkNamedKey checks that the API key in a header is a live one of the project.
+func (a *API) checkNamedKey(r *http.Request, ring *key.Keyring, now time.Time, header string) authentication {
+	text := headerValue(r, header)
+	id, slot := findKey(ring, now, text)
+	result := authentication{ring: ring, credential: id, slot: string(slot)}
+	switch slot {
+	case "":
+		result.cause = requestlog.CauseUnknownKey
+		result.explain = func(ctx context.Context) (cause, hint string) {
+			if k, _, err := a.Keys.ByAPIKey(ctx, text); err == nil && k.ProjectID == ring.Project.ID {
+				return requestlog.CauseRetiredKey, ""
+			}
+			return "", ""
+		}
+	case key.Retired:
+		result.credential, result.cause = "", requestlog.CauseRetiredKey
+	}
+	return result
+}
+
+// verifyBodySigned checks the signature that older clients send with a companion call:
+// that of the project secret over the body, or over path and query for GET. The header
+// key is the older name of api-key; if both are sent, both must be live.
+func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, err error) {
+	message := companionMessage(c)
+	older, now := headerValue(c.Request, "Key"), a.Now()
+	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
+	k, ring, err := a.Keys.ByAPIKey(c.Request.Context(), named)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		result.cause = requestlog.CauseUnknownKey
+	case err != nil:
+		return result, k, err
+	case !k.Live(now):
+		result = authentication{ring: ring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
+	case older != "":
+		result = a.checkNamedKey(c.Request, ring, now, "Key")
+	}
+	if result.cause != "" {
+		verifyDummy(c.Request, message)
+		return result, k, nil
+	}
+	result = verifySignature(c.Request, ring, true, now, message)
+	if result.cause == "" {
+		result.credential = k.ID // the key in the header decides the project and pays
+	}
+	result.slot = string(k.Slot)
+	return result, k, nil
+}
+
+// companionMessage returns what the body signature of a companion call covers.
+func companionMessage(c *Call) []byte {
+	if c.Request.Method != http.MethodPost {
+		return []byte(c.Request.RequestURI)
+	}
+	return c.body
+}
+
+// headerValue returns a header, "" if it is absent. The values of a header that was sent
+// more than once are joined with a comma (RFC 9110, section 5.3), so that two keys become
+// one key that does not exist. The name has the canonical form of net/http.
+func headerValue(r *http.Request, name string) string { return strings.Join(r.Header[name], ", ") }
+
+// verifySignature checks the signature of a message, and finds the credential that signed
+// it.
+func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time,
+	message []byte) authentication {
+	signatures := r.Header["Hash-Signature"]
+	if len(signatures) == 1 {
+		signer, ok := ring.Verify(now, secretsOnly, func(k string) bool {
+			return sign.VerifyLegacy(k, message, signatures[0])
+		})
+		if ok {
+			return authentication{ring: ring, credential: signer.ID, slot: slotOf(signer), matches: true}
+		}
+	} else {
+		verifyDummy(r, message)
+	}
+	explain := func(ctx context.Context) (cause, hint string) {
+		return requestlog.BodySignedCall{APIKeys: ring.LiveAPIKeys(now), ProjectSecrets: ring.LiveProjectSecrets(now),
+			GatewaySecrets: ring.LiveGatewaySecrets(now), SecretsOnly: secretsOnly,
+			Signatures: signatures, Message: message}.Explain(ctx)
+	}
+	return authentication{ring: ring, cause: requestlog.CauseBadSignature, explain: explain}
+}
+
+func slotOf(signer key.Signer) string {
+	switch {
+	case !signer.IsSecret:
+		return string(signer.Slot)
+	case signer.Slot == key.Current:
+		return requestlog.SlotSecret
+	}
+	return requestlog.SlotOverlapSecret
+}
+
+// verifyDummy takes as long as a check with the one key and the one secret that a
+// project usually has.
+func verifyDummy(r *http.Request, message []byte) {
+	for range 2 {
+		sign.VerifyLegacy(dummyKey, message, r.Header.Get("Hash-Signature"))
+	}
+}
+
+// findKey returns the id of the API key with the text and its slot, which is Retired if the
+// key is not live and empty if the project has no such key. It compares the text with every
+// key, so that the response time does not reveal which one matched.
+func findKey(ring *key.Keyring, now time.Time, text string) (id string, slot key.Slot) {
+	for _, k := range ring.Keys() {
+		if subtle.ConstantTimeCompare([]byte(k.Key.Reveal()), []byte(text)) == 1 {
+			id, slot = k.ID, k.Slot
+			if !k.Live(now) {
+				slot = key.Retired
+			}
+		}
+	}
+	return id, slot
+}
+
+// countCall counts a call for the API key that signed it and for those in its
+// headers. A call that the project secret signed without naming a key counts for
+// none.
+func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
+	if a.CallCounter == nil {
+		return
+	}
+	for _, k := range ring.Keys() {
+		if text := k.Key.Reveal(); k.ID == signer || headerValue(r, "Api-Key") == text || headerValue(r, "Key") == text {
+			a.CallCounter.Add(k.ID, string(k.Slot))
+		}
+	}
+}
+
+// takeToken counts a call against the rate limit of a credential; a nil limiter
+// allows every call.
+func takeToken(rate RateLimiter, credential string) error {
+	if rate != nil {
+		if ok, retryAfter := rate.Allow(credential); !ok {
+			return &fault.Error{Kind: fault.Exhausted, Code: "rate_limited", RetryAfter: retryAfter,
+				Message: "too many calls with this key, try again later"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,90 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"time"
+
+	"parley/internal/audit"
+	"parley/internal/config"
+	"parley/internal/db"
+	"parley/internal/store"
+)
+
+// Copy copies the database of storage to the empty PostgreSQL database at url, and makes
+// the data directory belong to the copy. It returns the number of rows by table. No server
+// may run on either database.
+func Copy(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
+	id, err := store.ReadID(ctx, storage.DatabaseURL.Reveal(), storage.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	if id == "" {
+		return nil, fmt.Errorf("there is no database of Parley in %s: check --data-dir and --database-url", storage.DataDir)
+	}
+	release, err := lockStorage(ctx, storage)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	targetID, err := store.ReadID(ctx, url, "")
+	if err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	if targetID == id {
+		return nil, fmt.Errorf("--to: the target is the database %s, which is the source or a restored backup of it: "+
+			"create a new empty database", id)
+	}
+	targetLock, err := db.AcquireInstanceLock(ctx, url, false, func(error) {})
+	if errors.Is(err, db.ErrInUse) {
+		return nil, fmt.Errorf("--to: %w: stop it first", err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	defer targetLock.Release()
+	source, err := OpenStore(ctx, config.Config{Storage: storage})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = source.Close() }()
+	counts, copyID, err := source.CopyTo(ctx, url, func(ctx context.Context, target *store.DB, copyID string) error {
+		return audit.Record(audit.WithOrigin(ctx, localOrigin()), target, time.Now(), audit.Change{
+			Action: audit.DatabaseCopied, Subject: copyID, Before: audit.Fields{"database_id": id},
+			After: audit.Fields{"database_id": copyID}})
+	})
+	if err != nil {
+		return nil, fmt.Errorf("--to: %w", err)
+	}
+	if err := writeDatabaseID(storage.DataDir, copyID); err != nil {
+		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
+			"and run the command again: %w", filepath.Join(storage.DataDir, databaseIDFile), copyID, err)
+	}
+	return counts, nil
+}
+
+// lockStorage keeps every server away from a data directory and its database until
+// release.
+func lockStorage(ctx context.Context, storage config.Storage) (release func(), err error) {
+	lock, err := lockDataDir(ctx, storage.DataDir)
+	if err != nil {
+		return nil, fmt.Errorf("%w: stop it first", err)
+	}
+	if storage.DatabaseURL == "" {
+		return lock.release, nil
+	}
+	instanceLock, err := db.AcquireInstanceLock(ctx, storage.DatabaseURL.Reveal(), false, func(error) {})
+	if err != nil {
+		lock.release()
+		if errors.Is(err, db.ErrInUse) {
+			err = fmt.Errorf("--database-url: %w: stop it first", err)
+		}
+		return nil, err
+	}
+	return func() {
+		instanceLock.Release()
+		lock.release()
+	}, nil
+}

@@ -1,0 +1,168 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"parley/internal/audit"
+	"parley/internal/backup"
+	"parley/internal/config"
+	"parley/internal/db"
+	"parley/internal/store"
+)
+
+// Restore restores a backup file into a data directory, or into the PostgreSQL database of
+// --database-url. It refuses a target that has a database, and then changes nothing.
+func Restore(ctx context.Context, storage config.Storage, file string) (backup.Manifest, error) {
+	m, err := checkBackup(storage, file)
+	if err != nil {
+		return m, err
+	}
+	if err := checkRestoreTarget(ctx, storage, m); err != nil {
+		return m, err
+	}
+	created, err := makeDataDir(storage.DataDir)
+	if err != nil {
+		return m, err
+	}
+	release, err := lockStorage(ctx, storage)
+	if err == nil {
+		// Another process may have created a database before this one got the lock.
+		if err = checkRestoreTarget(ctx, storage, m); err == nil {
+			err = restoreDatabase(ctx, file, m, storage.DatabaseURL.Reveal(), storage.DataDir)
+		}
+		if err == nil {
+			err = recordRestore(ctx, storage, m)
+		}
+		release()
+	}
+	if err != nil && created {
+		_ = os.Remove(filepath.Join(storage.DataDir, lockFile))
+		_ = os.Remove(storage.DataDir) // fails if it is not empty
+	}
+	if err != nil {
+		return m, err
+	}
+	return m, writeDatabaseID(storage.DataDir, m.DatabaseID)
+}
+
+// recordRestore records in the audit log of a restored database that it was restored. If that
+// fails, it deletes a SQLite database again, because a restore without an entry must not be
+// used.
+func recordRestore(ctx context.Context, storage config.Storage, m backup.Manifest) error {
+	err := writeRestoreEntry(ctx, storage, m)
+	if err == nil {
+		return nil
+	}
+	err = fmt.Errorf("record the restore in the audit log: %w", err)
+	if storage.DatabaseURL != "" {
+		return fmt.Errorf("%w. The backup is in the database of --database-url: empty it, then run the command again", err)
+	}
+	for _, file := range sqliteFiles(storage.DataDir) {
+		if removeErr := os.Remove(file); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
+			err = errors.Join(err, removeErr)
+		}
+	}
+	return err
+}
+
+func writeRestoreEntry(ctx context.Context, storage config.Storage, m backup.Manifest) error {
+	restored, err := store.Open(ctx, storage.DatabaseURL.Reveal(), storage.DataDir)
+	if err != nil {
+		return err
+	}
+	err = restored.Write(audit.WithOrigin(ctx, localOrigin()), func(ctx context.Context) error {
+		return audit.Record(ctx, restored, time.Now(), audit.Change{Action: audit.DatabaseRestored, Subject: m.DatabaseID,
+			After: audit.Fields{"backup_created_at": audit.Timestamp(m.CreatedAt), "schema": m.Schema,
+				"key_fingerprint": m.KeyFingerprint}})
+	})
+	return errors.Join(err, restored.Close())
+}
+
+// checkRestoreTarget returns an error unless the target has no database, and the engine
+// and the identity that the backup needs.
+func checkRestoreTarget(ctx context.Context, storage config.Storage, m backup.Manifest) error {
+	url := storage.DatabaseURL.Reveal()
+	if m.Engine == backup.SQLite && url != "" {
+		return errors.New("the backup is of a SQLite database: restore it without --database-url " +
+			"(PARLEY_DATABASE_URL), then move it to PostgreSQL with parley copy")
+	}
+	if m.Engine == backup.Postgres && url == "" {
+		return errors.New("the backup is of a PostgreSQL database: add --database-url (PARLEY_DATABASE_URL) with an " +
+			"empty database; parley copy moves from SQLite to PostgreSQL only")
+	}
+	if url != "" {
+		has, err := store.HasTables(ctx, url, storage.DataDir)
+		if err != nil {
+			return err
+		}
+		if has {
+			return errors.New("--database-url: the database is not empty: restore into a new one")
+		}
+	} else if file, err := existingDatabaseFile(storage.DataDir); err != nil {
+		return err
+	} else if file != "" {
+		return fmt.Errorf("--data-dir: %s exists: restore into another directory, or move the database away with all "+
+			"files parley.db*", file)
+	}
+	recorded, err := readDatabaseID(storage.DataDir)
+	if err == nil && recorded != "" && recorded != m.DatabaseID {
+		err = fmt.Errorf("--data-dir: %s belongs to the database %s, and the backup is of the database %s: use another "+
+			"--data-dir", storage.DataDir, recorded, m.DatabaseID)
+	}
+	return err
+}
+
+// existingDatabaseFile returns the path of a file of a SQLite database in a data
+// directory, or "".
+func existingDatabaseFile(dataDir string) (string, error) {
+	for _, path := range sqliteFiles(dataDir) {
+		if _, err := os.Lstat(path); err == nil {
+			return path, nil
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return "", fmt.Errorf("--data-dir: %w", err)
+		}
+	}
+	return "", nil
+}
+
+// sqliteFiles returns the paths of all files that a SQLite database in a data directory may
+// have.
+func sqliteFiles(dataDir string) (paths []string) {
+	for _, suffix := range []string{"", "-wal", "-shm", "-journal"} {
+		paths = append(paths, store.SQLiteFile(dataDir)+suffix)
+	}
+	return paths
+}
+
+// makeDataDir creates a data directory and reports whether it did not exist.
+func makeDataDir(dir string) (created bool, err error) {
+	if _, err := os.Stat(dir); err == nil {
+		return false, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return false, fmt.Errorf("--data-dir: cannot create %s: %w", dir, err)
+	}
+	return true, nil
+}
+
+// restoreDatabase restores the database of a backup file into an empty PostgreSQL
+// database, or for an empty url into a data directory without one.
+func restoreDatabase(ctx context.Context, file string, m backup.Manifest, url, dataDir string) error {
+	extracted := filepath.Join(dataDir, m.Database.Name+".restoring")
+	if err := os.Remove(extracted); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed restore
+		return err
+	}
+	if err := backup.Extract(file, extracted); err != nil {
+		return err
+	}
+	if m.Engine == backup.SQLite {
+		return errors.Join(os.Rename(extracted, store.SQLiteFile(dataDir)), backup.SyncDir(dataDir))
+	}
+	return errors.Join(db.RestorePostgres(ctx, url, extracted), os.Remove(extracted))
+}

@@ -1,0 +1,110 @@
+package audit
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"parley/internal/validate"
+)
+
+// Query selects entries for a list. Empty fields do not filter.
+type Query struct {
+	ProjectID string
+	Since     time.Time // only entries from the first one at or after this time
+	Before    time.Time // only entries older than this time
+	BelowN    int64     // only entries with a lower number
+	Limit     int       // 1 to validate.MaxPage
+}
+
+// Store stores the entries. Methods that write must run inside Write.
+type Store interface {
+	Appender
+	Write(ctx context.Context, work func(ctx context.Context) error) error
+	// AuditChain returns the chain and the highest number of a stored entry, both at the same
+	// moment. If this number is not that of the chain, the database was changed by hand.
+	AuditChain(ctx context.Context) (chain Chain, newest int64, err error)
+	// AuditEntries returns entries, the newest first.
+	AuditEntries(ctx context.Context, q Query) ([]Entry, error)
+	// AuditEntriesAfter returns entries with a higher number than n, in order.
+	AuditEntriesAfter(ctx context.Context, n int64, limit int) ([]Entry, error)
+	// PruneAuditEntries deletes the entries up to e and records e as the last one that
+	// was pruned.
+	PruneAuditEntries(ctx context.Context, e Entry) error
+}
+
+// Service lists, verifies and prunes the entries.
+type Service struct {
+	store Store
+	now   func() time.Time
+}
+
+// NewService returns a Service.
+func NewService(store Store, now func() time.Time) *Service { return &Service{store: store, now: now} }
+
+// List returns entries, the newest first, and whether there are more. Errors: Invalid.
+func (s *Service) List(ctx context.Context, q Query) (entries []Entry, more bool, err error) {
+	if err := validate.Range("limit", q.Limit, 1, validate.MaxPage); err != nil {
+		return nil, false, err
+	}
+	limit := q.Limit
+	q.Limit++
+	if entries, err = s.store.AuditEntries(ctx, q); err != nil {
+		return nil, false, err
+	}
+	if len(entries) > limit {
+		return entries[:limit], true, nil
+	}
+	return entries, false, nil
+}
+
+// Head returns the number and the hash of the last entry, and 0 before the first entry. If the
+// hash is stored outside the database, it proves later that no earlier entry was changed.
+func (s *Service) Head(ctx context.Context) (n int64, hash string, err error) {
+	chain, _, err := s.store.AuditChain(ctx)
+	return chain.N, chain.Hash, err
+}
+
+// pruneBatch is the number of entries that one transaction deletes at most.
+const pruneBatch = 500
+
+// Prune deletes the oldest entries, up to the first that is not older than before. The
+// chain continues from the hash of the last deleted entry, so that the remaining
+// entries can still be verified. The audit log records the deletion too.
+func (s *Service) Prune(ctx context.Context, before time.Time) error {
+	for more := true; more; {
+		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
+			more, err = s.pruneSome(ctx, before)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pruneSome deletes a batch and reports whether there may be more entries to delete.
+func (s *Service) pruneSome(ctx context.Context, before time.Time) (more bool, err error) {
+	chain, err := s.store.LockAuditChain(ctx)
+	if err != nil {
+		return false, err
+	}
+	entries, err := s.store.AuditEntriesAfter(ctx, chain.PrunedN, pruneBatch)
+	if err != nil {
+		return false, err
+	}
+	old := slices.IndexFunc(entries, func(e Entry) bool { return !e.At.Before(before) })
+	if old < 0 {
+		old = len(entries)
+	}
+	if old == 0 {
+		return false, nil
+	}
+	last := entries[old-1]
+	if err := s.store.PruneAuditEntries(ctx, last); err != nil {
+		return false, err
+	}
+	return old == pruneBatch, Record(ctx, s.store, s.now(), Change{Action: AuditPruned,
+		Before: Fields{"first": entries[0].N, "last": last.N}})
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+)
+
+func TestIrreversible_AsksOnTerminalOnly(t *testing.T) {
+	t.Parallel()
+	failed := errors.New("no such room")
+	for name, c := range map[string]struct {
+		flags    irreversible
+		terminal bool
+		answer   string
+		asJSON   bool
+		describe error
+		want     bool
+		err      error
+		out      string
+		errs     string
+	}{
+		"script":           {want: true},
+		"terminal, yes":    {terminal: true, answer: "yes\n", want: true, errs: "This will end room R. It cannot be undone."},
+		"terminal, no":     {terminal: true, answer: "no\n", err: errDeclined, errs: "Type yes to continue: "},
+		"terminal, y":      {terminal: true, answer: "y\n", err: errDeclined, errs: "Type yes to continue: "},
+		"terminal, EOF":    {terminal: true, err: errDeclined, errs: "Type yes to continue: "},
+		"--yes":            {flags: irreversible{Yes: true}, terminal: true, want: true},
+		"unknown room":     {terminal: true, answer: "yes\n", describe: failed, err: failed},
+		"--dry-run":        {flags: irreversible{DryRun: true}, out: "This would end room R. Nothing was changed.\n"},
+		"--dry-run --yes":  {flags: irreversible{DryRun: true, Yes: true}, out: "This would end room R."},
+		"--dry-run --json": {flags: irreversible{DryRun: true}, asJSON: true, out: `"effect": "end room R"`},
+	} {
+		var out, errs bytes.Buffer
+		s := &streams{in: strings.NewReader(c.answer), terminal: c.terminal, out: &out, err: &errs}
+		got, err := c.flags.proceed(s, c.asJSON, func() (string, error) { return "end room R", c.describe })
+		if got != c.want || !errors.Is(err, c.err) || !strings.Contains(out.String(), c.out) ||
+			!strings.Contains(errs.String(), c.errs) || c.errs == "" && errs.Len() > 0 {
+			t.Errorf("%s: got %v, %v, output %q, errors %q, want %v, %v, %q, %q", name, got, err, out.String(),
+				errs.String(), c.want, c.err, c.out, c.errs)
+		}
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = null.Close() }()
+	if isTerminal(null) {
+		t.Errorf("isTerminal(%s): got true, want false", os.DevNull)
+	}
+}
+
+func TestPrintCSV_Fields(t *testing.T) {
+	t.Parallel()
+	type item struct {
+		Name   string   `json:"name"`
+		Count  int      `json:"count"`
+		At     *string  `json:"left_at"`
+		Data   any      `json:"data,omitempty"`
+		Hidden string   `json:"-"`
+		IDs    []string `json:"ids"`
+	}
+	at := "2026-11-24T10:05:00Z"
+	var out bytes.Buffer
+	err := printCSV(&out, []item{
+		{Name: `=HYPERLINK("x")`, Count: -1, At: &at, Data: map[string]int{"a": 1}, IDs: []string{"x", "y"}},
+		{Name: "Zo\u00eb, host", Hidden: "hidden"},
+	})
+	const want = "name,count,left_at,data,ids\n" +
+		`"'=HYPERLINK(""x"")",-1,2026-11-24T10:05:00Z,"{""a"":1}","[""x"",""y""]"` + "\n" +
+		"\"Zo\u00eb, host\",0,,,\n"
+	if out.String() != want || err != nil {
+		t.Errorf("got %s, %v, want %s", out.String(), err, want)
+	}
+}

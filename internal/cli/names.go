@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"parley/internal/api/manage"
+)
+
+// named is an object that a command accepts by its ID or its unique name.
+type named struct{ id, name string }
+
+// listNamed has a function for each kind of object that a field tag such as refers:"project"
+// names. The function lists the objects of this kind.
+var listNamed = map[string]func(ctx context.Context, m manager) ([]named, error){
+	"organization": func(ctx context.Context, m manager) (all []named, err error) {
+		list, err := callManagement[manage.OrganizationList](ctx, m, "GET", "/organizations", nil)
+		for _, o := range list.Organizations {
+			all = append(all, named{o.OrganizationId, o.Name})
+		}
+		return all, err
+	},
+	"project": func(ctx context.Context, m manager) (all []named, err error) {
+		list, err := callManagement[manage.ProjectList](ctx, m, "GET", "/projects", nil)
+		for _, p := range list.Projects {
+			all = append(all, named{p.ProjectId, p.Name})
+		}
+		return all, err
+	},
+	"token": func(ctx context.Context, m manager) (all []named, err error) {
+		list, err := callManagement[manage.TokenList](ctx, m, "GET", "/tokens", nil)
+		for _, t := range list.Tokens {
+			if t.RevokedAt == nil {
+				all = append(all, named{t.TokenId, t.Name})
+			}
+		}
+		return all, err
+	},
+	"user": func(ctx context.Context, m manager) (all []named, err error) { // by the email address
+		users, err := fetchUsers(ctx, m)
+		for _, u := range users {
+			all = append(all, named{u.UserId, u.Email})
+		}
+		return all, err
+	},
+}
+
+// resolveNames replaces names by IDs in the fields of a command that have the tag refers. These
+// fields are texts or lists of texts. It keeps an unknown name, so that the error of the server
+// says that there is no such object.
+func resolveNames(ctx context.Context, command reflect.Value) error {
+	if c, ok := command.Interface().(interface{ server() manager }); ok {
+		return resolveFields(ctx, c.server(), command)
+	}
+	return nil
+}
+
+// server returns the manager itself, from a command that embeds it.
+func (m manager) server() manager { return m }
+
+func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
+	for field, value := range fields.Fields() {
+		if field.Anonymous {
+			if err := resolveFields(ctx, m, value); err != nil {
+				return err
+			}
+		}
+		kind := field.Tag.Get("refers")
+		if kind == "" {
+			continue
+		}
+		texts := []reflect.Value{value}
+		if value.Kind() == reflect.Slice {
+			texts = nil
+			for i := range value.Len() {
+				texts = append(texts, value.Index(i))
+			}
+		}
+		for _, text := range texts {
+			id, err := resolveName(ctx, m, kind, text.String())
+			if err != nil {
+				return err
+			}
+			text.SetString(id)
+		}
+	}
+	return nil
+}
+
+// resolveName returns the ID of the object with a name. If several objects have the name, it
+// returns an error that lists their IDs.
+func resolveName(ctx context.Context, m manager, kind, text string) (string, error) {
+	if text == "" || uuid.Validate(text) == nil || secretPath.MatchString("/"+text) {
+		return text, nil
+	}
+	all, err := listNamed[kind](ctx, m)
+	if err != nil {
+		return "", err
+	}
+	var ids []string
+	for _, n := range all {
+		if n.name == text {
+			ids = append(ids, n.id)
+		}
+	}
+	switch len(ids) {
+	case 0:
+		return text, nil
+	case 1:
+		return ids[0], nil
+	}
+	return "", fmt.Errorf("%d %ss have the name %s: give one of the IDs %s", len(ids), kind, quoteName(text),
+		strings.Join(ids, ", "))
+}

@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strconv"
+
+	"parley/internal/api/manage"
+)
+
+type personCommands struct {
+	Export personExport `cmd:"" help:"Print everything that is stored about a person, as JSON."`
+	Erase  personErase  `cmd:"" help:"Erase the name and the ID of a person."`
+}
+
+// personFlags choose a person of a project.
+type personFlags struct {
+	manager
+	Project string `arg:"" name:"project-id" refers:"project" help:"ID or unique name of the project."`
+	UserID  string `name:"user-id" xor:"person" required:"" placeholder:"ID" help:"ID of the person in the integrator's system."`
+	SeatID  string `name:"seat" xor:"person" required:"" placeholder:"ID" help:"Seat of a person without such an ID: the identity that events show."`
+}
+
+// query returns the person as a query for the page that a cursor names.
+func (f personFlags) query(cursor *string) manage.PersonQuery {
+	return manage.PersonQuery{UserId: optionalString(f.UserID), SeatId: optionalString(f.SeatID), Cursor: cursor}
+}
+
+type personExport struct{ personFlags }
+
+// Run prints an array of rooms with what each contains about the person.
+func (c personExport) Run(ctx context.Context, s *streams) error {
+	rooms, err := c.rooms(ctx)
+	return s.printResult(rooms, err)
+}
+
+// rooms returns all rooms with what each contains about the person.
+func (f personFlags) rooms(ctx context.Context) ([]manage.PersonRoom, error) {
+	rooms := []manage.PersonRoom{}
+	for cursor, more := (*string)(nil), true; more; more = cursor != nil {
+		page, err := callManagement[manage.PersonExport](ctx, f.manager, "POST",
+			apiPath("/projects/%s/person-export", f.Project), f.query(cursor))
+		if err != nil {
+			return nil, err
+		}
+		rooms, cursor = append(rooms, page.Rooms...), page.NextCursor
+	}
+	return rooms, nil
+}
+
+type personErase struct {
+	personFlags
+	irreversible
+}
+
+// Run erases the person and prints how much was changed.
+func (c personErase) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		rooms, err := c.rooms(ctx)
+		return fmt.Sprintf("erase the person from %s of project %s", pluralize(len(rooms), "room", "rooms"), c.Project), err
+	}); !ok {
+		return err
+	}
+	q := c.query(nil)
+	done, err := callWithTimeout[manage.PersonErased](ctx, c.manager, "POST",
+		apiPath("/projects/%s/person-erase", c.Project), manage.Person{UserId: q.UserId, SeatId: q.SeatId}, 0)
+	if err != nil || c.JSON {
+		return s.printResult(done, err)
+	}
+	fmt.Fprint(s.out, "Erased the person. Changed:\n")
+	if err := printFields(s.out, "  rooms", strconv.Itoa(done.Erased.Rooms), "  seats", strconv.Itoa(done.Erased.Seats),
+		"  links", strconv.Itoa(done.Erased.Links), "  events", strconv.Itoa(done.Erased.Events),
+		"  deliveries", strconv.Itoa(done.Erased.Deliveries), "  host actions", strconv.Itoa(done.Erased.HostActions),
+		"  knocks", strconv.Itoa(done.Erased.Knocks)); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.out, "Backups made before %s still contain the person.\n", formatTime(&done.ErasedAt))
+	printCompaction(s.out, done.Compaction)
+	return nil
+}
+
+// printCompaction prints what the operator must know about the compaction after a deletion.
+func printCompaction(out io.Writer, compaction manage.Compaction) {
+	switch compaction {
+	case "running":
+		fmt.Fprint(out, "The files of the database are still being rewritten; the log of the server says when that ends.\n")
+	case "failed":
+		fmt.Fprint(out, "The files of the database could not be rewritten and still contain the deleted text: "+
+			"see the log of the server, then run parley person erase, also for a person who is erased already.\n")
+	case "later":
+		fmt.Fprint(out, "The database overwrites the deleted text later; see the guide for operators.\n")
+	}
+}

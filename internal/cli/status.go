@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"parley/internal/api/manage"
+)
+
+type statusCommand struct {
+	manager
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project to show. Default: the whole service."`
+}
+
+// Run prints the overview.
+func (c statusCommand) Run(ctx context.Context, s *streams) error {
+	path := "/overview"
+	if c.Project != "" {
+		path += "?" + url.Values{"project_id": {c.Project}}.Encode()
+	}
+	o, err := callManagement[manage.Overview](ctx, c.manager, "GET", path, nil)
+	if err != nil || c.JSON {
+		return s.printResult(o, err)
+	}
+	t := o.ConnectionTypes
+	var minutes float64
+	var peak int64
+	for _, h := range o.Hours {
+		minutes += h.ParticipantMinutes
+		peak = max(peak, h.PeakParticipants)
+	}
+	rows := [][2]string{
+		{"live rooms", strconv.Itoa(o.LiveRooms)},
+		{"participants", strconv.Itoa(o.Participants)},
+		{"connections", fmt.Sprintf("%d UDP, %d TCP, %d TURN, %d unknown", t.Udp, t.Tcp, t.Turn, t.Unknown)},
+		{"last 24 hours", fmt.Sprintf("%.2f participant minutes, at most %d participants", minutes, peak)},
+		{"calls in an hour", callsText(o.Calls)},
+		{"failing targets", strconv.Itoa(len(o.FailingWebhookTargets))},
+	}
+	if o.Nodes != nil {
+		rows = append(rows, [2]string{"nodes", fmt.Sprintf("%d, %s", o.Nodes.Count, strings.Join(o.Nodes.Versions, ", "))})
+	}
+	for _, row := range rows {
+		fmt.Fprintf(s.out, "%-16s  %s\n", row[0], row[1])
+	}
+	if most := o.Calls.MostRejected; most != nil && len(*most) > 0 {
+		fmt.Fprintln(s.out, "\nProjects with the most rejected calls in the last hour "+
+			"(parley calls --project ID --status rejected shows the causes):")
+		for _, p := range *most {
+			fmt.Fprintf(s.out, "  %s  %d of %d\n", p.ProjectId, p.Rejected, p.Accepted+p.Rejected)
+		}
+	}
+	if len(o.Findings) == 0 {
+		_, err = fmt.Fprintln(s.out, "\nThere are no findings.")
+		return err
+	}
+	for _, f := range o.Findings {
+		fmt.Fprintf(s.out, "\n%s (%s): %s\n  %s\n", f.Level, f.Id, f.Text, f.Action)
+	}
+	return nil
+}
+
+func callsText(c manage.CallTotals) string {
+	if !c.Recorded {
+		return "not recorded (--no-diagnostics-enabled)"
+	}
+	return fmt.Sprintf("%d accepted, %d rejected", c.Accepted, c.Rejected)
+}
+
+type nodeCommands struct {
+	List nodeList `cmd:"" help:"List the nodes, with what they host."`
+}
+
+type nodeList struct{ lister }
+
+// Run lists the nodes.
+func (c nodeList) Run(ctx context.Context, s *streams) error {
+	list, err := callManagement[manage.NodeList](ctx, c.manager, "GET", "/nodes", nil)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, list.Nodes, err)
+	}
+	var rows [][]string
+	for _, n := range list.Nodes {
+		answered, offset := "", ""
+		if n.ThisNode {
+			answered = "yes"
+		}
+		if n.ClockOffsetSeconds != nil {
+			offset = fmt.Sprintf("%+.1f s", *n.ClockOffsetSeconds)
+		}
+		rows = append(rows, []string{n.Node, n.Version, string(n.State), strconv.Itoa(n.Sessions), strconv.Itoa(n.People),
+			string(n.Redis), shortTime(valueOrEmpty(n.StartedAt)), shortTime(n.LastSeenAt), offset, answered})
+	}
+	return printTable(s.out, []string{"NODE", "VERSION", "STATE", "SESSIONS", "PEOPLE", "REDIS", "STARTED", "LAST SEEN",
+		"CLOCK", "ANSWERED"}, rows)
+}
+
+// shortTime formats an RFC 3339 time for a table. Another text stays.
+func shortTime(text string) string {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		return text
+	}
+	return formatTime(&at)
+}
+
+type settingsCommand struct{ lister }
+
+// Run lists the settings.
+func (c settingsCommand) Run(ctx context.Context, s *streams) error {
+	list, err := callManagement[manage.SettingList](ctx, c.manager, "GET", "/settings", nil)
+	if err != nil || c.structured() {
+		return printItems(s, c.lister, list.Settings, err)
+	}
+	var rows [][]string
+	for _, v := range list.Settings {
+		name := v.Flag
+		if name == "" {
+			name = v.Environment
+		}
+		rows = append(rows, []string{name, v.Value, string(v.Source)})
+	}
+	return printTable(s.out, []string{"SETTING", "VALUE", "SOURCE"}, rows)
+}

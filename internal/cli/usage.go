@@ -1,0 +1,133 @@
+package cli
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"net/url"
+	"strconv"
+
+	"parley/internal/api/manage"
+)
+
+type usageCommand struct {
+	manager
+	Org     string `xor:"scope" placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: one row for each organization."`
+	Project string `xor:"scope" placeholder:"ID" refers:"project" help:"ID or unique name of a project."`
+	From    string `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	To      string `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
+	By      string `enum:",day" default:"" placeholder:"day" help:"Period of a row: day. Default: the whole period."`
+	CSV     bool   `name:"csv" help:"CSV output."`
+}
+
+// usageFigures are the figures of a scope in a period or on a day.
+type usageFigures struct {
+	OrganizationID     string  `json:"organization_id"`
+	ProjectID          string  `json:"project_id,omitempty"`
+	Date               string  `json:"date,omitempty"`
+	ParticipantMinutes float64 `json:"participant_minutes"`
+	AudioMinutes       float64 `json:"audio_minutes"`
+	VideoMinutes       float64 `json:"video_minutes"`
+	RoomsCreated       int64   `json:"rooms_created"`
+	Sessions           int64   `json:"sessions"`
+	PeakParticipants   int64   `json:"peak_participants"`
+}
+
+// Run prints one row for each scope, or one for each day with --by day. With --json, one
+// scope and no --by it prints one object, otherwise an array.
+func (c usageCommand) Run(ctx context.Context, s *streams) error {
+	if c.CSV && c.JSON {
+		return usageError{errors.New("--csv and --json can't be used together")}
+	}
+	reports, err := c.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	if single := c.Org+c.Project != "" && c.By == ""; c.JSON && single {
+		return printJSON(s.out, reports[0])
+	}
+	figures := []usageFigures{}
+	for _, r := range reports {
+		if c.By == "" {
+			figures = append(figures, periodFigures(r))
+		} else {
+			figures = append(figures, dailyFigures(r)...)
+		}
+	}
+	switch {
+	case c.JSON:
+		return printJSON(s.out, figures)
+	case c.CSV:
+		w := csv.NewWriter(s.out)
+		_ = w.Write([]string{"organization_id", "project_id", "date", "participant_minutes", "audio_minutes",
+			"video_minutes", "rooms_created", "sessions", "peak_participants"})
+		for _, f := range figures {
+			_ = w.Write(f.cells())
+		}
+		w.Flush()
+		return w.Error()
+	}
+	var rows [][]string
+	for _, f := range figures {
+		rows = append(rows, f.cells())
+	}
+	return printTable(s.out, []string{"ORGANIZATION", "PROJECT", "DATE", "MINUTES", "AUDIO", "VIDEO", "ROOMS",
+		"SESSIONS", "PEAK"}, rows)
+}
+
+// fetch reads the usage of the scope, or of each organization.
+func (c usageCommand) fetch(ctx context.Context) ([]manage.UsageReport, error) {
+	var scopes []url.Values
+	switch {
+	case c.Org != "":
+		scopes = []url.Values{{"organization_id": {c.Org}}}
+	case c.Project != "":
+		scopes = []url.Values{{"project_id": {c.Project}}}
+	default:
+		list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+		if err != nil {
+			return nil, err
+		}
+		for _, o := range list.Organizations {
+			scopes = append(scopes, url.Values{"organization_id": {o.OrganizationId}})
+		}
+	}
+	var reports []manage.UsageReport
+	for _, q := range scopes {
+		for name, value := range map[string]string{"from": c.From, "to": c.To, "by": c.By} {
+			if value != "" {
+				q.Set(name, value)
+			}
+		}
+		report, err := callManagement[manage.UsageReport](ctx, c.manager, "GET", "/usage?"+q.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, report)
+	}
+	return reports, nil
+}
+
+func periodFigures(r manage.UsageReport) usageFigures {
+	return usageFigures{OrganizationID: r.OrganizationId, ProjectID: valueOrEmpty(r.ProjectId),
+		ParticipantMinutes: r.ParticipantMinutes, AudioMinutes: r.AudioMinutes, VideoMinutes: r.VideoMinutes,
+		RoomsCreated: r.RoomsCreated, Sessions: r.Sessions, PeakParticipants: r.PeakParticipants}
+}
+
+func dailyFigures(r manage.UsageReport) []usageFigures {
+	var figures []usageFigures
+	for _, d := range *r.Days {
+		figures = append(figures, usageFigures{OrganizationID: r.OrganizationId, ProjectID: valueOrEmpty(r.ProjectId),
+			Date: d.Date, ParticipantMinutes: d.ParticipantMinutes, AudioMinutes: d.AudioMinutes,
+			VideoMinutes: d.VideoMinutes, RoomsCreated: d.RoomsCreated, Sessions: d.Sessions,
+			PeakParticipants: d.PeakParticipants})
+	}
+	return figures
+}
+
+func (f usageFigures) cells() []string {
+	minutes := func(m float64) string { return strconv.FormatFloat(m, 'f', 2, 64) }
+	count := func(n int64) string { return strconv.FormatInt(n, 10) }
+	return []string{f.OrganizationID, f.ProjectID, f.Date, minutes(f.ParticipantMinutes), minutes(f.AudioMinutes),
+		minutes(f.VideoMinutes), count(f.RoomsCreated), count(f.Sessions), count(f.PeakParticipants)}
+}

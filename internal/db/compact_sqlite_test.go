@@ -1,0 +1,61 @@
+package db_test
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+)
+
+// Writers and health checks run while a large SQLite file is rewritten, which takes longer
+// than a write usually waits.
+func TestCompact_LargeSQLiteFile(t *testing.T) {
+	testkit.Slow(t)
+	const megabytes = 200
+	f := newFixture(t, storetest.Database{Dir: t.TempDir()})
+	raw := f.Raw(t)
+	for _, q := range []string{
+		`CREATE TABLE filler (n INTEGER PRIMARY KEY, data BLOB)`,
+		`WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 200)
+			INSERT INTO filler SELECT n, randomblob(1000000) FROM i`,
+		`DELETE FROM filler WHERE n = 7`,
+	} {
+		if _, err := raw.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var stop atomic.Bool
+	var writers sync.WaitGroup
+	var written atomic.Int64
+	for range 8 {
+		writers.Go(func() {
+			for !stop.Load() {
+				if err := f.db.Write(context.Background(), insertRoomWork(f.db, f.project, storetest.NewID())); err != nil {
+					t.Errorf("write during the compaction: got error %v, want none", err)
+					return
+				}
+				written.Add(1)
+				if err := f.db.Ping(context.Background()); err != nil {
+					t.Errorf("ping during the compaction: got error %v, want none", err)
+					return
+				}
+			}
+		})
+	}
+	done, err := f.db.Compact(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)))
+	stop.Store(true)
+	writers.Wait()
+	if !done || err != nil {
+		t.Errorf("Compact: got %t, %v, want true", done, err)
+	}
+	info, err := os.Stat(f.File())
+	if err != nil || info.Size() > (megabytes+5)*1_000_000 || info.Size() < (megabytes-5)*1_000_000 {
+		t.Errorf("the file: got %v, %v, want about %d MB", info, err, megabytes)
+	}
+	t.Logf("%d writes", written.Load())
+}

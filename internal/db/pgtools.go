@@ -1,0 +1,189 @@
+package db
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+)
+
+// RestorePostgres restores the output of pg_dump into the empty PostgreSQL database at
+// url, in one transaction, with pg_restore in PATH.
+func RestorePostgres(ctx context.Context, url, file string) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	conn, err := connectPostgres(ctx, config)
+	if err != nil {
+		return err
+	}
+	address := reachedAddress(ctx, conn)
+	var version int
+	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int`).Scan(&version)
+	closePgx(conn)
+	if err != nil {
+		return fmt.Errorf("read the version of PostgreSQL: %w", err)
+	}
+	if err := checkToolVersion(ctx, "pg_restore", version/10000); err != nil {
+		return err
+	}
+	return runPostgresTool(ctx, config, address, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner",
+		"--no-privileges", "--dbname="+config.Database, file)
+}
+
+// CreateTemporaryPostgres creates an empty database on the server of url and returns its
+// URL. drop deletes it, also while it is in use.
+func CreateTemporaryPostgres(ctx context.Context, serverURL string) (tempURL string, drop func() error, err error) {
+	config, err := pgx.ParseConfig(serverURL)
+	if err != nil {
+		return "", nil, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	u, err := url.Parse(serverURL)
+	if err != nil {
+		return "", nil, errors.New("open PostgreSQL: the URL is malformed")
+	}
+	name := "parley_drill_" + strings.ToLower(rand.Text()[:12])
+	u.Path = "/" + name
+	query := u.Query()
+	query.Del("dbname") // both have precedence over the path
+	query.Del("database")
+	u.RawQuery = query.Encode()
+	// A restore into another database must be impossible.
+	if temporary, err := pgx.ParseConfig(u.String()); err != nil || temporary.Database != name {
+		return "", nil, errors.New("open PostgreSQL: the URL does not let the drill choose another database: " +
+			"name the database in the path of the URL")
+	}
+	exec := func(ctx context.Context, statement string) error {
+		conn, err := connectPostgres(ctx, config)
+		if err != nil {
+			return err
+		}
+		defer closePgx(conn)
+		_, err = conn.Exec(ctx, statement)
+		return err
+	}
+	if err := exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+		return "", nil, fmt.Errorf("create a temporary database, which needs the right CREATEDB: %w", err)
+	}
+	return u.String(), func() error {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
+		defer cancel()
+		if err := exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+			return fmt.Errorf("drop the temporary database %s: %w", name, err)
+		}
+		return nil
+	}, nil
+}
+
+var toolVersion = regexp.MustCompile(`\) (\d+)`)
+
+// checkToolVersion returns an error if a program of PostgreSQL is missing or older than
+// the server.
+func checkToolVersion(ctx context.Context, program string, server int) error {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	if err != nil {
+		return toolError(program, server, "cannot be run: "+err.Error())
+	}
+	version := toolVersion.FindSubmatch(out)
+	if version == nil {
+		return toolError(program, server, fmt.Sprintf("has an unknown version: %q", out))
+	}
+	if major, _ := strconv.Atoi(string(version[1])); major < server {
+		return toolError(program, server, fmt.Sprintf("has version %d", major))
+	}
+	return nil
+}
+
+func toolError(program string, server int, problem string) error {
+	return fmt.Errorf("%s %s: install the client programs of PostgreSQL %d or newer and put them into PATH "+
+		"(Debian: postgresql-client-%d)", program, problem, server, server)
+}
+
+// serverAddress is the address of a PostgreSQL server as libpq has it: the host for the
+// certificate, the IP address to connect to (empty for a Unix socket), and the port.
+type serverAddress struct{ host, ip, port string }
+
+// reachedAddress returns the address of the server that a connection has reached. It is
+// not always the first host of the URL, because a URL may have several, and a name may
+// have several addresses.
+func reachedAddress(ctx context.Context, conn *pgx.Conn) serverAddress {
+	config := conn.Config()
+	remote := conn.PgConn().Conn().RemoteAddr()
+	servers := append([]*pgconn.FallbackConfig{{Host: config.Host, Port: config.Port}}, config.Fallbacks...)
+	for _, s := range servers {
+		address := serverAddress{host: s.Host, port: strconv.Itoa(int(s.Port))}
+		if _, path := pgconn.NetworkAddress(s.Host, s.Port); path == remote.String() && remote.Network() == "unix" {
+			return address
+		}
+		tcp, ok := remote.(*net.TCPAddr)
+		if !ok || tcp.Port != int(s.Port) {
+			continue
+		}
+		ips, _ := config.LookupFunc(ctx, s.Host) // a host that cannot be resolved was not reached
+		if slices.Contains(ips, tcp.IP.String()) {
+			address.ip = tcp.IP.String()
+			return address
+		}
+	}
+	return serverAddress{host: config.Host, port: strconv.Itoa(int(config.Port))}
+}
+
+// runPostgresTool runs a program of PostgreSQL on the database of config at an address.
+// Everything that it needs for the connection is in its environment, because every user of
+// the machine can read a command line. The error contains what the program printed.
+func runPostgresTool(ctx context.Context, config *pgx.ConnConfig, address serverAddress, program string,
+	args ...string) error {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Env = append(os.Environ(), toolEnvironment(config, address)...)
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
+	if err := cmd.Run(); err != nil {
+		text := strings.TrimSpace(printed.String())
+		return fmt.Errorf("%s: %w: %s", program, err, text[:min(len(text), 1000)])
+	}
+	return nil
+}
+
+// tlsVariables are the variables of libpq for the parameters of a URL that pgx does not
+// keep.
+var tlsVariables = map[string]string{"sslmode": "PGSSLMODE", "sslrootcert": "PGSSLROOTCERT",
+	"sslcert": "PGSSLCERT", "sslkey": "PGSSLKEY", "sslnegotiation": "PGSSLNEGOTIATION"}
+
+// toolEnvironment returns the variables of libpq for a connection.
+func toolEnvironment(config *pgx.ConnConfig, address serverAddress) []string {
+	env := []string{"PGHOST=" + address.host, "PGHOSTADDR=" + address.ip, "PGPORT=" + address.port,
+		"PGUSER=" + config.User, "PGPASSWORD=" + config.Password, "PGDATABASE=" + config.Database}
+	if u, err := url.Parse(config.ConnString()); err == nil {
+		for name, variable := range tlsVariables {
+			if value := u.Query().Get(name); value != "" {
+				env = append(env, variable+"="+value)
+			}
+		}
+	}
+	var options []string
+	escape := strings.NewReplacer(`\`, `\\`, " ", `\ `)
+	for name, value := range config.RuntimeParams {
+		switch name {
+		case "application_name":
+		case "options":
+			options = append(options, value)
+		default:
+			options = append(options, "-c "+name+"="+escape.Replace(value))
+		}
+	}
+	return append(env, "PGOPTIONS="+strings.Join(options, " "))
+}

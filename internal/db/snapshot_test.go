@@ -1,0 +1,177 @@
+package db_test
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+
+	"parley/internal/db"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+)
+
+// fakeTool puts a program that prints a version in front of PATH.
+func fakeTool(t *testing.T, name, version string) {
+	t.Helper()
+	dir := t.TempDir()
+	script := fmt.Sprintf("#!/bin/sh\necho '%s (PostgreSQL) %s'\n", name, version)
+	if err := os.WriteFile(filepath.Join(dir, name), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+}
+
+func emptyFile(t *testing.T) string {
+	t.Helper()
+	f, err := os.CreateTemp(t.TempDir(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.Close()
+	return f.Name()
+}
+
+func TestSnapshot_PostgresTools(t *testing.T) {
+	d := storetest.Database{URL: storetest.Postgres(t)}
+	store := d.Open(t)
+	snapshot := func() error {
+		return store.Snapshot(t.Context(), emptyFile(t), func(*db.Reader) error { return nil })
+	}
+	if err := snapshot(); err != nil {
+		t.Errorf("snapshot with pg_dump: got error %v, want none", err)
+	}
+	fakeTool(t, "pg_dump", "9.6.1")
+	if err := snapshot(); err == nil ||
+		!strings.Contains(err.Error(), "pg_dump has version 9: install the client programs") {
+		t.Errorf("with an old pg_dump: got %v, want the remedy", err)
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := snapshot(); err == nil || !strings.Contains(err.Error(), "pg_dump cannot be run") ||
+		!strings.Contains(err.Error(), "postgresql-client-") {
+		t.Errorf("without pg_dump: got %v, want the remedy", err)
+	}
+	err := db.RestorePostgres(t.Context(), d.URL, "missing")
+	if err == nil || !strings.Contains(err.Error(), "pg_restore cannot be run") ||
+		!strings.Contains(err.Error(), "postgresql-client-") {
+		t.Errorf("without pg_restore: got %v, want the remedy", err)
+	}
+	fakeTool(t, "pg_restore", "9.6.1")
+	err = db.RestorePostgres(t.Context(), d.URL, "missing")
+	if err == nil || !strings.Contains(err.Error(), "pg_restore has version 9: install the client programs") {
+		t.Errorf("with an old pg_restore: got %v, want the remedy", err)
+	}
+}
+
+// The password of the database is not in the command line of pg_dump, which every user of
+// the machine can read.
+func TestSnapshot_PasswordNotInCommandLine(t *testing.T) {
+	d := storetest.Database{URL: storetest.Postgres(t)}
+	store := d.Open(t)
+	dir := t.TempDir()
+	printed := filepath.Join(dir, "arguments")
+	script := "#!/bin/sh\ncase $1 in --version) echo 'pg_dump (PostgreSQL) 99.1';; *) echo \"$@\" >" + printed + ";; esac\n"
+	if err := os.WriteFile(filepath.Join(dir, "pg_dump"), []byte(script), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir)
+	if err := store.Snapshot(t.Context(), emptyFile(t), func(*db.Reader) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	got, err := os.ReadFile(printed)
+	_, rest, _ := strings.Cut(d.URL, ":")
+	password, _, _ := strings.Cut(strings.Split(rest, ":")[1], "@")
+	if err != nil || !strings.Contains(string(got), "--snapshot=") || strings.Contains(string(got), password) {
+		t.Errorf("got the arguments %s, %v, want no password", got, err)
+	}
+}
+
+// multiHost returns the URL with a first host that refuses connections.
+func multiHost(t *testing.T, databaseURL string) string {
+	t.Helper()
+	u, err := url.Parse(databaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Host = fmt.Sprintf("127.0.0.1:%d,%s", testkit.FreeTCPPort(t), u.Host)
+	return u.String()
+}
+
+// pg_dump and pg_restore use the host that the connection has reached, which is not the
+// first of the URL here.
+func TestSnapshot_SeveralHosts(t *testing.T) {
+	from, to := storetest.Postgres(t), storetest.Postgres(t)
+	store := storetest.Database{URL: multiHost(t, from)}.Open(t)
+	file := emptyFile(t)
+	if err := store.Snapshot(t.Context(), file, func(*db.Reader) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.RestorePostgres(t.Context(), multiHost(t, to), file); err != nil {
+		t.Fatal(err)
+	}
+	const q = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`
+	want := queryAny(t, storetest.Database{URL: from}.Raw(t), q)
+	if got := queryAny(t, storetest.Database{URL: to}.Raw(t), q); len(want) == 0 || !reflect.DeepEqual(got, want) {
+		t.Errorf("got the tables %v, want %v", got, want)
+	}
+}
+
+func TestRequiredSpace(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[uint64]uint64{0: 256 << 20, 1 << 30: 1<<30 + 256<<20, 100 << 30: 110 << 30} {
+		if got := db.RequiredSpace(size); got != want {
+			t.Errorf("for %d bytes: got %d, want %d", size, got, want)
+		}
+	}
+}
+
+// The parameters dbname and database have precedence over the path of a URL. A drill must
+// not restore into the database that they name.
+func TestCreateTemporaryPostgres_DatabaseAsParameter(t *testing.T) {
+	t.Parallel()
+	for _, parameter := range []string{"dbname", "database"} {
+		u, err := url.Parse(storetest.Postgres(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		query := u.Query()
+		query.Set(parameter, strings.TrimPrefix(u.Path, "/"))
+		u.Path, u.RawQuery = "", query.Encode()
+		temporary, drop, err := db.CreateTemporaryPostgres(t.Context(), u.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		config, err := pgx.ParseConfig(temporary)
+		if err != nil || !strings.HasPrefix(config.Database, "parley_drill_") {
+			t.Errorf("%s: got the database %q, %v, want a temporary one", parameter, config.Database, err)
+		}
+		if err := drop(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestCreateTemporaryPostgres_Dropped(t *testing.T) {
+	t.Parallel()
+	d := storetest.Database{URL: storetest.Postgres(t)}
+	url, drop, err := db.CreateTemporaryPostgres(t.Context(), d.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Database{URL: url}.Open(t) // and leave it open
+	name, _, _ := strings.Cut(url[strings.LastIndex(url, "/")+1:], "?")
+	exists := func() bool {
+		return len(queryAny(t, d.Raw(t), `SELECT 1 FROM pg_database WHERE datname = '`+name+`'`)) > 0
+	}
+	if !exists() {
+		t.Fatalf("temporary database %s: got none, want it to exist", name)
+	}
+	if err := drop(); err != nil || exists() {
+		t.Errorf("drop the database %s: got error %v, exists %t, want no error, exists false", name, err, exists())
+	}
+}

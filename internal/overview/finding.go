@@ -1,0 +1,111 @@
+package overview
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/internal/event"
+	"parley/internal/key"
+	"parley/internal/room"
+	"parley/internal/webhook"
+)
+
+// Level is the severity of a finding.
+type Level string
+
+// The levels of findings.
+const (
+	Error   Level = "error"   // a part of the service does not work
+	Warning Level = "warning" // it fails for some projects or nodes, or will fail soon
+	Note    Level = "note"    // it works, but an operator should know about it
+)
+
+// Finding is a problem or a fact that an operator should know about.
+type Finding struct {
+	ID        string // kind of the finding, such as "node_lost"
+	Level     Level
+	Text      string // description
+	Action    string // recommended action
+	ProjectID string // project that the finding concerns; empty if it concerns the service
+}
+
+const (
+	// overlapNotice is how long before its end an overlap is a finding.
+	overlapNotice = 24 * time.Hour
+	// maxClockOffset is the difference of clocks that is a finding. It is well above the
+	// error of the measurement.
+	maxClockOffset = 5 * time.Second
+	// maxFindings limits the findings about targets, of which a customer may have many.
+	maxFindings = 10
+)
+
+// nodeFindings compares the nodes.
+func nodeFindings(nodes []room.NodeStatus) []Finding {
+	var found []Finding
+	var versions []string
+	for _, n := range nodes {
+		switch {
+		case n.Lost:
+			found = append(found, Finding{ID: "node_lost", Level: Warning,
+				Text: fmt.Sprintf("The node %s was last seen at %s. The other nodes took over its rooms.", n.ID,
+					n.LastAlive.UTC().Format(time.RFC3339)),
+				Action: "Look at the log of this process and at its machine. After a minute it is no longer listed."})
+			continue
+		case n.ClockOffset != nil && n.ClockOffset.Abs() > maxClockOffset:
+			found = append(found, Finding{ID: "clock_offset", Level: Warning,
+				Text: fmt.Sprintf("The clock of the node %s differs by about %s.", n.ID,
+					n.ClockOffset.Abs().Round(time.Second)),
+				Action: "Synchronize the clocks with NTP, because timestamps of signatures are compared with them."})
+		}
+		if !slices.Contains(versions, n.Version) {
+			versions = append(versions, n.Version)
+		}
+	}
+	if len(versions) > 1 {
+		slices.Sort(versions)
+		found = append(found, Finding{ID: "versions_differ", Level: Note,
+			Text:   "The nodes run different versions: " + strings.Join(versions, ", ") + ".",
+			Action: "Finish the upgrade, or stop the nodes of the older version."})
+	}
+	return found
+}
+
+// targetFindings returns one finding for each of the first paused targets.
+func targetFindings(targets []webhook.Target) []Finding {
+	var found []Finding
+	for _, t := range targets {
+		if !t.Paused() || len(found) == maxFindings {
+			continue
+		}
+		if t.PausedByHand() {
+			found = append(found, Finding{ID: "webhook_target_held", Level: Note, ProjectID: t.ProjectID,
+				Text: fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339)),
+				Action: "Resume the target when its receiver is ready: parley webhook resume " + t.ProjectID + " " +
+					t.URL})
+			continue
+		}
+		found = append(found, Finding{ID: "webhook_target_paused", Level: Warning, ProjectID: t.ProjectID,
+			Text: fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
+				t.PausedAt.UTC().Format(time.RFC3339)),
+			Action: "Ask the integrator to repair the receiver, then resume the target: parley webhook resume " +
+				t.ProjectID + " " + t.URL})
+	}
+	return found
+}
+
+func overlapFindings(overlaps []key.EndingOverlap) []Finding {
+	var found []Finding
+	for _, o := range overlaps {
+		what, slot, revoke := "API key", "overlap", "parley key revoke-overlap "
+		if o.Credential == event.CredentialSecret {
+			what, slot, revoke = "project secret", "overlap_secret", "parley project revoke-secret-overlap "
+		}
+		found = append(found, Finding{ID: "overlap_ending", Level: Note, ProjectID: o.ProjectID,
+			Text: fmt.Sprintf("The old %s stops working at %s.", what, o.EndsAt.UTC().Format(time.RFC3339)),
+			Action: fmt.Sprintf("Check who still uses it: parley calls --project %s --key-slot %s. If nobody does, end the "+
+				"overlap now: %s%s", o.ProjectID, slot, revoke, o.ProjectID)})
+	}
+	return found
+}

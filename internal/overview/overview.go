@@ -1,0 +1,198 @@
+// Package overview says what is live, what fails, and what an operator should do about it.
+// It only combines what other parts of the domain know.
+package overview
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"time"
+
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/requestlog"
+	"parley/internal/room"
+	"parley/internal/usage"
+	"parley/internal/webhook"
+)
+
+const (
+	// maxAge is how long an overview is returned again, so that many open pages cost as
+	// much as one.
+	maxAge = time.Second
+	// maxHoursAge is the same for the hours, which cost more and change little.
+	maxHoursAge = time.Minute
+	// maxTargets is the maximum number of targets in an overview.
+	maxTargets = 20
+	// maxMostRejected is the maximum number of projects in Overview.MostRejected.
+	maxMostRejected = 5
+	// maxCached is the number of projects whose overview is kept.
+	maxCached = 1000
+)
+
+// Overview is the state of the service, or of one project.
+type Overview struct {
+	At        time.Time
+	ProjectID string // empty for all projects
+	Live      room.Live
+	Targets   []webhook.Target     // that fail, paused ones first
+	Calls     requestlog.CallTotal // of the last hour
+	Recorded  bool                 // whether calls are recorded
+	// MostRejected are the totals of the projects with the most rejected calls in the last hour.
+	// It is only for all projects.
+	MostRejected []requestlog.CallTotal
+	Nodes        []room.NodeStatus // only for all projects
+	Findings     []Finding
+	Hours        []usage.Day // the last 24 hours; Date is the start of the hour
+}
+
+// Rooms, Webhooks, Calls, Usage and Keys are the parts of the domain that an overview reads.
+type (
+	Rooms interface {
+		Live(ctx context.Context, projectID string) (room.Live, error)
+		NodeStatuses(ctx context.Context) ([]room.NodeStatus, error)
+	}
+	Webhooks interface {
+		Targets(ctx context.Context, projectID string) ([]webhook.Target, error)
+	}
+	Calls interface {
+		Totals(ctx context.Context, projectID string) (requestlog.CallTotal, error)
+		MostRejected(ctx context.Context, limit int) ([]requestlog.CallTotal, error)
+	}
+	Usage interface {
+		LastHours(ctx context.Context, scope usage.Scope) ([]usage.Day, error)
+	}
+	Keys interface {
+		EndingOverlaps(ctx context.Context, projectID string, within time.Duration) ([]key.EndingOverlap, error)
+	}
+)
+
+// Sources are the parts that an overview is made of.
+type Sources struct {
+	Rooms    Rooms
+	Webhooks Webhooks
+	Calls    Calls // nil if calls are not recorded
+	Usage    Usage
+	Keys     Keys
+	// Health returns the findings about this node and what it depends on.
+	Health func(ctx context.Context) []Finding
+}
+
+// Service makes overviews. It is safe for use by several goroutines.
+type Service struct {
+	sources Sources
+	now     func() time.Time
+
+	mu     sync.Mutex
+	cached map[string]*cached // by project
+}
+
+// cached is the last overview of a project.
+type cached struct {
+	mu       sync.Mutex // held while the overview is made
+	overview Overview
+	hoursAt  time.Time
+}
+
+// NewService returns a Service.
+func NewService(sources Sources, now func() time.Time) *Service {
+	return &Service{sources: sources, now: now, cached: map[string]*cached{}}
+}
+
+// All returns the overview of the service. It is at most a second old, and its hours a
+// minute.
+func (s *Service) All(ctx context.Context) (Overview, error) { return s.overview(ctx, usage.Scope{}) }
+
+// OfProject returns the overview of a project.
+func (s *Service) OfProject(ctx context.Context, p project.Project) (Overview, error) {
+	return s.overview(ctx, usage.Scope{OrganizationID: p.OrganizationID, ProjectID: p.ID})
+}
+
+func (s *Service) overview(ctx context.Context, scope usage.Scope) (Overview, error) {
+	c := s.entry(scope.ProjectID)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := s.now()
+	if now.Sub(c.overview.At) < maxAge {
+		return c.overview, nil
+	}
+	o, err := s.read(ctx, scope, now)
+	if err != nil {
+		return Overview{}, err
+	}
+	o.Hours = c.overview.Hours
+	if now.Sub(c.hoursAt) >= maxHoursAge || !sameHour(now, c.hoursAt) {
+		if o.Hours, err = s.sources.Usage.LastHours(ctx, scope); err != nil {
+			return Overview{}, err
+		}
+		c.hoursAt = now
+	}
+	c.overview = o
+	return o, nil
+}
+
+func sameHour(a, b time.Time) bool { return a.Truncate(time.Hour).Equal(b.Truncate(time.Hour)) }
+
+// entry returns the cached overview of a project, which is empty at first.
+func (s *Service) entry(projectID string) *cached {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.cached[projectID]
+	if c == nil {
+		if len(s.cached) >= maxCached {
+			clear(s.cached)
+		}
+		c = &cached{}
+		s.cached[projectID] = c
+	}
+	return c
+}
+
+// read reads everything except the hours.
+func (s *Service) read(ctx context.Context, scope usage.Scope, now time.Time) (Overview, error) {
+	o := Overview{At: now, ProjectID: scope.ProjectID, Recorded: s.sources.Calls != nil}
+	var err error
+	if o.Live, err = s.sources.Rooms.Live(ctx, scope.ProjectID); err != nil {
+		return o, err
+	}
+	o.Calls = requestlog.CallTotal{At: now.Add(-time.Hour)}
+	if o.Recorded {
+		if o.Calls, err = s.sources.Calls.Totals(ctx, scope.ProjectID); err != nil {
+			return o, err
+		}
+	}
+	if o.Recorded && scope.ProjectID == "" {
+		if o.MostRejected, err = s.sources.Calls.MostRejected(ctx, maxMostRejected); err != nil {
+			return o, err
+		}
+	}
+	if scope.ProjectID == "" {
+		if o.Nodes, err = s.sources.Rooms.NodeStatuses(ctx); err != nil {
+			return o, err
+		}
+		o.Findings = append(s.sources.Health(ctx), nodeFindings(o.Nodes)...)
+	}
+	overlaps, err := s.sources.Keys.EndingOverlaps(ctx, scope.ProjectID, overlapNotice)
+	if err != nil {
+		return o, err
+	}
+	if o.Targets, err = s.sources.Webhooks.Targets(ctx, scope.ProjectID); err != nil {
+		return o, err
+	}
+	o.Findings = append(o.Findings, targetFindings(o.Targets)...)
+	o.Findings = append(o.Findings, overlapFindings(overlaps)...)
+	slices.SortStableFunc(o.Targets, func(a, b webhook.Target) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.FailingSince.Compare(b.FailingSince))
+	})
+	o.Targets = o.Targets[:min(len(o.Targets), maxTargets)]
+	return o, nil
+}
+
+// rank orders paused targets before the others.
+func rank(t webhook.Target) int {
+	if t.Paused() {
+		return 0
+	}
+	return 1
+}

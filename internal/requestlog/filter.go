@@ -1,0 +1,20 @@
+package requestlog
+
+// Filter selects calls. The zero value selects all calls.
+type Filter struct {
+	// These are nil for all calls. An empty text selects the calls without the property.
+	RequestID, Cause, KeySlot *string
+	Route                     *string // path with the names of its parameters
+	MinStatus, MaxStatus      int     // bounds of the status, both included; 0 for no bound
+	// ManagementToken is the ID of a management token. If it is not empty, the calls of the
+	// management API that were made with other tokens are left out.
+	ManagementToken string
+}
+
+// Matches reports whether f selects a call.
+func (f Filter) Matches(c *Call) bool {
+	same := func(wanted *string, value string) bool { return wanted == nil || *wanted == value }
+	return same(f.RequestID, c.RequestID) && same(f.Cause, c.Cause) && same(f.KeySlot, c.KeySlot) &&
+		same(f.Route, c.RouteOrPath()) && c.Status >= f.MinStatus && (f.MaxStatus == 0 || c.Status <= f.MaxStatus) &&
+		(f.ManagementToken == "" || c.API != ManagementAPI || c.TokenID == f.ManagementToken)
+}

@@ -1,0 +1,111 @@
+package requestlog
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+)
+
+// maxScannedBlocks limits the blocks that List reads for one page of calls that match a
+// filter.
+const maxScannedBlocks = 150
+
+// Query selects calls of a project.
+type Query struct {
+	ProjectID string    // empty for the management API
+	API       string    // empty for all
+	Since     time.Time // earliest time at which a call was received; zero for all
+	Before    time.Time // time before which all calls were received; zero for all
+	After     Cursor    // position at which the page begins; zero for the first page
+	Limit     int       // maximum number of calls, at least 1
+	Filter    Filter
+}
+
+// Cursor is the position at which a page of calls begins.
+type Cursor struct {
+	Below int64 // calls of the page have numbers below it; 0 for all calls
+	// BlocksBelow is a second bound, with which List skips the blocks of earlier pages: calls of
+	// this page are only in blocks whose last number is below it. 0 means no bound.
+	BlocksBelow int64
+}
+
+// Page is a part of a list of calls, the latest first.
+type Page struct {
+	Calls []NumberedCall
+	// Next is the cursor of the next page; zero if there is none. With a filter, a page that
+	// is not full may have a next one, because List limits how many calls it reads.
+	Next Cursor
+}
+
+// List returns a page of the calls of a project.
+func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
+	stored := BlockQuery{ProjectID: q.ProjectID, API: q.API, FirstBelow: cmp.Or(q.After.Below, math.MaxInt64),
+		LastBelow: cmp.Or(q.After.BlocksBelow, math.MaxInt64), Filter: q.Filter}
+	if !q.Since.IsZero() {
+		stored.Since = unixNano(q.Since)
+	}
+	if !q.Before.IsZero() {
+		stored.FirstBelow = min(stored.FirstBelow, unixNano(q.Before))
+	}
+	var calls []NumberedCall
+	var blocks []StoredBlock // that were read
+	next := func(below int64) Cursor {
+		c := Cursor{Below: below, BlocksBelow: stored.LastBelow}
+		for _, b := range blocks {
+			if b.First < below {
+				c.BlocksBelow = max(c.BlocksBelow, b.Last+1)
+			}
+		}
+		return c
+	}
+	full := func() Page { return Page{Calls: calls[:q.Limit], Next: next(calls[q.Limit-1].N)} }
+	// Two full blocks are a page. Small blocks, written while calls were rare, need
+	// more queries.
+	for stored.Limit = 2; ; stored.Limit *= 4 {
+		read, err := r.store.Calls(ctx, stored)
+		if err != nil {
+			return Page{}, err
+		}
+		for _, b := range read {
+			stored.LastBelow = b.Last
+			blocks = append(blocks, b)
+			if len(calls) > q.Limit && stored.LastBelow < calls[q.Limit].N {
+				return full(), nil // this block and all further ones are earlier
+			}
+			for _, c := range b.Calls {
+				if c.N >= stored.Since && c.N < stored.FirstBelow {
+					calls = append(calls, c)
+				}
+			}
+			slices.SortFunc(calls, func(a, b NumberedCall) int { return cmp.Compare(b.N, a.N) })
+		}
+		if len(read) < stored.Limit {
+			if len(calls) > q.Limit {
+				return full(), nil
+			}
+			return Page{Calls: calls}, nil
+		}
+		if q.Filter != (Filter{}) && len(blocks) > maxScannedBlocks && stored.LastBelow < stored.FirstBelow {
+			// Calls of the blocks that were not read are earlier than LastBelow. Those that were
+			// read and are earlier too belong to the next page.
+			calls = slices.DeleteFunc(calls, func(c NumberedCall) bool { return c.N < stored.LastBelow })
+			if len(calls) > q.Limit {
+				return full(), nil
+			}
+			return Page{Calls: calls, Next: next(stored.LastBelow)}, nil
+		}
+	}
+}
+
+// unixNano is UnixNano for any time: those that it cannot represent are its minimum or maximum.
+func unixNano(t time.Time) int64 {
+	switch year := t.Year(); {
+	case year < 1679:
+		return math.MinInt64
+	case year > 2261:
+		return math.MaxInt64
+	}
+	return t.UnixNano()
+}

@@ -1,0 +1,400 @@
+package retention_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/db"
+	"parley/internal/event"
+	"parley/internal/project"
+	"parley/internal/retention"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/usage"
+	"parley/internal/webhook"
+)
+
+const day = 24 * time.Hour
+
+// fixture is a database with one project, and the services that a test of retention
+// needs.
+type fixture struct {
+	storetest.Database
+	t         *testing.T
+	periods   retention.Periods
+	db        *store.DB
+	project   project.Project
+	now       time.Time
+	usage     *usage.Service
+	webhooks  *webhook.Service
+	retention *retention.Service
+	ended     []string // projects whose rooms were ended
+	changed   []string // projects that were reported as changed
+}
+
+func onEachEngine(t *testing.T, periods retention.Periods, test func(t *testing.T, f *fixture)) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		f := &fixture{Database: d, t: t, periods: periods, now: time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)}
+		f.open()
+		f.project = storetest.Project(t, f.db)
+		test(t, f)
+	})
+}
+
+// open opens the database and creates the services, as a start of the server does.
+func (f *fixture) open() {
+	f.t.Helper()
+	f.db = f.Open(f.t)
+	clock := func() time.Time { return f.now }
+	f.usage = usage.NewService(f.db, usage.NoProvider{}, clock)
+	f.webhooks = webhook.NewService(f.db, clock, storetest.NewID)
+	f.retention = retention.NewService(f.db, f.periods, f, func(id string) { f.changed = append(f.changed, id) }, clock,
+		slog.New(slog.DiscardHandler))
+}
+
+// EndAllRooms records the call.
+func (f *fixture) EndAllRooms(_ context.Context, projectID string) error {
+	f.ended = append(f.ended, projectID)
+	return nil
+}
+
+func (f *fixture) write(work func(ctx context.Context) error) {
+	f.t.Helper()
+	if err := f.db.Write(f.t.Context(), work); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// sweep rolls up the usage and sweeps.
+func (f *fixture) sweep() (deleting bool) {
+	f.t.Helper()
+	if err := f.usage.RollUp(f.t.Context()); err != nil {
+		f.t.Fatal(err)
+	}
+	deleting, err := f.retention.Sweep(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return deleting
+}
+
+// guest is a participant of a meeting.
+type guest struct{ name, userID string }
+
+// meeting stores a meeting of an hour that ended at a time, in which guests took part.
+// The first guest has created the room, and has redeemed the creator's link and another
+// one. A visitor named Refused was refused and not admitted from the waiting room, like one
+// with the name of the last guest, and another system reported Marked. The first guest has
+// muted the last one, who has changed locks. All events have a webhook delivery.
+func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *room.Room {
+	f.t.Helper()
+	defer func(now time.Time) { f.now = now }(f.now)
+	f.now = ended // when the deliveries are created
+	at := ended.Add(-time.Hour)
+	r := storetest.Room(projectID)
+	r.CreatorName, r.ExternalUserID, r.WebhookURL = guests[0].name, guests[0].userID, "https://hooks.example.org/"
+	r.ClientRoomID, r.CreatedAt, r.OpenedAt = "client "+r.ID, at, at
+	f.write(func(ctx context.Context) error {
+		if err := f.db.InsertRoom(ctx, r); err != nil {
+			return err
+		}
+		if err := f.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, at); err != nil {
+			return err
+		}
+		r.CreatorLinkRedeemedBy = storetest.NewID()
+		link := room.Link{ID: storetest.NewID(), RoomID: r.ID, TokenHash: storetest.NewID(), Role: room.Host,
+			SingleUse: true, RedeemedBy: r.CreatorLinkRedeemedBy, Name: guests[0].name, UserID: guests[0].userID, CreatedAt: at}
+		if err := f.db.InsertLink(ctx, link); err != nil {
+			return err
+		}
+		var actors []room.HostActor
+		var events []event.Event
+		add := func(kind event.Type, change func(d *event.Data)) {
+			d := event.Data{RoomID: r.ID, RoomType: string(r.Type)}
+			change(&d)
+			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: projectID, RoomID: r.ID,
+				Sequence: int64(len(events) + 1), At: at, Data: d})
+		}
+		for i, g := range guests {
+			seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: g.name, UserID: g.userID,
+				Role: room.Guest, State: room.Free, CreatedAt: at}
+			if i == 0 {
+				seat.KeyHash = r.CreatorLinkRedeemedBy
+			}
+			a := room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
+				JoinedAt: at, LeftAt: ended, Reason: room.LeftByChoice}
+			if err := f.db.InsertSeat(ctx, seat); err != nil {
+				return err
+			}
+			actors = append(actors, room.HostActor{SeatID: seat.ID, Name: g.name, Role: seat.Role})
+			if _, err := f.db.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
+				return err
+			}
+			p := event.Participant{Identity: seat.PublicID(), Name: g.name, Session: r.ID + ".1", Connection: "PA_1"}
+			add(event.ParticipantJoined, func(d *event.Data) { d.Participant = &p })
+			add(event.FeedbackGiven, func(d *event.Data) {
+				d.Feedback = &event.Feedback{Identity: seat.PublicID(), Name: g.name, Rating: "good"}
+			})
+			add(event.ParticipantLeft, func(d *event.Data) { d.Participant = &p })
+		}
+		add(event.ParticipantJoinFailed, func(d *event.Data) { d.Refusal = &event.JoinRefusal{Name: "Refused", Code: "x"} })
+		add(event.ParticipantReported, func(d *event.Data) { d.Mark = &event.AttendanceMark{Name: "Marked"} })
+		add(event.RoomEnded, func(*event.Data) {})
+		if err := f.db.AppendEvents(ctx, events); err != nil {
+			return err
+		}
+		for _, a := range []room.HostAction{
+			{Kind: room.HostMuted, By: actors[0], Target: actors[len(actors)-1]},
+			{Kind: room.HostChangedLocks, By: actors[len(actors)-1]},
+			{Kind: room.HostDenied, By: actors[0], Target: room.HostActor{SeatID: storetest.NewID(),
+				Name: guests[len(guests)-1].name}},
+			{Kind: room.HostDenied, By: actors[0], Target: room.HostActor{SeatID: storetest.NewID(), Name: "Refused"}},
+		} {
+			a.RoomID, a.At = r.ID, at
+			if err := f.db.AppendHostAction(ctx, a, room.MaxHostActions); err != nil {
+				return err
+			}
+		}
+		if _, err := f.webhooks.RoomChanged(ctx, r.WebhookURL, events); err != nil {
+			return err
+		}
+		if err := f.db.CloseSessions(ctx, r.ID, false, ended); err != nil {
+			return err
+		}
+		if err := f.db.MarkSessionClosed(ctx, room.Session{RoomID: r.ID, N: 1}); err != nil {
+			return err
+		}
+		r.State, r.EndReason, r.EndedAt, r.DueAt = room.Ended, room.EndedEmpty, ended, time.Time{}
+		r.EventSequence = int64(len(events))
+		return f.db.UpdateRoom(ctx, r)
+	})
+	return r
+}
+
+// rows returns the number of rows of a table, by table, that contain a text anywhere.
+// For SQLite it reads all columns, for PostgreSQL the text of the row.
+func (f *fixture) rows(text string) map[string]int {
+	f.t.Helper()
+	raw := f.Raw(f.t)
+	list := `SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`
+	if f.URL != "" {
+		list = `SELECT tablename FROM pg_tables WHERE schemaname = 'public'`
+	}
+	tables, err := raw.Query(list)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	defer func() { _ = tables.Close() }()
+	var names []string
+	for tables.Next() {
+		var name string
+		if err := tables.Scan(&name); err != nil {
+			f.t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	if err := tables.Err(); err != nil || len(names) < 20 {
+		f.t.Fatalf("got the tables %v, %v, want at least 20", names, err)
+	}
+	found := map[string]int{}
+	for _, name := range names {
+		all, err := raw.Query(`SELECT * FROM ` + name)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		columns, err := all.Columns()
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for all.Next() {
+			values, dests := make([]any, len(columns)), make([]any, len(columns))
+			for i := range values {
+				dests[i] = &values[i]
+			}
+			if err := all.Scan(dests...); err != nil {
+				f.t.Fatal(err)
+			}
+			for _, v := range values {
+				b, isBytes := v.([]byte)
+				s, isString := v.(string)
+				if isBytes && bytes.Contains(b, []byte(text)) || isString && strings.Contains(s, text) {
+					found[name]++
+					break
+				}
+			}
+		}
+		if err := all.Err(); err != nil {
+			f.t.Fatal(err)
+		}
+		_ = all.Close()
+	}
+	return found
+}
+
+// filesContain returns the files of a SQLite database that contain a text, as bytes.
+func (f *fixture) filesContain(text string) (files []string) {
+	f.t.Helper()
+	for _, suffix := range []string{"", "-wal"} {
+		raw, err := os.ReadFile(f.File() + suffix)
+		if err != nil && !os.IsNotExist(err) {
+			f.t.Fatal(err)
+		}
+		if bytes.Contains(raw, []byte(text)) {
+			files = append(files, f.File()+suffix)
+		}
+	}
+	return files
+}
+
+// backup returns the content of a new backup as text: the SQLite file, or the SQL commands
+// of a PostgreSQL dump.
+func (f *fixture) backup() []byte {
+	f.t.Helper()
+	file := filepath.Join(f.t.TempDir(), "backup")
+	if err := f.db.Snapshot(f.t.Context(), file, func(*db.Reader) error { return nil }); err != nil {
+		f.t.Fatal(err)
+	}
+	if f.URL == "" {
+		raw, err := os.ReadFile(file)
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		return raw
+	}
+	text, err := exec.CommandContext(f.t.Context(), "pg_restore", "--file=-", file).Output()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return text
+}
+
+// compaction returns how an erasure ends on the engine.
+func (f *fixture) compaction() retention.Compaction {
+	if f.URL == "" {
+		return retention.CompactionDone
+	}
+	return retention.CompactionLater
+}
+
+// seatOf returns the ID of the seat with a name in a room.
+func (f *fixture) seatOf(roomID, name string) string {
+	f.t.Helper()
+	seats, err := f.db.SeatsOfRoom(f.t.Context(), roomID)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	i := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == name })
+	if i < 0 {
+		f.t.Fatalf("seats of room %s: got %+v, want one with the name %q", roomID, seats, name)
+	}
+	return seats[i].ID
+}
+
+// rejoin appends a number of events of a participant to an ended meeting.
+func (f *fixture) rejoin(r *room.Room, identity, name string, n int) {
+	f.t.Helper()
+	f.write(func(ctx context.Context) error {
+		var events []event.Event
+		for i := range n {
+			events = append(events, event.Event{ID: storetest.NewID(), Type: event.ParticipantJoined, ProjectID: r.ProjectID,
+				RoomID: r.ID, Sequence: r.EventSequence + int64(i) + 1, At: r.EndedAt,
+				Data: event.Data{RoomID: r.ID, Participant: &event.Participant{Identity: identity, Name: name}}})
+		}
+		if err := f.db.AppendEvents(ctx, events); err != nil {
+			return err
+		}
+		longer := *r
+		longer.EventSequence += int64(n)
+		return f.db.UpdateRoom(ctx, &longer)
+	})
+}
+
+// suspend suspends the project.
+func (f *fixture) suspend() {
+	f.t.Helper()
+	suspended := f.project
+	suspended.SuspendedAt = f.now
+	f.write(func(ctx context.Context) error { return f.db.UpdateProject(ctx, suspended) })
+}
+
+// totals returns the usage of the organization in the last hundred days.
+func (f *fixture) totals() usage.Totals {
+	f.t.Helper()
+	sum, err := f.usage.Totals(f.t.Context(), usage.Scope{OrganizationID: f.project.OrganizationID},
+		f.now.Add(-100*day), f.now)
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return sum
+}
+
+// checkNumbers fails unless a room has the events 1 to n.
+func (f *fixture) checkNumbers(roomID string, n int) {
+	f.t.Helper()
+	events, err := f.db.RoomEvents(f.t.Context(), roomID, 0, n+1)
+	if err != nil || len(events) != n {
+		f.t.Fatalf("room %s: got %d events, %v, want %d", roomID, len(events), err, n)
+	}
+	for i, e := range events {
+		if e.Sequence != int64(i+1) {
+			f.t.Errorf("room %s: got the event number %d at position %d, want no gap", roomID, e.Sequence, i+1)
+		}
+	}
+}
+
+// checkNoByteLeft fails if a row, a new backup, or a file of a SQLite database contains one of
+// some texts. They must contain kept, which proves that the search works.
+func (f *fixture) checkNoByteLeft(texts []string, kept string) {
+	f.t.Helper()
+	backup := f.backup()
+	for _, text := range texts {
+		if got := f.rows(text); len(got) != 0 {
+			f.t.Errorf("rows with %q: got %v, want none", text, got)
+		}
+		if bytes.Contains(backup, []byte(text)) {
+			f.t.Errorf("new backup: got %q in it, want it erased", text)
+		}
+		if f.URL == "" {
+			if files := f.filesContain(text); len(files) > 0 {
+				f.t.Errorf("files that contain %q: got %v, want none", text, files)
+			}
+		}
+	}
+	if !bytes.Contains(backup, []byte(kept)) || f.URL == "" && len(f.filesContain(kept)) == 0 {
+		f.t.Errorf("search for %q: got nothing, want it in the backup and the files", kept)
+	}
+}
+
+// attend adds seats to an ended meeting, each with a connection and without events.
+func (f *fixture) attend(r *room.Room, n int) {
+	f.t.Helper()
+	const batch = 250 // in a transaction
+	for first := 0; first < n; first += batch {
+		f.write(func(ctx context.Context) error {
+			for i := first; i < min(n, first+batch); i++ {
+				seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: fmt.Sprintf("Guest %d", i),
+					Role: room.Guest, State: room.Free, CreatedAt: r.CreatedAt}
+				if err := f.db.InsertSeat(ctx, seat); err != nil {
+					return err
+				}
+				_, err := f.db.InsertAttendance(ctx, room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1,
+					SeatID: seat.ID, Connection: "PA_1", JoinedAt: r.CreatedAt, LeftAt: r.EndedAt, Reason: room.LeftByChoice},
+					r.EndedAt)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+}

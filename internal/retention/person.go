@@ -1,0 +1,363 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"parley/internal/audit"
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/validate"
+)
+
+// Person names a person of a project: by the ID in the integrator's system, or by one
+// seat if there is no such ID.
+type Person struct {
+	ProjectID string
+	UserID    string
+	SeatID    string
+}
+
+// PersonRoom is a room that a person has created, has a link for, or a seat in.
+type PersonRoom struct {
+	ID             string
+	Title          string
+	CreatedAt      time.Time
+	CreatorName    string
+	ExternalUserID string // of the creator
+	RedeemedBy     string // Seat.KeyHash of the person who redeemed the creator's link, or empty
+}
+
+// Connection is one connection of a participant.
+type Connection struct {
+	SeatID   string
+	Session  int
+	JoinedAt time.Time
+	LeftAt   time.Time // zero while it lasts
+}
+
+// RoomRecord is what a room contains about a person.
+type RoomRecord struct {
+	Room        PersonRoom
+	IsCreator   bool
+	Seats       []Seat
+	Links       []Link
+	Connections []Connection
+	Events      []Event
+	HostActions []PersonAction
+	Knocks      []room.Knock
+}
+
+// PersonAction is an action of a host that the person did, or that was done to them. It does
+// not say who else took part.
+type PersonAction struct {
+	At   time.Time
+	Kind string
+	Name string // of the person
+	Done bool   // whether the person did it
+}
+
+// Erased counts what an erasure has changed.
+type Erased struct {
+	Rooms       int // rooms that the person was in, has a link for, or has created
+	Seats       int
+	Links       int
+	Events      int
+	Deliveries  int
+	HostActions int
+	Knocks      int
+	Compaction  Compaction
+}
+
+// Compaction says whether the files of the database still contain what was erased.
+type Compaction string
+
+// States of a compaction after an erasure.
+const (
+	CompactionDone    Compaction = "done"    // the files contain no copy any more
+	CompactionRunning Compaction = "running" // the compaction did not finish in time and continues
+	CompactionFailed  Compaction = "failed"  // the files were not rewritten; erase again
+	CompactionLater   Compaction = "later"   // the engine overwrites what was erased when it reuses the space
+)
+
+// compactionWait is how long an erasure waits for the files to be rewritten.
+const compactionWait = 20 * time.Second
+
+func (e *Erased) add(other Erased) {
+	e.Rooms += other.Rooms
+	e.Seats += other.Seats
+	e.Links += other.Links
+	e.Events += other.Events
+	e.Deliveries += other.Deliveries
+	e.HostActions += other.HostActions
+	e.Knocks += other.Knocks
+}
+
+const (
+	// personBatch is the number of rooms of a person in a page.
+	personBatch = 20
+	// personEvents is the number of events that one query of an export reads.
+	personEvents = 200
+	// personBatchRows is the number of events, links and seats that one transaction of an
+	// erasure changes.
+	personBatchRows = 200
+)
+
+// Export returns what is stored about a person, a page of rooms at a time: those with an
+// ID greater than after. next is the ID to continue after, or empty. Errors: Invalid,
+// NotFound (the seat or the project).
+func (s *Service) Export(ctx context.Context, p Person, after string) (page []RoomRecord, next string, err error) {
+	p, _, err = s.resolve(ctx, p)
+	if err != nil {
+		return nil, "", err
+	}
+	rooms, err := s.roomsOf(ctx, p, after)
+	if err != nil {
+		return nil, "", err
+	}
+	for _, r := range rooms {
+		record, err := s.readRecord(ctx, p, r)
+		if err != nil {
+			return nil, "", err
+		}
+		page = append(page, record)
+	}
+	if len(rooms) == personBatch {
+		next = rooms[len(rooms)-1].ID
+	}
+	return page, next, nil
+}
+
+// readRecord reads what a room contains about a person.
+func (s *Service) readRecord(ctx context.Context, p Person, r PersonRoom) (RoomRecord, error) {
+	found, err := s.findPerson(ctx, p, r)
+	if err != nil {
+		return RoomRecord{}, err
+	}
+	record := RoomRecord{Room: r, IsCreator: found.isCreator, Seats: found.seats, Links: found.links}
+	var seatIDs []string
+	for _, seat := range found.seats {
+		seatIDs = append(seatIDs, seat.ID)
+	}
+	if record.Connections, err = s.store.ConnectionsOfSeats(ctx, seatIDs); err != nil {
+		return record, err
+	}
+	actions, err := s.store.HostActionsOfRoom(ctx, r.ID)
+	if err != nil {
+		return record, err
+	}
+	for _, a := range actions {
+		by, target := found.participation(a)
+		if by {
+			record.HostActions = append(record.HostActions, PersonAction{At: a.At, Kind: a.Kind, Name: a.By.Name, Done: true})
+		}
+		if target {
+			record.HostActions = append(record.HostActions, PersonAction{At: a.At, Kind: a.Kind, Name: a.Target.Name})
+		}
+	}
+	knocks, err := s.store.Knocks(ctx, r.ID)
+	if err != nil {
+		return record, err
+	}
+	for _, k := range knocks {
+		if found.keyHashes[k.KeyHash] {
+			record.Knocks = append(record.Knocks, k)
+		}
+	}
+	for after, more := int64(0), true; more; {
+		events, err := s.store.EventsAboutPeople(ctx, r.ID, after, personEvents)
+		if err != nil {
+			return record, err
+		}
+		for _, e := range events {
+			if data := e.Data; found.erase(&data) {
+				record.Events = append(record.Events, e)
+			}
+			after = e.Sequence
+		}
+		more = len(events) == personEvents
+	}
+	return record, nil
+}
+
+// Erase removes the name and the ID of a person from everything that is stored, room by
+// room, and returns what it has changed. Attendance and the numbers of events stay, so that
+// sums and sequences are the same. Errors: Invalid, NotFound (the seat or the project),
+// Conflict if the person is in a room now. After another error, Erase can be called again.
+// Erase succeeds even if the compaction of the files does not finish; Erased.Compaction has
+// its state.
+func (s *Service) Erase(ctx context.Context, p Person) (Erased, error) {
+	first, rest, err := s.erasePerson(ctx, p)
+	if rest != (Erased{}) { // also after an error
+		err = errors.Join(err, s.store.WriteInBackground(context.WithoutCancel(ctx), func(ctx context.Context) error {
+			return s.recordErasure(ctx, p, rest)
+		}))
+	}
+	done := first
+	done.add(rest)
+	if err != nil {
+		return done, err
+	}
+	done.Compaction = s.compact(ctx)
+	return done, nil
+}
+
+// erasePerson removes a person from all rooms. What it has changed in the first room is
+// recorded in the transaction of the change, and the caller records the rest, because a
+// person may have been in hundreds of rooms.
+func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased, err error) {
+	p, last, err := s.resolve(ctx, p)
+	if err != nil {
+		return first, rest, err
+	}
+	erase := func(r PersonRoom) error {
+		recorded := first != (Erased{})
+		erased, err := s.eraseRoom(ctx, r.ID,
+			func(ctx context.Context) (*traces, error) { return s.findDisconnected(ctx, p, r) },
+			func(ctx context.Context, done Erased) error {
+				if recorded || done == (Erased{}) {
+					return nil
+				}
+				return s.recordErasure(ctx, p, done)
+			})
+		if recorded || err != nil {
+			rest.add(erased)
+		} else {
+			first = erased
+		}
+		return err
+	}
+	for after, more := "", true; more; {
+		rooms, err := s.roomsOf(ctx, p, after)
+		if err != nil {
+			return first, rest, err
+		}
+		for _, r := range rooms {
+			if r.ID != last.ID {
+				if err := erase(r); err != nil {
+					return first, rest, err
+				}
+			}
+			after = r.ID
+		}
+		more = len(rooms) == personBatch
+	}
+	if last.ID != "" {
+		err = erase(last)
+	}
+	return first, rest, err
+}
+
+// findDisconnected is findPerson for a person who must not be in the room now.
+func (s *Service) findDisconnected(ctx context.Context, p Person, r PersonRoom) (*traces, error) {
+	found, err := s.findPerson(ctx, p, r)
+	if err != nil {
+		return nil, err
+	}
+	for _, seat := range found.seats {
+		if seat.Joined {
+			return nil, fault.New(fault.Conflict, "person_connected",
+				"the person is in the room %s now: end the room or remove the person first", seat.RoomID)
+		}
+	}
+	return found, nil
+}
+
+// recordErasure records what an erasure has changed. It must be called in a transaction. It
+// does not name the person, because the audit log outlives what is erased.
+func (s *Service) recordErasure(ctx context.Context, p Person, done Erased) error {
+	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.PersonErased, Subject: p.ProjectID,
+		ProjectID: p.ProjectID, After: audit.Fields{"rooms": done.Rooms, "seats": done.Seats, "links": done.Links,
+			"events": done.Events, "deliveries": done.Deliveries, "host_actions": done.HostActions, "knocks": done.Knocks}})
+}
+
+// compact rewrites the files of the database. An error is in the log of the store.
+func (s *Service) compact(ctx context.Context) Compaction {
+	ctx, cancel := context.WithTimeout(ctx, compactionWait)
+	defer cancel()
+	done, err := s.store.Compact(ctx, s.log)
+	switch {
+	case err == nil && done:
+		return CompactionDone
+	case err == nil:
+		return CompactionLater
+	case ctx.Err() != nil:
+		return CompactionRunning
+	default:
+		return CompactionFailed
+	}
+}
+
+// findPerson returns what a room contains about a person that resolve has returned. It also
+// finds links without a user ID that the person's browser redeemed.
+func (s *Service) findPerson(ctx context.Context, p Person, r PersonRoom) (*traces, error) {
+	t := newTraces(r.ID)
+	seats, err := s.store.SeatsOfRoom(ctx, r.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, seat := range seats {
+		if seat.ID == p.SeatID || p.UserID != "" && seat.UserID == p.UserID {
+			t.addSeat(seat)
+		}
+	}
+	if _, known := t.identities[p.UserID]; p.UserID != "" && !known {
+		t.identities[p.UserID] = "" // for events of a seat that no longer exists
+	}
+	isTheirs := func(userID, redeemedBy string) bool {
+		if userID == "" {
+			return t.keyHashes[redeemedBy]
+		}
+		return userID == p.UserID
+	}
+	if r.CreatorName+r.ExternalUserID != "" && isTheirs(r.ExternalUserID, r.RedeemedBy) {
+		t.isCreator = true
+		t.addName(r.CreatorName)
+	}
+	links, err := s.store.LinksOfRoom(ctx, r.ID)
+	for _, l := range links {
+		if isTheirs(l.UserID, l.RedeemedBy) {
+			t.addLink(l)
+		}
+	}
+	return t, err
+}
+
+// resolve replaces a seat by the user ID of its person, if the seat has one. It also returns
+// the room of the seat. An erasure handles that room last, so that a failed erasure can be
+// repeated with the same seat.
+func (s *Service) resolve(ctx context.Context, p Person) (Person, PersonRoom, error) {
+	if (p.UserID == "") == (p.SeatID == "") {
+		return p, PersonRoom{}, fault.Invalidf("send either user_id or seat_id")
+	}
+	if _, err := s.store.Project(ctx, p.ProjectID); err != nil || p.SeatID == "" {
+		return p, PersonRoom{}, err
+	}
+	r, err := s.store.RoomOfSeat(ctx, p.ProjectID, p.SeatID)
+	if err != nil {
+		return p, r, err
+	}
+	seats, err := s.store.SeatsOfRoom(ctx, r.ID)
+	for _, seat := range seats {
+		if seat.ID == p.SeatID && seat.UserID != "" {
+			p.UserID = seat.UserID
+		}
+	}
+	return p, r, err
+}
+
+// roomsOf returns a page of the rooms of a person that resolve has returned.
+func (s *Service) roomsOf(ctx context.Context, p Person, after string) ([]PersonRoom, error) {
+	if p.UserID == "" {
+		r, err := s.store.RoomOfSeat(ctx, p.ProjectID, p.SeatID)
+		if err != nil || r.ID <= after {
+			return nil, err
+		}
+		return []PersonRoom{r}, nil
+	}
+	if err := validate.Text("user_id", p.UserID, 1, validate.MaxText, false); err != nil {
+		return nil, err
+	}
+	return s.store.RoomsOfUser(ctx, p.ProjectID, p.UserID, after, personBatch)
+}

@@ -1,0 +1,527 @@
+package retention_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"parley/internal/audit"
+	"parley/internal/fault"
+	"parley/internal/project"
+	"parley/internal/retention"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+func TestErase_NoByteLeft(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		const userID, name, oldName = "user-Zebulon-7", "Zebulon Quixote", "Zeb Formerly"
+		person := retention.Person{ProjectID: f.project.ID, UserID: userID}
+		other := guest{"Bo", "user-8"}
+		var ids []string
+		for i := range 30 { // more than one batch
+			ended := f.now.Add(-time.Duration(i+2) * day)
+			guests := []guest{other, {name, userID}}
+			if i%3 == 0 {
+				guests = []guest{{oldName, userID}, other}
+			}
+			ids = append(ids, f.meeting(f.project.ID, ended, guests...).ID)
+		}
+		elsewhere := storetest.Project(t, f.db)
+		namesake := f.meeting(elsewhere.ID, f.now.Add(-day), guest{"Namesake", userID})
+		before := f.totals()
+		done, err := f.retention.Erase(t.Context(), person)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := retention.Erased{Rooms: 30, Seats: 30, Links: 10, Events: 90, Deliveries: 90, HostActions: 90,
+			Compaction: f.compaction()}
+		if done != want {
+			t.Errorf("receipt: got %+v, want %+v", done, want)
+		}
+		backup := f.backup()
+		for _, text := range []string{name, oldName} {
+			if got := f.rows(text); len(got) != 0 {
+				t.Errorf("rows with %q: got %v, want none", text, got)
+			}
+			if bytes.Contains(backup, []byte(text)) {
+				t.Errorf("new backup: got %q in it, want it erased", text)
+			}
+		}
+		if !bytes.Contains(backup, []byte(other.name)) {
+			t.Errorf("new backup: got nothing of the other guest %q, want the name, to prove that the search works", other.name)
+		}
+		wantRows := map[string]int{"rooms": 1, "seats": 1, "links": 1, "events": 3, "webhook_deliveries": 3}
+		if got := f.rows(userID); !cmp.Equal(got, wantRows) {
+			t.Errorf("rows with the ID: got %v, want those of the other project: %v", got, wantRows)
+		}
+		if got := f.rows(other.name); got["seats"] != 30 || got["events"] != 90 || got["host_actions"] != 90 {
+			t.Errorf("rows of the other guest: got %v, want all", got)
+		}
+		if after := f.totals(); after != before {
+			t.Errorf("usage after the erasure: got %+v, want %+v", after, before)
+		}
+		if again, err := f.retention.Erase(t.Context(), person); err != nil || again.Rooms != 0 {
+			t.Errorf("erase again: got %+v, %v, want no room", again, err)
+		}
+		for _, id := range ids {
+			f.checkNumbers(id, 9)
+		}
+		if _, err := f.retention.Erase(t.Context(), retention.Person{ProjectID: elsewhere.ID, UserID: userID}); err != nil {
+			t.Fatal(err)
+		}
+		f.checkNoByteLeft([]string{name, oldName, userID, "Namesake"}, namesake.Title)
+	})
+}
+
+func TestErase_BySeat(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", ""}, guest{"Zebulon", ""})
+		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, seat := range seats {
+			if seat.Name == "Zebulon" {
+				done, err := f.retention.Erase(t.Context(), retention.Person{ProjectID: f.project.ID, SeatID: seat.ID})
+				want := retention.Erased{Rooms: 1, Seats: 1, Events: 3, Deliveries: 3, HostActions: 3, Compaction: f.compaction()}
+				if err != nil || done != want {
+					t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+				}
+				want = retention.Erased{Compaction: f.compaction()}
+				done, err = f.retention.Erase(audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken}),
+					retention.Person{ProjectID: f.project.ID, SeatID: seat.ID})
+				if err != nil || done != want {
+					t.Errorf("receipt of the repetition: got %+v, %v, want no change", done, err)
+				}
+				if entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 1}); err != nil || len(entries) != 0 {
+					t.Errorf("audit log of the repetition: got %+v, %v, want no entry", entries, err)
+				}
+			}
+		}
+		// A seat with an ID of the integrator leads to everything of that user.
+		known := f.meeting(f.project.ID, f.now.Add(-day), guest{"Yolanda", "user-9"})
+		f.meeting(f.project.ID, f.now.Add(-day), guest{"Yolanda", "user-9"})
+		if seats, err = f.db.SeatsOfRoom(t.Context(), known.ID); err != nil {
+			t.Fatal(err)
+		}
+		person := retention.Person{ProjectID: f.project.ID, SeatID: seats[0].ID}
+		done, err := f.retention.Erase(t.Context(), person)
+		if err != nil || done.Rooms != 2 || done.Seats != 2 || done.Links != 2 {
+			t.Errorf("receipt of the known user: got %+v, %v, want two rooms, seats and links", done, err)
+		}
+		for _, text := range []string{"Yolanda", "user-9"} {
+			if got := f.rows(text); len(got) != 0 {
+				t.Errorf("rows with %q: got %v, want none", text, got)
+			}
+		}
+		if got := f.rows("Zebulon"); len(got) != 0 {
+			t.Errorf("rows with the name: got %v, want none", got)
+		}
+		if got := f.rows("Amina"); got["seats"] != 1 || got["links"] != 1 {
+			t.Errorf("rows of the other guest: got %v, want all", got)
+		}
+	})
+}
+
+// The creator has no ID in the integrator's system: the seat leads to the links that were
+// redeemed from the same browser.
+func TestErase_CreatorBySeat(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", ""}, guest{"Amina", ""})
+		person := retention.Person{ProjectID: f.project.ID, SeatID: f.seatOf(r.ID, "Zebulon")}
+		page, _, err := f.retention.Export(t.Context(), person, "")
+		if err != nil || len(page) != 1 || !page[0].IsCreator || len(page[0].Links) != 1 {
+			t.Errorf("export: got %+v, %v, want the creator with one link", page, err)
+		}
+		done, err := f.retention.Erase(t.Context(), person)
+		want := retention.Erased{Rooms: 1, Seats: 1, Links: 1, Events: 3, Deliveries: 3, HostActions: 3,
+			Compaction: f.compaction()}
+		if err != nil || done != want {
+			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+		}
+		if got := f.rows("Zebulon"); len(got) != 0 {
+			t.Errorf("rows with the name: got %v, want none", got)
+		}
+		if got := f.rows("Amina"); got["seats"] != 1 || got["events"] != 3 {
+			t.Errorf("rows of the other guest: got %v, want all", got)
+		}
+	})
+}
+
+// Two people of the same name are told apart by their seats.
+func TestErase_NamesakeStays(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", "user-7"}, guest{"Amina", ""}, guest{"Amina", "user-8"})
+		knock := room.Knock{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: "Amina",
+			CreatedAt: f.now, ExpiresAt: f.now.Add(day)}
+		personKnock := knock
+		personKnock.ID = storetest.NewID()
+		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
+		for _, seat := range seats {
+			if seat.UserID == "user-8" {
+				personKnock.KeyHash = seat.KeyHash
+			}
+		}
+		if err != nil || personKnock.KeyHash == knock.KeyHash {
+			t.Fatalf("seats: got %+v, %v, want one of user-8", seats, err)
+		}
+		f.write(func(ctx context.Context) error {
+			return errors.Join(f.db.UpsertKnock(ctx, knock), f.db.UpsertKnock(ctx, personKnock))
+		})
+		person := retention.Person{ProjectID: f.project.ID, UserID: "user-8"}
+		page, _, err := f.retention.Export(t.Context(), person, "")
+		if err != nil || len(page) != 1 || len(page[0].Seats) != 1 || len(page[0].Events) != 3 || page[0].IsCreator ||
+			len(page[0].Knocks) != 1 || len(page[0].HostActions) != 3 || !page[0].HostActions[1].Done ||
+			page[0].HostActions[0].Kind != "host.muted" {
+			t.Errorf("export: got %+v, %v, want one seat, 3 events, one knock, and 3 actions of which one is theirs", page, err)
+		}
+		done, err := f.retention.Erase(t.Context(), person)
+		want := retention.Erased{Rooms: 1, Seats: 1, Events: 3, Deliveries: 3, HostActions: 3, Knocks: 1,
+			Compaction: f.compaction()}
+		if err != nil || done != want {
+			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+		}
+		wantRows := map[string]int{"rooms": 1, "seats": 2, "links": 1, "events": 6, "webhook_deliveries": 6, "knocks": 1,
+			"host_actions": 3}
+		if got := f.rows("Amina"); !cmp.Equal(got, wantRows) {
+			t.Errorf("rows with the name: got %v, want those of the other two: %v", got, wantRows)
+		}
+		if got := f.rows("user-7"); got["seats"] != 1 || got["events"] != 3 {
+			t.Errorf("rows of user-7: got %v, want all", got)
+		}
+	})
+}
+
+// An erasure changes many events of a room in several transactions. The audit log has an
+// entry for the first room, and one for all others.
+func TestErase_ManyEvents(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		const rejoins = 700
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		f.rejoin(r, "user-7", "Zebulon", rejoins)
+		for range 2 {
+			f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		}
+		origin := audit.Origin{Kind: audit.KindToken, ActorID: "token"}
+		done, err := f.retention.Erase(audit.WithOrigin(t.Context(), origin),
+			retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
+		want := retention.Erased{Rooms: 3, Seats: 3, Links: 3, Events: rejoins + 9, Deliveries: 9, HostActions: 12,
+			Compaction: f.compaction()}
+		if err != nil || done != want {
+			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+		}
+		for _, text := range []string{"Zebulon", "user-7"} {
+			if got := f.rows(text); len(got) != 0 {
+				t.Errorf("rows with %q: got %v, want none", text, got)
+			}
+		}
+		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
+		if err != nil || len(entries) != 2 || !strings.Contains(entries[0].After, `"rooms":2`) ||
+			!strings.Contains(entries[1].After, `"events":703,"host_actions":4,"knocks":0,"links":1,"rooms":1`) {
+			t.Errorf("audit log: got %+v, %v, want one entry for the first room and one for 2 others", entries, err)
+		}
+	})
+}
+
+// failingRoom is a store in which the links of one room cannot be read.
+type failingRoom struct {
+	*store.DB
+	id string
+}
+
+var errRoom = errors.New("this room fails")
+
+func (s failingRoom) LinksOfRoom(ctx context.Context, roomID string) ([]retention.Link, error) {
+	if roomID == s.id {
+		return nil, errRoom
+	}
+	return s.DB.LinksOfRoom(ctx, roomID)
+}
+
+// What an erasure has changed before it fails is in the audit log.
+func TestErase_FailsInSecondRoom(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		second := f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		service := retention.NewService(failingRoom{f.db, second.ID}, retention.Periods{}, f, func(string) {},
+			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken, ActorID: "token"})
+		done, err := service.Erase(ctx, retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
+		if !errors.Is(err, errRoom) || done.Rooms != 1 {
+			t.Errorf("got %+v, %v, want one room and %v", done, err, errRoom)
+		}
+		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
+		if err != nil || len(entries) != 1 || !strings.Contains(entries[0].After, `"rooms":1`) {
+			t.Errorf("audit log: got %+v, %v, want one entry for the first room", entries, err)
+		}
+	})
+}
+
+// The receipt does not depend on the compaction.
+func TestErase_CompactionFails(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		f.meeting(f.project.ID, f.now.Add(-day), guest{"Zebulon", "user-7"})
+		failing := retention.NewService(noCompaction{f.db}, retention.Periods{}, f, nil, time.Now,
+			slog.New(slog.DiscardHandler))
+		done, err := failing.Erase(t.Context(), retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
+		if err != nil || done.Seats != 1 || done.Compaction != retention.CompactionFailed {
+			t.Errorf("got %+v, %v, want one seat and a failed compaction", done, err)
+		}
+	})
+}
+
+// noCompaction is a store whose files cannot be rewritten.
+type noCompaction struct{ *store.DB }
+
+func (noCompaction) Compact(context.Context, *slog.Logger) (bool, error) {
+	return false, errors.New("the disk is full")
+}
+
+func TestErase_Refused(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", "user-7"})
+		other := storetest.Project(t, f.db)
+		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		setState := func(state room.SeatState) {
+			f.write(func(ctx context.Context) error {
+				seat, err := f.db.Seat(ctx, r.ID, seats[0].ID)
+				if err != nil {
+					return err
+				}
+				seat.State = state
+				return f.db.UpdateSeat(ctx, seat)
+			})
+		}
+		setState(room.Joined)
+		for name, c := range map[string]struct {
+			person  retention.Person
+			kind    fault.Kind
+			message string
+		}{
+			"nobody": {retention.Person{ProjectID: f.project.ID}, fault.Invalid, "send either user_id or seat_id"},
+			"both": {retention.Person{ProjectID: f.project.ID, UserID: "a", SeatID: "b"}, fault.Invalid,
+				"send either user_id or seat_id"},
+			"long": {retention.Person{ProjectID: f.project.ID, UserID: strings.Repeat("x", 256)}, fault.Invalid,
+				"user_id must have at most 255 characters, not 256"},
+			"project": {retention.Person{ProjectID: storetest.NewID(), UserID: "user-7"}, fault.NotFound,
+				"there is no such project"},
+			"seat of another project": {retention.Person{ProjectID: other.ID, SeatID: seats[0].ID}, fault.NotFound,
+				"there is no such seat in this project"},
+			"connected": {retention.Person{ProjectID: f.project.ID, UserID: "user-7"}, fault.Conflict,
+				"the person is in the room " + r.ID + " now: end the room or remove the person first"},
+		} {
+			if _, err := f.retention.Erase(t.Context(), c.person); !fault.Is(err, c.kind) || err.Error() != c.message {
+				t.Errorf("%s: got %v, want %s", name, err, c.message)
+			}
+		}
+		if got := f.rows("Amina"); got["seats"] != 1 || got["events"] != 3 {
+			t.Errorf("rows after the refusals: got %v, want all", got)
+		}
+	})
+}
+
+func TestExport_ListsEverything(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		var want []string
+		for i := range 25 {
+			r := f.meeting(f.project.ID, f.now.Add(-time.Duration(i+2)*day), guest{"Amina", "user-7"}, guest{"Bo", "user-8"})
+			want = append(want, r.ID)
+		}
+		f.meeting(f.project.ID, f.now.Add(-day), guest{"Bo", "user-8"})
+		var got []string
+		for after, more := "", true; more; more = after != "" {
+			person := retention.Person{ProjectID: f.project.ID, UserID: "user-7"}
+			page, next, err := f.retention.Export(t.Context(), person, after)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range page {
+				got = append(got, r.Room.ID)
+				if len(r.Seats) != 1 || r.Seats[0].Name != "Amina" || len(r.Links) != 1 || len(r.Connections) != 1 ||
+					len(r.Events) != 3 || !r.IsCreator || r.Events[0].Data.Participant.Name != "Amina" {
+					t.Errorf("room %s: got %+v, want one seat, link and connection of Amina, and 3 events", r.Room.ID, r)
+				}
+			}
+			after = next
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("rooms (-want +got):\n%s", diff)
+		}
+		if got := f.rows("Amina"); got["seats"] != 25 {
+			t.Errorf("rows after the export: got %v, want 25 seats", got)
+		}
+	})
+}
+
+func TestDeleteProject_LeavesOnlyUsage(t *testing.T) {
+	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+		other := storetest.Project(t, f.db)
+		f.meeting(f.project.ID, f.now.Add(-3*day), guest{"Amina", "user-7"})
+		recent := f.meeting(f.project.ID, f.now.Add(-time.Hour), guest{"Amina", "user-7"})
+		f.meeting(other.ID, f.now.Add(-3*day), guest{"Bo", ""})
+		if err := f.retention.DeleteProject(t.Context(), f.project.ID); !fault.Is(err, fault.Conflict) {
+			t.Fatalf("a project that is not suspended: got %v, want Conflict", err)
+		}
+		if _, err := f.retention.DeleteOrganization(t.Context(), f.project.OrganizationID); !fault.Is(err, fault.Conflict) {
+			t.Fatalf("an organization with a project: got %v, want Conflict", err)
+		}
+		f.suspend()
+		for range 2 {
+			if err := f.retention.DeleteProject(t.Context(), f.project.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if !cmp.Equal(f.ended, []string{f.project.ID, f.project.ID}) {
+			t.Errorf("rooms were ended of the projects %v, want %s twice", f.ended, f.project.ID)
+		}
+		if !f.sweep() {
+			t.Error("sweep before the last room can be deleted: got the deletion finished, want it unfinished")
+		}
+		if got := f.rows("Amina"); len(got) != 0 {
+			t.Errorf("rows with the name after the first sweep: got %v, want none", got)
+		}
+		if _, err := f.db.Room(t.Context(), recent.ID); err != nil {
+			t.Errorf("a room whose usage may still change: got %v, want it kept", err)
+		}
+		f.now = f.now.Add(2 * day)
+		before := f.totals()
+		if f.sweep() {
+			f.sweep()
+		}
+		if _, err := f.db.Project(t.Context(), f.project.ID); !fault.Is(err, fault.NotFound) {
+			t.Errorf("the project: got %v, want NotFound", err)
+		}
+		// Each of the two meetings was on another day, and began and ended in another hour.
+		if got := f.rows(f.project.ID); !cmp.Equal(got, map[string]int{"usage_hours": 4, "usage_days": 2}) {
+			t.Errorf("rows with the ID of the project: got %v, want only its usage", got)
+		}
+		if after := f.totals(); after != before || after.VideoMillis == 0 {
+			t.Errorf("usage of the organization: got %+v, want %+v", after, before)
+		}
+		if _, err := f.db.Project(t.Context(), other.ID); err != nil {
+			t.Errorf("read another project: got error %v, want none", err)
+		}
+		done, err := f.retention.DeleteOrganization(t.Context(), f.project.OrganizationID)
+		want := retention.OrganizationDeletion{UsageHours: 8, Compaction: f.compaction()} // with those of the organization
+		if err != nil || done != want {
+			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+		}
+		if got := f.rows(f.project.OrganizationID); len(got) != 0 {
+			t.Errorf("rows with the ID of the organization: got %v, want none", got)
+		}
+	})
+}
+
+// The rooms of a deleted project are deleted a day later than its names. The receipt has the
+// sum of both, also after a restart in between.
+func TestDeleteProject_NoByteLeft(t *testing.T) {
+	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+		const name, userID = "Zebulon Quixote", "user-Zebulon-7"
+		other := storetest.Project(t, f.db)
+		kept := f.meeting(other.ID, f.now.Add(-3*day), guest{"Bo", ""})
+		f.meeting(f.project.ID, f.now.Add(-3*day), guest{name, userID}, guest{"Amina Noor", ""})
+		f.meeting(f.project.ID, f.now.Add(-time.Hour), guest{name, userID})
+		f.suspend()
+		if err := f.retention.DeleteProject(t.Context(), f.project.ID); err != nil {
+			t.Fatal(err)
+		}
+		f.sweep()
+		f.now = f.now.Add(2 * day)
+		if err := f.usage.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		before := f.totals()
+		restarted := retention.NewService(f.db, defaults, f, func(string) {}, func() time.Time { return f.now },
+			slog.New(slog.DiscardHandler))
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+		if _, err := restarted.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.db.Project(t.Context(), f.project.ID); !fault.Is(err, fault.NotFound) {
+			t.Fatalf("the project: got %v, want NotFound", err)
+		}
+		f.checkNoByteLeft([]string{name, userID, "Amina Noor"}, kept.Title)
+		f.checkNumbers(kept.ID, 6)
+		if after := f.totals(); after != before || after.VideoMillis == 0 {
+			t.Errorf("usage after the deletion: got %+v, want %+v", after, before)
+		}
+		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
+		if err != nil || len(entries) == 0 || entries[0].Action != audit.ProjectDeleted {
+			t.Fatalf("audit log: got %+v, %v, want project.deleted as the last entry", entries, err)
+		}
+		want := `{"compaction":"` + string(f.compaction()) +
+			`","connections":3,"deliveries":15,"events":15,"links":2,"rooms":2,"seats":3}`
+		if entries[0].After != want {
+			t.Errorf("receipt: got %s, want %s", entries[0].After, want)
+		}
+	})
+}
+
+// countedHours is a store that records how many rows of an organization each transaction
+// has deleted, and fails after the first while it is interrupted.
+type countedHours struct {
+	*store.DB
+	rows        *[]int
+	interrupted *bool
+}
+
+var errInterrupted = errors.New("the deletion is interrupted")
+
+func (s countedHours) DeleteOrganizationRows(ctx context.Context, id string, limit int) (hours, rows int, err error) {
+	if *s.interrupted && len(*s.rows) == 1 {
+		return 0, 0, errInterrupted
+	}
+	hours, rows, err = s.DB.DeleteOrganizationRows(ctx, id, limit)
+	*s.rows = append(*s.rows, rows)
+	return hours, rows, err
+}
+
+func TestDeleteOrganization_ManyHours(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		const hours = 1200
+		o := project.Organization{ID: storetest.NewID(), Name: "Large", Billing: project.Plan, CreatedAt: f.now}
+		f.write(func(ctx context.Context) error { return f.db.InsertOrganization(ctx, o) })
+		raw := f.Raw(t)
+		for i := range hours {
+			_, err := raw.Exec(fmt.Sprintf(`INSERT INTO usage_hours (organization_id, project_id, hour, audio_base,
+				video_base, audio_change, video_change, audio_millis, video_millis, rise, rooms, sessions)
+				VALUES ('%s', '', %d, 0, 0, 0, 0, 0, 0, 0, 0, 0)`, o.ID, i*3600000))
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		var rows []int
+		interrupted := true
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken, ActorID: "token"})
+		service := retention.NewService(countedHours{f.db, &rows, &interrupted}, retention.Periods{}, f, nil,
+			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
+		if done, err := service.DeleteOrganization(ctx, o.ID); !errors.Is(err, errInterrupted) || done.UsageHours != 500 {
+			t.Errorf("interrupted deletion: got %+v, %v, want 500 hours and %v", done, err, errInterrupted)
+		}
+		interrupted = false
+		done, err := service.DeleteOrganization(ctx, o.ID)
+		want := retention.OrganizationDeletion{UsageHours: 700, Compaction: f.compaction()}
+		if err != nil || done != want {
+			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
+		}
+		if want := []int{500, 500, 200}; !cmp.Equal(rows, want) {
+			t.Errorf("rows of the transactions: got %v, want %v", rows, want)
+		}
+		entries, err := f.db.AuditEntries(t.Context(), audit.Query{Limit: 10})
+		if err != nil || len(entries) != 1 || entries[0].After != `{"usage_hours":700}` {
+			t.Errorf("audit log: got %+v, %v, want one entry with 700 hours", entries, err)
+		}
+	})
+}

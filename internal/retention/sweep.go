@@ -1,0 +1,436 @@
+package retention
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"parley/internal/audit"
+	"parley/internal/fault"
+	"parley/internal/project"
+)
+
+const (
+	// sweepInterval is the time between two sweeps.
+	sweepInterval = time.Hour
+	// deletionInterval is the time between two sweeps while a project is being deleted,
+	// because its last rooms can be deleted only after their hour has been rolled up.
+	deletionInterval = time.Minute
+
+	// batchTime is how long a transaction should take, because other transactions wait for
+	// it. The number of rows in a transaction follows from how long the last ones took.
+	batchTime = 10 * time.Millisecond
+	minRows   = 10
+	maxRows   = 500
+	// batchRooms is the maximum number of rooms in a transaction.
+	batchRooms = 50
+	// roundBatches is the number of batches of one project, before others get their turn.
+	roundBatches = 20
+	projectBatch = 100
+
+	// idleFactor is the pause after a transaction as a multiple of its duration, so that a
+	// sweep takes at most a fifth of the time of the database.
+	idleFactor = 4
+	// settledMargin is how much earlier than the settled usage a room must have ended, so
+	// that a report which waited for the database for hours still finds its rows.
+	settledMargin = 24 * time.Hour
+	// streamPeriod is how long unused webhook streams are kept if deliveries are kept for
+	// ever. Deliveries do not need them.
+	streamPeriod = 30 * 24 * time.Hour
+	// rejectionPeriod is how long counts of rejected calls are kept if records of calls are
+	// kept for ever, because strangers cause them.
+	rejectionPeriod = 30 * 24 * time.Hour
+	// sessionPeriod is how long sessions of the console are kept after they expire, so that a
+	// list shows who was there.
+	sessionPeriod = 30 * 24 * time.Hour
+)
+
+// Run sweeps every hour until ctx ends, and every minute while a project is being deleted or
+// after an error.
+func (s *Service) Run(ctx context.Context) {
+	for {
+		deleting, err := s.Sweep(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case fault.Is(err, fault.Unavailable):
+			s.log.Warn("delete old data failed, will retry", "error", err)
+		case err != nil:
+			s.log.Error("delete old data failed, will retry", "error", err)
+		}
+		interval := sweepInterval
+		if deleting || err != nil {
+			interval = deletionInterval
+		}
+		timer := time.NewTimer(interval)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-s.wake:
+			timer.Stop()
+		case <-timer.C:
+		}
+	}
+}
+
+// Sweep deletes the data of all projects whose period is over, and continues the
+// deletion of projects. It reports whether a project is still being deleted. If a project
+// fails, Sweep continues with the others and returns the errors of all. Several
+// nodes may sweep at the same time, but each calls it from one goroutine.
+func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
+	var errs []error
+	swept := map[string]*sweptProject{} // by ID
+	failed := map[string]bool{}         // by ID of the project
+	var emptied []project.Project       // whose deletion can be finished
+	for more := true; more; {
+		more, deleting = false, false
+		for after := ""; ; {
+			projects, err := s.store.ProjectsAfter(ctx, after, projectBatch)
+			if err != nil {
+				return deleting, errors.Join(append(errs, err, s.recordRest(ctx, swept))...)
+			}
+			for _, p := range projects {
+				deleting = deleting || p.Deleted()
+				if failed[p.ID] {
+					continue
+				}
+				if swept[p.ID] == nil {
+					swept[p.ID] = newSweptProject(p.ID)
+				}
+				if swept[p.ID].emptied {
+					continue
+				}
+				unfinished, err := s.sweepProject(ctx, p, swept[p.ID])
+				if swept[p.ID].emptied {
+					emptied = append(emptied, p)
+				}
+				if ctx.Err() != nil {
+					return deleting, errors.Join(ctx.Err(), s.recordRest(ctx, swept))
+				}
+				if err != nil {
+					failed[p.ID] = true
+					errs = append(errs, fmt.Errorf("project %s: %w", p.ID, err))
+				}
+				more = more || unfinished
+			}
+			if len(projects) < projectBatch {
+				break
+			}
+			after = projects[len(projects)-1].ID
+		}
+	}
+	errs = append(errs, s.recordRest(ctx, swept), s.finishDeletions(ctx, emptied))
+	errs = append(errs, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
+		return s.store.PruneStreams(ctx, cutoff(s.now(), cmp.Or(s.periods.Deliveries, streamPeriod)), s.batchRows)
+	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
+		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
+	}), s.sweepCallsWithoutProject(ctx))
+	return deleting, errors.Join(errs...)
+}
+
+// sweepCallsWithoutProject deletes old records of calls that belong to no project.
+func (s *Service) sweepCallsWithoutProject(ctx context.Context) error {
+	err := s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
+		return s.store.DeleteRejections(ctx, cutoff(s.now(), cmp.Or(s.periods.Calls, rejectionPeriod)), s.batchRows)
+	})
+	before := cutoff(s.now(), s.periods.Calls)
+	if before.IsZero() {
+		return err
+	}
+	return errors.Join(err, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
+		return s.store.DeleteCalls(ctx, "", before, s.batchRows)
+	}))
+}
+
+// sweptProject is what a sweep has done to a project.
+type sweptProject struct {
+	erased, deleted sweptRooms
+	emptied         bool // only the row of the project is left
+}
+
+func newSweptProject(id string) *sweptProject {
+	return &sweptProject{erased: sweptRooms{projectID: id, action: audit.PeopleErased},
+		deleted: sweptRooms{projectID: id, action: audit.RoomsDeleted}}
+}
+
+// sweptRooms counts the rooms that a sweep has erased or deleted in one project. The first
+// transaction writes an entry to the audit log. One entry at the end has the sum of the
+// others, because a large sweep has thousands of transactions.
+type sweptRooms struct {
+	projectID string
+	action    audit.Action
+	before    time.Time // the rooms had ended before
+	recorded  bool      // the first transaction has its entry
+	rest      int       // rooms of the other transactions
+}
+
+// recordRooms records a number of rooms in the audit log. It must be called in a transaction.
+func (s *Service) recordRooms(ctx context.Context, swept *sweptRooms, rooms int) error {
+	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: swept.action, Subject: swept.projectID,
+		ProjectID: swept.projectID, After: audit.Fields{"rooms": rooms, "ended_before": audit.Timestamp(swept.before)}})
+}
+
+// recordRest writes the audit entries for the rooms that were only counted. It also runs
+// after an interrupted sweep.
+func (s *Service) recordRest(ctx context.Context, projects map[string]*sweptProject) error {
+	var errs []error
+	for _, p := range projects {
+		errs = append(errs, s.recordRestOf(ctx, p))
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Service) recordRestOf(ctx context.Context, p *sweptProject) error {
+	for _, swept := range []*sweptRooms{&p.erased, &p.deleted} {
+		if swept.rest == 0 {
+			continue
+		}
+		err := s.store.WriteInBackground(context.WithoutCancel(ctx), func(ctx context.Context) error {
+			return s.recordRooms(ctx, swept, swept.rest)
+		})
+		if err != nil {
+			return err
+		}
+		swept.rest = 0
+	}
+	return nil
+}
+
+// sweepProject deletes the old data of one project, or all data if the project is being
+// deleted. It reports whether there may be more. Deliveries go first, because they are kept
+// no longer than their room.
+func (s *Service) sweepProject(ctx context.Context, p project.Project, swept *sweptProject) (more bool, err error) {
+	periods, now := s.periods.ForProject(p.Settings.Retention), s.now()
+	type (
+		batch     func(ctx context.Context, before time.Time) (done int, err error)
+		deleteOld func(ctx context.Context, projectID string, before time.Time, limit int) (int, error)
+	)
+	inTransaction := func(deleteRows deleteOld) batch {
+		return func(ctx context.Context, before time.Time) (int, error) {
+			return s.transact(ctx, func(ctx context.Context) (int, error) {
+				return deleteRows(ctx, p.ID, before, s.batchRows)
+			})
+		}
+	}
+	deleteDeliveries := func(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+		n, err := s.store.DeleteDeliveries(ctx, projectID, before, limit)
+		if err != nil {
+			return 0, err
+		}
+		return n, s.countDeleted(ctx, p, Deleted{Deliveries: n})
+	}
+	for _, step := range []struct {
+		period time.Duration
+		batch  batch
+	}{
+		{periods.Deliveries, inTransaction(deleteDeliveries)},
+		{periods.Calls, inTransaction(s.store.DeleteCalls)},
+		{periods.People, func(ctx context.Context, before time.Time) (int, error) {
+			return s.erasePeople(ctx, &swept.erased, before)
+		}},
+		{periods.Rooms, func(ctx context.Context, before time.Time) (int, error) {
+			return s.deleteRooms(ctx, p, &swept.deleted, before)
+		}},
+	} {
+		before := cutoff(now, step.period)
+		if p.Deleted() {
+			before = now
+		}
+		if before.IsZero() {
+			continue
+		}
+		unfinished, err := s.repeat(ctx, func(ctx context.Context) (int, error) { return step.batch(ctx, before) })
+		if err != nil {
+			return false, err
+		}
+		more = more || unfinished
+	}
+	if p.Deleted() && !more {
+		if err := s.recordRestOf(ctx, swept); err != nil {
+			return false, err
+		}
+		swept.emptied, err = s.emptyProject(ctx, p.ID)
+		return false, err
+	}
+	return more, nil
+}
+
+// countDeleted adds to the receipt of a project that is being deleted. It must be called in the
+// transaction that deletes, because the receipt outlives a crash.
+func (s *Service) countDeleted(ctx context.Context, p project.Project, d Deleted) error {
+	if !p.Deleted() {
+		return nil
+	}
+	return s.store.AddDeleted(ctx, p.ID, d, s.now())
+}
+
+// repeat runs a batch until it has nothing to do, at most roundBatches times. It reports
+// whether there may be more to do.
+func (s *Service) repeat(ctx context.Context, batch func(ctx context.Context) (done int, err error)) (bool, error) {
+	for range roundBatches {
+		if done, err := batch(ctx); err != nil || done == 0 {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// repeatToEnd runs transactions until one has nothing to do.
+func (s *Service) repeatToEnd(ctx context.Context, work work) error {
+	for {
+		if rows, err := s.transact(ctx, work); err != nil || rows == 0 {
+			return err
+		}
+	}
+}
+
+// work is the work of a transaction. It returns about how many rows it has changed.
+type work func(ctx context.Context) (rows int, err error)
+
+// transact runs a transaction of a sweep and returns its rows. After one that has changed
+// rows, it adapts the size of the next one, and leaves the database to others for a while.
+func (s *Service) transact(ctx context.Context, work work) (rows int, err error) {
+	began := time.Now()
+	err = s.store.WriteInBackground(ctx, func(ctx context.Context) (err error) {
+		rows, err = work(ctx)
+		return err
+	})
+	if err != nil {
+		s.batchRows = max(minRows, s.batchRows/2)
+		return 0, err
+	}
+	if rows == 0 {
+		return 0, nil
+	}
+	took := time.Since(began)
+	s.adjustBatch(took)
+	sleep(ctx, idleFactor*took)
+	return rows, ctx.Err()
+}
+
+// adjustBatch changes the size of the next transaction after one that took some time.
+func (s *Service) adjustBatch(took time.Duration) {
+	switch {
+	case took > batchTime:
+		s.batchRows = max(minRows, s.batchRows/2)
+	case took < batchTime/2:
+		s.batchRows = min(maxRows, s.batchRows*2)
+	}
+}
+
+// sleep waits for a duration or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
+
+// deleteRooms deletes the oldest rooms that ended before a time and that no usage figure
+// needs any more. It runs one transaction, which may leave a part of the last room to the
+// next.
+func (s *Service) deleteRooms(ctx context.Context, p project.Project, swept *sweptRooms, before time.Time) (
+	int, error,
+) {
+	settled, err := s.store.UsageSettledUntil(ctx, p.OrganizationID)
+	if err != nil {
+		return 0, err
+	}
+	if settled = settled.Add(-settledMargin); before.After(settled) {
+		before = settled
+	}
+	swept.before = before
+	return s.transactRooms(ctx, swept, func(ctx context.Context) (rooms, rows int, err error) {
+		ids, err := s.store.RoomsToDelete(ctx, p.ID, before, batchRooms)
+		if err != nil {
+			return 0, 0, err
+		}
+		var sum Deleted
+		for _, id := range ids {
+			if rows == s.batchRows {
+				break
+			}
+			deleted, n, err := s.store.DeleteRoom(ctx, id, s.batchRows-rows)
+			if err != nil {
+				return 0, 0, err
+			}
+			sum.add(deleted)
+			rows += n
+		}
+		return sum.Rooms, rows, s.countDeleted(ctx, p, sum)
+	})
+}
+
+// erasePeople erases the people of the oldest rooms in one transaction. If the last room is
+// too large for it, further transactions erase the rest of that room.
+func (s *Service) erasePeople(ctx context.Context, swept *sweptRooms, before time.Time) (int, error) {
+	swept.before = before
+	var t *traces // of the room that is continued; nobody joins an ended room
+	var at, next position
+	rows, err := s.transactRooms(ctx, swept, func(ctx context.Context) (rooms, rows int, err error) {
+		t, at = nil, position{}
+		ids, err := s.store.RoomsWithPeople(ctx, swept.projectID, before, batchRooms)
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, id := range ids {
+			if rows >= s.batchRows {
+				break
+			}
+			found, err := s.findEverybody(ctx, id)
+			if err != nil {
+				return 0, 0, err
+			}
+			n, reached, err := s.erasePart(ctx, found, position{}, s.batchRows-rows, &Erased{})
+			if err != nil {
+				return 0, 0, err
+			}
+			if rows += n; !reached.done {
+				t, at = found, reached
+				break
+			}
+			rooms++
+		}
+		return rooms, rows, nil
+	})
+	for err == nil && t != nil && !at.done {
+		_, err = s.transactRooms(ctx, swept, func(ctx context.Context) (rooms, rows int, err error) {
+			if err := s.store.LockRooms(ctx, []string{t.roomID}); err != nil {
+				return 0, 0, err
+			}
+			if rows, next, err = s.erasePart(ctx, t, at, s.batchRows, &Erased{}); next.done {
+				rooms = 1
+			}
+			return rooms, rows, err
+		})
+		at = next
+	}
+	return rows, err
+}
+
+// transactRooms is transact for work that also returns how many rooms it has finished. The
+// first transaction that finishes a room records its rooms in the audit log. The rooms of the
+// others are counted for recordRest.
+func (s *Service) transactRooms(ctx context.Context, swept *sweptRooms,
+	work func(ctx context.Context) (rooms, rows int, err error)) (int, error) {
+	rooms := 0
+	rows, err := s.transact(ctx, func(ctx context.Context) (rows int, err error) {
+		if rooms, rows, err = work(ctx); err != nil || rooms == 0 || swept.recorded {
+			return rows, err
+		}
+		return rows, s.recordRooms(ctx, swept, rooms)
+	})
+	if rows == 0 {
+		return 0, err
+	}
+	if swept.recorded {
+		swept.rest += rooms
+	}
+	swept.recorded = swept.recorded || rooms > 0
+	return rows, err
+}

@@ -1,0 +1,16 @@
+package room
+
+import "context"
+
+// Live is how many rooms and people are live.
+type Live struct {
+	Rooms int // in which a session runs
+	// People are the connections, without hidden ones, by how their media reached the server
+	// when they joined.
+	People map[ConnectionType]int
+}
+
+// Live returns what is live in a project, or in all projects for an empty ID.
+func (s *Service) Live(ctx context.Context, projectID string) (Live, error) {
+	return s.store.Live(ctx, projectID)
+}

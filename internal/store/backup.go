@@ -1,0 +1,145 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/google/uuid"
+
+	"parley/internal/db"
+	"parley/internal/seal"
+)
+
+// Contents describes what a database or a copy of it contains.
+type Contents struct {
+	Schema         int64
+	DatabaseID     string
+	KeyFingerprint string           // of the master key that sealed the secrets; see seal.Key.ID
+	Rows           map[string]int64 // by table
+}
+
+// SnapshotFile writes a copy of the database to an empty file while the database is in use,
+// and describes it. See db.DB.Snapshot.
+func (s *DB) SnapshotFile(ctx context.Context, file string) (Contents, error) {
+	var c Contents
+	err := s.Snapshot(ctx, file, func(r *db.Reader) (err error) {
+		c, err = readContents(ctx, r)
+		return err
+	})
+	return c, err
+}
+
+// ReadContents checks the database that Open would open for damage and describes it. It
+// changes nothing. On SQLite no process may use the database.
+func ReadContents(ctx context.Context, url, dataDir string) (Contents, error) {
+	var c Contents
+	err := read(ctx, url, dataDir, func(r *db.Reader) (err error) {
+		if err := r.CheckIntegrity(ctx); err != nil {
+			return err
+		}
+		c, err = readContents(ctx, r)
+		return err
+	})
+	return c, err
+}
+
+// HasTables reports whether the database that Open would open exists and has tables. It
+// changes nothing.
+func HasTables(ctx context.Context, url, dataDir string) (bool, error) {
+	has := false
+	err := read(ctx, url, dataDir, func(r *db.Reader) error {
+		tables, err := r.Tables(ctx)
+		has = len(tables) > 0
+		return err
+	})
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	return has, err
+}
+
+func read(ctx context.Context, url, dataDir string, read func(*db.Reader) error) error {
+	if url == "" {
+		return db.ReadSQLite(ctx, SQLiteFile(dataDir), read)
+	}
+	return db.ReadPostgres(ctx, url, read)
+}
+
+func readContents(ctx context.Context, r *db.Reader) (Contents, error) {
+	facts := map[string]string{}
+	err := r.Query(ctx, `SELECT name, value FROM facts`, nil, func(row db.Row) error {
+		var name, value string
+		err := row.Scan(&name, &value)
+		facts[name] = value
+		return err
+	})
+	if err != nil {
+		return Contents{}, err
+	}
+	c := Contents{DatabaseID: facts[metadataDatabaseID]}
+	if c.KeyFingerprint, err = seal.KeyID(facts[metadataMediaSecret]); err != nil {
+		return Contents{}, fmt.Errorf("read which master key sealed the secrets: %w", err)
+	}
+	if c.Schema, err = r.SchemaVersion(ctx); err != nil {
+		return Contents{}, err
+	}
+	c.Rows, err = r.CountRows(ctx)
+	return c, err
+}
+
+// NewestSchema returns the version of the schema that Open migrates to.
+func NewestSchema() (int64, error) { return db.NewestVersion(migrations()) }
+
+// OpenSecrets opens every secret with the box of Unlock and returns their number. It
+// returns an error that names the row if one does not open.
+func (s *DB) OpenSecrets(ctx context.Context) (int, error) {
+	count := 0
+	err := s.ReadSnapshot(ctx, func(r *db.Reader) error {
+		for _, c := range sealedColumns {
+			err := r.Query(ctx, c.list, nil, func(row db.Row) error {
+				var rowID, sealed string
+				if err := row.Scan(&rowID, &sealed); err != nil {
+					return err
+				}
+				count++
+				_, err := s.openColumn(rowID+c.column, sealed)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return count, err
+}
+
+// openColumn opens the sealed value of a row and column. Its error names them.
+func (s *DB) openColumn(rowID, sealed string) ([]byte, error) {
+	clear, err := s.box.Open(rowID, sealed)
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", rowID, err)
+	}
+	return clear, nil
+}
+
+// CopyTo copies all rows to the empty PostgreSQL database at url and returns the number of
+// rows by table. The secrets stay sealed. The copy gets an identity of its own, so that
+// the two databases cannot be mistaken for each other. record is called in the transaction
+// of the copy, as its last step. No process may use either database.
+func (s *DB) CopyTo(ctx context.Context, url string,
+	record func(ctx context.Context, target *DB, databaseID string) error,
+) (counts map[string]int64, databaseID string, err error) {
+	databaseID = uuid.NewString()
+	seeded := []string{"audit_chain"} // by the migration that creates it
+	counts, err = s.CopyToPostgres(ctx, url, migrations(), seeded, func(ctx context.Context, target *db.DB) error {
+		t := &DB{DB: target}
+		if err := t.setMetadata(ctx, metadataDatabaseID, databaseID); err != nil {
+			return err
+		}
+		return record(ctx, t, databaseID)
+	})
+	return counts, databaseID, err
+}

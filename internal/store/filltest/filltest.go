@@ -1,0 +1,175 @@
+// Package filltest fills a database with meetings of the past, for tests and for
+// measurements with much data. Only those import it.
+package filltest
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/db"
+	"parley/internal/event"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+)
+
+// People is the number of people who attend each meeting.
+const People = 4
+
+// batch is the number of meetings in a transaction. A larger one is not faster, and its
+// commit may exceed the timeout on a busy disk.
+const batch = 100
+
+// Meetings adds ended meetings to a project, spread evenly over a period. People attend
+// each meeting for up to an hour. Every tenth meeting is in an audio room. The same seed
+// makes meetings with the same times.
+func Meetings(
+	ctx context.Context, s *store.DB, projectID string, meetings int, start, end time.Time, seed uint64,
+) error {
+	ctx = db.WithWriteTimeout(ctx, time.Minute)
+	step := end.Sub(start) / time.Duration(max(1, meetings))
+	for first := 0; first < meetings; first += batch {
+		last := min(first+batch, meetings)
+		err := s.Write(ctx, func(ctx context.Context) error {
+			// Here, because the transaction may run again.
+			f := &filler{s: s, random: rand.New(rand.NewPCG(seed, uint64(first))), project: projectID}
+			return f.add(ctx, first, last, start, step)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// filler adds the meetings of one transaction.
+type filler struct {
+	s       *store.DB
+	random  *rand.Rand
+	project string
+}
+
+// meeting is one meeting and all that is stored about it.
+type meeting struct {
+	room       *room.Room
+	seats      []room.Seat
+	attendance []room.Attendance
+	events     []event.Event
+}
+
+// add stores meetings table by table, because PostgreSQL merges inserts into one table.
+func (f *filler) add(ctx context.Context, first, last int, start time.Time, step time.Duration) error {
+	var meetings []meeting
+	for i := first; i < last; i++ {
+		kind := room.Video
+		if i%10 == 0 {
+			kind = room.Audio
+		}
+		meetings = append(meetings, f.meeting(kind, start.Add(time.Duration(i)*step).UTC().Truncate(time.Millisecond)))
+	}
+	for _, m := range meetings {
+		if err := f.s.InsertRoom(ctx, m.room); err != nil {
+			return err
+		}
+	}
+	for _, m := range meetings {
+		session := room.Session{RoomID: m.room.ID, N: 1, State: room.SessionLive}
+		if err := f.s.InsertSession(ctx, session, m.room.CreatedAt); err != nil {
+			return err
+		}
+		for _, seat := range m.seats {
+			if err := f.s.InsertSeat(ctx, seat); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range meetings {
+		for _, a := range m.attendance {
+			if _, err := f.s.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
+				return err
+			}
+		}
+	}
+	for _, m := range meetings {
+		if err := f.s.AppendEvents(ctx, m.events); err != nil {
+			return err
+		}
+	}
+	for _, m := range meetings {
+		if err := f.end(ctx, m.room); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// meeting returns a meeting that begins at a time.
+func (f *filler) meeting(kind room.Type, at time.Time) meeting {
+	r := &room.Room{
+		ID: f.id(at), ProjectID: f.project, State: room.Open,
+		Spec: room.Spec{Type: kind, Title: "Weekly planning", WelcomeMessage: "Good morning, and welcome to everybody",
+			CreatorName: "Amina", MaxParticipants: 10, EmptyTimeout: 5 * time.Minute, Duration: time.Hour},
+		CreatorLinkHash: f.hash(), EventSequence: 2 + 2*People, CreatedAt: at, OpenedAt: at, DueAt: at.Add(time.Hour),
+	}
+	m := meeting{room: r}
+	record := func(kind event.Type, at time.Time, person *event.Participant) {
+		m.events = append(m.events, event.Event{ID: f.id(at), ProjectID: f.project, RoomID: r.ID,
+			Sequence: int64(len(m.events) + 1), Type: kind, At: at,
+			Data: event.Data{RoomID: r.ID, RoomType: string(r.Type), Participant: person}})
+	}
+	record(event.RoomOpened, at, nil)
+	node, ended := room.CompactID(f.id(at)), at
+	for range People {
+		joined := at.Add(f.duration(time.Minute))
+		left := joined.Add(f.duration(time.Hour))
+		seat := room.Seat{ID: f.id(joined), RoomID: r.ID, KeyHash: f.hash(), Name: "Ada Lovelace", Role: room.Guest,
+			State: room.Free, Connection: "PA_" + f.hash()[:12], CreatedAt: joined}
+		m.seats = append(m.seats, seat)
+		m.attendance = append(m.attendance, room.Attendance{ID: room.CompactID(f.id(joined)), RoomID: r.ID, Session: 1,
+			SeatID: seat.ID, Connection: seat.Connection, Node: node, JoinedAt: joined, LeftAt: left,
+			Reason: room.LeftByChoice})
+		person := &event.Participant{Identity: seat.ID, Name: seat.Name, Role: string(seat.Role),
+			Session: room.SessionID(r.ID, 1), Connection: seat.Connection, JoinedAt: joined}
+		record(event.ParticipantJoined, joined, person)
+		record(event.ParticipantLeft, left, person)
+		if left.After(ended) {
+			ended = left
+		}
+	}
+	record(event.RoomEnded, ended, nil)
+	r.EndedAt = ended
+	return m
+}
+
+// end ends the room of a meeting.
+func (f *filler) end(ctx context.Context, r *room.Room) error {
+	r.State, r.EndReason, r.StartedAt, r.DueAt = room.Ended, room.EndedEmpty, r.CreatedAt, time.Time{}
+	if err := f.s.UpdateRoom(ctx, r); err != nil {
+		return err
+	}
+	if err := f.s.CloseSessions(ctx, r.ID, false, r.EndedAt); err != nil {
+		return err
+	}
+	return f.s.MarkSessionClosed(ctx, room.Session{RoomID: r.ID, N: 1})
+}
+
+// id returns a new id as the service would have created it at a time (UUIDv7).
+func (f *filler) id(at time.Time) string {
+	id := uuid.Must(uuid.NewV7())
+	var millis [8]byte
+	binary.BigEndian.PutUint64(millis[:], uint64(at.UnixMilli()))
+	copy(id[:6], millis[2:])
+	return id.String()
+}
+
+// hash returns a hash of a new token.
+func (f *filler) hash() string { return seal.Hash(uuid.NewString()) }
+
+// duration returns a random duration below a maximum, in milliseconds.
+func (f *filler) duration(below time.Duration) time.Duration {
+	return time.Duration(f.random.Int64N(below.Milliseconds())) * time.Millisecond
+}

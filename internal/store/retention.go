@@ -1,0 +1,233 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/db"
+	"parley/internal/project"
+	"parley/internal/retention"
+)
+
+func (s *DB) RoomsToDelete(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error) {
+	return s.lockRooms(ctx, `SELECT id FROM rooms
+		WHERE project_id = $1 AND ended_at < $2 ORDER BY ended_at, id LIMIT $3`, projectID, before, limit)
+}
+
+func (s *DB) RoomsWithPeople(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error) {
+	return s.lockRooms(ctx, `SELECT id FROM rooms
+		WHERE project_id = $1 AND ended_at < $2 AND people_erased_at IS NULL ORDER BY ended_at, id LIMIT $3`,
+		projectID, before, limit)
+}
+
+func (s *DB) lockRooms(
+	ctx context.Context, q, projectID string, before time.Time, limit int,
+) ([]string, error) {
+	forUpdate, err := s.ForUpdateSkipLocked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.queryStrings(ctx, q+forUpdate, projectID, before.UnixMilli(), limit)
+}
+
+// backgroundWriteTimeout is the write timeout of WriteInBackground.
+const backgroundWriteTimeout = 5 * time.Second
+
+func (s *DB) WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error {
+	return s.Write(db.WithWriteTimeout(ctx, backgroundWriteTimeout), work)
+}
+
+// DeleteRoom deletes the rows that reference others first, and the events, from the first
+// one on, before everything else, so that a reader of the events learns that they are not
+// kept any more. The attendance of the first seats goes before these seats, so that no
+// batch reads the rows of another one.
+func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted retention.Deleted, rows int, err error) {
+	var actions, knocks, breakouts, sessions, streams int
+	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
+		{&deleted.Events, `DELETE FROM events WHERE room_id = $1 AND sequence IN (SELECT sequence FROM events
+			WHERE room_id = $1 ORDER BY sequence LIMIT $2) RETURNING sequence`},
+		{&actions, `DELETE FROM host_actions WHERE room_id = $1 AND n IN (SELECT n FROM host_actions
+			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
+		{&deleted.Connections, `DELETE FROM attendance WHERE id IN (SELECT id FROM attendance WHERE seat_id IN (
+			SELECT id FROM seats WHERE room_id = $1 ORDER BY key_hash LIMIT $2) LIMIT $2) RETURNING id`},
+		{&deleted.Seats, `DELETE FROM seats WHERE id IN (SELECT id FROM seats
+			WHERE room_id = $1 ORDER BY key_hash LIMIT $2) RETURNING id`},
+		{&deleted.Links, `DELETE FROM links WHERE id IN (SELECT id FROM links WHERE room_id = $1 LIMIT $2) RETURNING id`},
+		{&knocks, deleteKnocks},
+		{&breakouts, `DELETE FROM breakouts WHERE room_id = $1 AND n IN (SELECT n FROM breakouts
+			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
+		{&sessions, `DELETE FROM sessions WHERE room_id = $1 AND n IN (SELECT n FROM sessions
+			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
+		{&streams, `DELETE FROM webhook_streams WHERE id IN (SELECT id FROM webhook_streams
+			WHERE project_id = (SELECT project_id FROM rooms WHERE id = $1) AND room_id = $1 LIMIT $2) RETURNING id`},
+		{&deleted.Rooms, `DELETE FROM rooms WHERE id IN (SELECT id FROM rooms WHERE id = $1 LIMIT $2) RETURNING id`},
+	})
+	return deleted, rows, err
+}
+
+// limitedDelete is a statement that deletes rows of the object $1, at most $2, and returns
+// each.
+type limitedDelete struct {
+	deleted *int // is set to the number of deleted rows
+	query   string
+}
+
+// deleteUpTo runs statements until they have deleted limit rows together, and returns how
+// many they have deleted.
+func (s *DB) deleteUpTo(ctx context.Context, id string, limit int, statements []limitedDelete) (rows int, err error) {
+	for _, d := range statements {
+		if *d.deleted, err = s.execCounting(ctx, d.query, id, limit-rows); err != nil {
+			return 0, err
+		}
+		if rows += *d.deleted; rows == limit {
+			break
+		}
+	}
+	return rows, nil
+}
+
+// DeleteDeliveries finds the oldest deliveries by their ids, which are in time order, so
+// that it needs no index on created_at. The attempts are deleted by ON DELETE CASCADE.
+func (s *DB) DeleteDeliveries(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+	return s.execCounting(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
+		WHERE project_id = $1 ORDER BY id LIMIT $2) AND created_at < $3 RETURNING id`, projectID, limit, before.UnixMilli())
+}
+
+// DeleteCalls also deletes the latest callers, whose addresses are part of these records.
+func (s *DB) DeleteCalls(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
+	err := s.Exec(ctx, `DELETE FROM key_callers WHERE project_id = $1 AND at < $2`, projectID, before.UnixMilli())
+	if err != nil {
+		return 0, err
+	}
+	return s.execCounting(ctx, `DELETE FROM calls WHERE project_id = $1 AND n IN (SELECT n FROM calls
+		WHERE project_id = $1 AND n < $2 ORDER BY n LIMIT $3) RETURNING n`, projectID, before.UnixNano(), limit)
+}
+
+// execCounting runs a statement with RETURNING and returns the number of its rows.
+func (s *DB) execCounting(ctx context.Context, q string, args ...any) (n int, err error) {
+	err = s.ExecReturning(ctx, q, args, func(db.Row) error { n++; return nil })
+	return n, err
+}
+
+func (s *DB) MarkProjectDeleted(ctx context.Context, id string, at time.Time) error {
+	return s.ExecOne(ctx, project.ErrNotFound, `UPDATE projects SET deleted_at = $2 WHERE id = $1`, id, at.UnixMilli())
+}
+
+func (s *DB) HasRooms(ctx context.Context, projectID string) (has bool, err error) {
+	err = s.QueryRow(ctx, nil, `SELECT EXISTS (SELECT 1 FROM rooms WHERE project_id = $1)`, []any{projectID}, &has)
+	return has, err
+}
+
+// DeleteProjectRows deletes the call counts of the first keys before these keys, so that no
+// batch reads the rows of another one.
+func (s *DB) DeleteProjectRows(ctx context.Context, id string, limit int) (rows int, err error) {
+	var statements []limitedDelete
+	for _, q := range []string{
+		`DELETE FROM client_room_ids WHERE project_id = $1 AND client_room_id IN (SELECT client_room_id
+			FROM client_room_ids WHERE project_id = $1 ORDER BY client_room_id LIMIT $2) RETURNING project_id`,
+		`DELETE FROM project_events WHERE project_id = $1 AND sequence IN (SELECT sequence
+			FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT $2) RETURNING id`,
+		`DELETE FROM webhook_streams WHERE id IN (SELECT id
+			FROM webhook_streams WHERE project_id = $1 ORDER BY room_id LIMIT $2) RETURNING id`,
+		`DELETE FROM webhook_targets WHERE project_id = $1 AND url IN (SELECT url
+			FROM webhook_targets WHERE project_id = $1 ORDER BY url LIMIT $2) RETURNING url`,
+		`DELETE FROM past_room_counts WHERE project_id = $1 AND (day, id) IN (SELECT day, id
+			FROM past_room_counts WHERE project_id = $1 ORDER BY day, id LIMIT $2) RETURNING id`,
+		`DELETE FROM tallies WHERE (subject, period) IN (SELECT subject, period FROM tallies WHERE subject IN (
+			SELECT id FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) LIMIT $2) RETURNING subject`,
+		`DELETE FROM api_keys WHERE id IN (SELECT id
+			FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) RETURNING id`,
+		`DELETE FROM key_callers WHERE project_id = $1 AND slot IN (SELECT slot
+			FROM key_callers WHERE project_id = $1 ORDER BY slot LIMIT $2) RETURNING slot`,
+		`DELETE FROM project_secrets WHERE id IN (SELECT id
+			FROM project_secrets WHERE project_id = $1 LIMIT $2) RETURNING id`,
+	} {
+		statements = append(statements, limitedDelete{new(int), q})
+	}
+	return s.deleteUpTo(ctx, id, limit, statements)
+}
+
+// deletedCounts are the counts of a deletion. They are in the table tallies, next to the
+// counts of calls, because transactions of several nodes add to them.
+var deletedCounts = []struct {
+	period string
+	of     func(d *retention.Deleted) *int
+}{
+	{"deleted connections", func(d *retention.Deleted) *int { return &d.Connections }},
+	{"deleted deliveries", func(d *retention.Deleted) *int { return &d.Deliveries }},
+	{"deleted events", func(d *retention.Deleted) *int { return &d.Events }},
+	{"deleted links", func(d *retention.Deleted) *int { return &d.Links }},
+	{"deleted rooms", func(d *retention.Deleted) *int { return &d.Rooms }},
+	{"deleted seats", func(d *retention.Deleted) *int { return &d.Seats }},
+}
+
+func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Deleted, at time.Time) error {
+	for _, count := range deletedCounts {
+		n := *count.of(&d)
+		if n == 0 {
+			continue
+		}
+		err := s.Exec(ctx, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n, last_at = excluded.last_at`,
+			projectID, count.period, n, at.UnixMilli())
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted, err error) {
+	err = s.Query(ctx, `SELECT period, n FROM tallies WHERE subject = $1`, []any{projectID}, func(row db.Row) error {
+		var period string
+		var n int
+		err := row.Scan(&period, &n)
+		for _, count := range deletedCounts {
+			if count.period == period {
+				*count.of(&d) = n
+			}
+		}
+		return err
+	})
+	return d, err
+}
+
+// DeleteProject keeps the rollups of the project's usage, because the moves of its
+// organization are corrected together.
+func (s *DB) DeleteProject(ctx context.Context, id string) error {
+	return s.deleteAll(ctx, id,
+		`DELETE FROM tallies WHERE subject = $1`,
+		`DELETE FROM project_logos WHERE project_id = $1`,
+		`DELETE FROM projects WHERE id = $1`)
+}
+
+func (s *DB) DeleteOrganizationRows(ctx context.Context, id string, limit int) (usageHours, rows int, err error) {
+	var counts, reports, days int
+	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
+		{&counts, `DELETE FROM tallies WHERE subject = $1 AND period IN (SELECT period
+			FROM tallies WHERE subject = $1 ORDER BY period LIMIT $2) RETURNING period`},
+		{&reports, `DELETE FROM usage_late_reports WHERE id IN (SELECT id
+			FROM usage_late_reports WHERE organization_id = $1 ORDER BY hour LIMIT $2) RETURNING id`},
+		{&days, `DELETE FROM usage_days WHERE organization_id = $1 AND (project_id, day) IN (SELECT project_id, day
+			FROM usage_days WHERE organization_id = $1 ORDER BY project_id, day LIMIT $2) RETURNING day`},
+		{&usageHours, `DELETE FROM usage_hours WHERE organization_id = $1 AND (project_id, hour) IN (SELECT project_id, hour
+			FROM usage_hours WHERE organization_id = $1 ORDER BY project_id, hour LIMIT $2) RETURNING hour`},
+	})
+	return usageHours, rows, err
+}
+
+func (s *DB) DeleteOrganization(ctx context.Context, id string) error {
+	return s.deleteAll(ctx, id,
+		`DELETE FROM usage_progress WHERE organization_id = $1`,
+		`DELETE FROM organizations WHERE id = $1`)
+}
+
+// deleteAll runs statements with the parameter id.
+func (s *DB) deleteAll(ctx context.Context, id string, statements ...string) error {
+	for _, q := range statements {
+		if err := s.Exec(ctx, q, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}

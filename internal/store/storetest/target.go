@@ -1,0 +1,58 @@
+package storetest
+
+import (
+	"context"
+	"testing"
+
+	"parley/internal/webhook"
+)
+
+// TestWebhookTargets_PausedByHand checks that a pause by hand needs no earlier failure, replaces the
+// pause of a target that fails, and is not lifted by a delivery that succeeds.
+func (s *suite) TestWebhookTargets_PausedByHand(t *testing.T) {
+	ctx := patient()
+	const url = "https://held.example.org/hook"
+	held := webhook.Target{ProjectID: s.project.ID, URL: url, FailingSince: testTime(1), PausedAt: testTime(1),
+		Notice: trickyTexts[0]}
+	check := func(when string, want webhook.Target) {
+		t.Helper()
+		if got, err := s.db.Target(ctx, s.project.ID, url); err != nil || got != want {
+			t.Errorf("target %s: got %+v, %v, want %+v", when, got, err, want)
+		}
+	}
+	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, held) })
+	check("without a failure", held)
+	s.write(t, func(ctx context.Context) error {
+		return s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(2))
+	})
+	check("after a success", held)
+	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(3)) })
+	check("after the resumption", webhook.Target{})
+
+	var failing webhook.Target
+	s.write(t, func(ctx context.Context) (err error) {
+		if failing, err = s.db.RecordTargetFailure(ctx, s.project.ID, url, testTime(4)); err != nil {
+			return err
+		}
+		failing.PausedAt, failing.ProbeAt, failing.Notice = testTime(5), testTime(6), "20 attempts in a row failed"
+		return s.db.PauseTarget(ctx, failing)
+	})
+	check("after failures", failing)
+	byHand := failing
+	byHand.PausedAt, byHand.ProbeAt, byHand.Notice = testTime(7), held.ProbeAt, held.Notice
+	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, byHand) })
+	check("paused by hand after failures", byHand)
+	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(8)) })
+
+	s.write(t, func(ctx context.Context) (err error) {
+		if failing, err = s.db.RecordTargetFailure(ctx, s.project.ID, url, testTime(9)); err != nil {
+			return err
+		}
+		failing.PausedAt, failing.ProbeAt = testTime(10), testTime(11)
+		if err = s.db.PauseTarget(ctx, failing); err != nil {
+			return err
+		}
+		return s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(12))
+	})
+	check("after a probe that succeeded", webhook.Target{})
+}

@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/usage"
+)
+
+// countingLedger counts the intervals that are read.
+type countingLedger struct {
+	*store.DB
+	hours, days *int
+}
+
+func (l countingLedger) UsageHours(ctx context.Context, s usage.Scope, from, to time.Time) ([]usage.Interval, error) {
+	all, err := l.DB.UsageHours(ctx, s, from, to)
+	*l.hours += len(all)
+	return all, err
+}
+
+func (l countingLedger) UsageDays(ctx context.Context, s usage.Scope, from, to time.Time) ([]usage.Interval, error) {
+	all, err := l.DB.UsageDays(ctx, s, from, to)
+	*l.days += len(all)
+	return all, err
+}
+
+// The usage of a month reads a row for each day and for each hour of the current day. A day
+// with a late report is read from its hours until it is folded again, and so are all days
+// after a rollup by an earlier release.
+func TestUsage_ReadsDays(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		db := d.Open(t)
+		p := storetest.Project(t, db)
+		start := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+		now := start.AddDate(0, 0, 30).Add(23*time.Hour + 30*time.Minute)
+		const late = 5*24 + 12 // the hour of the late report
+		var last room.Attendance
+		for hour := range 30*24 + 23 {
+			a := joinRoom(t, db, p.ID, start.Add(time.Duration(hour)*time.Hour))
+			if hour == late {
+				last = a
+				continue
+			}
+			endAttendance(t, db, a, time.Minute)
+		}
+		var hours, days int
+		service := usage.NewService(countingLedger{db, &hours, &days}, usage.NoProvider{}, func() time.Time { return now })
+		check := func(when string, wantDays, wantHours int, wantTime time.Duration) {
+			t.Helper()
+			hours, days = 0, 0
+			got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, start, now)
+			want := usage.Totals{VideoMillis: wantTime.Milliseconds(), RoomsCreated: 743, Sessions: 743, Peak: 2}
+			if err != nil || got != want {
+				t.Errorf("usage %s: got %+v, %v, want %+v", when, got, err, want)
+			}
+			if days != wantDays || hours != wantHours {
+				t.Errorf("rows %s: got %d days and %d hours, want %d and %d", when, days, hours, wantDays, wantHours)
+			}
+		}
+		rollUp := func() {
+			t.Helper()
+			if err := service.RollUp(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rollUp()
+		present := now.Sub(last.JoinedAt) + 742*time.Minute
+		check("after the rollup", 30, 23, present)
+		last.LeftAt, last.Reason = last.JoinedAt.Add(90*time.Minute), room.LeftServer
+		mustWrite(t, db, func(ctx context.Context) error { return db.EndAttendance(ctx, last, now) })
+		check("after a late report", 30, 24+23, 90*time.Minute+742*time.Minute)
+		rollUp()
+		check("after the next rollup", 30, 23, 90*time.Minute+742*time.Minute)
+
+		// An earlier release does not know the days. Here it rolls up an hour again.
+		for _, q := range []string{
+			fmt.Sprintf(`UPDATE usage_hours SET video_millis = video_millis + 60000 WHERE hour = %d`, last.JoinedAt.UnixMilli()),
+			`UPDATE usage_progress SET version = version + 1`,
+		} {
+			if _, err := d.Raw(t).Exec(q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		check("after a rollup by an earlier release", 0, 743, 91*time.Minute+742*time.Minute)
+		service = usage.NewService(countingLedger{db, &hours, &days}, usage.NoProvider{}, func() time.Time { return now })
+		rollUp()
+		check("after a restart", 30, 23, 91*time.Minute+742*time.Minute)
+	})
+}

@@ -1,0 +1,122 @@
+package usage
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// periodTotals returns the totals of a scope for consecutive periods: the first one is from
+// bounds[0] to bounds[1]. It reads the rollups, and moves only of the time that is not
+// rolled up. With more than one period, all bounds but the last one must be full hours.
+func periodTotals(ctx context.Context, l Ledger, s Scope, bounds ...time.Time) ([]Totals, error) {
+	start, end := bounds[0], bounds[len(bounds)-1]
+	progress, err := l.UsageProgress(ctx, s.OrganizationID)
+	if err != nil {
+		return nil, err
+	}
+	rolledUp := earlier(progress.Until, end).Truncate(time.Hour)
+	outdated := map[time.Time]bool{} // hours that are read from their moves
+	if aligned := start.Truncate(time.Hour); !aligned.Equal(start) {
+		outdated[aligned] = true
+	}
+	from := earlier(start.Truncate(time.Hour), rolledUp)
+	for _, late := range progress.Late {
+		if late.Hour.Before(rolledUp) {
+			outdated[late.Hour] = true
+			from = earlier(from, late.Hour) // the hours after it may have a wrong Base
+		}
+	}
+	base, err := l.LatestUsageHour(ctx, s, from)
+	if err != nil {
+		return nil, err
+	}
+	t := newTimelines(bounds, from, base.AtEnd())
+	split := map[time.Time]bool{midnight(from): !midnight(from).Equal(from)}
+	for hour := range outdated {
+		split[midnight(hour)] = true
+	}
+	for _, bound := range bounds {
+		if day := midnight(bound); !day.Equal(bound) {
+			split[day] = true
+		}
+	}
+	stored, err := readIntervals(ctx, l, s, from, rolledUp, progress.DaysUntil, split)
+	if err != nil {
+		return nil, err
+	}
+	stored = slices.DeleteFunc(stored, func(i Interval) bool { return outdated[i.Start] })
+	addMoves := func(from, to time.Time) error {
+		moves, err := l.UsageMoves(ctx, s, from, to)
+		for _, m := range moves {
+			t.periodOf(m.At).addMove(m)
+		}
+		return err
+	}
+	for _, hour := range sortedTimes(outdated) {
+		if !hour.Before(rolledUp) {
+			continue // it is part of the rest
+		}
+		for len(stored) > 0 && stored[0].Start.Before(hour) {
+			t.periodOf(stored[0].Start).addInterval(&stored[0])
+			stored = stored[1:]
+		}
+		if err := addMoves(hour, hour.Add(time.Hour)); err != nil {
+			return nil, err
+		}
+	}
+	for i := range stored {
+		t.periodOf(stored[i].Start).addInterval(&stored[i])
+	}
+	if err := addMoves(rolledUp, end); err != nil {
+		return nil, err
+	}
+	return t.totals(), nil
+}
+
+// readIntervals returns the rollups of a scope from one full hour to another, in order of time.
+// It reads the folded days that are not in split, and the hours of all other days.
+func readIntervals(
+	ctx context.Context, l Ledger, s Scope, from, to, daysUntil time.Time, split map[time.Time]bool,
+) ([]Interval, error) {
+	daysUntil = later(from, earlier(daysUntil, midnight(to)))
+	var all []Interval
+	if from.Before(daysUntil) {
+		days, err := l.UsageDays(ctx, s, from, daysUntil)
+		if err != nil {
+			return nil, err
+		}
+		all = slices.DeleteFunc(days, func(i Interval) bool { return split[i.Start] })
+	}
+	addHours := func(from, to time.Time) error {
+		if !from.Before(to) {
+			return nil
+		}
+		hours, err := l.UsageHours(ctx, s, from, to)
+		all = append(all, hours...)
+		return err
+	}
+	for _, day := range sortedTimes(split) {
+		begin, end := later(from, day), earlier(daysUntil, day.Add(DayLength))
+		if err := addHours(begin, end); err != nil {
+			return nil, err
+		}
+	}
+	if err := addHours(daysUntil, to); err != nil {
+		return nil, err
+	}
+	slices.SortFunc(all, func(a, b Interval) int { return a.Start.Compare(b.Start) })
+	return all, nil
+}
+
+// sortedTimes returns the members of a set in order.
+func sortedTimes(set map[time.Time]bool) []time.Time {
+	var times []time.Time
+	for t, member := range set {
+		if member {
+			times = append(times, t)
+		}
+	}
+	slices.SortFunc(times, time.Time.Compare)
+	return times
+}
