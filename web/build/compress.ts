@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
@@ -16,7 +16,7 @@ export function compress(): Plugin {
     name: 'compress',
     apply: 'build',
     configResolved(config) {
-      root = join(config.root, config.build.outDir);
+      root = resolve(config.root, config.build.outDir);
     },
     closeBundle() {
       for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {

@@ -37,9 +37,20 @@ test('a response without a body is a success', async () => {
 describe('a refusal', () => {
   test('has its code, its reason and the wait', async () => {
     const ended = await ask(() => refuse(410, { error: { code: 'room_ended', message: 'x', reason: 'duration' } }));
-    expect(ended.answer).toEqual({ is: 'refused', refusal: { code: 'room_ended', reason: 'duration', title: null, waitMs: 0 } });
+    expect(ended.answer).toEqual({
+      is: 'refused',
+      refusal: { code: 'room_ended', reason: 'duration', title: null, maxParticipants: null, waitMs: 0 },
+    });
     const busy = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }, { 'retry-after': '40' }));
-    expect(busy.answer).toEqual({ is: 'refused', refusal: { code: 'too_many_attempts', reason: null, title: null, waitMs: 40_000 } });
+    expect(busy.answer).toEqual({
+      is: 'refused',
+      refusal: { code: 'too_many_attempts', reason: null, title: null, maxParticipants: null, waitMs: 40_000 },
+    });
+  });
+
+  test('for a full room has the number of seats', async () => {
+    const { answer } = await ask(() => refuse(409, { error: { code: 'room_full', message: 'x', max_participants: 4 } }));
+    expect(answer).toMatchObject({ refusal: { code: 'room_full', maxParticipants: 4 } });
   });
 
   test.each(['too_many_attempts', 'too_many_joins', 'turned_away'])('for %s always has a wait', async (code) => {

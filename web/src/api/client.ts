@@ -35,6 +35,8 @@ export interface Refusal {
   reason: EndReason | null;
   /** The room's title, if it has ended and everybody may read the title. */
   title: string | null;
+  /** The number of seats of a full room, if the server says it. */
+  maxParticipants: number | null;
   /** From Retry-After; 0 when the header is missing. */
   waitMs: number;
 }
@@ -196,6 +198,6 @@ function readRefusal(body: unknown, waitMs: number): Refusal | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
   const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
   if (typeof error?.code !== 'string') return null;
-  const { code, reason = null, title = null } = error;
-  return { code, reason, title, waitMs: timedRefusals.includes(code) ? waitMs || defaultWaitMs : waitMs };
+  const { code, reason = null, title = null, max_participants: maxParticipants = null } = error;
+  return { code, reason, title, maxParticipants, waitMs: timedRefusals.includes(code) ? waitMs || defaultWaitMs : waitMs };
 }

@@ -874,6 +874,11 @@ export interface components {
                  *     with the address of the room may read it.
                  */
                 title?: string;
+                /**
+                 * @description The number of seats of the room, all of which are taken. Only with
+                 *     room_full, and not for a hidden participant, who needs no seat.
+                 */
+                max_participants?: number;
             };
         };
     };

@@ -499,8 +499,8 @@ export const de: Messages = {
   'refused.trying': 'Versuch läuft …',
   'refused.reload': 'Seite neu laden',
   'refused.full.title': 'Dieser Raum ist voll',
-  'refused.full.text':
-    'Alle Plätze sind belegt. Lassen Sie diese Seite offen. Wir sagen Ihnen, wenn ein Platz frei ist.',
+  'refused.full.seats': { one: 'Der einzige Platz ist belegt (1 von 1).', other: 'Alle Plätze sind belegt ({n} von {n}).' },
+  'refused.full.text': 'Lassen Sie diese Seite offen. Wir sagen Ihnen, wenn ein Platz frei ist.',
   'refused.notOpen.title': 'Dieser Raum ist noch nicht offen',
   'refused.notOpen.text': 'Lassen Sie diese Seite offen, um zu sehen, wann der Raum öffnet.',
   'refused.invitation.title': 'Für diesen Raum brauchen Sie eine Einladung',

@@ -476,8 +476,8 @@ export const es: Messages = {
   'refused.trying': 'Intentándolo…',
   'refused.reload': 'Recargar la página',
   'refused.full.title': 'Esta sala está llena',
-  'refused.full.text':
-    'Todos los sitios están ocupados. Deja esta página abierta y te avisaremos cuando haya un sitio libre.',
+  'refused.full.seats': { one: 'El único sitio está ocupado (1 de 1).', other: 'Todos los sitios están ocupados ({n} de {n}).' },
+  'refused.full.text': 'Deja esta página abierta y te avisaremos cuando haya un sitio libre.',
   'refused.notOpen.title': 'Esta sala aún no está abierta',
   'refused.notOpen.text': 'Deja esta página abierta para ver cuándo se abre la sala.',
   'refused.invitation.title': 'Necesitas una invitación para unirte a esta sala',

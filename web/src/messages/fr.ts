@@ -492,8 +492,8 @@ export const fr: Messages = {
   'refused.trying': 'Tentative…',
   'refused.reload': 'Recharger la page',
   'refused.full.title': 'Cette salle est pleine',
-  'refused.full.text':
-    'Toutes les places sont prises. Gardez cette page ouverte : nous vous dirons quand une place se libère.',
+  'refused.full.seats': { one: 'La seule place est prise ({n} sur {n}).', other: 'Toutes les places sont prises ({n} sur {n}).' },
+  'refused.full.text': 'Gardez cette page ouverte : nous vous dirons quand une place se libère.',
   'refused.notOpen.title': 'Cette salle n’est pas encore ouverte',
   'refused.notOpen.text': 'Gardez cette page ouverte pour voir quand la salle ouvre.',
   'refused.invitation.title': 'Il faut une invitation pour cette salle',

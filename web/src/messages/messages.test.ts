@@ -21,7 +21,7 @@ const entriesOf = (messages: Messages): [string, string | PluralForms][] => Obje
 
 afterEach(() => setLanguage('en', en));
 
-test('every message is said somewhere', () => {
+test('every message is used', () => {
   const code = sources
     .filter(([path]) => !/\/messages\//.test(path) && !path.startsWith('./'))
     .map(([, text]) => text)
@@ -30,7 +30,7 @@ test('every message is said somewhere', () => {
 });
 
 // A message that is read when a module is loaded would stay in the language of that moment.
-test('no word is said before somebody reads it', () => {
+test('no message is read while a module is loaded', () => {
   const early: string[] = [];
   for (const [path, text] of sources) {
     const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
@@ -49,7 +49,7 @@ test('no word is said before somebody reads it', () => {
 describe.each(Object.keys(languages) as Language[])('%s', (language) => {
   const messages = all[language];
 
-  test('says everything, and nothing else', () => {
+  test('has every message and no other', () => {
     expect(
       Object.keys(en).filter((key) => !(key in messages)),
       'missing',
@@ -148,7 +148,7 @@ test.each<[what: string, tags: (string | null)[], language: Language, locale: st
   expect(selectLanguage(tags)).toEqual({ language, locale });
 });
 
-test('a choice takes the place of the one in the address, and of nothing else there', () => {
+test('a choice replaces the language in the address and nothing else', () => {
   expect(removeLangParameter('https://meet.example/r/x?lang=de&name=Ana#t=abc_-1')).toBe('https://meet.example/r/x?name=Ana#t=abc_-1');
   expect(removeLangParameter('https://meet.example/r/x#t=abc_-1&lang=de')).toBe('https://meet.example/r/x#t=abc_-1');
 });

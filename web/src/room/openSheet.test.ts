@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { nothingOpen, openView, toggleTab } from './openSheet';
 
-describe('what is open', () => {
+describe('the open sheet', () => {
   test('is one tab of the panel, which its control closes again', () => {
     const chat = openView(nothingOpen, 'chat', false);
     expect(chat).toEqual({ panel: 'chat', dialog: null });

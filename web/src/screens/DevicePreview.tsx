@@ -1,11 +1,13 @@
-import type { ReactElement } from 'react';
+import { type ReactElement, useState } from 'react';
 import type { LocalMedia } from '../media/localMedia';
 import { isCameraActive, isMicActive, type MediaState } from '../media/mediaState';
 import { type PlainKey, t } from '../messages';
+import { BlurredCopy } from '../ui/BlurredCopy';
 import { BlurSwitch } from '../ui/BlurSwitch';
 import { Icon, type IconName } from '../ui/Icon';
 import { initials } from '../ui/initials';
 import { LocalVideo } from '../ui/LocalVideo';
+import type { PictureSize } from '../ui/usePictureSize';
 
 interface Props {
   mediaState: MediaState;
@@ -27,7 +29,7 @@ export function DevicePreview({ mediaState, localMedia, name, showCamera, showMi
     <section className={showCamera ? 'tile preview' : 'tile preview audio'} aria-label={t(showCamera ? 'lobby.preview' : 'mic.label')}>
       {showCamera && camera.is === 'live' ? (
         <>
-          <LocalVideo track={camera.track} paused={paused} />
+          <PreviewVideo track={camera.track} paused={paused} />
           {/* On top of the video, because the support for blur is known late and the layout must not move then. */}
           <BlurSwitch mediaState={mediaState} localMedia={localMedia} />
         </>
@@ -53,6 +55,18 @@ export function DevicePreview({ mediaState, localMedia, name, showCamera, showMi
         )}
       </div>
     </section>
+  );
+}
+
+/** The camera. That of a phone held upright is shown as a whole, because the preview would cut off the face. */
+function PreviewVideo({ track, paused }: { track: MediaStreamTrack; paused: boolean }): ReactElement {
+  const [size, setSize] = useState<PictureSize | null>(null);
+  const isUpright = size !== null && size.height > size.width;
+  return (
+    <>
+      {isUpright && <BlurredCopy track={track} paused={paused} />}
+      <LocalVideo track={track} paused={paused} className={isUpright ? 'picture uncropped' : 'picture'} onSize={setSize} />
+    </>
   );
 }
 

@@ -1,5 +1,5 @@
 import type { EndReason, Refusal, RefusalCode } from '../api/client';
-import { t } from '../messages';
+import { count, t } from '../messages';
 
 export interface RefusalText {
   title: string;
@@ -22,8 +22,12 @@ const endReasonTexts = (): Record<EndReason, string> => ({
 const outOfDate = (): RefusalText => ({ title: t('refused.page.title'), text: [t('refused.page.text')], nextStep: 'reload' });
 const closed = (): RefusalText => ({ title: t('refused.closed.title'), text: [t('refused.closed.text')], nextStep: 'again' });
 
-const pages: Record<RefusalCode, () => RefusalText> = {
-  room_full: () => ({ title: t('refused.full.title'), text: [t('refused.full.text')], nextStep: 'again' }),
+const pages: Record<RefusalCode, (refusal: Refusal) => RefusalText> = {
+  room_full: ({ maxParticipants }) => ({
+    title: t('refused.full.title'),
+    text: [...(maxParticipants === null ? [] : [count('refused.full.seats', maxParticipants)]), t('refused.full.text')],
+    nextStep: 'again',
+  }),
   room_not_open: () => ({ title: t('refused.notOpen.title'), text: [t('refused.notOpen.text')], nextStep: 'again' }),
   room_not_found: () => ({ title: t('refused.unknown.title'), text: [t('refused.unknown.text')], nextStep: 'again' }),
   room_ended: () => ({ title: t('ended.before'), text: [t('ended.next')], nextStep: null }),
@@ -62,8 +66,9 @@ const pages: Record<RefusalCode, () => RefusalText> = {
  * Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended.
  * `endedByVisitor`: and ended it.
  */
-export function refusalText({ code, reason }: Refusal, wasInRoom: boolean, endedByVisitor: boolean): RefusalText {
-  if (code !== 'room_ended') return (pages[code] ?? outOfDate)();
+export function refusalText(refusal: Refusal, wasInRoom: boolean, endedByVisitor: boolean): RefusalText {
+  const { code, reason } = refusal;
+  if (code !== 'room_ended') return (pages[code] ?? outOfDate)(refusal);
   if (endedByVisitor) return { title: t('ended.you'), text: [t('ended.you.text')], nextStep: null };
   const reasonText = reason && endReasonTexts()[reason];
   return {

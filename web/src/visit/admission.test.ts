@@ -100,7 +100,7 @@ describe('a visitor whom a host has removed', () => {
     const full = preview({ participants: 5, max_participants: 5 });
     expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({
       at: 'refused',
-      refusal: { code: 'room_full' },
+      refusal: { code: 'room_full', maxParticipants: full.max_participants },
       enteredName: 'Ben',
       polls: 0,
     });

@@ -49,7 +49,7 @@ export const seat: Seat = {
 export const delayOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
 
 export function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
-  return { type: 'refused', refusal: { code, reason: null, title: null, waitMs: 0, ...part } };
+  return { type: 'refused', refusal: { code, reason: null, title: null, maxParticipants: null, waitMs: 0, ...part } };
 }
 
 /** Applies the events to a visit, a minute apart. */

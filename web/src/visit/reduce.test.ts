@@ -186,7 +186,7 @@ describe('in the room', () => {
     expect(applyEvents(asking, { type: 'previewed', preview: preview() })).toMatchObject({ connection: { is: 'rejoining' } });
   });
 
-  test('who ended the room is told so, whichever message comes first', () => {
+  test('a host who ended the room sees that they did, in any order of the messages', () => {
     const ended = refusal('room_ended', { reason: 'host' });
     const closed = { type: 'disconnected', cause: 'deleted' } as const;
     for (const events of [

@@ -97,7 +97,7 @@ function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): 
   const { title, durationMs, enteredName } = visit;
   return {
     at: 'refused',
-    refusal: { code: 'room_full', reason: null, title: null, waitMs: 0 },
+    refusal: { code: 'room_full', reason: null, title: null, maxParticipants: preview.max_participants, waitMs: 0 },
     title,
     durationMs,
     enteredName,

@@ -11,12 +11,12 @@ export interface PersonLocation extends KnownPerson {
   breakout: number;
 }
 
-/** Without the server the page only knows that the people it sees are in this room. */
+/** Returns the people that the page sees, in this room: without the server it knows no other room. */
 export function localLocations(present: readonly KnownPerson[], breakout: number): PersonLocation[] {
   return byName(present.map(({ identity, name, role }) => ({ identity, name, role, breakout })));
 }
 
-/** Everybody else, in the rooms that the server reports. */
+/** Returns all people except you, in the rooms that the server reports. */
 export function serverLocations(people: readonly (KnownPerson & { breakout: number })[], you: string): PersonLocation[] {
   const others = people.filter(({ identity }) => identity !== you);
   return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, breakout })));

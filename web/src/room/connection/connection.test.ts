@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type FlowWatch, flowOf, watchFlow } from './mediaFlow';
+import { type FlowWatch, flowOf, untilNextRead, watchFlow } from './mediaFlow';
 import { type PacketWatch, packetsReceived, untilSilent, watchPackets } from './packetWatch';
 import { readPublishPermissions } from './publishPermissions';
 import { readRoomMetadata } from './roomMetadata';
@@ -156,6 +156,14 @@ describe('the media of a participant', () => {
     expect(flow([1, 1], [2, 2], [2, 2], [2, 2], [2, 2])).toBe('stopped');
     // A browser forgets what was played long ago.
     expect(flow([1, 1], [2, 2], [0, 0], [0, 0], [0, 0])).toBe('stopped');
+  });
+
+  test('is read again when it would count as stopped, and not a full interval later', () => {
+    const playing = { arrivals: [], at: 0, changed: true };
+    expect([0, 2_400, 2_900, 2_999.9, 3_000].map((readAt) => Math.round(untilNextRead({ ...playing, readAt })))).toEqual([
+      500, 500, 100, 0, 500,
+    ]);
+    expect(untilNextRead(null)).toBe(500);
   });
 
   test('is unknown while this page receives nothing either', () => {

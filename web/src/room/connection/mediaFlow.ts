@@ -1,6 +1,9 @@
 /** Milliseconds without microphone and camera after which a participant's media counts as stopped. */
 const stoppedMs = 3_000;
 
+/** Milliseconds between two reads. */
+const readMs = 500;
+
 /** The time by which the page must have received something else after the media stopped. */
 const proofMs = 1_000;
 
@@ -28,6 +31,15 @@ export function watchFlow(before: FlowWatch | null, arrivals: readonly Arrival[]
   if (!same) return { arrivals, at: now, readAt: now, changed: false };
   const changed = arrivals.some(({ playedAt }, i) => playedAt > (before.arrivals[i]?.playedAt ?? 0));
   return changed ? { arrivals, at: now, readAt: now, changed } : { ...before, readAt: now };
+}
+
+/**
+ * Returns the milliseconds until the next read. The read at which the media counts as stopped is not
+ * put off to the next full interval, so that a fault of five seconds is always noticed.
+ */
+export function untilNextRead(watch: FlowWatch | null): number {
+  const left = watch ? watch.at + stoppedMs - watch.readAt : 0;
+  return left > 0 ? Math.min(left, readMs) : readMs;
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Milliseconds without a packet after which a connection on which media flowed counts as lost. */
 export const silentMs = 2_100;
-/** Where nobody sends media, the servers of both sides are heard every few seconds only. */
+/** The same without media, because a server then sends a packet every few seconds only. */
 const silentMsWhenIdle = 8_000;
 /** Packets a second: fewer are not media. */
 const mediaRate = 10;
@@ -8,7 +8,7 @@ const mediaRate = 10;
 /** Milliseconds between two reads of a page that is not hidden. */
 const maxReadMs = 1_000;
 
-/** What was received until a point of time. */
+/** The packets that were received until a point of time. */
 export interface PacketWatch {
   received: number;
   /** When the last packet came, estimated from the rate. */

@@ -1,17 +1,17 @@
 import { ConnectionQuality, type Participant, RemoteTrack, Track } from 'livekit-client';
 import { useEffect, useState } from 'react';
 import { useMeeting } from '../meeting';
-import { type Arrival, type FlowWatch, flowOf, type MediaFlow, watchFlow } from './mediaFlow';
+import { type Arrival, type FlowWatch, flowOf, type MediaFlow, untilNextRead, watchFlow } from './mediaFlow';
 import { useConnectionQuality } from './useConnectionQuality';
 
-const intervalMs = 1_000;
+export type ParticipantConnection = 'fine' | 'weak' | 'lost';
 
 /**
  * Returns the state of a participant's connection. The server needs ten seconds to report that
  * a connection is lost, and as long to report that it is back, so media that stops or arrives
  * decides first.
  */
-export function useParticipantConnection(participant: Participant): 'fine' | 'weak' | 'lost' {
+export function useParticipantConnection(participant: Participant): ParticipantConnection {
   const quality = useConnectionQuality(participant);
   const flow = useMediaFlow(participant);
   if (flow === 'stopped') return 'lost';
@@ -24,14 +24,17 @@ function useMediaFlow(participant: Participant): MediaFlow {
   const [flow, setFlow] = useState<MediaFlow>('unknown');
   useEffect(() => {
     setFlow('unknown');
-    // Nobody's media arrives, which says nothing about the others.
+    // Without a connection of the page no media arrives, so nothing is known about the others.
     if (connectionLost || participant.isLocal) return;
     let watch: FlowWatch | null = null;
-    const timer = setInterval(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const read = (): void => {
       watch = document.hidden ? null : watchFlow(watch, arrivalsOf(participant), performance.now());
       setFlow(watch ? flowOf(watch, packetAt.current) : 'unknown');
-    }, intervalMs);
-    return () => clearInterval(timer);
+      timer = setTimeout(read, untilNextRead(watch));
+    };
+    read();
+    return () => clearTimeout(timer);
   }, [participant, connectionLost, packetAt]);
   return flow;
 }

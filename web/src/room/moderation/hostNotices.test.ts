@@ -7,7 +7,7 @@ const locks = (notices: HostNotices, before: Partial<Locks>, after: Partial<Lock
   reduceHostNotices(notices, { type: 'locks', before: { ...open, ...before }, after: { ...open, ...after } });
 const changes = ({ locks }: HostNotices): string[] => locks?.changes.map(({ feature, locked }) => `${feature} ${locked}`) ?? [];
 
-describe('what hosts changed', () => {
+describe('a notice of a change by a host', () => {
   test('names the permission, and several of them', () => {
     const first = locks(noHostNotices, {}, { microphone: true });
     expect(changes(first)).toEqual(['microphone true']);
@@ -16,7 +16,7 @@ describe('what hosts changed', () => {
     expect(both.locks?.key).not.toBe(first.locks?.key);
   });
 
-  test('disappears when it is undone, and is told when it was read before', () => {
+  test('disappears when the change is undone, and is announced when it was read before', () => {
     const locked = locks(noHostNotices, {}, { camera: true });
     expect(locks(locked, { camera: true }, {}).locks).toBeNull();
     const read = reduceHostNotices(locked, { type: 'read', kind: 'locks' });

@@ -1,6 +1,7 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
+import type { ParticipantConnection } from '../connection/useParticipantConnection';
 import { useMeeting } from '../meeting';
 import { HandBadge } from '../reactions/HandBadge';
 import { ConnectionBadge } from './ConnectionBadge';
@@ -10,6 +11,7 @@ import { VolumeBadge } from './VolumeBadge';
 interface Props {
   person: Person;
   away: boolean;
+  connectionState: ParticipantConnection;
   /** The name is not "You" already. */
   withYou?: boolean;
   /** A tile over a picture has no space for it. */
@@ -17,7 +19,7 @@ interface Props {
 }
 
 /** The role, state and connection of a person, next to the name. */
-export function Badges({ person, away, withYou = true, withRole = true }: Props): ReactElement {
+export function Badges({ person, away, connectionState, withYou = true, withRole = true }: Props): ReactElement {
   const { connection } = useMeeting();
   return (
     <>
@@ -36,7 +38,7 @@ export function Badges({ person, away, withYou = true, withRole = true }: Props)
               <span className="sr-only">{t('room.muted')}</span>
             </span>
           )}
-          <ConnectionBadge person={person} />
+          <ConnectionBadge state={connectionState} />
         </>
       )}
     </>

@@ -3,6 +3,7 @@ import { type ReactElement, useId, useState } from 'react';
 import { t } from '../../messages';
 import { Disc } from '../../ui/Disc';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { useMeeting } from '../meeting';
 import { PeopleModeration } from '../moderation/PeopleModeration';
 import { RemovedPeople } from '../moderation/RemovedPeople';
@@ -55,6 +56,7 @@ export function PeopleTab(): ReactElement {
 
 function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person> }): ReactElement {
   useLiveKitEvents(person.participant, speakingEvents);
+  const connectionState = useParticipantConnection(person.participant);
   const away = disconnectedAt !== null;
   return (
     <li className="roster-row" data-away={away || undefined}>
@@ -65,7 +67,7 @@ function Row({ entry: { person, disconnectedAt } }: { entry: RosterEntry<Person>
         </span>
         <span className="roster-badges">
           {person.participant.isSpeaking && !away && <span className="badge speaking">{t('room.speaking')}</span>}
-          <Badges person={person} away={away} />
+          <Badges person={person} away={away} connectionState={connectionState} />
         </span>
       </span>
       {!person.you && <PersonOptions person={person} away={away} />}

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { matchesName } from './matchesName';
-import { type RosterEntry, updateRoster } from './roster';
+import { graceEnd, type RosterEntry, updateRoster } from './roster';
 
 const person = (identity: string): { identity: string; name: string } => ({ identity, name: identity });
 const shown = (roster: readonly RosterEntry<{ identity: string }>[]): string =>
@@ -26,6 +26,26 @@ describe('the roster', () => {
   test('removes a person who left at once', () => {
     const keepUntil = (disconnectedAt: number, identity: string): number => (identity === 'b' ? disconnectedAt : disconnectedAt + 2_000);
     expect(shown(updateRoster(all, ['a'].map(person), 1_000, keepUntil))).toBe('a (c)');
+  });
+
+  test('keeps a person who lost the connection for two minutes', () => {
+    const keepUntil = (disconnectedAt: number): number => graceEnd(disconnectedAt, 0);
+    const lost = updateRoster(all, ['a', 'c'].map(person), 5_000, keepUntil);
+    expect(shown(updateRoster(lost, ['a', 'c'].map(person), 124_999, keepUntil))).toBe('a (b) c');
+    expect(shown(updateRoster(lost, ['a', 'c'].map(person), 125_000, keepUntil))).toBe('a c');
+    // After a return, the two minutes begin again.
+    const back = updateRoster(lost, ['a', 'b', 'c'].map(person), 124_999, keepUntil);
+    expect(shown(back)).toBe('a b c');
+    expect(shown(updateRoster(back, ['a', 'c'].map(person), 125_000, keepUntil))).toBe('a (b) c');
+  });
+
+  test('keeps the people who were missing when this page reconnected for eight seconds', () => {
+    const away = updateRoster(all, ['a'].map(person), 1_000, (disconnectedAt) => graceEnd(disconnectedAt, null));
+    const keepUntil = (disconnectedAt: number): number => graceEnd(disconnectedAt, 300_000);
+    const found = updateRoster(away, ['a', 'b'].map(person), 300_500, keepUntil);
+    expect(shown(found)).toBe('a b (c)');
+    expect(shown(updateRoster(found, ['a', 'b'].map(person), 307_999, keepUntil))).toBe('a b (c)');
+    expect(shown(updateRoster(found, ['a', 'b'].map(person), 308_000, keepUntil))).toBe('a b');
   });
 
   test('keeps everybody while the page itself is disconnected', () => {

@@ -1,4 +1,4 @@
-import type { Participant } from 'livekit-client';
+import type { Participant, Room } from 'livekit-client';
 import type { Role } from '../../api/client';
 import { t } from '../../messages';
 
@@ -10,6 +10,10 @@ export interface Person {
   muted: boolean;
   participant: Participant;
 }
+
+/** Returns whether a person is connected to the room, which the list of people shows a moment later. */
+export const isPresent = (room: Room, { you, identity, participant }: Person): boolean =>
+  you || room.remoteParticipants.get(identity) === participant;
 
 /** The role is in an attribute that only the server can write. */
 export function roleOf(participant: Participant, fallback: Role): Role {

@@ -4,6 +4,24 @@ export interface RosterEntry<P> {
   disconnectedAt: number | null;
 }
 
+/** Milliseconds for which a person who lost the connection stays on the stage. */
+const disconnectGraceMs = 120_000;
+/**
+ * Milliseconds after this page has reconnected for those who were missing meanwhile, because
+ * they may still be reconnecting. It is not known whether they left.
+ */
+const reconnectGraceMs = 8_000;
+
+/**
+ * Returns until when a person who lost the connection stays on the stage. `connectedSince` is when
+ * this page connected, or null while it is not connected: it then knows nothing about the others.
+ */
+export function graceEnd(disconnectedAt: number, connectedSince: number | null): number {
+  if (connectedSince === null) return Infinity;
+  // People who are missing on the new connection are found a moment after it was made.
+  return disconnectedAt > connectedSince + 1_000 ? disconnectedAt + disconnectGraceMs : connectedSince + reconnectGraceMs;
+}
+
 /**
  * Returns the people to show: everybody present, in the order of joining, and for a while
  * those who are disconnected, so that tiles do not flicker while they or this page

@@ -3,15 +3,7 @@ import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { type Person, roleOf } from './person';
-import { type RosterEntry, updateRoster } from './roster';
-
-/** Milliseconds for which a person who lost the connection stays on the stage. */
-const disconnectGraceMs = 120_000;
-/**
- * Milliseconds after this page has reconnected for those who were missing meanwhile, because
- * they may still be reconnecting. It is not known whether they left.
- */
-const reconnectGraceMs = 8_000;
+import { graceEnd, type RosterEntry, updateRoster } from './roster';
 
 /** Without level changes, which come many times a second and only affect one ring. */
 const changes = [
@@ -68,12 +60,8 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
       previousBreakout.current = breakoutNumber;
       setRoster([]);
     }
-    const keepUntil = (disconnectedAt: number, identity: string): number => {
-      if (departed.has(identity)) return disconnectedAt;
-      if (connectedSince === null) return Infinity;
-      // People who are missing on the new connection are found a moment after it was made.
-      return disconnectedAt > connectedSince + 1_000 ? disconnectedAt + disconnectGraceMs : connectedSince + reconnectGraceMs;
-    };
+    const keepUntil = (disconnectedAt: number, identity: string): number =>
+      departed.has(identity) ? disconnectedAt : graceEnd(disconnectedAt, connectedSince);
     const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
     update();
     // An entry may expire without any event.

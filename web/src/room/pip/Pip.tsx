@@ -4,6 +4,7 @@ import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Disc } from '../../ui/Disc';
+import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { Control } from '../controls/Control';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
@@ -78,13 +79,14 @@ function PipTile({
   const { room } = useMeeting();
   const tile = useRef<HTMLDivElement>(null);
   useAudioLevel(room, person.participant, tile);
+  const connectionState = useParticipantConnection(person.participant);
   const away = disconnectedAt !== null;
   return (
-    <div ref={tile} className="tile" data-away={away || undefined}>
+    <div ref={tile} className="tile" data-away={away || connectionState === 'lost' || undefined}>
       {camera && !away ? <RemoteVideo of={camera} /> : <Disc identity={person.identity} name={person.name} />}
       <p className="tile-name">
         <bdi className="tile-label">{person.name}</bdi>
-        <Badges person={person} away={away} />
+        <Badges person={person} away={away} connectionState={connectionState} />
       </p>
     </div>
   );

@@ -20,7 +20,7 @@ export function newlyRaised<P extends Named>(before: readonly P[], after: readon
  * Returns when each of these hands went up; null for those that were up when the page came.
  * A hand that was lowered starts again.
  */
-export function noteRaised(
+export function updateRaisedAt(
   before: ReadonlyMap<string, number | null> | null,
   hands: readonly { identity: string }[],
   now: number,

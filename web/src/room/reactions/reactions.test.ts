@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newlyRaised, noteRaised, raisedHands } from './hands';
+import { newlyRaised, raisedHands, updateRaisedAt } from './hands';
 import { Reactions } from './reactions';
 
 const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [
@@ -43,14 +43,14 @@ describe('a reaction', () => {
   });
 });
 
-test('it is known since when a hand is up, unless it was up before', () => {
-  const first = noteRaised(null, [ana], 1_000);
-  const second = noteRaised(first, [ana, ben], 2_000);
-  expect([...noteRaised(second, [ben, ana], 3_000)]).toEqual([
+test('the time of raising is known, unless the hand was raised before the page was loaded', () => {
+  const first = updateRaisedAt(null, [ana], 1_000);
+  const second = updateRaisedAt(first, [ana, ben], 2_000);
+  expect([...updateRaisedAt(second, [ben, ana], 3_000)]).toEqual([
     ['ben', 2_000],
     ['ana', null],
   ]);
-  expect([...noteRaised(noteRaised(second, [ben], 3_000), [ben, ana], 4_000)]).toEqual([
+  expect([...updateRaisedAt(updateRaisedAt(second, [ben], 3_000), [ben, ana], 4_000)]).toEqual([
     ['ben', 2_000],
     ['ana', 4_000],
   ]);

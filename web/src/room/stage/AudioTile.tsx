@@ -18,7 +18,8 @@ export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactEl
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const isLost = useParticipantConnection(person.participant) === 'lost';
+  const connectionState = useParticipantConnection(person.participant);
+  const isLost = connectionState === 'lost';
   return (
     <li ref={item} className="face" data-away={away || isLost || undefined}>
       <Disc className="face-circle" identity={person.identity} name={person.name} />
@@ -27,7 +28,7 @@ export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactEl
         <bdi>{nameOnStage(person)}</bdi>
       </p>
       <p className="face-badges">
-        <Badges person={person} away={away} withYou={false} />
+        <Badges person={person} away={away} connectionState={connectionState} withYou={false} />
       </p>
     </li>
   );

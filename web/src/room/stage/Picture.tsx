@@ -1,10 +1,12 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { type ReactElement, useLayoutEffect, useRef, useState } from 'react';
+import { BlurredCopy } from '../../ui/BlurredCopy';
 import { Disc } from '../../ui/Disc';
 import { LocalVideo } from '../../ui/LocalVideo';
 import type { PictureSize } from '../../ui/usePictureSize';
 import type { Person } from '../people/person';
 import { type Fit, type Frame, fitOf } from './frames';
 import { RemoteVideo } from './RemoteVideo';
+import { useLastPicture } from './useLastPicture';
 import type { TrackReference } from './useRemoteTracks';
 
 interface Props {
@@ -14,13 +16,22 @@ interface Props {
   /** The visitor's own video comes from the camera directly. */
   ownTrack: MediaStreamTrack | null;
   frame: Frame | undefined;
+  /** Keep the picture that the camera shows now, because the connection is lost. */
+  keepLast: boolean;
 }
 
 const classNames: Record<Fit, string> = { fill: 'picture', whole: 'picture uncropped', part: 'picture part' };
 
-/** The picture of a person, and the initials until it has its first frame. */
-export function Picture({ person, camera, ownTrack, frame }: Props): ReactElement {
-  const [size, setSize] = useState<PictureSize | null>(null);
+/**
+ * The picture of a person, and the initials until it has its first frame. The last picture of
+ * somebody who lost the connection stays when the camera is gone.
+ */
+export function Picture({ person, camera, ownTrack, frame, keepLast }: Props): ReactElement {
+  const [videoSize, setVideoSize] = useState<PictureSize | null>(null);
+  const video = useRef<HTMLVideoElement>(null);
+  const kept = useLastPicture(video, keepLast);
+  const last = camera ? null : kept;
+  const size = last ?? videoSize;
   const fit = frame ? fitOf(size, frame) : 'fill';
   // Before its size is known it would jump.
   const className = size ? classNames[fit] : 'picture unsized';
@@ -30,26 +41,18 @@ export function Picture({ person, camera, ownTrack, frame }: Props): ReactElemen
       {fit !== 'fill' && track && <BlurredCopy track={track} />}
       {!size && <Disc identity={person.identity} name={person.name} />}
       {ownTrack ? (
-        <LocalVideo track={ownTrack} className={className} onSize={setSize} />
+        <LocalVideo track={ownTrack} className={className} onSize={setVideoSize} />
       ) : (
-        camera && <RemoteVideo of={camera} className={className} onSize={setSize} />
+        camera && <RemoteVideo of={camera} className={className} onSize={setVideoSize} element={video} />
       )}
+      {last && <LastPicture picture={last} className={className} />}
     </>
   );
 }
 
-/** Fills a tile around a picture of another shape. LiveKit does not know it, so that it requests no larger video. */
-function BlurredCopy({ track }: { track: MediaStreamTrack }): ReactElement {
-  const video = useRef<HTMLVideoElement>(null);
-  useEffect(() => {
-    const element = video.current;
-    if (!element) return;
-    element.srcObject = new MediaStream([track]);
-    element.play().catch(() => undefined);
-    return () => {
-      element.srcObject = null;
-    };
-  }, [track]);
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
-  return <video ref={video} className="picture blurred" muted playsInline aria-hidden="true" />;
+function LastPicture({ picture, className }: { picture: HTMLCanvasElement; className: string }): ReactElement {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  useLayoutEffect(() => canvas.current?.getContext('2d')?.drawImage(picture, 0, 0), [picture]);
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas cannot be focused
+  return <canvas ref={canvas} className={className} width={picture.width} height={picture.height} aria-hidden="true" />;
 }

@@ -31,6 +31,7 @@ import { useSettled } from './useSettled';
 import { useStageOrder } from './useStageOrder';
 import { useTileMotion } from './useTileMotion';
 import { useVisibleTracks } from './useVisibleTracks';
+import { useWithVideo } from './useWithVideo';
 import { VideoTile } from './VideoTile';
 import { hideSelf, hideWithoutVideo, speakerView } from './viewPreferences';
 import { selectVisible } from './visible';
@@ -48,6 +49,7 @@ export function VideoStage(): ReactElement {
   const stage = useRef<HTMLUListElement>(null);
   const space = useElementSize(stage);
   const { cameras, screens } = useVisibleTracks(room);
+  const withVideo = useWithVideo(room, people, cameras);
   const speaker = useActiveSpeaker(room, people);
   const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
   const large = selectLarge({
@@ -60,7 +62,7 @@ export function VideoStage(): ReactElement {
   const { visible, hiddenCount } = selectVisible(people, {
     hideSelf: useStore(hideSelf),
     hideWithoutVideo: useStore(hideWithoutVideo),
-    withVideo: new Set(cameras.keys()),
+    withVideo,
     large,
   });
   const camera = mediaState.camera.is === 'live' ? mediaState.camera.track : null;
@@ -77,11 +79,8 @@ export function VideoStage(): ReactElement {
   const floating = useFloating(stage, space);
 
   // People without video need less space, when others have video.
-  const hasVideo = ({ person }: Entry): boolean => (person.you ? camera !== null : cameras.has(person.identity));
-  const withoutVideo = useSettled(
-    small.filter((entry) => entry.disconnectedAt === null && !hasVideo(entry)).map(({ person }) => person.identity),
-    small.filter(({ disconnectedAt }) => disconnectedAt !== null).map(({ person }) => person.identity),
-  );
+  const hasVideo = ({ person }: Entry): boolean => (person.you ? camera !== null : withVideo.has(person.identity));
+  const withoutVideo = useSettled(small.filter((entry) => !hasVideo(entry)).map(({ person }) => person.identity));
   const someHaveVideo = others.some(hasVideo);
   const isChip = ({ person }: Entry): boolean => !inStrip && !isPair && someHaveVideo && withoutVideo.has(person.identity);
   const chips = others.filter(isChip);
@@ -102,7 +101,7 @@ export function VideoStage(): ReactElement {
 
   const orderedTiles = useStageOrder(room, tiles, fitting.others);
   const orderedChips = useStageOrder(room, chips, fittingChips.others);
-  // Where few fit, the active speaker is one of them.
+  // The active speaker comes first, so that the speaker is shown even if few tiles fit.
   const isSpeaker = ({ person }: Entry): boolean => person.identity === speaker;
   const shownTiles = (inStrip ? speakerFirst(orderedTiles, isSpeaker) : orderedTiles).slice(0, fitting.others);
   const missing = tiles.length - fitting.others + chips.length - fittingChips.others;

@@ -4,7 +4,7 @@ import { IconShape } from '../../ui/Icon';
 import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { useMeeting } from '../meeting';
 import { Badges } from '../people/Badges';
-import { nameOnStage, type Person } from '../people/person';
+import { isPresent, nameOnStage, type Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { ReactionBadge } from '../reactions/ReactionBadge';
 import { moveFloat } from './floating';
@@ -29,23 +29,27 @@ const moveIcon = 'M12 3v18M3 12h18M12 3l-3 3M12 3l3 3M12 21l-3-3M12 21l3-3M3 12l
 
 /** A person in a video room. */
 export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack, frame, large, chip, floating }: Props): ReactElement {
-  const { room } = useMeeting();
+  const { room, connectionLost } = useMeeting();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;
-  const isLost = useParticipantConnection(person.participant) === 'lost';
+  const isGone = away || !isPresent(room, person);
+  const connectionState = useParticipantConnection(person.participant);
+  const isLost = connectionState === 'lost';
+  // A person who switches the camera off is not shown any more.
+  const keepLast = isGone || (camera !== null && (isLost || connectionLost));
   return (
     <li
       ref={item}
       className="tile"
       style={frameStyle(frame)}
       data-key={person.identity}
-      data-away={away || isLost || undefined}
+      data-away={isGone || isLost || undefined}
       data-large={large || undefined}
       data-chip={chip || undefined}
       data-floating={floating || undefined}
     >
-      <Picture person={person} camera={away ? null : camera} ownTrack={ownTrack} frame={frame} />
+      <Picture person={person} camera={isGone ? null : camera} ownTrack={ownTrack} frame={frame} keepLast={keepLast} />
       <ReactionBadge identity={person.identity} />
       {!person.you && <PinButton id={person.identity} label={t('pin.person', { name: person.name })} />}
       {floating && (
@@ -55,7 +59,7 @@ export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack,
       )}
       <p className="tile-name">
         <bdi className="tile-label">{nameOnStage(person)}</bdi>
-        <Badges person={person} away={away} withYou={false} withRole={false} />
+        <Badges person={person} away={away} connectionState={connectionState} withYou={false} withRole={false} />
       </p>
     </li>
   );

@@ -4,13 +4,13 @@ import { orderByLastSpoken, orderForStage, shareTiles, speakerFirst } from './st
 
 describe('the order on the stage', () => {
   const never = new Map<string, number>();
-  const nobody = new Set<string>();
+  const noSpeakers = new Set<string>();
 
   test('does not change while everybody is visible', () => {
     const before = ['a', 'b', 'c'];
     expect(orderForStage(before, ['a', 'b', 'c'], 5, new Map([['c', 9]]), new Set(['c']))).toBe(before);
-    expect(orderForStage(before, ['c', 'b', 'a', 'd'], 5, never, nobody)).toEqual(['a', 'b', 'c', 'd']);
-    expect(orderForStage(before, ['a', 'c'], 5, never, nobody)).toEqual(['a', 'c']);
+    expect(orderForStage(before, ['c', 'b', 'a', 'd'], 5, never, noSpeakers)).toEqual(['a', 'b', 'c', 'd']);
+    expect(orderForStage(before, ['a', 'c'], 5, never, noSpeakers)).toEqual(['a', 'c']);
   });
 
   test('swaps a hidden speaker with the person who has been silent longest', () => {

@@ -2,7 +2,7 @@ import { type RefObject, useEffect } from 'react';
 import { isSwipe, type Point } from './swipe';
 import { speakerView } from './viewPreferences';
 
-/** What has a use of its own for a moving finger. */
+/** Selects the elements that use a moving finger themselves. */
 const ownGesture = 'input, textarea, .toast, [data-zoomed], [data-floating]';
 
 /** A pin and a shared screen stay large in both views, so that a change of the view would not be seen. */

@@ -18,7 +18,7 @@ export function selectVisible(
   const others = people.filter(({ person }) => !person.you);
   const othersWithVideo = others.filter(({ person: { identity } }) => withVideo.has(identity) || large.includes(identity));
   const shownOthers = hideWithoutVideo && (othersWithVideo.length > 0 || large.length > 0) ? othersWithVideo : others;
-  const nobodyElse = shownOthers.length === 0 && large.length === 0;
-  const you = people.filter(({ person }) => person.you && (!hideSelf || nobodyElse));
+  const stageEmpty = shownOthers.length === 0 && large.length === 0;
+  const you = people.filter(({ person }) => person.you && (!hideSelf || stageEmpty));
   return { visible: [...shownOthers, ...you], hiddenCount: others.length - shownOthers.length };
 }

@@ -4,14 +4,15 @@ import { ActionError } from '../actions/ActionError';
 import { useMeeting } from '../meeting';
 import type { WaitingRoom } from './useWaitingRoom';
 
-/** Tells hosts that somebody waits, with the name of the first person. */
+/** Tells hosts that somebody waits, with the name of the first person, unless the list of people shows the same. */
 export function WaitingNotice(): ReactElement {
-  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
+  const { waitingRoom, open } = useMeeting();
+  const { waiting, busy, error, admit, turnAway } = waitingRoom;
   const [first] = waiting;
   return (
     <>
       <WaitingLiveRegion waiting={waiting} />
-      {first && (
+      {first && open.panel !== 'people' && (
         // A new key for each person, so that a press cannot hit the next person by accident.
         <div key={first.identity} className="toast knock">
           <p>

@@ -1,0 +1,163 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { useStore } from '../src/state/useStore';
+import { Projects, useProjects } from './api/projects';
+import { connected, useGet } from './api/useGet';
+import { timeZoneName } from './format';
+import { PageOf } from './pages';
+import { href, type Page, type Route, setQuery } from './router';
+import type { rolesByRoute } from './state/access';
+import { useChosenProject } from './state/chosenProject';
+import { useCaller, useMay } from './state/context';
+import { type Role, signOut } from './state/session';
+import { Link } from './ui/Link';
+import { ErrorBox } from './ui/states';
+
+interface Entry {
+  page: Page;
+  text: string;
+  /** The operation that the page is for; absent if every role may use it. */
+  needs?: keyof typeof rolesByRoute;
+}
+
+const entries: { group: string; pages: Entry[] }[] = [
+  {
+    group: 'Meetings',
+    pages: [
+      { page: 'overview', text: 'Overview' },
+      { page: 'rooms', text: 'Rooms' },
+      { page: 'usage', text: 'Usage' },
+    ],
+  },
+  {
+    group: 'Integration',
+    pages: [
+      { page: 'requests', text: 'Requests' },
+      { page: 'webhooks', text: 'Webhooks' },
+      { page: 'projects', text: 'Projects and keys' },
+      { page: 'signature', text: 'Signature tester' },
+    ],
+  },
+  {
+    group: 'Service',
+    pages: [
+      { page: 'audit', text: 'Audit log', needs: 'GET /audit' },
+      { page: 'nodes', text: 'Nodes', needs: 'GET /nodes' },
+      { page: 'settings', text: 'Settings', needs: 'GET /settings' },
+      { page: 'team', text: 'Team', needs: 'GET /tokens' },
+    ],
+  },
+];
+
+const roleNames: Record<Role, string> = { owner: 'Owner', operator: 'Operator', auditor: 'Auditor', integrator: 'Integrator' };
+
+/** The frame of every page: the navigation, the project, and who is signed in. */
+export function Shell({ route }: { route: Route | null }): ReactElement {
+  const projects = useGet('/projects', { query: {} }, false);
+  const [open, setOpen] = useState(false);
+  const key = route ? `${route.page}/${route.id ?? ''}` : '';
+  useEffect(() => setOpen(false), [key]);
+  return (
+    <Projects.Provider value={projects.data?.projects ?? (projects.error ? [] : null)}>
+      <a className="skip" href="#content">
+        Skip to the content
+      </a>
+      <div className="shell">
+        <header className="side" data-open={open}>
+          <div className="side-head">
+            <Link to={href('overview')} className="brand">
+              Parley console
+            </Link>
+            <button type="button" className="secondary menu" aria-expanded={open} aria-controls="menu" onClick={() => setOpen(!open)}>
+              Menu
+            </button>
+          </div>
+          <div className="side-body" id="menu">
+            <ProjectSelect value={route?.query.project} />
+            <Navigation route={route} />
+            <Account />
+          </div>
+        </header>
+        <main id="content" tabIndex={-1}>
+          {projects.error && <ErrorBox error={projects.error} retry={projects.reload} />}
+          <PageOf key={key} route={route} />
+        </main>
+      </div>
+    </Projects.Provider>
+  );
+}
+
+function Navigation({ route }: { route: Route | null }): ReactElement {
+  const may = useMay();
+  const project = route?.query.project;
+  const shown = entries
+    .map(({ group, pages }) => ({ group, pages: pages.filter(({ needs }) => !needs || may(needs)) }))
+    .filter(({ pages }) => pages.length > 0);
+  return (
+    <nav aria-label="Pages">
+      {shown.map(({ group, pages }) => (
+        <div className="nav-group" key={group}>
+          <p id={`nav-${group}`}>{group}</p>
+          <ul aria-labelledby={`nav-${group}`}>
+            {pages.map(({ page, text }) => (
+              <li key={page}>
+                <Link to={href(page, null, { project })} current={route?.page === page}>
+                  {text}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </div>
+      ))}
+    </nav>
+  );
+}
+
+/** Chooses the project that all pages are about. It stays in the address while the pages change. The lists of an integrator are of one project. */
+function ProjectSelect({ value }: { value: string | undefined }): ReactElement | null {
+  const { role } = useCaller();
+  const projects = useProjects();
+  const chosen = useChosenProject(value);
+  if (role === 'integrator' && projects.length < 2) {
+    return projects[0] ? <p className="one-project">{projects[0].name}</p> : null;
+  }
+  return (
+    <label className="field">
+      <span>Project</span>
+      <select value={chosen ?? ''} onChange={(event) => setQuery({ project: event.currentTarget.value })}>
+        {role !== 'integrator' && <option value="">All projects</option>}
+        {projects.map(({ project_id, name }) => (
+          <option key={project_id} value={project_id}>
+            {name}
+          </option>
+        ))}
+        {chosen && !projects.some(({ project_id }) => project_id === chosen) && <option value={chosen}>{chosen}</option>}
+      </select>
+    </label>
+  );
+}
+
+function Account(): ReactElement {
+  const caller = useCaller();
+  const live = useStore(connected);
+  const [failed, setFailed] = useState<string | null>(null);
+  return (
+    <div className="account">
+      <p className="live" data-on={live ?? undefined}>
+        {live !== null && (live ? 'Updates live' : 'Not updating live')}
+      </p>
+      <p className="small quiet">Times in {timeZoneName()}</p>
+      <p className="who">
+        <strong>{caller.name}</strong>
+        <span className="quiet">{roleNames[caller.role]}</span>
+      </p>
+      <button type="button" className="secondary" onClick={() => void signOut().then(setFailed)}>
+        Sign out
+      </button>
+      {failed && (
+        <p className="wrong" role="alert">
+          You are still signed in. {failed}
+        </p>
+      )}
+    </div>
+  );
+}

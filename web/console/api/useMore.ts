@@ -1,0 +1,45 @@
+import { useState } from 'react';
+import type { Answer, ApiError, Input, PathOf } from './client';
+import { type Resource, useGet } from './useGet';
+
+interface More<P extends PathOf<'get'>> {
+  /** The first page. */
+  first: Resource<Answer<P>>;
+  /** The pages that were loaded after it. */
+  rest: Answer<P>[];
+  /** Loads the next page; null if there is none, or while one loads. */
+  loadMore: (() => void) | null;
+  /** Why the last page could not be loaded. */
+  error: ApiError | null;
+  retry: () => void;
+}
+
+interface Loaded<T> {
+  key: string;
+  /** The pages between the first and the last one, as they were when the next one was loaded. */
+  between: T[];
+  /** The cursor of the last page; undefined for the first one. */
+  cursor: string | undefined;
+}
+
+/** Reads a list whose pages are shown below each other. It follows the first page, and the last one because there the list grows. */
+export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>): More<P> {
+  const key = JSON.stringify(input);
+  const [loaded, setLoaded] = useState<Loaded<Answer<P>>>({ key, between: [], cursor: undefined });
+  const { between, cursor } = loaded.key === key ? loaded : { between: [], cursor: undefined };
+  const first = useGet(path, input);
+  const { query, ...others } = input as { query?: object };
+  const last = useGet(path, cursor === undefined ? null : ({ ...others, query: { ...query, cursor } } as unknown as Input<P>));
+  // While a page loads, useGet still has the page before it.
+  const lastPage = cursor === undefined || last.loading ? null : last.data;
+  const end = (cursor === undefined ? first.data : lastPage) as { next_cursor?: string } | null;
+  const next = end?.next_cursor;
+  return {
+    first,
+    rest: lastPage === null ? between : [...between, lastPage],
+    loadMore:
+      next === undefined ? null : () => setLoaded({ key, between: lastPage === null ? between : [...between, lastPage], cursor: next }),
+    error: last.error,
+    retry: last.reload,
+  };
+}

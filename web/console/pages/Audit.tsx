@@ -1,0 +1,131 @@
+import { type ReactElement, useState } from 'react';
+import { ApiError, call, type Schemas } from '../api/client';
+import { useProjectName } from '../api/projects';
+import { useGet } from '../api/useGet';
+import { formatCount } from '../format';
+import { useMay } from '../state/context';
+import { Id } from '../ui/Copy';
+import { Filters, SelectFilter } from '../ui/Filters';
+import { List } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty, ErrorBox, sentence } from '../ui/states';
+import { Time } from '../ui/values';
+import { usePeriod } from './Requests';
+import { periods } from './times';
+
+type Entry = Schemas['AuditEntry'];
+
+/** The audit log, with the verification of its hash chain. */
+export function Audit({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const may = useMay();
+  const { project, within, cursor } = query;
+  const period = usePeriod(within);
+  const nameOf = useProjectName();
+  const entries = useGet('/audit', { query: { ...(project && { project_id: project }), ...period, ...(cursor && { cursor }) } }, !cursor);
+  return (
+    <>
+      <PageHead title="Audit log">
+        Every change through the management API or on the machine of the server, and by the service itself: who made it, from where, and
+        what the values were before.
+      </PageHead>
+      {may('GET /audit/verify') && <Verify />}
+      <Filters active={within ? ['within'] : []}>
+        <SelectFilter name="within" label="Time" value={within} options={periods} />
+      </Filters>
+      <List
+        label="Audit log"
+        resource={entries}
+        rowsOf={(data) => data.entries}
+        cursorOf={(data) => data.next_cursor}
+        cursor={cursor}
+        keyOf={({ n }) => n}
+        columns={[
+          { head: 'No.', end: true, cell: ({ n }) => n },
+          { head: 'Who', cell: ({ actor, actor_kind }) => <Actor actor={actor} kind={actor_kind} /> },
+          { head: 'What', cell: ({ action }) => <code>{action}</code> },
+          { head: 'Subject', cell: ({ subject }) => <Id id={subject} what="ID of the subject" /> },
+          { head: 'Project', cell: ({ project_id }) => (project_id ? nameOf(project_id) : <span className="quiet">none</span>) },
+          { head: 'Change', wide: true, cell: (entry) => <Change entry={entry} /> },
+          { head: 'From', cell: ({ address }) => <span className="nowrap">{address || '–'}</span> },
+          { head: 'Time', end: true, cell: ({ at }) => <Time at={at} /> },
+        ]}
+        empty={
+          <Empty title="No entry">
+            <p>Nothing was changed in this time.</p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}
+
+function Actor({ actor, kind }: { actor: string; kind: Entry['actor_kind'] }): ReactElement {
+  return (
+    <span className="two-lines">
+      {actor} <span className="small quiet">{kind === 'local' ? 'on the machine' : kind}</span>
+    </span>
+  );
+}
+
+const shown = (value: unknown): string => (typeof value === 'string' ? value || 'empty' : JSON.stringify(value));
+
+/** The changed values: what they were, and what they are. */
+function Change({ entry: { before, after } }: { entry: Entry }): ReactElement {
+  const [old, now] = [before as Record<string, unknown>, after as Record<string, unknown>];
+  const names = [...new Set([...Object.keys(old), ...Object.keys(now)])];
+  if (names.length === 0) return <span className="quiet">–</span>;
+  return (
+    <ul className="changes small">
+      {names.map((name) => (
+        <li key={name}>
+          <span className="quiet">{name.replaceAll('_', ' ')}:</span> {name in old && <del>{shown(old[name])}</del>}{' '}
+          {name in now && shown(now[name])}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** Checks the chain when asked, because that reads the whole log. */
+function Verify(): ReactElement {
+  const [report, setReport] = useState<Schemas['AuditReport'] | null>(null);
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const verify = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      setReport(await call('get', '/audit/verify', {}));
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    }
+    setBusy(false);
+  };
+  return (
+    <div className="stack" role="status">
+      {error && <ErrorBox error={error} />}
+      {report?.ok && (
+        <div className="box good">
+          <p>
+            The log is intact: {formatCount(report.rows, 'entry', 'entries')}, each linked to the one before it. Compare the last hash with
+            the one in the server’s log.
+          </p>
+          <Id id={report.head} what="last hash" full />
+        </div>
+      )}
+      {report && !report.ok && (
+        <div className="box problem">
+          <h2>The log was altered{report.problem && ` at entry ${report.problem.n}`}</h2>
+          <p>{sentence(report.problem?.message ?? 'The chain is broken')}</p>
+          <p>Keep the database as it is, and compare it with your last backup.</p>
+        </div>
+      )}
+      {!report?.ok && (
+        <button type="button" className="secondary more" disabled={busy} onClick={verify}>
+          {busy ? 'Verifying…' : 'Verify the log'}
+        </button>
+      )}
+    </div>
+  );
+}

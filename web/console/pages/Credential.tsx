@@ -1,0 +1,240 @@
+import { type ReactElement, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useProjects } from '../api/projects';
+import { useCaller } from '../state/context';
+import { announce } from '../ui/announce';
+import { FormDialog } from '../ui/FormDialog';
+import { Secrets } from '../ui/Secrets';
+import { roleText } from './roles';
+
+type Role = Schemas['TokenRole'];
+type Kind = 'user' | 'link' | 'token';
+
+const portalTitle = 'Create a portal link';
+const titles: Record<Kind, string> = { user: 'Add a user', link: 'Create a sign-in link', token: 'Create a token' };
+
+const hourSeconds = 3_600;
+const daySeconds = 24 * hourSeconds;
+
+/** The lifetimes of a credential in seconds; 0 is without an end. */
+const lifetimes: Record<'link' | 'token', (readonly [seconds: number, text: string])[]> = {
+  link: [
+    [hourSeconds, '1 hour'],
+    [12 * hourSeconds, '12 hours'],
+    [daySeconds, '1 day'],
+    [7 * daySeconds, '7 days'],
+  ],
+  token: [
+    [30 * daySeconds, '30 days'],
+    [90 * daySeconds, '90 days'],
+    [365 * daySeconds, '1 year'],
+    [0, 'Never'],
+  ],
+};
+
+const allRoles = Object.keys(roleText) as Role[];
+
+interface Rights {
+  role: Role;
+  project_ids: string[];
+}
+
+interface RightsProps {
+  rights: Rights;
+  /** The roles that can be given. */
+  roles: Role[];
+  onChange: (rights: Rights) => void;
+}
+
+/** The role, and for an integrator the projects. */
+function RightsFields({ rights, roles, onChange }: RightsProps): ReactElement {
+  const projects = useProjects();
+  return (
+    <>
+      <label className="field">
+        <span>Role</span>
+        <select value={rights.role} onChange={(event) => onChange({ role: event.currentTarget.value as Role, project_ids: [] })}>
+          {roles.map((role) => (
+            <option key={role} value={role}>
+              {roleText[role].name}: {roleText[role].may}
+            </option>
+          ))}
+        </select>
+      </label>
+      {rights.role === 'integrator' && (
+        <fieldset className="choices">
+          <legend>Projects</legend>
+          {projects.map(({ project_id, name }) => (
+            <label className="check" key={project_id}>
+              <input
+                type="checkbox"
+                checked={rights.project_ids.includes(project_id)}
+                onChange={(event) =>
+                  onChange({
+                    ...rights,
+                    project_ids: event.currentTarget.checked
+                      ? [...rights.project_ids, project_id]
+                      : rights.project_ids.filter((id) => id !== project_id),
+                  })
+                }
+              />
+              {name}
+            </label>
+          ))}
+        </fieldset>
+      )}
+    </>
+  );
+}
+
+/** The fields of the API for rights: projects are for integrators only. */
+const sent = ({ role, project_ids }: Rights): { role: Role; project_ids?: string[] } => ({
+  role,
+  ...(role === 'integrator' && { project_ids }),
+});
+
+interface Props {
+  kind: Kind;
+  /** The only project of a portal link; otherwise the rights are chosen. */
+  project?: Schemas['Project'];
+  onDone?: () => void;
+}
+
+/** Opens a form and shows the secret that was created, once. */
+export function NewCredential({ kind, project, onDone }: Props): ReactElement {
+  const [open, setOpen] = useState(false);
+  const [made, setMade] = useState<{ name: string; value: string } | null>(null);
+  return (
+    <>
+      <button type="button" className={project ? 'secondary' : 'primary'} onClick={() => setOpen(true)}>
+        {project ? portalTitle : titles[kind]}
+      </button>
+      {open && (
+        <CredentialForm
+          kind={kind}
+          project={project}
+          onMade={(secret) => {
+            setOpen(false);
+            setMade(secret);
+            onDone?.();
+          }}
+          onClose={() => setOpen(false)}
+        />
+      )}
+      {made && (
+        <Secrets
+          title={`The new ${made.name}`}
+          hint={
+            kind === 'link'
+              ? 'Send it to the person in private. It works once.'
+              : 'Store it like a password. Anyone who has it gets these rights.'
+          }
+          secrets={[made]}
+          onClose={() => setMade(null)}
+        />
+      )}
+    </>
+  );
+}
+
+interface FormProps {
+  kind: Kind;
+  project: Schemas['Project'] | undefined;
+  onMade: (secret: { name: string; value: string } | null) => void;
+  onClose: () => void;
+}
+
+function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactElement {
+  const caller = useCaller();
+  // Operators may create links for customers only.
+  const roles = caller.role === 'owner' ? allRoles : (['integrator'] satisfies Role[]);
+  const [rights, setRights] = useState<Rights>({
+    role: kind === 'link' ? 'integrator' : 'operator',
+    project_ids: project ? [project.project_id] : [],
+  });
+  const make = async (form: FormData): Promise<void> => {
+    const name = String(form.get('name')).trim();
+    const seconds = Number(form.get('lifetime') ?? 0);
+    const expires_at = seconds > 0 ? { expires_at: new Date(Date.now() + seconds * 1000).toISOString() } : {};
+    switch (kind) {
+      case 'user': {
+        await call('post', '/users', { body: { email: String(form.get('email')).trim(), ...(name && { name }), ...sent(rights) } });
+        announce('The user is added.');
+        return onMade(null);
+      }
+      case 'link': {
+        const { url } = await call('post', '/sign-in-links', { body: { name, ...sent(rights), ...expires_at } });
+        return onMade({ name: 'sign-in link', value: url });
+      }
+      case 'token': {
+        const { token } = await call('post', '/tokens', { body: { name, ...sent(rights), ...expires_at } as Schemas['NewToken'] });
+        return onMade({ name: 'management token', value: token });
+      }
+    }
+  };
+  return (
+    <FormDialog
+      title={project ? portalTitle : titles[kind]}
+      submit={kind === 'user' ? 'Add the user' : 'Create'}
+      act={make}
+      onClose={onClose}
+    >
+      {project && (
+        <p>
+          Anyone who opens the link can see and manage only <strong>{project.name}</strong>: its rooms, API calls, webhooks, usage and keys.
+        </p>
+      )}
+      {kind === 'user' && (
+        <label className="field">
+          <span>Email address, as at your OpenID Connect provider</span>
+          <input name="email" type="email" maxLength={254} required autoComplete="off" />
+        </label>
+      )}
+      <label className="field">
+        <span>{kind === 'user' ? 'Name (optional)' : kind === 'link' ? 'Who will use it' : 'Name, such as the script that uses it'}</span>
+        <input name="name" maxLength={255} required={kind !== 'user'} autoComplete="off" />
+      </label>
+      {!project && <RightsFields rights={rights} roles={roles} onChange={setRights} />}
+      {kind !== 'user' && (
+        <label className="field">
+          <span>{kind === 'link' ? 'The session ends (from now)' : 'Expires after'}</span>
+          <select name="lifetime" defaultValue={lifetimes[kind][1]?.[0]}>
+            {lifetimes[kind].map(([seconds, text]) => (
+              <option key={seconds} value={seconds}>
+                {text}
+              </option>
+            ))}
+          </select>
+        </label>
+      )}
+    </FormDialog>
+  );
+}
+
+/** Changes the role of a user. */
+export function ChangeRole({ user, onDone }: { user: Schemas['User']; onDone: () => void }): ReactElement {
+  const [open, setOpen] = useState(false);
+  const [rights, setRights] = useState<Rights>(user);
+  return (
+    <>
+      <button type="button" className="secondary" onClick={() => setOpen(true)}>
+        Change
+      </button>
+      {open && (
+        <FormDialog
+          title={`Change the role of ${user.name}`}
+          submit="Change the role"
+          onClose={() => setOpen(false)}
+          act={async () => {
+            await call('patch', '/users/{user_id}', { path: { user_id: user.user_id }, body: sent(rights) });
+            setOpen(false);
+            announce('The role is changed. It applies from the next request of the user.');
+            onDone();
+          }}
+        >
+          <RightsFields rights={rights} roles={allRoles} onChange={setRights} />
+        </FormDialog>
+      )}
+    </>
+  );
+}

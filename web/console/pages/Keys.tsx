@@ -1,0 +1,283 @@
+import { type ReactElement, type ReactNode, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { formatAgo, formatCount, formatTime } from '../format';
+import { href } from '../router';
+import { useMay } from '../state/context';
+import { ActionButton } from '../ui/Confirm';
+import { Link } from '../ui/Link';
+import { Loading } from '../ui/List';
+import { Secrets } from '../ui/Secrets';
+import { ErrorBox } from '../ui/states';
+import { Table } from '../ui/Table';
+import { useNow } from '../ui/useNow';
+import { Status, Time } from '../ui/values';
+import { adviseOverlap, type OldCredential, quietMs } from './overlapAdvice';
+
+const overlaps = [
+  [0, 'None: the old one stops now'],
+  [3_600, '1 hour'],
+  [86_400, '24 hours'],
+  [259_200, '3 days'],
+  [604_800, '7 days'],
+] as const;
+
+const defaultOverlap = 86_400;
+
+interface Rotated {
+  title: string;
+  secrets: { name: string; value: string }[];
+}
+
+/** The keys and the secret of a project, and whether the old ones can be ended. */
+export function Keys({ project, onChanged }: { project: Schemas['Project']; onChanged: () => void }): ReactElement {
+  const may = useMay();
+  const path = { project_id: project.project_id };
+  const keys = useGet('/projects/{project_id}/keys', { path });
+  const [rotated, setRotated] = useState<Rotated | null>(null);
+  const changed = (): void => {
+    keys.reload();
+    onChanged();
+  };
+  const retiring = keys.data?.keys.find(({ status }) => status === 'retiring');
+  return (
+    <>
+      <div className="stack">
+        <div className="box-head">
+          <h2 id="keys">API keys</h2>
+          {may('POST /projects/{project_id}/keys/rotate') && !project.deleted_at && (
+            <Rotate
+              title="Rotate the API key"
+              what="API key and Gateway secret"
+              overlapping={retiring !== undefined}
+              onRotated={(secrets) => setRotated({ title: 'The new API key', secrets })}
+              rotate={async (body) => {
+                const { api_key, gateway_secret } = await call('post', '/projects/{project_id}/keys/rotate', { path, body });
+                changed();
+                return [
+                  { name: 'API key', value: api_key },
+                  { name: 'Gateway secret', value: gateway_secret },
+                ];
+              }}
+            />
+          )}
+        </div>
+        {keys.error && <ErrorBox error={keys.error} retry={keys.reload} />}
+        {!keys.data && !keys.error && <Loading />}
+        {keys.data && (
+          <Table
+            label="API keys"
+            rows={keys.data.keys}
+            keyOf={({ id }) => id}
+            columns={[
+              { head: 'API key', wide: true, cell: ({ api_key }) => <code>{api_key}</code> },
+              {
+                head: 'State',
+                cell: ({ status }) =>
+                  status === 'active' ? <Status tone="good">Current</Status> : <Status tone="warn">Old, in its overlap</Status>,
+              },
+              { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+              { head: 'Last used', end: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+              {
+                head: 'By',
+                cell: ({ last_used_by: by }) =>
+                  by && (
+                    <>
+                      <span className="nowrap">{by.address}</span> <span className="quiet small">{by.user_agent || 'No user agent'}</span>
+                    </>
+                  ),
+              },
+              { head: 'Stops working', end: true, cell: ({ overlap_ends_at }) => <Time at={overlap_ends_at} /> },
+            ]}
+          />
+        )}
+      </div>
+      {retiring && (
+        <OverlapNotice
+          project={project}
+          slot="overlap"
+          what="key pair"
+          old={{
+            rotatedAt: Date.parse(retiring.retiring_since ?? retiring.created_at),
+            usedAt: retiring.last_used_at ? Date.parse(retiring.last_used_at) : null,
+            usedBy: retiring.last_used_by,
+          }}
+          endsAt={retiring.overlap_ends_at}
+        >
+          {may('POST /projects/{project_id}/keys/revoke-overlap') && (
+            <EndOverlap
+              what="old key pair"
+              onDone={changed}
+              end={() =>
+                call('post', '/projects/{project_id}/keys/revoke-overlap', { path }).then(() => 'The old key pair no longer works.')
+              }
+            />
+          )}
+        </OverlapNotice>
+      )}
+      <section className="box" aria-labelledby="secret">
+        <div className="box-head">
+          <h2 id="secret">Project secret</h2>
+          {may('POST /projects/{project_id}/rotate-secret') && !project.deleted_at && (
+            <Rotate
+              title="Rotate the project secret"
+              what="project secret"
+              overlapping={project.secret_overlap_ends_at !== undefined}
+              onRotated={(secrets) => setRotated({ title: 'The new project secret', secrets })}
+              rotate={async (body) => {
+                const { project_secret } = await call('post', '/projects/{project_id}/rotate-secret', { path, body });
+                changed();
+                return [{ name: 'Project secret', value: project_secret }];
+              }}
+            />
+          )}
+        </div>
+        <p className="quiet">It signs the webhooks that the project receives, and can sign calls of versions 3 and 4.</p>
+      </section>
+      {project.secret_overlap_ends_at && (
+        <OverlapNotice
+          project={project}
+          slot="overlap_secret"
+          what="project secret"
+          old={secretUse}
+          endsAt={project.secret_overlap_ends_at}
+        >
+          {may('POST /projects/{project_id}/revoke-secret-overlap') && (
+            <EndOverlap
+              what="old project secret"
+              onDone={changed}
+              end={() =>
+                call('post', '/projects/{project_id}/revoke-secret-overlap', { path }).then(() => 'The old project secret no longer works.')
+              }
+            />
+          )}
+        </OverlapNotice>
+      )}
+      {rotated && (
+        <Secrets {...rotated} hint="Put it into your backend before the overlap of the old one ends." onClose={() => setRotated(null)} />
+      )}
+    </>
+  );
+}
+
+interface RotateProps {
+  title: string;
+  what: string;
+  overlapping: boolean;
+  rotate: (body: Schemas['Rotation']) => Promise<Rotated['secrets']>;
+  onRotated: (secrets: Rotated['secrets']) => void;
+}
+
+function Rotate({ title, what, overlapping, rotate, onRotated }: RotateProps): ReactElement {
+  const [overlap, setOverlap] = useState(defaultOverlap);
+  return (
+    <ActionButton
+      title={title}
+      final={overlapping || overlap === 0}
+      act={async () => {
+        onRotated(await rotate({ overlap, force: overlapping }));
+        return `There is a new ${what}.`;
+      }}
+    >
+      <p>
+        You receive a new {what}. The old one keeps working during the overlap, so that your backend can change over without failed
+        requests.
+      </p>
+      <label className="field">
+        <span>Overlap</span>
+        <select value={overlap} onChange={(event) => setOverlap(Number(event.currentTarget.value))}>
+          {overlaps.map(([seconds, text]) => (
+            <option key={seconds} value={seconds}>
+              {text}
+            </option>
+          ))}
+        </select>
+      </label>
+      {overlapping && (
+        <p className="wrong">
+          An earlier rotation is still in its overlap. Rotating again stops the older {what} at once: clients that still use it are
+          rejected.
+        </p>
+      )}
+      {overlap === 0 && <p className="wrong">Clients that use the current {what} are rejected at once.</p>}
+    </ActionButton>
+  );
+}
+
+function EndOverlap({ what, end, onDone }: { what: string; end: () => Promise<string>; onDone: () => void }): ReactElement {
+  return (
+    <ActionButton title="End the overlap now" final act={end} onDone={onDone}>
+      <p>The {what} stops working now. Every client that still uses it is rejected. Nobody can undo this.</p>
+    </ActionButton>
+  );
+}
+
+interface OverlapNoticeProps {
+  project: Schemas['Project'];
+  slot: 'overlap' | 'overlap_secret';
+  what: string;
+  old: OldCredential;
+  endsAt: string | undefined;
+  children: ReactNode;
+}
+
+/** The server does not count the uses of a project secret. */
+const secretUse: OldCredential = { rotatedAt: null, usedAt: null };
+
+/** The clients that still use an old credential, and when it is safe to end its overlap. */
+function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNoticeProps): ReactElement {
+  const now = useNow();
+  const calls = useGet('/calls', { query: { project_id: project.project_id, key_slot: slot, limit: 100 } });
+  const id = `overlap-notice-${slot}`;
+  if (calls.error)
+    return (
+      <>
+        <ErrorBox error={calls.error} retry={calls.reload} />
+        <div className="actions">{children}</div>
+      </>
+    );
+  if (!calls.data) return <Loading />;
+  const { safe, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
+  const unknown = old.rotatedAt === null;
+  return (
+    <section className={safe ? 'box good' : 'box warning'} aria-labelledby={id}>
+      <div className="box-head">
+        <h2 id={id}>{safe ? `The old ${what} is unused: safe to end the overlap` : `Wait before you end the old ${what}`}</h2>
+        {children}
+      </div>
+      <p>
+        {lastMs !== null && `Last used ${formatAgo(lastMs, now)}. `}
+        {lastMs === null && !unknown && 'Not used since the rotation. '}
+        {!safe &&
+          !unknown &&
+          `If nobody uses it again, it is safe to end at ${formatTime(safeAt, now)}, after ${quietMs / 3_600_000} hours without use. `}
+        {endsAt && `It stops by itself at ${formatTime(Date.parse(endsAt), now)}.`}
+        {unknown && ' Receivers of webhooks need the new secret too. The server cannot see whether they have it.'}
+      </p>
+      {clients.length > 0 && (
+        <>
+          <p className="quiet">
+            Clients that still use it
+            {calls.data.calls.length > 0 && `, from the last ${formatCount(calls.data.calls.length, 'API call')} and the last use`}
+            {calls.data.next_cursor ? ', there are more' : ''}:
+          </p>
+          <Table
+            label={`Clients with the old ${what}`}
+            rows={clients}
+            keyOf={({ userAgent, address, route }) => [userAgent, address, route].join(' ')}
+            columns={[
+              { head: 'Client', wide: true, cell: ({ userAgent }) => userAgent || 'No user agent' },
+              { head: 'From', cell: ({ address }) => <span className="nowrap">{address}</span> },
+              { head: 'Route', cell: ({ route }) => <code>{route}</code> },
+              { head: 'API calls', end: true, cell: ({ calls }) => calls || '' },
+              { head: 'Last', end: true, cell: ({ lastAt }) => <Time at={lastAt} ago /> },
+            ]}
+          />
+          <p>
+            <Link to={href('requests', null, { project: project.project_id, key_slot: slot })}>All API calls with the old {what}</Link>
+          </p>
+        </>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,68 @@
+import type { ReactElement } from 'react';
+import type { Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { formatDuration, formatNumber } from '../format';
+import { Id } from '../ui/Copy';
+import { List } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty } from '../ui/states';
+import { Status, Time, type Tone } from '../ui/values';
+
+const redisStates: Record<Schemas['Node']['redis'], { text: string; tone: Tone }> = {
+  none: { text: 'Not used', tone: 'idle' },
+  ok: { text: 'Reached', tone: 'good' },
+  unavailable: { text: 'Unavailable', tone: 'bad' },
+  unknown: { text: 'Unknown', tone: 'idle' },
+};
+
+/** The difference in seconds that is also a finding of the overview. */
+const maxClockOffset = 5;
+
+/** The processes that serve. */
+export function Nodes(): ReactElement {
+  const nodes = useGet('/nodes', {});
+  return (
+    <>
+      <PageHead title="Nodes">The processes that serve, and for a minute those that were lost.</PageHead>
+      <List
+        label="Nodes"
+        resource={nodes}
+        rowsOf={(data) => data.nodes}
+        keyOf={({ node }) => node}
+        columns={[
+          {
+            head: 'State',
+            cell: ({ state }) => <Status tone={state === 'live' ? 'good' : 'bad'}>{state === 'live' ? 'Live' : 'Lost'}</Status>,
+          },
+          {
+            head: 'Node',
+            wide: true,
+            cell: ({ node, this_node }) => (
+              <>
+                <Id id={node} what="node ID" /> {this_node && <span className="quiet small nowrap">answers you</span>}
+              </>
+            ),
+          },
+          { head: 'Version', cell: ({ version }) => version || <span className="quiet">earlier release</span> },
+          { head: 'People', end: true, cell: ({ people }) => formatNumber(people) },
+          { head: 'Sessions', end: true, cell: ({ sessions }) => formatNumber(sessions) },
+          { head: 'Redis', cell: ({ redis }) => <Status tone={redisStates[redis].tone}>{redisStates[redis].text}</Status> },
+          { head: 'Clock', cell: ({ clock_offset_seconds }) => <Clock seconds={clock_offset_seconds} /> },
+          { head: 'Started', end: true, cell: ({ started_at }) => <Time at={started_at} /> },
+          { head: 'Last heartbeat', end: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} ago /> },
+        ]}
+        empty={<Empty title="No node has reported" />}
+      />
+    </>
+  );
+}
+
+function Clock({ seconds }: { seconds: number | undefined }): ReactElement {
+  if (seconds === undefined) return <span className="quiet">unknown</span>;
+  if (Math.abs(seconds) < 1) return <>Same</>;
+  return (
+    <Status tone={Math.abs(seconds) > maxClockOffset ? 'warn' : 'idle'}>
+      {formatDuration(Math.abs(seconds) * 1000)} {seconds > 0 ? 'ahead' : 'behind'}
+    </Status>
+  );
+}

@@ -1,0 +1,252 @@
+import { type ReactElement, useMemo } from 'react';
+import type { Schemas } from '../api/client';
+import { useProjectName } from '../api/projects';
+import { useGet } from '../api/useGet';
+import { formatCount, formatNumber, formatTime, formatVersion } from '../format';
+import { href } from '../router';
+import { useChosenProject, useListable } from '../state/chosenProject';
+import { useCaller } from '../state/context';
+import { Chart, type Series } from '../ui/Chart';
+import { CodeBlock } from '../ui/Copy';
+import { Link } from '../ui/Link';
+import { Loading } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { ErrorBox, sentence } from '../ui/states';
+import { Table } from '../ui/Table';
+import { Status, Time, type Tone } from '../ui/values';
+import { Figure } from './Usage';
+import { Target } from './Webhooks';
+
+/** The overview of the live rooms, the failures and the findings. */
+export function Overview({ project: chosen }: { project: string | undefined }): ReactElement {
+  const project = useChosenProject(chosen);
+  const listable = useListable(project);
+  const overview = useGet('/overview', listable ? { query: { ...(project && { project_id: project }) } } : null);
+  const { data } = overview;
+  return (
+    <>
+      <PageHead title="Overview">
+        {data ? (
+          <>
+            As of <Time at={data.at} />
+          </>
+        ) : (
+          'What is live, what fails, and what needs attention.'
+        )}
+      </PageHead>
+      {overview.error && <ErrorBox error={overview.error} retry={overview.reload} />}
+      {!data && !overview.error && <Loading />}
+      {data && <State overview={data} project={project} onChanged={overview.reload} />}
+    </>
+  );
+}
+
+interface StateProps {
+  overview: Schemas['Overview'];
+  project: string | undefined;
+  onChanged: () => void;
+}
+
+function State({ overview, project, onChanged }: StateProps): ReactElement {
+  const { live_rooms, participants, calls, nodes, failing_webhook_targets: targets, findings } = overview;
+  const total = calls.accepted + calls.rejected;
+  const quiet = live_rooms === 0 && total === 0 && overview.hours.every(({ rooms }) => rooms === 0);
+  return (
+    <>
+      {quiet && <FirstSteps />}
+      {findings.length > 0 && <Findings findings={findings} />}
+      <dl className="figures">
+        <Figure
+          name="Live rooms"
+          value=""
+          unit="rooms with people"
+          to={<Link to={href('rooms', null, { project, state: 'active' })}>{formatNumber(live_rooms)}</Link>}
+        />
+        <Figure name="People in them" value={formatNumber(participants)} unit="people now" />
+        {calls.recorded && (
+          <>
+            <Figure name="Accepted API calls" value="" unit="in the last hour" to={<Calls n={calls.accepted} project={project} />} />
+            <Figure
+              name="Rejected API calls"
+              value=""
+              unit={total > 0 ? `last hour, ${formatNumber(Math.round((calls.rejected / total) * 1000) / 10)} %` : 'in the last hour'}
+              to={<Calls n={calls.rejected} project={project} status="rejected" />}
+            />
+          </>
+        )}
+        {nodes && (
+          <Figure
+            name="Nodes"
+            value={formatNumber(nodes.count)}
+            unit={nodes.versions.length === 1 ? `of ${formatVersion(nodes.versions[0] ?? '')}` : `of ${nodes.versions.length} versions`}
+          />
+        )}
+      </dl>
+      <div className="columns">
+        <Hours hours={overview.hours} />
+        <Connections types={overview.connection_types} />
+      </div>
+      {calls.most_rejected && calls.most_rejected.length > 0 && <MostRejected projects={calls.most_rejected} />}
+      {targets.length > 0 && (
+        <section aria-labelledby="failing">
+          <h2 id="failing">Webhook targets that fail</h2>
+          {targets.map((target) => (
+            <Target key={`${target.project_id} ${target.url}`} target={target} onChanged={onChanged} />
+          ))}
+        </section>
+      )}
+    </>
+  );
+}
+
+/** A number of API calls. Those of one project are a list; there is none of all projects. */
+function Calls({ n, project, status }: { n: number; project: string | undefined; status?: string }): ReactElement {
+  if (!project) return <>{formatNumber(n)}</>;
+  return <Link to={href('requests', null, { project, status })}>{formatNumber(n)}</Link>;
+}
+
+/** The projects whose API calls are rejected most. */
+function MostRejected({ projects }: { projects: Schemas['ProjectCalls'][] }): ReactElement {
+  const nameOf = useProjectName();
+  return (
+    <section aria-labelledby="rejected">
+      <h2 id="rejected">Most rejected API calls in the last hour</h2>
+      <Table
+        label="Projects with the most rejected API calls"
+        rows={projects}
+        keyOf={({ project_id }) => project_id}
+        columns={[
+          {
+            head: 'Project',
+            wide: true,
+            cell: ({ project_id }) => (
+              <Link className="row-link" to={href('requests', null, { project: project_id, status: 'rejected', within: '1' })}>
+                {nameOf(project_id)}
+              </Link>
+            ),
+          },
+          { head: 'Rejected', end: true, cell: ({ rejected }) => formatNumber(rejected) },
+          { head: 'Accepted', end: true, cell: ({ accepted }) => formatNumber(accepted) },
+        ]}
+      />
+    </section>
+  );
+}
+
+const levels: Record<Schemas['Finding']['level'], { tone: Tone; text: string }> = {
+  error: { tone: 'bad', text: 'Problem' },
+  warning: { tone: 'warn', text: 'Warning' },
+  note: { tone: 'busy', text: 'Note' },
+};
+
+function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElement {
+  const nameOf = useProjectName();
+  return (
+    <section aria-labelledby="findings">
+      <h2 id="findings">Needs attention</h2>
+      <ul className="box findings">
+        {findings.map(({ id, level, text, action, project_id }) => (
+          <li key={`${id} ${project_id ?? ''} ${text}`}>
+            <Status tone={levels[level].tone}>{levels[level].text}</Status>
+            <div>
+              <p>
+                <strong>{sentence(text)}</strong> {project_id && <Link to={href('projects', project_id)}>{nameOf(project_id)}</Link>}
+              </p>
+              <p className="quiet">{sentence(action)}</p>
+            </div>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** The day so far: how many minutes people were in rooms, and the most people at the same time. */
+function Hours({ hours }: { hours: Schemas['OverviewHour'][] }): ReactElement {
+  const times = useMemo(() => hours.map(({ hour }) => Date.parse(hour) / 1000), [hours]);
+  const series = useMemo<Series[]>(
+    () => [
+      { label: 'Participant minutes by hour', values: hours.map((one) => one.participant_minutes), bars: true, color: '--accent' },
+      { label: 'Most people at the same time', values: hours.map((one) => one.peak_participants), color: '--speaking' },
+    ],
+    [hours],
+  );
+  const sum = (of: (hour: Schemas['OverviewHour']) => number): string =>
+    formatNumber(Math.round(hours.reduce((n, hour) => n + of(hour), 0)));
+  return (
+    <section className="box" aria-labelledby="day">
+      <h2 id="day">Last 24 hours</h2>
+      <p className="quiet">
+        {sum(({ participant_minutes }) => participant_minutes)} participant minutes, {sum(({ rooms }) => rooms)} rooms created, at most{' '}
+        {formatCount(Math.max(0, ...hours.map((one) => one.peak_participants)), 'person', 'people')} at the same time.
+      </p>
+      <Chart
+        label="Participant minutes and most people of each of the last 24 hours"
+        times={times}
+        series={series}
+        height={180}
+        nameTime={nameHour}
+        nameTick={nameHourTick}
+      />
+    </section>
+  );
+}
+
+const hourTick = new Intl.DateTimeFormat('en', { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' });
+const nameHourTick = (ms: number): string => hourTick.format(ms);
+const nameHour = (ms: number): string => formatTime(ms);
+
+/** How the media of the connected people reach the server. */
+function Connections({ types }: { types: Schemas['ConnectionTypes'] }): ReactElement {
+  const total = types.udp + types.tcp + types.turn + types.unknown;
+  const rows = [
+    ['UDP', types.udp, 'the direct way, best quality'],
+    ['TCP', types.tcp, 'usually because a network blocks UDP'],
+    ['TURN', types.turn, 'through a relay'],
+    ...(types.unknown > 0 ? ([['Unknown', types.unknown, 'joined through an earlier version']] as const) : []),
+  ] as const;
+  return (
+    <section className="box" aria-labelledby="connections">
+      <h2 id="connections">How people are connected</h2>
+      {total === 0 ? (
+        <p className="quiet">Nobody is connected now.</p>
+      ) : (
+        <ul className="shares">
+          {rows.map(([name, n, meaning]) => (
+            <li key={name}>
+              <span>
+                <strong>{name}</strong> <span className="small quiet">{meaning}</span>
+              </span>
+              <span>
+                {formatCount(n, 'person', 'people')}, {Math.round((n / total) * 100)} %
+              </span>
+              <span className="share" aria-hidden="true" style={{ '--to': n / total }} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}
+
+function FirstSteps(): ReactElement {
+  const { role } = useCaller();
+  return (
+    <section className="box" aria-labelledby="first">
+      <h2 id="first">Nothing has happened yet</h2>
+      {role === 'integrator' ? (
+        <p>
+          Let your backend create its first room. <a href="/docs">The documentation</a> has examples in several languages.
+        </p>
+      ) : (
+        <>
+          <p>Create a first room with the key in the data directory, then open its link in two browsers:</p>
+          <CodeBlock
+            text={`parley request POST /api/v4/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}'`}
+            what="command"
+          />
+        </>
+      )}
+    </section>
+  );
+}

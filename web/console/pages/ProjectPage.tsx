@@ -1,0 +1,163 @@
+import { type ReactElement, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { formatCount } from '../format';
+import { href } from '../router';
+import { useMay } from '../state/context';
+import { ActionButton } from '../ui/Confirm';
+import { Id } from '../ui/Copy';
+import { Link } from '../ui/Link';
+import { Loading } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { ErrorBox } from '../ui/states';
+import { Facts, Time } from '../ui/values';
+import { NewCredential } from './Credential';
+import { Keys } from './Keys';
+import { ProjectState } from './Projects';
+
+/** One project: its keys with advice on their rotation, its settings, suspension and deletion. */
+export function ProjectPage({ id }: { id: string }): ReactElement {
+  const project = useGet('/projects/{project_id}', { path: { project_id: id } });
+  const above = <Link to={href('projects')}>Projects and keys</Link>;
+  if (!project.data) {
+    return (
+      <>
+        <PageHead title="Project" above={above} />
+        {project.error ? <ErrorBox error={project.error} retry={project.reload} /> : <Loading />}
+      </>
+    );
+  }
+  const one = project.data;
+  return (
+    <>
+      <PageHead title={one.name} above={above} actions={<ProjectActions project={one} onDone={project.reload} />}>
+        <ProjectState project={one} />
+      </PageHead>
+      <section className="box" aria-label="Facts">
+        <Facts
+          rows={[
+            ['Project ID', <Id key="id" id={one.project_id} what="project ID" full />],
+            ['Organization ID', <Id key="organization" id={one.organization_id} what="organization ID" full />],
+            ['Created', <Time key="created" at={one.created_at} />],
+            one.suspended_at !== undefined && ['Suspended', <Time key="suspended" at={one.suspended_at} />],
+            [
+              'See its',
+              <span key="links" className="links">
+                <Link to={href('rooms', null, { project: id })}>rooms</Link>{' '}
+                <Link to={href('requests', null, { project: id })}>requests</Link>{' '}
+                <Link to={href('webhooks', null, { project: id })}>webhooks</Link>{' '}
+                <Link to={href('usage', null, { project: id })}>usage</Link>
+              </span>,
+            ],
+          ]}
+        />
+      </section>
+      <Keys project={one} onChanged={project.reload} />
+      <Settings settings={one.settings} />
+    </>
+  );
+}
+
+function ProjectActions({ project, onDone }: { project: Schemas['Project']; onDone: () => void }): ReactElement | null {
+  const may = useMay();
+  const [endRooms, setEndRooms] = useState(false);
+  const path = { project_id: project.project_id };
+  if (project.deleted_at) return null;
+  return (
+    <>
+      {may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
+      {!project.suspended && may('POST /projects/{project_id}/suspend') && (
+        <ActionButton
+          title="Suspend the project"
+          className="secondary danger-text"
+          final
+          onDone={onDone}
+          act={async () => {
+            const { rooms_ended = 0 } = await call('post', '/projects/{project_id}/suspend', { path, body: { end_rooms: endRooms } });
+            return `The project is suspended. ${formatCount(rooms_ended, 'room was', 'rooms were')} ended.`;
+          }}
+        >
+          <p>
+            The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms. Running meetings
+            continue unless you end them too. You can lift the suspension at any time.
+          </p>
+          <label className="check">
+            <input type="checkbox" checked={endRooms} onChange={(event) => setEndRooms(event.currentTarget.checked)} />
+            End the running meetings for all participants
+          </label>
+        </ActionButton>
+      )}
+      {project.suspended && may('POST /projects/{project_id}/resume') && (
+        <ActionButton
+          title="Lift the suspension"
+          onDone={onDone}
+          act={async () => {
+            await call('post', '/projects/{project_id}/resume', { path });
+            return 'The suspension is lifted.';
+          }}
+        >
+          <p>
+            <strong>{project.name}</strong> can create rooms again, and people can join them.
+          </p>
+        </ActionButton>
+      )}
+      {project.suspended && may('DELETE /projects/{project_id}') && (
+        <ActionButton
+          title="Delete the project"
+          className="secondary danger-text"
+          final
+          typed={project.name}
+          onDone={onDone}
+          act={async () => {
+            await call('delete', '/projects/{project_id}', { path });
+            return 'The project is being deleted.';
+          }}
+        >
+          <p>
+            <strong>{project.name}</strong> is deleted permanently: its rooms end now, names of people, deliveries and recorded API calls
+            are deleted at once, and the rooms and the project a day later. Only the usage of its organization stays. Nobody can undo this.
+          </p>
+        </ActionButton>
+      )}
+    </>
+  );
+}
+
+const yesNo = (value: boolean): string => (value ? 'Yes' : 'No');
+const days = (n: number): string => (n === 0 ? 'Server default' : formatCount(n, 'day'));
+
+function Settings({ settings: s }: { settings: Schemas['ProjectSettings'] }): ReactElement {
+  const locked = Object.entries(s.locks).filter(([, on]) => on);
+  return (
+    <section className="box" aria-labelledby="settings">
+      <h2 id="settings">Settings</h2>
+      <Facts
+        rows={[
+          ['Webhook URL', s.default_webhook_url || 'None'],
+          ['Webhook events', s.webhook_events.join(', ') || 'All'],
+          ['Logout URL', s.default_logout_url || 'None'],
+          ['Empty timeout', s.default_empty_timeout === 0 ? '300 s (default)' : `${s.default_empty_timeout} s`],
+          [
+            'Most people in a room',
+            s.features.max_participants === 0 ? 'Plan limit' : formatCount(s.features.max_participants, 'person', 'people'),
+          ],
+          ['Longest meeting', s.features.room_duration === 0 ? 'Plan limit' : `${s.features.room_duration} min`],
+          ['Camera, screen, chat', [s.features.camera, s.features.screen_share, s.features.chat].map(yesNo).join(', ')],
+          ['Guests may not use', locked.map(([name]) => name.replaceAll('_', ' ')).join(', ') || 'No restriction'],
+          ['Personal links required', yesNo(s.invitations_required)],
+          ['Hidden participants', s.hidden_participants ? 'Allowed' : 'Not allowed'],
+          ['Only secret signatures', yesNo(s.require_secret_signatures)],
+          ['Pages that may embed rooms', s.embed_origins.join(', ') || 'None'],
+          ['Brand', [s.brand_name || 'Parley', s.brand_color].filter(Boolean).join(', ')],
+          ['Rooms are kept', days(s.retention.rooms_days)],
+          ['Names are kept', days(s.retention.people_days)],
+          ['Deliveries are kept', days(s.retention.deliveries_days)],
+          ['API calls are kept', days(s.retention.calls_days)],
+        ]}
+      />
+      <p className="small quiet">
+        An operator changes them with <code>parley project set</code>.
+      </p>
+    </section>
+  );
+}

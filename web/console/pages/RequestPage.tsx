@@ -1,0 +1,100 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import type { Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { formatDuration } from '../format';
+import { href } from '../router';
+import { useMay } from '../state/context';
+import { CodeBlock, Id } from '../ui/Copy';
+import { Link } from '../ui/Link';
+import { Loading } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty, ErrorBox, sentence } from '../ui/states';
+import { Facts, Status, Time, toneOfStatus } from '../ui/values';
+import { causeText, slotText } from './causes';
+
+/** One API call with everything that is recorded about it. */
+export function RequestPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
+  // A page of a search may be empty although a later page has the call.
+  const [cursor, setCursor] = useState<string | null>(null);
+  const query = { ...(project && { project_id: project }), request_id: id, ...(cursor && { cursor }) };
+  const calls = useGet('/calls', { query }, false);
+  const one = calls.data?.calls[0];
+  const next = one || calls.loading ? null : (calls.data?.next_cursor ?? null);
+  useEffect(() => {
+    if (next) setCursor(next);
+  }, [next]);
+  const above = <Link to={href('requests', null, { project })}>Requests</Link>;
+  if (!one) {
+    return (
+      <>
+        <PageHead title="API call" above={above} />
+        {calls.error && <ErrorBox error={calls.error} retry={calls.reload} />}
+        {!calls.error && (!calls.data || calls.loading || next) && <Loading />}
+        {calls.data && !calls.loading && !next && (
+          <Empty title="This API call is not recorded">
+            <p>It may have been deleted because of its age, or belong to another project. New API calls appear within a second.</p>
+          </Empty>
+        )}
+      </>
+    );
+  }
+  return (
+    <>
+      <PageHead title={`${one.method} ${one.path}`} above={above}>
+        <Time at={one.at} />
+      </PageHead>
+      {one.cause && <Cause one={one} project={project} />}
+      <section className="box">
+        <Facts
+          rows={[
+            [
+              'Status',
+              <Status key="status" tone={toneOfStatus(one.status)}>
+                {one.status}
+              </Status>,
+            ],
+            ['Request ID', <Id key="id" id={one.request_id} what="request ID" full />],
+            ['Route', <code key="route">{one.route}</code>],
+            ['API', one.version],
+            ['Credential', slotText(one.key_slot)],
+            one.token_id !== '' && ['Token', <Id key="token" id={one.token_id} what="token ID" full />],
+            ['Duration', formatDuration(one.duration_ms)],
+            ['Clock of the client', one.clock_skew_seconds === null ? 'No timestamp was sent' : clockText(one.clock_skew_seconds)],
+            ['Address', one.client_address],
+            ['User agent', one.user_agent || 'None'],
+          ]}
+        />
+      </section>
+      <section>
+        <h2>On the command line</h2>
+        <CodeBlock text={`parley calls${project ? ` --project ${project}` : ''} --request ${one.request_id}`} what="command" />
+      </section>
+    </>
+  );
+}
+
+function Cause({ one, project }: { one: Schemas['Call']; project: string | undefined }): ReactElement {
+  const may = useMay();
+  const signed = project && ['bad_signature', 'stale_timestamp', 'retired_key', 'unknown_key'].includes(one.cause);
+  return (
+    <section className="box problem" aria-labelledby="cause">
+      <h2 id="cause">{causeText(one.cause)}</h2>
+      {one.hint && <p>{sentence(one.hint)}</p>}
+      <p className="small quiet">
+        Cause <code>{one.cause}</code>
+      </p>
+      {signed && may('POST /projects/{project_id}/signature-checks') && (
+        <p>
+          <Link to={href('signature', null, { project, path: one.path, method: one.method, version: one.version })}>
+            Check the signature line by line
+          </Link>
+        </p>
+      )}
+    </section>
+  );
+}
+
+function clockText(seconds: number): string {
+  if (seconds === 0) return 'In sync';
+  return `${formatDuration(Math.abs(seconds) * 1000)} ${seconds > 0 ? 'ahead of' : 'behind'} the server`;
+}

@@ -1,0 +1,216 @@
+import { type ReactElement, useState } from 'react';
+import type { Schemas } from '../api/client';
+import { useProjects } from '../api/projects';
+import { useGet } from '../api/useGet';
+import { formatCount, formatDuration } from '../format';
+import { href } from '../router';
+import { useCaller, useMay } from '../state/context';
+import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { Link } from '../ui/Link';
+import { List } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty } from '../ui/states';
+import { Tabs } from '../ui/Tabs';
+import { useNow } from '../ui/useNow';
+import { Status, Time, toneOfStatus } from '../ui/values';
+import { causeText, slotText } from './causes';
+import { type Period, periodOf, periods, spans } from './times';
+
+const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', 'within'];
+
+/** The recorded API calls, with the true cause of each rejected one. */
+export function Requests({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const may = useMay();
+  const { role } = useCaller();
+  const anonymous = query.view === 'anonymous' && may('GET /rejected-calls');
+  return (
+    <>
+      <PageHead title="Requests">
+        {query.project || role === 'integrator'
+          ? 'The API calls of this project, with the cause of each rejected call.'
+          : 'The API calls of operators. Choose a project to see the API calls of its backend.'}
+      </PageHead>
+      {may('GET /rejected-calls') && (
+        <Tabs
+          label="Kinds of API calls"
+          current={anonymous ? 'anonymous' : ''}
+          tabs={[
+            ['', 'API calls'],
+            ['anonymous', 'Rejected without a project'],
+          ]}
+        />
+      )}
+      {anonymous ? <Anonymous query={query} /> : <Calls query={query} />}
+    </>
+  );
+}
+
+/** Returns the bounds of a period. Those of a span are computed once, so that the address of the list stays the same. */
+export function usePeriod(within: string | undefined): Period {
+  const [opened] = useState(Date.now);
+  const now = useNow();
+  const isSpan = spans.some(([hours]) => hours === within);
+  return periodOf(within, isSpan ? opened : now);
+}
+
+function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const { role } = useCaller();
+  const projects = useProjects();
+  const { project, status, cause, version, key_slot, route, request_id, within, cursor } = query;
+  const project_id = project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
+  const period = usePeriod(within);
+  const slot = key_slot as Schemas['CallKeySlot'] | undefined;
+  const calls = useGet(
+    '/calls',
+    role === 'integrator' && !project_id
+      ? null
+      : {
+          query: {
+            ...(project_id && { project_id }),
+            ...(status && { status }),
+            ...(cause && { cause }),
+            ...(version && { version }),
+            ...(slot && { key_slot: slot }),
+            ...(route && { route }),
+            ...(request_id && { request_id }),
+            ...period,
+            ...(cursor && { cursor }),
+          },
+        },
+    !cursor,
+  );
+  const active = filters.filter((name) => query[name]);
+  return (
+    <>
+      <Filters active={active}>
+        <SelectFilter
+          name="status"
+          label="Status"
+          value={status}
+          options={[
+            ['', 'Any'],
+            ['2xx', '2xx accepted'],
+            ['rejected', 'All rejected'],
+            ['4xx', '4xx rejected'],
+            ['5xx', '5xx failed'],
+            ['401', '401 unauthorized'],
+            ['429', '429 too many'],
+          ]}
+        />
+        {project_id && (
+          <>
+            <SelectFilter
+              name="version"
+              label="API"
+              value={version}
+              options={[
+                ['', 'All'],
+                ['v3', 'Version 3'],
+                ['v4', 'Version 4'],
+                ['v5', 'Version 5'],
+                ['manage', 'Management'],
+              ]}
+            />
+            <SelectFilter
+              name="key_slot"
+              label="Key"
+              value={key_slot}
+              options={[
+                ['', 'Any'],
+                ['current', 'Current key'],
+                ['overlap', 'Old key'],
+                ['retired', 'Retired key'],
+                ['secret', 'Project secret'],
+                ['overlap_secret', 'Old project secret'],
+                ['token', 'Management token'],
+                ['session', 'Console'],
+              ]}
+            />
+          </>
+        )}
+        <SelectFilter name="within" label="Time" value={within} options={periods} />
+        <TextFilter name="cause" label="Cause" value={cause} placeholder="bad_signature" />
+        <TextFilter name="route" label="Route" value={route} placeholder="/api/v4/rooms/{room_id}/events" wide />
+        <TextFilter name="request_id" label="Request ID" value={request_id} />
+      </Filters>
+      <List
+        label="API calls"
+        resource={calls}
+        rowsOf={(data) => data.calls}
+        cursorOf={(data) => data.next_cursor}
+        cursor={cursor}
+        keyOf={({ request_id }) => request_id}
+        columns={[
+          { head: 'Status', cell: ({ status }) => <Status tone={toneOfStatus(status)}>{status}</Status> },
+          {
+            head: 'API call',
+            wide: true,
+            cell: (one) => (
+              <Link className="row-link" to={href('requests', one.request_id, { project: project_id })}>
+                <span className="method">{one.method}</span> <span className="path">{one.path}</span>
+              </Link>
+            ),
+          },
+          {
+            head: 'Cause',
+            cell: ({ cause }) => (cause ? <span className="cause">{causeText(cause)}</span> : <span className="quiet">–</span>),
+          },
+          { head: 'Key', cell: ({ key_slot }) => <span className="nowrap">{slotText(key_slot)}</span> },
+          { head: 'Address', cell: ({ client_address }) => <span className="nowrap">{client_address}</span> },
+          { head: 'Duration', end: true, cell: ({ duration_ms }) => <span className="nowrap">{formatDuration(duration_ms)}</span> },
+          { head: 'Time', end: true, cell: ({ at }) => <Time at={at} /> },
+        ]}
+        empty={
+          active.length > 0 ? (
+            <Empty title="No API call matches">
+              <p>Choose other filters. API calls are kept for the period of the setting --retention-calls.</p>
+            </Empty>
+          ) : (
+            <Empty
+              title="No API calls yet"
+              command={`parley request POST /api/v4/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"First meeting","welcome_message":""}}'`}
+            >
+              <p>API calls appear here within a second. This command makes one, signed with the key in the data directory:</p>
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** The rejected API calls without a key and a project that exist. */
+function Anonymous({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const { cursor } = query;
+  const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined; // days are counted in UTC here
+  const { since } = usePeriod(within);
+  const rejected = useGet('/rejected-calls', { query: { ...(since && { since }), ...(cursor && { cursor }) } }, !cursor);
+  return (
+    <>
+      <Filters active={within ? ['within'] : []}>
+        <SelectFilter name="within" label="Time" value={within} options={spans} />
+      </Filters>
+      <List
+        label="Rejected API calls without a project"
+        resource={rejected}
+        rowsOf={(data) => data.rejected_calls}
+        cursorOf={(data) => data.next_cursor}
+        cursor={cursor}
+        keyOf={({ date, version, cause, address }) => [date, version, cause, address].join(' ')}
+        columns={[
+          { head: 'Cause', wide: true, cell: ({ cause }) => <span className="cause">{causeText(cause)}</span> },
+          { head: 'API', cell: ({ version }) => version },
+          { head: 'Address', cell: ({ address }) => address || <span className="quiet">others</span> },
+          { head: 'API calls', end: true, cell: ({ calls }) => formatCount(calls, 'API call') },
+          { head: 'Day (UTC)', end: true, cell: ({ date }) => <span className="nowrap">{date}</span> },
+          { head: 'Last', end: true, cell: ({ last_at }) => <Time at={last_at} /> },
+        ]}
+        empty={
+          <Empty title="No such API calls">
+            <p>API calls whose key and project do not exist are counted here by address, for example scans and typing errors.</p>
+          </Empty>
+        }
+      />
+    </>
+  );
+}

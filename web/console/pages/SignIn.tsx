@@ -1,0 +1,125 @@
+import { type FormEvent, type ReactElement, useEffect, useRef, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { href, navigate } from '../router';
+import { signIn } from '../state/session';
+import { CodeBlock } from '../ui/Copy';
+import { sentence } from '../ui/states';
+
+/** The path with which the server starts a sign-in with OpenID Connect. */
+const openidStart = '/console/openid/start';
+
+const onSignInPage = (): boolean => location.pathname.replace(/\/$/, '') === href('sign-in');
+
+/** Reads the code of a one-time link from the fragment, which no server sees, and removes it from the address. */
+function takeCode(): string | null {
+  const code = onSignInPage() ? new URLSearchParams(location.hash.slice(1)).get('code') : null;
+  if (code) history.replaceState(null, '', location.pathname);
+  return code;
+}
+
+interface Props {
+  /** Whether the person was signed in before. */
+  expired: boolean;
+  /** The code of a failed sign-in with OpenID Connect. */
+  error: string | null;
+}
+
+/** The page that is shown until somebody is signed in. Then the page that was asked for appears. */
+export function SignIn({ expired, error }: Props): ReactElement {
+  const [methods, setMethods] = useState<Schemas['SignInMethods'] | null>(null);
+  const [token, setToken] = useState('');
+  const [busy, setBusy] = useState(false);
+  const [problem, setProblem] = useState<string | null>(error && openidProblem(error));
+  const heading = useRef<HTMLHeadingElement>(null);
+  const enter = async (credential: { token: string } | { code: string }): Promise<void> => {
+    setBusy(true);
+    setProblem(null);
+    const failure = await signIn(credential);
+    if (failure === null) {
+      if (onSignInPage()) navigate(href('overview'), { replace: true });
+      return;
+    }
+    setBusy(false);
+    setProblem(failure);
+  };
+  useEffect(() => {
+    document.title = 'Sign in · Parley console';
+    heading.current?.focus();
+    const code = takeCode();
+    if (code) void enter({ code });
+    call('get', '/sign-in-methods', {}).then(setMethods, () => setMethods({ methods: ['token', 'link'] }));
+  }, []);
+  const submit = (event: FormEvent): void => {
+    event.preventDefault();
+    if (token.trim() === '') setProblem('Enter a management token.');
+    else void enter({ token: token.trim() });
+  };
+  return (
+    <main className="alone stack">
+      <p className="brand">Parley console</p>
+      <h1 ref={heading} tabIndex={-1}>
+        Sign in
+      </h1>
+      {expired && !problem && <p>Your session has ended. Sign in again to return to this page.</p>}
+      {problem && (
+        <p className="box problem" role="alert">
+          {sentence(problem)}
+        </p>
+      )}
+      {methods?.methods.includes('openid') && (
+        <>
+          <a className="primary as-button" href={openidStart}>
+            Sign in with {methods.openid_name || 'OpenID Connect'}
+          </a>
+          <p className="or quiet">or</p>
+        </>
+      )}
+      <form className="stack" onSubmit={submit}>
+        <label className="field">
+          <span>Management token</span>
+          <input
+            type="password"
+            value={token}
+            autoComplete="off"
+            spellCheck={false}
+            aria-invalid={problem !== null && !busy}
+            onChange={(event) => setToken(event.currentTarget.value)}
+          />
+        </label>
+        <button type="submit" className="primary" disabled={busy}>
+          {busy ? 'Signing in…' : 'Sign in'}
+        </button>
+      </form>
+      <details>
+        <summary>I have no token</summary>
+        <div className="stack">
+          <p>On the machine of the server, this prints a link that signs you in once:</p>
+          <CodeBlock text="parley console" what="command" />
+          <p>An owner can also create a token, with the rights that you need:</p>
+          <CodeBlock text="parley token create --name NAME --role operator" what="command" />
+          <p>If you build on this service, ask its operator for a portal link to your project, which parley portal prints.</p>
+        </div>
+      </details>
+    </main>
+  );
+}
+
+/** Explains why a sign-in with OpenID Connect failed. */
+function openidProblem(code: string): string {
+  switch (code) {
+    case 'openid_refused':
+      return 'Your OpenID Connect provider did not sign you in. Try again, or ask the person who manages it.';
+    case 'openid_expired':
+      return 'The sign-in took too long, or was started in another tab. Try again.';
+    case 'not_a_user':
+      return 'Your account at the OpenID Connect provider may not use this console. Ask an owner to add you under Team.';
+    case 'email_not_verified':
+      return 'Your OpenID Connect provider has not verified your email address. Verify it there, then try again.';
+    case 'email_not_allowed':
+      return 'Your email address may not sign in with OpenID Connect. Ask the person who runs this server to add it to --oidc-allow.';
+    case 'other_account':
+      return 'Another account at the OpenID Connect provider already uses your email address here. Ask an owner to delete the user and to add you again.';
+    default:
+      return `The sign-in with your OpenID Connect provider failed (${code.slice(0, 60)}). Try again. If it fails again, the log of the server has the reason.`;
+  }
+}

@@ -1,0 +1,189 @@
+import { type ReactElement, useMemo } from 'react';
+import type { Schemas } from '../api/client';
+import { useProjects } from '../api/projects';
+import { useGet } from '../api/useGet';
+import { formatNumber, formatTime } from '../format';
+import { setQuery } from '../router';
+import { useCaller } from '../state/context';
+import { Chart, type Series } from '../ui/Chart';
+import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { Loading } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty, ErrorBox } from '../ui/states';
+import { Table } from '../ui/Table';
+import { downloadCSV } from './csv';
+
+type Day = Schemas['UsageDay'];
+
+const dayFormat = /^\d{4}-\d{2}-\d{2}$/;
+const readDay = (text: string): string | null => (dayFormat.test(text) ? null : 'Write a day such as 2026-11-24.');
+const dayName = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const dayFormatShort = new Intl.DateTimeFormat('en', { month: 'short', day: 'numeric', timeZone: 'UTC' });
+const dayTick = (ms: number): string => dayFormatShort.format(ms);
+const minutes = (n: number): string => formatNumber(Math.round(n * 10) / 10);
+
+/** The usage of a project or of a whole organization, by day. */
+export function Usage({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const { role } = useCaller();
+  const projects = useProjects();
+  const project = query.project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
+  const organizations = useGet('/organizations', role === 'integrator' ? null : {}, false);
+  const listed = organizations.data?.organizations ?? [];
+  const organization = project ? undefined : (query.organization ?? listed[0]?.organization_id);
+  const { from, to } = query;
+  const usage = useGet(
+    '/usage',
+    project || organization
+      ? {
+          query: {
+            by: 'day',
+            ...(project ? { project_id: project } : { organization_id: organization ?? '' }),
+            ...(from && { from }),
+            ...(to && { to }),
+          },
+        }
+      : null,
+  );
+  const { data } = usage;
+  return (
+    <>
+      <PageHead
+        title="Usage"
+        actions={
+          data && (
+            <button type="button" className="secondary" onClick={() => downloadCSV(`usage-${data.from}-${data.to}.csv`, csvRows(data))}>
+              Download CSV
+            </button>
+          )
+        }
+      >
+        Participant minutes, sessions and peaks by day in UTC. {data && `Counted until ${formatTime(Date.parse(data.as_of))}.`}
+      </PageHead>
+      <Filters active={['from', 'to'].filter((name) => query[name])}>
+        {!project && listed.length > 1 && (
+          <SelectFilter
+            name="organization"
+            label="Organization"
+            value={organization}
+            options={listed.map(({ organization_id, name }) => [organization_id, name] as const)}
+          />
+        )}
+        <TextFilter name="from" label="First day" value={from} placeholder="2026-11-01" check={readDay} />
+        <TextFilter name="to" label="Last day" value={to} placeholder="2026-11-30" check={readDay} />
+        <div className="presets">
+          {[7, 30, 90].map((days) => (
+            <button
+              key={days}
+              type="button"
+              className="plain"
+              onClick={() => setQuery({ from: dayName(Date.now() - (days - 1) * 86_400_000), to: undefined })}
+            >
+              {days} days
+            </button>
+          ))}
+        </div>
+      </Filters>
+      {usage.error && <ErrorBox error={usage.error} retry={usage.reload} />}
+      {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
+      {!data && !usage.error && <Loading />}
+      {data && <Report report={data} />}
+    </>
+  );
+}
+
+function Report({ report }: { report: Schemas['UsageReport'] }): ReactElement {
+  const { days = [] } = report;
+  const times = useMemo(() => days.map(({ date }) => Date.parse(date) / 1000), [days]);
+  const spent = useMemo<Series[]>(
+    () => [{ label: 'Participant minutes', values: days.map((day) => day.participant_minutes), bars: true, color: '--accent' }],
+    [days],
+  );
+  const peaks = useMemo<Series[]>(
+    () => [
+      { label: 'Most people at the same time', values: days.map((day) => day.peak_participants), color: '--speaking' },
+      { label: 'Rooms created', values: days.map((day) => day.rooms_created), color: '--quiet' },
+    ],
+    [days],
+  );
+  return (
+    <>
+      <dl className="figures">
+        <Figure name="Participant minutes" value={minutes(report.participant_minutes)} unit="min" />
+        <Figure name="In audio rooms" value={minutes(report.audio_minutes)} unit="min" />
+        <Figure name="In video rooms" value={minutes(report.video_minutes)} unit="min" />
+        <Figure name="Rooms created" value={formatNumber(report.rooms_created)} unit="rooms" />
+        <Figure name="Sessions" value={formatNumber(report.sessions)} unit="of rooms" />
+        <Figure name="Peak" value={formatNumber(report.peak_participants)} unit="people at once" />
+      </dl>
+      {days.length > 1 && (
+        <div className="columns">
+          <section className="box" aria-label="Minutes by day">
+            <Chart
+              label={`Participant minutes of each day from ${report.from} to ${report.to}`}
+              times={times}
+              series={spent}
+              nameTime={dayName}
+              nameTick={dayTick}
+              utc
+            />
+          </section>
+          <section className="box" aria-label="Peaks by day">
+            <Chart
+              label={`Peaks and rooms of each day from ${report.from} to ${report.to}`}
+              times={times}
+              series={peaks}
+              nameTime={dayName}
+              nameTick={dayTick}
+              utc
+            />
+          </section>
+        </div>
+      )}
+      {days.length === 0 ? (
+        <Empty title="No usage in this time">
+          <p>Usage appears a few seconds after people were in a room.</p>
+        </Empty>
+      ) : (
+        <Table<Day>
+          label="Usage by day"
+          rows={[...days].reverse()}
+          keyOf={({ date }) => date}
+          columns={[
+            { head: 'Day (UTC)', cell: ({ date }) => <span className="nowrap">{date}</span> },
+            { head: 'Minutes', end: true, cell: (day) => minutes(day.participant_minutes) },
+            { head: 'Audio', end: true, cell: (day) => minutes(day.audio_minutes) },
+            { head: 'Video', end: true, cell: (day) => minutes(day.video_minutes) },
+            { head: 'Rooms', end: true, cell: (day) => formatNumber(day.rooms_created) },
+            { head: 'Sessions', end: true, cell: (day) => formatNumber(day.sessions) },
+            { head: 'Peak', end: true, cell: (day) => formatNumber(day.peak_participants) },
+          ]}
+        />
+      )}
+    </>
+  );
+}
+
+/** A large number with its name and its unit. */
+export function Figure({ name, value, unit, to }: { name: string; value: string; unit: string; to?: ReactElement }): ReactElement {
+  return (
+    <div className="figure">
+      <dt>{name}</dt>
+      <dd>
+        <strong>{to ?? value}</strong> <span className="small quiet">{unit}</span>
+      </dd>
+    </div>
+  );
+}
+
+const csvRows = ({ days = [] }: Schemas['UsageReport']): (string | number)[][] => [
+  ['date', 'participant_minutes', 'audio_minutes', 'video_minutes', 'rooms_created', 'sessions', 'peak_participants'],
+  ...days.map((day) => [
+    day.date,
+    day.participant_minutes,
+    day.audio_minutes,
+    day.video_minutes,
+    day.rooms_created,
+    day.sessions,
+    day.peak_participants,
+  ]),
+];

@@ -1,0 +1,272 @@
+import { type ReactElement, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useProjectName } from '../api/projects';
+import { useGet } from '../api/useGet';
+import { formatAgo, formatCount } from '../format';
+import { href } from '../router';
+import { useChosenProject, useListable } from '../state/chosenProject';
+import { useMay } from '../state/context';
+import { ActionButton } from '../ui/Confirm';
+import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { Link } from '../ui/Link';
+import { List } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { Empty, ErrorBox, sentence } from '../ui/states';
+import { useNow } from '../ui/useNow';
+import { Facts, Status, Time } from '../ui/values';
+import { deliveryState } from './deliveries';
+import { readTime, zoned } from './times';
+
+/** The targets that fail or are paused, and the deliveries. */
+export function Webhooks({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
+  const { state, room_id, event_id, cursor } = query;
+  const project = useChosenProject(query.project);
+  const listable = useListable(project);
+  const nameOf = useProjectName();
+  const webhooks = useGet(
+    '/webhooks',
+    listable
+      ? {
+          query: {
+            ...(project && { project_id: project }),
+            ...(state && { state: state as Schemas['WebhookState'] }),
+            ...(room_id && { room_id }),
+            ...(event_id && { event_id }),
+            ...(cursor && { cursor }),
+          },
+        }
+      : null,
+    !cursor,
+  );
+  const active = ['state', 'room_id', 'event_id'].filter((name) => query[name]);
+  return (
+    <>
+      <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
+        What was sent to the backends of the projects, how they answered, and what is tried again.
+      </PageHead>
+      {listable && <Targets project={project} />}
+      <Filters active={active}>
+        <SelectFilter
+          name="state"
+          label="State"
+          value={state}
+          options={[
+            ['', 'Any'],
+            ['pending', 'Pending'],
+            ['delivered', 'Delivered'],
+            ['failed', 'Failed'],
+            ['gone', 'Target gone'],
+          ]}
+        />
+        <TextFilter name="room_id" label="Room ID" value={room_id} wide />
+        <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />
+      </Filters>
+      <List
+        label="Deliveries"
+        resource={webhooks}
+        rowsOf={(data) => data.webhooks}
+        cursorOf={(data) => data.next_cursor}
+        cursor={cursor}
+        keyOf={({ delivery_id }) => delivery_id}
+        columns={[
+          { head: 'State', cell: (one) => <Status tone={deliveryState(one).tone}>{deliveryState(one).text}</Status> },
+          {
+            head: 'Event',
+            cell: ({ delivery_id, type, replay }) => (
+              <>
+                <Link className="row-link" to={href('webhooks', delivery_id, { project: query.project })}>
+                  {type}
+                </Link>
+                {replay && <span className="quiet"> replay</span>}
+              </>
+            ),
+          },
+          { head: 'Target', wide: true, cell: ({ url }) => <span className="url">{url}</span> },
+          !project && { head: 'Project', cell: ({ project_id }) => nameOf(project_id) },
+          { head: 'Attempts', end: true, cell: ({ attempt_count }) => attempt_count },
+          { head: 'Next attempt', end: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+          { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+        ]}
+        empty={
+          active.length > 0 ? (
+            <Empty title="No delivery matches">
+              <p>Choose other filters. Deliveries are deleted after the time of the setting --retention-deliveries.</p>
+            </Empty>
+          ) : (
+            <Empty
+              title="No deliveries yet"
+              command={`parley project set ${project ?? 'PROJECT_ID'} default_webhook_url=https://example.com/hooks`}
+            >
+              <p>Each event of a room is sent to the webhook URL of its project. Set one, then send a test event:</p>
+            </Empty>
+          )
+        }
+      />
+    </>
+  );
+}
+
+/** The targets that fail or are paused. */
+function Targets({ project }: { project: string | undefined }): ReactElement | null {
+  const targets = useGet('/webhook-targets', { query: { ...(project && { project_id: project }) } });
+  if (targets.error) return <ErrorBox error={targets.error} retry={targets.reload} />;
+  if (!targets.data || targets.data.targets.length === 0) return null;
+  return (
+    <section aria-labelledby="targets">
+      <h2 id="targets">
+        Targets that fail or are paused <span className="quiet">{formatCount(targets.data.targets.length, 'target')}</span>
+      </h2>
+      {targets.data.targets.map((target) => (
+        <Target key={`${target.project_id} ${target.url}`} target={target} onChanged={targets.reload} />
+      ))}
+    </section>
+  );
+}
+
+/** A target that fails, with what can be done about it. */
+export function Target({ target, onChanged }: { target: Schemas['WebhookTarget']; onChanged: () => void }): ReactElement {
+  const may = useMay();
+  const now = useNow();
+  const nameOf = useProjectName();
+  const { project_id, url, failures, failing_since, paused, probe_at, notice } = target;
+  return (
+    <div className={paused ? 'box problem' : 'box warning'}>
+      <div className="box-head">
+        <h3 className="url">{url}</h3>
+        {paused && may('POST /projects/{project_id}/webhook-resume') && (
+          <ActionButton
+            title="Resume the target"
+            onDone={onChanged}
+            act={async () => {
+              await call('post', '/projects/{project_id}/webhook-resume', { path: { project_id }, body: { url } });
+              return 'The target is tried now.';
+            }}
+          >
+            <p>
+              The waiting deliveries are sent to <strong className="url">{url}</strong> now, in their order. If the target fails again, it
+              is paused again.
+            </p>
+          </ActionButton>
+        )}
+        {(!paused || probe_at !== undefined) && <PauseTarget projectId={project_id} url={url} onDone={onChanged} />}
+        {!paused && may('POST /webhook-retries') && (
+          <ActionButton
+            title="Retry now"
+            onDone={onChanged}
+            act={async () => {
+              const { retried } = await call('post', '/webhook-retries', { body: { project_id, url } });
+              return `${formatCount(retried, 'delivery is', 'deliveries are')} sent now.`;
+            }}
+          >
+            <p>
+              The pending deliveries to <strong className="url">{url}</strong> are sent now, in their order, instead of at their next
+              attempt.
+            </p>
+          </ActionButton>
+        )}
+      </div>
+      <Facts
+        rows={[
+          [
+            'State',
+            paused ? (
+              <Status key="s" tone="bad">
+                Paused
+              </Status>
+            ) : (
+              <Status key="s" tone="warn">
+                Failing
+              </Status>
+            ),
+          ],
+          ['Project', nameOf(project_id)],
+          failures > 0 && ['Failures in a row', formatCount(failures, 'failure')],
+          failures > 0 && ['Failing since', `${formatAgo(Date.parse(failing_since), now)}`],
+          probe_at !== undefined && ['Next automatic attempt', <Time key="probe" at={probe_at} />],
+        ]}
+      />
+      {notice && <p>{sentence(notice)}</p>}
+    </div>
+  );
+}
+
+interface PauseProps {
+  projectId: string;
+  url: string;
+  onDone: () => void;
+}
+
+/** Holds the deliveries to a target back until it is resumed. */
+export function PauseTarget({ projectId, url, onDone }: PauseProps): ReactElement | null {
+  const may = useMay();
+  if (!may('POST /projects/{project_id}/webhook-pause')) return null;
+  return (
+    <ActionButton
+      title="Pause the target"
+      className="secondary"
+      onDone={onDone}
+      act={async () => {
+        await call('post', '/projects/{project_id}/webhook-pause', { path: { project_id: projectId }, body: { url } });
+        return 'The target is paused. Its deliveries wait until the target is resumed.';
+      }}
+    >
+      <p>
+        The deliveries to <strong className="url">{url}</strong> wait, and the server does not try them, until the target is resumed. No
+        event is lost.
+      </p>
+    </ActionButton>
+  );
+}
+
+/** A test event, and a replay of everything in a time span. */
+function ProjectActions({ project }: { project: string }): ReactElement {
+  const may = useMay();
+  const nameOf = useProjectName();
+  const [since, setSince] = useState('');
+  const [before, setBefore] = useState('');
+  const problem = (since && readTime(since)) || (before && readTime(before)) || null;
+  return (
+    <>
+      {may('POST /webhook-replays') && (
+        <ActionButton
+          title="Replay deliveries"
+          act={async () => {
+            const { enqueued } = await call('post', '/webhook-replays', {
+              body: { project_id: project, since: zoned(since), before: zoned(before) },
+            });
+            return `${formatCount(enqueued, 'delivery is', 'deliveries are')} sent again.`;
+          }}
+        >
+          <p>
+            Everything that <strong>{nameOf(project)}</strong> was sent in this time is sent again, with the same IDs and the header{' '}
+            <code>webhook-replay</code>. Receivers that ignore IDs they have seen skip duplicates.
+          </p>
+          <label className="field">
+            <span>From</span>
+            <input value={since} placeholder="2026-11-24 10:05" required onChange={(event) => setSince(event.currentTarget.value)} />
+          </label>
+          <label className="field">
+            <span>Until</span>
+            <input value={before} placeholder="2026-11-24 12:00" required onChange={(event) => setBefore(event.currentTarget.value)} />
+          </label>
+          <p className="wrong" role="alert">
+            {problem}
+          </p>
+        </ActionButton>
+      )}
+      {may('POST /projects/{project_id}/webhook-test') && (
+        <ActionButton
+          title="Send a test event"
+          act={async () => {
+            await call('post', '/projects/{project_id}/webhook-test', { path: { project_id: project } });
+            return 'The test event is on its way. It appears in the list.';
+          }}
+        >
+          <p>
+            An event <code>webhook.test</code> is sent to the webhook URL of <strong>{nameOf(project)}</strong>. It is about no room.
+          </p>
+        </ActionButton>
+      )}
+    </>
+  );
+}

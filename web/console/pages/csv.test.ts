@@ -1,0 +1,11 @@
+import { expect, test } from 'vitest';
+import { toCSV } from './csv';
+
+test('values are quoted, and no text is a formula', () => {
+  expect(
+    toCSV([
+      ['a', 'b,c', 'say "hi"'],
+      ['=1+1', -1.5, ''],
+    ]),
+  ).toBe('a,"b,c","say ""hi"""\r\n\'=1+1,-1.5,\r\n');
+});

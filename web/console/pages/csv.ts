@@ -1,0 +1,20 @@
+/** Returns rows as RFC 4180 CSV. A text that a spreadsheet would read as a formula gets an apostrophe. */
+export function toCSV(rows: readonly (readonly (string | number)[])[]): string {
+  return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
+}
+
+function field(value: string | number): string {
+  if (typeof value === 'number') return String(value);
+  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** Saves rows as a file. */
+export function downloadCSV(name: string, rows: readonly (readonly (string | number)[])[]): void {
+  const url = URL.createObjectURL(new Blob([toCSV(rows)], { type: 'text/csv' }));
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

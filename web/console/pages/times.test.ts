@@ -1,0 +1,35 @@
+import { expect, test } from 'vitest';
+import { parseTime, periodOf, periods, readTime, zoned } from './times';
+
+test.each([
+  ['2026-11-24', new Date(2026, 10, 24).getTime()],
+  ['2026-11-24 9:05', new Date(2026, 10, 24, 9, 5).getTime()],
+  [' 2026-11-24T10:05 ', new Date(2026, 10, 24, 10, 5).getTime()],
+  ['2026-11-24T10:05:00Z', Date.UTC(2026, 10, 24, 10, 5)],
+  ['2026-02-30', Number.NaN],
+  ['2026-11-24 24:00', Number.NaN],
+  ['yesterday', Number.NaN],
+])('%j is read', (text, ms) => expect(parseTime(text)).toBe(ms));
+
+test('a text that is no time is explained', () => {
+  expect(readTime('2026-11-24')).toBeNull();
+  expect(readTime('soon')).toContain('2026-11-24 10:05');
+  expect(zoned('soon')).toBe('soon');
+  expect(zoned('2026-11-24T10:05:00Z')).toBe('2026-11-24T10:05:00.000Z');
+});
+
+test('a period has the bounds that its name says', () => {
+  const now = new Date(2026, 2, 1, 9, 5).getTime();
+  const [yesterday, today] = [new Date(2026, 1, 28).toISOString(), new Date(2026, 2, 1).toISOString()];
+  const want: Record<string, object> = {
+    '': {},
+    1: { since: new Date(2026, 2, 1, 8, 5).toISOString() },
+    24: { since: new Date(2026, 1, 28, 9, 5).toISOString() },
+    168: { since: new Date(now - 7 * 86_400_000).toISOString() },
+    today: { since: today },
+    yesterday: { since: yesterday, before: today },
+  };
+  for (const [name] of periods) expect(periodOf(name, now), name).toEqual(want[name]);
+  expect(periodOf(undefined, now)).toEqual({});
+  expect(periodOf('-1', now)).toEqual({});
+});

@@ -1,0 +1,65 @@
+import { Store } from '../../src/state/store';
+import { ApiError, call, type Schemas } from '../api/client';
+
+export type Role = Schemas['TokenRole'];
+
+/** The signed-in user, token or link, with its rights. */
+export type Caller = Schemas['Caller'];
+
+export type Session =
+  | { is: 'unknown' }
+  | { is: 'out'; expired: boolean }
+  | { is: 'in'; caller: Caller }
+  | { is: 'unreachable'; message: string };
+
+export const session = new Store<Session>({ is: 'unknown' });
+
+/** Ends the session in this page, because the server said so. */
+export function signedOut(): void {
+  const now = session.get();
+  if (now.is !== 'out') session.set({ is: 'out', expired: now.is === 'in' });
+}
+
+/** Asks the server who is signed in. */
+export async function loadCaller(): Promise<void> {
+  try {
+    session.set({ is: 'in', caller: await call('get', '/caller', {}) });
+  } catch (error) {
+    if (error instanceof ApiError && error.status !== 401) session.set({ is: 'unreachable', message: error.message });
+  }
+}
+
+/** Shown when the server accepted a sign-in and the browser did not keep the cookie. */
+const cookieLost =
+  'The server accepted your sign-in, but your browser did not keep the cookie. Browsers keep it only over HTTPS or on localhost. ' +
+  'Open the console with https://, or on the machine itself at http://localhost. If the address is right, allow cookies for this site.';
+
+/** Signs in with a management token or with the code of a one-time link. Returns why it failed; null if it worked. */
+export async function signIn(credential: { token: string } | { code: string }): Promise<string | null> {
+  try {
+    await call('post', '/sign-in', { body: credential });
+  } catch (error) {
+    return (error as Error).message;
+  }
+  await loadCaller();
+  const now = session.get();
+  if (now.is === 'unreachable') return now.message;
+  return now.is === 'in' ? null : cookieLost;
+}
+
+/** Asks the server whether the session still exists. Any other answer than a 401 leaves it as it is. */
+export async function stillSignedIn(): Promise<boolean> {
+  await call('get', '/caller', {}).catch(() => undefined);
+  return session.get().is === 'in';
+}
+
+/** Signs out. Returns why the session goes on; null if it has ended. */
+export async function signOut(): Promise<string | null> {
+  try {
+    await call('post', '/sign-out', {});
+  } catch (error) {
+    if (session.get().is !== 'out') return (error as Error).message;
+  }
+  session.set({ is: 'out', expired: false });
+  return null;
+}

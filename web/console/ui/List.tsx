@@ -1,0 +1,87 @@
+import { type Key, type ReactElement, type ReactNode, useEffect, useState } from 'react';
+import type { Resource } from '../api/useGet';
+import { openNewer, openOlder, skipPage, skippedAll } from '../router';
+import { ErrorBox } from './states';
+import { type Column, Table } from './Table';
+
+interface Props<D, T> {
+  label: string;
+  resource: Resource<D>;
+  rowsOf: (data: D) => T[];
+  cursorOf?: (data: D) => string | undefined;
+  columns: (Column<T> | null | false)[];
+  keyOf: (row: T) => Key;
+  /** Shown instead of an empty table. */
+  empty: ReactNode;
+  /** The cursor of the page that is shown; undefined for the first one. */
+  cursor?: string | undefined;
+}
+
+/** How many pages without a match are skipped before the list asks whether to go on. */
+const maxSkipped = 20;
+
+/**
+ * Skips pages without a match, because a search reads a limited number of rows for each page. next is the cursor of the page after
+ * an empty one; undefined if there is none, or while a page loads. Returns whether it has stopped, and how to go on.
+ */
+function useSkipEmpty(isEmpty: boolean, next: string | undefined, cursor: string | undefined): [stopped: boolean, goOn: () => void] {
+  const [skipped, setSkipped] = useState(0);
+  const stopped = skipped >= maxSkipped;
+  // A page with a match, and the first page of another search, begin anew.
+  useEffect(() => {
+    if (!isEmpty || cursor === undefined) setSkipped(0);
+  }, [isEmpty, cursor]);
+  useEffect(() => {
+    if (!isEmpty || next === undefined || stopped) return;
+    setSkipped((n) => n + 1);
+    skipPage(next);
+  }, [isEmpty, next, stopped]);
+  return [stopped, () => setSkipped(0)];
+}
+
+/** A page of a list, with its states and the buttons to the pages beside it. */
+export function List<D, T>({ label, resource, rowsOf, cursorOf, columns, keyOf, empty, cursor }: Props<D, T>): ReactElement {
+  const { data, error, loading, reload } = resource;
+  // The page before stays while the next one loads.
+  const isEmpty = data !== null && rowsOf(data).length === 0;
+  const [stopped, goOn] = useSkipEmpty(isEmpty, loading || error || data === null ? undefined : cursorOf?.(data), cursor);
+  if (error && data === null) return <ErrorBox error={error} retry={reload} />;
+  if (data === null) return <Loading />;
+  const rows = rowsOf(data);
+  const next = cursorOf?.(data);
+  const newer = cursor !== undefined && !skippedAll();
+  return (
+    <div className="list">
+      {error && <ErrorBox error={error} retry={reload} />}
+      {isEmpty && !next && !newer ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} busy={loading} />}
+      {isEmpty && (next || newer) && (
+        <p className="quiet" role="status">
+          {next
+            ? stopped
+              ? 'Nothing matches so far. Older entries may match.'
+              : 'Searching older entries…'
+            : 'There are no older entries.'}
+        </p>
+      )}
+      {(next || newer) && (
+        <nav className="pager" aria-label={`Pages: ${label}`}>
+          <button type="button" className="secondary" disabled={!newer} onClick={openNewer}>
+            Newer
+          </button>
+          <button type="button" className="secondary" disabled={!next} onClick={() => (isEmpty ? goOn() : next && openOlder(next))}>
+            {isEmpty && next ? 'Keep searching' : 'Older'}
+          </button>
+        </nav>
+      )}
+    </div>
+  );
+}
+
+/** Reserves the space of a list that loads. */
+export function Loading(): ReactElement {
+  return (
+    <div className="loading" role="status">
+      <span className="delayed">Loading…</span>
+    </div>
+  );
+}

@@ -1,0 +1,55 @@
+import { type ReactElement, useEffect, useState } from 'react';
+import { guardLeaving } from '../router';
+import { Copy } from './Copy';
+import { Dialog } from './Dialog';
+
+interface Props {
+  title: string;
+  /** Says how to handle the secrets. */
+  hint: string;
+  secrets: { name: string; value: string }[];
+  onClose: () => void;
+}
+
+/** Shows secrets once. Leaving before all of them were copied needs a second click. */
+export function Secrets({ title, hint, secrets, onClose }: Props): ReactElement {
+  const [copied, setCopied] = useState<ReadonlySet<string>>(new Set());
+  const [warned, setWarned] = useState(false);
+  const missing = secrets.filter(({ name }) => !copied.has(name));
+  useEffect(() => {
+    const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+    window.addEventListener('beforeunload', warn);
+    const release = guardLeaving(() => false);
+    return () => {
+      window.removeEventListener('beforeunload', warn);
+      release();
+    };
+  }, []);
+  const close = (): void => (missing.length === 0 || warned ? onClose() : setWarned(true));
+  return (
+    <Dialog title={title} onClose={close}>
+      <div className="stack">
+        <p>
+          {hint} <strong>{secrets.length === 1 ? 'It is' : 'They are'} shown only this once.</strong>
+        </p>
+        {secrets.map(({ name, value }) => (
+          <div className="field" key={name}>
+            <span className="label">{name}</span>
+            <div className="secret">
+              <code>{value}</code>
+              <Copy text={value} what={name} label="Copy" onCopied={() => setCopied(new Set([...copied, name]))} />
+            </div>
+          </div>
+        ))}
+        <p className="wrong" role="alert">
+          {warned && missing.length > 0 && `You have not copied: ${missing.map(({ name }) => name).join(', ')}. Nobody can read it again.`}
+        </p>
+        <div className="actions">
+          <button type="button" className="primary" onClick={close}>
+            {warned && missing.length > 0 ? 'Close anyway' : 'I have saved it'}
+          </button>
+        </div>
+      </div>
+    </Dialog>
+  );
+}
