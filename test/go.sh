@@ -2,7 +2,7 @@
 # Runs Go tests and repeats the failed ones up to twice. Packages whose tests start servers run
 # one after the other, because the servers of two packages leave each other without a processor;
 # the other packages run in parallel.
-# Usage: test/go.sh NAME [FLAG OF GO TEST]... [-- PACKAGE...]   (all packages of this module by default)
+# Usage: [MODULE=DIRECTORY] test/go.sh NAME [FLAG OF GO TEST]... [-- PACKAGE...]   (all packages by default)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=$1
@@ -18,6 +18,7 @@ done
 results=$PWD/test/artefacts/results
 mkdir -p "$results"
 gotestsum=$(go tool -n gotestsum)
+cd "${MODULE:-.}"
 
 # The helpers with which tests start servers.
 servers='parley/(internal/testkit|internal/store/storetest|test/parleytest)'

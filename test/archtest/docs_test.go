@@ -16,7 +16,7 @@ import (
 )
 
 // documentDirectories hold the documents, relative to the root of the repository.
-var documentDirectories = []string{"", "docs", "docs/adr", "docs/api", "test/bench"}
+var documentDirectories = []string{"", "docs", "docs/adr", "docs/api", "docs/operating", "test/bench"}
 
 // readDocuments returns the text of every document by its path in the repository.
 func readDocuments(t *testing.T) map[string]string {
@@ -84,9 +84,57 @@ func TestArchitecture_FitsOnAFewPages(t *testing.T) {
 	if got := strings.Count(text, "\n"); got == 0 || got > most {
 		t.Errorf("docs/ARCHITECTURE.md has %d lines, want 1 to %d", got, most)
 	}
-	if !strings.Contains(text, "\n## The path of a quick room\n") {
-		t.Error("docs/ARCHITECTURE.md does not list the files of a quick room")
+}
+
+// TestArchitecture_NamesEveryPackage compares the table of packages with those of the
+// module. The packages below test share one row. TestDocuments_PathsExist finds rows of
+// packages that do not exist.
+func TestArchitecture_NamesEveryPackage(t *testing.T) {
+	t.Parallel()
+	table := architectureSection(t, "Packages")
+	for _, p := range listPackages(t) {
+		name := strings.TrimPrefix(p.ImportPath, "parley/")
+		if strings.HasPrefix(name, "test/") {
+			name = "test"
+		}
+		if !strings.Contains(table, "`"+name+"`") {
+			t.Errorf("the table of packages in docs/ARCHITECTURE.md has no `%s`", name)
+		}
 	}
+}
+
+// TestArchitecture_PathOfAQuickRoom checks the list of the files that create a quick
+// room: at most 20, each once. SQLite and PostgreSQL have one file each, of which a call
+// uses one. TestDocuments_PathsExist checks that the files exist.
+func TestArchitecture_PathOfAQuickRoom(t *testing.T) {
+	t.Parallel()
+	var files []string
+	for line := range strings.Lines(architectureSection(t, "The path of a quick room")) {
+		if strings.HasPrefix(line, "| ") {
+			for _, m := range quotedPath.FindAllStringSubmatch(line, -1) {
+				files = append(files, m[1])
+			}
+		}
+	}
+	const most = 20 + 1
+	if got := len(files); got < 10 || got > most {
+		t.Errorf("docs/ARCHITECTURE.md lists %d files of a quick room, want 10 to %d", got, most)
+	}
+	slices.Sort(files)
+	if got := slices.Compact(slices.Clone(files)); len(got) != len(files) {
+		t.Errorf("docs/ARCHITECTURE.md lists a file of a quick room twice: got %q", files)
+	}
+}
+
+// architectureSection returns the text of a section of docs/ARCHITECTURE.md.
+func architectureSection(t *testing.T, title string) string {
+	t.Helper()
+	_, text, ok := strings.Cut(readDocuments(t)["docs/ARCHITECTURE.md"], "\n## "+title+"\n")
+	if !ok {
+		t.Fatalf("docs/ARCHITECTURE.md has no section %q", title)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
 }
 
 // TestErrorGuide_CoversEveryError goes by the descriptions: each status and each
@@ -138,6 +186,61 @@ func TestDocuments_PathsExist(t *testing.T) {
 			if _, err := os.Stat(filepath.Join("../..", m[1])); err != nil && !strings.HasPrefix(m[1], "web/dist/app") {
 				t.Errorf("%s names %s, which does not exist", name, m[1])
 			}
+		}
+	}
+}
+
+var (
+	anchorLink = regexp.MustCompile(`\]\(([^)#:]*\.md)?#([^)]*)\)`)
+	heading    = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	codeBlock  = regexp.MustCompile("(?ms)^```.*?^```$")
+	noAnchor   = regexp.MustCompile(`[^\p{L}\p{N}_ -]`)
+)
+
+// TestDocuments_AnchorsExist checks links to headings, with the anchors that GitHub makes
+// from headings: lower case, hyphens for spaces, without punctuation.
+func TestDocuments_AnchorsExist(t *testing.T) {
+	t.Parallel()
+	texts := readDocuments(t)
+	links := 0
+	for name, text := range texts {
+		for _, m := range anchorLink.FindAllStringSubmatch(text, -1) {
+			links++
+			target := name
+			if m[1] != "" {
+				target = filepath.Join(filepath.Dir(name), m[1])
+			}
+			var anchors []string
+			for _, h := range heading.FindAllStringSubmatch(codeBlock.ReplaceAllString(texts[target], ""), -1) {
+				anchor := noAnchor.ReplaceAllString(strings.ToLower(h[1]), "")
+				anchors = append(anchors, strings.ReplaceAll(anchor, " ", "-"))
+			}
+			if !slices.Contains(anchors, m[2]) {
+				t.Errorf("%s links to #%s of %s, got the headings %q", name, m[2], target, anchors)
+			}
+		}
+	}
+	if links < 10 {
+		t.Errorf("found %d links to headings, want at least 10", links)
+	}
+}
+
+// TestOperatingGuide_HasShortPages checks that the index links every page of the guide,
+// and that no page is too long to find something in it.
+func TestOperatingGuide_HasShortPages(t *testing.T) {
+	t.Parallel()
+	const directory, most = "docs/operating/", 200
+	texts := readDocuments(t)
+	for name, text := range texts {
+		page, ok := strings.CutPrefix(name, directory)
+		if !ok {
+			continue
+		}
+		if got := strings.Count(text, "\n"); got > most {
+			t.Errorf("%s has %d lines, want at most %d", name, got, most)
+		}
+		if page != "README.md" && !strings.Contains(texts[directory+"README.md"], "]("+page+")") {
+			t.Errorf("%sREADME.md has no link to %s", directory, page)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"go/scanner"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -16,9 +15,28 @@ import (
 
 // retiredWords are private words that had a standard name. No identifier
 // contains one of them.
-var retiredWords = []string{"crowd", "crowded", "distrust", "fate", "greet", "lane", "lanes", "nobody",
-	"nobodys", "partings", "patience", "retold", "sighting", "slips", "somebody", "tally", "told", "untold", "verdict",
-	"whoever"}
+var retiredWords = []string{"apart", "beat", "cast", "changeable", "crowd", "crowded", "desk", "diagnostic",
+	"distrust", "fact", "fate", "greet", "grip", "ground", "house", "insertion", "judge", "keeper", "lane", "lanes",
+	"nobody", "nobodys", "noted", "paces", "partings", "patience", "retirement", "retold", "rival", "shaky", "sighting",
+	"sightings", "slips", "somebody", "spend", "steady", "studio", "tally", "tend", "thrift", "told", "untold",
+	"verdict", "whoever"}
+
+// retiredNames are private names of several words. No identifier is one of them, in
+// upper or lower case.
+var retiredNames = []string{"claimof", "giveback", "giveup", "mediadoor", "takeover", "tellstwice"}
+
+// findRetired returns the retired word or name in an identifier; "" if there is none.
+func findRetired(identifier string) string {
+	if name := strings.ToLower(identifier); slices.Contains(retiredNames, name) {
+		return name
+	}
+	for _, word := range identifierWord.FindAllString(identifier, -1) {
+		if word = strings.ToLower(word); slices.Contains(retiredWords, word) {
+			return word
+		}
+	}
+	return ""
+}
 
 // maxLine is how many characters a line of Go may have. Generated files, struct tags,
 // and in tests the rows of tables and long texts may be longer.
@@ -28,14 +46,8 @@ const maxLine = 120
 // the repository.
 func goFiles(t *testing.T) []string {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "git", "ls-files", "*.go")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("git ls-files: %v", err)
-	}
-	return slices.DeleteFunc(strings.Fields(string(out)), func(name string) bool {
-		return filepath.Base(name) == "gen.go"
+	return slices.DeleteFunc(committedFiles(t), func(name string) bool {
+		return filepath.Ext(name) != ".go" || filepath.Base(name) == "gen.go"
 	})
 }
 
@@ -54,13 +66,81 @@ func TestIdentifiers_HaveNoRetiredWord(t *testing.T) {
 			if !ok {
 				return true
 			}
-			for _, word := range identifierWord.FindAllString(id.Name, -1) {
-				if slices.Contains(retiredWords, strings.ToLower(word)) {
-					t.Errorf("%s: %s contains the retired word %q", fset.Position(id.Pos()), id.Name, word)
-				}
+			if word := findRetired(id.Name); word != "" {
+				t.Errorf("%s: %s contains the retired word %q", fset.Position(id.Pos()), id.Name, word)
 			}
 			return true
 		})
+	}
+}
+
+// declaration finds the declared names of TypeScript, but no parameters and no members.
+var declaration = regexp.MustCompile(`\b(?:const|let|function|class|interface|type|enum)\s+([A-Za-z_$][\w$]*)`)
+
+// typeScriptDirs have the hand-written TypeScript of the pages and of the browser tests.
+var typeScriptDirs = []string{"web/src/", "web/console/", "web/build/", "test/browser/"}
+
+// readTypeScript returns the lines of the committed TypeScript files that nobody generates, by
+// their path in the repository.
+func readTypeScript(t *testing.T) map[string][]string {
+	t.Helper()
+	files := map[string][]string{}
+	for _, name := range committedFiles(t) {
+		isPage := slices.ContainsFunc(typeScriptDirs, func(dir string) bool { return strings.HasPrefix(name, dir) })
+		isCode := filepath.Ext(name) == ".ts" || filepath.Ext(name) == ".tsx"
+		if !isPage || !isCode || strings.HasSuffix(name, ".gen.ts") {
+			continue
+		}
+		text, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name] = strings.Split(string(text), "\n")
+	}
+	if len(files) < 100 {
+		t.Fatalf("got %d TypeScript files, want at least 100", len(files))
+	}
+	return files
+}
+
+func TestTypeScriptDeclarations_HaveNoRetiredWord(t *testing.T) {
+	t.Parallel()
+	for name, lines := range readTypeScript(t) {
+		for i, line := range lines {
+			if start := strings.TrimSpace(line); strings.HasPrefix(start, "//") || strings.HasPrefix(start, "*") {
+				continue
+			}
+			for _, m := range declaration.FindAllStringSubmatch(line, -1) {
+				if word := findRetired(m[1]); word != "" {
+					t.Errorf("%s:%d: %s contains the retired word %q", name, i+1, m[1], word)
+				}
+			}
+		}
+	}
+}
+
+// typeScriptComment finds the text of a comment at the end of a line.
+var typeScriptComment = regexp.MustCompile(`(?:^|\s)(?://|/\*+|\{/\*)\s*(.*)`)
+
+func TestTypeScriptComments_NameTheirSubject(t *testing.T) {
+	t.Parallel()
+	for name, lines := range readTypeScript(t) {
+		continued := false // the line before is a comment that this line may continue
+		for i, line := range lines {
+			line = strings.TrimSpace(line)
+			m := typeScriptComment.FindStringSubmatch(line)
+			isLineComment := strings.HasPrefix(line, "//")
+			if m != nil && !(continued && isLineComment) {
+				text := m[1]
+				if text == "" && i+1 < len(lines) { // the text of a block begins on its second line
+					text = strings.TrimLeft(lines[i+1], " \t*")
+				}
+				if start := unclearStart.FindString(text); start != "" {
+					t.Errorf("%s:%d: a comment begins with %q", name, i+1, start)
+				}
+			}
+			continued = isLineComment
+		}
 	}
 }
 

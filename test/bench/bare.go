@@ -6,30 +6,37 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 )
 
 // serverInfo is the JSON that a server of this program prints when it listens.
 type serverInfo struct {
 	Address string `json:"address"`
 	// The credentials are empty if the server is not Parley.
-	ProjectID     string `json:"project_id,omitempty"`
-	APIKey        string `json:"api_key,omitempty"`
-	GatewaySecret string `json:"gateway_secret,omitempty"`
-	AdminToken    string `json:"admin_token,omitempty"`
+	OrganizationID string `json:"organization_id,omitempty"`
+	ProjectID      string `json:"project_id,omitempty"`
+	APIKey         string `json:"api_key,omitempty"`
+	GatewaySecret  string `json:"gateway_secret,omitempty"`
+	AdminToken     string `json:"admin_token,omitempty"`
 }
 
 // serveBare serves the baseline with net/http alone. It reads the body and writes a constant
-// response of the size of a room creation.
+// response: 300 bytes for a GET, and otherwise one of the size of a room creation.
 func serveBare(string) error {
-	const answer = `{"final_link":"http://127.0.0.1:8080/r/019a0000-0000-7000-8000-000000000000#t=` +
+	read := []byte(`{"keys":"` + strings.Repeat("0", 288) + `"}` + "\n")
+	const created = `{"final_link":"http://127.0.0.1:8080/r/019a0000-0000-7000-8000-000000000000#t=` +
 		`AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA",` +
 		`"room_id":"019a0000-0000-7000-8000-000000000000",` +
 		`"status":true}` + "\n"
-	body := []byte(answer)
+	creation := []byte(created)
 	return announce(serverInfo{}, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(body)
+		if r.Method == http.MethodGet {
+			_, _ = w.Write(read)
+			return
+		}
+		_, _ = w.Write(creation)
 	}))
 }
 

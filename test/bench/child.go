@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	startTime = 20 * time.Second // timeout of a server's start
+	startTime = 3 * time.Minute  // timeout of a server's start, which may upgrade its database
 	stopTime  = 15 * time.Second // timeout of a server's stop
 )
 

@@ -52,9 +52,10 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 
 // handler is version 3 with the transport around it, access log included.
 func (d *domain) handler(service rooms.Rooms, log io.Writer) http.Handler {
-	return httpx.Middleware(v3.NewHandler(service, d.keys, time.Now, v3.Options{}), nil,
-		slog.New(slog.NewTextHandler(log, nil)),
-		func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
+	return httpx.Middleware(v3.NewHandler(service, d.keys, time.Now, v3.Options{}), httpx.Options{
+		Log:  slog.New(slog.NewTextHandler(log, nil)),
+		Fail: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },
+	})
 }
 
 func (d *domain) serverInfo() serverInfo {

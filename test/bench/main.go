@@ -1,9 +1,11 @@
 // Command bench measures the project's performance goals and prints each figure with its
 // goal: durable room creation on SQLite and on PostgreSQL compared with a bare net/http
-// server and with LiveKit, a signed read, a refusal for a known and for an unknown key,
-// webhooks on both databases, the time to start, memory, allocations, the time until a joining
-// participant hears and sees others in a browser, and the processor time of the page. It starts the real program
-// (bin/parley), loads it over loopback and stops all processes that it started.
+// server and with LiveKit, signed reads and their access log, a refusal for a known and for an
+// unknown key, webhooks on both databases, the time to start, memory, the cost of operations
+// with many past meetings, the upgrade of an earlier release, the requests of the console,
+// allocations, the time until a joining participant hears and sees others in a browser, and the
+// processor time of the page. It starts the real program (bin/parley), loads it over loopback
+// and stops all processes that it started.
 //
 // A missed goal is not a failure. The exit status is 1 if a figure could not be measured.
 package main
@@ -37,6 +39,10 @@ var roles = map[string]func(argument string) error{
 	roleBare: serveBare, roleLiveKit: serveLiveKit, roleUnshared: serveUnshared,
 }
 
+// errUnavailable means that the measured feature or a program for the measurement is missing,
+// which is not a failure of the run.
+var errUnavailable = errors.New("not available")
+
 func main() {
 	if serve, ok := roles[os.Getenv(roleVariable)]; ok {
 		exitWith(serve(os.Getenv(argumentVariable)))
@@ -59,6 +65,15 @@ type bench struct {
 	dir    string   // for all files; removed after the run
 	pairs  int
 	slice  time.Duration
+	// meetings are the numbers of past meetings that growth compares, spread over years.
+	meetings []int
+	years    int
+	// consoleMeetings is the number of past meetings over which console measures.
+	consoleMeetings int
+	// databases are those that growth, upgrade and console measure.
+	databases []string
+	// upgradeMeetings is the number of past meetings that upgrade upgrades.
+	upgradeMeetings int
 }
 
 // experiments are the parts of a run, in order.
@@ -74,6 +89,9 @@ var experiments = []struct {
 	{"webhooks", (*bench).webhooks},
 	{"start", (*bench).start},
 	{"idle", (*bench).idle},
+	{"growth", (*bench).growth},
+	{"upgrade", (*bench).upgrade},
+	{"console", (*bench).console},
 	{"allocations", (*bench).allocations},
 	{"page", (*bench).page},
 	{"tiles", (*bench).tiles},
@@ -86,6 +104,12 @@ func run() error {
 	joins := flags.String("joins", "", "Comma-separated join scenarios to measure: "+strings.Join(joinNames(), ", ")+".")
 	pairs := flags.Int("pairs", 6, "Even number of pairs of slices in each comparison; below 6 the noise is high.")
 	slice := flags.Duration("slice", time.Second, "Length of a slice; below 1s the noise is high.")
+	meetings := flags.String("meetings", "1000,20000", "Comma-separated numbers of past meetings that growth compares.")
+	consoleMeetings := flags.Int("console-meetings", 100_000, "Number of past meetings over which console measures.")
+	databases := flags.String("databases", "", "Comma-separated databases that growth, upgrade and console measure: "+
+		strings.Join(growthDatabases, ", ")+".")
+	upgradeMeetings := flags.Int("upgrade-meetings", 100_000, "Number of past meetings that upgrade upgrades.")
+	years := flags.Int("years", 1, "Number of years over which growth spreads the past meetings.")
 	asJSON := flags.Bool("json", false, "Output in JSON.")
 	binary := flags.String("bin", "bin/parley", "Path of the program to measure.")
 	_ = flags.Parse(os.Args[1:]) // exits on errors
@@ -100,7 +124,25 @@ func run() error {
 	if *pairs < 2 || *pairs%2 != 0 || *slice < 100*time.Millisecond || *slice > time.Minute {
 		return errors.New("-pairs must be even and at least 2, and -slice must be between 100ms and 1m")
 	}
-	b := &bench{pairs: *pairs, slice: *slice, joins: joinsWanted}
+	sizes, err := parseMeetings(*meetings)
+	if err != nil {
+		return err
+	}
+	databasesWanted, err := choose("-databases", *databases, growthDatabases)
+	if err != nil {
+		return err
+	}
+	if *years < 1 || *years > 20 {
+		return errors.New("-years must be between 1 and 20")
+	}
+	if *upgradeMeetings < 100 || *upgradeMeetings > 1_000_000 {
+		return errors.New("-upgrade-meetings must be between 100 and 1000000")
+	}
+	if *consoleMeetings < 1 {
+		return errors.New("-console-meetings must be at least 1")
+	}
+	b := &bench{pairs: *pairs, slice: *slice, joins: joinsWanted, meetings: sizes, years: *years,
+		consoleMeetings: *consoleMeetings, databases: databasesWanted, upgradeMeetings: *upgradeMeetings}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err
 	}
@@ -132,12 +174,11 @@ func run() error {
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
 		}
+		r.Figures = append(r.Figures, figures...)
 		if err != nil {
 			r.Unmeasured = append(r.Unmeasured, fmt.Sprintf("%s: %v", e.name, err))
 			failed = failed || !errors.Is(err, errUnavailable)
-			continue
 		}
-		r.Figures = append(r.Figures, figures...)
 	}
 	if *asJSON {
 		err = r.json(os.Stdout)

@@ -55,7 +55,8 @@ func (b *bench) postgres(ctx context.Context) ([]figure, error) {
 	defer alone.Close()
 
 	const of = "room creation, PostgreSQL, 64 connections"
-	figures, results, err := b.compareWithBare(ctx, of, a, 6, 0, alone)
+	figures, results, err := b.compareWithBare(ctx, bareComparison{of: of, load: a,
+		request: createRoom(p.serverInfo), cpuGoal: 6}, alone)
 	if err != nil {
 		return nil, err
 	}

@@ -26,21 +26,23 @@ func createRoom(h serverInfo) func([]byte, uint64) []byte {
 	}
 }
 
-const readTarget = "/api/v5/keys"
+// plainGet returns a function that appends a GET request without a signature.
+func plainGet(target string) func([]byte, uint64) []byte {
+	request := "GET " + target + " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"
+	return func(to []byte, _ uint64) []byte { return append(to, request...) }
+}
 
-// readKeys returns a function that appends a signed read request of version 5.
-func readKeys(h serverInfo) func([]byte, uint64) []byte {
+// signedRequest returns a function that appends a request with a signature of version 5,
+// which the companion routes use too.
+func signedRequest(h serverInfo, method, target string, body []byte) func([]byte, uint64) []byte {
 	return func(to []byte, _ uint64) []byte {
 		timestamp := sign.FormatTimestamp(time.Now())
-		to = append(to, "GET "+readTarget+" HTTP/1.1\r\nHost: "...)
-		to = append(to, h.Address...)
-		to = append(to, "\r\napi-key: "...)
-		to = append(to, h.APIKey...)
-		to = append(to, "\r\ntimestamp: "...)
-		to = append(to, timestamp...)
-		to = append(to, "\r\nhash-signature: "...)
-		to = append(to, sign.V5(h.GatewaySecret, "GET", readTarget, timestamp, "", nil)...)
-		return append(to, "\r\n\r\n"...)
+		to = append(to, method+" "+target+" HTTP/1.1\r\nHost: "+h.Address+"\r\napi-key: "+h.APIKey+"\r\ntimestamp: "+
+			timestamp+"\r\nhash-signature: "+sign.V5(h.GatewaySecret, method, target, timestamp, "", body)...)
+		if body == nil {
+			return append(to, "\r\n\r\n"...)
+		}
+		return appendBody(append(to, "\r\nContent-Type: application/json"...), body)
 	}
 }
 

@@ -32,7 +32,8 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer a.Close()
-	figures, _, err := b.compareWithBare(ctx, "room creation, SQLite, 64 connections", a, 5, 0.20)
+	figures, _, err := b.compareWithBare(ctx, bareComparison{of: "room creation, SQLite, 64 connections", load: a,
+		request: createRoom(p.serverInfo), cpuGoal: 5, rateGoal: 0.20})
 	if err != nil {
 		return nil, err
 	}
@@ -69,33 +70,45 @@ func newRoomLoad(name string, h serverInfo, cpu measure.CPU, connections int) (*
 	return l, nil
 }
 
-// compareWithBare compares a with a bare server and, by the same procedure, with itself and
-// with each of the others. It returns the figures of the first comparison and the pairs of
+// bareComparison is a load that is compared with the same number of connections to a bare
+// server.
+type bareComparison struct {
+	of   string // the measured operation
+	load *measure.Load
+	// request appends a request to the bare server.
+	request           func(to []byte, n uint64) []byte
+	cpuGoal, rateGoal float64 // a rateGoal of zero means no goal
+}
+
+// compareWithBare compares a load with a bare server and, by the same procedure, with itself
+// and with each of the others. It returns the figures of the first comparison and the pairs of
 // the other comparisons, of which the first is the control.
-func (b *bench) compareWithBare(ctx context.Context, of string, a *measure.Load, cpuGoal, rateGoal float64,
-	others ...*measure.Load) ([]figure, []measure.Pairs, error) {
+func (b *bench) compareWithBare(ctx context.Context, q bareComparison, others ...*measure.Load) (
+	[]figure, []measure.Pairs, error,
+) {
 	var h serverInfo
 	c, err := startSelf(b.dir, roleBare, "", &h)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer c.quit()
-	bare, err := a.DialServer("the bare server", h.Address, measure.ProcessCPU(c.pid()))
+	bare, err := measure.Dial(measure.Target{Name: "the bare server", Address: h.Address,
+		CPU: measure.ProcessCPU(c.pid()), Request: q.request}, q.load.Connections())
 	if err != nil {
 		return nil, nil, err
 	}
 	defer bare.Close()
-	all := append([]*measure.Load{bare, a}, others...)
+	all := append([]*measure.Load{bare, q.load}, others...)
 	for _, l := range all {
 		if _, err := l.Slice(ctx, warmUp); err != nil {
 			return nil, nil, err
 		}
 	}
-	pairs, err := measure.Compare(ctx, a, all, b.pairs, b.slice)
+	pairs, err := measure.Compare(ctx, q.load, all, b.pairs, b.slice)
 	if err != nil {
 		return nil, nil, err
 	}
-	return bareFigures(of, pairs[0], pairs[1], cpuGoal, rateGoal), pairs[1:], nil
+	return bareFigures(q.of, pairs[0], pairs[1], q.cpuGoal, q.rateGoal), pairs[1:], nil
 }
 
 // checkRoomCount returns an error unless every acknowledged room is in the database.

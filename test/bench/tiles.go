@@ -38,7 +38,7 @@ func (b *bench) tiles(ctx context.Context) ([]figure, error) {
 	for _, columns := range []int{2, 3} {
 		roomID, err := p.createVideoRoom(ctx)
 		if err != nil {
-			return nil, err
+			return figures, err
 		}
 		bare := front.Addr + "/bare/r/" + roomID
 		argument, err := json.Marshal(map[string]any{
@@ -51,15 +51,15 @@ func (b *bench) tiles(ctx context.Context) ([]figure, error) {
 			"tiles": columns * columns,
 		})
 		if err != nil {
-			return nil, err
+			return figures, err
 		}
 		out, err := b.node(ctx, "cpu.mjs", string(argument))
 		if err != nil {
-			return nil, err
+			return figures, err
 		}
 		var shares map[string][]share
 		if err := json.Unmarshal(out, &shares); err != nil {
-			return nil, err
+			return figures, err
 		}
 		of := fmt.Sprintf("processor time of a video meeting with %d tiles", columns*columns)
 		ours, theirs := shares["page"], shares["components"]

@@ -48,7 +48,7 @@ const hide = (person: Person, hidden: boolean): Promise<unknown> =>
     document.dispatchEvent(new Event('visibilitychange'));
   }, hidden);
 
-test('a host who looks at something else hears and sees who knocks and who writes', async () => {
+test('a host in another tab hears and sees knocks and new messages', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);

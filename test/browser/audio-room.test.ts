@@ -33,14 +33,20 @@ describe('two people in a quick audio room', () => {
     await third.page.getByLabel('Your name').fill('Chen');
     await third.button('Join').click();
     await third.page.getByRole('heading', { name: 'This room is full' }).waitFor();
+    await third.page.getByText('All seats are taken (2 of 2).').waitFor();
     await third.accessible('the full room');
     await third.picture('full');
 
     // One leaves, and the third gets the seat.
     await guest.button('Leave').first().click();
     await guest.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+    await third.page.getByText('A seat is free now. Press Join.').waitFor();
     await guest.accessible('after leaving');
     await guest.picture('left-phone');
+    await third.button('Join').click();
+    await third.untilHeard();
+    await third.button('Leave').first().click();
+    await third.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await third.close();
 
     // The last one leaves, and the room ends after empty_timeout.

@@ -240,14 +240,14 @@ export class Person {
   }
 
   /** Records the screen reader announcements of the page from the next time it is opened. */
-  async noteWhatIsReadOut(): Promise<void> {
+  async recordReadOut(): Promise<void> {
     await this.page.addInitScript(() => {
       const said: string[] = [];
       Object.assign(globalThis, { said });
-      const note = (): void => {
+      const record = (): void => {
         for (const region of document.querySelectorAll('[role=status]')) said.push(region.textContent);
       };
-      new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });
+      new MutationObserver(record).observe(document, { subtree: true, childList: true, characterData: true });
     });
   }
 

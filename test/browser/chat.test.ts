@@ -27,7 +27,7 @@ async function meet(looks: { viewport: { width: number; height: number }; dark?:
   const people: Person[] = [];
   for (const [i, look] of looks.entries()) {
     const person = await Person.arrive(browser, look);
-    await person.noteWhatIsReadOut();
+    await person.recordReadOut();
     await person.join(i === 0 ? room.final_link : room.guest_link, i === 0 ? undefined : ['Ben', 'Chen'][i - 1]);
     people.push(person);
   }
@@ -91,6 +91,24 @@ describe('in the dark', () => {
     await host.button('Close').click();
     await expect.poll(state).toEqual(['false', true]);
 
+    // The other controls that open something show it, too.
+    const people = host.button(/^People/);
+    const reactions = host.button('Reactions');
+    const more = host.button(/^More/);
+    const opens = (it: Locator): Promise<unknown[]> =>
+      it.evaluate((control) => ['aria-haspopup', 'aria-expanded'].map((name) => control.getAttribute(name)));
+    expect([await opens(people), await opens(reactions), await opens(more)]).toEqual([
+      [null, 'false'],
+      ['dialog', 'false'],
+      ['dialog', 'false'],
+    ]);
+    await people.click();
+    expect(await opens(people)).toEqual([null, 'true']);
+    await reactions.click();
+    expect(await opens(reactions)).toEqual(['dialog', 'true']);
+    await host.page.keyboard.press('Escape');
+    await host.button('Close').click();
+
     // The tabs have the keys that tabs have.
     await host.page.keyboard.press('p');
     const tab = (name: string): Locator => host.page.getByRole('tab', { name, selected: true });
@@ -121,6 +139,9 @@ describe('in the dark', () => {
     await host.button('2 hands raised').click();
     await expect.poll(() => host.readOut()).toContain('Chen raised a hand');
     await expect.poll(() => ben.readOut()).toContain('Your hand is raised, number 2.');
+    // The control is lit, and nothing covers the faces.
+    await ben.page.locator('.control.on', { hasText: 'Lower hand' }).waitFor();
+    expect(await ben.page.locator('.toast', { hasText: 'hand' }).count()).toBe(0);
     await ben.seen(`phone-dark-hand`);
     await host.seen(`desktop-dark-hands`);
 
@@ -160,7 +181,7 @@ describe('in the dark', () => {
   });
 });
 
-test('what was read stays when the page moves or comes back', async () => {
+test('the messages stay when a participant moves to another room, and when the server restarts', async () => {
   const [host, ben, chen] = (await meet([{ viewport: desktop }, { viewport: desktop }, { viewport: phone }])) as [Person, Person, Person];
   for (const person of [host, ben]) await openChat(person);
   await write(host, 'In the main room');
@@ -213,7 +234,7 @@ test('what was read stays when the page moves or comes back', async () => {
   for (const person of [host, ben, chen]) await person.close();
 });
 
-test('who may not write reads; where there is no chat, there is no button', async () => {
+test('a guest without the permission to write can read, and a room without chat has no chat button', async () => {
   server.set('locks.chat=true');
   const [host, ben] = (await meet([{ viewport: desktop }, { viewport: { width: 700, height: 900 }, dark: true }])) as [Person, Person];
   await openChat(host);
@@ -260,6 +281,11 @@ test.each(['audio', 'video'])('joining, writing and leaving log nothing: %s', as
   await host.page.getByText('Everyone else has left').waitFor();
   await host.button('Leave').first().click();
   await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
-  for (const { warnings } of [host, ben]) expect(warnings.join('\n')).toBe('');
-  await closeAll([host, ben]); // fails after an error
+  // LiveKit warns if media is not connected four seconds after joining, as on a busy machine.
+  const unexpected = (text: string): boolean => !text.startsWith('detected connection state mismatch');
+  for (const { warnings } of [host, ben]) expect(warnings.filter(unexpected)).toEqual([]);
+  for (const { complaints } of [host, ben]) expect(complaints).toEqual([]);
+  const serverWarnings = server.log.split('\n').filter((line) => /level=(WARN|ERROR)/.test(line));
+  expect(serverWarnings.filter((line) => line.includes(room.room_id))).toEqual([]);
+  await closeAll([host, ben]);
 });

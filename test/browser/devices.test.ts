@@ -54,7 +54,7 @@ async function devicesWork(person: Person): Promise<void> {
   await person.page.locator('.preview video').waitFor();
 }
 
-test('what somebody chose is used the next time, too, and the default one when that is gone', async () => {
+test('the chosen devices are used on the next visit, and the default device when a chosen one is gone', async () => {
   const links = server.demo('video');
   const person = await arrive();
   const { page } = person;
@@ -98,7 +98,7 @@ test('what somebody chose is used the next time, too, and the default one when t
   await closeAll([person, other], /Failed to set sink id/); // LiveKit's, of the speaker that is gone
 });
 
-test('who chooses with keys keeps the place, and another device stands in for one that is busy', async () => {
+test('the keyboard focus stays on the chosen device, and another device replaces a busy one', async () => {
   const room = await server.createMeeting({});
   const person = await arrive({ usualCamera: true });
   const { page } = person;
@@ -120,7 +120,7 @@ test('who chooses with keys keeps the place, and another device stands in for on
   await closeAll([person]);
 });
 
-test('noise is taken out until somebody says otherwise, who is not asked again', async () => {
+test('noise suppression is on until a visitor turns it off, and stays off on the next visit', async () => {
   const room = await server.createMeeting({});
   const other = await Person.arrive(browser, { viewport: phone });
   await other.join(room.guest_link, 'Ben');
@@ -150,7 +150,7 @@ test('noise is taken out until somebody says otherwise, who is not asked again',
 });
 
 // A fake microphone receives no phone calls, so the test sends the events of the browser.
-test('who is silenced by their own phone is told so, and has microphone and sound back afterwards', async () => {
+test('a visitor whose phone mutes the microphone sees a notice, and can be heard afterwards', async () => {
   const room = await server.createMeeting({});
   const other = await Person.arrive(browser, { viewport: phone });
   await other.join(room.guest_link, 'Ben');
@@ -163,30 +163,30 @@ test('who is silenced by their own phone is told so, and has microphone and soun
       mic.dispatchEvent(new Event(muted ? 'mute' : 'unmute'));
     }, muted);
   const comeBack = (): Promise<unknown> => page.evaluate(() => document.dispatchEvent(new Event('visibilitychange')));
-  const told = page.getByText('Nobody can hear you because your device muted the microphone.', { exact: false });
+  const notice = page.getByText('Nobody can hear you because your device muted the microphone.', { exact: false });
   await person.open(room.final_link);
   await devicesWork(person);
   await says(true);
-  await told.waitFor();
+  await notice.waitFor();
   await says(false);
-  await told.waitFor({ state: 'detached' });
+  await notice.waitFor({ state: 'detached' });
   await devicesWork(person);
 
   await person.button('Join').click();
   await person.untilHeard();
   await says(true);
-  await told.waitFor();
+  await notice.waitFor();
   await person.seen('desktop-light-silenced');
   await person.button('Try again').click();
-  await told.waitFor({ state: 'detached' });
+  await notice.waitFor({ state: 'detached' });
   await other.untilHeard();
 
   // The call has ended, and no device is turned on automatically.
   await says(true);
   await page.evaluate(() => document.querySelectorAll('audio').forEach((element) => void element.pause()));
-  await told.waitFor();
+  await notice.waitFor();
   await comeBack();
-  await told.waitFor({ state: 'detached' });
+  await notice.waitFor({ state: 'detached' });
   expect(await page.evaluate(() => [...document.querySelectorAll('audio')].filter(({ paused }) => paused).length)).toBe(0);
   await Promise.all([person.untilHeard(), other.untilHeard()]);
   await closeAll([person, other]);

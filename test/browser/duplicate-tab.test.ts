@@ -15,7 +15,7 @@ async function openAgain(person: Person, link: string): Promise<Person> {
   return tab;
 }
 
-test('a second tab of somebody who is in asks where they want to be', async () => {
+test('a second tab of a participant asks in which tab to continue', async () => {
   const room = await server.createRoom();
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });
@@ -37,7 +37,7 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   await ben.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await ben.seen('phone-light-elsewhere');
   await Promise.all([second.untilHeard(), host.untilHeard()]);
-  expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+  await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(1);
 
   // A reloaded tab is not a duplicate.
   await second.page.reload();
@@ -50,7 +50,7 @@ test('a second tab of somebody who is in asks where they want to be', async () =
   await ben.button('Leave').first().waitFor();
   await second.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
   await ben.untilHeard();
-  expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+  await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(1);
 
   for (const person of [ben, second]) person.assertNoComplaints(server.url);
   await host.close();
@@ -74,7 +74,7 @@ test('two people may share a browser', async () => {
   await ben.close();
 });
 
-test('who left, and who only looked in, is not asked', async () => {
+test('a visitor who left or only saw the lobby is not asked', async () => {
   const room = await server.createRoom();
   const ben = await Person.arrive(browser);
   await ben.open(room.guest_link);
@@ -91,7 +91,7 @@ test('who left, and who only looked in, is not asked', async () => {
   await ben.close();
 });
 
-test('a person with links of their own is asked on a second device, and moves there', async () => {
+test('a person with a personal link is asked on a second device, and moves there', async () => {
   const room = await server.createRoom();
   const link = (): string =>
     server.request<{ final_link: string }>('join_room', {

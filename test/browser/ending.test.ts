@@ -4,7 +4,7 @@ import { browser, closeAll, server, setUp } from './fixture';
 
 setUp();
 
-test('who leaves reads how long they were here, may rate the meeting once, and rejoins', async () => {
+test('a participant who leaves sees the duration, can rate the meeting once, and can rejoin', async () => {
   const room = await server.createRoom();
   const ben = await Person.arrive(browser, { viewport: phone, dark: true });
   const { page } = ben;

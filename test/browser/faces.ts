@@ -29,7 +29,7 @@ export const faces = {
   ivo: { wall: '#b7c6d3', shirt: '#8a2f2f', skin: '#e2b590', hair: '#4c2d1a' },
 } satisfies Record<string, Face>;
 
-/** What a page with drawn pictures has. */
+/** The functions of a page with drawn pictures. */
 interface Drawing {
   camera: (face: Face) => MediaStreamTrack;
   screen: () => MediaStreamTrack;
@@ -199,22 +199,22 @@ export async function drawCamera(person: Person, face: Face): Promise<void> {
 const livekit = resolve(import.meta.dirname, '../../web/node_modules/livekit-client/dist/livekit-client.umd.js');
 
 /** Many people with drawn cameras in one page, which receives nothing: two cores carry no page for each of them. */
-export class Crowd {
+export class FakeGuests {
   private constructor(readonly page: Page) {}
 
-  static async gather(browser: Browser, url: string): Promise<Crowd> {
+  static async gather(browser: Browser, url: string): Promise<FakeGuests> {
     const page = await (await browser.newContext()).newPage();
     await page.goto(url);
     await page.evaluate(readFileSync(livekit, 'utf8'));
     await page.evaluate(installDrawing);
-    return new Crowd(page);
+    return new FakeGuests(page);
   }
 
   /** Joins a room as a guest, in an audio room without a face. */
   async join(roomID: string, name: string, face: Face | null): Promise<void> {
     await this.page.evaluate(
       async ({ roomID, name, face }) => {
-        const { drawing, LivekitClient, people } = globalThis as unknown as CrowdPage;
+        const { drawing, LivekitClient, people } = globalThis as unknown as FakeGuestsPage;
         const key = String.fromCharCode(...crypto.getRandomValues(new Uint8Array(30)));
         const answer = await fetch(`/api/join/rooms/${roomID}/seats`, {
           method: 'POST',
@@ -234,14 +234,14 @@ export class Crowd {
   /** Shares a drawn screen as one of the people. */
   async share(name: string): Promise<void> {
     await this.page.evaluate(async (name) => {
-      const { drawing, people } = globalThis as unknown as CrowdPage;
+      const { drawing, people } = globalThis as unknown as FakeGuestsPage;
       await people[name]?.localParticipant.publishTrack(drawing.screen(), { source: 'screen_share', simulcast: false });
     }, name);
   }
 
   async stopSharing(name: string): Promise<void> {
     await this.page.evaluate(async (name) => {
-      const participant = (globalThis as unknown as CrowdPage).people[name]?.localParticipant;
+      const participant = (globalThis as unknown as FakeGuestsPage).people[name]?.localParticipant;
       const track = participant?.getTrackPublication('screen_share')?.track;
       if (track) await participant?.unpublishTrack(track);
     }, name);
@@ -252,7 +252,7 @@ export class Crowd {
   }
 }
 
-/** The part of LiveKit's client that the crowd uses. */
+/** The part of LiveKit's client that FakeGuests uses. */
 interface Room {
   connect(url: string, token: string, options: object): Promise<void>;
   localParticipant: {
@@ -262,7 +262,7 @@ interface Room {
   };
 }
 
-interface CrowdPage {
+interface FakeGuestsPage {
   drawing: Drawing;
   LivekitClient: { Room: new () => Room };
   people: Record<string, Room>;

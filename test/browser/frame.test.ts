@@ -33,7 +33,7 @@ const allow = (...origins: string[]): void => server.set(`embed_origins=${origin
 /** Returns the site under one of its two names, which are two origins. */
 const siteAt = (host: string): string => `http://${host}:${(other.address() as AddressInfo).port}`;
 
-test('a room is shown in a frame by whom its project names, and by nobody else', async () => {
+test('only the origins that the project names can show a room in a frame', async () => {
   const room = await server.createRoom({ max_participants: 2 });
   const site = siteAt('localhost');
   const page = `${site}/?${encodeURIComponent(room.final_link)}`;
@@ -59,7 +59,7 @@ test('a room is shown in a frame by whom its project names, and by nobody else',
 });
 
 /** Records all messages that a page receives. */
-async function noteMessages(person: Person): Promise<void> {
+async function recordMessages(person: Person): Promise<void> {
   await person.page.addInitScript(() => {
     if (window !== parent) return;
     const messages: unknown[] = [];
@@ -72,13 +72,13 @@ function messagesTo(person: Person): Promise<unknown> {
   return person.page.evaluate(() => (globalThis as unknown as { messages: unknown }).messages);
 }
 
-test('the page around is told joined, left and ended, once each', async () => {
+test('the parent page receives joined, left and ended once each', async () => {
   allow(siteAt('localhost'));
   const room = await server.createRoom();
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   const framed = await Person.arrive(browser);
-  await noteMessages(framed);
+  await recordMessages(framed);
   await framed.open(`${siteAt('localhost')}/?${encodeURIComponent(`${room.guest_link}?name=Ana&lang=de`)}`);
   const inside = framed.page.frameLocator('iframe');
   expect(await inside.getByLabel('Ihr Name').inputValue()).toBe('Ana');
@@ -98,11 +98,11 @@ test('the page around is told joined, left and ended, once each', async () => {
   await framed.page.getByText('The room is over.').waitFor();
   await framed.picture('desktop-light-framed-ended');
 
-  const told = { source: 'parley', room_id: room.room_id, origin: server.url };
+  const expected = { source: 'parley', room_id: room.room_id, origin: server.url };
   expect(await messagesTo(framed)).toEqual([
-    { ...told, type: 'joined' },
-    { ...told, type: 'left', reason: 'left' },
-    { ...told, type: 'ended', reason: 'host' },
+    { ...expected, type: 'joined' },
+    { ...expected, type: 'left', reason: 'left' },
+    { ...expected, type: 'ended', reason: 'host' },
   ]);
   await host.close();
   await framed.close();
@@ -121,11 +121,11 @@ test('a frame that may not use devices says so, and leads to a tab of its own', 
   await framed.close();
 });
 
-test('another site cannot show the room, and is told nothing', async () => {
+test('another site cannot show the room and receives no message', async () => {
   allow(siteAt('localhost'));
   const room = await server.createRoom();
   const stranger = await Person.arrive(browser);
-  await noteMessages(stranger);
+  await recordMessages(stranger);
   await stranger.open(`${siteAt('127.0.0.1')}/?${encodeURIComponent(room.guest_link)}`);
   const refusals = (): number => stranger.complaints.filter((text) => text.includes('frame-ancestors')).length;
   await expect.poll(refusals).toBeGreaterThan(0);

@@ -23,7 +23,7 @@ async function drag(session: CDPSession, ...fingers: Point[][]): Promise<void> {
   await touch('touchEnd', []);
 }
 
-test('on a phone, two fingers enlarge a shared screen, one moves it, and two taps show all of it', async () => {
+test('on a phone, two fingers enlarge a shared screen, one finger moves it, and two taps show all of it', async () => {
   const room = await server.createMeeting({});
   const amina = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone, touch: true });
@@ -67,7 +67,12 @@ test('on a phone, two fingers enlarge a shared screen, one moves it, and two tap
   expect(await view()).toBeNull();
   await amina.button('Stop sharing').click();
   await screen.waitFor({ state: 'detached' });
-  await drag(session, beside(100, -100));
-  await expect.poll(view).toBe('on');
+  // Until a slow page has drawn the view without the screen, it does not notice a swift swipe.
+  await expect
+    .poll(async () => {
+      await drag(session, beside(100, -100));
+      return view();
+    })
+    .toBe('on');
   await closeAll([amina, ben]);
 });

@@ -43,7 +43,7 @@ describe.each([
   { name: 'desktop', type: 'video', viewport: desktop },
   { name: 'desktop', type: 'audio', viewport: desktop },
 ])('$name, $type', ({ type, ...look }) => {
-  test('joining moves nothing, and who joins moves no button', async () => {
+  test('joining moves no element, and a new participant moves no button', async () => {
     const room = await (type === 'video' ? server.createMeeting({}) : server.createRoom());
     await expect.poll(async () => (await server.ask(room.room_id, 'preview', {})).state).toBe('open'); // not a lobby that turns from early to open
     const host = await Person.arrive(browser, look);
@@ -117,8 +117,8 @@ test('with reduced motion nothing moves by itself', async () => {
   await speaking.close();
 });
 
-describe('what is not part of the first view', () => {
-  test('is there when the server is not', async () => {
+describe('code that is loaded after the first view', () => {
+  test('is available while the server is down', async () => {
     const own = await Server.start();
     const room = await own.createRoom();
     const person = await Person.arrive(browser);
@@ -132,7 +132,7 @@ describe('what is not part of the first view', () => {
     await own.close();
   });
 
-  test('is asked for again when it does not come, in words', async () => {
+  test('is requested again after a failure, which the page explains', async () => {
     const person = await Person.arrive(browser);
     const { page } = person;
     await page.route(/\/assets\/lazyScreens-/, (route) => route.abort());

@@ -1,5 +1,7 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { launch, Person, phone } from './browser';
+import { drawCamera, faces } from './faces';
 import { browser, closeAll, server, setUp } from './fixture';
 import type { Room } from './server';
 
@@ -10,12 +12,12 @@ const welcome = 'Welcome to the lesson.\nPlease have your book open at page 12.\
 
 const inMinutes = (minutes: number): Date => new Date(Date.now() + minutes * 60_000);
 
-/** Creates a video room with a title of 90 letters and a welcome message of three lines. */
-const create = (start: Date): Promise<Room> =>
+/** Creates a video room with a title of 90 letters and a welcome message of three lines, which starts in some minutes or is open. */
+const create = (minutes = 0): Promise<Room> =>
   server.createMeeting(
     {},
     {
-      start,
+      ...(minutes && { start: inMinutes(minutes) }),
       metadata: { room_title: title, welcome_message: welcome, room_features: { breakout_room_features: { allowed_number_rooms: 0 } } },
     },
   );
@@ -27,27 +29,36 @@ const states = [
   { state: 'early', start: 9, join: 'Join when it opens', you: {} },
   { state: 'waits', start: 0, join: 'Ask to join', you: { waits: true } },
   { state: 'linkTaken', start: 0, join: 'Join', you: { link: 'taken' } },
+  { state: 'hostEarly', start: 9, join: 'Open the room now', you: {}, host: true },
 ];
 
-describe.each([
+/** The windows, and how far down the name field and the button may reach. */
+const windows = [
   { width: 320, height: 568, bottom: 568, joinBottom: Infinity },
   { width: 360, height: 640, bottom: 560, joinBottom: 560 },
   { width: 390, height: 664, bottom: 560, joinBottom: 560 },
   { width: 1280, height: 720, bottom: 720, joinBottom: 720 },
   { width: 1366, height: 650, bottom: 650, joinBottom: 650 },
-])('$width × $height', ({ bottom, joinBottom, ...viewport }) => {
+];
+
+const endOf = async (element: Locator): Promise<number> => {
+  const box = await element.boundingBox();
+  return box ? box.y + box.height : Infinity;
+};
+
+describe.each(windows)('$width × $height', ({ bottom, joinBottom, ...viewport }) => {
   test('shows the name field and the button to join without scrolling, in every state', async () => {
     const person = await Person.arrive(browser, { viewport });
     const { page } = person;
-    for (const { state, start, join, you, others } of states) {
-      const room = await create(inMinutes(start));
+    for (const { state, start, join, you, others, host } of states) {
+      const room = await create(start);
       await page.route('**/preview', async (route) => {
         const answer = await route.fetch();
         const preview = (await answer.json()) as { you: object };
         await route.fulfill({ response: answer, json: { ...preview, ...(others && { others }), you: { ...preview.you, ...you } } });
       });
       await page.route('**/seats', (route) => route.fulfill({ status: 202, json: { ask_again_in: 60 } }));
-      await person.open(room.guest_link);
+      await person.open(host ? room.final_link : room.guest_link);
       await person.button(join).waitFor();
       await page.getByLabel('Your name').fill('Ben');
       const buttons = [person.button(join)];
@@ -57,13 +68,9 @@ describe.each([
         await person.button('Stop waiting').waitFor();
       }
       await page.evaluate(() => scrollTo(0, 0));
-      const end = async (of: ReturnType<Person['button']>): Promise<number> => {
-        const box = await of.boundingBox();
-        return box ? box.y + box.height : Infinity;
-      };
-      expect(await end(page.getByLabel('Your name')), `${state}: name`).toBeLessThanOrEqual(bottom);
+      expect(await endOf(page.getByLabel('Your name')), `${state}: name`).toBeLessThanOrEqual(bottom);
       for (const button of buttons) {
-        expect(await end(button), `${state}: ${await button.textContent()}`).toBeLessThanOrEqual(joinBottom);
+        expect(await endOf(button), `${state}: ${await button.textContent()}`).toBeLessThanOrEqual(joinBottom);
       }
       await person.seen(`lobby-${viewport.width}-${state}`);
       await page.unroute('**/preview');
@@ -73,8 +80,46 @@ describe.each([
   });
 });
 
-test('the lobby names who is in, and a message has links', async () => {
-  const room = await create(inMinutes(0));
+test('blocked devices push neither the name field nor the button to join down, and the page says what to do in this browser', async () => {
+  const asking = await launch(['--use-fake-device-for-media-stream', '--deny-permission-prompts']);
+  const room = await create();
+  for (const [userAgent, advice] of [
+    [null, 'Click the icon next to the address'],
+    ['Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 Chrome/156.0.0.0 Mobile Safari/537.36', 'then Permissions.'],
+    ['Mozilla/5.0 (X11; Linux x86_64; rv:150.0) Gecko/20100101 Firefox/150.0', 'Click the crossed-out icon'],
+    ['Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605 Version/18.5 Safari/605', 'In the Safari menu'],
+    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605 Mobile/15E148 Safari/604', 'then Website Settings'],
+    ['Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605 Mobile/15E148 Instagram', 'Open the link in a browser'],
+  ] as const) {
+    const person = await Person.arrive(asking, { microphone: false });
+    const { page } = person;
+    await page.addInitScript((userAgent) => {
+      if (userAgent) Object.defineProperty(navigator, 'userAgent', { get: () => userAgent });
+    }, userAgent);
+    await person.open(room.guest_link);
+    await page.getByLabel('Your name').fill('Ben');
+    for (const name of ['Microphone', 'Camera'] as const) {
+      const button = page.getByRole('button', { name, exact: true });
+      await button.waitFor();
+      await button.click();
+    }
+    for (const words of ['Your browser blocks the microphone.', 'Your browser blocks the camera.'])
+      await page.getByText(words).first().waitFor();
+    await page.getByText(advice).first().waitFor();
+    for (const { bottom, joinBottom, ...viewport } of windows) {
+      await page.setViewportSize(viewport);
+      await page.evaluate(() => scrollTo(0, 0));
+      expect(await endOf(page.getByLabel('Your name')), `${viewport.width}: name`).toBeLessThanOrEqual(bottom);
+      expect(await endOf(person.button('Join')), `${viewport.width}: Join`).toBeLessThanOrEqual(joinBottom);
+      if (!userAgent) await person.seen(`lobby-blocked-${viewport.width}`);
+    }
+    await person.close();
+  }
+  await asking.close();
+});
+
+test('the lobby names the participants, and a message has links', async () => {
+  const room = await create();
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
   const guest = await Person.arrive(browser);
@@ -85,7 +130,7 @@ test('the lobby names who is in, and a message has links', async () => {
   await closeAll([host, guest]);
 });
 
-test('the buttons on the preview say what the devices really do', async () => {
+test('the buttons on the preview show the real state of the devices', async () => {
   const asking = await launch(['--use-fake-device-for-media-stream', '--deny-permission-prompts']);
   const room = await server.createMeeting({});
   const blocked = await Person.arrive(asking, { microphone: false });
@@ -119,6 +164,20 @@ test('the buttons on the preview say what the devices really do', async () => {
   await working.button('Start camera').first().waitFor();
   await closeAll([working]);
   await asking.close();
+});
+
+test('the camera of a phone held upright is shown as a whole before joining', async () => {
+  const room = await server.createMeeting({});
+  const person = await Person.arrive(browser, { viewport: phone });
+  await drawCamera(person, faces.bela);
+  await person.open(room.guest_link);
+  const video = person.page.locator('.preview video.uncropped');
+  await expect.poll(() => video.evaluate((video) => getComputedStyle(video).objectFit)).toBe('contain');
+  await expect
+    .poll(() => person.page.locator('.preview video.blurred').evaluate((video: HTMLVideoElement) => video.videoWidth))
+    .toBeGreaterThan(0);
+  await person.seen('lobby-upright');
+  await closeAll([person]);
 });
 
 test('devices stay off until 15 minutes before the start, or a press', async () => {

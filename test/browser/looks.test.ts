@@ -20,7 +20,7 @@ type Words = (typeof looks)[number]['words'];
 type Plain = { [K in keyof Words]: (typeof en)[K] extends string ? K : never }[keyof Words];
 
 const refusals = [
-  { view: 'full', status: 409, code: 'room_full' },
+  { view: 'full', status: 409, code: 'room_full', max_participants: 100 },
   { view: 'not-open', status: 409, code: 'room_not_open' },
   { view: 'unknown', status: 404, code: 'room_not_found' },
   { view: 'closed', status: 403, code: 'project_inactive' },
@@ -63,7 +63,7 @@ describe.each(looks)('$name', (look) => {
       await person.seen(view(name));
     };
 
-    await person.open(`${server.url}/?lang=${look.lang}`);
+    await person.open(`${server.url}/room?lang=${look.lang}`);
     await shows('not-a-link');
     await person.open(inIt(`${room.guest_link}#t=nobody-made-this`));
     await shows('wrong-link');
@@ -95,7 +95,7 @@ describe.each(looks)('$name', (look) => {
     await person.close();
   });
 
-  test('so is every first view', async () => {
+  test('every first view is accessible and fits the screen', async () => {
     const later = await server.createMeeting({}, { start: new Date(Date.now() + 2 * 86_400_000) });
     const now = await server.createMeeting({});
     const person = await Person.arrive(browser, look);
@@ -116,7 +116,7 @@ describe.each(looks)('$name', (look) => {
     await closeAll([person]);
   });
 
-  test('so is the room, and all that opens in it', async () => {
+  test('the room, and every dialog in it, is accessible and fits the screen', async () => {
     const room = await server.createMeeting({ breakouts: 4 }, { logout_url: 'https://example.org/thanks' });
     const host = await Person.arrive(browser, look);
     const guest = await Person.arrive(browser, look);

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { chromiumPath, fakeDevices, launch } from './browser';
 
-const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
+const ip = (...args: string[]): string => execFileSync('ip', args, { stdio: 'pipe', encoding: 'utf8' });
 const tc = (...args: string[]): void => void execFileSync('tc', args, { stdio: 'pipe' });
 
 /** How a network fails: its interface goes down, or every packet is dropped without a sign. */
@@ -24,6 +24,7 @@ export class Namespace {
 
   /** Creates the namespace. Throws if the tests may not do this. */
   constructor() {
+    removeLeftovers();
     ip('netns', 'add', this.#name);
     try {
       ip('link', 'add', this.#link, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', this.#name);
@@ -80,8 +81,18 @@ export class Namespace {
   }
 
   close(): void {
+    // Deleting a link removes both of its ends at once. The kernel removes what is left in a deleted namespace only
+    // later, and a namespace created meanwhile would find a link of this name.
+    if (existsSync(`/sys/class/net/${this.#link}`)) ip('link', 'delete', this.#link);
     ip('netns', 'delete', this.#name);
     if (this.#directory) rmSync(this.#directory, { recursive: true });
+  }
+}
+
+/** Removes the namespaces of test runs that were killed, because their links have the same addresses. */
+function removeLeftovers(): void {
+  for (const [name, pid] of ip('netns', 'list').matchAll(/^parley-(\d+)/gm)) {
+    if (!existsSync(`/proc/${pid}`)) ip('netns', 'delete', name);
   }
 }
 

@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Browser } from 'playwright-core';
+import type { Browser, Locator } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { audible, fakeDevices, launch, networkProcess, Person, phone } from './browser';
 import { browser, server, setUp } from './fixture';
@@ -42,9 +42,8 @@ async function check(person: Person, words: string): Promise<void> {
   await person.page.getByRole('dialog').getByText(words).waitFor();
 }
 
-// A blocked connection has a long timeout, so the tests run concurrently.
 describe('where UDP is blocked', () => {
-  test('people meet over TCP, and read so', async () => {
+  test('people meet over TCP, and the page says so', async () => {
     const own = await Server.start('--rtc-node-ip', address(), '--rtc-tcp-port', String(await freeTCPPort()));
     const room = await own.createMeeting({});
     const host = await Person.arrive(firewalled);
@@ -67,7 +66,7 @@ describe('where UDP is blocked', () => {
     await own.close();
   });
 
-  test('without a TCP port the page says what is wrong and what to do', async () => {
+  test('without a TCP port the page names the problem and the remedy', async () => {
     const own = await Server.start();
     const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
@@ -85,7 +84,7 @@ describe('where UDP is blocked', () => {
 });
 
 describe('on an open network', () => {
-  test('the check says what was found, and takes nobody’s seat', async () => {
+  test('the check shows its result, and does not take over a seat', async () => {
     const room = await server.createMeeting({});
     const guest = await Person.arrive(browser, { dark: true });
     await guest.open(room.guest_link);
@@ -115,7 +114,7 @@ describe('on an open network', () => {
 });
 
 describe('a network that goes away', () => {
-  test('is said, and who was in is back without a reload', async () => {
+  test('is reported, and the participants return without a reload', async () => {
     const room = await server.createRoom();
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(cut, { viewport: phone });
@@ -147,43 +146,132 @@ describe('a network that goes away', () => {
       .first()
       .waitFor({ state: 'detached' });
     expect(await guest.page.evaluate(() => 'samePage' in globalThis)).toBe(true);
-    expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
+    await expect.poll(() => host.page.locator('audio[data-identity]').count()).toBe(1);
     expect(await guest.hears()).toBeGreaterThan(audible);
     for (const person of [host, guest]) await person.close();
   });
+});
 
-  test('is said within seconds, and the others keep the place of whoever lost it', async () => {
+describe('a network that one of four people loses', () => {
+  test('is reported within seconds, and the others keep the tile and the last picture of the lost participant', async () => {
     const own = await launch();
     const room = await server.createMeeting({});
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(own, { viewport: phone });
+    const off = await Person.arrive(own);
+    const dana = await Person.arrive(browser);
     await host.join(room.final_link);
     await guest.join(room.guest_link, 'Ben');
-    await Promise.all([host.untilSeen(), guest.untilSeen()]);
+    await off.join(room.guest_link, 'Chen');
+    await dana.join(room.guest_link, 'Dana');
     const ben = host.page.locator('.tile', { hasText: 'Ben' });
+    const chen = host.page.locator('.tile', { hasText: 'Chen' });
+    await Promise.all([host.untilSeen(), guest.untilSeen()]);
+    for (const name of ['Ben', 'Chen', 'Dana'])
+      await host.page.locator('.tile', { hasText: name }).locator('video:not(.unsized)').waitFor();
+    await off.button('Stop camera').click();
+    // In the row of people without video.
+    await host.page.locator('.tile[data-chip]', { hasText: 'Chen' }).waitFor();
     await ben.evaluate((tile) => tile.setAttribute('data-before', ''));
+    expect(await host.page.locator('.tile canvas').count()).toBe(0);
+    expect(await ringOf(ben)).not.toBe('none');
 
     // No packet passes, and nothing tells the browser.
     const network = await networkProcess(own);
     process.kill(network, 'SIGSTOP');
     try {
       await guest.page.getByRole('status').getByText('Connection lost, reconnecting…').waitFor();
-      await guest.picture('phone-stage-lost');
+      expect(await ringOf(guest.page.locator('.tile', { hasText: 'Amina' }))).toBe('none');
+      await guest.seen('phone-stage-lost');
       await ben.getByText('Reconnecting…').waitFor();
       expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+      await chen.getByText('Reconnecting…').waitFor();
+      // Long enough that a person without video would have moved to the row below.
+      await pause(4_000);
+      expect(await ben.locator('video').count()).toBe(0);
+      expect(await contrastOf(ben.locator('canvas'))).toBeGreaterThan(60);
+      expect(await ben.getAttribute('data-chip')).toBeNull();
+      expect(await ringOf(ben)).toBe('none');
+      expect(await chen.locator('canvas').count()).toBe(0);
+      await chen.locator('.disc').waitFor();
       await host.seen('stage-reconnecting');
     } finally {
       process.kill(network, 'SIGCONT');
     }
     await Promise.all([guest.untilSeen(), host.untilSeen()]);
-    await ben.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    for (const tile of [ben, chen]) await tile.getByText('Reconnecting…').waitFor({ state: 'detached' });
+    await ben.locator('video:not(.unsized)').waitFor();
+    expect(await host.page.locator('.tile canvas').count()).toBe(0);
     expect(await host.page.locator('.tile[data-before]').count()).toBe(1);
-    expect(await host.page.locator('.tile').count()).toBe(2);
+    expect(await host.page.locator('.tile').count()).toBe(4);
 
     // A participant who leaves on purpose is gone at once.
-    await guest.button('Leave').first().click();
+    for (const person of [guest, off, dana]) await person.button('Leave').first().click();
     await host.page.getByText('Everyone else has left').waitFor();
+    for (const person of [host, guest, off, dana]) await person.close();
+    await own.close();
+  });
+});
+
+describe('a participant who loses the connection', () => {
+  test('keeps the tile for two minutes, and gets it back undimmed after a return', async () => {
+    const own = await launch();
+    const room = await server.createRoom();
+    const host = await Person.arrive(browser);
+    const guest = await Person.arrive(own, { viewport: phone });
+    // The time of day can be set forward, and timers go on as they do.
+    await host.page.addInitScript(() => {
+      const now = Date.now.bind(Date);
+      Object.assign(globalThis, { ahead: 0 });
+      Date.now = () => now() + (globalThis as unknown as { ahead: number }).ahead;
+    });
+    const setAhead = (ahead: number): Promise<unknown> => host.page.evaluate((ahead) => Object.assign(globalThis, { ahead }), ahead);
+    await host.join(room.final_link);
+    await guest.join(room.guest_link, 'Ben');
+    await host.untilHeard();
+    const ben = host.page.locator('.face', { hasText: 'Ben' });
+    const network = await networkProcess(own);
+    process.kill(network, 'SIGSTOP');
+    try {
+      // From now on the server counts him as gone.
+      await ben.getByText('Reconnecting…').waitFor();
+      await setAhead(110_000);
+      // The page looks every half second who is to go.
+      await pause(1_500);
+      expect(await ben.getAttribute('data-away')).not.toBeNull();
+      expect(await host.page.getByText('Everyone else has left').count()).toBe(0);
+      await setAhead(121_000);
+      await ben.waitFor({ state: 'detached' });
+      await host.page.getByText('Everyone else has left').waitFor();
+    } finally {
+      process.kill(network, 'SIGCONT');
+    }
+    await ben.waitFor();
+    await host.untilHeard();
+    expect(await ben.getAttribute('data-away')).toBeNull();
+    expect(await ben.getByText('Reconnecting…').count()).toBe(0);
     for (const person of [host, guest]) await person.close();
     await own.close();
   });
 });
+
+/** Returns the ring that a tile has while the person speaks. */
+const ringOf = (tile: Locator): Promise<string> =>
+  tile.evaluate(async (element) => {
+    element.setAttribute('data-speaking', '');
+    const ring = getComputedStyle(element, '::after');
+    await Promise.allSettled(element.getAnimations({ subtree: true }).map((animation) => animation.finished));
+    const { boxShadow } = ring;
+    element.removeAttribute('data-speaking');
+    return boxShadow;
+  });
+
+/** Returns the difference between the brightest and the darkest point of a picture, from 0 to 255. */
+const contrastOf = (canvas: Locator): Promise<number> =>
+  canvas.evaluate((element: HTMLCanvasElement) => {
+    const { data } = element.getContext('2d')?.getImageData(0, 0, element.width, element.height) ?? { data: [] };
+    const points = Array.from({ length: data.length / 4 }, (_, n) =>
+      Math.max(data[4 * n] ?? 0, data[4 * n + 1] ?? 0, data[4 * n + 2] ?? 0),
+    );
+    return points.reduce((a, b) => Math.max(a, b), 0) - points.reduce((a, b) => Math.min(a, b), 255);
+  });

@@ -50,14 +50,17 @@ describe.each(looks)('$name', (look) => {
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
     await person.page.getByRole('heading', { name: 'This room doesn’t exist' }).waitFor();
     await person.seen(`${look.name}-unknown`);
-    await person.open(`${server.url}/`);
+    await person.open(`${server.url}/room`);
     await person.page.getByRole('heading', { name: 'This isn’t a room link' }).waitFor();
     await person.seen(`${look.name}-not-a-link`);
+    await person.open(server.url);
+    await person.page.getByText('The service works.').waitFor();
+    await person.seen(`${look.name}-landing`);
     await person.close();
   });
 });
 
-test('whoever is on the way in can still mute and switch the camera off, and comes in so', async () => {
+test('a visitor who is joining can still mute and switch the camera off, and joins that way', async () => {
   const room = await server.createMeeting({});
   const person = await Person.arrive(browser);
   const { page } = person;

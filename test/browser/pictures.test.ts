@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { desktop, type Look, Person, phone } from './browser';
-import { Crowd, drawCamera, type Face, faces } from './faces';
+import { drawCamera, type Face, FakeGuests, faces } from './faces';
 import { browser, closeAll, server, setUp } from './fixture';
 
 setUp();
@@ -108,12 +108,12 @@ const areas = ({ page }: Person): Promise<number[]> =>
 
 test('a meeting of one to nine people, with a shared screen', async () => {
   const room = await server.createMeeting({}, { title });
-  const crowd = await Crowd.gather(browser, server.url);
+  const fakeGuests = await FakeGuests.gather(browser, server.url);
   const amina = await arrive({}, faces.amina);
   const bela = await arrive(onPhone, faces.bela);
   /** Lets guests join until there are so many people. */
   const fill = async (from: number, to: number): Promise<void> => {
-    for (const { name, face } of guests.slice(from - 2, to - 2)) await crowd.join(room.room_id, name, face);
+    for (const { name, face } of guests.slice(from - 2, to - 2)) await fakeGuests.join(room.room_id, name, face);
     await expect.poll(() => amina.page.locator('.tiles > .tile').count()).toBe(to);
   };
 
@@ -128,8 +128,11 @@ test('a meeting of one to nine people, with a shared screen', async () => {
 
   await fill(2, 3);
   await show(amina, 'three');
+  const stageColor = (): Promise<string> => amina.page.locator('html').evaluate((page) => getComputedStyle(page).backgroundColor);
+  expect(await stageColor()).toBe('rgb(16, 20, 24)');
   await amina.page.emulateMedia({ colorScheme: 'dark' });
   await show(amina, 'three-dark');
+  expect(await stageColor()).toBe('rgb(16, 20, 24)');
   await amina.page.emulateMedia({ colorScheme: 'light' });
   await show(bela, 'three-phone');
 
@@ -141,13 +144,13 @@ test('a meeting of one to nine people, with a shared screen', async () => {
   await bela.page.setViewportSize(across);
   await show(bela, 'five-phone-across');
 
-  await crowd.share('Emil Søndergaard');
+  await fakeGuests.share('Emil Søndergaard');
   for (const person of [amina, bela]) await person.page.locator('.share video').waitFor();
   await show(amina, 'share');
   await show(bela, 'share-phone-across');
   await bela.page.setViewportSize(phone);
   await show(bela, 'share-phone');
-  await crowd.stopSharing('Emil Søndergaard');
+  await fakeGuests.stopSharing('Emil Søndergaard');
   for (const person of [amina, bela]) await person.page.locator('.share').waitFor({ state: 'detached' });
 
   await fill(5, 9);
@@ -165,7 +168,11 @@ test('a meeting of one to nine people, with a shared screen', async () => {
   expect(await notice.isVisible()).toBe(true);
   await amina.button(/^People/).click();
   await show(amina, 'nine-people');
-  await crowd.close();
+  const roster = amina.page.locator('.roster-row');
+  await expect.poll(() => roster.count()).toBe(9);
+  await amina.page.getByLabel('Search people').fill('petrovic');
+  await expect.poll(() => roster.allInnerTexts()).toEqual([expect.stringContaining('Goran Petrović')]);
+  await fakeGuests.close();
   await closeAll([amina, bela]);
 });
 
@@ -179,7 +186,7 @@ test.each(themes)('the lobby, an audio room and refusals: $theme', async ({ them
   const audio = await server.createRoom();
   const amina = await arrive({ dark }, faces.amina);
   const bela = await arrive({ dark, ...onPhone }, { ...faces.bela, upright: false });
-  const carlos = await Crowd.gather(browser, server.url);
+  const carlos = await FakeGuests.gather(browser, server.url);
   await amina.join(meeting.final_link);
   await bela.open(meeting.guest_link);
   await bela.page.getByText(/Amina.* is here/).waitFor();
@@ -207,7 +214,13 @@ test.each(themes)('the lobby, an audio room and refusals: $theme', async ({ them
   await show(amina, `left-${theme}`);
   for (const code of ['room_full', 'room_ended', 'invitation_required', 'removed', 'too_many_attempts']) {
     const status = code === 'room_ended' ? 410 : code === 'room_full' ? 409 : code === 'too_many_attempts' ? 429 : 403;
-    const error = { code, message: code, request_id: 'r', ...(code === 'room_ended' && { reason: 'host' }) };
+    const error = {
+      code,
+      message: code,
+      request_id: 'r',
+      ...(code === 'room_ended' && { reason: 'host' }),
+      ...(code === 'room_full' && { max_participants: 4 }),
+    };
     for (const person of [amina, bela]) {
       await person.page.route('**/preview', (route) => route.fulfill({ status, headers: { 'retry-after': '42' }, json: { error } }));
       await person.open('about:blank');

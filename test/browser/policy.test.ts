@@ -4,7 +4,7 @@ import { browser, closeAll, server, setUp } from './fixture';
 
 setUp();
 
-test('what somebody may not use is not offered to them, and no device of theirs runs', async () => {
+test('a participant sees no control for a forbidden device, and the device does not run', async () => {
   server.set('features.screen_share=false', 'locks.camera=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
@@ -29,7 +29,7 @@ test('what somebody may not use is not offered to them, and no device of theirs 
   await closeAll([host, guest]);
 });
 
-test('who may only listen is asked for no device', async () => {
+test('a visitor who may only listen is asked for no device', async () => {
   server.set('locks.microphone=true');
   const room = await server.createMeeting({});
   server.set('locks.microphone=false');
@@ -49,7 +49,7 @@ test('who may only listen is asked for no device', async () => {
   await closeAll([guest]);
 });
 
-test('a room for invited people says so to others, and what to do', async () => {
+test('a room for invited people explains to other visitors how to get in', async () => {
   server.set('invitations_required=true');
   const room = await server.createMeeting({});
   const stranger = await Person.arrive(browser, { viewport: phone });
@@ -96,7 +96,7 @@ test('a co-host is shown as one and runs breakout rooms, but does not end the ro
   for (const person of [host, cohost, other]) await person.close();
 });
 
-test('who waits for a room that is cancelled reads that it is', async () => {
+test('a visitor who waits for a room sees when it is canceled', async () => {
   server.set('invitations_required=false');
   const room = await server.createMeeting({}, { start: new Date(Date.now() + 3 * 60_000) });
   const guest = await Person.arrive(browser, { viewport: phone });

@@ -69,7 +69,7 @@ export class Server {
     child.stdout.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     child.stderr.on('data', (chunk: Buffer) => (this.#log += chunk.toString()));
     this.#process = child;
-    const deadline = Date.now() + 20_000;
+    const deadline = Date.now() + 60_000;
     while (Date.now() < deadline) {
       const healthy = await fetch(`${this.url}/healthz`).then(
         (r) => r.ok,
@@ -135,7 +135,7 @@ export class Server {
   }
 
   /** Creates a quick audio room as an integrator does. */
-  createRoom(fields: { max_participants?: number; empty_timeout?: number } = {}): Promise<Room> {
+  createRoom(fields: { max_participants?: number; empty_timeout?: number; metadata?: object } = {}): Promise<Room> {
     return this.#create('v3/rooms/create_quick_audio_room', { name: 'Amina', ...fields });
   }
 
@@ -144,12 +144,12 @@ export class Server {
     return this.#create('v3/rooms/create_schedule_audio_room', { start_at: start.toISOString() });
   }
 
-  /** Schedules a video room with features of version 4. It starts in the current minute, so it is open. */
-  createMeeting(
+  /** Schedules a video room with features of version 4. Without a start, it is open. */
+  async createMeeting(
     features: { minutes?: number; breakouts?: number },
     fields: { logout_url?: string; start?: Date; title?: string; metadata?: object } = {},
   ): Promise<Room> {
-    const { start = new Date(), title = 'Workshop', ...others } = fields;
+    const { start = await currentMinute(), title = 'Workshop', ...others } = fields;
     return this.#create('v4/rooms/create_schedule_video_room', {
       name: 'Amina',
       external_user_id: 'amina',
@@ -237,6 +237,13 @@ export class Server {
   async participants(roomID: string): Promise<number | undefined> {
     return (await this.ask(roomID, 'preview', {})).participants;
   }
+}
+
+/** The current minute. Version 4 takes starts to the minute and refuses one that is over, so near its end the next one is waited for. */
+async function currentMinute(): Promise<Date> {
+  const left = 60_000 - (Date.now() % 60_000);
+  if (left < 5_000) await pause(left + 10);
+  return new Date();
 }
 
 export async function freeTCPPort(): Promise<number> {

@@ -15,7 +15,7 @@ function roomOf(host: Person, name: string): Promise<string> {
   return host.page.getByLabel(`Room of ${name}`).evaluate((list: HTMLSelectElement) => list.selectedOptions[0]?.text ?? '');
 }
 
-test('who is in a breakout room is there again after the server was killed', async () => {
+test('a participant is in the same breakout room again after the server was killed', async () => {
   const room = await server.createMeeting({ breakouts: 2 });
   const host = await Person.arrive(browser);
   const guest = await Person.arrive(browser);
@@ -52,7 +52,7 @@ test('the time of a room ends it, after a warning', async () => {
   const room = await server.createMeeting({ minutes: 1 });
   const host = await Person.arrive(browser);
   const guest = await Person.arrive(browser, { viewport: phone, dark: true });
-  for (const person of [host, guest]) await person.noteWhatIsReadOut();
+  for (const person of [host, guest]) await person.recordReadOut();
   const toast = (person: Person) => person.page.locator('.toast').getByText('This room ends in 1 minute.');
   await host.join(room.final_link);
   await toast(host).waitFor();
@@ -159,7 +159,7 @@ test('people go into breakout rooms and come back, by themselves and with their 
   await closeAll([host, ben, chen]);
 });
 
-test.each(looks)('what hosts do has views like any other: $name', async (look) => {
+test.each(looks)('the dialogs of hosts are accessible and fit the screen: $name', async (look) => {
   const room = await server.createMeeting({ breakouts: 4, minutes: 5 });
   const host = await Person.arrive(browser, look);
   const guest = await Person.arrive(browser);
@@ -183,6 +183,20 @@ test.each(looks)('what hosts do has views like any other: $name', async (look) =
   await host.page.keyboard.press('Escape');
   await host.page.getByText('The others are in breakout rooms').waitFor();
   await host.seen(`${look.name}-rooms-main`);
+  // The name of the room is beside or below the title, and apart from the edges of the window.
+  const isPlaced = async (): Promise<void> => {
+    const [title, place] = await Promise.all(['h1', '.room-place'].map((what) => host.page.locator(what).boundingBox()));
+    if (!title || !place) throw new Error('the head is incomplete');
+    expect(place.y >= title.y + title.height - 1 || place.x >= title.x + title.width, JSON.stringify({ title, place })).toBe(true);
+    expect(Math.min(place.y, look.viewport.height - place.y - place.height), JSON.stringify(place)).toBeGreaterThanOrEqual(6);
+  };
+  await isPlaced();
+  if (look.viewport === desktop) {
+    await host.button('Close').click();
+    await host.page.locator('.panel').waitFor({ state: 'detached' });
+    await host.seen(`${look.name}-rooms-main-wide`);
+    await isPlaced();
+  }
 
   await fromRoomTab(host, 'End for all…');
   await host.seen(`${look.name}-end`);
@@ -191,7 +205,7 @@ test.each(looks)('what hosts do has views like any other: $name', async (look) =
   await guest.page.getByText('The host ended the room.').waitFor();
   await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
   await host.seen(`${look.name}-ended`);
-  // Everybody is asked once how it was, also after the end.
+  // Each participant is asked once for feedback, also after the end.
   await host.button('Good').click();
   await host.page.getByText('Thank you for your feedback.').waitFor();
   await host.seen(`${look.name}-rated`);
@@ -205,7 +219,7 @@ test.each(looks)('what hosts do has views like any other: $name', async (look) =
   await guest.close();
 });
 
-test('who leaves goes on to where the organizer wants, unless they stay', async () => {
+test('a participant who leaves is redirected to the logout URL, unless they stay', async () => {
   const bye = `${server.url}/docs`;
   const room = await server.createMeeting({}, { logout_url: bye });
   const stays = await Person.arrive(browser, { viewport: phone });

@@ -34,7 +34,7 @@ async function meet(
   return { room, people };
 }
 
-test('in speaker view whoever speaks is large, a pin stands above that, and it is remembered', async () => {
+test('in speaker view the active speaker is large, a pin has precedence, and the view is remembered', async () => {
   const speaking = await launch([...fakeDevices, `--use-file-for-fake-audio-capture=${speech(server.dataDir)}`]);
   const { people } = await meet(
     ['Ben', 'Chen'],
@@ -89,7 +89,7 @@ test('in speaker view whoever speaks is large, a pin stands above that, and it i
   await speaking.close();
 });
 
-test('one can do without one’s own tile, and without those who have no picture', async () => {
+test('a participant can hide their own tile and the tiles without video', async () => {
   const { people } = await meet(['Ben', 'Chen']);
   const [amina, ben, chen] = people as [Person, Person, Person];
   await inMore(amina, () => stageSwitch(amina, 'Hide self view').click());
@@ -118,7 +118,7 @@ test('one can do without one’s own tile, and without those who have no picture
   await closeAll(people);
 });
 
-test('each can be made quieter, for oneself, also after the connection was lost and after a reload', async () => {
+test('the volume of each participant can be lowered locally, also after a reconnect and a reload', async () => {
   const { people } = await meet(['Ben'], (name) => ({ viewport: name === 'Ben' ? phone : desktop }));
   const [amina, ben] = people as [Person, Person];
   const volumes = (person: Person): Promise<number[]> =>
@@ -163,7 +163,7 @@ const widthOf = async (person: Person, name: string): Promise<number> => {
     .evaluateAll((all) => all.map((one) => (one as HTMLVideoElement).videoWidth));
   return width ?? 0;
 };
-test('who saves data gets no cameras and sends a small one', async () => {
+test('a participant with data saver on receives no cameras and sends a small picture', async () => {
   const room = await server.createMeeting({});
   // The engine sends larger video again as soon as the bandwidth estimate allows it.
   const lively = await launch(livelyDevices);
@@ -207,7 +207,7 @@ test('who saves data gets no cameras and sends a small one', async () => {
   await lively.close();
 });
 
-test('a browser that is told to save data does so from the first moment', async () => {
+test('a browser that prefers reduced data uses the data saver from the start', async () => {
   const room = await server.createMeeting({});
   const amina = await Person.arrive(browser);
   await amina.page.addInitScript(() => Object.defineProperty(Navigator.prototype, 'connection', { value: { saveData: true } }));
@@ -221,7 +221,7 @@ test('a browser that is told to save data does so from the first moment', async 
   await closeAll([amina]);
 });
 
-test('pictures come as large as they are shown, and not while they are not', async () => {
+test('videos are received in the size in which they are shown, and hidden ones are not received', async () => {
   const room = await server.createMeeting({});
   const amina = await Person.arrive(browser);
   const ben = await Person.arrive(browser);
@@ -248,7 +248,7 @@ test('pictures come as large as they are shown, and not while they are not', asy
 
 // Chromium's fake devices cannot blur, so the test replaces the capabilities of the camera.
 // The behavior of the page is real.
-test('what is behind one is blurred where the browser can', async () => {
+test('the background is blurred in browsers that support it', async () => {
   const room = await server.createMeeting({});
   const plain = await Person.arrive(browser);
   await plain.open(room.final_link);
@@ -350,7 +350,7 @@ test('a screen is shared with its sound, which has a volume of its own', async (
   await closeAll([amina, ben]);
 });
 
-test('a screen stays on while somebody watches, and no longer', async () => {
+test('the device’s screen stays on only while somebody watches', async () => {
   const room = await server.createMeeting({});
   const person = await Person.arrive(browser, { viewport: phone });
   const { page } = person;
@@ -382,7 +382,7 @@ test('a screen stays on while somebody watches, and no longer', async () => {
   await closeAll([person]);
 });
 
-test('where pictures may not start by themselves, any press starts them', async () => {
+test('a click starts the videos that the browser does not start by itself', async () => {
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   await host.join(room.final_link);
@@ -405,7 +405,7 @@ test('where pictures may not start by themselves, any press starts them', async 
   await closeAll([host, guest]);
 });
 
-test('a window of its own shows who speaks, and has mute and leave', async () => {
+test('a separate window shows the active speaker, and has mute and leave', async () => {
   const { people } = await meet(['Ben']);
   const [amina] = people as [Person, Person];
   await amina.button(/^More/).click();
@@ -426,7 +426,7 @@ test('a window of its own shows who speaks, and has mute and leave', async () =>
   await closeAll(people);
 });
 
-test('a browser that cannot do it offers no window of its own', async () => {
+test('a browser without support offers no separate window', async () => {
   const { people } = await meet(['Ben']);
   const [amina] = people as [Person, Person];
   await amina.page.addInitScript(() => {

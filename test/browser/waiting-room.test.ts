@@ -67,6 +67,8 @@ test('guests wait until a host lets them in, or turns them away', async () => {
 
   // The host admits a guest by keyboard in the list of people.
   await host.button(/^People/).click();
+  // The list says the same as the notice.
+  await notice(host).waitFor({ state: 'detached' });
   await host.seen('door-people');
   await host.button('Deny (Chen)').focus();
   await host.page.keyboard.press('Enter');
@@ -94,7 +96,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await closeAll([host, ben, chen, dora], /./s);
 });
 
-test('who stops waiting is forgotten, and a host on a phone lets all others in', async () => {
+test('a visitor who stops waiting leaves the list, and a host on a phone lets all others in', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser, { viewport: phone, dark: true });
@@ -120,7 +122,7 @@ test('who stops waiting is forgotten, and a host on a phone lets all others in',
   server.set('locks.waiting_room=');
 });
 
-test('hosts make links that work where the address alone does not', async () => {
+test('hosts create links that work where the address alone does not', async () => {
   server.set('invitations_required=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
@@ -171,7 +173,7 @@ test('hosts make links that work where the address alone does not', async () => 
   server.set('invitations_required=');
 });
 
-test('who was removed asks again, and comes in when a host has readmitted them', async () => {
+test('a removed participant can ask again, and can join after a host has readmitted them', async () => {
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });

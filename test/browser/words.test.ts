@@ -124,7 +124,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     await closeAll([host], /410/);
   });
 
-  test('the countdown is, too', async () => {
+  test('the countdown is right in it, passes axe and fits the screen', async () => {
     const room = await server.schedule(new Date(Date.now() + 27 * 3_600_000));
     const person = await Person.arrive(browser, look);
     await person.open(asking(room.guest_link, { lang }));
@@ -135,7 +135,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
 });
 
 describe('the language', () => {
-  test('is the browser’s, and no word of another is shown before', async () => {
+  test('is that of the browser, and no text in another language is shown before', async () => {
     const room = await server.createRoom();
     const person = await Person.arrive(browser, { locale: 'fr-CA' });
     await person.page.addInitScript(() => {
@@ -157,7 +157,7 @@ describe('the language', () => {
     await person.close();
   });
 
-  test('is changed at once, remembered, and asked for by an address', async () => {
+  test('is changed at once, remembered, and can be set in the address', async () => {
     const room = await server.createRoom();
     const person = await Person.arrive(browser, { locale: 'pt-BR' });
     const { page } = person;
@@ -188,7 +188,7 @@ describe('the language', () => {
     await closeAll([person]);
   });
 
-  test('comes from the fragment, too, which no server sees', async () => {
+  test('can be set in the fragment, which no server sees', async () => {
     const room = await server.createRoom();
     const person = await Person.arrive(browser);
     await person.open(`${room.guest_link}#lang=fr&name=Ana`);
@@ -200,7 +200,7 @@ describe('the language', () => {
 });
 
 describe('keys', () => {
-  test('do what their list says, not while somebody writes, and can be turned off', async () => {
+  test('do what their list says, not while a visitor types, and can be turned off', async () => {
     const room = await server.createMeeting({ breakouts: 2 });
     const host = await Person.arrive(browser);
     const { page } = host;
@@ -249,7 +249,7 @@ describe('keys', () => {
     await closeAll([host]);
   });
 
-  test('who is muted is told when they speak, and is heard while they hold the space bar', async () => {
+  test('a muted participant who speaks sees a notice, and is heard while the space bar is pressed', async () => {
     const room = await server.createRoom();
     const host = await Person.arrive(browser);
     const guest = await Person.arrive(browser);

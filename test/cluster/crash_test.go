@@ -92,12 +92,12 @@ func generateLoad(ctx context.Context, t *testing.T, n *node, known *acknowledge
 func assertKilled(ctx context.Context, t *testing.T, n *node, err error) {
 	var refused *client.Error
 	if errors.As(err, &refused) {
-		t.Errorf("refused: %v\n%s", err, n.Log)
+		t.Errorf("request to a killed server: got the response %v, want a broken connection\n%s", err, n.Log)
 	}
 	select {
 	case <-ctx.Done():
 	case <-time.After(testkit.Timeout):
-		t.Errorf("a request failed although the server runs: %v\n%s", err, n.Log)
+		t.Errorf("request with error %v: got a server that still runs after %s, want it killed\n%s", err, testkit.Timeout, n.Log)
 	}
 }
 
@@ -141,23 +141,23 @@ func (a *acknowledged) assertPersisted(t *testing.T, db *store.DB) {
 		// Seats without a connection are deleted soon. A seat with attendance cannot be
 		// missing, because attendance refers to it.
 		if _, err := db.Seat(ctx, roomID, identity); err != nil && !fault.Is(err, fault.NotFound) {
-			t.Errorf("read seat %s of room %s: %v", identity, roomID, err)
+			t.Errorf("read seat %s of room %s: got error %v, want none or NotFound", identity, roomID, err)
 		}
 	}
 	joins := 0
 	for _, id := range a.rooms {
 		r, err := db.Room(ctx, id)
 		if err != nil {
-			t.Errorf("read an acknowledged room: %v", err)
+			t.Errorf("read the acknowledged room %s: got error %v, want none", id, err)
 			continue
 		}
 		if !r.Over() && (r.DueAt.IsZero() || time.Until(r.DueAt) > 24*time.Hour) {
-			t.Errorf("room %s is stuck: %+v", id, r)
+			t.Errorf("room %s: got %+v, want it over or due within 24 hours", id, r)
 		}
 		joins += assertAttendance(t, db, id)
 	}
 	if joins == 0 {
-		t.Error("no participant joined")
+		t.Error("joins: got none, want at least one")
 	}
 	t.Logf("%d joins, each with a leave", joins)
 	// All rooms end by themselves after the reservations of the lost participants have
@@ -184,7 +184,7 @@ func assertAttendance(t *testing.T, db *store.DB, id string) int {
 	}
 	for _, row := range rows {
 		if row.LeftAt.IsZero() || row.LeftAt.Before(row.JoinedAt) {
-			t.Errorf("room %s: %+v", id, row)
+			t.Errorf("room %s: got attendance %+v, want an end that is not before the join", id, row)
 		}
 	}
 	events, err := storetest.Events(t.Context(), db, id)
@@ -194,24 +194,25 @@ func assertAttendance(t *testing.T, db *store.DB, id string) int {
 	in, joined := map[string]bool{}, 0
 	for i, e := range events {
 		if e.Sequence != int64(i+1) {
-			t.Errorf("room %s: event %d has the number %d", id, i+1, e.Sequence)
+			t.Errorf("room %s: event %d: got sequence %d, want %d", id, i+1, e.Sequence, i+1)
 		}
 		switch e.Type {
 		case event.ParticipantJoined:
 			if in[e.Data.Participant.Connection] {
-				t.Errorf("room %s: joined twice: %+v", id, e.Data.Participant)
+				t.Errorf("room %s: got a second join of %+v, want a leave before it", id, e.Data.Participant)
 			}
 			in[e.Data.Participant.Connection] = true
 			joined++
 		case event.ParticipantLeft:
 			if !in[e.Data.Participant.Connection] {
-				t.Errorf("room %s: left without having joined: %+v", id, e.Data.Participant)
+				t.Errorf("room %s: got a leave of %+v, want a join before it", id, e.Data.Participant)
 			}
 			delete(in, e.Data.Participant.Connection)
 		}
 	}
 	if len(in) > 0 || joined != len(rows) {
-		t.Errorf("room %s: %d joined, %d rows, and %d never left", id, joined, len(rows), len(in))
+		t.Errorf("room %s: got %d joins, %d without a leave, %d attendance rows, want one row and one leave for each join",
+			id, joined, len(in), len(rows))
 	}
 	return joined
 }

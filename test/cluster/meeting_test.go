@@ -138,9 +138,11 @@ func TestMeeting_OneMinute(t *testing.T) {
 
 func (m *meeting) create(ctx context.Context, seats int) {
 	m.t.Helper()
-	// The server accepts a start in the current minute.
+	// The server accepts a start in the current minute. The host opens the room if the minute is
+	// about to end and the start is in the next one.
+	start := time.Now().Add(5 * time.Second).UTC().Format("2006-01-02T15:04")
 	created, err := m.n.client().CreateScheduledVideoRoom(ctx,
-		client.ScheduledRoomRequest{StartAt: time.Now().UTC().Format("2006-01-02T15:04"),
+		client.ScheduledRoomRequest{StartAt: start,
 			Name: "Ada", MaxParticipants: seats, EmptyTimeout: 60,
 			Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title"},
 				RoomFeatures: &client.RoomFeatures{RoomDuration: 1,
@@ -167,7 +169,7 @@ func (m *meeting) joinAtOnce(ctx context.Context, many int) (attendees []*attend
 			switch {
 			case s.Error.Code == "room_full":
 			case err != nil:
-				m.t.Errorf("join participant %d: %v", i, err)
+				m.t.Errorf("join participant %d: got error %v, want none or room_full", i, err)
 			default:
 				all[i] = &attendee{key: seatKey(i), seat: s, Participant: p}
 				m.t.Cleanup(p.Abort)
@@ -202,7 +204,7 @@ func (m *meeting) forEach(attendees []*attendee, do func(*attendee) error) {
 	for _, p := range attendees {
 		work.Go(func() {
 			if err := do(p); err != nil {
-				m.t.Errorf("%s: %v", p.key, err)
+				m.t.Errorf("participant %s: got error %v, want none", p.key, err)
 			}
 		})
 	}
@@ -219,7 +221,7 @@ func (m *meeting) assertHears(ctx context.Context, a, b *attendee) {
 		m.t.Fatal(err)
 	}
 	if err := b.AwaitPacketsFrom(ctx, a.seat.Identity, mediatest.Microphone); err != nil {
-		m.t.Fatalf("%s does not hear %s: %v", b.key, a.key, err)
+		m.t.Fatalf("packets of %s at %s: got error %v, want packets", a.key, b.key, err)
 	}
 }
 

@@ -99,7 +99,7 @@ func (n *node) logField(name string) (value string) {
 func (n *node) stop() {
 	n.t.Helper()
 	if err := n.Stop(); err != nil {
-		n.t.Fatalf("stop: %v\n%s", err, n.Log)
+		n.t.Fatalf("stop the node: got error %v, want none\n%s", err, n.Log)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestSeats_AcrossNodes(t *testing.T) {
 				n := []*node{a, b}[i%2]
 				s, err := n.takeSeat(id, seatKey(i), "")
 				if err != nil {
-					t.Errorf("round %d: take seat %d: %v", round, i, err)
+					t.Errorf("round %d: reserve seat %d: got error %v, want none", round, i, err)
 				}
 				seatsTaken[i] = s
 			})
@@ -59,7 +59,7 @@ func TestSeats_AcrossNodes(t *testing.T) {
 			case s.Status == http.StatusOK:
 				in++
 			case s.Error.Code != "room_full":
-				t.Errorf("round %d: %d %s", round, s.Status, s.Error.Code)
+				t.Errorf("round %d: got status %d, code %s, want 200 or room_full", round, s.Status, s.Error.Code)
 			}
 		}
 		if in != seats {
@@ -130,7 +130,7 @@ func TestNode_Lost(t *testing.T) {
 	awaitHeard := func(n, other *node) {
 		t.Helper()
 		if err := participants[n].AwaitPacketsFrom(ctx, identities[other], mediatest.Microphone); err != nil {
-			t.Fatalf("no packets arrive through %s: %v", n.url, err)
+			t.Fatalf("packets through %s: got error %v, want packets", n.url, err)
 		}
 	}
 	awaitHeard(a, b)
@@ -160,7 +160,7 @@ func TestNode_Lost(t *testing.T) {
 				break
 			}
 			if ctx.Err() != nil {
-				t.Fatalf("join through the other node: %v\n%s", err, other.Log)
+				t.Fatalf("join through the other node: got error %v, want none\n%s", err, other.Log)
 			}
 			time.Sleep(200 * time.Millisecond) // paces the attempts
 		}
@@ -187,7 +187,8 @@ func TestNode_Lost(t *testing.T) {
 	for _, row := range all {
 		if !row.LeftAt.IsZero() && (row.Reason != room.LeftServer || row.LeftAt.After(killed.Add(time.Millisecond)) ||
 			killed.Sub(row.LeftAt) > 2500*time.Millisecond) {
-			t.Errorf("left %s after the kill: %+v", row.LeftAt.Sub(killed), row)
+			t.Errorf("attendance: got %+v, its end %s after the kill, want reason %s and an end up to 2.5s before the kill", row,
+				row.LeftAt.Sub(killed), room.LeftServer)
 		}
 	}
 }
@@ -277,7 +278,7 @@ func TestRedis_StartsEmpty(t *testing.T) {
 		t.Logf("joined %s after Redis was back", time.Since(began).Round(time.Millisecond))
 		defer second.Abort()
 		if err := second.AwaitPacketsFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
-			t.Fatalf("no packets from the first participant: %v", err)
+			t.Fatalf("packets of the first participant: got error %v, want packets", err)
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (n *node) crash() {
 	n.t.Helper()
 	pid := n.child()
 	if pid == 0 {
-		n.t.Fatal("there is no service process")
+		n.t.Fatal("service process: got none, want one")
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		n.t.Fatal(err)
@@ -99,12 +99,12 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 				mu.Lock()
 				switch {
 				case errors.Is(err, syscall.ECONNREFUSED):
-					t.Errorf("refused: %v", err)
+					t.Errorf("request during the restart: got error %v, want it to wait for the server", err)
 				case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 					errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE):
 					broken++
 				case err != nil:
-					t.Errorf("request /healthz: %v", err)
+					t.Errorf("request /healthz: got error %v, want none", err)
 				default:
 					answered++
 					slowest = max(slowest, took)
@@ -161,7 +161,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 		for i := range participants {
 			all.Go(func() {
 				if err := do(i); err != nil {
-					t.Errorf("participant %d: %v", i, err)
+					t.Errorf("participant %d: got error %v, want none", i, err)
 				}
 			})
 		}
@@ -209,7 +209,7 @@ func TestSupervisor_ParticipantsReconnect(t *testing.T) {
 		if row.Reason == room.LeftServer {
 			lost++
 			if row.LeftAt.After(killed.Add(time.Millisecond)) {
-				t.Errorf("left %s after the kill: %+v", row.LeftAt.Sub(killed), row)
+				t.Errorf("attendance: got %+v, its end %s after the kill, want an end before the kill", row, row.LeftAt.Sub(killed))
 			}
 		}
 	}
@@ -247,13 +247,13 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 	}
 	for _, want := range []string{"\nparley_restarts_total 3\n", "\nparley_crash_loop 1\n"} {
 		if !strings.Contains(metrics, want) {
-			t.Errorf("no %q in the metrics", want)
+			t.Errorf("metrics: got no %q, want it in:\n%s", want, metrics)
 		}
 	}
 	for _, want := range []string{`status="signal: killed"`, "delay=0s restarts=1 crash_loop=false",
 		"delay=250ms restarts=2 crash_loop=false", "delay=500ms restarts=3 crash_loop=true"} {
 		if !strings.Contains(n.Log.String(), want) {
-			t.Errorf("no %q in the log:\n%s", want, n.Log)
+			t.Errorf("log: got no %q, want it in:\n%s", want, n.Log)
 		}
 	}
 }
@@ -268,7 +268,7 @@ func TestSupervisor_KilledWithService(t *testing.T) {
 	testkit.Eventually(t, "the service process ends", func() bool { return !isRunning(child) })
 	l, err := net.Listen("tcp", strings.TrimPrefix(n.url, "http://"))
 	if err != nil {
-		t.Fatalf("the port is still held: %v", err)
+		t.Fatalf("listen on the address of the killed server: got error %v, want none", err)
 	}
 	_ = l.Close()
 	n.start()
@@ -282,7 +282,7 @@ func TestSupervisor_StopsWhenBothAreSignaled(t *testing.T) {
 	_ = syscall.Kill(child, syscall.SIGTERM)
 	n.stop() // fails the test unless the exit status is 0
 	if isRunning(child) {
-		t.Error("the service process still runs")
+		t.Error("service process after the stop: got it running, want it ended")
 	}
 }
 
@@ -333,7 +333,7 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	}
 	defer func() { _, _ = cmd.Process.Kill(), cmd.Wait() }()
 	if err := n.Wait(); err != nil {
-		t.Errorf("stop: %v\n%s", err, n.Log)
+		t.Errorf("stop the first server: got error %v, want none\n%s", err, n.Log)
 	}
 	if took := time.Since(began); took < 2*time.Second {
 		t.Errorf("the stop took %s, want at least 2s, so that the second start waits", took)
@@ -341,6 +341,6 @@ func TestSupervisor_SecondStart(t *testing.T) {
 	testkit.Eventually(t, "the second server is healthy", func() bool { return n.health()["status"] == "ok" })
 	_ = cmd.Process.Signal(syscall.SIGTERM)
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("stop the second server: %v\n%s", err, errs)
+		t.Errorf("stop the second server: got error %v, want none\n%s", err, errs)
 	}
 }

@@ -49,7 +49,7 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
 		Data               event.Data
 	}
 	if err := json.NewDecoder(q.Body).Decode(&m); err != nil {
-		r.t.Errorf("decode a delivery: %v", err)
+		r.t.Errorf("decode a delivery: got error %v, want none", err)
 		return
 	}
 	time.Sleep(r.delay) // a receiver that works on each delivery
@@ -60,7 +60,8 @@ func (r *receiver) ServeHTTP(_ http.ResponseWriter, q *http.Request) {
 	case m.Sequence == last: // repeated, because the response was lost
 		r.repeats++
 	case m.Sequence < last || m.Previous != last:
-		r.t.Errorf("room %s: got sequence %d with previous %d after %d", m.Data.RoomID, m.Sequence, m.Previous, last)
+		r.t.Errorf("room %s: got sequence %d with previous %d, want a later sequence with previous %d", m.Data.RoomID,
+			m.Sequence, m.Previous, last)
 	}
 	r.lastSequence[m.Data.RoomID] = m.Sequence
 	r.deliveries[m.ID]++
@@ -158,7 +159,7 @@ func assertAllDelivered(t *testing.T, db *store.DB, targets ...*receiver) {
 		})
 		for _, id := range ids {
 			if r.deliveries[id] == 0 {
-				t.Errorf("event %s is lost", id)
+				t.Errorf("deliveries of event %s: got none, want at least one", id)
 			}
 		}
 	}

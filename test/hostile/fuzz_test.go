@@ -55,7 +55,7 @@ func TestFuzz(t *testing.T) {
 		for _, attack := range []func(context.Context) error{f.Media, f.SCTP, f.Signaling, f.Signaling} {
 			attacks.Go(func() {
 				if err := attack(ctx); err != nil {
-					t.Errorf("attack: %v", err)
+					t.Errorf("attack: got error %v, want none", err)
 					cancel()
 				}
 			})
@@ -141,6 +141,6 @@ func (m *meeting) startWitness() *witness {
 func (w *witness) assertHeard(t testing.TB) {
 	t.Helper()
 	if err := w.listener.AwaitPacketsFrom(t.Context(), w.identity, mediatest.Microphone); err != nil {
-		t.Errorf("no packets of the honest participant %s: %v", w.identity, err)
+		t.Errorf("packets of the honest participant %s: got error %v, want packets", w.identity, err)
 	}
 }

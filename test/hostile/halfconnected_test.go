@@ -83,11 +83,11 @@ func TestHalfConnected_Moderated(t *testing.T) {
 			assertSilenced(t, host)
 			testkit.Eventually(t, "the removed participant is disconnected", removedConn.Closed)
 			if _, err := mediatest.Dial(t.Context(), p.URL, removed.Token, mediatest.RawOptions{}); err == nil {
-				t.Error("a removed participant joined again with its token")
+				t.Error("join of a removed participant with its token: got no error, want one")
 			}
 			for _, message := range host.DataMessages() {
 				if message.From != "" {
-					t.Errorf("the host received %q from a half-connected participant", message.Text)
+					t.Errorf("message to the host from a half-connected participant: got %q, want none", message.Text)
 				}
 			}
 		})
@@ -130,7 +130,7 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		}
 		t.Cleanup(g.Abort)
 		if err := g.Publish(t.Context(), "mic", mediatest.Microphone); err == nil {
-			t.Error("a locked microphone was accepted with an old token")
+			t.Error("publish a locked microphone with an old token: got no error, want one")
 		}
 		testkit.Eventually(t, "a fresh token", func() bool { return g.Token() != "" })
 		token = g.Token()
@@ -151,6 +151,6 @@ func TestHalfConnected_Attendance(t *testing.T) {
 		recorded = recorded || row.SeatID == s.Identity
 	}
 	if n := packetsReceived(host) + len(host.DataMessages()); n > 0 && !recorded {
-		t.Errorf("the host received %d packets and messages of a participant without attendance: %+v", n, rows)
+		t.Errorf("packets and messages of a participant without attendance: got %d, want none, attendance %+v", n, rows)
 	}
 }

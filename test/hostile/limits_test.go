@@ -99,7 +99,7 @@ func TestLimits_InvalidSignaling(t *testing.T) {
 		t.Errorf("heap: grown by %.0f MB, want at most 100 MB", grown/megabyte)
 	}
 	if requests == 0 {
-		t.Error("no request was sent")
+		t.Error("sent requests: got none, want at least one")
 	}
 	witness.assertHeard(t)
 }
@@ -238,6 +238,6 @@ func TestLimits_Reconnections(t *testing.T) {
 	}
 	honest := m.dial(m.newGuestSeat("Ada"), mediatest.RawOptions{})
 	if err := honest.AwaitConnected(t.Context()); err != nil {
-		t.Errorf("connect another guest after the reconnections: %v", err)
+		t.Errorf("connect another guest after the reconnections: got error %v, want none", err)
 	}
 }

@@ -64,11 +64,11 @@ func (p *server) assertAlive(t testing.TB) {
 	t.Helper()
 	testkit.Eventually(t, "the service is healthy", func() bool {
 		if text := p.panicText(); text != "" {
-			t.Fatalf("the service crashed: %s", text)
+			t.Fatalf("service: got a crash, want it to run: %s", text)
 		}
 		select {
 		case <-p.Done():
-			t.Fatalf("the service ended:\n%s", p.Log.Tail(megabyte))
+			t.Fatalf("service: got its process ended, want it to run:\n%s", p.Log.Tail(megabyte))
 		default:
 		}
 		res, err := http.Get(p.URL + "/healthz")
@@ -250,7 +250,7 @@ func (p *server) metric(name string) float64 {
 			return value
 		}
 	}
-	p.t.Fatalf("there is no metric %s", name)
+	p.t.Fatalf("metrics: got no %s, want one", name)
 	return 0
 }
 

@@ -4,6 +4,7 @@ package parleytest
 
 import (
 	"bufio"
+	"cmp"
 	"os"
 	"os/exec"
 	"strconv"
@@ -34,7 +35,11 @@ func Main(m *testing.M) {
 // Command returns the parley command with the arguments and additional environment
 // variables. Linux kills the process when the test program ends.
 func Command(environment []string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], args...)
+	return command(os.Args[0], environment, args)
+}
+
+func command(binary string, environment, args []string) *exec.Cmd {
+	cmd := exec.Command(binary, args...)
 	cmd.Env = append(append(os.Environ(), commandEnv+"=1"), environment...)
 	endWithParent(cmd)
 	return cmd
@@ -42,10 +47,16 @@ func Command(environment []string, args ...string) *exec.Cmd {
 
 // Options configure a server.
 type Options struct {
+	Binary      string // program of another version; empty for this one
 	DataDir     string
 	UDPPort     int      // of media; 0 selects a free one
 	Environment []string // additional variables, NAME=value
 	Args        []string // additional flags of parley serve
+}
+
+// Command is the function Command with the program and the environment of the options.
+func (o Options) Command(args ...string) *exec.Cmd {
+	return command(cmp.Or(o.Binary, os.Args[0]), o.Environment, args)
 }
 
 // Server is a running parley serve.
@@ -67,7 +78,7 @@ func Start(t testing.TB, o Options) *Server {
 	}
 	args := append([]string{"serve", "--listen", "127.0.0.1:0", "--data-dir", o.DataDir,
 		"--rtc-udp-port", strconv.Itoa(o.UDPPort)}, o.Args...)
-	s := &Server{Log: &testkit.Buffer{}, Cmd: Command(o.Environment, args...), done: make(chan struct{})}
+	s := &Server{Log: &testkit.Buffer{}, Cmd: o.Command(args...), done: make(chan struct{})}
 	s.Cmd.Stderr = s.Log
 	stdout, err := s.Cmd.StdoutPipe()
 	if err != nil {

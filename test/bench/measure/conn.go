@@ -27,7 +27,14 @@ type StatusError struct{ Status, Response string }
 func (e *StatusError) Error() string { return "unexpected status: " + e.Response }
 
 // maxResponseBytes is the maximum length of a response; those measured here are far smaller.
-const maxResponseBytes = 16 << 10
+const maxResponseBytes = 64 << 10
+
+// These are the header of a response without a known length, and the end of its body. No
+// measured response contains that end, because JSON escapes line breaks.
+var (
+	chunkedHeader = []byte("\r\nTransfer-Encoding: chunked\r\n")
+	lastChunk     = []byte("\r\n0\r\n\r\n")
+)
 
 func dial(address, status string) (*conn, error) {
 	c, err := net.DialTimeout("tcp", address, 5*time.Second)
@@ -38,13 +45,13 @@ func dial(address, status string) (*conn, error) {
 }
 
 // exchange sends the request in c.out and returns the body of the response, which is valid
-// until the next exchange.
+// until the next exchange. The body is not decoded if it is chunked.
 func (c *conn) exchange() ([]byte, error) {
 	if _, err := c.Write(c.out); err != nil {
 		return nil, err
 	}
-	received, head, length := 0, -1, 0
-	for head < 0 || received < head+length {
+	received, head, length, chunked := 0, -1, 0, false
+	for head < 0 || received < head+length || chunked && !bytes.HasSuffix(c.in[:received], lastChunk) {
 		if received == len(c.in) {
 			return nil, fmt.Errorf("a response of more than %d bytes", len(c.in))
 		}
@@ -61,11 +68,14 @@ func (c *conn) exchange() ([]byte, error) {
 			continue
 		}
 		head = end + 4
+		if chunked = bytes.Contains(c.in[:head], chunkedHeader); chunked {
+			continue
+		}
 		if length, err = contentLength(c.in[:head]); err != nil {
 			return nil, err
 		}
 	}
-	if received > head+length {
+	if !chunked && received > head+length {
 		return nil, errors.New("a response is longer than its Content-Length")
 	}
 	if status := string(c.in[len("HTTP/1.1 "):][:3]); status != c.status {

@@ -53,10 +53,8 @@ func Dial(target Target, connections int) (*Load, error) {
 	return l, nil
 }
 
-// DialServer opens the same number of connections to another server, for the same requests.
-func (l *Load) DialServer(name, address string, cpu CPU) (*Load, error) {
-	return Dial(Target{Name: name, Address: address, CPU: cpu, Request: l.target.Request}, len(l.conns))
-}
+// Connections returns the number of connections.
+func (l *Load) Connections() int { return len(l.conns) }
 
 // Close closes the connections.
 func (l *Load) Close() {

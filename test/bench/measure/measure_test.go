@@ -99,3 +99,30 @@ func TestSlice(t *testing.T) {
 		t.Errorf("got %v, want a StatusError with status 418", err)
 	}
 }
+
+// net/http sends a long response in chunks. The next response on the connection shows that
+// the first was read to its end.
+func TestSlice_ChunkedResponse(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for range 10 {
+			_, _ = io.WriteString(w, strings.Repeat("x", 2000))
+			_ = http.NewResponseController(w).Flush()
+		}
+	}))
+	defer s.Close()
+	l, err := Dial(Target{Name: "test", Address: s.Listener.Addr().String(),
+		CPU: func() (time.Duration, error) { return 0, nil },
+		Request: func(to []byte, _ uint64) []byte {
+			return append(to, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"...)
+		}}, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	for range 3 {
+		body, err := l.SendOne()
+		if got := strings.Count(string(body), "x"); err != nil || got != 20_000 {
+			t.Fatalf("got %d bytes, %v, want 20000", got, err)
+		}
+	}
+}

@@ -55,6 +55,7 @@ async function show(address) {
     await tab.waitForFunction(
       (wanted) => [...document.querySelectorAll('video')].filter((video) => video.videoWidth > 0).length >= wanted,
       tiles,
+      { timeout: 120_000 }, // all senders begin to encode on the same machine
     );
     await pause(settled);
     const system = await browser.newBrowserCDPSession();

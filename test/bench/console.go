@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/internal/requestlog"
+	"parley/internal/store"
+	"parley/test/bench/measure"
+)
+
+const (
+	consoleGoal  = 100  // ms of server time for all requests of a page
+	consoleReads = 15   // of each request
+	consoleCalls = 1000 // recorded calls in a flush
+)
+
+// consolePage is a page of the console with the requests that it makes when it is opened. The
+// names in braces stand for IDs of the installation.
+type consolePage struct {
+	name     string
+	requests []string
+}
+
+var consolePages = []consolePage{
+	{"every page", []string{"/caller", "/projects"}},
+	{"overview", []string{"/overview"}},
+	{"overview of a project", []string{"/overview?project_id={project}"}},
+	{"rooms", []string{"/rooms", "/rooms?state=active&limit=20"}},
+	{"rooms of a project", []string{"/rooms?project_id={project}", "/rooms?project_id={project}&state=active&limit=20"}},
+	{"rooms, a page in the middle", []string{"/rooms?cursor={room}"}},
+	{"rooms, by title", []string{"/rooms?title=planning"}},
+	{"rooms, by a title that no room has", []string{"/rooms?title=nowhere"}},
+	{"rooms, by a person that nobody is", []string{"/rooms?person=nobody"}},
+	{"rooms, by time", []string{"/rooms?from={from}&to={to}"}},
+	{"rooms, by client_room_id", []string{"/rooms?client_room_id=lesson-7"}},
+	{"room", []string{"/rooms/{room}", "/rooms/{room}/people?limit=100", "/rooms/{room}/timeline?limit=100"}},
+	{"requests", []string{"/calls"}},
+	{"requests of a project", []string{"/calls?project_id={project}"}},
+	{"requests, rejected", []string{"/calls?project_id={project}&status=4xx"}},
+	{"requests, by a cause that none has", []string{"/calls?project_id={project}&cause=stale_timestamp"}},
+	{"requests without a project", []string{"/rejected-calls"}},
+	{"webhooks", []string{"/webhook-targets", "/webhooks"}},
+	{"webhooks, failed ones of a project", []string{"/webhooks?project_id={project}&state=failed"}},
+	{"delivery", []string{"/webhooks/{delivery}"}},
+	{"usage of an organization", []string{"/organizations", "/usage?by=day&organization_id={organization}"}},
+	{"usage of a project", []string{"/usage?by=day&project_id={project}"}},
+	{"project", []string{"/projects/{project}", "/projects/{project}/keys",
+		"/calls?project_id={project}&key_slot=overlap&limit=100"}},
+	{"audit", []string{"/audit", "/audit?project_id={project}"}},
+	{"nodes", []string{"/nodes"}},
+	{"settings", []string{"/settings"}},
+	{"team", []string{"/users", "/sessions", "/tokens"}},
+}
+
+// console measures the server time of each request of the console over many past meetings.
+func (b *bench) console(ctx context.Context) ([]figure, error) {
+	var figures []figure
+	if slices.Contains(b.databases, "sqlite") {
+		if err := b.consoleOn(ctx, "SQLite", nil, &figures); err != nil {
+			return figures, err
+		}
+	}
+	if !slices.Contains(b.databases, "postgres") {
+		return figures, nil
+	}
+	if _, err := postgresBin(); err != nil {
+		return figures, fmt.Errorf("%w: %w", errUnavailable, err)
+	}
+	c, err := startCluster(ctx, b.dir, "console-postgres")
+	if err != nil {
+		return figures, err
+	}
+	defer c.end()
+	return figures, b.consoleOn(ctx, "PostgreSQL", c, &figures)
+}
+
+func (b *bench) consoleOn(ctx context.Context, database string, c *cluster, figures *[]figure) error {
+	fmt.Fprintf(os.Stderr, "filling %s with %s meetings\n", database, thousands(b.consoleMeetings))
+	i, err := b.install(ctx, database, c, b.consoleMeetings)
+	if err != nil {
+		return err
+	}
+	// A SQLite database is filled without its server, whose start reads the credentials.
+	start := func() error {
+		i.parley, err = b.startParley(ctx, i.dir, i.databaseURL, keepEverything...)
+		return err
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	if err := i.end(); err != nil {
+		return err
+	}
+	if err := i.fillConsole(ctx); err != nil {
+		return err
+	}
+	if err := start(); err != nil {
+		return err
+	}
+	defer i.quit()
+	ids, err := i.consoleIDs(ctx)
+	if err != nil {
+		return err
+	}
+	of := fmt.Sprintf("console, %s, %s meetings", database, thousands(b.consoleMeetings))
+	for _, page := range consolePages {
+		sum := 0.0
+		for _, path := range page.requests {
+			took, err := i.readConsole(ctx, ids.Replace(path))
+			if err != nil {
+				return fmt.Errorf("%s: %w", path, err)
+			}
+			sum += millis(took)
+			*figures = append(*figures, figure{Of: of, Name: "GET " + path, Value: millis(took), Unit: "ms"})
+		}
+		*figures = append(*figures, figure{Of: of, Name: page.name, Value: sum, Unit: "ms",
+			Comment: "all requests of the page"}.atMost(consoleGoal))
+	}
+	return i.end()
+}
+
+// fillConsole adds webhook deliveries, audit entries, actions of hosts and recorded calls.
+func (i *installation) fillConsole(ctx context.Context) error {
+	for _, q := range []string{
+		`INSERT INTO webhook_streams
+				(id, project_id, room_id, url, replay, lane, enqueued, last_sequence, due_at, claim, updated_at)
+			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 1, 1, NULL, '', created_at
+			FROM rooms`,
+		`INSERT INTO webhook_deliveries (id, stream_id, position, event_id, project_id, room_id, url, type, sequence,
+				previous, body, replay, state, attempts, step, created_at, done_at)
+			SELECT e.id, e.room_id, e.sequence, e.id, r.project_id, e.room_id, 'https://example.com/hook', e.type, e.sequence,
+				e.sequence - 1, '{"type":"room.opened"}', FALSE,
+				CASE WHEN e.at % 500 = 0 THEN 'failed' ELSE 'delivered' END, 1, 1, e.at, e.at
+			FROM events e JOIN rooms r ON r.id = e.room_id WHERE e.sequence = 1`,
+		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer)
+			SELECT id, 1, created_at, 20, 204, '', '' FROM webhook_deliveries`,
+		`INSERT INTO audit (n, at, actor_kind, actor_id, actor_name, request_id, address, node, action, subject,
+				project_id, before, after, prev_hash, hash)
+			SELECT (SELECT max(n) FROM audit) + row_number() OVER (ORDER BY id), created_at, 'service', '', '', '', '', '',
+				'room.ended', id, project_id, '{}', '{}', '', '' FROM rooms`,
+		`INSERT INTO host_actions (room_id, n, sequence, at, kind, by_seat, by_name, by_role, target_seat, target_name,
+				target_role, details)
+			SELECT id, 1, 2, created_at, 'host.muted', id, 'Ada', 'host', id, 'Ben', 'guest', '{"count":1}' FROM rooms`,
+	} {
+		if err := i.query(ctx, q); err != nil {
+			return err
+		}
+	}
+	if err := i.fillCalls(ctx); err != nil || i.databaseURL == "" {
+		return err
+	}
+	return i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
+}
+
+// consoleIDs returns a replacer of the names in consolePages.
+func (i *installation) consoleIDs(ctx context.Context) (*strings.Replacer, error) {
+	var rooms struct {
+		Rooms []struct {
+			ID        string    `json:"room_id"`
+			CreatedAt time.Time `json:"created_at"`
+		} `json:"rooms"`
+	}
+	var webhooks struct {
+		Webhooks []struct {
+			ID string `json:"delivery_id"`
+		} `json:"webhooks"`
+	}
+	middle := time.Now().AddDate(0, -6, 0).UTC()
+	from, to := middle.Format(time.RFC3339), middle.Add(time.Hour).Format(time.RFC3339)
+	if err := i.getManagement(ctx, "/rooms?limit=1&project_id="+i.ProjectID+"&to="+to, &rooms); err != nil {
+		return nil, err
+	}
+	if err := i.getManagement(ctx, "/webhooks?limit=1", &webhooks); err != nil {
+		return nil, err
+	}
+	if len(rooms.Rooms) == 0 || len(webhooks.Webhooks) == 0 {
+		return nil, fmt.Errorf("got %d rooms and %d deliveries, want at least one", len(rooms.Rooms), len(webhooks.Webhooks))
+	}
+	return strings.NewReplacer("{project}", i.ProjectID, "{organization}", i.OrganizationID, "{room}", rooms.Rooms[0].ID,
+		"{delivery}", webhooks.Webhooks[0].ID, "{from}", url.QueryEscape(from), "{to}", url.QueryEscape(to)), nil
+}
+
+// fillCalls records as many calls of the last days as are kept for a project.
+func (i *installation) fillCalls(ctx context.Context) error {
+	s, err := store.Open(ctx, i.databaseURL, i.dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	const kept = 100_000 // see internal/requestlog
+	log := requestlog.NewRecorder(s, time.Now)
+	began := time.Now().Add(-3 * 24 * time.Hour)
+	for n := range kept * 9 / 10 {
+		c := requestlog.Call{RequestID: fmt.Sprint("req_", n), ProjectID: i.ProjectID, API: "v4",
+			ReceivedAt: began.Add(time.Duration(n) * time.Second), Method: "POST",
+			Path: "/api/v4/rooms/create_quick_video_room", Status: http.StatusCreated, Micros: 2000, KeySlot: "current",
+			Address: "192.0.2.1", UserAgent: "backend/1"}
+		if n%100 == 0 {
+			c.Status, c.Cause = http.StatusBadRequest, "invalid_request"
+		}
+		if log.Record(c, nil); n%consoleCalls == 0 {
+			if err := log.Flush(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return log.Flush(ctx)
+}
+
+// readConsole returns the median time of a request.
+func (i *installation) readConsole(ctx context.Context, path string) (time.Duration, error) {
+	var took []time.Duration
+	for range consoleReads {
+		began := time.Now()
+		if err := i.getManagement(ctx, path, nil); err != nil {
+			return 0, err
+		}
+		took = append(took, time.Since(began))
+	}
+	return measure.Median(took), nil
+}
+
+// getManagement calls the management API and decodes the response, unless out is nil.
+func (i *installation) getManagement(ctx context.Context, path string, out any) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.Address+"/api/manage"+path, nil)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+i.AdminToken)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = res.Body.Close() }()
+	raw, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d: %s", res.StatusCode, raw)
+	}
+	if out == nil {
+		return nil
+	}
+	return json.Unmarshal(raw, out)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/uuid"
+
+	"parley/internal/key"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/filltest"
+	"parley/internal/usage"
+	"parley/test/bench/measure"
+)
+
+// installation is a server with a number of past meetings.
+type installation struct {
+	*parley              // the running server; nil before startInstallation
+	totalCPU measure.CPU // of the server and its database
+
+	meetings    int
+	dir         string // data directory
+	databaseURL string // empty for SQLite
+
+	emptyBytes, filledBytes         int64 // of the database
+	fillTime, rollupTime, sweepTime time.Duration
+	startupTime                     time.Duration // median
+}
+
+// install creates an installation and fills it. c is nil for SQLite.
+func (b *bench) install(ctx context.Context, database string, c *cluster, meetings int) (*installation, error) {
+	name := fmt.Sprintf("growth_%d", meetings)
+	i := &installation{meetings: meetings, dir: filepath.Join(b.dir, database+"-"+name)}
+	var err error
+	if c != nil {
+		if i.databaseURL, err = c.create(ctx, name); err != nil {
+			return nil, err
+		}
+	}
+	p, err := b.startParley(ctx, i.dir, i.databaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.end(); err != nil {
+		return nil, err
+	}
+	if i.emptyBytes, err = i.databaseBytes(ctx); err != nil {
+		return nil, err
+	}
+	// The first start may have rolled up the usage of the past, in which nothing had happened.
+	if err := i.query(ctx, `DELETE FROM usage_progress`); err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, i.databaseURL, i.dir)
+	if err != nil {
+		return nil, err
+	}
+	if err = i.fill(ctx, s, p.ProjectID, b.years); err == nil && c != nil {
+		err = i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
+	}
+	if err == nil {
+		err = i.maintain(ctx, s, p.OrganizationID, b.years)
+	}
+	_ = s.Close()
+	if err != nil {
+		return nil, err
+	}
+	i.filledBytes, err = i.databaseBytes(ctx)
+	return i, err
+}
+
+// fill adds the meetings, the last of which is over now.
+func (i *installation) fill(ctx context.Context, s *store.DB, projectID string, years int) error {
+	now := time.Now().UTC()
+	err := filltest.Meetings(ctx, s, projectID, i.meetings, now.AddDate(-years, 0, 0), now.Add(-2*time.Hour), 1)
+	i.fillTime = time.Since(now)
+	return err
+}
+
+// maintain measures the rollup of the past, and the work of the janitor in the last hours. It
+// checks that the usage has all meetings.
+func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID string, years int) error {
+	const hours = 5
+	clock := time.Now().Add(-hours * time.Hour)
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	u := usage.NewService(s, usage.NoProvider{}, func() time.Time { return clock })
+	k := key.NewService(s, project.NewService(s, time.Now, newID, func(string) {}), time.Now, newID)
+	began := time.Now()
+	if err := u.RollUp(ctx); err != nil {
+		return err
+	}
+	i.rollupTime = time.Since(began)
+	var took []time.Duration
+	for range hours {
+		clock = clock.Add(time.Hour)
+		began := time.Now()
+		if err := k.Sweep(ctx); err != nil {
+			return err
+		}
+		if err := u.RollUp(ctx); err != nil {
+			return err
+		}
+		took = append(took, time.Since(began))
+	}
+	i.sweepTime = measure.Median(took)
+	from := clock.AddDate(-years, 0, -1).Truncate(24 * time.Hour)
+	got, err := u.Totals(ctx, usage.Scope{OrganizationID: organizationID}, from, clock)
+	if err == nil && got.RoomsCreated != int64(i.meetings) {
+		err = fmt.Errorf("the usage has %d rooms, want %d", got.RoomsCreated, i.meetings)
+	}
+	return err
+}
+
+// startInstallation starts the server several times, measures that, and leaves it running.
+func (b *bench) startInstallation(ctx context.Context, i *installation, c *cluster) error {
+	var took []time.Duration
+	for range growthStarts {
+		if i.parley != nil {
+			if err := i.end(); err != nil {
+				return err
+			}
+		}
+		var err error
+		if i.parley, err = b.startParley(ctx, i.dir, i.databaseURL, keepEverything...); err != nil {
+			return err
+		}
+		took = append(took, i.parley.startupTime)
+	}
+	i.startupTime = measure.Median(took)
+	i.totalCPU = i.cpu()
+	if c != nil {
+		i.totalCPU = measure.SumCPU(i.cpu(), measure.ProcessTreeCPU(c.pid()))
+	}
+	return nil
+}
+
+// quit stops the server if it runs.
+func (i *installation) quit() {
+	if i.parley != nil {
+		i.parley.quit()
+	}
+}
+
+// databaseBytes returns the size of the database. No program may have a SQLite database open,
+// so that its log is in the file.
+func (i *installation) databaseBytes(ctx context.Context) (int64, error) {
+	if i.databaseURL == "" {
+		info, err := os.Stat(filepath.Join(i.dir, "parley.db"))
+		if err != nil {
+			return 0, err
+		}
+		return info.Size(), nil
+	}
+	db, err := sql.Open("pgx", i.databaseURL)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	var size int64
+	err = db.QueryRowContext(ctx, `SELECT pg_database_size(current_database())`).Scan(&size)
+	return size, err
+}
+
+// query runs a statement.
+func (i *installation) query(ctx context.Context, q string) error {
+	db, err := i.open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = db.Close() }()
+	_, err = db.ExecContext(ctx, q)
+	return err
+}
+
+// queryInt returns the number that a query returns.
+func (i *installation) queryInt(ctx context.Context, q string) (n int64, err error) {
+	db, err := i.open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = db.Close() }()
+	err = db.QueryRowContext(ctx, q).Scan(&n)
+	return n, err
+}
+
+// open opens the database without the store.
+func (i *installation) open() (*sql.DB, error) {
+	if i.databaseURL == "" {
+		return sql.Open("sqlite", filepath.Join(i.dir, "parley.db"))
+	}
+	return sql.Open("pgx", i.databaseURL)
+}

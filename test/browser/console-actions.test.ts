@@ -1,0 +1,296 @@
+import { readFileSync } from 'node:fs';
+import type { Locator } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { Person } from './browser';
+import { act, address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn } from './console';
+import { browser, server } from './fixture';
+
+setUpConsole();
+
+let receiver: Receiver;
+
+beforeAll(async () => {
+  receiver = await Receiver.start();
+  await makeTokens();
+  await manage('PATCH', `/projects/${project}`, { default_webhook_url: receiver.url });
+});
+
+afterAll(() => receiver.close());
+
+/** Waits until a delivery of a room to the receiver is in a state, and returns its ID. */
+async function deliveryIn(state: string, roomID: string): Promise<string> {
+  return vi.waitFor(async () => {
+    const { webhooks } = await manage<{ webhooks: { delivery_id: string }[] }>('GET', `/webhooks?state=${state}&room_id=${roomID}`);
+    const id = webhooks[0]?.delivery_id ?? '';
+    expect(id).not.toBe('');
+    return id;
+  }, 60_000);
+}
+
+/** Reads the secrets of a dialog that shows them once, and closes it. */
+async function takeSecrets(dialog: Locator): Promise<string[]> {
+  await dialog.getByText('shown only this once').waitFor();
+  const secrets = await dialog.locator('.secret code').allTextContents();
+  await dialog.getByRole('button', { name: 'I have saved it' }).click();
+  await dialog.getByRole('button', { name: 'Close anyway' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  return secrets;
+}
+
+describe('a project', () => {
+  test('is created, suspended, resumed and deleted', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/projects');
+    await page.getByRole('button', { name: 'Create a project' }).click();
+    const form = page.getByRole('dialog', { name: 'Create a project' });
+    await form.getByLabel('Name').fill('Lessons of the evening');
+    await person.accessible('the dialog that creates a project');
+    await form.getByRole('button', { name: 'Create the project' }).click();
+    const secrets = await takeSecrets(page.getByRole('dialog', { name: 'The keys of Lessons of the evening' }));
+    expect(secrets.map((text) => text.slice(0, 3))).toEqual(['pk_', 'gs_', 'whs']);
+
+    await page.getByRole('link', { name: 'Lessons of the evening' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Lessons of the evening' }).waitFor();
+    await act(page, 'Suspend the project', { fill: (dialog) => dialog.getByLabel(/^End the running meetings/).check() });
+    await page.locator('.page-head').getByText('Suspended').waitFor();
+    await act(page, 'Lift the suspension');
+    await page.locator('.page-head').getByText('Active').waitFor();
+    await act(page, 'Suspend the project');
+    await act(page, 'Delete the project', {
+      fill: async (dialog) => {
+        expect(await dialog.getByRole('button', { name: 'Delete the project' }).isDisabled()).toBe(true);
+        await dialog.getByLabel(/to confirm/).fill('Lessons of the evening');
+      },
+    });
+    await page.locator('.page-head').getByText(/delet/i).waitFor();
+    await person.close();
+  });
+
+  test('gets new credentials, whose overlap is ended', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'integrator', `/projects/${project}`);
+    for (const [title, secret, ended] of [
+      ['Rotate the API key', 'The new API key', 'old key pair'],
+      ['Rotate the project secret', 'The new project secret', 'old project secret'],
+    ] as const) {
+      await act(page, title);
+      await takeSecrets(page.getByRole('dialog', { name: secret }));
+      const notice = page.locator('section', { has: page.getByRole('heading', { name: new RegExp(ended) }) });
+      await act(page, 'End the overlap now', { within: notice });
+      await notice.waitFor({ state: 'detached' });
+    }
+    await person.close();
+  });
+
+  test('shows who used its key last, and advises on the rotation', async () => {
+    await server.createRoom();
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor', `/projects/${project}`);
+    const keys = page.getByRole('table', { name: 'API keys' });
+    await expect
+      .poll(async () => {
+        await page.reload();
+        return keys.getByRole('row').nth(1).textContent();
+      })
+      .toContain('127.0.0.1');
+    await person.close();
+  });
+
+  test('is opened with a portal link, which shows no other project', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/projects/${project}`);
+    await page.getByRole('button', { name: /portal/i }).click();
+    const form = page.getByRole('dialog', { name: /portal/i });
+    await form.getByLabel('Who will use it').fill('Ada of the customer');
+    await form.getByRole('button', { name: 'Create' }).click();
+    const [link = ''] = await takeSecrets(page.getByRole('dialog', { name: /The new/ }));
+    const customer = await Person.arrive(browser);
+    await customer.page.goto(link.replace('127.0.0.1', 'localhost'));
+    await customer.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await customer.page.goto(address('/projects'));
+    await customer.page.getByRole('link', { name: 'My project' }).waitFor();
+    expect(await customer.page.getByText('Of somebody else').count()).toBe(0);
+    await customer.close();
+    await person.close();
+  });
+});
+
+test('a room shows what hosts did, and an operator removes a person', async () => {
+  const room = await server.createMeeting({}, { title: 'Board' });
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await host.untilHeard();
+  await host.button(/^People/).click();
+  await host.button('Mute all guests').click();
+  await ben.page.getByText('Amina muted you.').waitFor();
+
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'integrator', `/rooms/${room.room_id}`);
+  await page.getByText('Amina muted all guests, 1 microphone was on').waitFor();
+  const attendee = page.locator('.attendee', { hasText: 'Ben' });
+  await attendee.getByText('Here').waitFor();
+  await act(page, 'Remove from the room', { label: 'Remove', within: attendee });
+  await ben.page.getByRole('heading', { name: 'You were removed from this room' }).waitFor();
+  await page.getByText('An operator or an integrator removed Ben').waitFor();
+  await page.getByText('Ben was removed', { exact: true }).waitFor();
+  await person.seen('console-room-host-actions');
+  await page.getByLabel('Who was here at').fill('yesterday');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page
+    .getByRole('alert')
+    .getByText(/time such as/)
+    .waitFor();
+  await page.getByLabel('Who was here at').fill('2026-01-01 10:05');
+  await page.getByRole('button', { name: 'Show' }).click();
+  await page.getByText('Nobody was in the room at').waitFor();
+  for (const one of [host, ben, person]) await one.close();
+});
+
+describe('webhooks', () => {
+  test('of a target are paused and resumed', async () => {
+    receiver.status = 500;
+    const { room_id } = await server.createRoom();
+    const id = await deliveryIn('pending', room_id);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'integrator', `/webhooks/${id}`);
+    await act(page, 'Pause the target');
+    await page.goto(address(`/webhooks?project=${project}`));
+    const target = page.locator('section', { has: page.getByRole('heading', { name: /Targets that fail or are paused/ }) });
+    await target.getByText('Paused by hand').waitFor();
+    await person.seen('console-webhooks-paused');
+    receiver.status = 200;
+    await act(page, 'Resume the target', { within: target });
+    await target.waitFor({ state: 'detached' });
+    expect(await deliveryIn('delivered', room_id)).toBe(id);
+    await person.close();
+  });
+
+  test('that fail are retried, and delivered ones are replayed', async () => {
+    receiver.status = 500;
+    const failing = await server.createRoom();
+    await deliveryIn('pending', failing.room_id);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/webhooks?project=${project}`);
+    receiver.status = 200;
+    await act(page, 'Retry now');
+    const id = await deliveryIn('delivered', failing.room_id);
+    await page.goto(address(`/webhooks/${id}`));
+    await act(page, 'Replay the event');
+    await page.goto(address(`/webhooks?project=${project}`));
+    await page.getByText('replay', { exact: true }).first().waitFor();
+    await act(page, 'Replay deliveries', {
+      fill: async (dialog) => {
+        await dialog.getByLabel('From').fill('soon');
+        await dialog
+          .getByRole('alert')
+          .getByText(/time such as/)
+          .waitFor();
+        await dialog.getByLabel('From').fill('2026-01-01 10:05');
+        await dialog.getByLabel('Until').fill('2100-01-01 10:05');
+      },
+    });
+    await person.close();
+  });
+});
+
+describe('the team', () => {
+  test('gets a user, whose role changes, and who is deleted', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team');
+    await page.getByRole('button', { name: 'Add a user' }).click();
+    const form = page.getByRole('dialog', { name: 'Add a user' });
+    await form.getByLabel(/^Email address/).fill('ada@example.org');
+    await form.getByLabel('Name (optional)').fill('Ada Lovelace');
+    await form.getByRole('button', { name: 'Add the user' }).click();
+    const row = page.getByRole('row', { name: /Ada Lovelace/ });
+    await row.getByRole('button', { name: 'Change' }).click();
+    const change = page.getByRole('dialog', { name: 'Change the role of Ada Lovelace' });
+    await change.getByLabel('Role').selectOption('auditor');
+    await change.getByRole('button', { name: 'Change the role' }).click();
+    await row.getByText('Auditor').waitFor();
+    await act(page, 'Delete the user', { label: 'Delete', within: row });
+    await row.waitFor({ state: 'detached' });
+    await person.close();
+  });
+
+  test('gets a link that is revoked, and a token that is revoked', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team?view=sessions');
+    await page.getByRole('button', { name: /link/i }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Who will use it').fill('Grace');
+    await form.getByLabel('Role').selectOption('auditor');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await takeSecrets(page.getByRole('dialog', { name: /The new/ }));
+    const link = page.getByRole('row', { name: /Grace/ });
+    await act(page, 'Revoke the link', { label: 'End', within: link });
+    await link.getByText('Ended').waitFor();
+
+    await manage('POST', '/tokens', { name: 'to be revoked', role: 'auditor' });
+    await page.goto(address('/team?view=tokens'));
+    const token = page.getByRole('row', { name: /to be revoked/ });
+    await act(page, 'Revoke the token', { label: 'Revoke', within: token });
+    await token.getByText('Revoked', { exact: true }).waitFor();
+    await person.close();
+  });
+});
+
+test('the audit log is verified, and settings are searched', async () => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', '/audit');
+  await page.getByRole('button', { name: 'Verify the log' }).click();
+  await page.getByText(/^The log is intact/).waitFor();
+  await page.goto(address('/settings'));
+  await page.getByLabel('Name or meaning').fill('udp');
+  await page.keyboard.press('Enter');
+  await expect.poll(() => page.getByRole('table', { name: 'Settings' }).getByRole('row').count()).toBeLessThan(6);
+  await page.getByText('rtc_udp_port').waitFor();
+  await person.close();
+});
+
+test('the usage is downloaded, and API calls are filtered', async () => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'integrator', `/usage?project=${project}`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download CSV' }).click()]);
+  expect(readFileSync(await download.path(), 'utf8').split('\n').length).toBeGreaterThan(2);
+  await page.goto(address(`/requests?project=${project}`));
+  await page.getByLabel('Status').selectOption('5xx');
+  await page.getByText('No API call matches').waitFor();
+  await person.close();
+});
+
+/** The buttons of the pages, with the roles that see them. */
+const buttons: { path: () => string; name: string | RegExp; roles: Role[] }[] = [
+  { path: () => '/projects', name: 'Create a project', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Rotate the API key', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/projects/${project}`, name: 'Rotate the project secret', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/projects/${project}`, name: 'Suspend the project', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: /portal/i, roles: ['owner', 'operator'] },
+  { path: () => `/webhooks?project=${project}`, name: 'Send a test event', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/webhooks?project=${project}`, name: 'Replay deliveries', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => '/team', name: 'Add a user', roles: ['owner'] },
+  { path: () => '/team?view=sessions', name: /link/i, roles: ['owner', 'operator'] },
+  { path: () => '/team?view=tokens', name: 'Create a token', roles: ['owner'] },
+  { path: () => '/team?view=tokens', name: 'Revoke', roles: ['owner'] },
+  { path: () => '/audit', name: 'Verify the log', roles: ['owner', 'operator', 'auditor'] },
+];
+
+test.each(roles)('the buttons of the pages are those that the role may use: %s', async (role) => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, role);
+  for (const { path, name, roles } of buttons) {
+    if (role === 'integrator' && /^\/(team|audit)/.test(path())) continue; // the page is not theirs
+    await page.goto(address(path()));
+    const content = page.locator('#content');
+    await content
+      .getByRole('table')
+      .or(content.getByRole('heading', { name: /^No / }))
+      .first()
+      .waitFor();
+    const found = await content.getByRole('button', { name }).count();
+    expect(found > 0, `${String(name)} on ${path()} as ${role}`).toBe(roles.includes(role));
+  }
+  await person.close();
+});

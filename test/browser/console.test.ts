@@ -1,0 +1,312 @@
+import { execFileSync } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import { resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { desktop, Person } from './browser';
+import { address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn } from './console';
+import { browser, server } from './fixture';
+import type { Room } from './server';
+
+setUpConsole();
+
+const binary = resolve(import.meta.dirname, '../../bin/parley');
+const longTitle = 'Quarterly planning of the Northern region with guests from purchasing, legal and the board';
+let room: Room;
+let deliveryID = '';
+let rejectedID = '';
+let receiver: Receiver;
+
+/** Makes what the pages show: rooms, rejected calls, a failing webhook target, an overlap, and a token of each role. */
+beforeAll(async () => {
+  await makeTokens();
+  receiver = await Receiver.start();
+  await manage('PATCH', `/projects/${project}`, { default_webhook_url: receiver.url });
+  room = await server.createMeeting({}, { title: longTitle });
+  for (let n = 0; n < 55; n++) await server.createRoom();
+  const body = JSON.stringify({ project_id: project });
+  await fetch(`${server.url}/api/v3/rooms/create_quick_audio_room`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'hash-signature': createHmac('sha256', 'wrong').update(body).digest('base64') },
+    body,
+  });
+  await manage('POST', `/projects/${project}/keys/rotate`, {});
+  await vi.waitFor(async () => {
+    const { calls } = await manage<{ calls: { request_id: string }[] }>('GET', `/calls?project_id=${project}&status=401`);
+    rejectedID = calls[0]?.request_id ?? '';
+    expect(rejectedID).not.toBe('');
+  }, 60_000);
+  const { webhooks } = await manage<{ webhooks: { delivery_id: string }[] }>('GET', `/webhooks?room_id=${room.room_id}`);
+  deliveryID = webhooks.at(-1)?.delivery_id ?? '';
+});
+
+afterAll(() => receiver.close());
+
+/** The pages, with the text that shows that they are complete. */
+const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] => [
+  { name: 'overview', path: '', shows: 'Last 24 hours' },
+  { name: 'rooms', path: '/rooms', shows: 'All rooms' },
+  { name: 'room', path: `/rooms/${room.room_id}`, shows: longTitle },
+  { name: 'requests', path: `/requests?project=${project}`, shows: 'Signature missing or wrong' },
+  { name: 'request', path: `/requests/${rejectedID}?project=${project}`, shows: 'Clock of the client' },
+  { name: 'webhooks', path: `/webhooks?project=${project}`, shows: 'Targets that fail' },
+  { name: 'delivery', path: `/webhooks/${deliveryID}`, shows: 'Copy as curl' },
+  { name: 'usage', path: `/usage?project=${project}`, shows: 'Usage by day' },
+  { name: 'projects', path: '/projects', shows: 'Project ID' },
+  { name: 'project', path: `/projects/${project}`, shows: 'Wait before you end the old key pair' },
+  { name: 'signature', path: `/signature?project=${project}`, shows: 'Check the signature' },
+  { name: 'audit', path: '/audit', shows: 'Verify the log', not: ['integrator'] },
+  { name: 'nodes', path: '/nodes', shows: 'answers you', not: ['integrator'] },
+  { name: 'settings', path: '/settings', shows: 'rtc_udp_port', not: ['integrator'] },
+  { name: 'team', path: '/team?view=tokens', shows: 'test operator', not: ['integrator'] },
+];
+
+describe.each([
+  { name: 'light-desktop', dark: false, viewport: desktop },
+  { name: 'dark-phone', dark: true, viewport: { width: 320, height: 640 } },
+])('the pages, $name', ({ name, ...look }) => {
+  test('are accessible and do not scroll sideways', async () => {
+    const owner = await Person.arrive(browser, look);
+    await owner.page.goto(address(''));
+    await owner.page.getByLabel('Management token').waitFor();
+    await owner.seen(`console-sign-in-${name}`);
+    const page = await signIn(owner, 'owner');
+    for (const { name: of, path, shows } of pages()) {
+      await page.goto(address(path));
+      await page.locator('#content').getByText(shows).or(page.getByLabel(shows)).first().waitFor();
+      await owner.seen(`console-${of}-${name}`);
+    }
+    await owner.close();
+  });
+});
+
+test.each(roles)('the pages and buttons are those that the role may use: %s', async (role) => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, role);
+  const links = await page.getByRole('navigation', { name: 'Pages' }).getByRole('link').allTextContents();
+  expect(links.includes('Audit log')).toBe(role !== 'integrator');
+  expect(links.includes('Team')).toBe(role !== 'integrator');
+  for (const { path, shows, not } of pages()) {
+    if (not?.includes(role)) continue;
+    await page.goto(address(path));
+    await page.locator('#content').getByText(shows).or(page.getByLabel(shows)).first().waitFor();
+    expect(await page.getByRole('alert').filter({ hasText: /./ }).allTextContents(), `${path} as ${role}`).toEqual([]);
+  }
+  const changes = role !== 'auditor';
+  await page.goto(address(`/rooms/${room.room_id}`));
+  await page.getByRole('heading', { name: longTitle }).waitFor();
+  expect(await page.getByRole('button', { name: 'End the room' }).count()).toBe(changes ? 1 : 0);
+  await page.goto(address(`/projects/${project}`));
+  await page.getByText('Wait before you end the old key pair').waitFor();
+  expect(await page.getByRole('button', { name: 'Rotate the API key' }).count()).toBe(changes ? 1 : 0);
+  expect(await page.getByRole('button', { name: 'Suspend the project' }).count()).toBe(role === 'owner' || role === 'operator' ? 1 : 0);
+  if (role === 'integrator') {
+    await page.goto(address('/projects'));
+    await page.getByRole('link', { name: 'My project' }).waitFor();
+    expect(await page.getByText('Of somebody else').count()).toBe(0);
+  }
+  await person.close();
+});
+
+describe('signing in', () => {
+  test('returns to the page that was asked for, and out again', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor', '/nodes');
+    await page.getByRole('heading', { name: 'Nodes' }).waitFor();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    await page.goto(address('/rooms'));
+    await page.getByLabel('Management token').fill('pt_wrong');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('alert').getByText(/token/).waitFor();
+    await person.close();
+  });
+
+  test('works once with a link from the command line, whose code leaves the address', async () => {
+    const printed = execFileSync(binary, ['portal', project, '--data-dir', server.dataDir, '--url', server.url]).toString();
+    const code = /#code=(\S+)/.exec(printed)?.[1] ?? '';
+    const person = await Person.arrive(browser);
+    await person.page.goto(address(`/sign-in#code=${code}`));
+    await person.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    expect(person.page.url()).toBe(address(''));
+    const another = await Person.arrive(browser);
+    await another.page.goto(address(`/sign-in#code=${code}`));
+    await another.page.getByRole('alert').getByText(/link/i).waitFor();
+    await person.close();
+    await another.close();
+  });
+
+  test('is asked for again when the session is revoked', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', '/rooms');
+    await page.getByText('Updates live').waitFor();
+    const { sessions } = await manage<{ sessions: { session_id: string; name: string }[] }>('GET', '/sessions');
+    for (const { session_id, name } of sessions) {
+      if (name === 'test operator') await manage('POST', `/sessions/${session_id}/revoke`);
+    }
+    await page.getByText('Your session has ended. Sign in again to return to this page.').waitFor();
+    expect(page.url()).toBe(address('/rooms'));
+    await person.close();
+  });
+});
+
+describe('actions', () => {
+  test('name what they do, and end a room that the page then shows as ended', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', `/rooms/${room.room_id}`);
+    await page.getByRole('button', { name: 'End the room' }).click();
+    const dialog = page.getByRole('dialog', { name: 'End the room?' });
+    await dialog.getByText(longTitle).waitFor();
+    await person.accessible('the dialog that ends a room');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: 'End the room' }).click();
+    await dialog.getByRole('button', { name: 'End the room' }).click();
+    await page.locator('.page-head').getByText('Ended').waitFor();
+    await person.close();
+  });
+
+  test('show a new secret once, and warn before it is lost', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team?view=tokens');
+    await page.getByRole('button', { name: 'Create a token' }).click();
+    await page.getByLabel('Name, such as the script that uses it').fill('nightly report');
+    await page.getByRole('button', { name: 'Create', exact: true }).click();
+    const secret = page.getByRole('dialog', { name: 'The new management token' });
+    await secret.getByText(/^pt_/).waitFor();
+    await person.accessible('the dialog with a secret');
+    await secret.getByRole('button', { name: 'I have saved it' }).click();
+    await secret.getByText(/You have not copied/).waitFor();
+    await secret.getByRole('button', { name: 'Close anyway' }).click();
+    await page.getByRole('cell', { name: 'nightly report' }).waitFor();
+    expect(await page.getByText(/^pt_/).count()).toBe(0);
+    await person.close();
+  });
+
+  test('retry a delivery, and send a test event that appears without a reload', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'integrator', `/webhooks?project=${project}`);
+    await page.getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Send a test event' }).click();
+    await page.getByRole('link', { name: 'webhook.test' }).first().waitFor();
+    await page.goto(address(`/webhooks/${deliveryID}`));
+    await page.getByRole('button', { name: 'Retry now' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Retry now' }).click();
+    await page.getByText('The delivery is sent now.').waitFor();
+    await page.getByText('the receiver has no space').first().waitFor();
+    await person.close();
+  });
+
+  test('check a signature line by line', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'integrator', `/signature?project=${project}&version=v3`);
+    await page.getByLabel('Path, with its query').fill('/api/v3/rooms/create_quick_audio_room');
+    await page.getByLabel(/^Headers/).fill('hash-signature: d3Jvbmc=');
+    await page.getByLabel(/^Body/).fill(JSON.stringify({ project_id: project }));
+    await page.getByRole('button', { name: 'Check the signature' }).click();
+    await page.getByRole('heading', { name: /would be rejected: Signature missing or wrong/ }).waitFor();
+    await page.getByRole('table', { name: 'The text that is signed' }).getByText(project).waitFor();
+    await person.close();
+  });
+});
+
+describe('lists', () => {
+  test('turn their pages with Older and Newer, and keep filters in the address', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor', '/rooms');
+    const table = page.getByRole('table', { name: 'Rooms', exact: true });
+    await table.getByText('My project').first().waitFor(); // the names of projects come later
+    const first = await table.getByRole('row').nth(1).textContent();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await expect.poll(() => table.getByRole('row').nth(1).textContent()).not.toBe(first);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await expect.poll(() => table.getByRole('row').nth(1).textContent()).toBe(first);
+    await page.getByLabel('Title contains').fill('northern');
+    await page.keyboard.press('Enter');
+    await page.getByRole('link', { name: longTitle }).waitFor();
+    await expect.poll(() => page.url()).toBe(address('/rooms?title=northern'));
+    await page.getByLabel('Ran after').fill('soon');
+    await page.keyboard.press('Enter');
+    await page.getByText('Write a time such as 2026-11-24 10:05.').waitFor();
+    await person.close();
+  });
+
+  test('continue a search while nothing matches, and ask after a while', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor', '/rooms');
+    const { rooms } = await manage<{ rooms: object[] }>('GET', '/rooms?limit=1');
+    await page.route('**/api/manage/stream**', (route) => route.abort()); // it has the real list
+    let found = 3; // the page with a match
+    await page.route('**/api/manage/rooms?**', async (route) => {
+      const query = new URL(route.request().url()).searchParams;
+      if (!query.has('title')) return route.continue();
+      const n = Number(query.get('cursor') ?? 0);
+      return route.fulfill({ json: n === found ? { rooms } : { rooms: [], next_cursor: String(n + 1) } });
+    });
+    const search = async (title: string): Promise<void> => {
+      await page.getByLabel('Title contains').fill(title);
+      await page.keyboard.press('Enter');
+    };
+    const row = page.getByRole('table', { name: 'Rooms', exact: true }).getByRole('row').nth(1);
+    await search('three');
+    await expect.poll(() => page.url()).toBe(address('/rooms?title=three&cursor=3'));
+    await row.waitFor();
+    expect(await page.getByRole('button', { name: 'Newer' }).count(), 'the earlier pages were empty').toBe(0);
+
+    found = 30;
+    await search('thirty');
+    await page.getByText('Nothing matches so far.').waitFor();
+    expect(page.url()).toBe(address('/rooms?title=thirty&cursor=20'));
+    await page.getByRole('button', { name: 'Keep searching' }).click();
+    await row.waitFor();
+    expect(page.url()).toBe(address('/rooms?title=thirty&cursor=30'));
+
+    found = 300;
+    await search('never');
+    await page.getByText('Nothing matches so far.').waitFor();
+    await search('again'); // has as many pages of its own
+    await expect.poll(() => page.url()).toBe(address('/rooms?title=again&cursor=20'));
+    await person.close();
+  });
+
+  test('of the events of a room show later pages, and what is added to the last one', async () => {
+    const busy = await server.createMeeting({}, { title: 'Assembly' });
+    const report = async (n: number): Promise<void> => {
+      const body = JSON.stringify({ room_id: busy.room_id, user_info: { name: `Visitor ${n}` } });
+      const signature = createHmac('sha256', server.quickstart.project_secret ?? '').update(body);
+      const answer = await fetch(`${server.url}/api/v4/webhook/get_room_events/${busy.room_id}`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'hash-signature': signature.digest('base64') },
+        body,
+      });
+      expect(answer.status, await answer.text()).toBe(200);
+    };
+    for (let n = 1; n <= 110; n++) await report(n);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor', `/rooms/${busy.room_id}`);
+    const timeline = page.getByRole('region', { name: 'Timeline' });
+    await timeline.getByText('Visitor 90 ').waitFor();
+    expect(await timeline.getByText('Visitor 110 ').count()).toBe(0);
+    await timeline.getByRole('button', { name: 'Show later events' }).click();
+    await timeline.getByText('Visitor 110 ').waitFor();
+    await report(111);
+    await timeline.getByText('Visitor 111 ').waitFor();
+    expect(await timeline.getByText('Visitor 110 ').count()).toBe(1);
+    await person.close();
+  });
+
+  test('work with the keyboard alone', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'auditor');
+    await page.locator('body').focus();
+    await page.keyboard.press('Tab');
+    await page.getByRole('link', { name: 'Skip to the content' }).waitFor();
+    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rooms' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Rooms' }).waitFor();
+    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
+    await page.getByRole('link', { name: 'Standup' }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Standup' }).waitFor();
+    await person.close();
+  });
+});

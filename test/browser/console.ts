@@ -1,0 +1,103 @@
+import { execFileSync } from 'node:child_process';
+import { createServer, type Server as HTTPServer } from 'node:http';
+import { resolve } from 'node:path';
+import type { Locator, Page } from 'playwright-core';
+import { beforeAll } from 'vitest';
+import type { Person } from './browser';
+import { server, setUp } from './fixture';
+import { freeTCPPort } from './server';
+
+export const roles = ['owner', 'operator', 'auditor', 'integrator'] as const;
+export type Role = (typeof roles)[number];
+
+/** The management tokens of each role, and the project that the integrator may use. */
+export const tokens = {} as Record<Role, string>;
+export let project = '';
+
+/** Starts a server that may send webhooks to this machine. With the variable MEETINGS, its project has so many meetings of the past. */
+export function setUpConsole(): void {
+  const flags = ['--webhook-allow-private'];
+  setUp({ flags });
+  const { MEETINGS } = process.env;
+  if (!MEETINGS) return;
+  beforeAll(async () => {
+    await server.down('SIGTERM');
+    const from = ['--data-dir', server.dataDir, '--project', server.quickstart.project_id ?? '', '--meetings', MEETINGS];
+    execFileSync('go', ['run', './test/fill', ...from], { cwd: resolve(import.meta.dirname, '../..') });
+    await server.up(...flags);
+  }, 1_800_000);
+}
+
+/** Calls the management API as the owner. */
+export async function manage<T>(method: string, path: string, body?: object): Promise<T> {
+  const answer = await fetch(`${server.url}/api/manage${path}`, {
+    method,
+    headers: { authorization: `Bearer ${tokens.owner}`, ...(body && { 'content-type': 'application/json' }) },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as T;
+}
+
+/** Makes a token of each role and a second project, whose name is Of somebody else. */
+export async function makeTokens(): Promise<void> {
+  tokens.owner = server.quickstart.admin_token ?? '';
+  project = server.quickstart.project_id ?? '';
+  await manage('POST', '/projects', { organization_id: server.quickstart.organization_id, name: 'Of somebody else' });
+  for (const role of ['operator', 'auditor', 'integrator'] as const) {
+    const made = await manage<{ token: string }>('POST', '/tokens', {
+      name: `test ${role}`,
+      role,
+      ...(role === 'integrator' && { project_ids: [project] }),
+    });
+    tokens[role] = made.token;
+  }
+}
+
+/** A receiver of webhooks that answers every request with one status. */
+export class Receiver {
+  status = 500;
+  readonly url: string;
+  readonly #server: HTTPServer;
+
+  private constructor(port: number) {
+    this.url = `http://127.0.0.1:${port}/hooks`;
+    this.#server = createServer((_, response) => {
+      response.writeHead(this.status);
+      response.end('the receiver has no space');
+    }).listen(port, '127.0.0.1');
+  }
+
+  static async start(): Promise<Receiver> {
+    return new Receiver(await freeTCPPort());
+  }
+
+  close(): void {
+    this.#server.close();
+  }
+}
+
+/** The address of a page of the console. Cookies are kept on localhost only. */
+export const address = (path: string): string => `${server.url.replace('127.0.0.1', 'localhost')}/console${path}`;
+
+/** Opens a page of the console as somebody with a token. */
+export async function signIn(person: Person, role: Role, path = ''): Promise<Page> {
+  await person.page.goto(address(path));
+  await person.page.getByLabel('Management token').fill(tokens[role]);
+  await person.page.getByRole('button', { name: 'Sign in' }).click();
+  await person.page.getByRole('heading', { level: 1 }).filter({ hasNotText: 'Sign in' }).waitFor();
+  return person.page;
+}
+
+/** Presses the button of an action inside a part of the page, and confirms it in its dialog. */
+export async function act(
+  page: Page,
+  title: string,
+  { label = title, within = page, fill }: { label?: string; within?: Page | Locator; fill?: (dialog: Locator) => Promise<void> } = {},
+): Promise<void> {
+  await within.getByRole('button', { name: label, exact: true }).first().click();
+  const dialog = page.getByRole('dialog', { name: `${title}?` });
+  await fill?.(dialog);
+  await dialog.getByRole('button', { name: title, exact: true }).click();
+  await dialog.waitFor({ state: 'hidden' });
+}

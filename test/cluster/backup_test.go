@@ -1,0 +1,147 @@
+package cluster
+
+import (
+	"context"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"parley/internal/backup"
+	"parley/internal/db"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+	"parley/test/parleytest"
+)
+
+// killAfter runs the parley command and kills it after a time, unless it has ended. It
+// reports whether it succeeded, and logs why not.
+func killAfter(t *testing.T, s *service, after time.Duration, args ...string) (succeeded bool) {
+	t.Helper()
+	var errs testkit.Buffer
+	cmd := parleytest.Command([]string{"PARLEY_MASTER_KEY=" + s.master.Reveal()}, args...)
+	cmd.Stderr = &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.AfterFunc(after, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	err := cmd.Wait()
+	if err != nil {
+		t.Logf("parley %s: %v: %s", args[0], err, errs.String())
+	}
+	return err == nil
+}
+
+// fillDatabase adds meetings to the database of a data directory.
+func fillDatabase(t *testing.T, s *service, dir string) {
+	t.Helper()
+	d, err := store.Open(t.Context(), "", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = d.Close() }()
+	if err := d.Unlock(t.Context(), seal.NewBox(s.master)); err != nil {
+		t.Fatal(err)
+	}
+	storetest.Fill(t, d, s.ProjectID, 1500, time.Now().Add(-24*time.Hour), time.Now(), 1)
+}
+
+// A client or a server that is killed in the middle of a backup leaves no file that is taken
+// for a backup, and the next start of the server removes its copy of the database.
+func TestBackup_KilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := &service{master: seal.NewKey()}
+	n := s.startNode(t)
+	fillDatabase(t, s, n.dir)
+	dir := t.TempDir()
+	complete, cut := 0, 0
+	for range 12 {
+		file := filepath.Join(dir, "b.tar")
+		ended := make(chan bool, 1)
+		wait := rand.N(1500 * time.Millisecond) // the client is killed at a random moment
+		go func() { ended <- killAfter(t, s, wait, "backup", file, "--data-dir", n.dir) }()
+		killServer := rand.IntN(2) == 0
+		if killServer {
+			time.Sleep(rand.N(1500 * time.Millisecond)) // the server is killed at a random moment
+			n.Kill()
+		}
+		succeeded := <-ended
+		_, err := backup.Check(file)
+		if exists := !os.IsNotExist(err); exists && err != nil || succeeded && !exists {
+			t.Fatalf("succeeded %t: got %v, want a complete backup or none", succeeded, err)
+		}
+		if err == nil {
+			complete++
+		} else {
+			cut++
+		}
+		_ = os.Remove(file)
+		if killServer {
+			n.start()
+			if left, err := filepath.Glob(filepath.Join(n.dir, ".backup-*")); err != nil || len(left) > 0 {
+				t.Errorf("after the next start: got %v, %v, want no copies", left, err)
+			}
+		}
+	}
+	t.Logf("%d complete, %d cut off", complete, cut)
+	if cut == 0 {
+		t.Errorf("interrupted backups: got none, want at least one, %d are complete", complete)
+	}
+	file := filepath.Join(dir, "last.tar")
+	testkit.Eventually(t, "a backup succeeds", func() bool {
+		return killAfter(t, s, time.Minute, "backup", file, "--data-dir", n.dir)
+	})
+	if m, err := backup.Check(file); err != nil || m.Rows["rooms"] != 1500 {
+		t.Errorf("got %d rooms, %v, want 1500", m.Rows["rooms"], err)
+	}
+}
+
+// A copy that is killed leaves no rows in the target, and can be repeated.
+func TestCopy_KilledInTheMiddle(t *testing.T) {
+	t.Parallel()
+	s := &service{master: seal.NewKey()}
+	n := s.startNode(t)
+	n.stop()
+	fillDatabase(t, s, n.dir)
+	identity, err := os.ReadFile(filepath.Join(n.dir, "database.id"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for interrupted := 0; interrupted < 3; {
+		url := storetest.Postgres(t)
+		copied := func(after time.Duration) bool {
+			// A copy that has succeeded has changed it.
+			if err := os.WriteFile(filepath.Join(n.dir, "database.id"), identity, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			return killAfter(t, s, after, "copy", "--data-dir", n.dir, "--to", url)
+		}
+		succeeded := copied(500*time.Millisecond + rand.N(2*time.Second))
+		rooms := countRooms(t, url)
+		if rooms != 1500 && (rooms != 0 || succeeded) {
+			t.Fatalf("after a copy, succeeded %t: got %d rooms, want all or none", succeeded, rooms)
+		}
+		if rooms == 1500 {
+			continue
+		}
+		interrupted++
+		if !copied(time.Minute) || countRooms(t, url) != 1500 {
+			t.Fatalf("copy again: got %d rooms, want 1500", countRooms(t, url))
+		}
+	}
+}
+
+// countRooms returns the number of rooms, 0 without the table.
+func countRooms(t *testing.T, url string) (n int) {
+	t.Helper()
+	err := db.QueryPostgres(context.Background(), url, `SELECT count(*) FROM rooms`,
+		func(row db.Row) error { return row.Scan(&n) })
+	if err != nil && !db.IsUndefinedTable(err) {
+		t.Fatal(err)
+	}
+	return n
+}

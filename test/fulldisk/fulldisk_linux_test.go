@@ -1,0 +1,284 @@
+// Package fulldisk tests a server whose disk is full. The disk is a small file system in
+// memory that only the processes of the test see. Only root on Linux may mount it; otherwise
+// the tests are skipped.
+package fulldisk
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"parley/client"
+	"parley/internal/backup"
+	"parley/internal/quickstart"
+	"parley/internal/testkit"
+	"parley/test/parleytest"
+)
+
+func TestMain(m *testing.M) { parleytest.Main(m) }
+
+// inMountNamespace runs the calling test in a process with a mount namespace of its own and
+// reports whether this is that process. Other processes return once it has passed.
+func inMountNamespace(t *testing.T) bool {
+	t.Helper()
+	const variable = "PARLEY_TEST_MOUNT_NAMESPACE"
+	if os.Getenv(variable) == t.Name() {
+		return true
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+	child.Env = append(os.Environ(), variable+"="+t.Name())
+	// Go makes the mounts of the new namespace private.
+	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	output, err := child.CombinedOutput()
+	if errors.Is(err, syscall.EPERM) {
+		t.Skip("only root may create a mount namespace")
+	}
+	if err != nil || !strings.Contains(string(output), "--- PASS: "+t.Name()) {
+		t.Fatalf("in its own mount namespace: got %v, want a pass; its output:\n%s", err, output)
+	}
+	return false
+}
+
+// disk is a file system of a few megabytes.
+type disk struct {
+	t   *testing.T
+	dir string
+}
+
+func mountDisk(t *testing.T, megabytes int) disk {
+	t.Helper()
+	d := disk{t, t.TempDir()}
+	if err := syscall.Mount("tmpfs", d.dir, "tmpfs", 0, fmt.Sprintf("size=%dm", megabytes)); err != nil {
+		t.Fatalf("mount a file system: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(d.dir, syscall.MNT_DETACH) })
+	return d
+}
+
+func (d disk) ballast() string { return filepath.Join(d.dir, "ballast") }
+
+// fill occupies all space that is left.
+func (d disk) fill() {
+	d.t.Helper()
+	f, err := os.OpenFile(d.ballast(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	for _, size := range []int{1 << 20, 1 << 10} {
+		for err = nil; err == nil; {
+			_, err = f.Write(make([]byte, size))
+		}
+		if !errors.Is(err, syscall.ENOSPC) {
+			d.t.Fatalf("fill the disk: got %v, want %v", err, syscall.ENOSPC)
+		}
+	}
+}
+
+// free releases what fill has occupied.
+func (d disk) free() {
+	d.t.Helper()
+	if err := os.Remove(d.ballast()); err != nil {
+		d.t.Fatal(err)
+	}
+}
+
+// server is a running service and a client of its API.
+type server struct {
+	*parleytest.Server
+	t *testing.T
+	*client.Client
+}
+
+func startServer(t *testing.T, dataDir string) server {
+	t.Helper()
+	s := server{t: t, Server: parleytest.Start(t, parleytest.Options{DataDir: dataDir,
+		Args: []string{"--no-supervise", "--no-rate-limits-enabled"}})}
+	f, err := quickstart.Read(dataDir)
+	if err == nil {
+		s.Client, err = client.New(s.URL, client.Credentials{ProjectID: f.ProjectID, APIKey: f.APIKey,
+			GatewaySecret: f.GatewaySecret, ProjectSecret: f.ProjectSecret}, client.Options{MaxAttempts: 1})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// health returns the status of /healthz, and what it reports about the database.
+func (s server) health() (status int, database string) {
+	s.t.Helper()
+	answer, err := http.Get(s.URL + "/healthz")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	var report struct {
+		Database string `json:"database"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&report); err != nil {
+		s.t.Fatal(err)
+	}
+	return answer.StatusCode, report.Database
+}
+
+// createRoom creates a room and returns its ID.
+func (s server) createRoom(ctx context.Context) (string, error) {
+	created, err := s.CreateQuickAudioRoom(ctx, client.QuickRoomRequest{Name: "Ada", MaxParticipants: 2,
+		EmptyTimeout: 3600, Metadata: client.Metadata{RoomTitle: strings.Repeat("t", 100), WelcomeMessage: "Welcome"}})
+	if err != nil {
+		return "", err
+	}
+	return created.RoomID, nil
+}
+
+// requireReads fails unless the server answers reads of the API and of the page of a room.
+func (s server) requireReads(ctx context.Context, room string) {
+	s.t.Helper()
+	if a, err := s.Analytics(ctx, room); err != nil {
+		s.t.Errorf("analytics of room %s: got %+v, %v, want them", room, a, err)
+	}
+	page, err := http.Get(s.URL + "/r/" + room)
+	s.requireOK(page, err)
+	preview, err := http.Post(s.URL+"/api/join/rooms/"+room+"/preview", "application/json", strings.NewReader("{}"))
+	s.requireOK(preview, err)
+}
+
+func (s server) requireOK(answer *http.Response, err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if body, err := io.ReadAll(answer.Body); answer.StatusCode != http.StatusOK || err != nil {
+		s.t.Errorf("%s %s: got %d %s, %v, want 200", answer.Request.Method, answer.Request.URL, answer.StatusCode, body, err)
+	}
+}
+
+// A server whose disk fills up says that it cannot write, goes on to answer reads, and works
+// again as soon as there is space. What it acknowledged before is there.
+func TestServer_FullDisk(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	d := mountDisk(t, 24)
+	s := startServer(t, d.dir)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var rooms []string
+	create := func() error {
+		id, err := s.createRoom(ctx)
+		if err == nil {
+			rooms = append(rooms, id)
+		}
+		return err
+	}
+	if err := create(); err != nil {
+		t.Fatal(err)
+	}
+	d.fill()
+	// The files of the database have room for some writes.
+	var refused *client.Error
+	testkit.Eventually(t, "status 503 for the creation of a room", func() bool {
+		return errors.As(create(), &refused) && refused.Status == http.StatusServiceUnavailable
+	})
+	if status, database := s.health(); status != http.StatusServiceUnavailable || database != "read_only" {
+		t.Errorf("/healthz on a full disk: got %d and database %q, want 503 and read_only", status, database)
+	}
+	s.requireReads(ctx, rooms[0])
+	if out, err := runBackup(t, d.dir, filepath.Join(t.TempDir(), "b.tar")); err == nil ||
+		!strings.Contains(out, "the backup could not be made: ") {
+		t.Errorf("backup of a server on a full disk: got %v %s, want the reason", err, out)
+	}
+
+	d.free()
+	testkit.EventuallyWithin(t, time.Minute, "status 200 of /healthz", func() bool {
+		status, database := s.health()
+		return status == http.StatusOK && database == "ok"
+	})
+	if err := create(); err != nil {
+		t.Errorf("create a room after space was freed: %v", err)
+	}
+	for _, room := range rooms {
+		s.requireReads(ctx, room)
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v\n%s", err, s.Log)
+	}
+}
+
+// runBackup runs parley backup and returns its output.
+func runBackup(t *testing.T, dataDir, file string) (string, error) {
+	t.Helper()
+	out, err := parleytest.Command(nil, "backup", file, "--data-dir", dataDir).CombinedOutput()
+	return string(out), err
+}
+
+// A backup to a full disk fails with the reason, and leaves no file.
+func TestBackup_ToFullDisk(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	target, dataDir := mountDisk(t, 1), t.TempDir()
+	s := startServer(t, dataDir)
+	if _, err := s.createRoom(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(target.dir, "b.tar")
+	for _, space := range []int{0, 64 << 10} { // bytes that are left; the second is enough for a part
+		target.fill()
+		if space > 0 {
+			info, err := os.Stat(target.ballast())
+			if err == nil {
+				err = os.Truncate(target.ballast(), info.Size()-int64(space))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		out, err := runBackup(t, dataDir, file)
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(out, "no space left on device") {
+			t.Errorf("backup with %d bytes of space: got %v %s, want exit status 1 and the reason", space, err, out)
+		}
+		entries, err := os.ReadDir(target.dir)
+		if err != nil || len(entries) != 1 {
+			t.Errorf("after a backup with %d bytes of space: got %v, %v, want no new file", space, entries, err)
+		}
+	}
+
+	// What a full disk would leave is not a backup either.
+	whole := filepath.Join(t.TempDir(), "b.tar")
+	if out, err := runBackup(t, dataDir, whole); err != nil {
+		t.Fatalf("backup: %v %s", err, out)
+	}
+	content, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target.free()
+	for _, size := range []int{0, 512, len(content) / 2, len(bytes.TrimRight(content, "\x00"))/512*512 - 512} {
+		if err := os.WriteFile(file, content[:size], 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := backup.Check(file); err == nil {
+			t.Errorf("the first %d of %d bytes: got the manifest %+v, want an error", size, len(content), m)
+		}
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("stop: %v\n%s", err, s.Log)
+	}
+}
