@@ -8,10 +8,10 @@ WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
 PAGE := web/dist/app/index.html
-PAGE_SOURCES := $(shell find web/src web/docs web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml
+PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
 
 # Only make test-all tests these.
-SLOW_PACKAGES := ^parley/test/(cluster|hostile)$$
+SLOW_PACKAGES := ^parley/test/(cluster|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
 .PHONY: help run build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint gen bench clean
@@ -60,6 +60,8 @@ test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real
 
 test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
 	test/go.sh go
+	MODULE=test/openid test/go.sh openid
+	MODULE=test/metrics test/go.sh metrics
 
 test-browser: build $(BROWSER) ## Test in a real browser what people do in a meeting
 	cd test/browser && npm test -- --project journeys
@@ -69,7 +71,8 @@ test-browser-all: build $(BROWSER) ## Test the meeting in a real browser in ever
 
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
 	CGO_ENABLED=1 test/go.sh race -race -short -- ./internal/counter ./internal/ratelimit ./internal/cluster \
-		./internal/key ./internal/webhook/... ./internal/room ./internal/db ./internal/store
+		./internal/key ./internal/webhook/... ./internal/room ./internal/db ./internal/store \
+		./internal/audit ./internal/backup ./internal/retention
 
 fuzz: ## Fuzz every parser, ten seconds each
 	test/fuzz.sh
@@ -85,6 +88,8 @@ lint: $(PAGE) gen ## Check formatting, types, vet, staticcheck, Biome, go.mod an
 	go mod tidy -diff
 	go vet ./...
 	go tool staticcheck ./...
+	cd test/metrics && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
+	cd test/openid && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 
 gen: $(WEB) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...
