@@ -67,7 +67,7 @@ test-browser: build $(BROWSER) ## Test in a real browser what people do in a mee
 	cd test/browser && npm test -- --project journeys
 
 test-browser-all: build $(BROWSER) ## Test the meeting in a real browser in every state
-	cd test/browser && npm test
+	cd test/browser && npm test -- --project journeys --project states
 
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
 	CGO_ENABLED=1 test/go.sh race -race -short -- ./internal/counter ./internal/ratelimit ./internal/cluster \
@@ -97,6 +97,8 @@ gen: $(WEB) ## Generate code from the openapi.yaml files
 
 bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals, all in this run
 	go run ./test/bench
+	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
+		network-faults.test.ts waiting.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
 
 clean: ## Remove what was built
 	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { audible, Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
+import { measured } from './measure';
 
 setUp();
 
@@ -97,7 +98,7 @@ describe('two people in a quick audio room', () => {
     // The sound is away for less than the pause between two beeps, so only the tracks tell.
     const isNew = (tracks: string[]): boolean => tracks.length === 1 && tracks.every((track) => !before.includes(track));
     await Promise.all([host, guest].map((person) => expect.poll(async () => isNew(await person.tracks())).toBe(true)));
-    console.log(`connected again ${Date.now() - crashed} ms after the crash`);
+    measured('connected again after the service process was killed', Date.now() - crashed, 2_500);
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
     await guest.page.getByText('Amina').first().waitFor();
     expect(await server.endReason(room.room_id)).toBeUndefined();
@@ -113,7 +114,9 @@ describe('two people in a quick audio room', () => {
     await guest.join(room.guest_link, 'Ben');
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
 
+    const stopped = Date.now();
     expect(await server.down('SIGTERM')).toBe(0);
+    measured('the server stopped', Date.now() - stopped, 10_000);
     await server.up();
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
     await host.close();

@@ -12,7 +12,7 @@ export const artefacts = resolve(import.meta.dirname, '../artefacts');
 export const audible = 0.01;
 
 /** How long a test waits for anything, in milliseconds. `make bench` measures what must be quick. */
-export const patience = 60_000;
+export const waitLimit = 60_000;
 
 export const phone = { width: 390, height: 844 };
 export const desktop = { width: 1280, height: 800 };
@@ -111,7 +111,7 @@ export class Person {
     });
     if (options.microphone !== false) await context.grantPermissions(['microphone', 'camera']);
     if (options.smallCamera) await context.addInitScript(useSmallCamera);
-    context.setDefaultTimeout(patience);
+    context.setDefaultTimeout(waitLimit);
     return new Person(context, await context.newPage());
   }
 
@@ -178,7 +178,7 @@ export class Person {
   }
 
   /** Waits until the other person is heard, and returns the time in milliseconds. */
-  async untilHeard(within = patience): Promise<number> {
+  async untilHeard(within = waitLimit): Promise<number> {
     const start = Date.now();
     while (Date.now() - start < within) {
       if ((await this.hears(audible)) >= audible) return Date.now() - start;
@@ -196,7 +196,7 @@ export class Person {
   }
 
   /** Waits until nobody else is heard any more. */
-  async untilSilent(within = patience): Promise<void> {
+  async untilSilent(within = waitLimit): Promise<void> {
     const start = Date.now();
     while (Date.now() - start < within) {
       if ((await this.hears(audible)) < audible) return;
@@ -205,7 +205,7 @@ export class Person {
   }
 
   /** Waits until another person's video moves, and returns the time in milliseconds. */
-  async untilSeen(within = patience): Promise<number> {
+  async untilSeen(within = waitLimit): Promise<number> {
     const start = Date.now();
     await this.page.waitForFunction(
       () => {

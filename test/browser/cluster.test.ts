@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { launch, Person } from './browser';
 import { Front, Shared } from './cluster';
+import { measured } from './measure';
 import { Server } from './server';
 
 let shared: Shared;
@@ -47,7 +48,7 @@ test('see and hear each other again on the other node when theirs is killed, wit
   // Sound and video stop until the page notices the loss, and return afterwards.
   await Promise.all([host.untilSilent(), guest.untilSilent()]);
   await together();
-  console.log(`seen and heard again ${Date.now() - killed} ms after the kill`);
+  measured('seen and heard again after the node was killed', Date.now() - killed, 8_000);
   await host.page.getByText('Ben').first().waitFor();
   await host.picture('cluster-after-kill');
   await host.close();

@@ -5,7 +5,7 @@ import { connect, createServer, type Server as NetServer, type Socket } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { patience } from './browser';
+import { waitLimit } from './browser';
 import { freeTCPPort } from './server';
 
 /** The PostgreSQL and the Redis that several nodes of a test share. */
@@ -57,7 +57,7 @@ export class Shared {
 }
 
 async function listening(port: number): Promise<void> {
-  for (const deadline = Date.now() + patience; Date.now() < deadline; await pause(25)) {
+  for (const deadline = Date.now() + waitLimit; Date.now() < deadline; await pause(25)) {
     const socket = connect(port, '127.0.0.1');
     const up = await new Promise<boolean>((done) => socket.once('connect', () => done(true)).once('error', () => done(false)));
     socket.destroy();

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { fakeDevices, launch, Person, phone } from './browser';
+import { measured } from './measure';
 import { faults, Namespace, trust } from './namespace';
 import { Server } from './server';
 
@@ -73,8 +74,6 @@ function first(all: Shown[], matches: (shown: Shown) => boolean, from = 0): numb
   return then && matches(then) ? from : (all.find((shown) => shown.at > from && matches(shown))?.at ?? Infinity);
 }
 
-const seconds = (ms: number): string => (Number.isFinite(ms) ? `${(ms / 1_000).toFixed(1)} s` : 'never');
-
 describe.skipIf(!Namespace.available)('a network', () => {
   let namespace: Namespace;
   let server: Server;
@@ -122,10 +121,11 @@ describe.skipIf(!Namespace.available)('a network', () => {
       const seen = first(others, ({ dimmed }) => dimmed);
       const back = first(own, ({ lost, moving }) => lost === '' && moving, ended);
       const returned = first(others, ({ dimmed, moving }) => !dimmed && moving, ended);
-      console.log(
-        `${fault} for ${duration} s: own page after ${seconds(said)}, the other after ${seconds(seen)}, ` +
-          `back after ${seconds(back - ended)} and ${seconds(returned - ended)}`,
-      );
+      const title = `${fault} for ${duration} s`;
+      measured(`${title}, shown on the own page`, said, 2_500);
+      measured(`${title}, shown on the other page`, seen, 4_500);
+      measured(`${title}, over on the own page`, back - ended, 10_000);
+      measured(`${title}, over on the other page`, returned - ended, 10_000);
       if (process.env.FAULT_TIMELINE) console.log(JSON.stringify({ ended, own, others }));
       // A busy machine may not notice a short fault before it is over.
       if (duration >= 20) for (const noticed of [said, seen]) expect(noticed).toBeLessThan(duration * 1_000);
@@ -148,8 +148,11 @@ describe.skipIf(!Namespace.available)('a network', () => {
     await host.page.locator('.tile[data-away]').waitFor();
     namespace.end('packets dropped');
     const shown = await shownSince(host, start);
-    const seen = first(shown, ({ dimmed }) => dimmed);
-    console.log(`packets dropped: a person who sends nothing after ${seconds(seen)}`);
+    measured(
+      'packets dropped, shown to a person who sends nothing',
+      first(shown, ({ dimmed }) => dimmed),
+      4_500,
+    );
     if (process.env.FAULT_TIMELINE) console.log(JSON.stringify(shown));
     expect(shown.filter(({ lost }) => lost !== '')).toEqual([]);
     await host.page.locator('.tile[data-away]').waitFor({ state: 'detached' });

@@ -2,6 +2,7 @@ import type { Locator } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
+import { measured } from './measure';
 
 setUp();
 
@@ -54,8 +55,10 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await host.seen('door-three-wait');
 
   // Ben joins automatically soon after he is admitted.
+  const admitted = Date.now();
   await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
   await ben.button('Leave').first().waitFor();
+  measured('joined after the host admitted them', Date.now() - admitted, 4_000);
   await notice(host).getByText('Chen wants to join.').waitFor();
   await ben.button('More').click();
   await ben.button('2 people').click();

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { desktop, Person, phone } from './browser';
 import { browser, closeAll, server, setUp } from './fixture';
+import { measured } from './measure';
 
 setUp();
 
@@ -29,6 +30,7 @@ test('an early visitor sees the countdown and joins automatically within two sec
 
   await guest.button('Leave').first().waitFor();
   expect(Date.now()).toBeGreaterThanOrEqual(start.getTime());
+  measured('joined after the room opened', Date.now() - start.getTime(), 2_500);
 
   // A visitor who did not ask to join automatically is not taken in, but can press Join now, where the button was.
   await idle.button('Join').waitFor();

@@ -7,7 +7,7 @@ import { browser, server, setUp } from '../fixture';
 
 setUp();
 
-test('a project’s own page shows a room in a frame and is told what happens in it', async () => {
+test('a project’s own page shows a room in a frame and receives what happens in it', async () => {
   const room = await server.createRoom();
   const site = createServer((_, answer) => {
     answer.setHeader('Content-Type', 'text/html');
@@ -30,12 +30,12 @@ test('a project’s own page shows a room in a frame and is told what happens in
   await inside.getByRole('button', { name: 'Join', exact: true }).click();
   await host.untilHeard();
   await inside.getByRole('button', { name: 'Leave', exact: true }).first().click();
-  const told = { source: 'parley', room_id: room.room_id, origin: server.url };
+  const message = { source: 'parley', room_id: room.room_id, origin: server.url };
   await expect
     .poll(() => framed.page.evaluate(() => (globalThis as unknown as { messages: unknown }).messages))
     .toEqual([
-      { ...told, type: 'joined' },
-      { ...told, type: 'left', reason: 'left' },
+      { ...message, type: 'joined' },
+      { ...message, type: 'left', reason: 'left' },
     ]);
   for (const person of [host, framed]) await person.close();
 });
