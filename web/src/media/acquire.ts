@@ -11,7 +11,8 @@ export interface DeviceRequest {
   facing: 'user' | 'environment';
 }
 
-export type Acquired = { track: MediaStreamTrack } | { fault: Fault };
+/** A track, with the id of the device if one was named, or why there is none. */
+export type Acquired = { track: MediaStreamTrack; requestedId: string } | { fault: Fault };
 
 function constraintsFor({ kind, deviceId, noiseSuppression, facing }: DeviceRequest): MediaTrackConstraints {
   // `exact`, because with `ideal` Chromium would choose a device itself.
@@ -33,9 +34,10 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
     const stream = await navigator.mediaDevices.getUserMedia(
       Object.fromEntries(requests.map((request) => [request.kind === 'mic' ? 'audio' : 'video', constraintsFor(request)])),
     );
-    for (const { kind } of requests) {
+    for (const { kind, deviceId } of requests) {
       const [track] = kind === 'mic' ? stream.getAudioTracks() : stream.getVideoTracks();
-      results.set(kind, track ? { track } : { fault: 'unknown' });
+      // Some systems return a track that has already ended.
+      results.set(kind, track?.readyState === 'live' ? { track, requestedId: deviceId } : { fault: 'unknown' });
     }
   } catch (error) {
     const [first, ...others] = requests;

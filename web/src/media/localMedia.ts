@@ -4,18 +4,68 @@ import { applyBlur, readBlur } from './blur';
 import { type DeviceKind, devicePreferences } from './devicePreferences';
 import { listDevices, noDefaultNames, noDevices } from './devices';
 import type { CaptureKind, Fault } from './faults';
-import { type Capture, isRunning, type MediaState } from './mediaState';
+import { LatestRequest } from './latestRequest';
+import { type Capture, deviceToOpen, isRunning, type MediaState } from './mediaState';
 import { permissionFor } from './permission';
+import { RetrySchedule } from './retrySchedule';
+import { ScreenShare } from './screenShare';
 
 const off = { is: 'off' } as const;
+const captureKinds = ['mic', 'camera'] as const;
 
 /** The system usually returns the devices to a visible page within this time (in milliseconds). */
 const interruptionGraceMs = 1_000;
+/** An interrupted device is opened again this often without the visitor, because that does not always help. */
+const maxInterruptedRetries = 5;
+/** Milliseconds between two looks at the open devices, because not every system reports that one has ended. */
+const checkMs = 2_000;
+
+/** Faults that pass without the visitor: another app ends its call, or a headset connects again. */
+const passingFaults: readonly Fault[] = ['busy', 'missing', 'unknown'];
+
+/** What the page knows about a device beyond what it shows. */
+interface Device {
+  /** The requests of this device. */
+  readonly request: LatestRequest;
+  readonly retries: RetrySchedule;
+  /** Queried early, because the browser takes some time to answer. */
+  readonly permission: Promise<PermissionStatus | null>;
+  /** Undefined while it is queried, null when the browser does not support it. */
+  status: PermissionStatus | null | undefined;
+  /** The device has run since the page was opened, so that the browser asks no more. */
+  wasLive: boolean;
+  /** The id with which the current track was requested. */
+  requestedId: string;
+  /** The name of the default device when the current track was requested; empty if unknown. */
+  defaultName: string;
+  /** The choice and the connected devices with which the chosen one could not be opened. */
+  missingWith: string;
+}
+
+function newDevice(kind: CaptureKind): Device {
+  const device: Device = {
+    request: new LatestRequest(),
+    retries: new RetrySchedule(),
+    permission: permissionFor(kind),
+    status: undefined,
+    wasLive: false,
+    requestedId: '',
+    defaultName: '',
+    missingWith: '',
+  };
+  void device.permission.then((status) => {
+    device.status = status;
+  });
+  return device;
+}
 
 /**
  * The visitor's own devices, from the first view until the end. They outlive media
  * connections, so that after a restart of the server the same tracks are published again
  * without another permission prompt.
+ *
+ * What happens to a device is compared with what the visitor wants at every event and, while
+ * a device is open, every two seconds (`#check`). Nothing is captured after `close`.
  */
 export class LocalMedia {
   readonly state = new Store<MediaState>({
@@ -36,15 +86,15 @@ export class LocalMedia {
       camera: devicePreferences.device('camera'),
       speaker: devicePreferences.device('speaker'),
     },
+    speaker: null,
   });
-  /** Incremented when the pending request of a kind is no longer wanted. */
-  readonly #requestId: Record<CaptureKind, number> = { mic: 0, camera: 0 };
-  /** Queried early, because the browser takes some time to answer. */
-  readonly #permission: Record<CaptureKind, Promise<PermissionStatus | null>> = {
-    mic: permissionFor('mic'),
-    camera: permissionFor('camera'),
-  };
+  readonly #devices: Record<CaptureKind, Device> = { mic: newDevice('mic'), camera: newDevice('camera') };
+  readonly #screen = new ScreenShare((screen) => this.#patch({ screen }));
+  readonly #listing = new LatestRequest();
+  /** The visitor is in the first view or in the room. */
+  #inUse = false;
   #isWatchingDevices = false;
+  #checkTimer: ReturnType<typeof setTimeout> | undefined;
   /** The side of a phone whose camera is opened when none is selected. */
   #facing: 'user' | 'environment' = 'user';
 
@@ -60,6 +110,7 @@ export class LocalMedia {
 
   async #openGranted(): Promise<void> {
     if (!this.#hasDeviceAccess()) return;
+    this.#inUse = true;
     const granted = { mic: await this.#isGranted('mic'), camera: await this.#isGranted('camera') };
     const state = this.state.get();
     await this.#open(this.#wantedKinds().filter((kind) => granted[kind] && state[kind].is === 'off'));
@@ -67,7 +118,7 @@ export class LocalMedia {
   }
 
   async #isGranted(kind: CaptureKind): Promise<boolean> {
-    return (await this.#permission[kind])?.state === 'granted';
+    return (await this.#devices[kind].permission)?.state === 'granted';
   }
 
   /** Opens the wanted devices that are still off. Called after the visitor presses Join. */
@@ -76,7 +127,7 @@ export class LocalMedia {
     this.#turnOffFailedDevices();
     const state = this.state.get();
     // A visitor who joins muted is not asked for the microphone; unmuting asks.
-    await this.#open(this.#wantedKinds().filter((kind) => state[kind].is === 'off' && (kind === 'camera' || state.micOn)));
+    await this.#request(this.#wantedKinds().filter((kind) => state[kind].is === 'off' && (kind === 'camera' || state.micOn)));
   }
 
   /** A visitor who joins although a device failed joins without it. */
@@ -89,11 +140,18 @@ export class LocalMedia {
   async requestDevices(): Promise<void> {
     if (!this.#hasDeviceAccess()) return;
     const state = this.state.get();
-    await this.#open(this.#wantedKinds().filter((kind) => state[kind].is !== 'live'));
+    await this.#request(this.#wantedKinds().filter((kind) => state[kind].is !== 'live'));
   }
 
   async retry(kind: CaptureKind): Promise<void> {
-    if (this.#hasDeviceAccess()) await this.#open([kind]);
+    if (this.#hasDeviceAccess()) await this.#request([kind]);
+  }
+
+  /** Opens devices because the visitor wants it, however often they have failed before. */
+  async #request(kinds: CaptureKind[]): Promise<void> {
+    this.#inUse = true;
+    for (const kind of kinds) this.#devices[kind].retries.restart(Date.now());
+    await this.#open(kinds);
   }
 
   async setMicOn(on: boolean): Promise<void> {
@@ -122,7 +180,7 @@ export class LocalMedia {
     if (camera.is !== 'live') return;
     this.#facing = camera.track.getSettings().facingMode === 'environment' ? 'user' : 'environment';
     this.#patch({ selectedDevices: { ...selectedDevices, camera: '' } });
-    await this.#open(['camera']);
+    await this.#request(['camera']);
   }
 
   /** Switches the blur of the background. */
@@ -138,7 +196,7 @@ export class LocalMedia {
     devicePreferences.setNoiseSuppression(on);
     this.#patch({ noiseSuppression: on });
     // Not every browser can change it on an open microphone.
-    if (this.state.get().mic.is !== 'off') await this.#open(['mic']);
+    if (this.state.get().mic.is !== 'off') await this.#request(['mic']);
   }
 
   /** Closes devices that the visitor may not use. The preferences stay. */
@@ -151,21 +209,16 @@ export class LocalMedia {
     devicePreferences.setDevice(kind, id);
     this.#patch({ selectedDevices: { ...this.state.get().selectedDevices, [kind]: id } });
     if (kind === 'speaker') return;
-    if (this.state.get()[kind].is !== 'off') await this.#open([kind]);
+    if (this.state.get()[kind].is !== 'off') await this.#request([kind]);
+  }
+
+  /** Reports which speaker plays the others; empty for the default one, null for none. */
+  setSpeakerInUse(speaker: string | null): void {
+    if (this.state.get().speaker !== speaker) this.#patch({ speaker });
   }
 
   async shareScreen(): Promise<void> {
-    try {
-      const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: true });
-      const [video] = stream.getVideoTracks();
-      if (!video) return;
-      // The browser has its own button to stop sharing.
-      video.addEventListener('ended', () => this.stopSharing());
-      this.#patch({ screen: { is: 'live', video, audio: stream.getAudioTracks()[0] ?? null } });
-    } catch (error) {
-      const canceled = error instanceof Error && error.name === 'NotAllowedError' && !/system/i.test(error.message);
-      this.#patch({ screen: canceled ? { is: 'off' } : { is: 'failed' } });
-    }
+    await this.#screen.start();
   }
 
   /** Chooses between moving pictures and sharp text for shared screens, also for the one that is shared now. */
@@ -173,20 +226,18 @@ export class LocalMedia {
     this.#patch({ screenMotion: on });
   }
 
+  /** Also withdraws a request that the visitor has not answered yet. */
   stopSharing(): void {
-    const { screen } = this.state.get();
-    if (screen.is === 'live') {
-      screen.video.stop();
-      screen.audio?.stop();
-    }
-    this.#patch({ screen: { is: 'off' } });
+    this.#screen.stop();
   }
 
-  /** Closes all devices. */
+  /** Closes all devices, and withdraws all requests. */
   close(): void {
+    this.#inUse = false;
+    clearTimeout(this.#checkTimer);
     this.#stop('mic');
     this.#stop('camera');
-    if (this.state.get().screen.is !== 'off') this.stopSharing();
+    this.stopSharing();
   }
 
   #patch(part: Partial<MediaState>): void {
@@ -216,9 +267,9 @@ export class LocalMedia {
     return false;
   }
 
-  /** Stops the track and invalidates a pending request. */
+  /** Stops the track and withdraws the pending request. */
   #stopTrack(kind: CaptureKind): Capture {
-    this.#requestId[kind]++;
+    this.#devices[kind].request.cancel();
     const capture = this.state.get()[kind];
     if (capture.is === 'live') capture.track.stop();
     return capture;
@@ -228,48 +279,79 @@ export class LocalMedia {
     if (this.#stopTrack(kind).is !== 'off') this.#set(kind, off);
   }
 
-  async #open(kinds: CaptureKind[]): Promise<void> {
-    if (kinds.length === 0) return;
-    const { selectedDevices, noiseSuppression } = this.state.get();
-    const requestIds = kinds.map((kind) => {
+  /** Opens devices with one prompt. A quiet attempt leaves the fault on the screen until it has succeeded. */
+  async #open(kinds: CaptureKind[], quiet = false): Promise<void> {
+    if (kinds.length === 0 || !this.#inUse) return;
+    const state = this.state.get();
+    const wanted = kinds.map((kind) => {
       // Phones and Firefox open one device of a kind at a time, so that the old one has
       // to be closed first.
-      this.#set(kind, { is: 'requesting', live: isRunning(this.#stopTrack(kind)) });
-      return this.#requestId[kind];
+      const before = this.#stopTrack(kind);
+      if (!quiet) this.#set(kind, { is: 'requesting', live: isRunning(before) });
+      return this.#devices[kind].request.begin();
     });
-    const results = await acquire(kinds.map((kind) => ({ kind, deviceId: selectedDevices[kind], noiseSuppression, facing: this.#facing })));
+    const results = await acquire(
+      kinds.map((kind) => ({
+        kind,
+        deviceId: deviceToOpen(state, kind),
+        noiseSuppression: state.noiseSuppression,
+        facing: this.#facing,
+      })),
+    );
     kinds.forEach((kind, i) => {
       const result = results.get(kind);
-      const superseded = this.#requestId[kind] !== requestIds[i];
+      const isWanted = wanted[i]?.() === true;
       if (!result) return;
       if ('fault' in result) {
-        if (!superseded) this.#set(kind, { is: 'failed', fault: result.fault });
-      } else if (superseded) {
-        result.track.stop();
+        if (!isWanted) return;
+        this.#devices[kind].retries.failed(Date.now());
+        this.#set(kind, { is: 'failed', fault: result.fault });
+      } else if (isWanted) {
+        if (result.requestedId !== deviceToOpen(state, kind)) this.#devices[kind].missingWith = choiceOf(state, kind);
+        this.#devices[kind].defaultName = state.defaultNames[kind];
+        this.#useTrack(kind, result.track, result.requestedId);
       } else {
-        this.#useTrack(kind, result.track);
+        result.track.stop();
       }
     });
     if (this.#isWatchingDevices) await this.#refreshDeviceList();
     else this.#watchDevices();
+    this.#check();
   }
 
-  #useTrack(kind: CaptureKind, track: MediaStreamTrack): void {
-    const isCurrent = (): boolean => {
-      const capture = this.state.get()[kind];
-      return capture.is === 'live' && capture.track === track;
-    };
+  #useTrack(kind: CaptureKind, track: MediaStreamTrack, requestedId: string): void {
+    const device = this.#devices[kind];
+    device.wasLive = true;
+    device.requestedId = requestedId;
+    if (track.muted) device.retries.failed(Date.now());
+    else device.retries.opened(Date.now());
+    this.#showTrack(kind, track);
     const update = (): void => {
-      if (isCurrent()) this.#set(kind, { is: 'live', track, interrupted: track.muted });
+      if (!this.#isCurrent(kind, track)) return;
+      this.#showTrack(kind, track);
+      if (track.muted) device.retries.ended(Date.now(), interruptionGraceMs);
+      this.#check();
     };
-    this.#set(kind, { is: 'live', track, interrupted: track.muted });
     track.addEventListener('mute', update);
     track.addEventListener('unmute', update);
-    if (kind === 'camera') this.#watchBlur(track);
     // Unplugged, or denied in the browser's settings: open what is available.
-    track.addEventListener('ended', () => {
-      if (isCurrent()) void this.#open([kind]);
-    });
+    track.addEventListener('ended', () => this.#check());
+    if (kind === 'camera') this.#watchBlur(track);
+  }
+
+  #showTrack(kind: CaptureKind, track: MediaStreamTrack): void {
+    const requestedDefault = this.#devices[kind].requestedId === '';
+    // The back camera of a phone is not the default one.
+    const isDefault = requestedDefault && !(kind === 'camera' && this.#facing === 'environment');
+    const deviceId = isDefault ? '' : (track.getSettings().deviceId ?? this.#devices[kind].requestedId);
+    const before = this.state.get()[kind];
+    if (before.is === 'live' && before.track === track && before.interrupted === track.muted && before.deviceId === deviceId) return;
+    this.#set(kind, { is: 'live', track, interrupted: track.muted, deviceId });
+  }
+
+  #isCurrent(kind: CaptureKind, track: MediaStreamTrack): boolean {
+    const capture = this.state.get()[kind];
+    return capture.is === 'live' && capture.track === track;
   }
 
   #watchBlur(track: MediaStreamTrack): void {
@@ -282,49 +364,124 @@ export class LocalMedia {
 
   async #applyBlur(track: MediaStreamTrack, on: boolean): Promise<void> {
     await applyBlur(track, on);
-    this.#patch({ blur: readBlur(track) });
+    if (this.#isCurrent('camera', track)) this.#patch({ blur: readBlur(track) });
   }
 
   #watchDevices(): void {
     if (this.#isWatchingDevices) return;
     this.#isWatchingDevices = true;
     navigator.mediaDevices.addEventListener('devicechange', () => {
-      void this.#refreshDeviceList();
-      void this.#retryFailed(['missing', 'busy']);
+      // A new device is a reason to try again at once.
+      for (const kind of captureKinds) this.#devices[kind].retries.restart(Date.now());
+      void this.#refreshDeviceList().then(this.#check);
     });
-    document.addEventListener('visibilitychange', () => setTimeout(this.#reopenInterrupted, interruptionGraceMs));
-    for (const kind of ['mic', 'camera'] as const) {
-      void this.#permission[kind].then((status) => {
+    document.addEventListener('visibilitychange', () => {
+      if (document.hidden) return;
+      for (const kind of captureKinds) this.#devices[kind].retries.restart(Date.now(), interruptionGraceMs);
+      this.#check();
+    });
+    for (const kind of captureKinds) {
+      void this.#devices[kind].permission.then((status) => {
         status?.addEventListener('change', () => {
-          if (status.state === 'granted') void this.#retryFailed(['blocked', 'dismissed', 'system']);
+          if (status.state === 'granted') void this.#openAllowed(kind);
         });
       });
     }
     void this.#refreshDeviceList();
   }
 
-  /**
-   * After a phone call some systems keep a device interrupted until it is opened again
-   * (https://bugs.webkit.org/show_bug.cgi?id=208516).
-   */
-  readonly #reopenInterrupted = (): void => {
-    if (document.hidden) return;
-    const state = this.state.get();
-    void this.#open((['mic', 'camera'] as const).filter((kind) => state[kind].is === 'live' && state[kind].interrupted));
+  /** The visitor has allowed the device in the settings of the browser. */
+  async #openAllowed(kind: CaptureKind): Promise<void> {
+    const capture = this.state.get()[kind];
+    const wasDenied = capture.is === 'failed' && !passingFaults.includes(capture.fault);
+    if (wasDenied && this.#wantedKinds().includes(kind)) await this.#open([kind]);
+  }
+
+  /** Compares the devices with what the visitor wants, and plans the next look. */
+  readonly #check = (): void => {
+    clearTimeout(this.#checkTimer);
+    if (!this.#inUse) return;
+    const now = Date.now();
+    let next = Infinity;
+    for (const kind of captureKinds) {
+      this.#noticeEnd(kind, now);
+      const delay = this.#untilOpening(kind, now);
+      if (delay > 0) {
+        next = Math.min(next, delay, this.state.get()[kind].is === 'live' ? checkMs : Infinity);
+        continue;
+      }
+      this.#devices[kind].retries.requested(now);
+      void this.#open([kind], this.state.get()[kind].is === 'failed');
+    }
+    if (next < Infinity) this.#checkTimer = setTimeout(this.#check, next);
   };
 
-  async #retryFailed(faults: Fault[]): Promise<void> {
-    const { micOn, cameraOn } = this.state.get();
-    for (const kind of this.#wantedKinds()) {
-      const capture = this.state.get()[kind];
-      if (capture.is !== 'failed' || !faults.includes(capture.fault)) continue;
-      // A new device must not cause a permission prompt for a visitor who only listens.
-      const wanted = kind === 'mic' ? micOn : cameraOn;
-      if (wanted || (await this.#isGranted(kind))) await this.#open([kind]);
+  /** An ended track is never shown as live. */
+  #noticeEnd(kind: CaptureKind, now: number): void {
+    const capture = this.state.get()[kind];
+    if (capture.is !== 'live' || capture.track.readyState !== 'ended') return;
+    const { retries } = this.#devices[kind];
+    retries.ended(now);
+    // Shown at once, unless another device replaces it now.
+    if (retries.delay(now) > 0) this.#set(kind, { is: 'failed', fault: 'unknown' });
+  }
+
+  /** Returns the milliseconds until the device is opened without the visitor, 0 for now and Infinity for not at all. */
+  #untilOpening(kind: CaptureKind, now: number): number {
+    const { retries, request } = this.#devices[kind];
+    if (request.isPending) return Infinity;
+    const capture = this.state.get()[kind];
+    switch (capture.is) {
+      case 'off':
+      case 'requesting':
+        return Infinity;
+      case 'live':
+        if (capture.track.readyState === 'ended' || this.#isOutdated(kind)) return retries.delay(now);
+        if (!capture.interrupted || document.hidden || retries.failures >= maxInterruptedRetries) return Infinity;
+        return retries.delay(now);
+      case 'failed':
+        if (!passingFaults.includes(capture.fault) || !this.#wantedKinds().includes(kind) || !this.#mayOpen(kind)) return Infinity;
+        // A hidden page tries once after each change; then it waits until it is visible.
+        return document.hidden && retries.failures > 0 ? Infinity : retries.delay(now);
     }
   }
 
+  /** Whether a device may be opened without the visitor: a visitor who only listens must not see a permission prompt. */
+  #mayOpen(kind: CaptureKind): boolean {
+    const { status, wasLive, retries } = this.#devices[kind];
+    if (status?.state === 'denied') return false;
+    if (status?.state === 'granted' || (status === null && wasLive)) return true;
+    const { micOn, cameraOn } = this.state.get();
+    // The visitor wants to use the device, and it has just been plugged in or was returned by the system.
+    return retries.failures === 0 && (kind === 'mic' ? micOn : cameraOn);
+  }
+
   async #refreshDeviceList(): Promise<void> {
-    this.#patch(await listDevices());
+    const isLatest = this.#listing.begin();
+    const list = await listDevices();
+    if (!isLatest()) return;
+    this.#patch(list);
+    const now = this.state.get();
+    for (const kind of captureKinds) {
+      const device = this.#devices[kind];
+      device.defaultName ||= now.defaultNames[kind];
+      const capture = now[kind];
+      // The system may have moved the track to another device.
+      if (capture.is === 'live') this.#showTrack(kind, capture.track);
+    }
+  }
+
+  /** Whether another device should be used: the chosen one is connected again, or the default one, which is in use, is another one now. */
+  #isOutdated(kind: CaptureKind): boolean {
+    const state = this.state.get();
+    const { requestedId, defaultName, missingWith } = this.#devices[kind];
+    const toOpen = deviceToOpen(state, kind);
+    if (toOpen !== '') return toOpen !== requestedId && missingWith !== choiceOf(state, kind);
+    const name = state.defaultNames[kind];
+    return requestedId === '' && defaultName !== '' && name !== '' && name !== defaultName;
   }
 }
+
+/** Returns a key for the chosen device and the connected ones. */
+const choiceOf = ({ selectedDevices, devices }: MediaState, kind: CaptureKind): string =>
+  [selectedDevices[kind], ...devices[kind].map(({ deviceId }) => deviceId)].join(' ');

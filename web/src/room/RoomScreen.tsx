@@ -127,7 +127,6 @@ export function RoomScreen({
   useThemeColor(seat.room_type === 'video');
   useSwipe(middle, seat.room_type === 'video');
   useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands, isModerator, localMedia });
-  useSpeaker(room, mediaState.selectedDevices.speaker);
   useReleaseForbiddenDevices(localMedia, mediaState, allowed);
   const shortcuts = shortcutsFor({
     mediaState,
@@ -202,13 +201,4 @@ export function RoomScreen({
       <RoomSheets shortcuts={shortcuts} />
     </MeetingContext>
   );
-}
-
-/** Plays sound on the selected speaker. A new connection is created with it. */
-function useSpeaker(room: Room, speaker: string): void {
-  useEffect(() => {
-    if (room.getActiveDevice('audiooutput') === (speaker || 'default')) return;
-    // The speaker is unplugged: the browser continues with the default one.
-    room.switchActiveDevice('audiooutput', speaker || 'default').catch(() => undefined);
-  }, [room, speaker]);
 }

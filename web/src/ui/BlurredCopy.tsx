@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useRef } from 'react';
+import { keepPlaying } from '../media/keepPlaying';
 
 interface Props {
   track: MediaStreamTrack;
@@ -18,8 +19,10 @@ export function BlurredCopy({ track, paused = false }: Props): ReactElement {
     };
   }, [track]);
   useEffect(() => {
-    if (paused) video.current?.pause();
-    else video.current?.play().catch(() => undefined);
+    const element = video.current;
+    if (!element) return;
+    if (!paused) return keepPlaying(element);
+    element.pause();
   }, [track, paused]);
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
   return <video ref={video} className="picture blurred" muted playsInline aria-hidden="true" />;

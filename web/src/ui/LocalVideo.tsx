@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useRef } from 'react';
+import { keepPlaying } from '../media/keepPlaying';
 import { type PictureSize, usePictureSize } from './usePictureSize';
 
 interface Props {
@@ -23,8 +24,9 @@ export function LocalVideo({ track, paused = false, className = 'picture', onSiz
   }, [track]);
   useEffect(() => {
     const element = video.current;
-    if (paused) element?.pause();
-    else element?.play().catch(() => undefined);
+    if (!element) return;
+    if (!paused) return keepPlaying(element);
+    element.pause();
   }, [paused]);
   usePictureSize(video, track, onSize);
   const facesAway = track.getSettings().facingMode === 'environment';

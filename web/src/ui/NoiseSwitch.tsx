@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { LocalMedia } from '../media/localMedia';
-import type { MediaState } from '../media/mediaState';
+import { type MediaState, suppressesNoise } from '../media/mediaState';
 import { t } from '../messages';
 import { Switch } from './Switch';
 
@@ -8,14 +8,8 @@ import { Switch } from './Switch';
 const canSuppress = (navigator.mediaDevices as MediaDevices | undefined)?.getSupportedConstraints().noiseSuppression === true;
 
 /** Switches noise suppression, in browsers that support it. It has to be off for music. */
-export function NoiseSwitch({
-  mediaState: { noiseSuppression },
-  localMedia,
-}: {
-  mediaState: MediaState;
-  localMedia: LocalMedia;
-}): ReactElement | null {
+export function NoiseSwitch({ mediaState, localMedia }: { mediaState: MediaState; localMedia: LocalMedia }): ReactElement | null {
   return canSuppress ? (
-    <Switch label={t('mic.noise')} on={noiseSuppression} onChange={(on) => void localMedia.setNoiseSuppression(on)} />
+    <Switch label={t('mic.noise')} on={suppressesNoise(mediaState)} onChange={(on) => void localMedia.setNoiseSuppression(on)} />
   ) : null;
 }

@@ -1,5 +1,5 @@
 import type { DeviceKind } from '../media/devicePreferences';
-import type { MediaState } from '../media/mediaState';
+import { deviceInUse, type MediaState } from '../media/mediaState';
 import { type PlainKey, t } from '../messages';
 
 export const deviceLabelKeys = {
@@ -23,20 +23,17 @@ export interface DeviceOption {
   label: string;
 }
 
-/** Returns the devices of a kind, the default one first with its real name, and the chosen one. */
-export function deviceOptions(
-  { devices, defaultNames, selectedDevices }: Pick<MediaState, 'devices' | 'defaultNames' | 'selectedDevices'>,
-  kind: DeviceKind,
-): { options: DeviceOption[]; value: string } {
+/** Returns the devices of a kind, the default one first with its real name, and the one in use. */
+export function deviceOptions(mediaState: MediaState, kind: DeviceKind): { options: DeviceOption[]; value: string } {
   if (kind === 'speaker' && !canSetSpeaker) return { options: [], value: '' };
+  const { devices, defaultNames } = mediaState;
   const name = defaultNames[kind];
-  const selected = selectedDevices[kind];
+  const inUse = deviceInUse(mediaState, kind);
   return {
     options: [
       { id: '', label: name ? t('device.default', { name }) : t(defaultKeys[kind]) },
       ...devices[kind].map(({ deviceId, label }, i) => ({ id: deviceId, label: label || t('device.unnamed', { n: i + 1 }) })),
     ],
-    // A remembered device that is not connected counts as the default device.
-    value: devices[kind].some(({ deviceId }) => deviceId === selected) ? selected : '',
+    value: devices[kind].some(({ deviceId }) => deviceId === inUse) ? inUse : '',
   };
 }

@@ -1,6 +1,7 @@
 import { useEffect, useRef } from 'react';
 import type { Waiting } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
+import { deviceInUse } from '../../media/mediaState';
 import { formatNumber } from '../../messages';
 import { newlyRaised } from '../reactions/hands';
 import { useHidden } from '../useHidden';
@@ -20,7 +21,7 @@ interface Happening {
 /** Makes knocks, raised hands and messages noticeable to a visitor who looks at something else. */
 export function useAlerts({ title, unread, waiting, hands, isModerator, localMedia }: Happening): void {
   const hidden = useHidden();
-  const play = (sound: Sound): void => playSound(sound, localMedia.state.get().selectedDevices.speaker);
+  const play = (sound: Sound): void => playSound(sound, deviceInUse(localMedia.state.get(), 'speaker'));
 
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactElement, useId, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
+import { isComposing } from '../../ui/composition';
 import { Icon } from '../../ui/Icon';
 import type { ChatMessage } from './chatLog';
 import { excerpt } from './chatLog';
@@ -45,7 +46,7 @@ export function Composer({ text, onText, connected, focusField, replyTo, onSend,
   };
   const onKey = (event: KeyboardEvent): void => {
     // During composition, Enter belongs to the input method.
-    if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
+    if (event.key !== 'Enter' || event.shiftKey || isComposing(event.nativeEvent)) return;
     event.preventDefault();
     void send();
   };

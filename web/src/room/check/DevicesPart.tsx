@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { watchLevel } from '../../media/level';
 import type { LocalMedia } from '../../media/localMedia';
-import { canSelectDevice, type MediaState } from '../../media/mediaState';
+import { canSelectDevice, deviceInUse, type MediaState } from '../../media/mediaState';
 import { t } from '../../messages';
 import { Meter } from '../../screens/Meter';
 import { DeviceFault } from '../../ui/DeviceFault';
@@ -41,7 +41,7 @@ export function DevicesPart({ mediaState, localMedia }: { mediaState: MediaState
             className="secondary"
             onClick={() => {
               setPlayCount(playCount + 1);
-              void playTones(mediaState.selectedDevices.speaker, testTones);
+              void playTones(deviceInUse(mediaState, 'speaker'), testTones);
             }}
           >
             {t('check.speaker.play')}

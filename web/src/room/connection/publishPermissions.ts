@@ -36,10 +36,10 @@ export function usePublishPermissions(room: Room): PublishPermissions {
   return allowed;
 }
 
-/** Closes devices that may not be used, so that no camera light stays on. */
+/** Closes devices that may not be used, so that no camera light stays on, and withdraws requests for them. */
 export function useReleaseForbiddenDevices(localMedia: LocalMedia, { mic, camera, screen }: MediaState, allowed: PublishPermissions): void {
   useEffect(() => {
     localMedia.setAllowed({ mic: allowed.mic, camera: allowed.camera });
-    if (!allowed.screen && screen.is !== 'off') localMedia.stopSharing();
+    if (!allowed.screen) localMedia.stopSharing();
   }, [localMedia, mic, camera, screen, allowed]);
 }

@@ -7,6 +7,7 @@ import {
   RoomEvent,
   Track,
 } from 'livekit-client';
+import { keepPlaying } from '../../media/keepPlaying';
 import { volumes } from '../people/volumes';
 import { screenKey } from '../stage/pins';
 
@@ -15,23 +16,28 @@ export class RemoteAudioPlayer {
   readonly #room: Room;
   readonly #elements = document.createElement('div');
   /** The element of each track, and its key in `volumes`. */
-  readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string }>();
+  readonly #playing = new Map<RemoteAudioTrack, { element: HTMLMediaElement; key: string; release: () => void }>();
   readonly #unsubscribe: () => void;
 
   constructor(room: Room) {
     this.#room = room;
     this.#elements.hidden = true;
     document.body.append(this.#elements);
-    room.on(RoomEvent.TrackSubscribed, this.#play).on(RoomEvent.TrackUnsubscribed, this.#stop);
+    room
+      .on(RoomEvent.TrackSubscribed, this.#play)
+      .on(RoomEvent.TrackUnsubscribed, this.#stop)
+      // LiveKit unmutes all elements when the visitor turns on the sound.
+      .on(RoomEvent.AudioPlaybackStatusChanged, this.#setVolumes);
     this.#unsubscribe = volumes.subscribe(this.#setVolumes);
-    document.addEventListener('visibilitychange', this.#resume);
   }
 
   /** Stops all playback. */
   stop(): void {
     this.#unsubscribe();
-    document.removeEventListener('visibilitychange', this.#resume);
-    for (const track of this.#playing.keys()) track.detach();
+    for (const [track, { release }] of this.#playing) {
+      release();
+      track.detach();
+    }
     this.#playing.clear();
     this.#elements.remove();
   }
@@ -41,7 +47,11 @@ export class RemoteAudioPlayer {
     // Our own element, because LiveKit may reuse its element for another track before
     // this one is detached.
     const element = track.attach(document.createElement('audio'));
-    this.#playing.set(track, { element, key: source === Track.Source.Microphone ? identity : screenKey(identity) });
+    this.#playing.set(track, {
+      element,
+      key: source === Track.Source.Microphone ? identity : screenKey(identity),
+      release: keepPlaying(element, () => this.#restart(element)),
+    });
     Object.assign(element.dataset, { identity, source });
     this.#elements.append(element);
     this.#setVolumes();
@@ -50,21 +60,27 @@ export class RemoteAudioPlayer {
   readonly #stop = (track: RemoteTrack): void => {
     if (!(track instanceof RemoteAudioTrack)) return;
     track.detach();
-    this.#playing.get(track)?.element.remove();
+    const playing = this.#playing.get(track);
+    playing?.release();
+    playing?.element.remove();
     this.#playing.delete(track);
   };
 
-  /**
-   * A phone call stops playback, and nothing else restarts it. If that needs a gesture,
-   * the page shows a banner.
-   */
-  readonly #resume = (): void => {
-    if (document.hidden) return;
-    if ([...this.#playing.values()].some(({ element }) => element.paused)) void this.#room.startAudio().catch(() => undefined);
-  };
+  /** If it needs a gesture, LiveKit reports that, and the page shows a banner until the visitor presses its button. */
+  async #restart(element: HTMLMediaElement): Promise<void> {
+    if (!this.#room.canPlaybackAudio) return;
+    await element.play().catch((error: unknown) => {
+      if (error instanceof Error && error.name === 'NotAllowedError') return this.#room.startAudio();
+    });
+  }
 
   readonly #setVolumes = (): void => {
     const volumeByKey = volumes.get();
-    for (const [track, { key }] of this.#playing) track.setVolume(volumeByKey.get(key) ?? 1);
+    for (const [track, { key, element }] of this.#playing) {
+      const volume = volumeByKey.get(key) ?? 1;
+      track.setVolume(volume);
+      // On an iPhone the volume cannot be set, but the sound can be turned off.
+      element.muted = volume === 0;
+    }
   };
 }

@@ -1,6 +1,7 @@
 import { type DisconnectReason, Room, RoomEvent } from 'livekit-client';
 import type { RoomType, Seat } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
+import { deviceToOpen } from '../../media/mediaState';
 import type { Announcement, DisconnectCause } from '../../visit/state';
 import { Inbox } from '../chat/inbox';
 import { Reactions } from '../reactions/reactions';
@@ -10,6 +11,7 @@ import { disconnectCauseOf } from './disconnectCause';
 import { quickReconnectPolicy } from './reconnectPolicy';
 import { RemoteAudioPlayer } from './remoteAudioPlayer';
 import { readServerMessage } from './serverMessage';
+import { SpeakerOutput } from './speakerOutput';
 import { TrackPublisher } from './trackPublisher';
 
 export interface SessionHandlers {
@@ -32,13 +34,14 @@ export class Session {
   readonly #handlers: SessionHandlers;
   readonly #publisher: TrackPublisher;
   readonly #audioPlayer: RemoteAudioPlayer;
+  readonly #speaker: SpeakerOutput;
   readonly #dataSaver: DataSaver;
   #closed = false;
   #reconnectTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(type: RoomType, localMedia: LocalMedia, handlers: SessionHandlers) {
     this.#handlers = handlers;
-    const speaker = localMedia.state.get().selectedDevices.speaker;
+    const speaker = deviceToOpen(localMedia.state.get(), 'speaker');
     this.room = new Room({
       // Videos are received in the displayed size and only while they are visible; a
       // camera sends three layers, and of these only the ones in use.
@@ -55,6 +58,7 @@ export class Session {
     expectDataTrackClose(this.room);
     this.#publisher = new TrackPublisher(this.room, localMedia);
     this.#audioPlayer = new RemoteAudioPlayer(this.room);
+    this.#speaker = new SpeakerOutput(this.room, localMedia);
     this.#dataSaver = new DataSaver(this.room);
     this.inbox = new Inbox(this.room);
     this.room
@@ -150,6 +154,7 @@ export class Session {
     clearTimeout(this.#reconnectTimer);
     this.#publisher.stop();
     this.#audioPlayer.stop();
+    this.#speaker.stop();
     this.#dataSaver.stop();
   }
 }

@@ -1,4 +1,5 @@
 import { type ReactElement, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
+import { isComposing } from '../../ui/composition';
 import type { IconName } from '../../ui/Icon';
 import { Control } from './Control';
 
@@ -38,7 +39,7 @@ export function PopoverControl({ icon, label, chevron = false, before, children 
       ref={group}
       className={before ? 'control-group split' : 'control-group'}
       onKeyDown={(event) => {
-        if (!open || event.key !== 'Escape') return;
+        if (!open || event.key !== 'Escape' || isComposing(event.nativeEvent)) return;
         setOpen(false);
         control.current?.focus();
       }}

@@ -7,6 +7,7 @@ import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
 import type { Announcement, Connection } from '../../visit/state';
 import { useConnectionQuality } from '../connection/useConnectionQuality';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { useMicSilence } from '../connection/useMicSilence';
 import { useMeeting } from '../meeting';
 import { HostToasts } from '../moderation/HostToasts';
 import { HandToast } from '../reactions/HandToast';
@@ -87,8 +88,9 @@ export function Toasts({
 
 /** Says what keeps a device from working. */
 function DeviceToasts(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { room, mediaState, localMedia } = useMeeting();
   const { mic, camera, screen, micOn, cameraOn, video } = mediaState;
+  const micSilent = useMicSilence(room, micOn && mic.is === 'live' && !mic.interrupted ? mic.track : null);
   // A phone returns the devices to a visible page after a moment.
   const micInterrupted = useDelayedTrue(micOn && mic.is === 'live' && mic.interrupted, 1_000);
   const cameraInterrupted = useDelayedTrue(camera.is === 'live' && camera.interrupted, 1_000);
@@ -103,6 +105,11 @@ function DeviceToasts(): ReactElement {
         <div className="toast">
           <DeviceInterrupted kind="camera" onRetry={() => void localMedia.retry('camera')} />
         </div>
+      )}
+      {micSilent && (
+        <Toast>
+          <p>{t('check.mic.silent')}</p>
+        </Toast>
       )}
       {mic.is === 'requesting' && <p className="toast delayed">{t('mic.asking')}</p>}
       {camera.is === 'requesting' && <p className="toast delayed">{t('camera.asking')}</p>}

@@ -1,5 +1,6 @@
 import { type KeyboardEvent, type ReactElement, useId, useLayoutEffect, useRef } from 'react';
 import { t } from '../../messages';
+import { isComposing } from '../../ui/composition';
 import { Icon } from '../../ui/Icon';
 import { Sheet } from '../../ui/Sheet';
 import { ChatTab } from '../chat/ChatTab';
@@ -66,7 +67,7 @@ function Beside({ tab, chat, onClose }: FrameProps): ReactElement {
       className="panel beside"
       aria-label={t(labelKeys[tab])}
       onKeyDown={(event) => {
-        if (event.key === 'Escape') onClose();
+        if (event.key === 'Escape' && !isComposing(event.nativeEvent)) onClose();
       }}
     >
       <header className="sheet-head">

@@ -3,6 +3,12 @@ import { useStore } from '../../state/useStore';
 import { formatPercent } from './percent';
 import { setVolume, volumes } from './volumes';
 
+/** An iPhone has one volume for everything, so that a page can only turn a sound off. */
+const canSetVolume = ((audio: HTMLAudioElement): boolean => {
+  audio.volume = 0.5;
+  return audio.volume === 0.5;
+})(document.createElement('audio'));
+
 /** The volume of one sound, for this visitor only. */
 export function VolumeSlider({ of, label }: { of: string; label: string }): ReactElement {
   const id = useId();
@@ -16,7 +22,7 @@ export function VolumeSlider({ of, label }: { of: string; label: string }): Reac
         type="range"
         min={0}
         max={100}
-        step={5}
+        step={canSetVolume ? 5 : 100}
         value={Math.round(volume * 100)}
         aria-valuetext={formatted}
         onChange={({ target }) => setVolume(of, target.valueAsNumber / 100)}

@@ -17,13 +17,12 @@ import { useActiveSpeaker } from '../stage/useActiveSpeaker';
 import { useAudioLevel } from '../stage/useAudioLevel';
 import type { TrackReference } from '../stage/useRemoteTracks';
 import { useVisibleTracks } from '../stage/useVisibleTracks';
-import { pipWindow } from './pipWindow';
+import { allowPip, pipWindow } from './pipWindow';
 
 /** The room in a picture-in-picture window. */
 export function Pip(): ReactElement | null {
   const window = useStore(pipWindow);
-  // The window closes with the room.
-  useEffect(() => () => pipWindow.get()?.close(), []);
+  useEffect(allowPip, []);
   return window && createPortal(<PipContent />, window.document.body);
 }
 

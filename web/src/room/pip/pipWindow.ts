@@ -20,11 +20,24 @@ export const canPip = (): boolean =>
   (window.documentPictureInPicture !== undefined && window.top === window) ||
   (document.pictureInPictureEnabled === true && largestRemoteVideo()?.requestPictureInPicture !== undefined);
 
+/** A room is shown whose content can be moved to the window. */
+let hasRoom = false;
+
+/** Allows the window while the room is shown. The function closes it, also one that opens later. */
+export function allowPip(): () => void {
+  hasRoom = true;
+  return () => {
+    hasRoom = false;
+    pipWindow.get()?.close();
+  };
+}
+
 /** Opens picture-in-picture. Browsers require a gesture. */
 export async function openPip(): Promise<void> {
   try {
     if (window.documentPictureInPicture && window.top === window) {
       const opened = await window.documentPictureInPicture.requestWindow({ width: 384, height: 304 });
+      if (!hasRoom) return opened.close();
       copyPageStyle(opened.document);
       opened.addEventListener('pagehide', () => pipWindow.set(null));
       pipWindow.set(opened);

@@ -1,11 +1,13 @@
+import { isComposing } from '../../ui/composition';
+
 export type KeyPress = Pick<
   KeyboardEvent,
-  'key' | 'code' | 'ctrlKey' | 'altKey' | 'metaKey' | 'repeat' | 'isComposing' | 'defaultPrevented'
+  'key' | 'code' | 'keyCode' | 'ctrlKey' | 'altKey' | 'metaKey' | 'repeat' | 'isComposing' | 'defaultPrevented'
 >;
 
 /** Whether a key was pressed alone. Combinations belong to the browser or a screen reader. */
 export function isUnmodified(press: KeyPress): boolean {
-  return !(press.ctrlKey || press.altKey || press.metaKey || press.repeat || press.isComposing || press.defaultPrevented);
+  return !(press.ctrlKey || press.altKey || press.metaKey || press.repeat || isComposing(press) || press.defaultPrevented);
 }
 
 /** Returns the shortcut of a key press, or undefined. */
@@ -21,6 +23,6 @@ export function findShortcut<S extends { key: string }>(press: KeyPress, shortcu
 export const acceptsText = (element: Element | null): boolean =>
   element?.closest('input:not([type="checkbox"]), select, textarea, [contenteditable]') != null;
 
-/** The element uses the space bar. */
-export const handlesSpace = (element: Element | null): boolean =>
-  acceptsText(element) || element?.closest('button, a[href], input, summary, audio, video, [tabindex="0"]') != null;
+/** The space bar presses the element. */
+export const isControl = (element: Element | null): boolean =>
+  element?.closest('button, a[href], input, summary, audio, video, [tabindex="0"]') != null;

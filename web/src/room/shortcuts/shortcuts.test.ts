@@ -5,6 +5,7 @@ import { SpeechDetector } from './mutedSpeech';
 const press = (key: string, part: Partial<KeyPress> = {}): KeyPress => ({
   key,
   code: '',
+  keyCode: 0,
   ctrlKey: false,
   altKey: false,
   metaKey: false,
@@ -28,6 +29,7 @@ test.each([
   ['Command and the letter', press('m', { metaKey: true }), undefined],
   ['a letter that is held', press('m', { repeat: true }), undefined],
   ['a letter on its way to a syllable', press('m', { isComposing: true }), undefined],
+  ['the key that ends a conversion in Safari', press('m', { keyCode: 229 }), undefined],
   ['what something else has taken', press('m', { defaultPrevented: true }), undefined],
 ])('%s', (_, event, key) => expect(findShortcut(event, table)?.key).toBe(key));
 

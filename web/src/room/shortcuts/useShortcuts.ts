@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'react';
 import type { LocalMedia } from '../../media/localMedia';
 import { useStore } from '../../state/useStore';
-import { acceptsText, findShortcut, handlesSpace, isUnmodified } from './keyPress';
+import { acceptsText, findShortcut, isControl, isUnmodified } from './keyPress';
 import type { Shortcut } from './shortcuts';
 import { shortcutsEnabled } from './shortcutsEnabled';
 
@@ -28,28 +28,69 @@ export function useShortcuts(shortcuts: readonly Shortcut[]): void {
   }, [enabled]);
 }
 
+/**
+ * Watches the element on which the browser shows the keyboard focus. On a control that was clicked
+ * it shows none, so that nobody expects the space bar to press it again. `:focus-visible` alone
+ * does not tell, because browsers show the focus as soon as any key is pressed.
+ */
+function watchShownFocus(): { readonly element: Element | null; stop: () => void } {
+  const shownOn = (target: EventTarget | null): Element | null =>
+    target instanceof Element && target.matches(':focus-visible') ? target : null;
+  let element = shownOn(document.activeElement);
+  const onFocus = ({ target }: FocusEvent): void => {
+    element = shownOn(target);
+  };
+  const onPress = (): void => {
+    element = null;
+  };
+  document.addEventListener('focusin', onFocus);
+  document.addEventListener('pointerdown', onPress, true);
+  return {
+    get element() {
+      return element;
+    },
+    stop: () => {
+      document.removeEventListener('focusin', onFocus);
+      document.removeEventListener('pointerdown', onPress, true);
+    },
+  };
+}
+
 /** Unmutes a muted visitor while the space bar is held. */
 export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void {
   const enabled = useStore(shortcutsEnabled);
   useLayoutEffect(() => {
     if (!enabled || !micAllowed) return;
-    let held = false;
+    const focused = watchShownFocus();
+    const handlesSpace = (): boolean => {
+      const { activeElement } = document;
+      return acceptsText(activeElement) || (isControl(activeElement) && activeElement === focused.element);
+    };
+    /** The space bar is down, and the visitor speaks until it is released. */
+    let pressed = false;
+    let speaking = false;
     const onKeyDown = (event: KeyboardEvent): void => {
-      if (event.code !== 'Space' || isDialogOpen() || handlesSpace(document.activeElement)) return;
-      // Keeps the page from scrolling while the key is held.
-      if (held) event.preventDefault();
-      if (held || !isUnmodified(event) || event.shiftKey || localMedia.state.get().micOn) return;
+      if (event.code !== 'Space' || isDialogOpen()) return;
+      if (!pressed && (handlesSpace() || !isUnmodified(event) || event.shiftKey)) return;
+      // Neither presses a control that was clicked before, nor scrolls the page while the key is held.
       event.preventDefault();
-      held = true;
+      if (pressed) return;
+      pressed = true;
+      if (localMedia.state.get().micOn) return;
+      speaking = true;
       void localMedia.setMicOnTemporarily(true);
     };
     const releaseKey = (): void => {
-      if (!held) return;
-      held = false;
+      pressed = false;
+      if (!speaking) return;
+      speaking = false;
       void localMedia.setMicOnTemporarily(false);
     };
     const onKeyUp = (event: KeyboardEvent): void => {
-      if (event.code === 'Space') releaseKey();
+      if (event.code !== 'Space') return;
+      // Some browsers press a control when the key is released.
+      if (pressed) event.preventDefault();
+      releaseKey();
     };
     window.addEventListener('keydown', onKeyDown);
     window.addEventListener('keyup', onKeyUp);
@@ -57,6 +98,7 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
     window.addEventListener('blur', releaseKey);
     document.addEventListener('visibilitychange', releaseKey);
     return () => {
+      focused.stop();
       window.removeEventListener('keydown', onKeyDown);
       window.removeEventListener('keyup', onKeyUp);
       window.removeEventListener('blur', releaseKey);

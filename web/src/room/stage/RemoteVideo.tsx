@@ -1,4 +1,5 @@
 import { type ReactElement, type RefObject, useLayoutEffect, useRef } from 'react';
+import { keepPlaying } from '../../media/keepPlaying';
 import { type PictureSize, usePictureSize } from '../../ui/usePictureSize';
 import type { TrackReference } from './useRemoteTracks';
 
@@ -22,7 +23,11 @@ export function RemoteVideo({ of: { publication }, className = 'picture', onSize
     const element = video.current;
     if (!element || !track) return;
     track.attach(element);
-    return () => void track.detach(element);
+    const release = keepPlaying(element);
+    return () => {
+      release();
+      track.detach(element);
+    };
   }, [video, track]);
   usePictureSize(video, track, onSize);
   // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a video without controls cannot be focused
