@@ -27,6 +27,7 @@ export const de: Messages = {
   'lobby.micLater':
     'Das Mikrofon bleibt bis 15 Minuten vor dem Beginn aus. Drücken Sie die Schaltfläche, um es jetzt zu testen.',
   'lobby.noCameras': 'Kameras sind in diesem Raum aus.',
+  'lobby.forgetful': 'Ihr Browser speichert in diesem Rahmen nichts. Wenn Sie die Seite neu laden, treten Sie als neue Person bei.',
   'lobby.noCamera': 'Ihre Kamera bleibt in diesem Raum aus.',
   'lobby.noMic': 'Ihr Mikrofon bleibt in diesem Raum aus. Sie können die anderen hören.',
   'lobby.neither': 'In diesem Raum können Sie zusehen und zuhören. Ihre Kamera und Ihr Mikrofon bleiben aus.',
@@ -300,6 +301,7 @@ export const de: Messages = {
   'keys.talk': 'Halten, um trotz Stummschaltung zu sprechen',
 
   'muted.speaking': 'Sie sind stummgeschaltet, deshalb hört Sie niemand. Drücken Sie „Ton an“, um zu sprechen.',
+  'leave.backAgain': 'Drücken Sie noch einmal Zurück, um zu gehen.',
 
   'moderation.manage': '{name} verwalten',
   'moderation.mute': 'Stummschalten',
@@ -422,6 +424,8 @@ export const de: Messages = {
   'alerts.allowed': 'Sie werden benachrichtigt, wenn jemand beitreten möchte, während Sie in einem anderen Tab sind.',
   'alerts.denied':
     'Ihr Browser blockiert Benachrichtigungen. Sie können sie in den Browsereinstellungen für diese Seite erlauben.',
+  'alerts.presence': 'Ansagen, wer beitritt und geht',
+  'alerts.presence.text': 'Für Screenreader.',
 
   'invite.link': 'Gäste-Link',
   'invite.copy': 'Gäste-Link kopieren',

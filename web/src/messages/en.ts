@@ -30,6 +30,7 @@ export const en = {
     'Your camera and microphone stay off until 15 minutes before the start. Press a button to try them now.',
   'lobby.micLater': 'Your microphone stays off until 15 minutes before the start. Press the button to try it now.',
   'lobby.noCameras': 'Cameras are off in this room.',
+  'lobby.forgetful': 'Your browser stores nothing in this frame. If you reload the page around it, you join as a new person.',
   'lobby.noCamera': 'Your camera stays off in this room.',
   'lobby.noMic': 'Your microphone stays off in this room. You can hear the others.',
   'lobby.neither': 'You can watch and listen in this room. Your camera and microphone stay off.',
@@ -275,6 +276,7 @@ export const en = {
   'keys.talk': 'Hold to speak while muted',
 
   'muted.speaking': 'You’re muted, so nobody can hear you. Press Unmute to speak.',
+  'leave.backAgain': 'Press Back again to leave.',
 
   'moderation.manage': 'Manage {name}',
   'moderation.mute': 'Mute',
@@ -396,6 +398,8 @@ export const en = {
   'alerts.allow': 'Notify me when someone wants to join',
   'alerts.allowed': 'You’ll get a notification when someone wants to join while you’re in another tab.',
   'alerts.denied': 'Your browser blocks notifications. You can allow them in the browser’s settings for this page.',
+  'alerts.presence': 'Announce who joins and leaves',
+  'alerts.presence.text': 'For screen readers.',
 
   'invite.link': 'Guest link',
   'invite.copy': 'Copy guest link',

@@ -27,6 +27,7 @@ export const es: Messages = {
   'lobby.micLater':
     'Tu micrófono permanece apagado hasta 15 minutos antes del inicio. Pulsa el botón para probarlo ahora.',
   'lobby.noCameras': 'Las cámaras están apagadas en esta sala.',
+  'lobby.forgetful': 'Tu navegador no guarda nada en este marco. Si recargas la página, entras como una persona nueva.',
   'lobby.noCamera': 'Tu cámara permanece apagada en esta sala.',
   'lobby.noMic': 'Tu micrófono permanece apagado en esta sala. Puedes oír a los demás.',
   'lobby.neither': 'En esta sala puedes ver y escuchar. Tu cámara y tu micrófono permanecen apagados.',
@@ -281,6 +282,7 @@ export const es: Messages = {
   'keys.talk': 'Mantener para hablar en silencio',
 
   'muted.speaking': 'Estás en silencio, así que nadie puede oírte. Pulsa Activar micro para hablar.',
+  'leave.backAgain': 'Pulsa Atrás otra vez para salir.',
 
   'moderation.manage': 'Gestionar a {name}',
   'moderation.mute': 'Silenciar',
@@ -403,6 +405,8 @@ export const es: Messages = {
   'alerts.allowed': 'Recibirás una notificación cuando alguien quiera unirse mientras estás en otra pestaña.',
   'alerts.denied':
     'Tu navegador bloquea las notificaciones. Puedes permitirlas en la configuración del navegador para esta página.',
+  'alerts.presence': 'Anunciar quién entra y quién sale',
+  'alerts.presence.text': 'Para lectores de pantalla.',
 
   'invite.link': 'Enlace para invitados',
   'invite.copy': 'Copiar el enlace',

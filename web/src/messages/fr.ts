@@ -26,6 +26,7 @@ export const fr: Messages = {
     'Votre caméra et votre micro restent désactivés jusqu’à 15 minutes avant le début. Appuyez sur un bouton pour les essayer.',
   'lobby.micLater': 'Votre micro reste coupé jusqu’à 15 minutes avant le début. Appuyez sur le bouton pour l’essayer.',
   'lobby.noCameras': 'Les caméras sont désactivées dans cette salle.',
+  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous rejoignez comme une nouvelle personne.',
   'lobby.noCamera': 'Votre caméra reste désactivée dans cette salle.',
   'lobby.noMic': 'Votre micro reste coupé dans cette salle. Vous pouvez entendre les autres.',
   'lobby.neither': 'Dans cette salle, vous pouvez regarder et écouter. Votre caméra et votre micro restent coupés.',
@@ -290,6 +291,7 @@ export const fr: Messages = {
   'keys.talk': 'Maintenir pour parler, micro coupé',
 
   'muted.speaking': 'Votre micro est coupé, donc personne ne vous entend. Appuyez sur Activer micro pour parler.',
+  'leave.backAgain': 'Appuyez de nouveau sur Retour pour quitter.',
 
   'moderation.manage': 'Gérer {name}',
   'moderation.mute': 'Couper le micro',
@@ -413,6 +415,8 @@ export const fr: Messages = {
     'Vous recevrez une notification si quelqu’un souhaite participer pendant que vous êtes dans un autre onglet.',
   'alerts.denied':
     'Votre navigateur bloque les notifications. Vous pouvez les autoriser dans ses paramètres pour cette page.',
+  'alerts.presence': 'Annoncer les arrivées et les départs',
+  'alerts.presence.text': 'Pour les lecteurs d’écran.',
 
   'invite.link': 'Lien d’invité',
   'invite.copy': 'Copier le lien',

@@ -27,6 +27,7 @@ export const tr: Messages = {
   'lobby.micLater':
     'Mikrofonunuz başlangıçtan 15 dakika öncesine kadar kapalı kalır. Şimdi denemek için düğmeye basın.',
   'lobby.noCameras': 'Bu odada kameralar kapalı.',
+  'lobby.forgetful': 'Tarayıcınız bu çerçevede hiçbir şey saklamıyor. Sayfayı yenilerseniz yeni bir kişi olarak katılırsınız.',
   'lobby.noCamera': 'Kameranız bu odada kapalı kalır.',
   'lobby.noMic': 'Mikrofonunuz bu odada kapalı kalır. Diğerlerini duyabilirsiniz.',
   'lobby.neither': 'Bu odada izleyebilir ve dinleyebilirsiniz. Kameranız ve mikrofonunuz kapalı kalır.',
@@ -284,6 +285,7 @@ export const tr: Messages = {
   'keys.talk': 'Sessizken konuşmak için basılı tut',
 
   'muted.speaking': 'Sesiniz kapalı olduğu için sizi kimse duyamıyor. Konuşmak için Sesi aç’a basın.',
+  'leave.backAgain': 'Ayrılmak için yeniden Geri’ye basın.',
 
   'moderation.manage': '{name} için işlemler',
   'moderation.mute': 'Sesini kapat',
@@ -405,6 +407,8 @@ export const tr: Messages = {
   'alerts.allow': 'Biri katılmak istediğinde bildir',
   'alerts.allowed': 'Başka bir sekmedeyken biri katılmak isterse bildirim alırsınız.',
   'alerts.denied': 'Tarayıcınız bildirimleri engelliyor. Bu sayfa için tarayıcı ayarlarından izin verebilirsiniz.',
+  'alerts.presence': 'Katılanları ve ayrılanları duyur',
+  'alerts.presence.text': 'Ekran okuyucular için.',
 
   'invite.link': 'Konuk bağlantısı',
   'invite.copy': 'Bağlantıyı kopyala',

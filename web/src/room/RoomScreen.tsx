@@ -22,6 +22,7 @@ import { useRoomMetadata } from './connection/roomMetadata';
 import { useConnectionLost } from './connection/useConnectionLost';
 import { Controls } from './controls/Controls';
 import { useGuestLink } from './invite/useGuestLink';
+import { useLeaveGuard } from './leaveGuard';
 import { type Meeting, MeetingContext } from './meeting';
 import { useRole } from './moderation/useRole';
 import { ConnectionLostBar } from './notices/ConnectionLostBar';
@@ -128,6 +129,15 @@ export function RoomScreen({
   useSwipe(middle, seat.room_type === 'video');
   useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands, isModerator, localMedia });
   useReleaseForbiddenDevices(localMedia, mediaState, allowed);
+  useLeaveGuard({
+    closeView: () => {
+      if (open.dialog === null && open.panel === null) return false;
+      setOpen((views) => (views.dialog === null ? nothingOpen : { ...views, dialog: null }));
+      return true;
+    },
+    leave: onLeave,
+    accompanied: !alone && connected,
+  });
   const shortcuts = shortcutsFor({
     mediaState,
     localMedia,

@@ -4,6 +4,7 @@ import { devicePreferences } from '../media/devicePreferences';
 import type { LocalMedia } from '../media/localMedia';
 import type { MediaState } from '../media/mediaState';
 import { type PlainKey, t } from '../messages';
+import { isForgetful } from '../state/storage';
 import type { ServerClock } from '../time/serverClock';
 import { useServerTime } from '../time/useServerTime';
 import { Brand } from '../ui/Brand';
@@ -82,6 +83,7 @@ export function Lobby({
   const [name, setName] = useState(
     () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))),
   );
+  const [forgetful] = useState(isForgetful);
   const [nameMissing, setNameMissing] = useState(false);
   const field = useRef<HTMLInputElement>(null);
   const id = useId();
@@ -218,6 +220,7 @@ export function Lobby({
       </div>
       <div className="lobby-devices">
         {missingDevices && <p className="small quiet">{missingDevices}</p>}
+        {forgetful && <p className="small quiet">{t('lobby.forgetful')}</p>}
         <LobbyDevices {...devices} />
         {check}
       </div>

@@ -3,6 +3,7 @@ import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Switch } from '../../ui/Switch';
 import { useMeeting } from '../meeting';
+import { announcesPresence } from '../notices/announcesPresence';
 import { notificationPermission, requestNotifications } from './knockNotification';
 import { soundsOn } from './sounds';
 
@@ -16,6 +17,10 @@ export function NotificationSettings(): ReactElement {
       <div>
         <Switch label={t('alerts.sounds')} on={useStore(soundsOn)} onChange={(on) => soundsOn.save(on)} />
         <p className="small quiet">{t(isModerator ? 'alerts.sounds.host' : 'alerts.sounds.guest')}</p>
+      </div>
+      <div>
+        <Switch label={t('alerts.presence')} on={useStore(announcesPresence)} onChange={(on) => announcesPresence.save(on)} />
+        <p className="small quiet">{t('alerts.presence.text')}</p>
       </div>
       {isModerator && permission === 'default' && (
         <button type="button" className="secondary wide" onClick={() => void requestNotifications().then(setPermission)}>

@@ -1,8 +1,12 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import type { Announcement } from '../../visit/state';
 import { useMeeting } from '../meeting';
+import type { Person } from '../people/person';
+import { Announcer } from './announcer';
+import { announcesPresence } from './announcesPresence';
 import { describePresenceChanges } from './presenceChanges';
 
 interface Props {
@@ -15,52 +19,73 @@ interface Props {
 export function PresenceLiveRegion({ endNotice, announcement }: Props): ReactElement {
   const { people, mediaState, connection, breakoutNumber, breakoutName } = useMeeting();
   const connected = connection.is === 'connected';
+  const presenceOn = useStore(announcesPresence);
   const [text, setText] = useState('');
-  const before = useRef({
+  const now = {
     people,
     micActive: isMicActive(mediaState),
     cameraActive: isCameraActive(mediaState),
     connected,
     breakoutNumber,
-    endNotice: null as string | null,
+    breakoutName,
+    video: mediaState.video,
+    endNotice,
     announcement,
-  });
-
-  useEffect(() => {
-    const now = {
-      people,
-      micActive: isMicActive(mediaState),
-      cameraActive: isCameraActive(mediaState),
-      connected,
-      breakoutNumber,
-      endNotice,
-      announcement,
+    presenceOn,
+  };
+  const latest = useRef(now);
+  latest.current = now;
+  const announced = useRef({ ...now, endNotice: null as string | null });
+  const announcer = useMemo(() => {
+    const collect = (): string => {
+      const was = announced.current;
+      announced.current = latest.current;
+      return describeChanges(was, latest.current);
     };
-    const was = before.current;
-    before.current = now;
-    const moved = now.breakoutNumber !== was.breakoutNumber;
-    const sentences = [
-      now.endNotice !== was.endNotice && now.endNotice,
-      now.announcement &&
-        now.announcement !== was.announcement &&
-        t('broadcast.announcement', { name: now.announcement.from, text: now.announcement.text }),
-      moved && t('say.place', { place: breakoutName ?? t('rooms.main') }),
-      !moved && now.connected && !was.connected && t('say.back'),
-      now.micActive !== was.micActive && t(now.micActive ? 'say.unmuted' : 'say.muted'),
-      mediaState.video && now.cameraActive !== was.cameraActive && t(now.cameraActive ? 'say.cameraOn' : 'say.cameraOff'),
-      // After a move everybody is new, which is not announced.
-      !moved &&
-        describePresenceChanges(
-          was.people.map(({ person }) => person),
-          now.people.map(({ person }) => person),
-        ),
-    ].filter(Boolean);
-    if (sentences.length > 0) setText(sentences.join(' '));
-  }, [people, mediaState, connected, breakoutNumber, breakoutName, endNotice, announcement]);
+    return new Announcer(collect, setText);
+  }, []);
+  useEffect(announcer.update);
+  useEffect(() => () => announcer.stop(), [announcer]);
 
   return (
     <p className="sr-only" role="status">
       {text}
     </p>
   );
+}
+
+interface Announced {
+  people: readonly { person: Person }[];
+  micActive: boolean;
+  cameraActive: boolean;
+  connected: boolean;
+  breakoutNumber: number;
+  breakoutName: string | null;
+  video: boolean;
+  endNotice: string | null;
+  announcement: Announcement | null;
+  presenceOn: boolean;
+}
+
+function describeChanges(was: Announced, now: Announced): string {
+  const moved = now.breakoutNumber !== was.breakoutNumber;
+  return [
+    now.endNotice !== was.endNotice && now.endNotice,
+    now.announcement &&
+      now.announcement !== was.announcement &&
+      t('broadcast.announcement', { name: now.announcement.from, text: now.announcement.text }),
+    moved && t('say.place', { place: now.breakoutName ?? t('rooms.main') }),
+    !moved && now.connected && !was.connected && t('say.back'),
+    now.micActive !== was.micActive && t(now.micActive ? 'say.unmuted' : 'say.muted'),
+    now.video && now.cameraActive !== was.cameraActive && t(now.cameraActive ? 'say.cameraOn' : 'say.cameraOff'),
+    // After a move everybody is new, which is not announced.
+    !moved &&
+      now.presenceOn &&
+      describePresenceChanges(
+        was.people.map(({ person }) => person),
+        now.people.map(({ person }) => person),
+      ),
+  ]
+    .filter(Boolean)
+    .join(' ');
 }

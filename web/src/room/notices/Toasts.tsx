@@ -1,6 +1,7 @@
 import { ConnectionQuality, RoomEvent } from 'livekit-client';
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
+import { useStore } from '../../state/useStore';
 import { useDelayedTrue } from '../../time/useDelayedTrue';
 import { DeviceFault } from '../../ui/DeviceFault';
 import { DeviceInterrupted } from '../../ui/DeviceInterrupted';
@@ -8,6 +9,7 @@ import type { Announcement, Connection } from '../../visit/state';
 import { useConnectionQuality } from '../connection/useConnectionQuality';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useMicSilence } from '../connection/useMicSilence';
+import { backStopped } from '../leaveGuard';
 import { useMeeting } from '../meeting';
 import { HostToasts } from '../moderation/HostToasts';
 import { HandToast } from '../reactions/HandToast';
@@ -64,6 +66,7 @@ export function Toasts({
       <HandToast />
       <HostToasts />
       <div role="status" className="toast-slot">
+        {useStore(backStopped) && <p className="toast">{t('leave.backAgain')}</p>}
         {speakingWhileMuted && <p className="toast">{t('muted.speaking')}</p>}
         {isWeak && (
           <Toast>

@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { Person, phone } from '../browser';
+import { browser, closeAll, server, setUp } from '../fixture';
+
+setUp();
+
+test('Back on a phone closes what is open, and leaves only when it is pressed twice', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone, touch: true });
+  await host.join(room.final_link);
+  await ben.page.goto(`${server.url}/`);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.untilHeard();
+  await ben.button('Chat').click();
+  await ben.page.getByRole('tab', { name: 'Chat' }).waitFor();
+  await ben.page.goBack();
+  await ben.page.getByRole('tab', { name: 'Chat' }).waitFor({ state: 'detached' });
+  await ben.page.goBack();
+  await ben.page.getByText('Press Back again to leave.').waitFor();
+  await ben.untilHeard();
+  await ben.page.getByText('Press Back again to leave.').waitFor({ state: 'detached' });
+  await ben.page.goBack();
+  await ben.page.getByText('Press Back again to leave.').waitFor();
+  await ben.page.goBack();
+  await ben.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await host.page.getByText('Everyone else has left').waitFor();
+  await closeAll([host, ben]);
+});
+
+test('a browser that stores nothing keeps the role and the seat when the page is reloaded', async () => {
+  const room = await server.createRoom({ empty_timeout: 60 });
+  const [host, guest] = [await Person.arrive(browser), await Person.arrive(browser)];
+  for (const { page } of [host, guest]) {
+    await page.addInitScript(() => {
+      for (const name of ['localStorage', 'sessionStorage']) {
+        Object.defineProperty(window, name, {
+          get: () => {
+            throw new DOMException('The operation is insecure.', 'SecurityError');
+          },
+        });
+      }
+    });
+  }
+  await host.join(room.final_link);
+  await guest.join(room.guest_link, 'Ben');
+  await host.untilHeard();
+  for (const { page } of [host, guest]) {
+    await page.reload();
+    await page.getByRole('button', { name: 'Rejoin' }).click();
+    await page.getByRole('button', { name: 'Leave' }).first().waitFor();
+  }
+  await host.untilHeard();
+  await host.openRoomTab();
+  await host.button('End for all…').waitFor();
+  expect(await server.participants(room.room_id)).toBe(2);
+  await closeAll([host, guest]);
+});

@@ -1,0 +1,41 @@
+const minMs = 1_500;
+/** A screen reader at its usual speed takes about this long for a character. */
+const msPerCharacter = 60;
+
+/**
+ * Shows texts in a live region one after the other, because a screen reader stops reading a text
+ * that is replaced. What happens while one is read is collected into the next.
+ */
+export class Announcer {
+  readonly #collect: () => string;
+  readonly #show: (text: string) => void;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #again = false;
+
+  /** `collect` returns the text about everything that happened since it was called last; empty for nothing. */
+  constructor(collect: () => string, show: (text: string) => void) {
+    this.#collect = collect;
+    this.#show = show;
+  }
+
+  /** Something may have happened. */
+  readonly update = (): void => {
+    if (this.#timer !== undefined) return;
+    const text = this.#collect();
+    if (text === '') return;
+    this.#again = !this.#again;
+    // The same text twice would be no change, so that it would not be read.
+    this.#show(this.#again ? text : `${text}\u00A0`);
+    this.#timer = setTimeout(
+      () => {
+        this.#timer = undefined;
+        this.update();
+      },
+      Math.max(minMs, text.length * msPerCharacter),
+    );
+  };
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
