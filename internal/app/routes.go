@@ -231,11 +231,7 @@ func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
 // requireToken refuses requests without a live management token.
 func (a *App) requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-		if !ok {
-			token = ""
-		}
-		caller, err := a.tokens.Authenticate(r.Context(), token)
+		caller, err := a.tokens.Authenticate(r.Context(), httpx.BearerToken(r))
 		if err == nil && caller.Role == operator.Integrator {
 			err = fault.New(fault.Forbidden, "role_not_allowed", "a token with the role integrator cannot read the metrics: "+
 				"use one with the role auditor, which an owner creates with parley token create --role auditor")

@@ -60,10 +60,13 @@ func parseValue(t reflect.Type, text string) (any, error) {
 		}
 		return list, nil
 	case t.Kind() == reflect.Bool:
-		if text != "true" && text != "false" {
-			return nil, errors.New("true or false")
+		switch strings.ToLower(text) {
+		case "true", "1", "yes":
+			return true, nil
+		case "false", "0", "no":
+			return false, nil
 		}
-		return text == "true", nil
+		return nil, errors.New("true or false")
 	}
 	n, err := strconv.Atoi(text)
 	if err != nil {

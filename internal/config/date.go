@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -12,7 +13,8 @@ type Date time.Time
 // ParseDate parses a date.
 func ParseDate(text string) (Date, error) {
 	for _, layout := range []string{time.DateOnly, time.RFC3339} {
-		if t, err := time.Parse(layout, text); err == nil && !t.IsZero() {
+		// RFC 3339, section 5.6: t and z are T and Z.
+		if t, err := time.Parse(layout, strings.ToUpper(text)); err == nil && !t.IsZero() {
 			return Date(t.UTC()), nil
 		}
 	}

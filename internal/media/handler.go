@@ -130,7 +130,10 @@ func (e *Engine) authorizeRequest(r *http.Request) (
 	query := r.URL.Query()
 	token := query.Get("access_token")
 	if header := r.Header.Get("Authorization"); header != "" {
-		token, _ = strings.CutPrefix(header, "Bearer ")
+		scheme, text, _ := strings.Cut(header, " ")
+		if token = ""; strings.EqualFold(scheme, "Bearer") {
+			token = strings.TrimSpace(text)
+		}
 	}
 	v, err := auth.ParseAPIToken(token)
 	if err != nil || v.APIKey() != e.cfg.SigningKey {

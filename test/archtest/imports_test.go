@@ -47,7 +47,7 @@ var allowedImports = map[string][]string{
 	"internal/store":        {"internal/audit", "internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/retention", "internal/counter", "internal/operator", "internal/webhook", "internal/webhook/sender"},
 	"internal/media":        {"internal/fault", "internal/media/signalfilter", "internal/metrics", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault", "internal/validate"},
-	"internal/api/site":     {"internal/room"},
+	"internal/api/site":     {"internal/api/httpx", "internal/room"},
 	"internal/api/rooms":    {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room"},
 	"internal/api/record":   {"internal/api/httpx", "internal/requestlog"},
 	"internal/api/v3":       {"internal/api/rooms", "internal/api/httpx", "internal/room"},

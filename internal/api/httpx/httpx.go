@@ -280,14 +280,14 @@ func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0; i-- {
 		hop := strings.TrimSpace(hops[i])
-		if host, _, err := net.SplitHostPort(hop); err == nil {
-			hop = host
+		if hop == "" {
+			continue // RFC 9110, section 5.6.1: empty elements of a list count for nothing
 		}
-		a, err := netip.ParseAddr(hop)
+		a, err := parseHop(hop)
 		if err != nil {
 			return addr
 		}
-		addr = a.Unmap()
+		addr = a
 		if !inPrefixes(addr, trusted) {
 			return addr
 		}

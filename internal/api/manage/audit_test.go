@@ -399,6 +399,9 @@ func testAudit(t *testing.T, b *fixture) {
 	if before := list("?before=2999-01-01T00:00:00Z"); !reflect.DeepEqual(before, all) {
 		t.Errorf("entries before 2999: got %v, want all", before)
 	}
+	if before := list("?before=2999-01-01t00:00:00%2b00:00"); !reflect.DeepEqual(before, all) {
+		t.Errorf("entries before 2999 in another spelling: got %v, want all", before)
+	}
 	for query, want := range map[string]string{
 		"before=tomorrow": `before must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "tomorrow"`,
 		"since=yesterday": `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "yesterday"`,

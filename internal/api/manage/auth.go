@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"parley/internal/api/httpx"
@@ -53,17 +52,10 @@ func (s *server) limit(c operator.Caller) error {
 // findCaller returns who has the bearer token of a request or, without one, the session in its
 // cookie. It looks up a missing or malformed token as the empty string, which is never valid.
 func (s *server) findCaller(r *http.Request) (operator.Caller, error) {
-	values := r.Header.Values("Authorization")
-	if cookie, err := r.Cookie(sessionCookie); err == nil && len(values) == 0 {
+	if cookie, err := r.Cookie(sessionCookie); err == nil && len(r.Header.Values("Authorization")) == 0 {
 		return s.Console.AuthenticateSession(r.Context(), cookie.Value, isRepeated(r.Context()))
 	}
-	token := ""
-	if len(values) == 1 {
-		if scheme, text, ok := strings.Cut(values[0], " "); ok && strings.EqualFold(scheme, "Bearer") {
-			token = text
-		}
-	}
-	t, err := s.Tokens.Authenticate(r.Context(), token)
+	t, err := s.Tokens.Authenticate(r.Context(), httpx.BearerToken(r))
 	return t.Caller(), err
 }
 

@@ -112,7 +112,7 @@ func parseTime(name string, text *string) (time.Time, error) {
 	if text == nil {
 		return time.Time{}, nil
 	}
-	t, err := time.Parse(time.RFC3339, *text)
+	t, err := time.Parse(time.RFC3339, strings.ToUpper(*text)) // RFC 3339, section 5.6: t and z are T and Z
 	if err != nil {
 		return t, fault.Invalidf("%s must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not %q", name, *text)
 	}

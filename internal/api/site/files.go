@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"parley/internal/api/httpx"
 )
 
 // file is a built file with its compressed forms.
@@ -86,12 +88,11 @@ func (f file) serve(w http.ResponseWriter, r *http.Request, status int) {
 	header.Set("Content-Type", f.contentType)
 	body := f.uncompressed
 	header.Add("Vary", "Accept-Encoding")
-	accepted := r.Header.Get("Accept-Encoding")
 	switch {
-	case f.brotli != nil && strings.Contains(accepted, "br"):
+	case f.brotli != nil && httpx.AcceptsEncoding(r, "br"):
 		body = f.brotli
 		header.Set("Content-Encoding", "br")
-	case f.gzip != nil && strings.Contains(accepted, "gzip"):
+	case f.gzip != nil && httpx.AcceptsEncoding(r, "gzip"):
 		body = f.gzip
 		header.Set("Content-Encoding", "gzip")
 	}

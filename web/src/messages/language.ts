@@ -39,7 +39,9 @@ interface LanguageChoice {
 
 /** Returns the first supported language of these tags (such as "de-CH"); English when none is supported. */
 export function selectLanguage(tags: readonly (string | null | undefined)[]): LanguageChoice {
-  const supported = tags.flatMap((tag) => {
+  const supported = tags.flatMap((requested) => {
+    // Operating systems write de_AT, browsers de-AT.
+    const tag = requested?.replaceAll('_', '-');
     const language = tag ? languageOf(tag) : null;
     return tag && language ? [{ language, locale: tag }] : [];
   });

@@ -142,6 +142,8 @@ test.each<[what: string, tags: (string | null)[], language: Language, locale: st
   ['what was chosen before', [null, 'de', 'fr-CA'], 'de', 'de'],
   ['what the browser says', [null, null, 'pt-BR', 'fr-CA'], 'fr', 'fr-CA'],
   ['the region that the browser knows', ['de', null, 'en-US', 'de-CH'], 'de', 'de-CH'],
+  ['a tag in any case, with a script', ['AR-arab-eg', 'de'], 'ar', 'AR-arab-eg'],
+  ['a tag with an underscore', ['de_AT'], 'de', 'de-AT'],
   ['English at last', ['klingon', '', 'pt'], 'en', 'en'],
   ['no region of another language', ['es', null, 'en-GB'], 'es', 'es'],
 ])('the language is %s', (_, tags, language, locale) => {

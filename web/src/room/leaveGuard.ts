@@ -18,7 +18,7 @@ interface Guard {
   /** Closes the uppermost dialog or panel. Returns false if none is open. */
   closeView: () => boolean;
   leave: () => void;
-  /** Somebody else is in the room, so that closing the tab by mistake interrupts a conversation. */
+  /** Other people are in the room, so that closing the tab by mistake interrupts a conversation. */
   accompanied: boolean;
 }
 
