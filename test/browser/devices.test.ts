@@ -191,3 +191,21 @@ test('a visitor whose phone mutes the microphone sees a notice, and can be heard
   await Promise.all([person.untilHeard(), other.untilHeard()]);
   await closeAll([person, other]);
 });
+
+test('a microphone that delivers no sound at all is reported', async () => {
+  const links = server.demo('video');
+  const person = await Person.arrive(browser);
+  await person.page.addInitScript(() => {
+    const getUserMedia = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    navigator.mediaDevices.getUserMedia = async (constraints) => {
+      const stream = await getUserMedia(constraints);
+      if (!constraints?.audio) return stream;
+      const silence = new AudioContext().createMediaStreamDestination().stream;
+      return new MediaStream([...silence.getAudioTracks(), ...stream.getVideoTracks()]);
+    };
+  });
+  await person.join(links.guest, 'Ben');
+  await person.page.getByText('Your microphone is silent.').first().waitFor();
+  await person.seen('desktop-light-silent-microphone');
+  await closeAll([person]);
+});

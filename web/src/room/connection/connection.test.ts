@@ -4,6 +4,7 @@ import { type PacketWatch, packetsReceived, untilSilent, watchPackets } from './
 import { readPublishPermissions } from './publishPermissions';
 import { readRoomMetadata } from './roomMetadata';
 import { readServerMessage } from './serverMessage';
+import { SilenceWatch } from './silence';
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
@@ -183,4 +184,13 @@ describe('the media of a participant', () => {
     const flowing = watchFlow(watchFlow(null, [{ sid: 'mic', playedAt: 1 }], 0), [{ sid: 'mic', playedAt: 2 }], 500);
     expect(flowOf(watchFlow(flowing, [], 5_000), 5_000)).toBe('unknown');
   });
+});
+
+test('a microphone is silent after half a minute without any energy, and no longer with its first sound', () => {
+  const watch = new SilenceWatch();
+  const reads = [1, 1, 1, 1, 1, 1, 1].map((energy) => watch.isSilent(energy));
+  expect(reads).toEqual([false, false, false, false, false, false, true]);
+  expect(watch.isSilent(1.001)).toBe(false);
+  // An unknown energy says nothing.
+  expect(Array.from({ length: 10 }, () => watch.isSilent(null))).not.toContain(true);
 });
