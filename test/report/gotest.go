@@ -135,12 +135,18 @@ func (t *goTest) add(e event, tests map[[2]string]*goTest) {
 var (
 	// errorLine is what t.Error and the compiler print: a file, a line and a message.
 	errorLine = regexp.MustCompile(`^\s*(?:\./)?([\w./-]+\.go):\d+(?::\d+)?: (.*\S)`)
-	noise     = regexp.MustCompile(`^\s*(=== |--- |FAIL\b|ok\b|exit status|#)`)
+	// scriptLine is what testscript prints at the end of a script, after its whole output.
+	scriptLine = regexp.MustCompile(`(?m)^\s*FAIL: ([\w./-]+\.txtar):\d+: (.*\S)`)
+	noise      = regexp.MustCompile(`^\s*(=== |--- |FAIL\b|ok\b|exit status|#)`)
 )
 
 // firstError returns the first line of the output that tells an error, and remembers its file.
 func (t *goTest) firstError() string {
 	text := strings.Join(t.output, "")
+	if found := scriptLine.FindStringSubmatch(text); found != nil {
+		t.file = found[1]
+		return firstLine(found[2])
+	}
 	fallback := ""
 	for line := range strings.Lines(text) {
 		if found := errorLine.FindStringSubmatch(line); found != nil {
@@ -166,7 +172,7 @@ func (t *goTest) place() string {
 	if t.file == "" {
 		return directory
 	}
-	if strings.Contains(t.file, "/") {
+	if strings.Contains(t.file, "/") && !strings.HasPrefix(t.file, "testdata/") {
 		return t.file
 	}
 	return directory + "/" + t.file

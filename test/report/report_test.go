@@ -28,6 +28,10 @@ const goEvents = `{"Action":"start","Package":"parley/internal/room"}
 {"Action":"output","Package":"parley/internal/room","Test":"TestLeave","Output":"    leave_test.go:41: still there\n"}
 {"Action":"fail","Package":"parley/internal/room","Test":"TestLeave","Elapsed":2}
 {"Action":"fail","Package":"parley/internal/room","Elapsed":4}
+{"Action":"run","Package":"parley/internal/cli","Test":"TestScripts/keys"}
+{"Action":"output","Package":"parley/internal/cli","Test":"TestScripts/keys","Output":"    testscript.go:600: WORK=$WORK\n"}
+{"Action":"output","Package":"parley/internal/cli","Test":"TestScripts/keys","Output":"        FAIL: testdata/script/keys.txtar:7: unexpected command success\n"}
+{"Action":"fail","Package":"parley/internal/cli","Test":"TestScripts/keys","Elapsed":1}
 {"Action":"run","Package":"parley/internal/db","Test":"TestHangs"}
 {"Action":"output","Package":"parley/internal/db","Test":"TestHangs","Output":"panic: test timed out after 10m0s\n"}
 {"Action":"fail","Package":"parley/internal/db","Elapsed":600}
@@ -74,9 +78,9 @@ The slowest tests:
     0.0 s  internal/room/join_test.go: TestJoin/full
     0.0 s  internal/room: TestJoin/empty
     0.0 s  internal/room: TestRoot
+    0.0 s  internal/cli/testdata/script/keys.txtar: TestScripts/keys
     0.0 s  internal/db: TestHangs
     0.0 s  client/rooms_test.go: the package
-    0.0 s  test/browser/journeys/talk.test.ts: not here
 
 Tests that passed only when they were repeated (CONTRIBUTING.md says what to do):
   internal/room/join_test.go: TestJoin/full
@@ -87,6 +91,8 @@ Tests that passed only when they were repeated (CONTRIBUTING.md says what to do)
 Failed tests:
   internal/room/leave_test.go: TestLeave
       still there
+  internal/cli/testdata/script/keys.txtar: TestScripts/keys
+      unexpected command success
   internal/db: TestHangs
       did not end: panic: test timed out after 10m0s
   client/rooms_test.go: the package
@@ -96,7 +102,7 @@ Failed tests:
   test/browser/journeys/chat.test.ts: the file
       Error: no server
 
-4 passed, 5 failed, 2 skipped
+4 passed, 6 failed, 2 skipped
 `
 	if got := out.String(); got != want {
 		t.Errorf("got:\n%s\nwant:\n%s", got, want)
