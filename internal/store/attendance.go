@@ -74,16 +74,19 @@ const (
 
 // recordIfLate records a late report of a move that is stored at now, if the attendance
 // has this move. It compares times, because a rollup that runs at the same time could have
-// missed the move before its progress shows it. The join and the leave have different IDs,
+// missed the move before its progress shows it, and it compares the progress, because the
+// clock of this machine may have been set back. The join and the leave have different IDs,
 // because a rollup may have missed only one of them.
 func (s *DB) recordIfLate(ctx context.Context, attendanceID string, move attendanceMove, at, now time.Time) error {
-	if now.Sub(at) < room.ReportDelay {
+	late := now.Sub(at) >= room.ReportDelay
+	if !late && !s.mayBeRolledUp(at) {
 		return nil
 	}
 	return s.Exec(ctx, `INSERT INTO usage_late_reports (id, organization_id, hour)
 		SELECT $1, p.organization_id, $2 FROM attendance a JOIN projects p ON p.id = a.project_id
-		WHERE a.id = $3 AND a.`+string(move)+` = $4 ON CONFLICT DO NOTHING`,
-		attendanceID+"/"+string(move), at.Truncate(time.Hour).UnixMilli(), attendanceID, at.UnixMilli())
+			LEFT JOIN usage_progress u ON u.organization_id = p.organization_id
+		WHERE a.id = $3 AND a.`+string(move)+` = $4 AND ($5 OR u.rolled_up_until > $4) ON CONFLICT DO NOTHING`,
+		attendanceID+"/"+string(move), at.Truncate(time.Hour).UnixMilli(), attendanceID, at.UnixMilli(), late)
 }
 
 func (s *DB) RoomsOfNode(ctx context.Context, node string) ([]string, error) {

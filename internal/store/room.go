@@ -63,7 +63,10 @@ func (s *DB) InsertRoom(ctx context.Context, r *room.Room) error {
 	if err := s.insertClientRoomID(ctx, r); err != nil {
 		return err
 	}
-	return s.Insert(ctx, insertRoom, roomTable.values(r)...)
+	if err := s.Insert(ctx, insertRoom, roomTable.values(r)...); err != nil || !s.mayBeRolledUp(r.CreatedAt) {
+		return err
+	}
+	return s.recordIfRolledUp(ctx, r.ID+"/created_at", r.ProjectID, r.CreatedAt)
 }
 
 var insertClientRoomID = db.NewInsertStmt("client_room_ids", 1, []db.InsertColumn{

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"parley/internal/db"
@@ -9,9 +10,19 @@ import (
 )
 
 func (s *DB) InsertSession(ctx context.Context, session room.Session, at time.Time) error {
-	return s.Exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at, project_id)
+	err := s.Exec(ctx, `INSERT INTO sessions (room_id, n, breakout, state, started_at, project_id)
 		VALUES ($1, $2, $3, $4, $5, (SELECT project_id FROM rooms WHERE id = $1))`,
 		session.RoomID, session.N, session.Breakout, session.State, db.NullMillis(at))
+	if err != nil || !s.mayBeRolledUp(at) {
+		return err
+	}
+	var projectID string
+	err = s.QueryRow(ctx, nil, `SELECT project_id FROM rooms WHERE id = $1`, []any{session.RoomID},
+		db.ScanString(&projectID))
+	if err != nil {
+		return err
+	}
+	return s.recordIfRolledUp(ctx, fmt.Sprintf("%s/%d/started_at", session.RoomID, session.N), projectID, at)
 }
 
 // CloseSessions keeps the end of a session that is already closing.

@@ -9,6 +9,7 @@ import (
 	"embed"
 	"io/fs"
 	"path/filepath"
+	"sync/atomic"
 
 	"parley/internal/audit"
 	"parley/internal/counter"
@@ -45,6 +46,10 @@ var (
 type DB struct {
 	*db.DB
 	box *seal.Box // set by Unlock
+
+	// rolledUpUntil is the latest end of a rollup of usage that this process knows, in Unix
+	// milliseconds; 0 before it has read or stored one.
+	rolledUpUntil atomic.Int64
 }
 
 // Open opens the database and migrates it to the newest schema. url is

@@ -77,7 +77,35 @@ func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Pr
 		}
 		return err
 	})
+	s.raiseRolledUpUntil(p.Until)
 	return p, err
+}
+
+// raiseRolledUpUntil remembers the end of a rollup, or with the zero time that there is none.
+func (s *DB) raiseRolledUpUntil(until time.Time) {
+	millis := max(1, until.UnixMilli())
+	for {
+		known := s.rolledUpUntil.Load()
+		if known >= millis || s.rolledUpUntil.CompareAndSwap(known, millis) {
+			return
+		}
+	}
+}
+
+// mayBeRolledUp reports whether the hour of something that is stored now may be rolled up
+// already, as far as this process knows. That happens after the clock was set back.
+func (s *DB) mayBeRolledUp(at time.Time) bool {
+	known := s.rolledUpUntil.Load()
+	return known == 0 || at.UnixMilli() < known
+}
+
+// recordIfRolledUp records that the hour of a room or a session, which is stored at its
+// beginning, must be rolled up again if it has been rolled up.
+func (s *DB) recordIfRolledUp(ctx context.Context, id, projectID string, at time.Time) error {
+	return s.Exec(ctx, `INSERT INTO usage_late_reports (id, organization_id, hour)
+		SELECT $1, u.organization_id, $2 FROM projects p JOIN usage_progress u ON u.organization_id = p.organization_id
+		WHERE p.id = $3 AND u.rolled_up_until > $4 ON CONFLICT DO NOTHING`,
+		id, at.Truncate(time.Hour).UnixMilli(), projectID, at.UnixMilli())
 }
 
 func (s *DB) UsageHours(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Interval, error) {
@@ -230,6 +258,9 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 	})
 	if errors.Is(err, errRolledUpMeanwhile) || errors.Is(err, errOrganizationNotFound) {
 		return nil
+	}
+	if err == nil {
+		s.raiseRolledUpUntil(r.Until)
 	}
 	return err
 }

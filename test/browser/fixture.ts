@@ -1,5 +1,5 @@
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, expect } from 'vitest';
 import { fakeDevices, launch, type Person } from './browser';
 import { Server } from './server';
 
@@ -17,6 +17,10 @@ export function setUp({ flags = [], media = fakeDevices }: { flags?: string[]; m
   afterAll(async () => {
     await browser?.close();
     await server?.close();
+    // What the page itself sends is no reason for an operator to look.
+    if (expect.getState().testPath?.includes('/journeys/')) {
+      expect(server.log.match(/^.*msg=refused.*$/gm) ?? [], 'refusals that an operator sees').toEqual([]);
+    }
   });
 }
 

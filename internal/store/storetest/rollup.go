@@ -27,6 +27,7 @@ func (s *suite) TestUsageRollups(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"":       m.check,
 			"wait":   m.wait,
+			"clock":  m.setBackClock,
 			"join":   m.join,
 			"leave":  m.leave,
 			"outage": m.outage,
@@ -46,6 +47,7 @@ type usageModel struct {
 	db             *store.DB
 	now            time.Time
 	began          time.Time
+	earliest       time.Time // the clock is not set back before it
 	organizationID string
 	projects       []string
 	nodes          []string
@@ -93,13 +95,14 @@ func (m *usageModel) deleteOldRooms(rt *rapid.T) {
 		slog.New(slog.DiscardHandler))
 	_, err := service.Sweep(m.ctx)
 	must(rt, err)
+	m.earliest = m.now
 }
 
 func newUsageModel(t *testing.T, rt *rapid.T, db *store.DB) *usageModel {
 	first := Project(t, db)
 	m := &usageModel{ctx: patient(), db: db, organizationID: first.OrganizationID,
 		began: time.Date(2026, 11, 29, 22, 59, 59, 500e6, time.UTC)}
-	m.now = m.began
+	m.now, m.earliest = m.began, m.began
 	second := first
 	second.ID = NewID()
 	must(rt, db.Write(m.ctx, func(ctx context.Context) error { return db.InsertProject(ctx, second) }))
@@ -131,6 +134,15 @@ func must(rt *rapid.T, err error) {
 func (m *usageModel) wait(rt *rapid.T) {
 	durations := []time.Duration{time.Minute, time.Hour, 5 * time.Hour, 40 * time.Hour}
 	m.now = m.now.Add(drawDuration(rt, rapid.SampledFrom(durations).Draw(rt, "longest")))
+}
+
+// setBackClock sets the clock back by hours, some of which may have been rolled up, but not
+// before the start and not before the deletion of rooms.
+func (m *usageModel) setBackClock(rt *rapid.T) {
+	now := m.now.Add(-drawDuration(rt, 3*time.Hour))
+	if now.After(m.earliest) {
+		m.now = now
+	}
 }
 
 // drawDuration draws a duration up to longest. It draws a part of longest first, because
