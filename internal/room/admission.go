@@ -19,10 +19,11 @@ const (
 )
 
 // Admission is a reserved seat with the token for the media connection. If the
-// visitor has to wait until a host lets them in, it has only RetryAfter and
+// visitor has to wait until a host lets them in, it has only RetryAfter, HostPresent and
 // LinkStatus.
 type Admission struct {
 	RetryAfter          time.Duration // when a waiting visitor must ask again; zero if admitted
+	HostPresent         bool          // a host or co-host is in the room; only for a waiting visitor
 	Seat                Seat
 	Room                *Room
 	SessionID           string

@@ -26,6 +26,7 @@ type Preview struct {
 	Name            string // suggested display name; may be empty
 	Returning       bool   // this browser has a seat already
 	MustWait        bool   // a host has to let the visitor in
+	HostPresent     bool   // a host or co-host is in the room
 	JoinedElsewhere bool   // the visitor is in the room in another browser; joining here disconnects it there
 	LinkStatus      LinkStatus
 	OpensAt         time.Time // when this visitor may enter a scheduled room; zero if it is open
@@ -57,7 +58,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Room: r, TakenSeats: o.Taken, LogoutURL: logoutURL(r, project),
+	p := Preview{Room: r, TakenSeats: o.Taken, HostPresent: o.Hosts > 0, LogoutURL: logoutURL(r, project),
 		BrandName: project.Settings.BrandName, BrandColor: project.Settings.BrandColor}
 	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
 		return Preview{}, err

@@ -118,7 +118,11 @@ func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now 
 		return Admission{}, err
 	}
 	if r.mustWait(e.visitor, e.link) {
-		return Admission{RetryAfter: knockRetryInterval, LinkStatus: e.status},
+		o, err := s.store.Occupancy(ctx, r.ID)
+		if err != nil {
+			return Admission{}, err
+		}
+		return Admission{RetryAfter: knockRetryInterval, HostPresent: o.Hosts > 0, LinkStatus: e.status},
 			s.recordKnock(ctx, r, e.knocks, e.keyHash, v.JoinRequest, now)
 	}
 	if e.visitor.seat.KeyHash != e.keyHash { // a waiting visitor may have opened a personal link meanwhile

@@ -149,6 +149,7 @@ type Occupancy struct {
 	Joined      int       // seats whose participant is connected, without hidden ones
 	Hidden      int       // hidden seats, reserved or joined
 	Unused      int       // taken seats to which no participant has ever connected
+	Hosts       int       // connected hosts and co-hosts
 	NextRelease time.Time // the earliest HeldUntil; zero if no seat is held
 }
 

@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/fault"
 	"parley/internal/network"
+	"parley/internal/seal"
 )
 
 // While the waiting room is on, a guest without a personal invitation knocks and
@@ -16,10 +17,18 @@ import (
 const (
 	// knockRetryInterval is how often the page of a waiting visitor asks again.
 	knockRetryInterval = 2 * time.Second
-	// knockTTL is how long a knock is valid if the visitor does not ask again.
-	knockTTL = 10 * time.Second
-	// knockDenialTTL is how long a denied visitor cannot knock again.
-	knockDenialTTL = time.Minute
+	// knockTTL is how long a knock is valid if the visitor does not ask again. Browsers run
+	// a page in the background, or on a locked phone, once a minute.
+	knockTTL = 2 * time.Minute
+	// knockRenewal is how often the validity of a knock is stored again, so that not every
+	// request of a waiting visitor writes.
+	knockRenewal = 20 * time.Second
+	// waitingRoomFullRetry is when a visitor may try again to get a place in a full waiting
+	// room.
+	waitingRoomFullRetry = 10 * time.Second
+	// knockDenialTTL is how long a denied visitor cannot knock again. A page in the background
+	// asks once a minute, so that it learns of the denial, and does not knock again by itself.
+	knockDenialTTL = 2 * time.Minute
 	// maxWaiting is the maximum number of visitors who wait for a room at once.
 	maxWaiting = 50
 	// maxWaitingPerNetwork is the maximum number of them from one network.
@@ -49,7 +58,7 @@ func (k Knock) denial(now time.Time) error {
 		return nil
 	}
 	return &fault.Error{Kind: fault.Forbidden, Code: "turned_away", RetryAfter: wait,
-		Message: "the host did not let you in, you can ask again in a minute"}
+		Message: "the host did not let you in, you can ask again in two minutes"}
 }
 
 // mustWait reports whether a visitor has to wait until a host lets them in. A
@@ -82,14 +91,30 @@ func (s *Service) recordKnock(
 	}
 	if !knock.isWaiting(now) {
 		if others >= maxWaiting || s.options.JoinLimiter != nil && sameNetwork >= maxWaitingPerNetwork {
-			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: knockTTL,
+			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: waitingRoomFullRetry,
 				Message: "too many people are already waiting for this room, try again in a moment"}
 		}
 		knock.Denied, knock.CreatedAt = false, now
 	}
 	r.metadataChanged = r.metadataChanged || !knock.CreatedAt.Before(now)
+	if knock.Name == v.Name && knock.ExpiresAt.Sub(now) > knockTTL-knockRenewal {
+		return nil
+	}
 	knock.Name, knock.ExpiresAt = v.Name, now.Add(knockTTL)
 	return s.store.UpsertKnock(ctx, knock)
+}
+
+// StopWaiting forgets that the visitor with that seat key waits, because their page was closed or
+// they changed their mind. It does nothing if the visitor does not wait, and a denial stays.
+// Errors: NotFound, Invalid.
+func (s *Service) StopWaiting(ctx context.Context, roomID, seatKey string) error {
+	if err := checkSeatKey(seatKey); err != nil {
+		return err
+	}
+	keyHash := seal.Hash(seatKey)
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		return s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == keyHash && k.isWaiting(now) })
+	})
 }
 
 // listKnocks returns the knocks of a room, including expired and denied ones.
@@ -156,7 +181,7 @@ func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity str
 }
 
 // DenyKnock refuses the waiting visitor with that identity, who may knock again
-// after a minute. It returns the same errors as AcceptKnock.
+// after two minutes. It returns the same errors as AcceptKnock.
 func (s *Service) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, k, err := s.findKnock(ctx, r, seatKey, identity)

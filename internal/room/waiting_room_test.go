@@ -112,7 +112,7 @@ func TestWaitingRoom(t *testing.T) {
 	// A denied visitor gets the reason and may ask again after a minute.
 	assertDenied := func(err error) {
 		t.Helper()
-		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in a minute")
+		assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in two minutes")
 		if wait := fault.From(err).RetryAfter; wait != room.KnockDenialTTL {
 			t.Errorf("RetryAfter of a denied visitor: got %s, want %s", wait, room.KnockDenialTTL)
 		}
@@ -123,19 +123,18 @@ func TestWaitingRoom(t *testing.T) {
 	assertDenied(err)
 	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
-	for range 6 { // the fourth goes on asking
-		h.clock.advance(room.KnockTTL - time.Millisecond)
+	for range 2 { // the fourth goes on asking
+		h.clock.advance(room.KnockDenialTTL / 2)
 		h.assertKnocks(t, id, guest(4))
 		h.Sweep(ctx)
 	}
-	h.clock.advance(time.Second)
 	h.assertKnocks(t, id, guest(3))
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
 		t.Errorf("waiting visitors: got %q, want Guest 4, Guest 3", names)
 	}
 
 	// A knock expires when the visitor stops asking, and takes over a new name.
-	h.clock.advance(room.KnockTTL - 2*time.Second)
+	h.clock.advance(room.KnockTTL - time.Second)
 	renamed := guest(3)
 	renamed.Name = "Chen"
 	h.assertKnocks(t, id, renamed)
@@ -165,6 +164,79 @@ func TestWaitingRoom(t *testing.T) {
 	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 0 {
 		t.Errorf("stored knocks after the end of the room: got %+v, error %v, want none", rows, err)
 	}
+}
+
+// Browsers run a page in the background once a minute. Its visitor stays one person with one
+// knock, is admitted with the next request, and is forgotten at once when the page is closed.
+func TestWaitingRoom_BackgroundPage(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	ctx := context.Background()
+	id, _, host := h.createWithWaitingRoom(t, 5)
+	h.assertKnocks(t, id, guest(2))
+	_, first := h.waitingKnocks(t, id)
+	for range 5 {
+		h.clock.advance(65 * time.Second)
+		h.Sweep(ctx)
+		if names, ids := h.waitingKnocks(t, id); !slices.Equal(ids, first) || !slices.Equal(names, []string{"Guest 2"}) {
+			t.Fatalf("waiting visitors: got %q %q, want Guest 2 %q", names, ids, first)
+		}
+		h.assertKnocks(t, id, guest(2))
+	}
+	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, first[0]); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.advance(65 * time.Second)
+	h.Sweep(ctx)
+	if ben := h.enter(t, id, guest(2), "PA_2"); ben.Seat.ID != first[0] {
+		t.Errorf("seat of the visitor who was admitted while their page slept: got %q, want %q", ben.Seat.ID, first[0])
+	}
+
+	h.assertKnocks(t, id, guest(3))
+	for range 2 { // the second time nobody waits
+		if err := h.StopWaiting(ctx, id, guest(3).SeatKey); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if names, _ := h.waitingKnocks(t, id); len(names) != 0 || h.engine.metadata[host.SessionID].Waiting != 0 {
+		t.Errorf("waiting visitors after one has closed the page: got %q, want none", names)
+	}
+
+	// A denial is not taken back by closing the page.
+	h.assertKnocks(t, id, guest(4))
+	_, ids := h.waitingKnocks(t, id)
+	if err := h.DenyKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.StopWaiting(ctx, id, guest(4).SeatKey); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.advance(65 * time.Second)
+	h.Sweep(ctx)
+	_, err := h.ReserveSeat(ctx, id, guest(4))
+	assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in two minutes")
+}
+
+// A visitor is told whether a host is there to let them in.
+func TestWaitingRoom_HostPresent(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	ctx := context.Background()
+	id, _, host := h.createWithWaitingRoom(t, 5)
+	check := func(want bool) {
+		t.Helper()
+		a, err := h.ReserveSeat(ctx, id, guest(2))
+		if err != nil || a.HostPresent != want {
+			t.Errorf("knock: got HostPresent %t, %v, want %t", a.HostPresent, err, want)
+		}
+		p, err := h.Preview(ctx, id, guest(2))
+		if err != nil || p.HostPresent != want {
+			t.Errorf("preview: got HostPresent %t, %v, want %t", p.HostPresent, err, want)
+		}
+	}
+	check(true)
+	h.leave(host, "PA_1", room.LeftByChoice)
+	check(false)
 }
 
 // A personal link admits its visitor without waiting, a link for many does not. If

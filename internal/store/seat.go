@@ -13,9 +13,10 @@ func (s *DB) Occupancy(ctx context.Context, roomID string) (room.Occupancy, erro
 	var o room.Occupancy
 	err := s.QueryRow(ctx, nil, `SELECT count(CASE WHEN NOT hidden THEN 1 END),
 			count(CASE WHEN state = 'joined' AND NOT hidden THEN 1 END), count(CASE WHEN hidden THEN 1 END),
-			count(CASE WHEN state = 'reserved' AND connection = '' AND NOT hidden THEN 1 END), min(held_until)
+			count(CASE WHEN state = 'reserved' AND connection = '' AND NOT hidden THEN 1 END),
+			count(CASE WHEN state = 'joined' AND role <> 'guest' THEN 1 END), min(held_until)
 		FROM seats WHERE room_id = $1 AND state <> 'free'`, []any{roomID},
-		&o.Taken, &o.Joined, &o.Hidden, &o.Unused, db.ScanTime(&o.NextRelease))
+		&o.Taken, &o.Joined, &o.Hidden, &o.Unused, &o.Hosts, db.ScanTime(&o.NextRelease))
 	return o, err
 }
 

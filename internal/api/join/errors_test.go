@@ -17,6 +17,7 @@ func (p *fixture) testErrors(id, early string) {
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
 	all := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}}
 	maps.Copy(all, roomRoutes)
+	all["/waiting/stop"] = m{}
 	for path, in := range all {
 		p.assertError(id, path, withSeatKey("short", in), 400, "invalid_request")
 		p.assertError(id, path, big, 413, "body_too_large")
@@ -29,7 +30,7 @@ func (p *fixture) testErrors(id, early string) {
 		p.guesses.over.Store(true)
 		p.assertError(storetest.NewID(), path, withSeatKey(otherKey, in), 429, "too_many_attempts")
 		p.guesses.over.Store(false)
-		if path != "/preview" && path != "/seats" {
+		if _, inRoom := roomRoutes[path]; inRoom {
 			p.assertError(id, path, in, 400, "invalid_request")
 			p.assertError(id, path, withSeatKey(otherKey, in), 403, "not_in_room")
 			p.assertError(early, path, withSeatKey(hostKey, in), 409, "room_not_open")

@@ -138,6 +138,7 @@ type response struct {
 	Waiting        []m
 	Link           string
 	AskAgainIn     int        `json:"ask_again_in"`
+	HostPresent    bool       `json:"host_present"`
 	OpensAt        *time.Time `json:"opens_at"`
 	BrandLogo      m          `json:"brand_logo"`
 	You            struct {

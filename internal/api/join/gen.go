@@ -132,6 +132,9 @@ type Preview struct {
 	// the media token what a participant may send.
 	Features Features `json:"features"`
 
+	// HostPresent True if a host or co-host is in the room.
+	HostPresent bool `json:"host_present"`
+
 	// LogoutUrl The URL to open after leaving, if any.
 	LogoutUrl       *string `json:"logout_url,omitempty"`
 	MaxParticipants int     `json:"max_participants"`
@@ -279,8 +282,12 @@ type Sources struct {
 
 // Wait defines model for Wait.
 type Wait struct {
-	// AskAgainIn Seconds after which the page must repeat the request.
+	// AskAgainIn Seconds after which the page repeats the request. Hosts see the visitor for two
+	// minutes after each request, so that a page in the background stays on the list.
 	AskAgainIn int `json:"ask_again_in"`
+
+	// HostPresent True if a host or co-host is in the room.
+	HostPresent bool `json:"host_present"`
 }
 
 // Waiting defines model for Waiting.
@@ -314,6 +321,7 @@ type operations interface {
 	TakeSeat(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/seats
 	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/unmute
 	LetIn(w http.ResponseWriter, r *http.Request, roomId string)           // POST /rooms/{room_id}/waiting/admit
+	StopWaiting(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/waiting/stop
 	TurnAway(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/waiting/turn-away
 }
 
@@ -385,6 +393,9 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/turn-away": func(w http.ResponseWriter, r *http.Request) {
 			o.TurnAway(w, r, r.PathValue("room_id"))
+		},
+		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/stop": func(w http.ResponseWriter, r *http.Request) {
+			o.StopWaiting(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/invitations": func(w http.ResponseWriter, r *http.Request) {
 			o.InviteFrom(w, r, r.PathValue("room_id"))

@@ -1,6 +1,7 @@
 package join_test
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ var roomRoutes = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"
 	"/waiting/admit": {}, "/waiting/turn-away": {"identity": "somebody"}, "/invitations": {"role": "guest"}}
 
 // guestRoutes are the routes that guests may call.
-var guestRoutes = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react"}
+var guestRoutes = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react", "/waiting/stop"}
 
 func TestContract(t *testing.T) {
 	t.Parallel()
@@ -115,7 +116,9 @@ func TestContract(t *testing.T) {
 	if res := p.getLogo("GET", strings.Repeat("0", 64)); res.StatusCode != 503 {
 		t.Errorf("logo without a database: got %d, want 503", res.StatusCode)
 	}
-	for path, in := range roomRoutes {
+	afterwards := maps.Clone(roomRoutes)
+	afterwards["/waiting/stop"] = m{}
+	for path, in := range afterwards {
 		p.assertError(id, path, withSeatKey(hostKey, in), 503, "unavailable")
 	}
 	p.assertError(id, "/feedback", withSeatKey(hostKey, m{"rating": "good"}), 503, "unavailable")

@@ -26,6 +26,7 @@ type Rooms interface {
 	People(ctx context.Context, roomID, seatKey string) (room.People, error)
 	AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error
 	DenyKnock(ctx context.Context, roomID, seatKey, identity string) error
+	StopWaiting(ctx context.Context, roomID, seatKey string) error
 	InviteAsHost(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
 	Mute(ctx context.Context, roomID, seatKey, identity string) error
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
@@ -113,6 +114,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		WelcomeMessage: p.Room.WelcomeMessage, State: PreviewState(p.Room.State),
 		Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants,
 		Features: features(p.Room), ServerTime: s.now().UTC()}
+	out.HostPresent = p.HostPresent
 	out.Others.Count, out.Others.Names = p.Others, append([]string{}, p.OtherNames...)
 	if at := p.Room.StartAt; !at.IsZero() {
 		out.StartTime = &at
@@ -168,7 +170,7 @@ func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 		return
 	}
 	if a.RetryAfter > 0 {
-		httpx.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second)})
+		httpx.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second), HostPresent: a.HostPresent})
 		return
 	}
 	httpx.WriteJSON(w, http.StatusOK, seat(a))

@@ -23,6 +23,16 @@ func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID string)
 	s.serveActionOn(w, r, roomID, s.rooms.DenyKnock)
 }
 
+// StopWaiting takes the caller off the list of waiting people.
+func (s *Server) StopWaiting(w http.ResponseWriter, r *http.Request, roomID string) {
+	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
+		if err := o.Err(); err != nil {
+			return err
+		}
+		return s.rooms.StopWaiting(r.Context(), roomID, seatKey)
+	})
+}
+
 // InviteFrom creates an invitation link on behalf of a host or co-host.
 func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID string) {
 	link, err := s.inviteFrom(w, r, roomID)

@@ -23,6 +23,14 @@ func (p *fixture) testWaitingRoom(id string) {
 	if status != 200 || len(list.Waiting) != 3 || list.Waiting[0]["name"] != "Dora" {
 		p.t.Fatalf("people: got %d, waiting %+v, want 200 and three, Dora first", status, list.Waiting)
 	}
+	gus := strings.Repeat("4", 43)
+	if status, a := p.send(id, "/seats", m{"name": "Gus", "seat_key": gus}); status != 202 || a.HostPresent {
+		p.t.Errorf("Gus: got %d %+v, want 202 and that no host is present", status, a)
+	}
+	p.assertNoContent(id, "/waiting/stop", withSeatKey(gus, nil))
+	if _, now := p.send(id, "/people", withSeatKey(hostKey, nil)); len(now.Waiting) != 3 {
+		p.t.Errorf("people after one stopped waiting: got %+v, want three", now.Waiting)
+	}
 	p.assertNoContent(id, "/waiting/turn-away", withSeatKey(hostKey, m{"identity": list.Waiting[0]["identity"]}))
 	p.assertError(id, "/preview", m{"seat_key": keys[0]}, 403, "turned_away")
 	p.assertError(id, "/seats", m{"name": "Dora", "seat_key": keys[0]}, 403, "turned_away")

@@ -11,7 +11,16 @@ test('guests wait until the host admits or denies them', async () => {
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });
   const chen = await Person.arrive(browser);
+  // The host comes later, and the pages of those who are early say so.
+  await chen.open(room.guest_link);
+  await chen.page.getByText('Nobody is here yet').waitFor();
+  await ben.open(room.guest_link);
+  await ben.page.getByLabel('Your name').fill('Ben');
+  await ben.button('Ask to join').click();
+  await ben.page.getByText('No host is here yet.').waitFor();
   await host.join(room.final_link);
+  await ben.page.getByText('The host has been notified').waitFor();
+  await chen.page.getByText('1 person is here').waitFor();
   const notice = host.page.locator('.toast.knock');
   const ask = async (person: Person, name: string): Promise<void> => {
     await person.open(room.guest_link);
@@ -20,6 +29,10 @@ test('guests wait until the host admits or denies them', async () => {
     await notice.getByText(`${name} wants to join.`).waitFor();
   };
 
+  // A page that is closed no longer waits.
+  await notice.getByText('Ben wants to join.').waitFor();
+  await ben.open('about:blank');
+  await notice.waitFor({ state: 'detached' });
   await ask(ben, 'Ben');
   await ben.page.getByText('Waiting for the host…').waitFor();
   expect(await server.participants(room.room_id)).toBe(1);

@@ -133,6 +133,11 @@ export class JoinApi {
     return this.#post<null>('waiting/turn-away', body);
   }
 
+  /** Also while the page is being closed. */
+  stopWaiting(body: SeatKey): Promise<Answer<null>> {
+    return this.#post<null>('waiting/stop', body, undefined, true);
+  }
+
   createInvitation(body: InvitationRequest): Promise<Answer<Invitation>> {
     return this.#post<Invitation>('invitations', body);
   }
@@ -157,7 +162,8 @@ export class JoinApi {
     return this.#post<null>('feedback', body);
   }
 
-  async #post<T>(path: string, body: object, signal?: AbortSignal): Promise<Answer<T>> {
+  /** With `keepalive`, the request is sent even if the page is closed meanwhile. */
+  async #post<T>(path: string, body: object, signal?: AbortSignal, keepalive = false): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
     const timer = setTimeout(stop, timeoutMs);
@@ -170,6 +176,7 @@ export class JoinApi {
         cache: 'no-store',
         referrerPolicy: 'no-referrer',
         signal: abort.signal,
+        keepalive,
       });
       if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as T };
       const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());

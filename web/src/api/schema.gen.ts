@@ -531,6 +531,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/{room_id}/waiting/stop": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Leave the waiting room
+         * @description For a visitor who waits to be admitted. Hosts no longer see the visitor. It does
+         *     nothing for a visitor who does not wait.
+         */
+        post: operations["stopWaiting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/{room_id}/invitations": {
         parameters: {
             query?: never;
@@ -622,6 +645,8 @@ export interface components {
             brand_logo?: components["schemas"]["BrandLogo"];
             /** @description The number of taken seats. */
             participants: number;
+            /** @description True if a host or co-host is in the room. */
+            host_present: boolean;
             /** @description The people in the room, without this visitor and hidden participants. */
             others: {
                 count: number;
@@ -689,8 +714,13 @@ export interface components {
             role?: components["schemas"]["Role"];
         };
         Wait: {
-            /** @description Seconds after which the page must repeat the request. */
+            /**
+             * @description Seconds after which the page repeats the request. Hosts see the visitor for two
+             *     minutes after each request, so that a page in the background stays on the list.
+             */
             ask_again_in: number;
+            /** @description True if a host or co-host is in the room. */
+            host_present: boolean;
         };
         Seat: {
             /**
@@ -1637,6 +1667,36 @@ export interface operations {
             404: components["responses"]["Refusal"];
             409: components["responses"]["Refusal"];
             410: components["responses"]["Refusal"];
+            413: components["responses"]["Refusal"];
+            415: components["responses"]["Refusal"];
+            429: components["responses"]["Refusal"];
+            503: components["responses"]["Refusal"];
+        };
+    };
+    stopWaiting: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                room_id: components["parameters"]["RoomID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["SeatKey"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Refusal"];
+            404: components["responses"]["Refusal"];
             413: components["responses"]["Refusal"];
             415: components["responses"]["Refusal"];
             429: components["responses"]["Refusal"];

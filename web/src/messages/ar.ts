@@ -54,6 +54,7 @@ export const ar: Messages = {
   'waiting.button': 'في انتظار المضيف…',
   'waiting.title': 'جارٍ طلب الانضمام…',
   'waiting.text': 'أُبلغ المضيف وهو يرى اسمك. ستنضم تلقائيًا. أبقِ علامة التبويب هذه مفتوحة.',
+  'waiting.noHost': 'لا يوجد مضيف بعد. سيرى المضيف الذي ينضم اسمك ويمكنه قبولك. ستنضم تلقائيًا. أبقِ علامة التبويب هذه مفتوحة.',
   'waiting.stop': 'إيقاف الانتظار',
   'lobby.unreachable': 'الخادم لا يستجيب. جارٍ إعادة المحاولة…',
   'lobby.busyNetwork': 'ينضم كثيرون من شبكتك الآن. ستنضم تلقائيًا بعد لحظات.',
@@ -357,6 +358,7 @@ export const ar: Messages = {
   'waitingRoom.admit': 'قبول',
   'waitingRoom.admitAll': 'قبول الكل',
   'waitingRoom.deny': 'رفض',
+  'waitingRoom.absent': 'قُبل {name} ولم ينضم بعد. ربما يكون جهازه في وضع السكون.',
 
   'host.muted': 'كتم {name} صوتك. اضغط «إلغاء الكتم» لتتحدث.',
   'host.asks': 'يطلب منك {name} إلغاء الكتم.',

@@ -51,6 +51,7 @@ export const de: Messages = {
   'waiting.title': 'Teilnahme wird angefragt …',
   'waiting.text':
     'Der Host wurde benachrichtigt und sieht Ihren Namen. Sie treten automatisch bei. Lassen Sie diesen Tab offen.',
+  'waiting.noHost': 'Es ist noch kein Host da. Sobald einer beitritt, sieht er Ihren Namen und kann Sie einlassen. Sie treten automatisch bei. Lassen Sie diesen Tab offen.',
   'waiting.stop': 'Nicht mehr warten',
   'lobby.unreachable': 'Der Server antwortet nicht. Neuer Versuch …',
   'lobby.busyNetwork': 'Gerade treten viele aus Ihrem Netzwerk bei. Sie treten gleich automatisch bei.',
@@ -337,6 +338,7 @@ export const de: Messages = {
   'waitingRoom.admit': 'Zulassen',
   'waitingRoom.admitAll': 'Alle zulassen',
   'waitingRoom.deny': 'Ablehnen',
+  'waitingRoom.absent': '{name} wurde eingelassen und ist noch nicht beigetreten. Vielleicht ist das Gerät im Ruhezustand.',
 
   'host.muted': '{name} hat Sie stummgeschaltet. Um zu sprechen, drücken Sie „Ton an“.',
   'host.asks': '{name} bittet Sie, den Ton einzuschalten.',

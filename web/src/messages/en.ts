@@ -52,6 +52,7 @@ export const en = {
   'waiting.button': 'Waiting for the host…',
   'waiting.title': 'Asking to join…',
   'waiting.text': 'The host has been notified and sees your name. You’ll join automatically. Keep this tab open.',
+  'waiting.noHost': 'No host is here yet. A host who joins will see your name and can admit you. You’ll join automatically. Keep this tab open.',
   'waiting.stop': 'Stop waiting',
   'lobby.unreachable': 'The server isn’t responding. Trying again…',
   'lobby.busyNetwork': 'Many people are joining from your network. You’ll join automatically in a moment.',
@@ -311,6 +312,7 @@ export const en = {
   'waitingRoom.admit': 'Admit',
   'waitingRoom.admitAll': 'Admit all',
   'waitingRoom.deny': 'Deny',
+  'waitingRoom.absent': '{name} was admitted and hasn’t joined yet. Their device may be asleep.',
 
   'host.muted': '{name} muted you. To speak, press Unmute.',
   'host.asks': '{name} asks you to unmute.',

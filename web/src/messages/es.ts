@@ -49,6 +49,7 @@ export const es: Messages = {
   'waiting.button': 'Esperando al anfitrión…',
   'waiting.title': 'Pidiendo unirse…',
   'waiting.text': 'Se ha avisado al anfitrión, que ve tu nombre. Te unirás automáticamente. Deja esta pestaña abierta.',
+  'waiting.noHost': 'Todavía no hay ningún anfitrión. Cuando llegue uno, verá tu nombre y podrá admitirte. Te unirás automáticamente. Deja esta pestaña abierta.',
   'waiting.stop': 'Dejar de esperar',
   'lobby.unreachable': 'El servidor no responde. Intentándolo de nuevo…',
   'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
@@ -318,6 +319,7 @@ export const es: Messages = {
   'waitingRoom.admit': 'Admitir',
   'waitingRoom.admitAll': 'Admitir a todos',
   'waitingRoom.deny': 'Rechazar',
+  'waitingRoom.absent': '{name} ya tiene permiso para entrar y aún no se ha unido. Puede que su dispositivo esté en reposo.',
 
   'host.muted': '{name} te ha silenciado. Para hablar, pulsa Activar micro.',
   'host.asks': '{name} te pide que actives el micro.',

@@ -49,6 +49,7 @@ export const fr: Messages = {
   'waiting.title': 'Demande de participation…',
   'waiting.text':
     'L’hôte est prévenu et voit votre nom. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
+  'waiting.noHost': 'Aucun hôte n’est encore là. Un hôte qui arrive verra votre nom et pourra vous admettre. Vous rejoindrez la salle automatiquement. Gardez cet onglet ouvert.',
   'waiting.stop': 'Ne plus attendre',
   'lobby.unreachable': 'Le serveur ne répond pas. Nouvelle tentative…',
   'lobby.busyNetwork':
@@ -327,6 +328,7 @@ export const fr: Messages = {
   'waitingRoom.admit': 'Admettre',
   'waitingRoom.admitAll': 'Tout admettre',
   'waitingRoom.deny': 'Refuser',
+  'waitingRoom.absent': '{name} a été admis et n’a pas encore rejoint la salle. Son appareil est peut-être en veille.',
 
   'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur Activer micro.',
   'host.asks': '{name} vous demande d’activer votre micro.',

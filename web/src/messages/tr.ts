@@ -50,6 +50,7 @@ export const tr: Messages = {
   'waiting.title': 'Katılma isteği gönderildi…',
   'waiting.text':
     'Oturum sahibine haber verildi, adınızı görüyor. Otomatik olarak katılacaksınız. Bu sekmeyi açık tutun.',
+  'waiting.noHost': 'Henüz oturum sahibi yok. Gelen oturum sahibi adınızı görür ve sizi kabul edebilir. Otomatik olarak katılacaksınız. Bu sekmeyi açık tutun.',
   'waiting.stop': 'Beklemeyi bırak',
   'lobby.unreachable': 'Sunucu yanıt vermiyor. Yeniden deneniyor…',
   'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
@@ -321,6 +322,7 @@ export const tr: Messages = {
   'waitingRoom.admit': 'Kabul et',
   'waitingRoom.admitAll': 'Hepsini kabul et',
   'waitingRoom.deny': 'Reddet',
+  'waitingRoom.absent': '{name} kabul edildi ama henüz katılmadı. Cihazı uykuda olabilir.',
 
   'host.muted': '{name} sesinizi kapattı. Konuşmak için Sesi aç’a basın.',
   'host.asks': '{name} sesinizi açmanızı istiyor.',

@@ -107,7 +107,9 @@ export function RoomScreen({
   const unread = seat.features.chat ? chat.log.unread : null;
   const { lost: connectionLost, packetAt } = useConnectionLost(room, connection);
   const isModerator = role !== 'guest';
-  const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount);
+  const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount, (identity) =>
+    people.some(({ person }) => person.identity === identity),
+  );
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
   const hands = useMemo(
     () =>

@@ -212,7 +212,7 @@ export function Lobby({
             </p>
           )}
           <div role="status" className="lobby-notice">
-            {waiting ? <Waiting /> : notice && <p>{t(noticeKeys[notice])}</p>}
+            {waiting ? <Waiting hostPresent={joinAttempt.hostPresent} /> : notice && <p>{t(noticeKeys[notice])}</p>}
           </div>
         </form>
         {start !== null && scheduled && <scheduled.CalendarButton preview={preview} start={start} />}

@@ -2,11 +2,11 @@ import type { ReactElement } from 'react';
 import { t } from '../messages';
 
 /** Shown to a visitor who has to be admitted by a host. */
-export function Waiting(): ReactElement {
+export function Waiting({ hostPresent }: { hostPresent: boolean }): ReactElement {
   return (
     <div className="waiting">
       <h2>{t('waiting.title')}</h2>
-      <p>{t('waiting.text')}</p>
+      <p>{t(hostPresent ? 'waiting.text' : 'waiting.noHost')}</p>
     </div>
   );
 }

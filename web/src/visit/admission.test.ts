@@ -4,13 +4,14 @@ import { taskOf } from './task';
 
 describe('a visitor who has to be admitted', () => {
   const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
-  const waiting = applyEvents(joining, { type: 'mustWait', pauseMs: 2_000 });
+  const waiting = applyEvents(joining, { type: 'mustWait', pauseMs: 2_000, hostPresent: true });
 
   test('asks again exactly after the pause that the server sets', () => {
     expect(waiting).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', knocks: 1 } });
-    expect(taskOf(waiting)).toMatchObject({ do: 'takeSeat', fixedDelay: true });
+    // A page that was in the background asks as soon as it is visible.
+    expect(taskOf(waiting)).toMatchObject({ do: 'takeSeat', fixedDelay: false });
     expect(delayOf(taskOf(waiting), 1)).toBe(2_000);
-    const still = applyEvents(waiting, { type: 'mustWait', pauseMs: 5_000 });
+    const still = applyEvents(waiting, { type: 'mustWait', pauseMs: 5_000, hostPresent: true });
     expect(taskOf(still)?.key).not.toBe(taskOf(waiting)?.key);
     expect(delayOf(taskOf(still), 0)).toBe(5_000);
   });
@@ -30,8 +31,17 @@ describe('a visitor who has to be admitted', () => {
     let visit = waiting;
     for (let i = 0; i < 20; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
     expect(visit).toMatchObject({ error: 'unreachable', joinAttempt: { knocks: 1, attempt: 20 } });
-    expect(applyEvents(visit, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({ error: null, joinAttempt: { knocks: 2, attempt: 0 } });
+    expect(applyEvents(visit, { type: 'mustWait', pauseMs: 2_000, hostPresent: true })).toMatchObject({
+      error: null,
+      joinAttempt: { knocks: 2, attempt: 0 },
+    });
     expect(delayOf(taskOf(applyEvents(waiting, refusal('too_many_attempts', { waitMs: 9_000 }))), 0)).toBe(9_000);
+  });
+
+  test('learns whether a host is there', () => {
+    const alone = applyEvents(waiting, { type: 'mustWait', pauseMs: 2_000, hostPresent: false });
+    expect(waiting).toMatchObject({ joinAttempt: { hostPresent: true } });
+    expect(alone).toMatchObject({ joinAttempt: { hostPresent: false } });
   });
 
   test('can stop waiting and keeps the name', () => {
@@ -56,7 +66,7 @@ describe('a visitor who has to be admitted', () => {
   });
 
   test('continues to rejoin after having been in the room', () => {
-    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000 })).toMatchObject({
+    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000, hostPresent: true })).toMatchObject({
       at: 'room',
       connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } },
     });

@@ -22,6 +22,7 @@ export function preview({
     welcome_message: '',
     state: 'open',
     participants: 1,
+    host_present: true,
     others: { count: 1, names: ['Amina'] },
     max_participants: 10,
     features: { camera: false, screen_share: false, chat: true },

@@ -8,7 +8,14 @@ import { taskOf } from './task';
 describe('before joining', () => {
   test('a preview leads to the first view', () => {
     expect(lobby).toMatchObject({ at: 'lobby', notice: null, joinAttempt: null });
-    expect(taskOf(lobby)).toBeNull();
+  });
+
+  test('who is here is asked again every ten seconds or so, and changes nothing else', () => {
+    expect([0, 1].map((random) => delayOf(taskOf(lobby), random))).toEqual([8_000, 12_000]);
+    const others = { count: 2, names: ['Amina', 'Chen'] };
+    const polled = applyEvents(lobby, { type: 'previewed', preview: preview({ others, host_present: false }) });
+    expect(polled).toMatchObject({ at: 'lobby', notice: null, joinAttempt: null, preview: { others, host_present: false } });
+    expect(taskOf(polled)?.key).not.toBe(taskOf(lobby)?.key);
   });
 
   test('a missing answer is requested again with a growing delay', () => {

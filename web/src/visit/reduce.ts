@@ -26,7 +26,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'seated':
       return seated(visit, event.seat);
     case 'mustWait':
-      return mustWait(visit, event.pauseMs);
+      return mustWait(visit, event.pauseMs, event.hostPresent);
     case 'connected':
       return connected(visit, now);
     case 'notConnected':
@@ -75,7 +75,7 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
     const first = lobbyOrWrongLink(preview, null, null);
     return first.at === 'lobby' && joinedAt !== null && preview.you.returning ? { ...first, notice: 'rejoin', joinedAt } : first;
   }
-  if (visit.at === 'lobby') return scheduledRoomPolled(visit, preview);
+  if (visit.at === 'lobby') return lobbyPolled(visit, preview);
   if (visit.at === 'refused') {
     const notice = visit.refusal.code === 'room_full' ? 'free' : null;
     // The first view is shown for a full room, too, because only taking a seat is
@@ -114,13 +114,14 @@ function lobbyOrWrongLink(preview: Preview, enteredName: string | null, notice: 
   return lobby(preview, enteredName, link === 'taken' ? 'linkTaken' : notice);
 }
 
-/** Handles a preview while the visitor waits for a scheduled room. */
-function scheduledRoomPolled(visit: InLobby, preview: Preview): Visit {
+/** Handles a preview while the visitor waits for a scheduled room, or has not joined an open one yet. */
+function lobbyPolled(visit: InLobby, preview: Preview): Visit {
   if (visit.joinAttempt) return visit;
   // Another person has joined with the host's link: this is another visit now.
   if (preview.you.role !== visit.preview.you.role) return lobbyOrWrongLink(preview, null, null);
   const polled: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
-  if (startOf(preview) !== null) return polled;
+  // What the page says about others stays right.
+  if (startOf(preview) !== null || startOf(visit.preview) === null) return polled;
   return visit.joinOnOpen && visit.enteredName ? joining(polled, visit.enteredName) : { ...polled, notice: 'open' };
 }
 
@@ -268,11 +269,11 @@ function queued(visit: Visit, pauseMs: number): Visit {
 }
 
 /** A host has to admit the visitor: ask again later. */
-function mustWait(visit: Visit, pauseMs: number): Visit {
+function mustWait(visit: Visit, pauseMs: number, hostPresent: boolean): Visit {
   if (visit.at === 'room' && visit.connection.is === 'rejoining') return retryRejoin(visit, visit.connection, pauseMs);
   if ((visit.at !== 'lobby' && visit.at !== 'left') || !visit.joinAttempt) return visit;
   const { joinAttempt } = visit;
-  return { ...visit, error: null, joinAttempt: { ...joinAttempt, attempt: 0, pauseMs, knocks: joinAttempt.knocks + 1 } };
+  return { ...visit, error: null, joinAttempt: { ...joinAttempt, attempt: 0, pauseMs, knocks: joinAttempt.knocks + 1, hostPresent } };
 }
 
 function notConnected(visit: Visit): Visit {
@@ -341,7 +342,7 @@ function retryRejoin(visit: InRoom, { joinAttempt, moving }: Extract<Connection,
 }
 
 function newJoinAttempt(name: string, role: Role): JoinAttempt {
-  return { name, role, attempt: 0, pauseMs: 0, knocks: 0, seat: null };
+  return { name, role, attempt: 0, pauseMs: 0, knocks: 0, hostPresent: false, seat: null };
 }
 
 function left({ seat, joinedAt }: InRoom, reason: Extract<Visit, { at: 'left' }>['reason'], now: number): Visit {

@@ -70,6 +70,11 @@ export class Runner {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.runNow();
     });
+    window.addEventListener('pagehide', () => {
+      const { visit } = this.store.get();
+      // Hosts should not admit somebody who has gone.
+      if ((visit.at === 'lobby' || visit.at === 'left') && visit.joinAttempt && visit.joinAttempt.knocks > 0) this.#stopWaiting();
+    });
   }
 
   start(): void {
@@ -87,7 +92,10 @@ export class Runner {
     // A visitor who moves stays in the old room until the new one is connected.
     if (joined) before.joined?.session.leave();
     this.#releaseUnused(next);
-    if (next.at === 'lobby' && !(before.visit.at === 'lobby' && before.visit.preview === next.preview)) this.#warmUp(next.preview);
+    if (event.type === 'stopWaiting') this.#stopWaiting();
+    if (next.at === 'lobby' && !(before.visit.at === 'lobby' && hasSameDevices(before.visit.preview, next.preview, this.clock.now()))) {
+      this.#warmUp(next.preview);
+    }
     this.#startDueTask();
   }
 
@@ -112,6 +120,10 @@ export class Runner {
     if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'left' && !visit.joinAttempt)) {
       this.#deps.localMedia.close();
     }
+  }
+
+  #stopWaiting(): void {
+    void this.#deps.api.stopWaiting({ seat_key: this.#key });
   }
 
   /** Opens the devices before the first view is drawn, because both take about as long. */
@@ -204,7 +216,9 @@ export class Runner {
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
-        return 'ask_again_in' in value ? { type: 'mustWait', pauseMs: value.ask_again_in * 1000 } : { type: 'seated', seat: value };
+        return 'ask_again_in' in value
+          ? { type: 'mustWait', pauseMs: value.ask_again_in * 1000, hostPresent: value.host_present }
+          : { type: 'seated', seat: value };
       }
       case 'refused':
         return { type: 'refused', refusal: answer.refusal };
@@ -247,4 +261,15 @@ export class Runner {
     if (!connected || signal.aborted) return { event: { type: 'notConnected' } };
     return { event: { type: 'connected' }, joined: { module, session } };
   }
+}
+
+/** Whether two previews lead to the same devices in the first view. */
+function hasSameDevices(a: Preview, b: Preview, now: number): boolean {
+  return (
+    a === b ||
+    (a.room_type === b.room_type &&
+      a.you.may_send.microphone === b.you.may_send.microphone &&
+      a.you.may_send.camera === b.you.may_send.camera &&
+      isTooEarlyForDevices(a, now) === isTooEarlyForDevices(b, now))
+  );
 }

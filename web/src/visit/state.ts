@@ -10,6 +10,8 @@ export interface JoinAttempt {
   pauseMs: number;
   /** How often the server has answered that a host has to admit the visitor. */
   knocks: number;
+  /** A host was in the room when the visitor asked last. */
+  hostPresent: boolean;
   seat: Seat | null;
 }
 
@@ -108,7 +110,7 @@ export type Event =
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
   /** A host has to admit the visitor; ask again after the pause. */
-  | { type: 'mustWait'; pauseMs: number }
+  | { type: 'mustWait'; pauseMs: number; hostPresent: boolean }
   | { type: 'connected' }
   | { type: 'notConnected' }
   | { type: 'loadFailed' }

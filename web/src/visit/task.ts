@@ -3,6 +3,9 @@ import { backoff } from '../time/backoff';
 import { pollDelayBeforeStart, startOf } from './schedule';
 import type { JoinAttempt, Visit } from './state';
 
+/** Milliseconds after which the first view of an open room asks again who is there. The pages of a class do not ask at once. */
+const lobbyPollMs = 10_000;
+
 /** A task of the page in a state, and the delay before it. */
 export type Task = {
   key: string;
@@ -25,8 +28,9 @@ export function taskOf(visit: Visit): Task | null {
       if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt);
       const { polls, pauseMs } = visit;
       const start = startOf(visit.preview);
-      if (start === null) return null;
-      return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, pollDelayBeforeStart(start, now, random)), pauseMs > 0);
+      const delay: Task['waitMs'] =
+        start === null ? (random) => lobbyPollMs + 2_000 * (2 * random() - 1) : (random, now) => pollDelayBeforeStart(start, now, random);
+      return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, delay(random, now)), pauseMs > 0);
     }
     case 'left':
       return visit.joinAttempt && joinTask('left', visit.joinAttempt);
@@ -52,7 +56,10 @@ function preview(key: string, waitMs: Task['waitMs'], fixedDelay: boolean): Task
 function joinTask(where: string, joinAttempt: JoinAttempt): Task {
   const key = `${where} ${joinAttempt.knocks} ${joinAttempt.attempt}`;
   if (joinAttempt.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, fixedDelay: false, seat: joinAttempt.seat };
-  return { do: 'takeSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay: joinAttempt.pauseMs > 0, joinAttempt };
+  // A waiting visitor who returns to the page should not wait for a delayed timer.
+  const isWaiting = joinAttempt.knocks > 0 && joinAttempt.attempt === 0;
+  const fixedDelay = joinAttempt.pauseMs > 0 && !isWaiting;
+  return { do: 'takeSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt };
 }
 
 function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {

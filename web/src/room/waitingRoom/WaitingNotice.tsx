@@ -2,16 +2,28 @@ import { type ReactElement, useEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useMeeting } from '../meeting';
+import { Toast } from '../notices/Toast';
 import type { WaitingRoom } from './useWaitingRoom';
 
 /** Tells hosts that somebody waits, with the name of the first person, unless the list of people shows the same. */
 export function WaitingNotice(): ReactElement {
   const { waitingRoom, open } = useMeeting();
-  const { waiting, busy, error, admit, turnAway } = waitingRoom;
+  const { waiting, busy, error, failures, admit, turnAway, absent } = waitingRoom;
   const [first] = waiting;
   return (
     <>
       <WaitingLiveRegion waiting={waiting} />
+      {/* Apart from the person, who may have left, and is then no longer shown. */}
+      {error && open.panel !== 'people' && (
+        <Toast key={failures}>
+          <ActionError text={error} />
+        </Toast>
+      )}
+      {absent && (
+        <Toast key={absent.identity}>
+          <p role="status">{t('waitingRoom.absent', { name: absent.name })}</p>
+        </Toast>
+      )}
       {first && open.panel !== 'people' && (
         // A new key for each person, so that a press cannot hit the next person by accident.
         <div key={first.identity} className="toast knock">
@@ -32,7 +44,6 @@ export function WaitingNotice(): ReactElement {
               </button>
             )}
           </div>
-          <ActionError text={error} />
         </div>
       )}
     </>

@@ -9,22 +9,36 @@ export interface WaitingRoom {
   /** An action is running. */
   busy: boolean;
   error: string | null;
+  /** How many actions have failed. */
+  failures: number;
   /** Admits one person or all. Resolves to false when that failed. */
   admit: (identity?: string) => Promise<boolean>;
   turnAway: (identity: string) => Promise<boolean>;
+  /** A person who was admitted some time ago and is not in the room; null for none. */
+  absent: Waiting | null;
 }
 
 const pollMs = 3_000;
+/** Milliseconds in which the page of an admitted person usually joins. A page in the background needs a minute. */
+const joinMs = 15_000;
 
 /**
  * The metadata only has the number of waiting people; hosts poll the names while anybody
  * waits, because one may leave as another arrives.
  */
-export function useWaitingRoom(actions: RoomActions, isModerator: boolean, count: number): WaitingRoom {
+export function useWaitingRoom(
+  actions: RoomActions,
+  isModerator: boolean,
+  count: number,
+  isHere: (identity: string) => boolean,
+): WaitingRoom {
   const { busy, error, run } = useAction();
   const [waitingPeople, setWaitingPeople] = useState<readonly Waiting[]>([]);
   // The people who were admitted or turned away, until the server's list follows.
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
+  const [admitted, setAdmitted] = useState<readonly Waiting[]>([]);
+  const [failures, setFailures] = useState(0);
+  const [overdue, setOverdue] = useState<ReadonlySet<string>>(new Set());
   const hasWaiting = isModerator && count > 0;
 
   useEffect(() => {
@@ -44,17 +58,37 @@ export function useWaitingRoom(actions: RoomActions, isModerator: boolean, count
     };
   }, [actions, hasWaiting, count]);
 
+  useEffect(() => {
+    if (admitted.some(({ identity }) => isHere(identity))) setAdmitted(admitted.filter(({ identity }) => !isHere(identity)));
+  });
+
   async function handle(identities: readonly string[], call: Parameters<typeof run<null>>[0]): Promise<boolean> {
-    if (!(await run(call))) return false;
+    if (!(await run(call))) {
+      setFailures((before) => before + 1);
+      return false;
+    }
     setHandled((before) => new Set([...before, ...identities]));
     return true;
   }
   const waiting = waitingPeople.filter(({ identity }) => !handled.has(identity));
+  async function admit(people: readonly Waiting[], identity?: string): Promise<boolean> {
+    const done = await handle(
+      people.map((one) => one.identity),
+      () => actions.admit(identity),
+    );
+    if (done) {
+      setAdmitted((before) => [...before, ...people]);
+      setTimeout(() => setOverdue((before) => new Set([...before, ...people.map((one) => one.identity)])), joinMs);
+    }
+    return done;
+  }
   return {
     waiting,
     busy,
     error,
-    admit: (identity) => handle(identity === undefined ? waiting.map((one) => one.identity) : [identity], () => actions.admit(identity)),
+    failures,
+    admit: (identity) => admit(identity === undefined ? waiting : waiting.filter((one) => one.identity === identity), identity),
+    absent: admitted.find(({ identity }) => overdue.has(identity)) ?? null,
     turnAway: (identity) => handle([identity], () => actions.turnAway(identity)),
   };
 }
