@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,13 +158,13 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	nodeIP := ""
-	if ip := a.cfg.NodeIP(); ip.IsValid() {
-		nodeIP = ip.String()
+	var nodeIPs []string
+	for _, ip := range a.cfg.NodeIPs() {
+		nodeIPs = append(nodeIPs, ip.String())
 	}
-	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(), NodeIP: nodeIP,
-		UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort, RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log,
-		Refusals: a.refusals, Metrics: a.metrics.Media})
+	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(),
+		NodeIP: strings.Join(nodeIPs, ","), UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort,
+		RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log, Refusals: a.refusals, Metrics: a.metrics.Media})
 	if err != nil {
 		return err
 	}
@@ -397,6 +398,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.ready.Store(true)
 	a.supervisor.Ready()
+	go a.warnOfUnreachableMedia(ctx)
 	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node",
 		a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 

@@ -68,9 +68,14 @@ type streams struct {
 }
 
 // Run runs the command of this process and returns its exit status. The first
-// SIGINT or SIGTERM stops the command gracefully, the next one kills it.
+// SIGINT, SIGTERM or SIGHUP stops the command gracefully, the next one kills it. SIGHUP is
+// ignored if the parent ignores it, as nohup does.
 func Run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	stopSignals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		stopSignals = append(stopSignals, syscall.SIGHUP) // the terminal was closed
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
 	// A supervised process keeps ignoring further signals, because a service manager
 	// may signal both processes and the supervisor decides when to kill the child.
 	if !supervise.Supervised() {

@@ -44,8 +44,8 @@ type Config struct {
 	RTCUDPPort int `name:"rtc-udp-port" setting:"PARLEY_RTC_UDP_PORT" default:"7882" help:"UDP port for media."`
 	// RTCTCPPort is 1 to 65535, or 0 (off).
 	RTCTCPPort int `name:"rtc-tcp-port" setting:"PARLEY_RTC_TCP_PORT" default:"0" help:"TCP port for media, for networks that block UDP; usually 7881, 0 is off."`
-	// RTCNodeIP is an IP address, or empty. Read it through NodeIP.
-	RTCNodeIP string `name:"rtc-node-ip" setting:"PARLEY_RTC_NODE_IP" placeholder:"IP" help:"IP address that browsers send media to. Default: the address of --listen, or detected."`
+	// RTCNodeIP is an IP address, one of each family, or empty. Read it through NodeIPs.
+	RTCNodeIP string `name:"rtc-node-ip" setting:"PARLEY_RTC_NODE_IP" placeholder:"IP" help:"IP address that browsers send media to, or one IPv4 and one IPv6 address with a comma. Default: the address of --listen, or detected."`
 
 	// TrustedProxies lists the addresses whose forwarding headers are trusted. Read
 	// it through TrustedPrefixes.

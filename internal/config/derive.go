@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -53,25 +54,46 @@ func origin(scheme, host, port string) string {
 	return u.String()
 }
 
-// NodeIP returns the address that browsers send media to: RTCNodeIP, or the
-// address in Listen. If neither is a single address it returns the zero Addr, and
-// the caller has to detect the address.
-func (c *Config) NodeIP() netip.Addr {
-	if ip, err := netip.ParseAddr(c.RTCNodeIP); err == nil {
-		return ip.Unmap()
+// NodeIPs returns the addresses that browsers send media to, at most one of each family:
+// RTCNodeIP, or the address in Listen. If neither has an address it returns none, and the
+// caller has to detect the address.
+func (c *Config) NodeIPs() []netip.Addr {
+	if ips, err := parseNodeIPs(c.RTCNodeIP); err == nil && len(ips) > 0 {
+		return ips
 	}
 	host, _, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return netip.Addr{}
+		return nil
 	}
 	if host == "localhost" {
-		return netip.AddrFrom4([4]byte{127, 0, 0, 1})
+		return []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})}
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil || ip.IsUnspecified() {
-		return netip.Addr{}
+		return nil
 	}
-	return ip.Unmap().WithZone("")
+	return []netip.Addr{ip.Unmap().WithZone("")}
+}
+
+var errNodeIP = errors.New("not one address of each family")
+
+// parseNodeIPs parses a list of at most one IPv4 and one IPv6 address of a machine.
+func parseNodeIPs(text string) ([]netip.Addr, error) {
+	if text == "" {
+		return nil, nil
+	}
+	var ips []netip.Addr
+	for part := range strings.SplitSeq(text, ",") {
+		ip, err := netip.ParseAddr(strings.TrimSpace(part))
+		if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
+			return nil, errNodeIP
+		}
+		ips = append(ips, ip.Unmap())
+	}
+	if len(ips) > 2 || len(ips) == 2 && ips[0].Is4() == ips[1].Is4() {
+		return nil, errNodeIP
+	}
+	return ips, nil
 }
 
 // TrustedPrefixes returns TrustedProxies as address ranges; a single address is a

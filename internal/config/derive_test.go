@@ -33,21 +33,23 @@ func TestBaseURL_Sources(t *testing.T) {
 	}
 }
 
-func TestNodeIP_Sources(t *testing.T) {
+func TestNodeIPs_Sources(t *testing.T) {
 	for _, c := range []struct{ nodeIP, listen, want string }{
-		{"", "127.0.0.1:8080", "127.0.0.1"},
-		{"", "localhost:8080", "127.0.0.1"},
-		{"", "[2001:db8::1]:8080", "2001:db8::1"},
-		{"", "[::ffff:192.0.2.1]:8080", "192.0.2.1"},
-		{"", "0.0.0.0:8080", "invalid IP"},
-		{"", "[::]:8080", "invalid IP"},
-		{"", ":8080", "invalid IP"},
-		{"", "meet.example.org:8080", "invalid IP"},
-		{"", "nonsense", "invalid IP"},
-		{"203.0.113.7", "127.0.0.1:8080", "203.0.113.7"},
+		{"", "127.0.0.1:8080", "[127.0.0.1]"},
+		{"", "localhost:8080", "[127.0.0.1]"},
+		{"", "[2001:db8::1]:8080", "[2001:db8::1]"},
+		{"", "[::ffff:192.0.2.1]:8080", "[192.0.2.1]"},
+		{"", "0.0.0.0:8080", "[]"},
+		{"", "[::]:8080", "[]"},
+		{"", ":8080", "[]"},
+		{"", "meet.example.org:8080", "[]"},
+		{"", "nonsense", "[]"},
+		{"203.0.113.7", "127.0.0.1:8080", "[203.0.113.7]"},
+		{"203.0.113.7, 2001:db8::7", "127.0.0.1:8080", "[203.0.113.7 2001:db8::7]"},
+		{"2001:DB8::7,::ffff:203.0.113.7", "127.0.0.1:8080", "[2001:db8::7 203.0.113.7]"},
 	} {
 		cfg := Config{RTCNodeIP: c.nodeIP, Listen: c.listen}
-		if got := cfg.NodeIP().String(); got != c.want {
+		if got := fmt.Sprint(cfg.NodeIPs()); got != c.want {
 			t.Errorf("node IP %q, listen %q: got %s, want %s", c.nodeIP, c.listen, got, c.want)
 		}
 	}

@@ -169,13 +169,9 @@ func (c *Config) checkTCPPort() error {
 }
 
 func (c *Config) checkNodeIP() error {
-	if c.RTCNodeIP == "" {
-		return nil
-	}
-	ip, err := netip.ParseAddr(c.RTCNodeIP)
-	if err != nil || ip.IsUnspecified() || ip.IsMulticast() || ip.Zone() != "" {
-		return settingError("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, not %q",
-			c.RTCNodeIP)
+	if _, err := parseNodeIPs(c.RTCNodeIP); err != nil {
+		return settingError("rtc-node-ip", "must be the IP address of one machine, such as 203.0.113.7, "+
+			"or one IPv4 and one IPv6 address with a comma between them, not %q", c.RTCNodeIP)
 	}
 	return nil
 }

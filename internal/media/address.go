@@ -39,6 +39,9 @@ func resolveAddresses(cfg Config) (addresses, error) {
 	}
 	if len(node) == 0 {
 		node = []netip.Addr{outboundAddress(local, "udp4")}
+		if v6 := outboundAddress(local, "udp6"); node[0].IsLoopback() && !v6.IsLoopback() {
+			node = []netip.Addr{v6} // a machine without IPv4
+		}
 	}
 	if len(node) > 2 || len(node) == 2 && node[0].Is4() == node[1].Is4() {
 		return addresses{}, fmt.Errorf("media: node IP %q must be at most one IPv4 and one IPv6 address", cfg.NodeIP)

@@ -10,6 +10,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -36,6 +38,7 @@ var engineExists atomic.Bool
 // LiveKit leaves a few idle goroutines behind, and its metrics keep the first node id.
 type Engine struct {
 	cfg         Config
+	addresses   addresses
 	log         *slog.Logger
 	node        *node
 	events      *eventQueue
@@ -92,7 +95,7 @@ func New(cfg Config) (_ *Engine, err error) {
 	}
 	routeLogs(cfg)
 
-	e := &Engine{cfg: cfg, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(cfg.Metrics),
+	e := &Engine{cfg: cfg, addresses: addrs, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(cfg.Metrics),
 		preflightDuration: preflightDuration, done: make(chan struct{})}
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
@@ -109,6 +112,9 @@ func New(cfg Config) (_ *Engine, err error) {
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp_port", conf.RTC.TCPPort)
 	return e, nil
 }
+
+// AnnouncedIPs returns the addresses that browsers send media to, at most one of each family.
+func (e *Engine) AnnouncedIPs() []netip.Addr { return slices.Clone(e.addresses.node) }
 
 // Start starts the engine, which is ready when Start returns. After it, open the sessions
 // that were live before a restart and only then listen for browsers, because a page

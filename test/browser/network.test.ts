@@ -76,7 +76,7 @@ describe('where UDP is blocked', () => {
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
     await guest.button('Join').click();
-    await guest.page.getByText('Your network blocks sound and video.').waitFor();
+    await guest.page.getByText('Sound and video can’t get through').waitFor();
     await guest.seen('phone-light-no-media');
     await guest.close();
     await own.close();

@@ -58,7 +58,7 @@ export const de: Messages = {
   'lobby.gaveUp':
     'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und drücken Sie dann noch einmal „Beitreten“.',
   'lobby.noMedia':
-    'Ihr Netzwerk blockiert Ton und Video. Versuchen Sie ein anderes Netzwerk oder bitten Sie Ihren Netzwerkadministrator, Anrufe zuzulassen. Drücken Sie dann noch einmal „Beitreten“.',
+    'Ton und Video kommen nicht durch: Dieses Netzwerk blockiert sie, oder der Dienst ist von außen nicht erreichbar. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, und drücken Sie noch einmal „Beitreten“. Klappt auch das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',
   'lobby.stale': 'Ein Teil dieser Seite konnte nicht geladen werden. Laden Sie die Seite neu und treten Sie dann noch einmal bei.',
 
   'schedule.in': 'Öffnet in: {time}',
@@ -108,7 +108,7 @@ export const de: Messages = {
   'check.route.udp': 'Ihre Verbindung ist gut (UDP).',
   'check.route.tcp': 'Ihr Netzwerk blockiert UDP. Sie werden deshalb über TCP verbunden. Der Ton kann sich verzögern.',
   'check.route.none':
-    'Ton und Video kommen nicht durch, weil Ihr Netzwerk UDP blockiert und TCP nicht verfügbar ist. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, oder bitten Sie Ihren Netzwerkadministrator, Anrufe zuzulassen.',
+    'Ton und Video kommen nicht durch: Dieses Netzwerk blockiert sie, oder der Dienst ist von außen nicht erreichbar. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons. Klappt auch das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',
   'check.route.unknown': 'Ton und Video konnten nicht getestet werden. Prüfen Sie gleich noch einmal.',
   'check.route.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
   'check.inRoom.udp': 'Ihre Verbindung ist gut. Sie sind über UDP verbunden.',

@@ -58,7 +58,7 @@ export const en = {
   'lobby.busyNetwork': 'Many people are joining from your network. You’ll join automatically in a moment.',
   'lobby.gaveUp': 'The server didn’t respond. Check your internet connection, then press Join again.',
   'lobby.noMedia':
-    'Your network blocks sound and video. Try another network, or ask your network administrator to allow calls. Then press Join again.',
+    'Sound and video can’t get through: this network blocks them, or this service can’t be reached from outside. Try another network, such as a phone hotspot, then press Join again. If that fails too, tell the person who invited you.',
   'lobby.stale': 'Part of this page couldn’t be loaded. Reload the page, then join again.',
 
   'schedule.in': 'Opens in {time}',
@@ -106,7 +106,7 @@ export const en = {
   'check.route.udp': 'Your connection is good (UDP).',
   'check.route.tcp': 'Your network blocks UDP, so you’ll connect over TCP. Sound may be delayed.',
   'check.route.none':
-    'Sound and video can’t get through because your network blocks UDP and TCP isn’t available. Try another network, such as a phone hotspot, or ask your network administrator to allow calls.',
+    'Sound and video can’t get through: this network blocks them, or this service can’t be reached from outside. Try another network, such as a phone hotspot. If that fails too, tell the person who invited you.',
   'check.route.unknown': 'Sound and video couldn’t be tested. Check again in a moment.',
   'check.route.busy': 'Many people are checking their connection right now. Check again in a few seconds.',
   'check.inRoom.udp': 'Your connection is good. You’re connected over UDP.',

@@ -55,7 +55,7 @@ export const es: Messages = {
   'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
   'lobby.gaveUp': 'El servidor no respondió. Comprueba tu conexión a internet y vuelve a pulsar Unirse.',
   'lobby.noMedia':
-    'Tu red bloquea el sonido y el vídeo. Prueba con otra red o pide a tu administrador de red que permita las llamadas. Después vuelve a pulsar Unirse.',
+    'El sonido y el vídeo no pasan: esta red los bloquea o este servicio no es accesible desde fuera. Prueba con otra red, como el punto de acceso de un teléfono, y vuelve a pulsar Unirse. Si tampoco funciona, avisa a la persona que te invitó.',
   'lobby.stale': 'No se pudo cargar una parte de esta página. Recárgala y vuelve a unirte.',
 
   'schedule.in': 'Se abre en {time}',
@@ -104,7 +104,7 @@ export const es: Messages = {
   'check.route.udp': 'Tu conexión es buena (UDP).',
   'check.route.tcp': 'Tu red bloquea UDP, así que te conectarás por TCP. El sonido puede retrasarse.',
   'check.route.none':
-    'El sonido y el vídeo no pasan porque tu red bloquea UDP y TCP no está disponible. Prueba con otra red, como el punto de acceso de un teléfono, o pide a tu administrador de red que permita las llamadas.',
+    'El sonido y el vídeo no pasan: esta red los bloquea o este servicio no es accesible desde fuera. Prueba con otra red, como el punto de acceso de un teléfono. Si tampoco funciona, avisa a la persona que te invitó.',
   'check.route.unknown': 'No se pudo probar el sonido y el vídeo. Vuelve a comprobar en un momento.',
   'check.route.busy': 'Muchas personas están comprobando su conexión ahora mismo. Vuelve a comprobar en unos segundos.',
   'check.inRoom.udp': 'Tu conexión es buena. Tienes conexión por UDP.',

@@ -57,7 +57,7 @@ export const fr: Messages = {
   'lobby.gaveUp':
     'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis appuyez de nouveau sur Participer.',
   'lobby.noMedia':
-    'Votre réseau bloque le son et la vidéo. Essayez un autre réseau, ou demandez à votre administrateur réseau d’autoriser les appels. Appuyez ensuite de nouveau sur Participer.',
+    'Le son et la vidéo ne passent pas : ce réseau les bloque, ou ce service n’est pas joignable de l’extérieur. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur Participer. Si cela échoue aussi, prévenez la personne qui vous a invité.',
   'lobby.stale':
     'Une partie de cette page n’a pas pu être chargée. Rechargez la page, puis rejoignez de nouveau la salle.',
 
@@ -108,7 +108,7 @@ export const fr: Messages = {
   'check.route.udp': 'Votre connexion est bonne (UDP).',
   'check.route.tcp': 'Votre réseau bloque UDP. Vous serez donc connecté en TCP. Le son peut prendre du retard.',
   'check.route.none':
-    'Le son et la vidéo ne passent pas, car votre réseau bloque UDP et TCP n’est pas disponible. Essayez un autre réseau, comme le partage de connexion d’un téléphone, ou demandez à votre administrateur réseau d’autoriser les appels.',
+    'Le son et la vidéo ne passent pas : ce réseau les bloque, ou ce service n’est pas joignable de l’extérieur. Essayez un autre réseau, comme le partage de connexion d’un téléphone. Si cela échoue aussi, prévenez la personne qui vous a invité.',
   'check.route.unknown': 'Le son et la vidéo n’ont pas pu être testés. Vérifiez de nouveau dans un instant.',
   'check.route.busy': 'Beaucoup de personnes vérifient leur connexion en ce moment. Vérifiez de nouveau dans quelques secondes.',
   'check.inRoom.udp': 'Votre connexion est bonne. Vous êtes connecté en UDP.',

@@ -56,7 +56,7 @@ export const tr: Messages = {
   'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
   'lobby.gaveUp': 'Sunucu yanıt vermedi. İnternet bağlantınızı kontrol edin, sonra yeniden Katıl’a basın.',
   'lobby.noMedia':
-    'Ağınız sesi ve videoyu engelliyor. Başka bir ağ deneyin ya da ağ yöneticinizden aramalara izin vermesini isteyin. Sonra yeniden Katıl’a basın.',
+    'Ses ve video iletilemiyor: bu ağ engelliyor ya da bu hizmete dışarıdan ulaşılamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin, sonra yeniden Katıl’a basın. Bu da olmazsa sizi davet eden kişiye haber verin.',
   'lobby.stale': 'Bu sayfanın bir bölümü yüklenemedi. Sayfayı yenileyin, sonra yeniden katılın.',
 
   'schedule.in': 'Açılmasına kalan: {time}',
@@ -105,7 +105,7 @@ export const tr: Messages = {
   'check.route.udp': 'Bağlantınız iyi (UDP).',
   'check.route.tcp': 'Ağınız UDP’yi engellediği için TCP üzerinden bağlanacaksınız. Ses gecikebilir.',
   'check.route.none':
-    'Ağınız UDP’yi engellediği ve TCP kullanılamadığı için ses ve video iletilemiyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin ya da ağ yöneticinizden aramalara izin vermesini isteyin.',
+    'Ses ve video iletilemiyor: bu ağ engelliyor ya da bu hizmete dışarıdan ulaşılamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin. Bu da olmazsa sizi davet eden kişiye haber verin.',
   'check.route.unknown': 'Ses ve video test edilemedi. Birazdan yeniden kontrol edin.',
   'check.route.busy': 'Şu anda çok sayıda kişi bağlantısını kontrol ediyor. Birkaç saniye sonra yeniden kontrol edin.',
   'check.inRoom.udp': 'Bağlantınız iyi. UDP üzerinden bağlısınız.',
