@@ -15,15 +15,16 @@ import (
 // The test fails for an operation that is not in this list and declares no
 // authentication, and for one that declares it and answers without credentials.
 var publicPaths = map[string]string{
-	"/api/join/rooms/{room_id}/check":   "a guest of the room may check the network, a few times a minute",
-	"/api/join/rooms/{room_id}/preview": "the id of the room allows a guest to see the preview",
-	"/api/join/rooms/{room_id}/seats":   "the id of the room allows a guest to take a seat",
-	"/api/join/logos/{hash}":            "the page shows the logo before a person joins, and so do messengers",
-	"/api/manage/sign-in":               "its body has the credential",
-	"/api/manage/sign-in-methods":       "the sign-in page says how people can sign in",
-	"/api/v3/openapi.yaml":              "the description contains no secret",
-	"/api/v4/openapi.yaml":              "the description contains no secret",
-	"/api/v5/openapi.json":              "the description is specified to be public",
+	"/api/join/rooms/{room_id}/check":        "a guest of the room may check the network, a few times a minute",
+	"/api/join/rooms/{room_id}/preview":      "the id of the room allows a guest to see the preview",
+	"/api/join/rooms/{room_id}/seats":        "the id of the room allows a guest to take a seat",
+	"/api/join/rooms/{room_id}/waiting/stop": "a visitor who waits has no seat; it takes only the own seat key off the list",
+	"/api/join/logos/{hash}":                 "the page shows the logo before a person joins, and so do messengers",
+	"/api/manage/sign-in":                    "its body has the credential",
+	"/api/manage/sign-in-methods":            "the sign-in page says how people can sign in",
+	"/api/v3/openapi.yaml":                   "the description contains no secret",
+	"/api/v4/openapi.yaml":                   "the description contains no secret",
+	"/api/v5/openapi.json":                   "the description is specified to be public",
 }
 
 // seatKeyPaths are the paths that need a seat key in the body. No OpenAPI scheme

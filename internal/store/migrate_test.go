@@ -124,6 +124,62 @@ func TestMigrate_CountsPastRooms(t *testing.T) {
 	})
 }
 
+// A rebuild repairs the usage of leaves that an earlier release stored late, to the millisecond,
+// says what it has changed, and leaves the hours as they are whose rooms were deleted.
+func TestRebuildUsage(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		db := d.Open(t)
+		p := storetest.Project(t, db)
+		began := time.Date(2026, 11, 29, 0, 0, 0, 0, time.UTC)
+		now := began.Add(75*time.Hour + 7*time.Millisecond)
+		service := usage.NewService(db, usage.NoProvider{}, func() time.Time { return now })
+		first := joinRoom(t, db, p.ID, began)
+		endAttendance(t, db, first, 10*time.Minute)
+		second, third := joinRoom(t, db, p.ID, began.Add(20*time.Hour)), joinRoom(t, db, p.ID, began.Add(60*time.Hour))
+		if err := service.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		endAttendance(t, db, second, 30*time.Minute+3*time.Millisecond)
+		endAttendance(t, db, third, 40*time.Minute)
+		if _, err := d.Raw(t).Exec(`DELETE FROM usage_late_reports`); err != nil { // which that release did not record
+			t.Fatal(err)
+		}
+		total := func() time.Duration {
+			t.Helper()
+			got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, began, now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return time.Duration(got.VideoMillis) * time.Millisecond
+		}
+		const want = 80*time.Minute + 3*time.Millisecond
+		if got := total(); got <= want {
+			t.Fatalf("usage with the fault: got %s, want more than %s", got, want)
+		}
+		got, err := service.Rebuild(t.Context(), p.OrganizationID, began, time.Time{})
+		if err != nil || total() != want || !got.KeptUntil.IsZero() || len(got.Changes) != 8 {
+			t.Errorf("rebuild: got %+v, %v, usage %s, want 8 changes and %s", got, err, total(), want)
+		}
+		changed := got.Changes[0]
+		const firstDay = want - 40*time.Minute
+		if !changed.Date.Equal(began) || changed.ProjectID != "" || changed.After.VideoMillis != firstDay.Milliseconds() {
+			t.Errorf("first change: got %+v", changed)
+		}
+		again, err := service.Rebuild(t.Context(), p.OrganizationID, began, time.Time{})
+		if err != nil || len(again.Changes) > 0 {
+			t.Errorf("second rebuild: got %+v, %v, want no change", again, err)
+		}
+		mustWrite(t, db, func(ctx context.Context) error {
+			_, _, err := db.DeleteRoom(ctx, first.RoomID, 100)
+			return err
+		})
+		kept, err := service.Rebuild(t.Context(), p.OrganizationID, began, time.Time{})
+		if err != nil || len(kept.Changes) > 0 || !kept.KeptUntil.Equal(began.Add(49*time.Hour)) || total() != want {
+			t.Errorf("rebuild after the deletion of a room: got %+v, %v, usage %s, want %s", kept, err, total(), want)
+		}
+	})
+}
+
 // Migration 25 rolls up again the hours with leaves that an earlier release stored late,
 // except those in which a deleted room may have had people. The days that migration 26 leaves
 // empty do not count before they are folded.

@@ -7,9 +7,11 @@ package store
 import (
 	"context"
 	"embed"
+	"errors"
 	"io/fs"
 	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"parley/internal/audit"
 	"parley/internal/counter"
@@ -48,7 +50,7 @@ type DB struct {
 	box *seal.Box // set by Unlock
 
 	// rolledUpUntil is the latest end of a rollup of usage that this process knows, in Unix
-	// milliseconds; 0 before it has read or stored one.
+	// milliseconds; 0 if there is none.
 	rolledUpUntil atomic.Int64
 }
 
@@ -67,7 +69,14 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &DB{DB: engine}, nil
+	s := &DB{DB: engine}
+	var until time.Time
+	err = s.QueryRow(ctx, nil, `SELECT max(rolled_up_until) FROM usage_progress`, nil, db.ScanTime(&until))
+	if err != nil {
+		return nil, errors.Join(err, engine.Close())
+	}
+	s.raiseRolledUpUntil(until)
+	return s, nil
 }
 
 // SQLiteFile returns the path of the SQLite database in a data directory.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -81,9 +82,9 @@ func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Pr
 	return p, err
 }
 
-// raiseRolledUpUntil remembers the end of a rollup, or with the zero time that there is none.
+// raiseRolledUpUntil remembers the end of a rollup.
 func (s *DB) raiseRolledUpUntil(until time.Time) {
-	millis := max(1, until.UnixMilli())
+	millis := max(0, until.UnixMilli())
 	for {
 		known := s.rolledUpUntil.Load()
 		if known >= millis || s.rolledUpUntil.CompareAndSwap(known, millis) {
@@ -95,8 +96,7 @@ func (s *DB) raiseRolledUpUntil(until time.Time) {
 // mayBeRolledUp reports whether the hour of something that is stored now may be rolled up
 // already, as far as this process knows. That happens after the clock was set back.
 func (s *DB) mayBeRolledUp(at time.Time) bool {
-	known := s.rolledUpUntil.Load()
-	return known == 0 || at.UnixMilli() < known
+	return at.UnixMilli() < s.rolledUpUntil.Load()
 }
 
 // recordIfRolledUp records that the hour of a room or a session, which is stored at its
@@ -220,6 +220,22 @@ func (s *DB) OrganizationsAfter(ctx context.Context, id string, limit int) ([]st
 
 func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error) {
 	return s.queryStrings(ctx, `SELECT DISTINCT organization_id FROM usage_late_reports LIMIT $1`, limit)
+}
+
+func (s *DB) MarkUsageLate(ctx context.Context, organizationID string, hours []time.Time) error {
+	return s.Write(ctx, func(ctx context.Context) error {
+		if err := s.LockOrganization(ctx, organizationID); err != nil {
+			return err
+		}
+		for _, hour := range hours {
+			err := s.Exec(ctx, `INSERT INTO usage_late_reports (id, organization_id, hour) VALUES ($1, $2, $3)
+				ON CONFLICT DO NOTHING`, fmt.Sprintf("%s/%d", organizationID, hour.UnixMilli()), organizationID, hour.UnixMilli())
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // errRolledUpMeanwhile rolls back a rollup that another node has made.

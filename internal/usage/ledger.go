@@ -86,6 +86,8 @@ type Ledger interface {
 	// SaveUsageRollup stores a rollup, unless the progress has another version by now or the
 	// organization is deleted.
 	SaveUsageRollup(ctx context.Context, r Rollup) error
+	// MarkUsageLate records that hours must be rolled up again.
+	MarkUsageLate(ctx context.Context, organizationID string, hours []time.Time) error
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
 	OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error)

@@ -25,17 +25,18 @@ func (s *suite) TestUsageRollups(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newUsageModel(t, rt, db)
 		rt.Repeat(map[string]func(*rapid.T){
-			"":       m.check,
-			"wait":   m.wait,
-			"clock":  m.setBackClock,
-			"join":   m.join,
-			"leave":  m.leave,
-			"outage": m.outage,
-			"room":   m.createRoom,
-			"rollup": m.rollUp,
-			"older":  m.rollUpByOlderRelease,
-			"end":    m.endRooms,
-			"delete": m.deleteOldRooms,
+			"":        m.check,
+			"wait":    m.wait,
+			"clock":   m.setBackClock,
+			"join":    m.join,
+			"leave":   m.leave,
+			"outage":  m.outage,
+			"room":    m.createRoom,
+			"rollup":  m.rollUp,
+			"rebuild": m.rebuild,
+			"older":   m.rollUpByOlderRelease,
+			"end":     m.endRooms,
+			"delete":  m.deleteOldRooms,
 		})
 	})
 }
@@ -236,6 +237,15 @@ func (m *usageModel) outage(rt *rapid.T) {
 
 func (m *usageModel) rollUp(rt *rapid.T) { must(rt, m.service.RollUp(m.ctx)) }
 
+// rebuild changes nothing, because all usage is right.
+func (m *usageModel) rebuild(rt *rapid.T) {
+	got, err := m.service.Rebuild(m.ctx, m.organizationID, m.began, time.Time{})
+	must(rt, err)
+	if len(got.Changes) > 0 {
+		rt.Fatalf("rebuild of right usage: got %+v, want no change", got.Changes)
+	}
+}
+
 // rollUpByOlderRelease rolls up as a node of a release that folds no days.
 func (m *usageModel) rollUpByOlderRelease(rt *rapid.T) {
 	ledger := olderRelease{oneOrganization{m.db, m.organizationID}}
@@ -350,6 +360,9 @@ func (s *suite) TestUsageLedger(t *testing.T) {
 	moves, err := db.UsageMoves(ctx, scope, hour, hour.Add(time.Hour))
 	requireEqual(t, moves, err, []usage.Move{{ProjectID: p.ID, At: r.CreatedAt, Rooms: 1}})
 
+	if err := db.MarkUsageLate(ctx, NewID(), []time.Time{hour}); err == nil {
+		t.Error("late hours of an unknown organization: got no error")
+	}
 	save := func(version, rooms int64, done ...usage.LateReport) {
 		t.Helper()
 		h := usage.Interval{ProjectID: p.ID, Start: hour, Length: time.Hour, Rooms: rooms}
