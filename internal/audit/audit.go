@@ -55,6 +55,7 @@ const (
 	SessionStarted        Action = "session.started"
 	SessionEnded          Action = "session.ended"
 	WebhookReplayed       Action = "webhook.replayed"
+	UsageRebuilt          Action = "usage.rebuilt"
 	WebhookRetried        Action = "webhook.retried"
 	WebhookTargetResumed  Action = "webhook.target_resumed"
 	WebhookTargetPaused   Action = "webhook.target_paused" // by hand

@@ -35,7 +35,7 @@ type commands struct {
 	Project       projectCommands      `cmd:"" help:"Manage projects and their secrets."`
 	Key           keyCommands          `cmd:"" help:"Manage API keys."`
 	Room          roomCommands         `cmd:"" help:"List, search, show and end rooms, and remove participants."`
-	Usage         usageCommand         `cmd:"" help:"Show what organizations and projects have used."`
+	Usage         usageCommands        `cmd:"" help:"Show or rebuild what organizations and projects have used."`
 	Person        personCommands       `cmd:"" help:"Export or erase what is stored about a person."`
 	Token         tokenCommands        `cmd:"" help:"Manage management tokens."`
 	Console       consoleCommand       `cmd:"" help:"Print a link that signs in to the console."`

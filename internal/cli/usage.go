@@ -4,11 +4,84 @@ import (
 	"context"
 	"encoding/csv"
 	"errors"
+	"fmt"
 	"net/url"
 	"strconv"
+	"time"
 
 	"parley/internal/api/manage"
 )
+
+type usageCommands struct {
+	Show    usageCommand `cmd:"" default:"withargs" help:"Show what organizations and projects have used."`
+	Rebuild usageRebuild `cmd:"" help:"Compute usage again from the recorded attendance and show what has changed."`
+}
+
+type usageRebuild struct {
+	manager
+	Org  string `placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: all organizations."`
+	From string `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	To   string `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
+}
+
+// Run prints one row for each day that has changed. With --json it prints an array with the
+// response for each organization.
+func (c usageRebuild) Run(ctx context.Context, s *streams) error {
+	ids := []string{c.Org}
+	if c.Org == "" {
+		list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+		if err != nil {
+			return err
+		}
+		ids = nil
+		for _, o := range list.Organizations {
+			ids = append(ids, o.OrganizationId)
+		}
+	}
+	rebuilt := []manage.UsageRebuilt{}
+	for _, id := range ids {
+		q := manage.UsageRebuild{OrganizationId: id}
+		if c.From != "" {
+			q.From = &c.From
+		}
+		if c.To != "" {
+			q.To = &c.To
+		}
+		one, err := callManagement[manage.UsageRebuilt](ctx, c.manager, "POST", "/usage/rebuild", q)
+		if err != nil {
+			return err
+		}
+		rebuilt = append(rebuilt, one)
+	}
+	if c.JSON {
+		return printJSON(s.out, rebuilt)
+	}
+	var rows [][]string
+	for _, r := range rebuilt {
+		if r.KeptUntil != nil {
+			_, err := fmt.Fprintf(s.out, "%s: usage until %s stays as it is, because rooms of it are deleted\n",
+				r.OrganizationId, r.KeptUntil.Format(time.RFC3339))
+			if err != nil {
+				return err
+			}
+		}
+		for _, d := range r.Changes {
+			rows = append(rows, []string{r.OrganizationId, valueOrEmpty(d.ProjectId), d.After.Date,
+				formatMinutes(d.Before.ParticipantMinutes), formatMinutes(d.After.ParticipantMinutes),
+				strconv.FormatInt(d.After.RoomsCreated-d.Before.RoomsCreated, 10),
+				strconv.FormatInt(d.After.Sessions-d.Before.Sessions, 10),
+				strconv.FormatInt(d.After.PeakParticipants-d.Before.PeakParticipants, 10)})
+		}
+	}
+	if len(rows) == 0 {
+		_, err := fmt.Fprintln(s.out, "No usage has changed.")
+		return err
+	}
+	return printTable(s.out, []string{"ORGANIZATION", "PROJECT", "DATE", "MINUTES BEFORE", "MINUTES", "ROOMS +-",
+		"SESSIONS +-", "PEAK +-"}, rows)
+}
+
+func formatMinutes(m float64) string { return strconv.FormatFloat(m, 'f', 2, 64) }
 
 type usageCommand struct {
 	manager
@@ -126,7 +199,7 @@ func dailyFigures(r manage.UsageReport) []usageFigures {
 }
 
 func (f usageFigures) cells() []string {
-	minutes := func(m float64) string { return strconv.FormatFloat(m, 'f', 2, 64) }
+	minutes := formatMinutes
 	count := func(n int64) string { return strconv.FormatInt(n, 10) }
 	return []string{f.OrganizationID, f.ProjectID, f.Date, minutes(f.ParticipantMinutes), minutes(f.AudioMinutes),
 		minutes(f.VideoMinutes), count(f.RoomsCreated), count(f.Sessions), count(f.PeakParticipants)}

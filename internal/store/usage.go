@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/db"
 	"parley/internal/room"
 	"parley/internal/usage"
@@ -222,7 +223,8 @@ func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]strin
 	return s.queryStrings(ctx, `SELECT DISTINCT organization_id FROM usage_late_reports LIMIT $1`, limit)
 }
 
-func (s *DB) MarkUsageLate(ctx context.Context, organizationID string, hours []time.Time) error {
+func (s *DB) MarkUsageLate(ctx context.Context, r usage.Rebuilt, hours []time.Time, now time.Time) error {
+	organizationID := r.OrganizationID
 	return s.Write(ctx, func(ctx context.Context) error {
 		if err := s.LockOrganization(ctx, organizationID); err != nil {
 			return err
@@ -234,7 +236,8 @@ func (s *DB) MarkUsageLate(ctx context.Context, organizationID string, hours []t
 				return err
 			}
 		}
-		return nil
+		return audit.Record(ctx, s, now, audit.Change{Action: audit.UsageRebuilt, Subject: organizationID,
+			After: audit.Fields{"from": r.From.Format(time.DateOnly), "to": r.To.Format(time.DateOnly), "hours": len(hours)}})
 	})
 }
 

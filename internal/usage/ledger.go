@@ -86,8 +86,9 @@ type Ledger interface {
 	// SaveUsageRollup stores a rollup, unless the progress has another version by now or the
 	// organization is deleted.
 	SaveUsageRollup(ctx context.Context, r Rollup) error
-	// MarkUsageLate records that hours must be rolled up again.
-	MarkUsageLate(ctx context.Context, organizationID string, hours []time.Time) error
+	// MarkUsageLate records that an operator has rebuilt a period, and that hours of it, which
+	// may be none, must be rolled up again. The error is NotFound if the organization does not exist.
+	MarkUsageLate(ctx context.Context, r Rebuilt, hours []time.Time, now time.Time) error
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
 	OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error)

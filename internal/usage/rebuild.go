@@ -20,6 +20,8 @@ type DayChange struct {
 
 // Rebuilt is the result of Rebuild.
 type Rebuilt struct {
+	OrganizationID string
+
 	From, To time.Time   // the first and the last day: midnight UTC
 	Changes  []DayChange // in order of the days
 	// KeptUntil is the end of the hours that were left as they are, because retention has
@@ -36,7 +38,7 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 	if err != nil {
 		return Rebuilt{}, err
 	}
-	out := Rebuilt{From: report.From, To: report.To}
+	out := Rebuilt{OrganizationID: organizationID, From: report.From, To: report.To}
 	progress, err := s.ledger.UsageProgress(ctx, organizationID)
 	if err != nil {
 		return out, err
@@ -63,9 +65,6 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 		out.KeptUntil = time.Time{}
 	}
 	hours = slices.DeleteFunc(hours, func(h time.Time) bool { return h.Before(out.KeptUntil) })
-	if len(hours) == 0 {
-		return out, nil
-	}
 	bounds := []time.Time{out.From}
 	for _, day := range report.Days { // as of the same moment before and after
 		bounds = append(bounds, earlier(day.Date.Add(DayLength), report.AsOf))
@@ -76,7 +75,7 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 			return out, err
 		}
 	}
-	if err := s.ledger.MarkUsageLate(ctx, organizationID, hours); err != nil {
+	if err := s.ledger.MarkUsageLate(ctx, out, hours, s.now()); err != nil {
 		return out, err
 	}
 	rollUpTo := s.now().UTC().Add(-rollupDelay).Truncate(time.Hour)

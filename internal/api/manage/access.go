@@ -96,6 +96,7 @@ var accessByRoute = map[string]access{
 	"PATCH /users/{user_id}":                       ownerOnly,
 	"DELETE /users/{user_id}":                      ownerOnly,
 	"GET /usage":                                   readers.andIntegrators(ofQuery),
+	"POST /usage/rebuild":                          operators,
 	"GET /calls":                                   readers.andIntegrators(ofQuery),
 	"GET /rejected-calls":                          readers,
 	"GET /audit":                                   readers,

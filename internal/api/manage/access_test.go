@@ -28,7 +28,7 @@ var rolesOf = map[string]string{
 	"listWebhookTargets": "oai", "listWebhooks": "oai",
 	"getWebhook": "oai", "replayWebhooks": "oi", "retryWebhooks": "oi",
 	"listTokens": "oa", "createToken": "", "revokeToken": "",
-	"getUsage": "oai", "listCalls": "oai", "listRejectedCalls": "oa", "listAudit": "oa", "verifyAudit": "oa",
+	"getUsage": "oai", "rebuildUsage": "o", "listCalls": "oai", "listRejectedCalls": "oa", "listAudit": "oa", "verifyAudit": "oa",
 	"createBackup": "",
 	"signIn":       "oai", "listSignInMethods": "oai", "signOut": "oai", "getCaller": "oai", "createSignInLink": "o",
 	"listSessions": "oa", "revokeSession": "o", "listUsers": "oa", "createUser": "", "changeUser": "", "deleteUser": "",

@@ -110,6 +110,10 @@ var changingCalls = map[string]changingCall{
 		b.mustCall("POST", path+"/webhook-test", nil)
 		return "/webhook-retries", m{"project_id": strings.TrimPrefix(path, "/projects/"), "url": secretURL}
 	}},
+	"rebuildUsage": {audit.UsageRebuilt, func(b *fixture) (string, any) {
+		o := b.mustCall("POST", "/organizations", m{"name": "Counted", "billing": "plan"})
+		return "/usage/rebuild", m{"organization_id": o["organization_id"]}
+	}},
 	"signIn": {audit.SessionStarted, func(b *fixture) (string, any) { return "/sign-in", m{"token": b.token} }},
 	"signOut": {audit.SessionEnded, func(b *fixture) (string, any) {
 		b.cookie = b.signIn(m{"token": b.token})

@@ -2085,6 +2085,41 @@ type UsageDay struct {
 	VideoMinutes float64 `json:"video_minutes"`
 }
 
+// UsageDayChange defines model for UsageDayChange.
+type UsageDayChange struct {
+	After  UsageDay `json:"after"`
+	Before UsageDay `json:"before"`
+
+	// ProjectId Absent for all projects of the organization.
+	ProjectId *string `json:"project_id,omitempty"`
+}
+
+// UsageRebuild defines model for UsageRebuild.
+type UsageRebuild struct {
+	// From The first day, such as 2026-11-01. Default: the first day of the current month.
+	From           *string `json:"from,omitempty"`
+	OrganizationId string  `json:"organization_id"`
+
+	// To The last day, which is included. At most 365 days after the first. Default: today.
+	To *string `json:"to,omitempty"`
+}
+
+// UsageRebuilt defines model for UsageRebuilt.
+type UsageRebuilt struct {
+	// Changes In order of the days. First those of the organization, then those of its projects.
+	Changes []UsageDayChange `json:"changes"`
+
+	// From The first day in UTC.
+	From string `json:"from"`
+
+	// KeptUntil The end of the hours that stay as they are, because rooms of them are deleted. Absent if there are none.
+	KeptUntil      *time.Time `json:"kept_until,omitempty"`
+	OrganizationId string     `json:"organization_id"`
+
+	// To The last day in UTC.
+	To string `json:"to"`
+}
+
 // UsageReport defines model for UsageReport.
 type UsageReport struct {
 	// AsOf The time of the response. What happens later does not count.
@@ -2377,6 +2412,7 @@ type operations interface {
 	CreateToken(w http.ResponseWriter, r *http.Request)                                  // POST /tokens
 	RevokeToken(w http.ResponseWriter, r *http.Request, tokenId string)                  // POST /tokens/{token_id}/revoke
 	GetUsage(w http.ResponseWriter, r *http.Request)                                     // GET /usage
+	RebuildUsage(w http.ResponseWriter, r *http.Request)                                 // POST /usage/rebuild
 	ListUsers(w http.ResponseWriter, r *http.Request)                                    // GET /users
 	CreateUser(w http.ResponseWriter, r *http.Request)                                   // POST /users
 	DeleteUser(w http.ResponseWriter, r *http.Request, userId string)                    // DELETE /users/{user_id}
@@ -2507,6 +2543,7 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 			o.ChangeUser(w, r, r.PathValue("user_id"))
 		},
 		http.MethodGet + " " + prefix + "/usage":          o.GetUsage,
+		http.MethodPost + " " + prefix + "/usage/rebuild": o.RebuildUsage,
 		http.MethodGet + " " + prefix + "/calls":          o.ListCalls,
 		http.MethodGet + " " + prefix + "/rejected-calls": o.ListRejectedCalls,
 		http.MethodGet + " " + prefix + "/audit":          o.ListAudit,

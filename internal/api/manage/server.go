@@ -118,6 +118,7 @@ type KeyUses interface {
 // Usage is the part of the usage service that this API calls.
 type Usage interface {
 	Report(ctx context.Context, scope usage.Scope, from, to time.Time) (usage.Report, error)
+	Rebuild(ctx context.Context, organizationID string, from, to time.Time) (usage.Rebuilt, error)
 }
 
 // Calls is the part of the request log that this API calls.

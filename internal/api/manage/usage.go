@@ -52,6 +52,53 @@ func (s *server) usageReport(r *http.Request) (UsageReport, error) {
 	return newUsageReport(scope, report, query["by"] == "day"), nil
 }
 
+// RebuildUsage computes usage again from the recorded attendance.
+func (s *server) RebuildUsage(w http.ResponseWriter, r *http.Request) {
+	out, err := s.rebuildUsage(w, r)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebuilt, error) {
+	q, err := read[UsageRebuild](w, r)
+	if err != nil {
+		return UsageRebuilt{}, err
+	}
+	from, err := parseDate("from", valueOf(q.From))
+	if err != nil {
+		return UsageRebuilt{}, err
+	}
+	to, err := parseDate("to", valueOf(q.To))
+	if err != nil {
+		return UsageRebuilt{}, err
+	}
+	if _, err := s.Projects.Organization(r.Context(), q.OrganizationId); err != nil {
+		return UsageRebuilt{}, err
+	}
+	rebuilt, err := s.Usage.Rebuild(r.Context(), q.OrganizationId, from, to)
+	if err != nil {
+		return UsageRebuilt{}, err
+	}
+	out := UsageRebuilt{OrganizationId: q.OrganizationId, From: rebuilt.From.Format(time.DateOnly),
+		To: rebuilt.To.Format(time.DateOnly), Changes: []UsageDayChange{}}
+	if !rebuilt.KeptUntil.IsZero() {
+		out.KeptUntil = &rebuilt.KeptUntil
+	}
+	for _, c := range rebuilt.Changes {
+		change := UsageDayChange{Before: newUsageDay(c.Date, c.Before), After: newUsageDay(c.Date, c.After)}
+		if c.ProjectID != "" {
+			change.ProjectId = &c.ProjectID
+		}
+		out.Changes = append(out.Changes, change)
+	}
+	return out, nil
+}
+
+func newUsageDay(date time.Time, t usage.Totals) UsageDay {
+	return UsageDay{Date: date.Format(time.DateOnly), ParticipantMinutes: t.ParticipantMinutes().Float(),
+		AudioMinutes: t.AudioMinutes().Float(), VideoMinutes: t.VideoMinutes().Float(), RoomsCreated: t.RoomsCreated,
+		Sessions: t.Sessions, PeakParticipants: t.Peak}
+}
+
 // parseDate parses an optional date such as 2026-11-01.
 func parseDate(name, text string) (time.Time, error) {
 	if text == "" {
@@ -79,10 +126,7 @@ func newUsageReport(scope usage.Scope, report usage.Report, byDay bool) UsageRep
 	}
 	days := []UsageDay{}
 	for _, d := range report.Days {
-		days = append(days, UsageDay{Date: d.Date.Format(time.DateOnly),
-			ParticipantMinutes: d.Totals.ParticipantMinutes().Float(), AudioMinutes: d.Totals.AudioMinutes().Float(),
-			VideoMinutes: d.Totals.VideoMinutes().Float(), RoomsCreated: d.Totals.RoomsCreated,
-			Sessions: d.Totals.Sessions, PeakParticipants: d.Totals.Peak})
+		days = append(days, newUsageDay(d.Date, d.Totals))
 	}
 	out.Days = &days
 	return out

@@ -46,6 +46,17 @@ func testUsage(t *testing.T, b *fixture) {
 	} {
 		b.assertError("GET", "/usage?"+query, nil, 400, "invalid_request", message)
 	}
+	rebuilt := b.mustCall("POST", "/usage/rebuild", m{"organization_id": organization, "from": before})
+	if changes, _ := rebuilt["changes"].([]any); rebuilt["organization_id"] != organization || rebuilt["from"] != before ||
+		rebuilt["to"] != today || changes == nil || len(changes) > 0 || rebuilt["kept_until"] != nil {
+		t.Errorf("rebuild of right usage: got %v, want no changes from %s to %s", rebuilt, before, today)
+	}
+	for name, value := range map[string]string{"from": "today", "to": "2026-02-30"} {
+		b.assertError("POST", "/usage/rebuild", m{"organization_id": organization, name: value}, 400, "invalid_request",
+			name+` must be a date such as 2026-11-01, not "`+value+`"`)
+	}
+	b.assertError("POST", "/usage/rebuild", m{"organization_id": unknownID}, 404, "organization_not_found", noOrganization)
+
 	b.assertError("GET", "/usage?project_id="+unknownID, nil, 404, "project_not_found", noProject)
 	b.assertError("GET", "/usage?organization_id="+unknownID, nil, 404, "organization_not_found",
 		noOrganization)

@@ -360,7 +360,7 @@ func (s *suite) TestUsageLedger(t *testing.T) {
 	moves, err := db.UsageMoves(ctx, scope, hour, hour.Add(time.Hour))
 	requireEqual(t, moves, err, []usage.Move{{ProjectID: p.ID, At: r.CreatedAt, Rooms: 1}})
 
-	if err := db.MarkUsageLate(ctx, NewID(), []time.Time{hour}); err == nil {
+	if err := db.MarkUsageLate(ctx, usage.Rebuilt{OrganizationID: NewID()}, []time.Time{hour}, hour); err == nil {
 		t.Error("late hours of an unknown organization: got no error")
 	}
 	save := func(version, rooms int64, done ...usage.LateReport) {

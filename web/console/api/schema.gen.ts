@@ -929,6 +929,29 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/usage/rebuild": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Compute usage again
+         * @description Computes the usage of an organization from one day to another, in UTC, again from the
+         *     recorded attendance, and returns the days that have changed. It can be repeated, and
+         *     meetings go on meanwhile. Hours whose rooms retention has deleted stay as they are;
+         *     `kept_until` is their end.
+         */
+        post: operations["rebuildUsage"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/calls": {
         parameters: {
             query?: never;
@@ -2041,6 +2064,33 @@ export interface components {
              * @description Maximum number of participants at the same time.
              */
             peak_participants: number;
+        };
+        UsageRebuild: {
+            organization_id: string;
+            /** @description The first day, such as 2026-11-01. Default: the first day of the current month. */
+            from?: string;
+            /** @description The last day, which is included. At most 365 days after the first. Default: today. */
+            to?: string;
+        };
+        UsageRebuilt: {
+            organization_id: string;
+            /** @description The first day in UTC. */
+            from: string;
+            /** @description The last day in UTC. */
+            to: string;
+            /** @description In order of the days. First those of the organization, then those of its projects. */
+            changes: components["schemas"]["UsageDayChange"][];
+            /**
+             * Format: date-time
+             * @description The end of the hours that stay as they are, because rooms of them are deleted. Absent if there are none.
+             */
+            kept_until?: string;
+        };
+        UsageDayChange: {
+            /** @description Absent for all projects of the organization. */
+            project_id?: string;
+            before: components["schemas"]["UsageDay"];
+            after: components["schemas"]["UsageDay"];
         };
         RoomTimeline: {
             events: components["schemas"]["TimelineEvent"][];
@@ -4478,6 +4528,42 @@ export interface operations {
             401: components["responses"]["Unauthorized"];
             404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    rebuildUsage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UsageRebuild"];
+            };
+        };
+        responses: {
+            /** @description What has changed. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UsageRebuilt"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJSON"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];
