@@ -2,6 +2,7 @@ package rooms
 
 import (
 	"encoding/csv"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -136,6 +137,7 @@ func (a *API) exportAttendance(c *Call) error {
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="attendance-`+found.Room.ID+`.csv"`)
 	h.Set("Cache-Control", "no-store")
+	_, _ = c.w.Write([]byte(byteOrderMark))
 	out := csv.NewWriter(c.w)
 	out.UseCRLF = true // RFC 4180, section 2
 	_ = out.Write([]string{"room_id", "session", "identity", "name", "role", "joined_at", "left_at", "seconds", "reason"})
@@ -153,9 +155,15 @@ func (a *API) exportAttendance(c *Call) error {
 	return nil
 }
 
-// escapeFormula prevents a spreadsheet from reading a name as a formula.
+// byteOrderMark makes Excel read a CSV file as UTF-8.
+const byteOrderMark = "\uFEFF"
+
+// plainNumber matches a cell that begins like a formula and is a number.
+var plainNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
+
+// escapeFormula prevents a spreadsheet from reading a name as a formula. A number stays.
 func escapeFormula(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) {
+	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) && !plainNumber.MatchString(cell) {
 		return "'" + cell
 	}
 	return cell

@@ -6,6 +6,7 @@ test('values are quoted, and no text is a formula', () => {
     toCSV([
       ['a', 'b,c', 'say "hi"'],
       ['=1+1', -1.5, ''],
+      ['-42', '-Ben', '+1.5'],
     ]),
-  ).toBe('a,"b,c","say ""hi"""\r\n\'=1+1,-1.5,\r\n');
+  ).toBe('a,"b,c","say ""hi"""\r\n\'=1+1,-1.5,\r\n-42,\'-Ben,+1.5\r\n');
 });

@@ -5,13 +5,13 @@ export function toCSV(rows: readonly (readonly (string | number)[])[]): string {
 
 function field(value: string | number): string {
   if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
+  const safe = /^[=+\-@\t\r]/.test(value) && !/^[+-]\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** Saves rows as a file. */
+/** Saves rows as a file. The byte order mark makes Excel read it as UTF-8. */
 export function downloadCSV(name: string, rows: readonly (readonly (string | number)[])[]): void {
-  const url = URL.createObjectURL(new Blob([toCSV(rows)], { type: 'text/csv' }));
+  const url = URL.createObjectURL(new Blob(['\uFEFF', toCSV(rows)], { type: 'text/csv' }));
   const link = document.createElement('a');
   link.href = url;
   link.download = name;

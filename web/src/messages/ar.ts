@@ -67,6 +67,7 @@ export const ar: Messages = {
   'schedule.now': 'تُفتح الآن…',
   'schedule.soon': 'تُفتح الغرفة بعد {time}.',
   'schedule.save': 'إضافة إلى التقويم',
+  'schedule.personal': 'يحتوي الحدث على رابطك الشخصي. لا تُعد توجيهه.',
 
   'mic.label': 'الميكروفون',
   'mic.default': 'الميكروفون الافتراضي',

@@ -65,6 +65,7 @@ export const de: Messages = {
   'schedule.now': 'Der Raum öffnet jetzt …',
   'schedule.soon': 'Der Raum öffnet in {time}.',
   'schedule.save': 'Zum Kalender hinzufügen',
+  'schedule.personal': 'Der Eintrag enthält Ihren persönlichen Link. Leiten Sie ihn nicht weiter.',
 
   'mic.label': 'Mikrofon',
   'mic.default': 'Standardmikrofon',

@@ -65,6 +65,7 @@ export const en = {
   'schedule.now': 'Opening now…',
   'schedule.soon': 'The room opens in {time}.',
   'schedule.save': 'Add to calendar',
+  'schedule.personal': 'The entry contains your personal link. Don’t forward it.',
 
   'mic.label': 'Microphone',
   'mic.default': 'Default microphone',

@@ -62,6 +62,7 @@ export const es: Messages = {
   'schedule.now': 'Se está abriendo…',
   'schedule.soon': 'La sala se abre en {time}.',
   'schedule.save': 'Añadir al calendario',
+  'schedule.personal': 'El evento contiene tu enlace personal. No lo reenvíes.',
 
   'mic.label': 'Micrófono',
   'mic.default': 'Micrófono predeterminado',

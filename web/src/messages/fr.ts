@@ -65,6 +65,7 @@ export const fr: Messages = {
   'schedule.now': 'La salle s’ouvre…',
   'schedule.soon': 'La salle ouvre dans {time}.',
   'schedule.save': 'Ajouter au calendrier',
+  'schedule.personal': 'L’événement contient votre lien personnel. Ne le transférez pas.',
 
   'mic.label': 'Micro',
   'mic.default': 'Micro par défaut',

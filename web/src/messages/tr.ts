@@ -63,6 +63,7 @@ export const tr: Messages = {
   'schedule.now': 'Şimdi açılıyor…',
   'schedule.soon': 'Oda {time} sonra açılıyor.',
   'schedule.save': 'Takvime ekle',
+  'schedule.personal': 'Etkinlik kişisel bağlantınızı içerir. Başkasına iletmeyin.',
 
   'mic.label': 'Mikrofon',
   'mic.default': 'Varsayılan mikrofon',

@@ -1,6 +1,7 @@
 import { type ReactElement, useRef } from 'react';
 import type { Preview } from '../api/client';
 import { t } from '../messages';
+import { readRoute } from '../route';
 import { formatWhen } from '../time/dateTime';
 import { formatRemaining } from '../time/remaining';
 import { Icon } from '../ui/Icon';
@@ -32,11 +33,15 @@ export function Schedule({ start, now }: Props): ReactElement {
 }
 
 export function CalendarButton({ preview, start }: { preview: Preview; start: number }): ReactElement {
+  const personal = readRoute(location)?.link != null;
   return (
-    <button type="button" className="text-button" onClick={() => save(preview, start)}>
-      <Icon name="calendar" />
-      {t('schedule.save')}
-    </button>
+    <>
+      <button type="button" className="text-button" onClick={() => save(preview, start)}>
+        <Icon name="calendar" />
+        {t('schedule.save')}
+      </button>
+      {personal && <p className="small quiet">{t('schedule.personal')}</p>}
+    </>
   );
 }
 

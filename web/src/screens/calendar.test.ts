@@ -18,6 +18,8 @@ describe('a calendar file', () => {
         'VERSION:2.0',
         'UID:0197@meet.example.org',
         'DTSTAMP:20261224T100005Z',
+        'LAST-MODIFIED:20261224T100005Z',
+        'SEQUENCE:30880805',
         'DTSTART:20270131T083000Z',
         'DURATION:PT1H',
         `URL:https://meet.example.org/r/0197#t=${'x'.repeat(80)}`,

@@ -7,6 +7,9 @@ export interface CalendarEvent {
   now: number;
 }
 
+/** The sequence numbers count seconds from here, because only the time of a file is known to grow. */
+const sequenceEpoch = Date.UTC(2026, 0, 1);
+
 /**
  * Returns a calendar file (RFC 5545) with one event. Rooms have no planned end, so that
  * the event takes one hour, because many calendars hide events without a duration.
@@ -19,6 +22,9 @@ export function calendarFile({ uid, url, title, start, now }: CalendarEvent): st
     'BEGIN:VEVENT',
     `UID:${uid}`,
     `DTSTAMP:${formatUtc(now)}`,
+    `LAST-MODIFIED:${formatUtc(now)}`,
+    // A calendar takes over a file with a higher number, so that a moved room moves.
+    `SEQUENCE:${Math.max(0, Math.floor((now - sequenceEpoch) / 1_000))}`,
     `DTSTART:${formatUtc(start)}`,
     'DURATION:PT1H',
     `SUMMARY:${escapeText(title)}`,

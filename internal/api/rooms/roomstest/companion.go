@@ -203,7 +203,7 @@ func (h *MeetingFixture) checkExport(t *testing.T, id string) {
 	lines := strings.Split(string(raw), "\r\n")
 	if resp.Header.Get("Content-Disposition") != `attachment; filename="attendance-`+id+`.csv"` ||
 		!strings.HasPrefix(resp.Header.Get("Content-Type"), "text/csv") ||
-		lines[0] != "room_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
+		lines[0] != "\uFEFFroom_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
 		t.Fatalf("%v\n%s", resp.Header, raw)
 	}
 	want := id + "," + id + ".1,4712,Bela,guest,2026-06-15T12:00:10.000Z,2026-06-15T12:01:40.007Z,90.007,left"

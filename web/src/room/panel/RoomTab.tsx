@@ -34,13 +34,14 @@ export function RoomTab(): ReactElement {
           {t('rooms.title')}
         </button>
       )}
-      {isModerator && <GuestPermissions />}
-      <NotificationSettings />
+      {/* Above the settings, so that it is found without scrolling. */}
       {role === 'host' && (
         <button type="button" className="secondary wide wrong" onClick={() => openSheet('end')}>
           {t('end.open')}
         </button>
       )}
+      {isModerator && <GuestPermissions />}
+      <NotificationSettings />
     </>
   );
 }

@@ -1,0 +1,15 @@
+package rooms
+
+import "testing"
+
+func TestEscapeFormula(t *testing.T) {
+	t.Parallel()
+	for cell, want := range map[string]string{
+		"": "", "Ben": "Ben", "4712": "4712", "-42": "-42", "+1.5": "+1.5",
+		"=1+1": "'=1+1", "-1+1": "'-1+1", "+cmd": "'+cmd", "@SUM(A1)": "'@SUM(A1)", "-": "'-",
+	} {
+		if got := escapeFormula(cell); got != want {
+			t.Errorf("%q: got %q, want %q", cell, got, want)
+		}
+	}
+}
