@@ -16,10 +16,20 @@ import (
 // NotFound, Gone (over), Forbidden (not in the room, or hidden), Conflict (not open
 // yet), Exhausted (too often), Invalid.
 func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
+	acquired := false // once for this call, although its transaction may run twice
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		seat, err := s.visibleSeat(ctx, r, seatKey, now)
-		if err != nil || seat.HandOrder > 0 {
+		seat, err := s.visibleSeat(ctx, r, seatKey)
+		if err != nil {
 			return err
+		}
+		if !acquired {
+			if err := s.acquireReaction(r, seat, now); err != nil {
+				return err
+			}
+			acquired = true
+		}
+		if seat.HandOrder > 0 {
+			return nil
 		}
 		hands, err := s.store.RaisedHands(ctx, r.ID)
 		if err != nil {
@@ -92,9 +102,8 @@ func (r *Room) lowerHand(seat *Seat) {
 }
 
 // visibleSeat returns the caller's seat for an action that other participants see.
-// It returns Forbidden for a hidden participant, and Exhausted if the participant or
-// the room exceeds its limit.
-func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string, now time.Time) (Seat, error) {
+// It returns Forbidden for a hidden participant.
+func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err != nil {
 		return Seat{}, err
@@ -102,9 +111,16 @@ func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string, now 
 	if seat.Hidden {
 		return Seat{}, fault.New(fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
 	}
-	if wait := s.reactionLimiter.acquire(r.ID, seat.ID, now); wait > 0 {
-		return Seat{}, &fault.Error{Kind: fault.Exhausted, Code: "too_often", RetryAfter: wait,
-			Message: "too many reactions and raised hands, try again in a moment"}
-	}
 	return seat, nil
+}
+
+// acquireReaction returns Exhausted if the participant or the room exceeds its limit. It takes
+// a token, so it must not be repeated with a transaction.
+func (s *Service) acquireReaction(r *Room, seat Seat, now time.Time) error {
+	wait := s.reactionLimiter.acquire(r.ID, seat.ID, now)
+	if wait <= 0 {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Exhausted, Code: "too_often", RetryAfter: wait,
+		Message: "too many reactions and raised hands, try again in a moment"}
 }

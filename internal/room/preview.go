@@ -101,6 +101,17 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	return p, err
 }
 
+// LinkStatus returns the status of a link's token for the browser with a seat key. It writes
+// nothing. The error is NotFound if the room does not exist.
+func (s *Service) LinkStatus(ctx context.Context, roomID, token, seatKey string) (LinkStatus, error) {
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return NoLink, err
+	}
+	_, status, err := s.resolveLink(ctx, r, token, seal.Hash(seatKey), s.now())
+	return status, err
+}
+
 // Preflight returns a token with which a visitor's page tests the connection to
 // the media engine. It takes no seat and writes nothing.
 func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {

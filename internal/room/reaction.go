@@ -33,8 +33,11 @@ func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Re
 	if err != nil {
 		return err
 	}
-	seat, err := s.visibleSeat(ctx, r, seatKey, s.now())
+	seat, err := s.visibleSeat(ctx, r, seatKey)
 	if err != nil {
+		return err
+	}
+	if err := s.acquireReaction(r, seat, s.now()); err != nil {
 		return err
 	}
 	breakout, err := s.openBreakout(ctx, r, seat.Breakout)

@@ -8,7 +8,7 @@ import { minCompressBytes } from './compress.ts';
 // messages of one language are part of the first view and of the room. The bound of the whole
 // page is below its goal of 230 kB, so that a test fails before the difference is used up.
 const maxFirstViewBytes = 35_000;
-const maxTotalBytes = 220_000;
+const maxTotalBytes = 223_000;
 
 interface Chunk {
   file: string;
@@ -69,7 +69,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     expect(compressedBytes(loadedChunks('index.html', language, false))).toBeLessThanOrEqual(maxFirstViewBytes);
   });
 
-  test.each(languages)('is complete, including the room, with no more than 220 kB: %s', (language) => {
+  test.each(languages)('is complete, including the room, with no more than 223 kB: %s', (language) => {
     expect(compressedBytes(loadedChunks('index.html', language, true))).toBeLessThanOrEqual(maxTotalBytes);
   });
 

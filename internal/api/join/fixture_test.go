@@ -139,6 +139,7 @@ type response struct {
 	Link           string
 	AskAgainIn     int        `json:"ask_again_in"`
 	HostPresent    bool       `json:"host_present"`
+	Taken          int        `json:"participants"`
 	OpensAt        *time.Time `json:"opens_at"`
 	BrandLogo      m          `json:"brand_logo"`
 	You            struct {

@@ -18,6 +18,7 @@ import (
 type Rooms interface {
 	Preview(ctx context.Context, roomID string, req room.JoinRequest) (room.Preview, error)
 	Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
+	LinkStatus(ctx context.Context, roomID, token, seatKey string) (room.LinkStatus, error)
 	ReserveSeat(ctx context.Context, roomID string, req room.JoinRequest) (room.Admission, error)
 	OpenBreakouts(ctx context.Context, roomID, seatKey string, req room.OpenBreakoutsRequest) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
@@ -187,11 +188,17 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
-	a, err := s.rooms.ReserveSeat(r.Context(), roomID, req)
-	if err == nil && a.LinkStatus == room.LinkUnknown {
-		err = s.recordGuess(r)
+	// Counted first, so that a refused guess holds no seat.
+	if req.LinkToken != "" {
+		status, err := s.rooms.LinkStatus(r.Context(), roomID, req.LinkToken, req.SeatKey)
+		if err == nil && status == room.LinkUnknown {
+			err = s.recordGuess(r)
+		}
+		if err != nil {
+			return room.Admission{}, err
+		}
 	}
-	return a, err
+	return s.rooms.ReserveSeat(r.Context(), roomID, req)
 }
 
 func seat(a room.Admission) Seat {

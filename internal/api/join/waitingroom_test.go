@@ -23,6 +23,16 @@ func (p *fixture) testWaitingRoom(id string) {
 	if status != 200 || len(list.Waiting) != 3 || list.Waiting[0]["name"] != "Dora" {
 		p.t.Fatalf("people: got %d, waiting %+v, want 200 and three, Dora first", status, list.Waiting)
 	}
+	// A wrong link that is one too many holds no seat.
+	_, counted := p.send(id, "/preview", m{})
+	p.guesses.over.Store(true)
+	p.assertError(id, "/seats", m{"name": "Guess", "seat_key": strings.Repeat("5", 43), "link": "wrong"}, 429,
+		"too_many_attempts")
+	p.guesses.over.Store(false)
+	p.guesses.failed.Add(-1) // the only guess of this test
+	if _, now := p.send(id, "/preview", m{}); now.Taken != counted.Taken {
+		p.t.Errorf("taken seats after a refused guess: got %d, want %d", now.Taken, counted.Taken)
+	}
 	gus := strings.Repeat("4", 43)
 	if status, a := p.send(id, "/seats", m{"name": "Gus", "seat_key": gus}); status != 202 || a.HostPresent {
 		p.t.Errorf("Gus: got %d %+v, want 202 and that no host is present", status, a)

@@ -24,39 +24,29 @@ const checkMs = 2_000;
 const passingFaults: readonly Fault[] = ['busy', 'missing', 'unknown'];
 
 /** What the page knows about a device beyond what it shows. */
-interface Device {
+class Device {
   /** The requests of this device. */
-  readonly request: LatestRequest;
-  readonly retries: RetrySchedule;
+  readonly request = new LatestRequest();
+  readonly retries = new RetrySchedule();
   /** Queried early, because the browser takes some time to answer. */
   readonly permission: Promise<PermissionStatus | null>;
   /** Undefined while it is queried, null when the browser does not support it. */
   status: PermissionStatus | null | undefined;
   /** The device has run since the page was opened, so that the browser asks no more. */
-  wasLive: boolean;
+  wasLive = false;
   /** The id with which the current track was requested. */
-  requestedId: string;
+  requestedId = '';
   /** The name of the default device when the current track was requested; empty if unknown. */
-  defaultName: string;
+  defaultName = '';
   /** The choice and the connected devices with which the chosen one could not be opened. */
-  missingWith: string;
-}
+  missingWith = '';
 
-function newDevice(kind: CaptureKind): Device {
-  const device: Device = {
-    request: new LatestRequest(),
-    retries: new RetrySchedule(),
-    permission: permissionFor(kind),
-    status: undefined,
-    wasLive: false,
-    requestedId: '',
-    defaultName: '',
-    missingWith: '',
-  };
-  void device.permission.then((status) => {
-    device.status = status;
-  });
-  return device;
+  constructor(kind: CaptureKind) {
+    this.permission = permissionFor(kind);
+    void this.permission.then((status) => {
+      this.status = status;
+    });
+  }
 }
 
 /**
@@ -88,7 +78,7 @@ export class LocalMedia {
     },
     speaker: null,
   });
-  readonly #devices: Record<CaptureKind, Device> = { mic: newDevice('mic'), camera: newDevice('camera') };
+  readonly #devices: Record<CaptureKind, Device> = { mic: new Device('mic'), camera: new Device('camera') };
   readonly #screen = new ScreenShare((screen) => this.#patch({ screen }));
   readonly #listing = new LatestRequest();
   /** The visitor is in the first view or in the room. */

@@ -339,7 +339,7 @@ export const de: Messages = {
   'waitingRoom.admit': 'Zulassen',
   'waitingRoom.admitAll': 'Alle zulassen',
   'waitingRoom.deny': 'Ablehnen',
-  'waitingRoom.absent': '{name} wurde eingelassen und ist noch nicht beigetreten. Vielleicht ist das Gerät im Ruhezustand.',
+  'waitingRoom.absent': '{name} wurde eingelassen und ist noch nicht beigetreten.',
 
   'host.muted': '{name} hat Sie stummgeschaltet. Um zu sprechen, drücken Sie „Ton an“.',
   'host.asks': '{name} bittet Sie, den Ton einzuschalten.',
@@ -427,8 +427,7 @@ export const de: Messages = {
   'alerts.allowed': 'Sie werden benachrichtigt, wenn jemand beitreten möchte, während Sie in einem anderen Tab sind.',
   'alerts.denied':
     'Ihr Browser blockiert Benachrichtigungen. Sie können sie in den Browsereinstellungen für diese Seite erlauben.',
-  'alerts.presence': 'Ansagen, wer beitritt und geht',
-  'alerts.presence.text': 'Für Screenreader.',
+  'alerts.presence': 'Screenreadern sagen, wer beitritt und geht',
 
   'invite.link': 'Gäste-Link',
   'invite.copy': 'Gäste-Link kopieren',

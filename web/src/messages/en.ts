@@ -313,7 +313,7 @@ export const en = {
   'waitingRoom.admit': 'Admit',
   'waitingRoom.admitAll': 'Admit all',
   'waitingRoom.deny': 'Deny',
-  'waitingRoom.absent': '{name} was admitted and hasn’t joined yet. Their device may be asleep.',
+  'waitingRoom.absent': '{name} was admitted and hasn’t joined yet.',
 
   'host.muted': '{name} muted you. To speak, press Unmute.',
   'host.asks': '{name} asks you to unmute.',
@@ -401,8 +401,7 @@ export const en = {
   'alerts.allow': 'Notify me when someone wants to join',
   'alerts.allowed': 'You’ll get a notification when someone wants to join while you’re in another tab.',
   'alerts.denied': 'Your browser blocks notifications. You can allow them in the browser’s settings for this page.',
-  'alerts.presence': 'Announce who joins and leaves',
-  'alerts.presence.text': 'For screen readers.',
+  'alerts.presence': 'Tell screen readers who joins and leaves',
 
   'invite.link': 'Guest link',
   'invite.copy': 'Copy guest link',

@@ -320,7 +320,7 @@ export const es: Messages = {
   'waitingRoom.admit': 'Admitir',
   'waitingRoom.admitAll': 'Admitir a todos',
   'waitingRoom.deny': 'Rechazar',
-  'waitingRoom.absent': '{name} ya tiene permiso para entrar y aún no se ha unido. Puede que su dispositivo esté en reposo.',
+  'waitingRoom.absent': '{name} ya puede entrar y aún no se ha unido.',
 
   'host.muted': '{name} te ha silenciado. Para hablar, pulsa Activar micro.',
   'host.asks': '{name} te pide que actives el micro.',
@@ -408,8 +408,7 @@ export const es: Messages = {
   'alerts.allowed': 'Recibirás una notificación cuando alguien quiera unirse mientras estás en otra pestaña.',
   'alerts.denied':
     'Tu navegador bloquea las notificaciones. Puedes permitirlas en la configuración del navegador para esta página.',
-  'alerts.presence': 'Anunciar quién entra y quién sale',
-  'alerts.presence.text': 'Para lectores de pantalla.',
+  'alerts.presence': 'Anunciar entradas y salidas a lectores de pantalla',
 
   'invite.link': 'Enlace para invitados',
   'invite.copy': 'Copiar el enlace',

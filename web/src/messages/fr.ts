@@ -329,7 +329,7 @@ export const fr: Messages = {
   'waitingRoom.admit': 'Admettre',
   'waitingRoom.admitAll': 'Tout admettre',
   'waitingRoom.deny': 'Refuser',
-  'waitingRoom.absent': '{name} a été admis et n’a pas encore rejoint la salle. Son appareil est peut-être en veille.',
+  'waitingRoom.absent': '{name} a été admis et n’est pas encore là.',
 
   'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur Activer micro.',
   'host.asks': '{name} vous demande d’activer votre micro.',
@@ -418,8 +418,7 @@ export const fr: Messages = {
     'Vous recevrez une notification si quelqu’un souhaite participer pendant que vous êtes dans un autre onglet.',
   'alerts.denied':
     'Votre navigateur bloque les notifications. Vous pouvez les autoriser dans ses paramètres pour cette page.',
-  'alerts.presence': 'Annoncer les arrivées et les départs',
-  'alerts.presence.text': 'Pour les lecteurs d’écran.',
+  'alerts.presence': 'Annoncer arrivées et départs aux lecteurs d’écran',
 
   'invite.link': 'Lien d’invité',
   'invite.copy': 'Copier le lien',

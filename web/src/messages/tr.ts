@@ -323,7 +323,7 @@ export const tr: Messages = {
   'waitingRoom.admit': 'Kabul et',
   'waitingRoom.admitAll': 'Hepsini kabul et',
   'waitingRoom.deny': 'Reddet',
-  'waitingRoom.absent': '{name} kabul edildi ama henüz katılmadı. Cihazı uykuda olabilir.',
+  'waitingRoom.absent': '{name} kabul edildi ama henüz katılmadı.',
 
   'host.muted': '{name} sesinizi kapattı. Konuşmak için Sesi aç’a basın.',
   'host.asks': '{name} sesinizi açmanızı istiyor.',
@@ -410,8 +410,7 @@ export const tr: Messages = {
   'alerts.allow': 'Biri katılmak istediğinde bildir',
   'alerts.allowed': 'Başka bir sekmedeyken biri katılmak isterse bildirim alırsınız.',
   'alerts.denied': 'Tarayıcınız bildirimleri engelliyor. Bu sayfa için tarayıcı ayarlarından izin verebilirsiniz.',
-  'alerts.presence': 'Katılanları ve ayrılanları duyur',
-  'alerts.presence.text': 'Ekran okuyucular için.',
+  'alerts.presence': 'Katılan ve ayrılanları ekran okuyucuya bildir',
 
   'invite.link': 'Konuk bağlantısı',
   'invite.copy': 'Bağlantıyı kopyala',

@@ -18,10 +18,7 @@ export function NotificationSettings(): ReactElement {
         <Switch label={t('alerts.sounds')} on={useStore(soundsOn)} onChange={(on) => soundsOn.save(on)} />
         <p className="small quiet">{t(isModerator ? 'alerts.sounds.host' : 'alerts.sounds.guest')}</p>
       </div>
-      <div>
-        <Switch label={t('alerts.presence')} on={useStore(announcesPresence)} onChange={(on) => announcesPresence.save(on)} />
-        <p className="small quiet">{t('alerts.presence.text')}</p>
-      </div>
+      <Switch label={t('alerts.presence')} on={useStore(announcesPresence)} onChange={(on) => announcesPresence.save(on)} />
       {isModerator && permission === 'default' && (
         <button type="button" className="secondary wide" onClick={() => void requestNotifications().then(setPermission)}>
           {t('alerts.allow')}
