@@ -120,6 +120,16 @@ func (e *Engine) listParticipants(
 	return list.GetParticipants(), unavailableError("list participants", ignoreNotFound(err))
 }
 
+// Connection returns the id of a participant's connection, or nothing if the participant is
+// not in a session of this process.
+func (e *Engine) Connection(session, identity string) string {
+	p := e.localParticipant(session, identity)
+	if p == nil {
+		return ""
+	}
+	return string(p.ID())
+}
+
 // ConnectionType returns the type of the first of a participant's transports that is
 // connected.
 func (e *Engine) ConnectionType(session, identity string) room.ConnectionType {
@@ -156,6 +166,15 @@ func (e *Engine) Remove(ctx context.Context, session, identity string) error {
 		_, err = e.node.api.RemoveParticipant(e.node.withRoomAdmin(ctx, session), req)
 	}
 	return unavailableError("remove a participant", ignoreNotFound(err))
+}
+
+// CloseConnection closes a connection whose participant has connected again elsewhere. Its
+// page, if there still is one, gets the reason DUPLICATE_IDENTITY.
+func (e *Engine) CloseConnection(session, identity, connection string) {
+	if rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)); rm != nil {
+		rm.RemoveParticipant(livekit.ParticipantIdentity(identity), livekit.ParticipantID(connection),
+			types.ParticipantCloseReasonDuplicateIdentity)
+	}
 }
 
 // IsLocal reports whether this process hosts the session.

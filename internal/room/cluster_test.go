@@ -14,7 +14,8 @@ import (
 )
 
 // cluster simulates two nodes on one database. A session is hosted by the node that
-// opened it first, and every node can call it.
+// opened it first, and every node can call it. A node that stands still keeps its sessions,
+// although the other node may open them again.
 type cluster struct {
 	db      *store.DB
 	project project.Project
@@ -23,8 +24,9 @@ type cluster struct {
 
 	mu           sync.Mutex
 	sessions     map[string]*hostedSession
-	reports      []report // reports of the engine that are not delivered yet
-	moveRequests []string // identities that received MessageMove
+	forgotten    [2]map[string]*hostedSession // by node: sessions that the other node has opened again
+	reports      []report                     // reports of the engine that are not delivered yet
+	moveRequests []string                     // identities that received MessageMove
 }
 
 // hostedSession is a session in the engine.
@@ -46,7 +48,7 @@ type report struct {
 func newCluster(t testing.TB, db *store.DB) *cluster {
 	t.Helper()
 	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()},
-		sessions: map[string]*hostedSession{}}
+		sessions: map[string]*hostedSession{}, forgotten: [2]map[string]*hostedSession{{}, {}}}
 	for n := range c.nodes {
 		c.startNode(t, n)
 	}
@@ -74,7 +76,21 @@ func (c *cluster) stopNode(n int) {
 			delete(c.sessions, name)
 		}
 	}
+	clear(c.forgotten[n])
 	c.reports = slices.DeleteFunc(c.reports, func(r report) bool { return r.to == c.nodes[n] })
+}
+
+// forget makes the other node open the sessions of a node again, while this one stands still
+// and keeps its participants.
+func (c *cluster) forget(n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, s := range c.sessions {
+		if s.node == n {
+			c.forgotten[n][name] = s
+			delete(c.sessions, name)
+		}
+	}
 }
 
 // tick advances the clock by a second and runs the background work of these nodes.
@@ -115,10 +131,12 @@ func (c *cluster) disconnect(session, identity string, reason room.LeaveReason) 
 }
 
 func (c *cluster) endConnection(session, identity string, reason room.LeaveReason) {
-	s := c.sessions[session]
-	if s == nil {
-		return
+	if s := c.sessions[session]; s != nil {
+		c.endConnectionIn(s, session, identity, reason)
 	}
+}
+
+func (c *cluster) endConnectionIn(s *hostedSession, session, identity string, reason room.LeaveReason) {
 	if p, in := s.participants[identity]; in {
 		delete(s.participants, identity)
 		c.reports = append(c.reports, report{c.nodes[s.node], session, identity, p.SID, c.clock.Now(), reason})
@@ -156,10 +174,12 @@ func (r report) deliver() {
 func (c *cluster) connectionIDs(roomID string) (sids []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for name, s := range c.sessions {
-		if id, _, _ := room.ParseSessionID(name); id == roomID {
-			for _, p := range s.participants {
-				sids = append(sids, p.SID)
+	for _, sessions := range append(c.forgotten[:], c.sessions) {
+		for name, s := range sessions {
+			if id, _, _ := room.ParseSessionID(name); id == roomID {
+				for _, p := range s.participants {
+					sids = append(sids, p.SID)
+				}
 			}
 		}
 	}
@@ -215,14 +235,22 @@ func (m nodeMedia) DropRelayedConnections(string, time.Time) {}
 func (m nodeMedia) IsLocal(session string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	s := m.sessions[session]
+	s := m.session(session)
 	return s != nil && s.node == m.n
+}
+
+// session returns a session as the node sees it.
+func (m nodeMedia) session(name string) *hostedSession {
+	if s := m.forgotten[m.n][name]; s != nil {
+		return s
+	}
+	return m.sessions[name]
 }
 
 func (m nodeMedia) Participants(_ context.Context, session string) (list []room.Participant, _ error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.sessions[session]; s != nil {
+	if s := m.session(session); s != nil {
 		for _, p := range s.participants {
 			list = append(list, p)
 		}
@@ -233,6 +261,23 @@ func (m nodeMedia) Participants(_ context.Context, session string) (list []room.
 func (m nodeMedia) Remove(_ context.Context, session, identity string) error {
 	m.disconnect(session, identity, room.LeftRemoved)
 	return nil
+}
+
+func (m nodeMedia) CloseConnection(session, identity, connection string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.session(session); s != nil && s.node == m.n && s.participants[identity].SID == connection {
+		m.endConnectionIn(s, session, identity, room.LeftReplaced)
+	}
+}
+
+func (m nodeMedia) Connection(session, identity string) string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.session(session); s != nil && s.node == m.n {
+		return s.participants[identity].SID
+	}
+	return ""
 }
 
 func (m nodeMedia) SendMessage(_ context.Context, session string, identities []string, message room.Message) error {

@@ -272,6 +272,20 @@ func (e *fakeMedia) Remove(_ context.Context, session, identity string) error {
 	return e.err
 }
 
+func (e *fakeMedia) CloseConnection(session, identity, connection string) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.sessions[session][identity].SID == connection {
+		delete(e.sessions[session], identity)
+	}
+}
+
+func (e *fakeMedia) Connection(session, identity string) string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.sessions[session][identity].SID
+}
+
 func (*fakeMedia) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
 
 func (e *fakeMedia) Admit(connection string) {

@@ -25,6 +25,8 @@ func (stubMedia) Admit(string)                                                  
 func (stubMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 func (stubMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
 func (stubMedia) Remove(context.Context, string, string) error                     { return nil }
+func (stubMedia) CloseConnection(string, string, string)                           {}
+func (stubMedia) Connection(string, string) string                                 { return "" }
 func (stubMedia) Close(_ context.Context, _ string) error                          { return nil }
 func (stubMedia) SendMessage(context.Context, string, []string, room.Message) error {
 	return nil

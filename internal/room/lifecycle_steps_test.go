@@ -105,8 +105,14 @@ func (m *model) expectJoin(browser, number int, connection string, at time.Time)
 	m.expectOpen()
 	s := m.seats[browser]
 	welcome = !m.over() && m.live && !s.gone && number == m.session && (s.state != room.Free || m.taken() < m.max)
-	if welcome && !slices.ContainsFunc(m.attendance,
-		func(o *modelAttendance) bool { return o.browser == browser && o.connection == connection }) {
+	if welcome && m.takesOver(browser, connection) {
+		latest := m.latest(browser)
+		if latest != nil && latest.to.After(at) && latest.to.Sub(at) <= time.Minute {
+			at = latest.to
+		}
+		if latest != nil {
+			m.endAttendance(latest, at, room.LeftReplaced)
+		}
 		m.attendance = append(m.attendance, &modelAttendance{browser: browser, connection: connection, from: at})
 		s.state, s.connection, s.until = room.Joined, connection, time.Time{}
 		m.emptySince = time.Time{}
@@ -116,6 +122,30 @@ func (m *model) expectJoin(browser, number int, connection string, at time.Time)
 	}
 	m.expectTransitions()
 	return welcome
+}
+
+// latest returns the latest attendance of a browser, or nil.
+func (m *model) latest(browser int) *modelAttendance {
+	for _, o := range slices.Backward(m.attendance) {
+		if o.browser == browser {
+			return o
+		}
+	}
+	return nil
+}
+
+// takesOver reports whether a connection is stored as the one of its seat: it is new, or the
+// latest one that returns, and the engine does not have an earlier one that is stored.
+func (m *model) takesOver(browser int, connection string) bool {
+	sid, latest := engineConnectionID(connection), m.latest(browser)
+	for _, o := range m.attendance {
+		if o.browser == browser && engineConnectionID(o.connection) == sid {
+			return sid != connection && o == latest && isGone(o)
+		}
+	}
+	s := m.seats[browser]
+	return latest == nil || isGone(latest) ||
+		m.engine.Connection(room.SessionID(m.id, m.session), s.identity) != engineConnectionID(latest.connection)
 }
 
 // reportLeave reports a leave.

@@ -27,6 +27,9 @@ type Media interface {
 	// ConnectionType returns how the media of a participant reaches this process. It is
 	// ConnectionUnknown if the participant is not in a session of this process.
 	ConnectionType(session, identity string) ConnectionType
+	// Connection returns the engine's id of the connection of a participant. It is empty if the
+	// participant is not in a session of this process.
+	Connection(session, identity string) string
 	// Quality returns the quality of a participant's connection now. It is QualityUnknown
 	// if the participant is not in a session of this process.
 	Quality(session, identity string) ConnectionQuality
@@ -38,6 +41,9 @@ type Media interface {
 	// Remove disconnects a participant. It does nothing for an absent participant.
 	// The MediaAuthorizer prevents another connection with the same token.
 	Remove(ctx context.Context, session, identity string) error
+	// CloseConnection closes one connection of a participant, whose seat has had a newer
+	// one since. It does nothing if the connection is not in a session of this process.
+	CloseConnection(session, identity, connection string)
 	// AccessToken returns a signed token with which a page connects.
 	AccessToken(p AccessTokenSpec) (string, error)
 	// PreflightToken returns a token with which a page tests for some seconds
@@ -79,8 +85,10 @@ type Metadata struct {
 	Breakout  int            `json:"breakout,omitempty"` // number of this breakout room; 0 for the room itself
 	Breakouts []BreakoutInfo `json:"breakouts,omitempty"`
 	Locks     Locks          `json:"locks"`
-	Hands     []string       `json:"hands,omitempty"`   // identities with a raised hand, in the order of raising
-	Waiting   int            `json:"waiting,omitempty"` // number of waiting visitors; hosts request the list
+	Hands     []string       `json:"hands,omitempty"` // identities with a raised hand, in the order of raising
+	// HandsElsewhere is the number of raised hands in the other rooms; hosts request the list.
+	HandsElsewhere int `json:"hands_elsewhere,omitempty"`
+	Waiting        int `json:"waiting,omitempty"` // number of waiting visitors; hosts request the list
 }
 
 // BreakoutInfo describes an open breakout room.

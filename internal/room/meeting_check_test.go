@@ -40,9 +40,8 @@ func (m *meeting) check(rt *rapid.T) {
 			rt.Fatalf("attendance: got %+v, want LeftAt not before JoinedAt", a)
 		}
 		for _, b := range rows[:i] { // in order
-			if engineConnectionID(a.Connection) == engineConnectionID(b.Connection) &&
-				(b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
-				rt.Fatalf("attendance of one connection: got %+v and %+v, want the first to end before the second begins", b, a)
+			if a.SeatID == b.SeatID && (b.LeftAt.IsZero() || b.LeftAt.After(a.JoinedAt)) {
+				rt.Fatalf("attendance of one seat: got %+v and %+v, want the first to end before the second begins", b, a)
 			}
 		}
 	}

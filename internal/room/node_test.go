@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -182,6 +183,60 @@ func TestFailover_SlowNodeRecovers(t *testing.T) {
 	}
 	if count[event.ParticipantJoined] != 4 || count[event.ParticipantLeft] != 3 || count[event.RoomStarted] != 1 {
 		t.Errorf("got the counts %v, want 4 joins, 3 leaves and 1 start", count)
+	}
+}
+
+// A node stands still so long that the other takes over, and a participant connects there.
+// When the first node goes on, it still has the old connection. It closes it and writes no
+// visit, neither while the participant is present nor after they have left.
+func TestFailover_NodeThatStoodStill(t *testing.T) {
+	t.Parallel()
+	for name, leaves := range map[string]bool{"the participant stays": false, "the participant has left": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, storetest.SQLite(t))
+			id := c.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+			c.enter(t, 0, id, guest(1), "PA_1")
+			c.enter(t, 0, id, guest(2), "PA_2") // has not connected again when the node goes on
+			c.tick(0, 1)
+			c.forget(0)
+			for range 6 {
+				c.tick(1)
+			}
+			a := c.enter(t, 1, id, guest(1), "PA_3")
+			if leaves {
+				c.tick(1)
+				c.disconnect(a.SessionID, a.Seat.ID, room.LeftByChoice)
+				c.deliver()
+			}
+			for range 16 {
+				c.tick(1)
+			}
+			for range 3 {
+				c.tick(0, 1)
+				for _, n := range c.nodes {
+					n.Reconcile(t.Context())
+				}
+				c.deliver()
+				c.clock.advance(10 * time.Second)
+			}
+			var got []string
+			for _, row := range c.attendance(t, id) {
+				connection, _, _ := strings.Cut(row.Connection, "/")
+				got = append(got, fmt.Sprint(connection, " ", row.LeftAt.IsZero()))
+			}
+			want := []string{"PA_1 false", "PA_2 false", fmt.Sprint("PA_3 ", !leaves), "PA_2 true"}
+			if !slices.Equal(got, want) {
+				t.Errorf("got the connections %v, want %v, each with whether it is current", got, want)
+			}
+			connected := []string{"PA_2", "PA_3"}
+			if leaves {
+				connected = connected[:1]
+			}
+			if in := c.connectionIDs(id); !slices.Equal(in, connected) {
+				t.Errorf("got %v connected, want %v", in, connected)
+			}
+		})
 	}
 }
 

@@ -29,7 +29,7 @@ type reportQueue struct {
 	queue []report
 }
 
-// appendIfPending appends a report if an earlier report of the same connection is
+// appendIfPending appends a report if an earlier report of the same participant is
 // pending, and reports whether that is so. It drops a second join or leave of the
 // same connection, because reconciliation produces one with a less exact time.
 func (q *reportQueue) appendIfPending(r report) bool {
@@ -37,10 +37,9 @@ func (q *reportQueue) appendIfPending(r report) bool {
 	defer q.mu.Unlock()
 	pending, duplicate := false, false
 	for _, other := range q.queue {
-		if other.session == r.session && other.connection == r.connection {
-			pending = true
-			duplicate = duplicate || (other.reason == "") == (r.reason == "")
-		}
+		pending = pending || other.identity == r.identity
+		duplicate = duplicate || other.session == r.session && other.connection == r.connection &&
+			(other.reason == "") == (r.reason == "")
 	}
 	if pending && !duplicate {
 		q.queue = append(q.queue, r)

@@ -197,7 +197,8 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 			if unrecorded[p.SID] = true; s.unrecorded[p.SID] {
 				// The attendance has ended although the participant is connected, for
 				// example because this node was considered lost. It is recorded as a
-				// second connection.
+				// second connection, or closed if the participant has connected again
+				// elsewhere.
 				connection, at = connection+rejoinSeparator+s.newID(), s.now()
 			}
 			s.ParticipantJoined(name, p.Identity, connection, at)
@@ -252,6 +253,9 @@ func (s *Service) storeQualities(ctx context.Context, changed []Attendance) erro
 // rejoinSeparator separates the engine's id of a connection from a suffix. The
 // suffix makes the id unique if the same connection is recorded a second time.
 const rejoinSeparator = "/"
+
+// isReturning reports whether a connection is recorded again after its attendance ended.
+func isReturning(connection string) bool { return strings.Contains(connection, rejoinSeparator) }
 
 // engineConnectionID returns the engine's id of a recorded connection.
 func engineConnectionID(connection string) string {

@@ -30,6 +30,8 @@ var attendanceTable = newTable("attendance",
 var (
 	selectCurrentAttendance = attendanceTable.selectFrom +
 		"WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id"
+	selectLatestAttendance = attendanceTable.selectFrom +
+		"WHERE seat_id = $1 ORDER BY joined_at DESC, id DESC LIMIT 1"
 	insertAttendance = attendanceTable.insertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
 )
 
@@ -48,6 +50,14 @@ func (s *DB) InsertAttendance(ctx context.Context, a room.Attendance, now time.T
 
 func (s *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Attendance, error) {
 	return queryAll(ctx, s, attendanceTable, selectCurrentAttendance, roomID)
+}
+
+func (s *DB) LatestAttendance(ctx context.Context, seatID string) (room.Attendance, error) {
+	found, err := queryAll(ctx, s, attendanceTable, selectLatestAttendance, seatID)
+	if err != nil || len(found) == 0 {
+		return room.Attendance{}, err
+	}
+	return found[0], nil
 }
 
 func (s *DB) EndAttendance(ctx context.Context, a room.Attendance, now time.Time) error {

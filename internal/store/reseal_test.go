@@ -206,6 +206,8 @@ func (fakeMedia) Quality(string, string) room.ConnectionQuality                 
 func (fakeMedia) ConnectionType(string, string) room.ConnectionType                { return room.ConnectionUDP }
 func (fakeMedia) Admit(string)                                                     {}
 func (fakeMedia) Remove(context.Context, string, string) error                     { return nil }
+func (fakeMedia) CloseConnection(string, string, string)                           {}
+func (fakeMedia) Connection(string, string) string                                 { return "" }
 func (fakeMedia) Participants(context.Context, string) ([]room.Participant, error) { return nil, nil }
 func (fakeMedia) AccessToken(room.AccessTokenSpec) (string, error)                 { return "token", nil }
 

@@ -33,6 +33,8 @@ type engine struct {
 func (e *engine) Open(context.Context, room.MediaSession) error   { return e.err() }
 func (e *engine) Close(context.Context, string) error             { return e.err() }
 func (e *engine) Remove(context.Context, string, string) error    { return e.err() }
+func (*engine) CloseConnection(string, string, string)            {}
+func (*engine) Connection(string, string) string                  { return "" }
 func (*engine) Quality(string, string) room.ConnectionQuality     { return room.QualityUnknown }
 func (*engine) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
 func (e *engine) Admit(string)                                    {}

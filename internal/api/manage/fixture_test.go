@@ -71,6 +71,8 @@ func (noopMedia) Quality(string, string) room.ConnectionQuality     { return roo
 func (noopMedia) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }
 
 func (noopMedia) Remove(context.Context, string, string) error { return nil }
+func (noopMedia) CloseConnection(string, string, string)       {}
+func (noopMedia) Connection(string, string) string             { return "" }
 
 func (noopMedia) Admit(string) {}
 

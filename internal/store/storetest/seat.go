@@ -168,6 +168,14 @@ func (s *suite) TestAttendance(t *testing.T) {
 	}
 	got, err := s.db.CurrentAttendance(ctx, r.ID)
 	requireEqual(t, got, err, []room.Attendance{first, second, third})
+	latest := func(seat room.Seat, want room.Attendance) {
+		t.Helper()
+		got, err := s.db.LatestAttendance(ctx, seat.ID)
+		requireEqual(t, got, err, want)
+	}
+	latest(ada, third)
+	latest(bob, second)
+	latest(newSeat(r.ID, room.Free, 1), room.Attendance{})
 
 	end(first, 50, room.LeftByChoice)
 	end(first, 60, room.LeftLost) // changes nothing, because it has already ended

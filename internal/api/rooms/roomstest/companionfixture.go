@@ -87,6 +87,8 @@ func (engine) UpdatePermissions(context.Context, string, string, room.Role, room
 }
 func (engine) SendMessage(context.Context, string, []string, room.Message) error { return nil }
 func (engine) Remove(context.Context, string, string) error                      { return nil }
+func (engine) CloseConnection(string, string, string)                            {}
+func (engine) Connection(string, string) string                                  { return "" }
 
 // V5SignedHeaders returns the headers of a call that is signed with
 // SVC-HMAC-V5-1.
