@@ -37,6 +37,10 @@ type OpenBreakoutsRequest struct {
 func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) (
 	[]Breakout, error,
 ) {
+	q.Names = slices.Clone(q.Names)
+	for i, name := range q.Names {
+		q.Names[i] = validate.CleanName(name) // a host typed it
+	}
 	if err := q.validate(); err != nil {
 		return nil, err
 	}

@@ -155,7 +155,8 @@ func TestReserveSeat_Refusals(t *testing.T) {
 	}{
 		{func(v *room.JoinRequest) { v.Name = "" }, "name must have 1 to 255 characters and not be blank"},
 		{func(v *room.JoinRequest) { v.Name = strings.Repeat("é", 256) }, "name must have at most 255 characters, not 256"},
-		{func(v *room.JoinRequest) { v.Name = "A\x1b[2J" }, "name must not contain control characters such as U+001B"},
+		{func(v *room.JoinRequest) { v.Name = "\u200b\n" }, "name must have 1 to 255 characters and not be blank"},
+		{func(v *room.JoinRequest) { v.Name = "\u3164" }, "name must contain at least one visible character"},
 		{func(v *room.JoinRequest) { v.SeatKey = "" }, "seat_key must have 22 to 128 characters"},
 		{func(v *room.JoinRequest) { v.SeatKey = strings.Repeat("k", 21) }, "seat_key must have 22 to 128 characters"},
 		{func(v *room.JoinRequest) { v.SeatKey = strings.Repeat("k", 129) }, "seat_key must have 22 to 128 characters"},
@@ -179,6 +180,18 @@ func TestReserveSeat_Refusals(t *testing.T) {
 	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
 	_, err = h.Preview(ctx, storetest.NewID(), room.JoinRequest{})
 	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
+}
+
+// A visitor cannot see which character of a pasted name is refused, so the name is cleaned.
+func TestReserveSeat_CleansName(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+	v := guest(1)
+	v.Name = " \ufeffAna\u00ad\tLima\u200b\n"
+	if a, err := h.ReserveSeat(context.Background(), id, v); err != nil || a.Seat.Name != "Ana Lima" {
+		t.Errorf("got the name %q, error %v, want Ana Lima", a.Seat.Name, err)
+	}
 }
 
 // Changes of the project's state and settings apply to visitors at once.

@@ -14,9 +14,9 @@ import (
 
 // JoinRequest is a visitor's request to preview or join a room.
 type JoinRequest struct {
-	LinkToken    string // token from the link's fragment; may be empty
-	SeatKey      string // secret that the browser stores; 22 to 128 printable characters, empty only in a preview
-	Name         string
+	LinkToken    string     // token from the link's fragment; may be empty
+	SeatKey      string     // secret that the browser stores; 22 to 128 printable characters, empty only in a preview
+	Name         string     // as the visitor typed it; ReserveSeat cleans it with validate.CleanName
 	ExpectedRole Role       // role that the page showed to the visitor; empty if it showed none
 	ClientAddr   netip.Addr // the visitor's address, for limits per address
 }
@@ -32,6 +32,7 @@ type JoinRequest struct {
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
+	v.Name = validate.CleanName(v.Name)
 	if err := firstError(validate.Name("name", v.Name, 1, validate.MaxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}

@@ -3,6 +3,7 @@ package validate
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"parley/internal/fault"
 )
@@ -28,6 +29,30 @@ func Name(name, text string, low, high int) error {
 		return fault.Invalidf("%s must contain at least one visible character", name)
 	}
 	return nil
+}
+
+// CleanName returns a name that a person typed or pasted without the characters that Name
+// refuses and that nobody sees: line breaks and other control characters become spaces, and
+// invisible characters are left out. Use it where a person, and not a program, chose the
+// name, because they cannot find such a character.
+func CleanName(text string) string {
+	if !utf8.ValidString(text) {
+		return text // Name refuses it
+	}
+	var b strings.Builder
+	before := rune(0)
+	for _, c := range text {
+		switch {
+		case unicode.IsControl(c), c == '\u2028', c == '\u2029':
+			b.WriteByte(' ')
+		case isInvisibleFormat(c) && !(isTag(c) && (before == blackFlag || isTag(before))):
+			continue // before stays, as if the character were not there
+		default:
+			b.WriteRune(c)
+		}
+		before = c
+	}
+	return strings.TrimSpace(b.String())
 }
 
 // blackFlag starts the flag of a region, which tag characters continue.

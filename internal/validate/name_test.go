@@ -3,6 +3,7 @@ package validate
 import (
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"parley/internal/fault"
 )
@@ -51,11 +52,38 @@ func TestName(t *testing.T) {
 }
 
 // A valid name has a visible character and no override of the direction.
+func TestCleanName(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"Ana":                           "Ana",
+		" \ufeffAna\u200b Lima\u00ad\n": "Ana Lima",
+		"Ana\tLima\u2028Ruiz\x1b":       "Ana Lima Ruiz",
+		"\u202eAna\u2069":               "Ana",
+		"علی\u200cرضا":                  "علی\u200cرضا",
+		"👩\u200d👩\u200d👧":               "👩\u200d👩\u200d👧",
+		"🏴\U000E0067\u200b\U000E007FA":  "🏴\U000E0067\U000E007FA",
+		"A\U000E0067":                   "A",
+		"\u200b\n":                      "",
+		"\xff\u200b":                    "\xff\u200b",
+	} {
+		got := CleanName(text)
+		if got != want {
+			t.Errorf("CleanName(%q): got %q, want %q", text, got, want)
+		}
+		if err := Name("name", got, 0, 255); err != nil && got[0] != 0xff {
+			t.Errorf("Name(CleanName(%q)): got error %v, want none", text, err)
+		}
+	}
+}
+
 func FuzzName(f *testing.F) {
 	for _, seed := range []string{"Amina", "\u202eevil", "\u3164", "👩\u200d👧", "علی\u200cرضا"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
+		if utf8.ValidString(text) && Name("name", CleanName(text), 0, len(text)) != nil {
+			t.Errorf("Name(CleanName(%q)): got an error, want none", text)
+		}
 		if Name("name", text, 1, 255) != nil {
 			return
 		}

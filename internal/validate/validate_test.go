@@ -11,7 +11,7 @@ func TestOrigin(t *testing.T) {
 	t.Parallel()
 	const (
 		form   = "embed_origins must contain origins such as https://example.org or https://example.org:8443, not "
-		scheme = "embed_origins must contain origins with https, or with http for localhost, not "
+		scheme = "embed_origins must contain origins with https, or with http or the scheme of an app for localhost, not "
 	)
 	for text, want := range map[string]string{
 		"https://example.org":           "https://example.org",
@@ -23,6 +23,17 @@ func TestOrigin(t *testing.T) {
 		"http://app.localhost":          "http://app.localhost",
 		"http://127.0.0.1:80":           "http://127.0.0.1",
 		"https://localhost:80":          "https://localhost:80",
+		"Capacitor://localhost":         "capacitor://localhost",
+		"ionic://localhost":             "ionic://localhost",
+		"com.example.app+x://localhost": "com.example.app+x://localhost",
+		"capacitor://example.org":       scheme + `"capacitor://example.org"`,
+		"capacitor://localhost:80":      scheme + `"capacitor://localhost:80"`,
+		"file://localhost":              scheme + `"file://localhost"`,
+		"javascript://localhost":        scheme + `"javascript://localhost"`,
+		"capacitor://localhost/a":       form + `"capacitor://localhost/a"`,
+		"capacitor://":                  form + `"capacitor://"`,
+		"a b://localhost":               form + `"a b://localhost"`,
+		"*://localhost":                 form + `"*://localhost"`,
 		"http://example.org":            scheme + `"http://example.org"`,
 		"http://10.0.0.1":               scheme + `"http://10.0.0.1"`,
 		"ftp://example.org":             scheme + `"ftp://example.org"`,

@@ -34,7 +34,13 @@ export function readPreset(location: Pick<Address, 'search' | 'hash'>): Preset {
   const query = new URLSearchParams(location.search);
   const fragment = fragmentParams(location);
   const read = (key: string): string | null => (fragment.get(key) ?? query.get(key))?.trim() || null;
-  return { lang: read('lang'), name: read('name')?.slice(0, 255) ?? null };
+  return {
+    lang: read('lang'),
+    name:
+      Array.from(read('name') ?? '')
+        .slice(0, 255)
+        .join('') || null,
+  };
 }
 
 /** Returns the address for guests. It has no token, so that anybody who has it can join. */

@@ -106,7 +106,7 @@ func testSettings(t *testing.T, b *fixture) {
 		{m{"embed_origins": []any{5}}, "embed_origins must be a list of strings"},
 		{m{"embed_origins": []any{"https://a.example/"}}, `embed_origins must contain origins such as https://example.org or https://example.org:8443, not "https://a.example/"`},
 		{m{"embed_origins": []any{nil}}, `embed_origins must contain origins such as https://example.org or https://example.org:8443, not ""`},
-		{m{"embed_origins": []any{"http://a.example"}}, `embed_origins must contain origins with https, or with http for localhost, not "http://a.example"`},
+		{m{"embed_origins": []any{"http://a.example"}}, `embed_origins must contain origins with https, or with http or the scheme of an app for localhost, not "http://a.example"`},
 		{m{"brand_name": 5}, "brand_name must be a string"},
 		{m{"brand_name": strings.Repeat("x", 41)}, "brand_name must have at most 40 characters, not 41"},
 		{m{"brand_color": "#7a7a7a"}, "brand_color must have a contrast of at least 4.5 to the page (#f5f4f0), not 3.9: choose a darker color"},

@@ -37,6 +37,8 @@ test.each([
   [['null'], 'https://a.example/', null],
   [undefined, 'about:blank', null],
   [['file://'], '', null],
+  [['capacitor://localhost'], '', 'capacitor://localhost'],
+  [['chrome-extension://abc'], '', null],
 ] as const)('%s and "%s" is %s', (ancestors, referrer, origin) => {
   const ancestorOrigins = ancestors as unknown as DOMStringList | undefined;
   expect(parentOrigin({ ...(ancestorOrigins && { ancestorOrigins }) }, referrer)).toBe(origin);

@@ -6,8 +6,10 @@
  */
 export function parentOrigin(location: Partial<Pick<Location, 'ancestorOrigins'>>, referrer: string): string | null {
   try {
-    const { protocol, origin } = new URL(location.ancestorOrigins?.[0] ?? referrer);
-    return protocol === 'https:' || protocol === 'http:' ? origin : null;
+    const { protocol, host, origin } = new URL(location.ancestorOrigins?.[0] ?? referrer);
+    if (protocol === 'https:' || protocol === 'http:') return origin;
+    // A page inside an app, such as capacitor://localhost; `origin` is "null" for such schemes.
+    return host === 'localhost' ? `${protocol}//${host}` : null;
   } catch {
     return null;
   }

@@ -11,6 +11,7 @@ import { Brand } from '../ui/Brand';
 import { LanguageSelect } from '../ui/LanguageSelect';
 import { admissionTimeOf, isTooEarlyForDevices, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
+import { cleanName } from './cleanName';
 import { DevicePreview } from './DevicePreview';
 import { JoinErrorText } from './JoinErrorText';
 import { LobbyDevices } from './LobbyDevices';
@@ -81,7 +82,7 @@ export function Lobby({
   const missingDevices = missingDevicesText(preview);
   const mediaState = usePausableMediaState(localMedia, paused);
   const [name, setName] = useState(
-    () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : (presetName ?? devicePreferences.name()))),
+    () => lobby.enteredName ?? (you.name || (you.link === 'taken' ? '' : cleanName(presetName ?? '') || devicePreferences.name())),
   );
   const [forgetful] = useState(isForgetful);
   const [nameMissing, setNameMissing] = useState(false);
@@ -107,9 +108,9 @@ export function Lobby({
 
   function join(event: FormEvent): void {
     event.preventDefault();
-    const trimmedName = name.trim();
-    setNameMissing(trimmedName === '');
-    if (trimmedName === '') {
+    const finalName = cleanName(name);
+    setNameMissing(finalName === '');
+    if (finalName === '') {
       field.current?.focus();
       return;
     }
@@ -118,20 +119,20 @@ export function Lobby({
       onJoinOnOpen(null);
       return;
     }
-    if (you.role === 'guest') devicePreferences.setName(trimmedName);
+    if (you.role === 'guest') devicePreferences.setName(finalName);
     if (closed) {
-      onJoinOnOpen(trimmedName);
+      onJoinOnOpen(finalName);
       return;
     }
     // Not awaited, because the visitor may take long to answer the permission prompt.
     void localMedia.prepare();
-    onJoin(trimmedName);
+    onJoin(finalName);
   }
 
   function changeName(text: string): void {
     setName(text);
     setNameMissing(false);
-    if (joinOnOpen) onJoinOnOpen(text.trim() || null);
+    if (joinOnOpen) onJoinOnOpen(cleanName(text) || null);
   }
 
   const nameError = nameMissing ? t('lobby.name.missing') : null;
