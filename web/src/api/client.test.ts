@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { type Answer, JoinApi, retryAfter, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
@@ -71,6 +71,45 @@ describe('an unreachable server', () => {
     const { answer } = await ask(() => refuse(503, { error: { code: 'unavailable', message: 'x' } }, { 'retry-after': '2' }));
     expect(answer).toEqual({ is: 'unreachable', waitMs: 2_000 });
   });
+});
+
+test('a request without an answer makes the browser drop all connections that do not answer', async () => {
+  vi.useFakeTimers();
+  const open = new Map<string, number>();
+  const api = new JoinApi('a', (input, init) => {
+    const path = String(input);
+    open.set(path, (open.get(path) ?? 0) + 1);
+    return new Promise((_, reject) => {
+      init?.signal?.addEventListener('abort', () => {
+        open.set(path, (open.get(path) ?? 0) - 1);
+        reject(new DOMException('', 'AbortError'));
+      });
+    });
+  });
+  let answer: unknown;
+  void api.people({ seat_key: 'k'.repeat(43) }).then((given) => {
+    answer = given;
+  });
+  await vi.advanceTimersByTimeAsync(8_000);
+  expect(open.get('/favicon.svg')).toBe(6);
+  expect(answer).toBeUndefined();
+  await vi.advanceTimersByTimeAsync(1_500);
+  expect([...open.values()]).toEqual([0, 0]);
+  expect(answer).toEqual({ is: 'unreachable', waitMs: 0 });
+  vi.useRealTimers();
+});
+
+test('a request that the page gives up probes nothing', async () => {
+  const paths: string[] = [];
+  const abort = new AbortController();
+  const api = new JoinApi('a', (input, init) => {
+    paths.push(String(input));
+    return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
+  });
+  const answer = api.takeSeat(request, abort.signal);
+  abort.abort();
+  expect(await answer).toEqual({ is: 'unreachable', waitMs: 0 });
+  expect(paths).toEqual(['/api/join/rooms/a/seats']);
 });
 
 test.each([

@@ -56,6 +56,11 @@ const defaultWaitMs = 30_000;
 /** A server that takes longer than this counts as unreachable. */
 const timeoutMs = 8_000;
 
+/** The connections that browsers keep open to a server with HTTP/1.1. */
+const keptConnections = 6;
+/** A server that takes longer than this for a small file does not answer on that connection. */
+const probeTimeoutMs = 1_500;
+
 export class JoinApi {
   readonly #base: string;
   readonly #fetch: typeof fetch;
@@ -162,11 +167,32 @@ export class JoinApi {
     return this.#post<null>('feedback', body);
   }
 
+  /**
+   * Makes the browser close the connections on which nothing answers. It keeps several, and when
+   * the node behind a proxy hangs, they all lead to it: each further request would wait on the
+   * next one of them, although new connections lead to another node.
+   */
+  async #dropDeadConnections(): Promise<void> {
+    const probe = async (): Promise<void> => {
+      const abort = new AbortController();
+      const timer = setTimeout(() => abort.abort(), probeTimeoutMs);
+      await this.#fetch('/favicon.svg', { cache: 'no-store', signal: abort.signal })
+        .then((response) => response.arrayBuffer())
+        .catch(() => undefined);
+      clearTimeout(timer);
+    };
+    await Promise.all(Array.from({ length: keptConnections }, probe));
+  }
+
   /** With `keepalive`, the request is sent even if the page is closed meanwhile. */
   async #post<T>(path: string, body: object, signal?: AbortSignal, keepalive = false): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
-    const timer = setTimeout(stop, timeoutMs);
+    let timedOut = false;
+    const timer = setTimeout(() => {
+      timedOut = true;
+      stop();
+    }, timeoutMs);
     signal?.addEventListener('abort', stop);
     try {
       const response = await this.#fetch(`${this.#base}/${path}`, {
@@ -185,6 +211,7 @@ export class JoinApi {
       if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
       return { is: 'refused', refusal };
     } catch {
+      if (timedOut && !keepalive) await this.#dropDeadConnections();
       return { is: 'unreachable', waitMs: 0 };
     } finally {
       clearTimeout(timer);

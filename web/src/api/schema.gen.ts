@@ -383,7 +383,9 @@ export interface paths {
          * Raise the caller's hand
          * @description The server orders the hands and publishes them in the session's metadata
          *     (`hands`). Raising a raised hand again keeps its position. The hand goes
-         *     down when its owner leaves or moves.
+         *     down when its owner leaves or moves. In the room and all other breakout
+         *     rooms, the metadata has the number of these hands (`hands_elsewhere`), and
+         *     hosts and co-hosts find them in the list of people.
          */
         post: operations["raiseHand"];
         delete?: never;
@@ -809,6 +811,8 @@ export interface components {
             role: components["schemas"]["Role"];
             /** @description The number of the person's breakout room, 0 for the main room. */
             breakout: number;
+            /** @description The position of the person's raised hand: hands are in the order of this number, which grows over the life of the room. Absent while it is down. */
+            hand?: number;
         };
         MoveRequest: {
             seat_key: string;
