@@ -128,7 +128,8 @@ func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	h.assertHands(t, ada.SessionID, "removed")
 }
 
-// A raised hand is visible only in its own room or breakout room.
+// A raised hand is visible only in its own room or breakout room. The other sessions have
+// the number of them, and hosts find the hands in the list of people.
 func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
@@ -149,6 +150,20 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	}
 	h.assertHands(t, ada.SessionID, "in the room")
 	h.assertHands(t, ben.SessionID, "in the breakout room", ben.Seat.ID)
+	for session, want := range map[string]int{ada.SessionID: 1, ben.SessionID: 0} {
+		if got := h.engine.metadata[session].HandsElsewhere; got != want {
+			t.Errorf("session %s: got %d hands elsewhere, want %d", session, got, want)
+		}
+	}
+	people, err := h.People(ctx, id, guest(1).SeatKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, seat := range people.Seats {
+		if raised := seat.HandOrder > 0; raised != (seat.ID == ben.Seat.ID) {
+			t.Errorf("list of people: got %+v, want only the hand of %s raised", seat, ben.Seat.ID)
+		}
+	}
 	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ func newMetadata(r *Room, breakout Breakout, all []Breakout, hands []Seat, waiti
 			m.Hands = append(m.Hands, seat.ID)
 		}
 	}
+	m.HandsElsewhere = len(hands) - len(m.Hands)
 	if endsAt := r.durationDeadline(); !endsAt.IsZero() {
 		endsAt = endsAt.UTC()
 		m.EndsAt = &endsAt

@@ -137,6 +137,16 @@ export class Person {
     await this.button('Leave').first().waitFor();
   }
 
+  /** Leaves the room, without ending it for the others. */
+  async leave(): Promise<void> {
+    await this.button('Leave').first().click();
+    const choice = this.page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true });
+    const left = this.page.getByRole('heading', { name: 'You left the room' });
+    await choice.or(left).first().waitFor();
+    if (await choice.isVisible()) await choice.click();
+    await left.waitFor();
+  }
+
   /** Opens the tab of the room in the side panel. */
   async openRoomTab(): Promise<void> {
     const tab = this.page.getByRole('tab', { name: 'Room' });

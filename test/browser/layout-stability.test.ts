@@ -110,8 +110,7 @@ test('with reduced motion nothing moves by itself', async () => {
   await host.button('Guest permissions').click();
   await page.getByRole('switch').first().click();
   await page.keyboard.press('Escape');
-  await host.button('Leave').click();
-  await page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await host.leave();
   expect(await page.evaluate(() => (globalThis as unknown as { motions: string[] }).motions)).toEqual([]);
   for (const person of [host, guest]) await person.close();
   await speaking.close();

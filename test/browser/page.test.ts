@@ -37,8 +37,7 @@ describe.each(looks)('$name', (look) => {
     await host.seen(`${look.name}-sheet`);
     await host.page.keyboard.press('Escape');
 
-    await host.button('Leave').first().click();
-    await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+    await host.leave();
     await host.seen(`${look.name}-left`);
 
     await closeAll([host]);

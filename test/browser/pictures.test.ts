@@ -209,8 +209,7 @@ test.each(themes)('the lobby, an audio room and refusals: $theme', async ({ them
   await show(amina, `audio-${theme}`);
   await show(bela, `audio-phone-${theme}`);
 
-  await amina.button('Leave').first().click();
-  await amina.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await amina.leave();
   await show(amina, `left-${theme}`);
   for (const code of ['room_full', 'room_ended', 'invitation_required', 'removed', 'too_many_attempts']) {
     const status = code === 'room_ended' ? 410 : code === 'room_full' ? 409 : code === 'too_many_attempts' ? 429 : 403;

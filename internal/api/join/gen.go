@@ -110,7 +110,10 @@ type People struct {
 // Person defines model for Person.
 type Person struct {
 	// Breakout The number of the person's breakout room, 0 for the main room.
-	Breakout int    `json:"breakout"`
+	Breakout int `json:"breakout"`
+
+	// Hand The position of the person's raised hand: hands are in the order of this number, which grows over the life of the room. Absent while it is down.
+	Hand     *int   `json:"hand,omitempty"`
 	Identity string `json:"identity"`
 	Name     string `json:"name"`
 	Role     Role   `json:"role"`

@@ -107,7 +107,11 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 func people(seats []room.Seat) []Person {
 	out := make([]Person, 0, len(seats))
 	for _, seat := range seats {
-		out = append(out, Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout})
+		person := Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout}
+		if seat.HandOrder > 0 {
+			person.Hand = &seat.HandOrder
+		}
+		out = append(out, person)
 	}
 	return out
 }

@@ -6,6 +6,14 @@ func (p *fixture) testReactions(id, host, guest string) {
 	p.t.Helper()
 	p.assertNoContent(id, "/hand/raise", withSeatKey(guestKey, nil))
 	p.assertNoContent(id, "/hand/raise", withSeatKey(hostKey, nil))
+	_, list := p.send(id, "/people", withSeatKey(hostKey, nil))
+	hands := map[any]float64{}
+	for _, person := range list.People {
+		hands[person["identity"]], _ = person["hand"].(float64)
+	}
+	if hands[guest] == 0 || hands[host] <= hands[guest] {
+		p.t.Errorf("got the hands %v, want that of %s first, then %s", hands, guest, host)
+	}
 	p.assertError(id, "/hand/lower", withSeatKey(guestKey, m{"identity": host}), 403, "not_host")
 	p.assertNoContent(id, "/hand/lower", withSeatKey(hostKey, m{"identity": guest}))
 	p.assertNoContent(id, "/hand/lower", withSeatKey(guestKey, nil))

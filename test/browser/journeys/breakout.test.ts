@@ -25,6 +25,24 @@ test('a host sends people into breakout rooms, writes to them and brings them ba
   await host.button('Send').click();
   await ben.page.locator('.broadcast').getByText('Five more minutes.').waitFor();
 
+  // Ben asks for help. The host sees it, with the room, and can go there.
+  await ben.button('Raise hand').click();
+  await ben.button('Lower hand').waitFor();
+  await host.page.keyboard.press('Escape');
+  await host.page.getByText('Ben raised a hand in Red').first().waitFor();
+  await host.button(/^People/).click();
+  const hand = host.page.getByRole('listitem').filter({ hasText: 'Red' });
+  await hand.getByRole('button', { name: 'Join (Red)' }).click();
+  await host.button(/you are in Red/).waitFor();
+  await Promise.all([host.untilHeard(), ben.untilHeard()]);
+  await host.button(/you are in Red/).click();
+  await host.button('Go back (Main room)').click();
+  await host.button(/you are in Main room/).click();
+
+  // Visible without scrolling on a usual laptop.
+  await host.page.setViewportSize({ width: 1366, height: 768 });
+  const close = await host.button('Close all breakout rooms').boundingBox();
+  expect(close && close.y + close.height).toBeLessThan(768);
   await host.button('Close all breakout rooms').click();
   await expect.poll(() => ben.button(/you are in/).count()).toBe(0);
   await host.page.keyboard.press('Escape');

@@ -56,3 +56,27 @@ test('a browser that stores nothing keeps the role and the seat when the page is
   expect(await server.participants(room.room_id)).toBe(2);
   await closeAll([host, guest]);
 });
+
+test('the last host who leaves chooses whether the others stay', async () => {
+  const room = await server.createRoom({ empty_timeout: 60 });
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser);
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await host.untilHeard();
+  const question = host.page.getByRole('dialog', { name: 'Leave or end the room?' });
+  await host.button('Leave').first().click();
+  await question.getByRole('button', { name: 'Cancel' }).click();
+  await host.untilHeard();
+  await host.button('Leave').first().click();
+  await question.getByRole('button', { name: 'Leave' }).click();
+  await host.page.getByRole('heading', { name: 'You left the room' }).waitFor();
+  await ben.page.getByText('Everyone else has left').waitFor();
+  await host.button('Rejoin').click();
+  await host.untilHeard();
+  await host.button('Leave').first().click();
+  await question.getByRole('button', { name: 'End for all' }).click();
+  await host.page.getByRole('heading', { name: 'You ended the meeting' }).waitFor();
+  await ben.page.getByRole('heading', { name: 'The room has ended' }).waitFor();
+  await closeAll([host, ben], /status of 410/);
+});

@@ -272,6 +272,9 @@ export const de: Messages = {
   'rooms.moving': 'Sie wechseln den Raum …',
   'rooms.movingTo': 'Sie wechseln zu {name} …',
 
+  'leave.title': 'Raum verlassen oder beenden?',
+  'leave.text':
+    'Sie sind der einzige Host. Die anderen können ohne Sie bleiben, oder Sie beenden den Raum für alle. Das lässt sich nicht rückgängig machen.',
   'end.open': 'Für alle beenden …',
   'end.title': 'Den Raum für alle beenden?',
   'end.text': 'Der Raum endet für alle. Das lässt sich nicht rückgängig machen.',
@@ -387,6 +390,7 @@ export const de: Messages = {
   'hand.title': 'Gehobene Hände',
   'hand.place': 'Hand gehoben, Nummer {n}',
   'hand.one': '{name} hebt die Hand',
+  'hand.oneIn': '{name} hebt in {room} die Hand',
   'hand.many': { one: '1 Hand gehoben', other: '{n} Hände gehoben' },
   'hand.nowUp': 'Ihre Hand ist gehoben, Nummer {n}.',
   'hand.nowDown': 'Ihre Hand ist gesenkt.',

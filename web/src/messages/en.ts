@@ -249,6 +249,9 @@ export const en = {
   'rooms.moving': 'Moving…',
   'rooms.movingTo': 'Moving to {name}…',
 
+  'leave.title': 'Leave or end the room?',
+  'leave.text':
+    'You are the only host. The others can stay without you, or you end the room for everyone, which can’t be undone.',
   'end.open': 'End for all…',
   'end.title': 'End the room for everyone?',
   'end.text': 'This ends the room for everyone and can’t be undone.',
@@ -361,6 +364,7 @@ export const en = {
   'hand.title': 'Raised hands',
   'hand.place': 'Hand raised, number {n}',
   'hand.one': '{name} raised a hand',
+  'hand.oneIn': '{name} raised a hand in {room}',
   'hand.many': { one: '1 hand raised', other: '{n} hands raised' },
   'hand.nowUp': 'Your hand is raised, number {n}.',
   'hand.nowDown': 'Your hand is lowered.',

@@ -255,6 +255,9 @@ export const es: Messages = {
   'rooms.moving': 'Cambiando de sala…',
   'rooms.movingTo': 'Pasando a {name}…',
 
+  'leave.title': '¿Salir o terminar la sala?',
+  'leave.text':
+    'Es el único anfitrión. Los demás pueden quedarse sin usted, o puede terminar la sala para todos, lo que no se puede deshacer.',
   'end.open': 'Terminar para todos…',
   'end.title': '¿Terminar la sala para todos?',
   'end.text': 'La sala termina para todos. Esta acción no se puede deshacer.',
@@ -368,6 +371,7 @@ export const es: Messages = {
   'hand.title': 'Manos levantadas',
   'hand.place': 'Mano levantada, número {n}',
   'hand.one': '{name} ha levantado la mano',
+  'hand.oneIn': '{name} ha levantado la mano en {room}',
   'hand.many': { one: '1 mano levantada', other: '{n} manos levantadas' },
   'hand.nowUp': 'Tienes la mano levantada, número {n}.',
   'hand.nowDown': 'Has bajado la mano.',

@@ -264,6 +264,9 @@ export const fr: Messages = {
   'rooms.moving': 'Changement de salle…',
   'rooms.movingTo': 'Passage vers {name}…',
 
+  'leave.title': 'Quitter ou terminer la salle ?',
+  'leave.text':
+    'Vous êtes le seul hôte. Les autres peuvent rester sans vous, ou vous terminez la salle pour tous, ce qui est irréversible.',
   'end.open': 'Terminer pour tous…',
   'end.title': 'Terminer la salle pour tous ?',
   'end.text': 'La salle se termine pour tout le monde. Cette action est irréversible.',
@@ -377,6 +380,7 @@ export const fr: Messages = {
   'hand.title': 'Mains levées',
   'hand.place': 'Main levée, numéro {n}',
   'hand.one': '{name} lève la main',
+  'hand.oneIn': '{name} lève la main dans {room}',
   'hand.many': { one: '{n} main levée', other: '{n} mains levées' },
   'hand.nowUp': 'Votre main est levée, numéro {n}.',
   'hand.nowDown': 'Votre main est baissée.',

@@ -258,6 +258,9 @@ export const tr: Messages = {
   'rooms.moving': 'Oda değiştiriliyor…',
   'rooms.movingTo': 'Yeni oda: {name}…',
 
+  'leave.title': 'Odadan ayrılmak mı, odayı kapatmak mı?',
+  'leave.text':
+    'Tek toplantı sahibi sizsiniz. Diğerleri siz olmadan kalabilir ya da odayı herkes için kapatırsınız; bu geri alınamaz.',
   'end.open': 'Herkes için bitir…',
   'end.title': 'Oda herkes için bitirilsin mi?',
   'end.text': 'Oda herkes için sona erer. Bu işlem geri alınamaz.',
@@ -371,6 +374,7 @@ export const tr: Messages = {
   'hand.title': 'Kalkan eller',
   'hand.place': 'El kalkık, sıra {n}',
   'hand.one': '{name} el kaldırdı',
+  'hand.oneIn': '{name}, {room} içinde el kaldırdı',
   'hand.many': { one: '1 el kalkık', other: '{n} el kalkık' },
   'hand.nowUp': 'Eliniz kalkık, sıranız {n}.',
   'hand.nowDown': 'Eliniz indi.',

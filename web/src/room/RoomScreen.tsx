@@ -21,6 +21,7 @@ import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/
 import { useRoomMetadata } from './connection/roomMetadata';
 import { useConnectionLost } from './connection/useConnectionLost';
 import { Controls } from './controls/Controls';
+import { isLastHost } from './controls/isLastHost';
 import { useGuestLink } from './invite/useGuestLink';
 import { useLeaveGuard } from './leaveGuard';
 import { type Meeting, MeetingContext } from './meeting';
@@ -33,11 +34,12 @@ import { Toasts } from './notices/Toasts';
 import { nothingOpen, type OpenSheet, openView, type PanelTab, toggleTab } from './openSheet';
 import { SidePanel } from './panel/SidePanel';
 import { usePeople } from './people/usePeople';
+import { usePeopleList } from './people/usePeopleList';
 import { Pip } from './pip/Pip';
 import { RoomHeader } from './RoomHeader';
 import { RoomSheets } from './RoomSheets';
 import { HandsAndReactionsLiveRegion } from './reactions/HandsAndReactionsLiveRegion';
-import { raisedHands } from './reactions/hands';
+import { handsElsewhere, raisedHands } from './reactions/hands';
 import type { Reactions } from './reactions/reactions';
 import { useRaisedAt } from './reactions/useRaisedAt';
 import { useSpeakingWhileMuted } from './shortcuts/mutedSpeech';
@@ -100,14 +102,19 @@ export function RoomScreen({
   const [wasAccompanied, setWasAccompanied] = useState(false);
   const alone = people.length === 1;
   const warning = useEndWarning(metadata.endsAt, clock);
+  const leave = (): void => {
+    if (isLastHost(role, people, metadata) && connected) openSheet('leave');
+    else onLeave();
+  };
   const [dismissedLevel, setDismissedLevel] = useState(0);
   const endNotice = warning && dismissedLevel !== warning.level ? count('limit.ends', warning.minutes) : null;
   const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
-  const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock);
+  const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock, people);
   const unread = seat.features.chat ? chat.log.unread : null;
   const { lost: connectionLost, packetAt } = useConnectionLost(room, connection);
   const isModerator = role !== 'guest';
-  const waitingRoom = useWaitingRoom(actions, isModerator, metadata.waitingCount, (identity) =>
+  const list = usePeopleList(actions, isModerator, [metadata.waitingCount, metadata.handsElsewhere]);
+  const waitingRoom = useWaitingRoom(actions, metadata.waitingCount > 0 && list ? list.waiting : null, (identity) =>
     people.some(({ person }) => person.identity === identity),
   );
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
@@ -119,7 +126,15 @@ export function RoomScreen({
       ),
     [metadata, people],
   );
-  const raisedAt = useRaisedAt(hands, clock);
+  const elsewhere = useMemo(
+    () =>
+      metadata.handsElsewhere > 0 && list
+        ? handsElsewhere(list.people, breakoutNumber, [{ number: 0, name: t('rooms.main') }, ...metadata.breakouts])
+        : [],
+    [list, metadata, breakoutNumber],
+  );
+  const raisedHandsOfAll = useMemo(() => [...hands, ...elsewhere], [hands, elsewhere]);
+  const raisedAt = useRaisedAt(raisedHandsOfAll, clock);
   const handRaised = hands.some(({ you }) => you);
 
   useEffect(() => heading.current?.focus(), []);
@@ -129,7 +144,7 @@ export function RoomScreen({
   useWakeLock(seat.room_type === 'video');
   useThemeColor(seat.room_type === 'video');
   useSwipe(middle, seat.room_type === 'video');
-  useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands, isModerator, localMedia });
+  useAlerts({ title: seat.title, unread: unread ?? 0, waiting: waitingRoom.waiting, hands: raisedHandsOfAll, isModerator, localMedia });
   useReleaseForbiddenDevices(localMedia, mediaState, allowed);
   useLeaveGuard({
     closeView: () => {
@@ -172,6 +187,7 @@ export function RoomScreen({
     breakoutName,
     people,
     hands,
+    handsElsewhere: elsewhere,
     raisedAt,
     reactions,
     waitingRoom,
@@ -184,7 +200,8 @@ export function RoomScreen({
     open,
     openSheet,
     toggleTab: toggle,
-    leave: onLeave,
+    leave,
+    leaveAnyway: onLeave,
   };
   return (
     <MeetingContext value={meeting}>

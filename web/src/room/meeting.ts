@@ -13,6 +13,7 @@ import type { GuestLink } from './invite/useGuestLink';
 import type { OpenSheet, OpenViews, PanelTab } from './openSheet';
 import type { Person } from './people/person';
 import type { RosterEntry } from './people/roster';
+import type { HandElsewhere } from './reactions/hands';
 import type { Reactions } from './reactions/reactions';
 import type { WaitingRoom } from './waitingRoom/useWaitingRoom';
 
@@ -41,6 +42,8 @@ export interface Meeting {
   people: RosterEntry<Person>[];
   /** The people whose hand is raised, in the server's order. */
   hands: readonly Person[];
+  /** The hands that are raised in the other rooms, for hosts. */
+  handsElsewhere: readonly HandElsewhere[];
   /** When the page has seen a hand go up, by identity; null for hands that were up before. */
   raisedAt: ReadonlyMap<string, number | null>;
   reactions: Reactions;
@@ -59,7 +62,10 @@ export interface Meeting {
   openSheet: (sheet: OpenSheet) => void;
   /** Opens a tab of the side panel, or closes the panel when that tab is open. */
   toggleTab: (tab: PanelTab) => void;
+  /** Leaves the room. The last host is asked first whether to end it for all. */
   leave: () => void;
+  /** Leaves the room without a question. */
+  leaveAnyway: () => void;
 }
 
 export const MeetingContext = createContext<Meeting | null>(null);

@@ -3,7 +3,7 @@ export const panelTabs = ['chat', 'people', 'room'] as const;
 export type PanelTab = (typeof panelTabs)[number];
 
 /** A dialog over the page. */
-export type Dialog = 'more' | 'rooms' | 'end' | 'keys' | 'check';
+export type Dialog = 'more' | 'rooms' | 'leave' | 'end' | 'keys' | 'check';
 
 /** A tab of the side panel or a dialog, which a control opens. Null closes the dialog. */
 export type OpenSheet = PanelTab | Dialog | null;

@@ -44,8 +44,8 @@ export function ManageBreakouts({ rooms, people, onMoved }: Props): ReactElement
       )}
       {rooms.length <= seat.max_breakouts && <AnotherRoom rooms={rooms} />}
       <Broadcast />
-      <section className="sheet-part">
-        <p className="quiet">{t('rooms.close.text')}</p>
+      <section className="sheet-part sheet-foot">
+        <p className="quiet small">{t('rooms.close.text')}</p>
         <ActionError text={closing.error} />
         <button
           type="button"

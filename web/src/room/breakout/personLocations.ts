@@ -1,4 +1,5 @@
 import type { Role } from '../../api/client';
+import { distinctNames } from '../people/distinctNames';
 
 interface KnownPerson {
   identity: string;
@@ -18,7 +19,7 @@ export function localLocations(present: readonly KnownPerson[], breakout: number
 
 /** Returns all people except you, in the rooms that the server reports. */
 export function serverLocations(people: readonly (KnownPerson & { breakout: number })[], you: string): PersonLocation[] {
-  const others = people.filter(({ identity }) => identity !== you);
+  const others = distinctNames(people).filter(({ identity }) => identity !== you);
   return byName(others.map(({ identity, name, role, breakout }) => ({ identity, name, role, breakout })));
 }
 

@@ -2,6 +2,8 @@ import { type Room, RoomEvent } from 'livekit-client';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { ServerClock } from '../../time/serverClock';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
 import { type ChatLog, emptyLog, reduceChat } from './chatLog';
 import type { Inbox } from './inbox';
 import { chatTopic, encode, messageKey, newId, normalizeText } from './packet';
@@ -19,7 +21,14 @@ export interface Chat {
 }
 
 /** The chat of this page. It outlives connections and continues below a divider in another breakout room. */
-export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, clock: ServerClock): Chat {
+export function useChat(
+  room: Room,
+  inbox: Inbox,
+  seat: Seat,
+  roomName: string,
+  clock: ServerClock,
+  people: readonly RosterEntry<Person>[],
+): Chat {
   const [log, dispatch] = useReducer(reduceChat, emptyLog);
   const [draft, setDraft] = useState('');
 
@@ -32,10 +41,13 @@ export function useChat(room: Room, inbox: Inbox, seat: Seat, roomName: string, 
     dispatch({ type: 'moved', roomName });
   }, [breakoutNumber, roomName]);
 
+  const known = useRef(people);
+  known.current = people;
   useEffect(
     () =>
       inbox.subscribe(({ id, from, name, text, replyTo }) => {
-        const senderName = name || (room.remoteParticipants.get(from)?.name ?? '');
+        const distinctName = known.current.find(({ person }) => person.identity === from)?.person.name;
+        const senderName = distinctName || name || (room.remoteParticipants.get(from)?.name ?? '');
         dispatch({
           type: 'received',
           message: { kind: 'message', key: messageKey(from, id), from, name: senderName, you: false, text, at: clock.now(), replyTo },

@@ -13,13 +13,14 @@ describe('the room metadata', () => {
 
   test('contains the end, the breakout room and the open breakout rooms', () => {
     const metadata = readRoomMetadata(
-      '{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"waiting":3}',
+      '{"room_type":"video","ends_at":"2026-01-01T10:00:00Z","breakout":2,"breakouts":[{"number":2,"name":"Room 2"}],"locks":{"camera":true,"chat":"x"},"hands":["b",7,"a"],"hands_elsewhere":2,"waiting":3}',
     );
     expect(metadata).toEqual({
       endsAt: Date.UTC(2026, 0, 1, 10),
       breakout: 2,
       breakouts: [{ number: 2, name: 'Room 2' }],
       hands: ['b', 'a'],
+      handsElsewhere: 2,
       waitingCount: 3,
       locks: { ...unlocked, camera: true },
     });
@@ -28,7 +29,15 @@ describe('the room metadata', () => {
   test.each([undefined, '', 'video', 'null', '[]', '{"ends_at":7,"breakout":"x","breakouts":[{"number":"1"},null]}', '{"locks":null}'])(
     'has default values for %j',
     (metadata) =>
-      expect(readRoomMetadata(metadata)).toEqual({ endsAt: null, breakout: 0, breakouts: [], hands: [], waitingCount: 0, locks: unlocked }),
+      expect(readRoomMetadata(metadata)).toEqual({
+        endsAt: null,
+        breakout: 0,
+        breakouts: [],
+        hands: [],
+        handsElsewhere: 0,
+        waitingCount: 0,
+        locks: unlocked,
+      }),
   );
 });
 

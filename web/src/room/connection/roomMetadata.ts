@@ -19,6 +19,8 @@ export interface RoomMetadata {
   locks: Locks;
   /** The identities of the raised hands, in order. */
   hands: readonly string[];
+  /** How many hands are raised in the other rooms. */
+  handsElsewhere: number;
   /** How many people wait to be admitted. */
   waitingCount: number;
 }
@@ -38,6 +40,7 @@ export function readRoomMetadata(metadata: string | undefined): RoomMetadata {
     breakouts: Array.isArray(open) ? open.filter(isBreakoutRoom) : [],
     locks: readLocks(fields.locks),
     hands: Array.isArray(hands) ? hands.filter((one) => typeof one === 'string') : [],
+    handsElsewhere: typeof fields.hands_elsewhere === 'number' ? fields.hands_elsewhere : 0,
     waitingCount: typeof fields.waiting === 'number' ? fields.waiting : 0,
   };
 }

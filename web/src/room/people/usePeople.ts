@@ -2,6 +2,7 @@ import { DisconnectReason, type RemoteParticipant, type Room, RoomEvent } from '
 import { useEffect, useMemo, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
+import { distinctNames } from './distinctNames';
 import { type Person, roleOf } from './person';
 import { graceEnd, type RosterEntry, updateRoster } from './roster';
 
@@ -74,7 +75,10 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
     }, 500);
     return () => clearInterval(timer);
   }, [present, connectedSince, breakoutNumber, departed]);
-  return roster;
+  return useMemo(() => {
+    const named = distinctNames(roster.map(({ person }) => person));
+    return roster.map((entry, i) => (named[i] && named[i] !== entry.person ? { ...entry, person: named[i] } : entry));
+  }, [roster]);
 }
 
 /** Returns the identities of people who left or moved to another room, instead of losing the connection. */

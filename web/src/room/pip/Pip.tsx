@@ -17,7 +17,7 @@ import { useActiveSpeaker } from '../stage/useActiveSpeaker';
 import { useAudioLevel } from '../stage/useAudioLevel';
 import type { TrackReference } from '../stage/useRemoteTracks';
 import { useVisibleTracks } from '../stage/useVisibleTracks';
-import { allowPip, pipWindow } from './pipWindow';
+import { allowPip, closePip, pipWindow } from './pipWindow';
 
 /** The room in a picture-in-picture window. */
 export function Pip(): ReactElement | null {
@@ -28,6 +28,11 @@ export function Pip(): ReactElement | null {
 
 function PipContent(): ReactElement {
   const { room, people, mediaState, localMedia, allowed, leave } = useMeeting();
+  function leaveFromPip(): void {
+    // The page may ask something, which only its tab can show.
+    closePip();
+    leave();
+  }
   const { cameras, screens } = useVisibleTracks(room);
   const shared = new Map(screens.map((screen) => [screenKey(screen.participant.identity), screen]));
   const speaker = useActiveSpeaker(room, people);
@@ -62,7 +67,7 @@ function PipContent(): ReactElement {
             onPress={() => void localMedia.setMicOn(!micActive)}
           />
         )}
-        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leave} />
+        <Control icon="leave" label={t('control.leave')} variant="danger" onPress={leaveFromPip} />
       </nav>
     </main>
   );

@@ -49,6 +49,12 @@ export async function openPip(): Promise<void> {
   }
 }
 
+/** Returns from the picture-in-picture window to the tab. */
+export function closePip(): void {
+  window.focus();
+  pipWindow.get()?.close();
+}
+
 /** Copies language, direction and style sheets, because the policy allows only style sheets of this host. */
 function copyPageStyle(inside: Document): void {
   const { lang, dir } = document.documentElement;

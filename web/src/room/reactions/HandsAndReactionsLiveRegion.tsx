@@ -1,8 +1,9 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
 import { newlyRaised } from './hands';
+import { handText } from './handText';
 import { reactionName } from './reactionName';
 
 /** Reactions within this time are announced together. */
@@ -19,23 +20,24 @@ export function HandsAndReactionsLiveRegion(): ReactElement {
 }
 
 function HandsLiveRegion(): ReactElement {
-  const { hands, isModerator } = useMeeting();
+  const { hands, handsElsewhere, isModerator } = useMeeting();
   const [text, setText] = useState('');
-  const before = useRef(hands);
+  const all = useMemo(() => [...hands, ...handsElsewhere], [hands, handsElsewhere]);
+  const before = useRef(all);
   useEffect(() => {
     const was = before.current;
-    before.current = hands;
+    before.current = all;
     const ownIndex = hands.findIndex(({ you }) => you);
     const wasUp = was.some(({ you }) => you);
-    const added = isModerator ? newlyRaised(was, hands) : [];
+    const added = isModerator ? newlyRaised(was, all) : [];
     const [first] = added;
     const sentences = [
       ownIndex >= 0 && !wasUp && t('hand.nowUp', { n: ownIndex + 1 }),
       ownIndex < 0 && wasUp && t('hand.nowDown'),
-      first && (added.length > 1 ? count('hand.many', added.length) : t('hand.one', { name: first.name })),
+      first && (added.length > 1 ? count('hand.many', added.length) : handText(first)),
     ].filter(Boolean);
     if (sentences.length > 0) setText(sentences.join(' '));
-  }, [hands, isModerator]);
+  }, [hands, all, isModerator]);
   return (
     <p className="sr-only" role="status">
       {text}

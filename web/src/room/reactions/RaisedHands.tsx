@@ -2,16 +2,18 @@ import type { ReactElement } from 'react';
 import { formatNumber, t } from '../../messages';
 import { formatAgo } from '../../time/ago';
 import { useServerTime } from '../../time/useServerTime';
+import { Icon } from '../../ui/Icon';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 
-/** The people whose hand is raised. */
+/** The people whose hand is raised, for hosts also those in the other rooms. */
 export function RaisedHands(): ReactElement | null {
-  const { actions, hands, raisedAt, clock, isModerator } = useMeeting();
-  const now = useServerTime(clock, hands.length > 0);
+  const { actions, hands, handsElsewhere, raisedAt, clock, isModerator } = useMeeting();
+  const some = hands.length + handsElsewhere.length > 0;
+  const now = useServerTime(clock, some);
   const { error, run } = useAction();
-  if (hands.length === 0) return null;
+  if (!some) return null;
   return (
     <section className="sheet-part">
       <div className="assign-head">
@@ -42,6 +44,32 @@ export function RaisedHands(): ReactElement | null {
                 {t('hand.down')}
               </button>
             )}
+          </li>
+        ))}
+        {handsElsewhere.map(({ identity, name, roomName, roomNumber }) => (
+          <li key={identity} className="hand-row">
+            <span className="hand-number" aria-hidden="true">
+              <Icon name="hand" />
+            </span>
+            <span className="roster-name">
+              <bdi>{name}</bdi>{' '}
+              <span className="badge">
+                <bdi>{roomName}</bdi>
+              </span>
+              <RaisedFor since={raisedAt.get(identity) ?? null} now={now} />
+            </span>
+            <button type="button" className="secondary" onClick={() => void run(() => actions.moveSelf(roomNumber))}>
+              {t(roomNumber === 0 ? 'rooms.back' : 'rooms.go')}
+              <span className="sr-only"> ({roomName})</span>
+            </button>
+            <button
+              type="button"
+              className="secondary"
+              aria-label={t('hand.lowerOf', { name })}
+              onClick={() => void run(() => actions.lowerHand(identity))}
+            >
+              {t('hand.down')}
+            </button>
           </li>
         ))}
       </ol>

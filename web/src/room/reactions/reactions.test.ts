@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { newlyRaised, raisedHands, updateRaisedAt } from './hands';
+import { handsElsewhere, newlyRaised, raisedHands, updateRaisedAt } from './hands';
 import { Reactions } from './reactions';
 
 const [ana, ben, chen] = ['Ana', 'Ben', 'Chen'].map((name) => ({ identity: name.toLowerCase(), name, you: name === 'Ana' })) as [
@@ -53,5 +53,24 @@ test('the time of raising is known, unless the hand was raised before the page w
   expect([...updateRaisedAt(updateRaisedAt(second, [ben], 3_000), [ben, ana], 4_000)]).toEqual([
     ['ben', 2_000],
     ['ana', 4_000],
+  ]);
+});
+
+test('hosts see the hands of the other rooms, in the order of raising, with the name of the room', () => {
+  const rooms = [
+    { number: 0, name: 'Main room' },
+    { number: 1, name: 'Red' },
+    { number: 2, name: 'Blue' },
+  ];
+  const people = [
+    { identity: '1', name: 'Ana', breakout: 1, hand: 7 },
+    { identity: '2', name: 'Ana', breakout: 0, hand: 3 },
+    { identity: '3', name: 'Ben', breakout: 2 },
+    { identity: '4', name: 'Chen', breakout: 2, hand: 5 },
+    { identity: '5', name: 'Dora', breakout: 9, hand: 6 },
+  ];
+  expect(handsElsewhere(people, 2, rooms)).toEqual([
+    { identity: '2', name: 'Ana (2)', roomName: 'Main room', roomNumber: 0, you: false },
+    { identity: '1', name: 'Ana', roomName: 'Red', roomNumber: 1, you: false },
   ]);
 });

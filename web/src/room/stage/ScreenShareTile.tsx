@@ -12,7 +12,8 @@ import { clampZoom } from './zoom';
 
 /** A screen that somebody shares. A large one can be enlarged further. */
 export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { id: string; screen: TrackReference }): ReactElement {
-  const name = screen.participant.name || screen.participant.identity;
+  const { identity } = screen.participant;
+  const name = useMeeting().people.find(({ person }) => person.identity === identity)?.person.name ?? (screen.participant.name || identity);
   const item = useRef<HTMLLIElement>(null);
   const controls = useZoom(item, large);
   const { factor, x, y } = frame ? clampZoom(controls.zoom, frame) : controls.zoom;

@@ -18,45 +18,20 @@ export interface WaitingRoom {
   absent: Waiting | null;
 }
 
-const pollMs = 3_000;
 /** Milliseconds in which the page of an admitted person usually joins. A page in the background needs a minute. */
 const joinMs = 15_000;
 
-/**
- * The metadata only has the number of waiting people; hosts poll the names while anybody
- * waits, because one may leave as another arrives.
- */
-export function useWaitingRoom(
-  actions: RoomActions,
-  isModerator: boolean,
-  count: number,
-  isHere: (identity: string) => boolean,
-): WaitingRoom {
+const noneWaiting: readonly Waiting[] = [];
+
+/** `list` are the waiting people in the server's list; null when it is not known. */
+export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | null, isHere: (identity: string) => boolean): WaitingRoom {
   const { busy, error, run } = useAction();
-  const [waitingPeople, setWaitingPeople] = useState<readonly Waiting[]>([]);
+  const waitingPeople = list ?? noneWaiting;
   // The people who were admitted or turned away, until the server's list follows.
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
   const [admitted, setAdmitted] = useState<readonly Waiting[]>([]);
   const [failures, setFailures] = useState(0);
   const [overdue, setOverdue] = useState<ReadonlySet<string>>(new Set());
-  const hasWaiting = isModerator && count > 0;
-
-  useEffect(() => {
-    if (!hasWaiting) return setWaitingPeople([]);
-    let stopped = false;
-    let timer: ReturnType<typeof setTimeout>;
-    const poll = async (): Promise<void> => {
-      const handle = await actions.people();
-      if (stopped) return;
-      if (handle.is === 'ok') setWaitingPeople(handle.value.waiting);
-      timer = setTimeout(() => void poll(), pollMs);
-    };
-    void poll();
-    return () => {
-      stopped = true;
-      clearTimeout(timer);
-    };
-  }, [actions, hasWaiting, count]);
 
   useEffect(() => {
     if (admitted.some(({ identity }) => isHere(identity))) setAdmitted(admitted.filter(({ identity }) => !isHere(identity)));

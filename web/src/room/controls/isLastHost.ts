@@ -1,0 +1,14 @@
+import type { Role } from '../../api/client';
+import type { RoomMetadata } from '../connection/roomMetadata';
+import type { Person } from '../people/person';
+import type { RosterEntry } from '../people/roster';
+
+/** Whether the visitor is the only host here, and others stay behind, perhaps in breakout rooms. */
+export function isLastHost(
+  role: Role,
+  people: readonly RosterEntry<Pick<Person, 'you' | 'role'>>[],
+  { breakouts }: Pick<RoomMetadata, 'breakouts'>,
+): boolean {
+  const others = people.filter(({ person, disconnectedAt }) => !person.you && disconnectedAt === null);
+  return role === 'host' && (others.length > 0 || breakouts.length > 0) && !others.some(({ person }) => person.role === 'host');
+}
