@@ -7,6 +7,8 @@ describe('initials', () => {
     ['ben', 'B'],
     ['  Ana  María  de Souza ', 'AS'],
     ['😀 x', '😀X'],
+    ['Ana (2)', 'A'],
+    ['?', '?'],
     ['', ''],
   ])('of %j', (name, letters) => expect(initials(name)).toBe(letters));
 });

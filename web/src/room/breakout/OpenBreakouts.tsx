@@ -97,10 +97,12 @@ export function OpenBreakouts({ people }: { people: readonly PersonLocation[] })
           </ul>
         </section>
       )}
-      <ActionError text={error} />
-      <button type="submit" className="primary wide" aria-disabled={busy}>
-        {busy ? t('rooms.opening') : count('rooms.open', number)}
-      </button>
+      <div className="sheet-part sheet-foot">
+        <ActionError text={error} />
+        <button type="submit" className="primary wide" aria-disabled={busy}>
+          {busy ? t('rooms.opening') : count('rooms.open', number)}
+        </button>
+      </div>
     </form>
   );
 }
