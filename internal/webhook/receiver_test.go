@@ -226,6 +226,14 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 		}
 		// New deliveries wait while one at a time is used as a probe.
 		ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
+		testkit.Eventually(t, "all attempts are stored", func() bool {
+			stored := 0
+			for _, id := range ids {
+				d, _ := h.delivery(id)
+				stored += d.Attempts
+			}
+			return stored == len(r.messages())
+		})
 		before := len(r.messages())
 		h.advance(11 * time.Minute)
 		r.waitForMessages(t, before+1)
