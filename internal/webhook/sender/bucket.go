@@ -1,20 +1,27 @@
 package sender
 
-import "sync"
+import (
+	"slices"
+	"strings"
+	"sync"
+)
 
-// The limits of concurrent attempts: for one host of one project, and in total.
-// A host whose last attempt failed gets one attempt at a time, so that many
-// unreachable hosts cannot use up all slots.
+// The limits of concurrent attempts: for one host of one project, for one project, and in
+// total. A host whose last attempt failed gets one attempt at a time. A project gets at most
+// half of the slots that others have left, so that its unreachable hosts delay only its own
+// deliveries.
 const (
-	maxPerBucket = 4
-	maxInFlight  = 128
+	maxPerBucket  = 4
+	maxPerProject = 16
+	maxInFlight   = 128
 )
 
 // buckets counts the attempts in flight in this process.
 type buckets struct {
-	mu     sync.Mutex
-	byName map[string]*bucket
-	total  int
+	mu        sync.Mutex
+	byName    map[string]*bucket
+	byProject map[string]int // attempts in flight, without projects that have none
+	total     int
 }
 
 type bucket struct {
@@ -36,10 +43,39 @@ func (l *buckets) acquire(name string) (n int) {
 	if b.failing {
 		n = min(n, 1-b.running)
 	}
-	n = max(0, min(n, maxInFlight-l.total))
+	project := projectOf(name)
+	own, free := l.byProject[project], maxInFlight-l.total
+	share := min(maxPerProject, (own+free+1)/2)
+	n = max(0, min(n, share-own, free))
 	b.running += n
-	l.total += n
+	l.add(project, n)
 	return n
+}
+
+// add adds n attempts in flight of a project.
+func (l *buckets) add(project string, n int) {
+	l.total += n
+	if l.byProject[project] += n; l.byProject[project] == 0 {
+		delete(l.byProject, project)
+	}
+}
+
+// projectOf returns the project of a bucket.
+func projectOf(name string) string {
+	project, _, _ := strings.Cut(name, " ")
+	return project
+}
+
+// inTurn sorts buckets so that each project has one before any has its second.
+func inTurn(names []string) {
+	place := map[string]int{} // of a bucket among those of its project
+	count := map[string]int{}
+	for _, name := range names {
+		project := projectOf(name)
+		place[name] = count[project]
+		count[project]++
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place[a] - place[b] })
 }
 
 // release frees n slots of a bucket.
@@ -48,7 +84,7 @@ func (l *buckets) release(name string, n int) {
 	defer l.mu.Unlock()
 	b := l.byName[name]
 	b.running -= n
-	l.total -= n
+	l.add(projectOf(name), -n)
 	if b.running == 0 && !b.failing {
 		delete(l.byName, name)
 	}

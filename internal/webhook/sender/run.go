@@ -50,6 +50,7 @@ func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
 	}
 	rand.Shuffle(len(due), func(i, j int) { due[i], due[j] = due[j], due[i] })
 	slots := map[string]int{} // acquired and not yet used, by bucket
+	inTurn(due)
 	for _, name := range due {
 		if n := s.buckets.acquire(name); n > 0 {
 			slots[name] = n

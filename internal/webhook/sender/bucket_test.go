@@ -1,0 +1,42 @@
+package sender
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+)
+
+// However many hosts of however many projects hang, a further project gets slots, and no
+// project has more than its share.
+func TestBuckets_ShareOfProject(t *testing.T) {
+	t.Parallel()
+	l := buckets{byName: map[string]*bucket{}, byProject: map[string]int{}}
+	for project := range 8 {
+		own := 0
+		for host := range 400 {
+			own += l.acquire(fmt.Sprintf("p%d host%d", project, host))
+		}
+		if own == 0 || own > maxPerProject {
+			t.Errorf("project %d with 400 hosts: got %d slots, want 1 to %d", project, own, maxPerProject)
+		}
+	}
+	if n := l.acquire("honest example.org"); n == 0 || l.total > maxInFlight {
+		t.Errorf("a further project: got %d slots of %d in use, want at least 1 of %d", n, l.total, maxInFlight)
+	}
+	for host := range 400 {
+		name := fmt.Sprintf("p0 host%d", host)
+		l.release(name, l.byName[name].running)
+	}
+	if l.byProject["p0"] != 0 || l.acquire("p0 host1") == 0 {
+		t.Errorf("after the release: got %d slots in use by the project, want none and new ones", l.byProject["p0"])
+	}
+}
+
+func TestInTurn(t *testing.T) {
+	t.Parallel()
+	names := []string{"a 1", "a 2", "a 3", "b 1", "c 1", "b 2"}
+	inTurn(names)
+	if want := []string{"a 1", "b 1", "c 1", "a 2", "b 2", "a 3"}; !slices.Equal(names, want) {
+		t.Errorf("got %v, want %v", names, want)
+	}
+}
