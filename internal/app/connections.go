@@ -297,7 +297,20 @@ func (conn *connection) extendDeadline() {
 	conn.deadlineSet.Store(int64(now))
 	// The error is ignored because it means that the connection is closed, which
 	// the write reports.
-	_ = conn.SetWriteDeadline(conn.listener.created.Add(now + conn.listener.writeTimeout))
+	_ = conn.Conn.SetWriteDeadline(conn.listener.created.Add(now + conn.listener.writeTimeout))
+}
+
+// SetWriteDeadline forgets that extendDeadline has set one, because net/http removes the
+// deadline after each response.
+func (conn *connection) SetWriteDeadline(t time.Time) error {
+	conn.deadlineSet.Store(0)
+	return conn.Conn.SetWriteDeadline(t)
+}
+
+// SetDeadline does the same for both deadlines.
+func (conn *connection) SetDeadline(t time.Time) error {
+	conn.deadlineSet.Store(0)
+	return conn.Conn.SetDeadline(t)
 }
 
 // Close closes the connection and frees its slot.

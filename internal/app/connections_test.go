@@ -164,19 +164,26 @@ func TestLimitListener_WriteTimeout(t *testing.T) {
 	const size = 32 << 20 // more than the kernel takes
 	ended := make(chan error, 1)
 	within := 500 * time.Millisecond
-	address, log := serveLimitedWithin(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	address, log := serveLimitedWithin(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/small" {
+			_, _ = io.WriteString(w, "small")
+			return
+		}
 		_, err := w.Write(make([]byte, size))
 		ended <- err
 	}), within, 0, 0)
-	c := dial(t, address)
-	_, _ = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
-	select {
-	case err := <-ended:
-		if err == nil {
-			t.Error("a client that does not read got the whole response, want it disconnected")
+	// Also in a later response of a connection, after which net/http has removed the deadline.
+	for _, before := range []string{"", "GET /small HTTP/1.1\r\nHost: h\r\n\r\n"} {
+		c := dial(t, address)
+		_, _ = fmt.Fprint(c, before, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+		select {
+		case err := <-ended:
+			if err == nil {
+				t.Error("a client that does not read got the whole response, want it disconnected")
+			}
+		case <-time.After(testkit.Timeout):
+			t.Fatalf("a client that does not read is connected after %s, want it disconnected", testkit.Timeout)
 		}
-	case <-time.After(testkit.Timeout):
-		t.Fatalf("a client that does not read is connected after %s, want it disconnected", testkit.Timeout)
 	}
 	testkit.Eventually(t, "the slow reader is logged", func() bool { return log.HasLine("kind=slow_readers") })
 
