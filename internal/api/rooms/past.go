@@ -161,12 +161,20 @@ const byteOrderMark = "\uFEFF"
 // plainNumber matches a cell that begins like a formula and is a number.
 var plainNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
 
-// escapeFormula prevents a spreadsheet from reading a name as a formula. A number stays.
+// formulaStart matches the beginning of a formula, also in full-width characters. In some
+// languages a spreadsheet separates cells at semicolons, so that one can begin inside a name.
+var formulaStart = regexp.MustCompile(`(^|[;\t\r\n]) *[=+\-@＝＋－＠]`)
+
+// escapeFormula prevents a spreadsheet from reading a part of a name as a formula, with an
+// apostrophe before it. A number stays.
 func escapeFormula(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@", rune(cell[0])) && !plainNumber.MatchString(cell) {
-		return "'" + cell
+	if plainNumber.MatchString(cell) {
+		return cell
 	}
-	return cell
+	return formulaStart.ReplaceAllStringFunc(cell, func(start string) string {
+		at := strings.IndexAny(start, "=+-@＝＋－＠")
+		return start[:at] + "'" + start[at:]
+	})
 }
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

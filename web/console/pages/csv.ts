@@ -1,11 +1,14 @@
-/** Returns rows as RFC 4180 CSV. A text that a spreadsheet would read as a formula gets an apostrophe. */
+/**
+ * Returns rows as RFC 4180 CSV. What a spreadsheet would read as a formula gets an apostrophe, also
+ * after a semicolon, at which some languages separate cells, and in full-width characters.
+ */
 export function toCSV(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
 }
 
 function field(value: string | number): string {
   if (typeof value === 'number') return String(value);
-  const safe = /^[=+\-@\t\r]/.test(value) && !/^[+-]\d+(\.\d+)?$/.test(value) ? `'${value}` : value;
+  const safe = /^[+-]\d+(\.\d+)?$/.test(value) ? value : value.replace(/((?:^|[;\t\r\n]) *)(?=[=+\-@＝＋－＠])/g, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
