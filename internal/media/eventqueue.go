@@ -89,6 +89,8 @@ func leaveReason(r livekit.DisconnectReason) room.LeaveReason {
 		return room.LeftByChoice
 	case livekit.DisconnectReason_DUPLICATE_IDENTITY:
 		return room.LeftReplaced
+	case livekit.DisconnectReason_MIGRATION: // see CloseConnection
+		return room.LeftMoved
 	case livekit.DisconnectReason_PARTICIPANT_REMOVED:
 		return room.LeftRemoved
 	case livekit.DisconnectReason_ROOM_DELETED, livekit.DisconnectReason_ROOM_CLOSED:

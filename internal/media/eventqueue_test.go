@@ -109,6 +109,7 @@ func TestLeaveReason(t *testing.T) {
 	known := map[livekit.DisconnectReason]room.LeaveReason{
 		livekit.DisconnectReason_CLIENT_INITIATED:    room.LeftByChoice,
 		livekit.DisconnectReason_DUPLICATE_IDENTITY:  room.LeftReplaced,
+		livekit.DisconnectReason_MIGRATION:           room.LeftMoved,
 		livekit.DisconnectReason_PARTICIPANT_REMOVED: room.LeftRemoved,
 		livekit.DisconnectReason_ROOM_DELETED:        room.LeftRoomOver,
 		livekit.DisconnectReason_ROOM_CLOSED:         room.LeftRoomOver,

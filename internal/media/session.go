@@ -168,12 +168,12 @@ func (e *Engine) Remove(ctx context.Context, session, identity string) error {
 	return unavailableError("remove a participant", ignoreNotFound(err))
 }
 
-// CloseConnection closes a connection whose participant has connected again elsewhere. Its
-// page, if there still is one, gets the reason DUPLICATE_IDENTITY.
+// CloseConnection closes a connection whose participant belongs elsewhere. Its page gets the
+// reason MIGRATION, and asks for its seat again.
 func (e *Engine) CloseConnection(session, identity, connection string) {
 	if rm := e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)); rm != nil {
 		rm.RemoveParticipant(livekit.ParticipantIdentity(identity), livekit.ParticipantID(connection),
-			types.ParticipantCloseReasonDuplicateIdentity)
+			types.ParticipantCloseReasonMigrationRequested)
 	}
 }
 

@@ -87,6 +87,7 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	if err != nil {
 		return nil, err
 	}
+	s.breakoutRooms.Store(roomID, true)
 	s.requestMoves(ctx, roomID)
 	return opened, nil
 }
@@ -205,6 +206,7 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
+		s.breakoutRooms.Store(roomID, true)
 		s.requestMoves(ctx, roomID)
 	}
 	return err

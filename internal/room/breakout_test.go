@@ -305,3 +305,81 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 		t.Errorf("open breakout rooms one hour later: got error %v, want none", err)
 	}
 }
+
+// A page that ignores a move is disconnected from the old session within ten seconds, on
+// whichever node it is. It cannot connect there again, and its attendance never overlaps.
+func TestMove_PageThatDoesNotFollow(t *testing.T) {
+	t.Parallel()
+	for name, follows := range map[string]bool{"stays away": false, "keeps both connections": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := newCluster(t, storetest.SQLite(t))
+			ctx := t.Context()
+			id := c.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
+			cohost := guest(1)
+			link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
+			if err != nil {
+				t.Fatal(err)
+			}
+			cohost.LinkToken = linkToken(link)
+			host := c.enter(t, 0, id, cohost, "PA_1")
+			eve := c.enter(t, 0, id, guest(2), "PA_2")
+			// The other node opens the breakout rooms and moves Eve.
+			if _, err := c.nodes[1].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{
+				Names: []string{"One"}}); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.nodes[1].Move(ctx, id, cohost.SeatKey, eve.Seat.ID, 1); err != nil {
+				t.Fatal(err)
+			}
+			moved := c.clock.Now()
+			connected := []string{"PA_1"}
+			if follows {
+				c.enter(t, 1, id, guest(2), "PA_3")
+				connected = []string{"PA_1", "PA_3"}
+			}
+			c.nodes[0].Reconcile(ctx) // this node learns that there are breakout rooms
+			for c.clock.Now().Sub(moved) < 10*time.Second {
+				c.tick(0, 1)
+				c.tick(0, 1)
+				for _, n := range c.nodes {
+					n.EnforcePlacement(ctx)
+				}
+				c.deliver()
+			}
+			if in := c.connectionIDs(id); !slices.Equal(in, connected) {
+				t.Errorf("after ten seconds, %v are connected, want %v", in, connected)
+			}
+			for session, want := range map[string]bool{host.SessionID: false, c.assigned(t, id, eve.Seat.ID): true} {
+				if a, err := c.nodes[0].Authorize(ctx, session, eve.Seat.ID); err != nil || a.Admitted != want {
+					t.Errorf("connection to %s: got admitted %v, error %v, want %v", session, a.Admitted, err, want)
+				}
+			}
+			rows := c.attendance(t, id)
+			for i, b := range rows {
+				for _, a := range rows[:i] {
+					if a.SeatID == b.SeatID && (a.LeftAt.IsZero() || a.LeftAt.After(b.JoinedAt)) {
+						t.Errorf("got %+v and %+v, want no overlap", a, b)
+					}
+				}
+				if b.Connection == "PA_2" && b.Reason != room.LeftMoved {
+					t.Errorf("got %+v, want the reason %s", b, room.LeftMoved)
+				}
+			}
+		})
+	}
+}
+
+// assigned returns the session that a seat is assigned to.
+func (c *cluster) assigned(t *testing.T, id, seatID string) string {
+	t.Helper()
+	seat, err := c.db.Seat(t.Context(), id, seatID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := c.db.Breakouts(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return room.SessionID(id, all[seat.Breakout-1].Session)
+}

@@ -267,7 +267,7 @@ func (m nodeMedia) CloseConnection(session, identity, connection string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if s := m.session(session); s != nil && s.node == m.n && s.participants[identity].SID == connection {
-		m.endConnectionIn(s, session, identity, room.LeftReplaced)
+		m.endConnectionIn(s, session, identity, room.LeftMoved)
 	}
 }
 

@@ -9,17 +9,30 @@ import (
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
 // configureProject changes the settings of the fixture's project.
 func (h *fixture) configureProject(t testing.TB, settings project.Settings) {
 	t.Helper()
-	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
-	if err := projects.Configure(context.Background(), h.project.ID, settings); err != nil {
+	configureProject(t, h.db, h.project.ID, settings)
+	h.project.Settings = settings
+}
+
+// allowHidden lets the project have hidden participants.
+func (c *cluster) allowHidden(t testing.TB) {
+	t.Helper()
+	c.project.Settings.HiddenParticipants = true
+	configureProject(t, c.db, c.project.ID, c.project.Settings)
+}
+
+func configureProject(t testing.TB, db *store.DB, id string, settings project.Settings) {
+	t.Helper()
+	projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
+	if err := projects.Configure(context.Background(), id, settings); err != nil {
 		t.Fatal(err)
 	}
-	h.project.Settings = settings
 }
 
 // The status of a link depends on the link and the browser, and decides about

@@ -41,8 +41,9 @@ type Media interface {
 	// Remove disconnects a participant. It does nothing for an absent participant.
 	// The MediaAuthorizer prevents another connection with the same token.
 	Remove(ctx context.Context, session, identity string) error
-	// CloseConnection closes one connection of a participant, whose seat has had a newer
-	// one since. It does nothing if the connection is not in a session of this process.
+	// CloseConnection closes one connection of a participant who belongs in another session,
+	// or has a newer connection. The page asks for its seat again. It does nothing if the
+	// connection is not in a session of this process.
 	CloseConnection(session, identity, connection string)
 	// AccessToken returns a signed token with which a page connects.
 	AccessToken(p AccessTokenSpec) (string, error)

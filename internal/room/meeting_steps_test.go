@@ -85,23 +85,28 @@ func rank(r room.Role) int { return slices.Index([]room.Role{room.Guest, room.Co
 
 func (m *meeting) connect(rt *rapid.T) { m.join(rt, m.page(rt)) }
 
-// join connects with the latest access token. A page leaves its other session before
-// or after it connects.
+// join connects with the latest access token, if the server still allows it. A page leaves
+// its other session before or after it connects, or ignores that it should.
 func (m *meeting) join(rt *rapid.T, p *page) {
 	if p.session == "" {
 		return
 	}
+	if allowed, err := m.node(rt).Authorize(context.Background(), p.session, p.identity); err != nil {
+		rt.Fatal(err)
+	} else if !allowed.Admitted {
+		return
+	}
 	m.sids++
 	sid := fmt.Sprintf("PA_%s_%d", m.id, m.sids)
-	first := rapid.Bool().Draw(rt, "leaves the other session first")
+	leaves := rapid.SampledFrom([]string{"first", "then", "never"}).Draw(rt, "leaves the other session")
 	in, as := p.joinedSession, p.joinedIdentity
-	if first {
+	if leaves == "first" {
 		m.disconnect(in, as, room.LeftByChoice)
 	}
 	if m.cluster.connect(p.session, p.identity, sid) {
 		p.joinedSession, p.joinedIdentity = p.session, p.identity
 	}
-	if !first && (in != p.joinedSession || as != p.joinedIdentity) {
+	if leaves == "then" && (in != p.joinedSession || as != p.joinedIdentity) {
 		m.disconnect(in, as, room.LeftByChoice)
 	}
 }
@@ -252,6 +257,8 @@ func (m *meeting) tick(*rapid.T) { m.cluster.tick(0, 1) }
 
 func (m *meeting) reconcile(rt *rapid.T) { m.node(rt).Reconcile(context.Background()) }
 
+func (m *meeting) enforcePlacement(rt *rapid.T) { m.node(rt).EnforcePlacement(context.Background()) }
+
 func (m *meeting) advanceClock(rt *rapid.T) {
 	m.clock.advance(rapid.SampledFrom([]time.Duration{time.Second, 31 * time.Second, time.Minute}).Draw(rt, "for"))
 }
@@ -289,9 +296,27 @@ func (m *meeting) converge(rt *rapid.T) {
 			n.Reconcile(context.Background())
 		}
 		m.deliver()
-		m.cluster.tick(0, 1)
+		for range 5 {
+			m.cluster.tick(0, 1)
+			m.cluster.tick(0, 1)
+			for _, n := range m.nodes {
+				n.EnforcePlacement(context.Background())
+			}
+			m.deliver()
+		}
 	}
 	m.check(rt)
+	m.mu.Lock()
+	sessions := map[string]string{} // by identity
+	for name, s := range m.sessions {
+		for identity := range s.participants {
+			if other, twice := sessions[identity]; twice {
+				rt.Fatalf("%s is connected to %s and to %s, want one session", identity, other, name)
+			}
+			sessions[identity] = name
+		}
+	}
+	m.mu.Unlock()
 	present, err := m.db.CurrentAttendance(context.Background(), m.id)
 	if err != nil {
 		rt.Fatal(err)

@@ -17,7 +17,7 @@ import (
 func TestMeeting(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
-	c.project.Settings.HiddenParticipants = true
+	c.allowHidden(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newMeeting(t, rt, c)
 		rt.Repeat(map[string]func(*rapid.T){
@@ -39,6 +39,7 @@ func TestMeeting(t *testing.T) {
 			"answer a knock":  m.answerKnock,
 			"tick":            m.tick,
 			"reconcile":       m.reconcile,
+			"enforce":         m.enforcePlacement,
 			"time passes":     m.advanceClock,
 			"crash":           m.crash,
 			"stall":           m.stall,

@@ -248,6 +248,14 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 		if seat.Role == Host {
 			return fault.New(fault.Forbidden, "not_host", "the role of a host cannot be changed")
 		}
+		if role == CoHost && seat.Demoted && host.Role != Host {
+			return fault.New(fault.Forbidden, "not_host", "only a host may make this participant a co-host again")
+		}
+		if role == Guest && seat.Role == CoHost {
+			if err := s.demoteInvited(ctx, r, seat); err != nil {
+				return err
+			}
+		}
 		seat.Demoted = role == Guest && (seat.Demoted || seat.Role == CoHost)
 		action := HostAction{Kind: HostChangedRole, By: actorOf(host), Target: actorOf(seat)}
 		action.Details.Role = role
@@ -262,6 +270,33 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 		s.pushPermissions(ctx, roomID)
 	}
 	return err
+}
+
+// demoteInvited makes guests of the co-hosts who got the role through a link of a co-host,
+// and of those whom they invited in turn. Otherwise a co-host could keep the role in a second
+// browser.
+func (s *Service) demoteInvited(ctx context.Context, r *Room, inviter Seat) error {
+	hashes, err := s.store.RedeemedLinks(ctx, r.ID, inviter.ID)
+	if err != nil {
+		return err
+	}
+	for _, keyHash := range hashes {
+		seat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
+		if fault.Is(err, fault.NotFound) || err == nil && seat.Role != CoHost {
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		seat.Role, seat.Demoted = Guest, true
+		if err := s.store.UpdateSeat(ctx, seat); err != nil {
+			return err
+		}
+		if err := s.demoteInvited(ctx, r, seat); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // liveSessions returns the names of the live sessions of a room and of its open

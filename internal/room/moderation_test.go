@@ -21,7 +21,7 @@ func TestModeration_Permissions(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
-	h.project.Settings.HiddenParticipants = true
+	h.configureProject(t, project.Settings{HiddenParticipants: true})
 	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 6})
 	co, _ := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
 	ben := h.enter(t, id, guest(3), "PA_3")

@@ -1,7 +1,6 @@
 package room
 
 import (
-	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -76,106 +75,12 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 	return nil
 }
 
-// seatClaim is the result of claimSeat.
-type seatClaim int
-
-const (
-	seatClaimed     seatClaim = iota // the connection is the one of its seat now
-	alreadyRecorded                  // it was before
-	newerRecorded                    // the seat has had a newer connection since
-)
-
-// claimSeat stores a connection as the only one of its seat: it ends the attendance of
-// the others. Attendance of a seat never overlaps, so a join that comes before the end of
-// the latest attendance is moved to that end. A connection is not stored if a newer one was
-// stored before it.
-func (s *Service) claimSeat(
-	ctx context.Context, r *Room, seat Seat, a *Attendance, now time.Time,
-) (seatClaim, error) {
-	latest, err := s.store.LatestAttendance(ctx, seat.ID)
-	if err != nil {
-		return 0, err
-	}
-	sid := engineConnectionID(a.Connection)
-	isLatest := latest.ID == "" || engineConnectionID(latest.Connection) == sid
-	if isLatest && latest.ID != "" && latest.LeftAt.IsZero() {
-		return alreadyRecorded, nil
-	}
-	if !isLatest {
-		older, err := s.isOlder(ctx, r, seat, *a, latest, now)
-		if err != nil || older {
-			return newerRecorded, err
-		}
-		a.Connection = sid // a connection returns only if there was none since
-	}
-	if early := latest.LeftAt.Sub(a.JoinedAt); early > 0 && early <= maxClockDifference {
-		a.JoinedAt = latest.LeftAt
-	}
-	present, err := s.store.CurrentAttendance(ctx, r.ID)
-	if err != nil {
-		return 0, err
-	}
-	inserted, err := s.store.InsertAttendance(ctx, *a, now)
-	switch {
-	case err != nil:
-		return 0, err
-	case !inserted && isLatest:
-		return alreadyRecorded, nil
-	case !inserted:
-		return newerRecorded, nil
-	}
-	for _, other := range present {
-		if other.SeatID != seat.ID {
-			continue
-		}
-		reason := LeftReplaced
-		if other.Session != a.Session {
-			reason = LeftMoved
-		}
-		if err := s.endAttendance(ctx, r, other, later(a.JoinedAt, other.JoinedAt), now, reason); err != nil {
-			return 0, err
-		}
-	}
-	return seatClaimed, nil
-}
-
-// maxClockDifference is the largest difference between the clocks of two nodes that the
-// attendance of a seat makes up for. A larger one comes from a clock that was set back, and
-// then a visit must not wait until the clock has caught up.
-const maxClockDifference = time.Minute
-
-// isOlder reports whether a connection is older than the latest recorded one of its seat,
-// although its join is reported later. Times do not say this, because clocks differ.
-func (s *Service) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Attendance, now time.Time) (bool, error) {
-	if latest.LeftAt.IsZero() {
-		if a.Session == latest.Session {
-			// The engine has one connection of a participant in a session, the newest.
-			if s.media.Connection(SessionID(r.ID, a.Session), seat.ID) == engineConnectionID(latest.Connection) {
-				return true, nil
-			}
-		} else {
-			assigned, err := s.assignedSession(ctx, r, seat)
-			if err != nil || latest.Session == assigned {
-				return err == nil, err
-			}
-		}
-	}
-	// The node of the connection stood still, or could not reach the database.
-	return latest.Node != s.nodeID && latest.JoinedAt.After(a.JoinedAt) && now.Sub(a.JoinedAt) >= nodeTimeout/2, nil
-}
-
-// assignedSession returns the session of the breakout room that a seat is assigned to, or of
-// the room itself.
-func (s *Service) assignedSession(ctx context.Context, r *Room, seat Seat) (int, error) {
-	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
-	return cmp.Or(breakout.Session, r.Session), err
-}
-
 // Authorize decides whether the holder of an access token may connect now, because
-// a token can outlive the seat for which it was issued. It does not check whether
-// the session is live; the engine does.
+// a token can outlive the seat for which it was issued, and a host may have moved the
+// participant to another session. It does not check whether the session is live; the
+// engine does.
 func (s *Service) Authorize(ctx context.Context, session, identity string) (Authorization, error) {
-	roomID, _, ok := ParseSessionID(session)
+	roomID, n, ok := ParseSessionID(session)
 	if !ok {
 		return Authorization{}, nil
 	}
@@ -188,6 +93,9 @@ func (s *Service) Authorize(ctx context.Context, session, identity string) (Auth
 	}
 	seat, admitted, err := s.connectingSeat(ctx, r, identity)
 	if err != nil || !admitted {
+		return Authorization{}, err
+	}
+	if assigned, err := s.assignedSession(ctx, r, seat); err != nil || assigned != n {
 		return Authorization{}, err
 	}
 	return Authorization{Admitted: true, Name: seat.Name, Role: seat.Role, Type: r.Type, Grants: r.grants(seat.Role),
@@ -252,13 +160,6 @@ func (s *Service) recordLeave(session, identity, connection string, at time.Time
 		return nil
 	}
 	return err
-}
-
-// hasMoved reports whether a taken seat is assigned to another session than the one
-// that the participant was connected to.
-func (s *Service) hasMoved(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
-	assigned, err := s.assignedSession(ctx, r, seat)
-	return seat.State != Free && assigned != from.Session, err
 }
 
 // endConnection ends an attendance and updates its seat: the seat is freed if the

@@ -123,6 +123,11 @@ func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now 
 		if err != nil {
 			return Admission{}, err
 		}
+		if e.visitor.known { // a seat that was reserved before the waiting room was on
+			if err := s.releaseSeat(ctx, e.visitor.seat); err != nil {
+				return Admission{}, err
+			}
+		}
 		return Admission{RetryAfter: knockRetryInterval, HostPresent: o.Hosts > 0, LinkStatus: e.status},
 			s.recordKnock(ctx, r, e.knocks, e.keyHash, v.JoinRequest, now)
 	}
@@ -177,6 +182,11 @@ func (s *Service) checkEntry(ctx context.Context, r *Room, v *joinAttempt, now t
 	}
 	if err := checkInvitation(e.project, e.status, e.visitor.known); err != nil {
 		return e, err
+	}
+	if (e.link.Hidden || e.visitor.known && e.visitor.seat.Hidden && e.status != LinkOK) &&
+		!e.project.Settings.HiddenParticipants {
+		return e, fault.New(fault.Forbidden, "hidden_participants_off",
+			"the project does not allow hidden participants any more")
 	}
 	if e.visitor.seat.Demoted { // the page of a demoted co-host still shows the earlier role
 		return e, nil

@@ -31,7 +31,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
-	var reconciled, purged time.Time
+	var reconciled, purged, placed time.Time
 	for {
 		s.flushReports()
 		s.sweep(ctx)
@@ -41,6 +41,10 @@ func (s *Service) Run(ctx context.Context) {
 		if now.Sub(purged) >= purgeInterval {
 			purged = now
 			s.logFailure(ctx, "delete expired idempotency records", s.Purge(ctx))
+		}
+		if now.Sub(placed) >= placementEvery {
+			placed = now
+			s.enforcePlacement(ctx)
 		}
 		if now.Sub(reconciled) >= reconcileEvery {
 			reconciled = now
@@ -141,6 +145,9 @@ func (s *Service) reconcile(ctx context.Context) {
 	rooms := map[string][]int{}
 	for _, session := range sessions {
 		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
+		if session.Breakout > 0 {
+			s.breakoutRooms.Store(session.RoomID, true)
+		}
 	}
 	unrecorded := map[string]bool{}
 	for id, live := range rooms {

@@ -28,6 +28,7 @@ type Service struct {
 	refusalLog      refusalLog
 	reportQueue     reportQueue
 	reactionLimiter reactionLimiter
+	breakoutRooms   sync.Map // IDs of rooms that may have open breakout rooms
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 
@@ -37,6 +38,7 @@ type Service struct {
 	lastSeen   map[string]*lastSeen                // other nodes by id; used by watchNodes only
 	seenNodes  atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
 	unrecorded map[string]bool                     // connections that the last reconciliation found in the engine only
+	misplaced  map[string]time.Time                // connections in another session than the assigned one, by first sight
 }
 
 // Options are the optional parts and settings of a Service.

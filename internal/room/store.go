@@ -121,6 +121,9 @@ type LinkStore interface {
 	// RedeemLink records the browser that joined with a single-use link. It returns
 	// NotFound if there is no such link or if it is already redeemed.
 	RedeemLink(ctx context.Context, id, redeemedBy string) error
+	// RedeemedLinks returns the hashes of the seat keys with which the links were redeemed
+	// that the participant of a seat created, in the order of creation.
+	RedeemedLinks(ctx context.Context, roomID, seatID string) (keyHashes []string, err error)
 	// CountLinksCreatedInRoom counts the links that hosts and co-hosts created in
 	// the room.
 	CountLinksCreatedInRoom(ctx context.Context, roomID string) (int, error)

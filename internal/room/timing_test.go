@@ -9,6 +9,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
 )
@@ -226,7 +227,7 @@ func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 // A hidden participant does not keep a room alive.
 func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 	runInBubble(t, func(t *testing.T, h *fixture) {
-		h.project.Settings.HiddenParticipants = true
+		h.configureProject(t, project.Settings{HiddenParticipants: true})
 		for name, visited := range map[string]bool{"nobody else ever came": false, "everybody else left": true} {
 			id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 5 * time.Minute})
 			watcher := guest(1)

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"parley/internal/fault"
@@ -62,10 +63,12 @@ func (k Knock) denial(now time.Time) error {
 }
 
 // mustWait reports whether a visitor has to wait until a host lets them in. A
-// visitor with a seat was let in before, a trusted visitor was invited, and a
-// hidden visitor is never shown to hosts; none of them waits.
+// visitor who was in the room or was let in, a trusted visitor, who was invited, and a
+// hidden visitor, who is never shown to hosts, do not wait. A seat that was reserved before
+// the waiting room was on, and never connected, is not enough.
 func (r *Room) mustWait(visitor resolvedIdentity, link Link) bool {
-	return r.Locks.WaitingRoom && !visitor.known && !isTrusted(visitor, link)
+	letIn := visitor.known && (!visitor.seat.unused() || !visitor.seat.anonymous())
+	return r.Locks.WaitingRoom && !letIn && !isTrusted(visitor, link)
 }
 
 // recordKnock stores that a visitor waits, or renews the visitor's knock. It
@@ -217,9 +220,16 @@ func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity stri
 	return host, k, err
 }
 
-// acceptKnock replaces a knock by a free seat for the visitor.
+// acceptKnock replaces a knock by a free seat for the visitor, or marks the seat that the
+// visitor has as one of a person who was let in.
 func (s *Service) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
 	r.metadataChanged = true
+	if seat, err := s.store.SeatByKey(ctx, r.ID, k.KeyHash); err == nil {
+		seat.Invited = true
+		return errors.Join(s.store.UpdateSeat(ctx, seat), s.store.DeleteKnock(ctx, k.ID))
+	} else if !fault.Is(err, fault.NotFound) {
+		return err
+	}
 	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest,
 		Invited: true, State: Free, CreatedAt: now}
 	if err := s.store.InsertSeat(ctx, seat); err != nil {

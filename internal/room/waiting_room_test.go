@@ -331,6 +331,57 @@ func TestWaitingRoom_Limits(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 }
 
+// A seat that was reserved before the waiting room was on, and never connected, does not let
+// its visitor pass.
+func TestWaitingRoom_SeatReservedBefore(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	ctx := context.Background()
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5})
+	in := h.enter(t, id, guest(2), "PA_2")
+	if _, err := h.ReserveSeat(ctx, id, guest(3)); err != nil {
+		t.Fatal(err)
+	}
+	on := true
+	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+		t.Fatal(err)
+	}
+	h.assertKnocks(t, id, guest(3))
+	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 2 {
+		t.Errorf("got %+v, error %v, want 2 taken seats", o, err)
+	}
+	_, ids := h.waitingKnocks(t, id)
+	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+		t.Fatal(err)
+	}
+	h.enter(t, id, guest(3), "PA_3")
+	// Somebody who was in the room returns without waiting.
+	h.leave(in, "PA_2", room.LeftByChoice)
+	h.enter(t, id, guest(2), "PA_4")
+}
+
+// A hidden link and a hidden seat end with the setting of the project.
+func TestHiddenParticipants_TurnedOff(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	ctx := context.Background()
+	h.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5})
+	watcher, other := guest(2), guest(3)
+	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	other.LinkToken = watcher.LinkToken
+	h.enter(t, id, watcher, "PA_2")
+	h.configureProject(t, project.Settings{})
+	withoutLink := watcher
+	withoutLink.LinkToken = ""
+	for _, v := range []room.JoinRequest{watcher, other, withoutLink} {
+		_, err := h.ReserveSeat(ctx, id, v)
+		assertError(t, err, fault.Forbidden, "hidden_participants_off",
+			"the project does not allow hidden participants any more")
+	}
+	h.enter(t, id, guest(4), "PA_4")
+}
+
 // Links created by hosts and co-hosts in the room are valid while their creators are
 // hosts or co-hosts.
 func TestInviteAsHost(t *testing.T) {
@@ -392,9 +443,20 @@ func TestInviteAsHost(t *testing.T) {
 	is(10, guests, "", "invitation_required")
 	is(10, one, "", "invitation_required")
 	is(8, guests, room.Guest, "")
-	is(9, taken, room.CoHost, "")
+	is(9, taken, room.Guest, "") // the role goes with that of the co-host who gave it
+	co, _ := h.ReserveSeat(ctx, id, func() room.JoinRequest {
+		v := guest(11)
+		v.LinkToken = made(guest(1).SeatKey, room.CoHost)
+		return v
+	}())
+	// Only a host gives the role back.
+	err = h.SetRole(ctx, id, guest(11).SeatKey, seat.Seat.ID, room.CoHost)
+	assertError(t, err, fault.Forbidden, "not_host", "only a host may make this participant a co-host again")
+	if err := h.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.CoHost); err != nil || co.Seat.Role != room.CoHost {
+		t.Errorf("the host: got error %v, want none", err)
+	}
 
-	for range 100 - 5 {
+	for range 100 - 6 {
 		made(guest(1).SeatKey, room.Guest)
 	}
 	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Guest)

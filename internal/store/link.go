@@ -48,6 +48,11 @@ func (s *DB) CountLinksCreatedInRoom(ctx context.Context, roomID string) (n int,
 	return n, err
 }
 
+func (s *DB) RedeemedLinks(ctx context.Context, roomID, seatID string) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT claim FROM links WHERE room_id = $1 AND made_by = $2 AND made_by <> ''
+		AND claim <> '' ORDER BY id`, roomID, seatID)
+}
+
 func (s *DB) RedeemLink(ctx context.Context, id, redeemedBy string) error {
 	return s.ExecOne(ctx, errLinkNotFound, `UPDATE links SET claim = $2 WHERE id = $1 AND claim = ''`, id, redeemedBy)
 }

@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
 
 	"parley/internal/project"
 	"parley/internal/store/storetest"
@@ -84,16 +83,11 @@ func (p *fixture) testErrors(id, early string) {
 	}
 
 	// Errors of a project that requires invitations.
-	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
-	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{InvitationsRequired: true}); err != nil {
-		p.t.Fatal(err)
-	}
+	p.configure(project.Settings{InvitationsRequired: true})
 	p.assertError(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
 	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 {
 		p.t.Errorf("a participant who returns: got %d %+v, want 200", status, a)
 	}
-	if err := projects.Configure(p.t.Context(), p.project.ID, project.Settings{}); err != nil {
-		p.t.Fatal(err)
-	}
+	p.configure(project.Settings{})
 }

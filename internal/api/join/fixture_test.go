@@ -110,6 +110,16 @@ func newFixture(t *testing.T) *fixture {
 	return p
 }
 
+// configure changes the settings of the project.
+func (p *fixture) configure(settings project.Settings) {
+	p.t.Helper()
+	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
+	if err := projects.Configure(p.t.Context(), p.project.ID, settings); err != nil {
+		p.t.Fatal(err)
+	}
+	p.project.Settings = settings
+}
+
 // create creates a room and returns its id and the token of the creator's link.
 func (p *fixture) create(q room.Spec) (id, link string) {
 	p.t.Helper()

@@ -158,7 +158,7 @@ func TestTakeSeat_ExpiredLink(t *testing.T) {
 func TestTakeSeat_FullRoom(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
-	p.project.Settings.HiddenParticipants = true
+	p.configure(project.Settings{HiddenParticipants: true})
 	id, _ := p.create(room.Spec{})
 	for i := range 10 {
 		if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": seatKey(i)}); status != 200 {

@@ -18,7 +18,7 @@ func (s *suite) TestLinks(t *testing.T) {
 			UserID: text, Hidden: i%2 == 1, CreatedAt: testTime(i),
 		}
 		if i > 2 {
-			l.ExpiresAt = testTime(i + 60)
+			l.ExpiresAt, l.CreatedBy = testTime(i+60), NewID()
 		}
 		s.write(t, func(ctx context.Context) error { return s.db.InsertLink(ctx, l) })
 		got, err := s.db.LinkByHash(ctx, r.ID, l.TokenHash)
@@ -33,6 +33,12 @@ func (s *suite) TestLinks(t *testing.T) {
 		// A link can be redeemed once.
 		err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.RedeemLink(ctx, l.ID, "second") })
 		requireFault(t, err, fault.NotFound, "link_not_found")
+		if l.CreatedBy != "" {
+			redeemed, err := s.db.RedeemedLinks(ctx, r.ID, l.CreatedBy)
+			requireEqual(t, redeemed, err, []string{"first"})
+		}
+		none, err := s.db.RedeemedLinks(ctx, elsewhere.ID, l.CreatedBy)
+		requireEqual(t, none, err, nil)
 
 		twin := l
 		twin.ID = NewID()

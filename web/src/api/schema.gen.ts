@@ -895,7 +895,7 @@ export interface components {
         Refusal: {
             error: {
                 /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "hidden_participants_off" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
                 /** @description A message for people. */
                 message: string;
                 /**

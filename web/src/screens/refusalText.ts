@@ -33,6 +33,7 @@ const pages: Record<RefusalCode, (refusal: Refusal) => RefusalText> = {
   room_ended: () => ({ title: t('ended.before'), text: [t('ended.next')], nextStep: null }),
   project_inactive: closed,
   project_suspended: closed,
+  hidden_participants_off: closed,
   invitation_required: () => ({
     title: t('refused.invitation.title'),
     text: [t('refused.invitation.text'), t('refused.invitation.used')],

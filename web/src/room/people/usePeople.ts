@@ -19,6 +19,9 @@ const changes = [
   RoomEvent.ParticipantAttributesChanged,
 ];
 
+/** The server moves a person by ending the old connection with MIGRATION, if the page has not ended it. */
+const departures = new Set([DisconnectReason.CLIENT_INITIATED, DisconnectReason.PARTICIPANT_REMOVED, DisconnectReason.MIGRATION]);
+
 const byArrival = (a: RemoteParticipant, b: RemoteParticipant): number =>
   (a.joinedAt?.getTime() ?? Infinity) - (b.joinedAt?.getTime() ?? Infinity) || a.identity.localeCompare(b.identity);
 
@@ -86,7 +89,7 @@ function useDeparted(room: Room): ReadonlySet<string> {
   const departed = useMemo(() => new Set<string>(), [room]);
   useEffect(() => {
     const onDisconnected = ({ identity }: RemoteParticipant, reason?: DisconnectReason): void => {
-      if (reason === DisconnectReason.CLIENT_INITIATED || reason === DisconnectReason.PARTICIPANT_REMOVED) departed.add(identity);
+      if (reason !== undefined && departures.has(reason)) departed.add(identity);
     };
     const onConnected = ({ identity }: RemoteParticipant): void => void departed.delete(identity);
     room.on(RoomEvent.ParticipantDisconnected, onDisconnected).on(RoomEvent.ParticipantConnected, onConnected);

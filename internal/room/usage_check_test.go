@@ -1,0 +1,154 @@
+package room_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/store/storetest"
+	"parley/internal/usage"
+)
+
+// For reports that come late, never or twice, nodes that stop, stand still or take over before
+// and after a rollup, clocks that are set back and ends of months: usage always equals the sum
+// over the attendance, to the millisecond.
+func TestUsage_Meetings(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		u := newMeetings(t, rt)
+		step := func(f func(m *meeting, rt *rapid.T)) func(*rapid.T) {
+			return func(rt *rapid.T) { f(u.meeting, rt) }
+		}
+		rt.Repeat(map[string]func(*rapid.T){
+			"come":            step((*meeting).reserveSeat),
+			"come in":         step((*meeting).joinAndDeliver),
+			"connect":         step((*meeting).connect),
+			"say goodbye":     step((*meeting).leave),
+			"hear":            u.deliverOne,
+			"hear again":      u.deliverAgain,
+			"hear nothing of": step((*meeting).dropReport),
+			"open breakouts":  step((*meeting).openBreakouts),
+			"obey":            step((*meeting).followMoves),
+			"close breakouts": step((*meeting).closeBreakouts),
+			"remove":          step((*meeting).remove),
+			"tick":            step((*meeting).tick),
+			"reconcile":       step((*meeting).reconcile),
+			"enforce":         step((*meeting).enforcePlacement),
+			"crash":           step((*meeting).crash),
+			"stall":           step((*meeting).stall),
+			"end":             step((*meeting).end),
+			"another room":    u.meet,
+			"hours pass":      u.wait,
+			"clock is back":   u.setBackClock,
+			"roll up":         u.rollUp,
+			"":                u.check,
+		})
+		u.rollUp(rt)
+		u.check(rt)
+		u.clock.advance(26 * time.Hour)
+		for range 2 {
+			u.meeting.tick(rt)
+		}
+		u.rollUp(rt)
+		u.check(rt)
+	})
+}
+
+// meetings are the meetings of one organization, one after another.
+type meetings struct {
+	*meeting
+	t         *testing.T
+	began     time.Time
+	rooms     []string
+	delivered []report
+}
+
+func newMeetings(t *testing.T, rt *rapid.T) *meetings {
+	c := newCluster(t, storetest.SQLite(t))
+	c.allowHidden(t)
+	// An hour before the end of a month.
+	c.clock.advance(time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC).Sub(c.clock.Now()))
+	for range 2 { // the nodes must see each other alive
+		c.tick(0, 1)
+	}
+	u := &meetings{t: t, began: c.clock.Now(), meeting: &meeting{cluster: c}}
+	u.meet(rt)
+	return u
+}
+
+func (u *meetings) meet(rt *rapid.T) {
+	u.meeting = newMeeting(u.t, rt, u.cluster)
+	u.rooms = append(u.rooms, u.id)
+}
+
+func (u *meetings) deliverOne(*rapid.T) {
+	if r, some := u.nextReport(); some {
+		u.delivered = append(u.delivered, r)
+		r.deliver()
+	}
+}
+
+// deliverAgain repeats a report, to the process that is the node now.
+func (u *meetings) deliverAgain(rt *rapid.T) {
+	if len(u.delivered) == 0 {
+		rt.Skip("no report")
+	}
+	r := rapid.SampledFrom(u.delivered).Draw(rt, "report")
+	r.to = u.node(rt)
+	r.deliver()
+}
+
+func (u *meetings) wait(rt *rapid.T) {
+	u.clock.advance(rapid.SampledFrom([]time.Duration{
+		time.Second, time.Minute, 40 * time.Minute, 90 * time.Minute, 7 * time.Hour}).Draw(rt, "for"))
+}
+
+func (u *meetings) setBackClock(rt *rapid.T) {
+	back := rapid.SampledFrom([]time.Duration{time.Second, 3 * time.Minute, 2 * time.Hour}).Draw(rt, "by")
+	if u.clock.Now().Add(-back).After(u.began) {
+		u.clock.advance(-back)
+	}
+}
+
+func (u *meetings) service() *usage.Service {
+	return usage.NewService(u.db, usage.NoProvider{}, u.clock.Now)
+}
+
+func (u *meetings) rollUp(rt *rapid.T) {
+	if err := u.service().RollUp(context.Background()); err != nil {
+		rt.Fatal(err)
+	}
+}
+
+// check fails unless the usage since the beginning, and that of this month, is the sum over
+// the attendance.
+func (u *meetings) check(rt *rapid.T) {
+	ctx := context.Background()
+	var raw storetest.RawUsage
+	r := u.room(rt) // all rooms have the same project and type
+	for _, id := range u.rooms {
+		rows, err := storetest.Attendance(ctx, u.db, id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for _, a := range rows {
+			raw.Add(a, r)
+		}
+	}
+	now := u.clock.Now()
+	scope := usage.Scope{OrganizationID: u.project.OrganizationID, ProjectID: u.project.ID}
+	for _, from := range []time.Time{u.began.Add(-time.Hour), time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)} {
+		got, err := u.service().Totals(ctx, scope, from, now)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		want := raw.Totals(u.project.ID, from, now)
+		if got.VideoMillis != want.VideoMillis || got.Peak != want.Peak {
+			rt.Fatal(fmt.Sprintf("usage from %s to %s: got %d ms, peak %d, want %d ms, peak %d", from, now,
+				got.VideoMillis, got.Peak, want.VideoMillis, want.Peak))
+		}
+	}
+}
