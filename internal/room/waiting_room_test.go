@@ -355,7 +355,7 @@ func TestWaitingRoom_SeatReservedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(3), "PA_3")
-	// Somebody who was in the room returns without waiting.
+	// A participant who was in the room returns without waiting.
 	h.leave(in, "PA_2", room.LeftByChoice)
 	h.enter(t, id, guest(2), "PA_4")
 }
