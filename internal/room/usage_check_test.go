@@ -140,7 +140,8 @@ func (u *meetings) check(rt *rapid.T) {
 	}
 	now := u.clock.Now()
 	scope := usage.Scope{OrganizationID: u.project.OrganizationID, ProjectID: u.project.ID}
-	for _, from := range []time.Time{u.began.Add(-time.Hour), time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)} {
+	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
+	for _, from := range []time.Time{u.began.Add(-time.Hour), month} {
 		got, err := u.service().Totals(ctx, scope, from, now)
 		if err != nil {
 			rt.Fatal(err)
