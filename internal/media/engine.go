@@ -103,7 +103,7 @@ func New(cfg Config) (_ *Engine, err error) {
 		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms,
 			trackTypes: types, admissions: e.admissions}
 	}
-	e.node, err = buildNode(conf, cfg.RedisURL, e.admissions, e.refusals, listen)
+	e.node, err = buildNode(conf, addrs.node, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"net/netip"
 	"time"
 
 	"github.com/livekit/protocol/livekit"
@@ -45,3 +46,6 @@ func (e *Engine) HeldCount() int {
 func (e *Engine) LogWarning(msg string, value any) {
 	(&livekitLogger{}).Warnw(msg, nil, "value", value)
 }
+
+// IsReachable exports isReachable.
+func IsReachable(addr netip.Addr, announced []netip.Addr) bool { return isReachable(addr, announced) }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/netip"
 	"strconv"
 	"strings"
 
@@ -132,7 +133,8 @@ func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 
 // buildNode creates the node. The second to last step binds the media ports. If buildNode
 // fails, no port stays bound.
-func buildNode(conf *config.Config, redisURL string, admissions *admissions, refusals *refusal.Recorder,
+func buildNode(conf *config.Config, announced []netip.Addr, redisURL string, admissions *admissions,
+	refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf}
 	defer func() {
@@ -219,8 +221,8 @@ func buildNode(conf *config.Config, redisURL string, admissions *admissions, ref
 	if err != nil {
 		return nil, err
 	}
-	n.sessions = &sessionHandler{self: n.self, router: n.router, rooms: n.rooms, admissions: admissions,
-		refusals: refusals}
+	n.sessions = &sessionHandler{self: n.self, router: n.router, rooms: n.rooms, announced: announced,
+		admissions: admissions, refusals: refusals}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
 	if err != nil {
 		return nil, err

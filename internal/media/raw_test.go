@@ -2,9 +2,12 @@ package media_test
 
 import (
 	"errors"
+	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/livekit/protocol/livekit"
 	"github.com/pion/rtp"
@@ -98,6 +101,30 @@ func TestRaw(t *testing.T) {
 			t.Fatal(err)
 		}
 		testkit.Eventually(t, "the participant is active", active)
+	})
+
+	t.Run("makes the server send to nobody else", func(t *testing.T) {
+		stranger, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = stranger.Close() }()
+		candidate := fmt.Sprintf("a=candidate:1 1 udp 2130706431 127.0.0.1 %d typ host\r\n",
+			stranger.LocalAddr().(*net.UDPAddr).Port)
+		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
+			ChangeOffer: func(sdp string) string { return sdp + strings.Repeat(candidate, 20) }})
+		track := publishRawTrack(t, eve, &livekit.AddTrackRequest{Cid: "mic", Type: livekit.TrackType_AUDIO,
+			Source: livekit.TrackSource_MICROPHONE}, mediatest.Opus)
+		if err := eve.AwaitConnected(t.Context()); err != nil || track.SSRC() == 0 {
+			t.Fatal(err)
+		}
+		if err := stranger.SetReadDeadline(time.Now().Add(2 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if n, from, err := stranger.ReadFrom(make([]byte, 1500)); err == nil {
+			t.Errorf("the address in the description got %d bytes from %s, want none", n, from)
+		}
+		eve.Leave()
 	})
 
 	t.Run("returns refusals", func(t *testing.T) {

@@ -1,6 +1,8 @@
 package media
 
 import (
+	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,6 +24,8 @@ const (
 	candidateBurst, candidatesPerSecond       = 300, 2 // ICE candidates
 	descriptionBurst, descriptionsPerSecond   = 60, 10
 	announcementBurst, announcementsPerSecond = 16, 1
+	// maxCandidates is the number of addresses of the client that LiveKit learns.
+	maxCandidates = 20
 	// maxRefusedRequests is the number of refused requests of a connection after which
 	// the participant is disconnected.
 	maxRefusedRequests = 20
@@ -33,6 +37,7 @@ type requestFilter struct {
 	routing.MessageSource
 	responses   routing.MessageSink
 	trackExists func(sid string) bool // reports whether a participant publishes a track
+	announced   []netip.Addr          // the addresses of this server that browsers get
 	refusals    *refusal.Recorder
 	logAttrs    []any // identify the participant
 
@@ -41,13 +46,14 @@ type requestFilter struct {
 	closeOnce sync.Once
 
 	all, tracks, candidates, descriptions, announcements *rate.Limiter
-	refusedCount                                         int
+	refusedCount, candidatesLeft                         int
 }
 
 func newRequestFilter(source routing.MessageSource, responses routing.MessageSink, trackExists func(sid string) bool,
-	refusals *refusal.Recorder, logAttrs ...any) *requestFilter {
+	announced []netip.Addr, refusals *refusal.Recorder, logAttrs ...any) *requestFilter {
 	return &requestFilter{
-		MessageSource: source, responses: responses, trackExists: trackExists, refusals: refusals, logAttrs: logAttrs,
+		MessageSource: source, responses: responses, trackExists: trackExists, announced: announced,
+		refusals: refusals, logAttrs: logAttrs, candidatesLeft: maxCandidates,
 		accepted: make(chan proto.Message), closed: make(chan struct{}),
 		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
 		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
@@ -95,6 +101,9 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 		refused = signalfilter.SanitizeRequest(req)
 	}
 	if refused == nil {
+		if addr, ok := signalfilter.Candidate(req); ok {
+			return r.acceptCandidate(addr)
+		}
 		return signalfilter.RemoveUnknownTracks(req, r.trackExists)
 	}
 	r.refusals.Record(refused.Kind, refused.Reason, r.logAttrs...)
@@ -119,6 +128,32 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 	}
 	return false
 }
+
+// acceptCandidate reports whether LiveKit learns an address of the client, which is no fault
+// of the client if not.
+func (r *requestFilter) acceptCandidate(addr netip.Addr) bool {
+	if r.candidatesLeft == 0 || !isReachable(addr, r.announced) {
+		return false
+	}
+	r.candidatesLeft--
+	return true
+}
+
+// isReachable reports whether an address is of the same kind as one that the server
+// announces. A client on the internet has no way to the private addresses of the server's
+// network, and must not make the server send there.
+func isReachable(addr netip.Addr, announced []netip.Addr) bool {
+	if !addr.IsValid() || addr.IsUnspecified() || addr.IsMulticast() || addr.IsLinkLocalUnicast() {
+		return false
+	}
+	isPrivate := func(ip netip.Addr) bool { return ip.IsPrivate() || carrierPrefix.Contains(ip) }
+	return slices.ContainsFunc(announced, func(own netip.Addr) bool {
+		return own.IsLoopback() == addr.IsLoopback() && isPrivate(own) == isPrivate(addr)
+	})
+}
+
+// carrierPrefix has the addresses behind the NAT of a provider (RFC 6598).
+var carrierPrefix = netip.MustParsePrefix("100.64.0.0/10")
 
 // checkRate returns a refusal if a request exceeds a limit of its connection.
 func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refusal {

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"net/netip"
 	"slices"
 	"strings"
 	"sync"
@@ -28,6 +29,7 @@ type sessionHandler struct {
 	router routing.Router
 	rooms  *service.RoomManager
 
+	announced  []netip.Addr // the addresses of this server that browsers get
 	admissions *admissions
 	refusals   *refusal.Recorder
 	sinks      openSinks
@@ -60,7 +62,7 @@ func (s *sessionHandler) HandleSession(
 		return psrpc.NewError(psrpc.InvalidArgument, refused)
 	}
 	signalfilter.RemoveUnknownTracksFromState(pi.SyncState, exists)
-	requests := newRequestFilter(source, sink, exists, s.refusals,
+	requests := newRequestFilter(source, sink, exists, s.announced, s.refusals,
 		"session", string(name), "identity", string(pi.Identity))
 	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}
 	if err := s.rooms.StartSession(ctx, pi, requests, responses, false); err != nil {

@@ -10,6 +10,7 @@ import (
 	"crypto/rand"
 	"encoding/base32"
 	"encoding/json"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -152,12 +153,12 @@ func Middleware(next http.Handler, options Options) http.Handler {
 				// The record goes to the handler directly because the logger would look up
 				// its caller on the stack.
 				line := slog.NewRecord(end, level, "request", 0)
-				path := r.URL.Path
+				path := r.URL.Path[:min(len(r.URL.Path), maxPathBytes)]
 				if options.LogPath != nil {
 					path = options.LogPath(path)
 				}
-				line.AddAttrs(slog.String("request_id", info.ID), slog.String("method", r.Method),
-					slog.String("path", path),
+				line.AddAttrs(slog.String("request_id", info.ID),
+					slog.String("method", r.Method[:min(len(r.Method), maxLoggedMethod)]), slog.String("path", path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
 					slog.Float64("duration_ms", float64(info.Duration.Microseconds())/1000),
 					slog.String("client", info.Client.String()))
@@ -174,9 +175,21 @@ func Middleware(next http.Handler, options Options) http.Handler {
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
+		if len(r.URL.Path) > maxPathBytes {
+			info.Cause = "path_too_long"
+			http.Error(rec, fmt.Sprintf("the path has more than %d bytes", maxPathBytes), http.StatusRequestURITooLong)
+			return
+		}
 		next.ServeHTTP(rec, r)
 	})
 }
+
+const (
+	// maxPathBytes is the maximum length of a path; no route comes near it.
+	maxPathBytes = 2048
+	// maxLoggedMethod is how much of a method the access log has. It is as long as a client wants.
+	maxLoggedMethod = 16
+)
 
 // Values of the security headers. A page replaces the policy and adds headers that
 // only matter for documents. The slices are shared so that a response allocates

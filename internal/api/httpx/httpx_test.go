@@ -74,6 +74,22 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	}
 }
 
+// A stranger chooses the path and the method, so neither makes a long line in the log.
+func TestMiddleware_LongPath(t *testing.T) {
+	t.Parallel()
+	for length, status := range map[int]int{2048: 418, 2049: 414, 30_000: 414} {
+		var log bytes.Buffer
+		h := Middleware(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(418) }),
+			Options{Log: slog.New(slog.NewJSONHandler(&log, nil))})
+		w := httptest.NewRecorder()
+		h.ServeHTTP(w, httptest.NewRequest(strings.Repeat("X", 5000), "/"+strings.Repeat("a", length-1), nil))
+		if w.Code != status || log.Len() > 2500 {
+			t.Errorf("path of %d bytes: got status %d and %d bytes in the log, want %d and at most 2500", length, w.Code,
+				log.Len(), status)
+		}
+	}
+}
+
 // The log and Done get what the API found out, after the response to a rejected request was
 // sent.
 func TestMiddleware_RecordsCaller(t *testing.T) {

@@ -124,9 +124,13 @@ func roundTrips(text []byte) bool {
 }
 
 // negotiableAttributes returns the attributes without the header extensions that are not
-// allowed.
+// allowed, and without candidates (see Candidate).
 func negotiableAttributes(attributes []sdp.Attribute) []sdp.Attribute {
 	return slices.DeleteFunc(attributes, func(a sdp.Attribute) bool {
+		switch strings.ToLower(a.Key) {
+		case "candidate", "remote-candidates", "end-of-candidates":
+			return true
+		}
 		if !strings.EqualFold(a.Key, sdp.AttrKeyExtMap) {
 			return false
 		}

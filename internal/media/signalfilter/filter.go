@@ -8,10 +8,13 @@ package signalfilter
 
 import (
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
 
 	"github.com/livekit/protocol/livekit"
+	"github.com/livekit/protocol/signalling"
+	"github.com/pion/ice/v4"
 
 	"parley/internal/refusal"
 )
@@ -229,6 +232,31 @@ func checkLayers(all []*livekit.VideoLayer) *Refusal {
 		}
 	}
 	return nil
+}
+
+// Candidate returns the UDP address in a request that names an address of the client, and
+// whether the request names one. The address is invalid for names, for TCP, and for the end
+// of the candidates.
+//
+// LiveKit sends packets to each address that it learns in this way, so that a client could
+// make it send to any host. It needs few of them or none: clients send the first packets, to
+// the addresses of the server, and ICE learns the address of the client from these
+// (RFC 8445, section 7.3.1.3), about a second more slowly.
+func Candidate(req *livekit.SignalRequest) (addr netip.Addr, ok bool) {
+	trickle := req.GetTrickle()
+	if trickle == nil {
+		return netip.Addr{}, false
+	}
+	init, err := signalling.FromProtoTrickle(trickle)
+	if err != nil {
+		return netip.Addr{}, true
+	}
+	candidate, err := ice.UnmarshalCandidate(init.Candidate)
+	if err != nil || candidate.NetworkType().IsTCP() {
+		return netip.Addr{}, true
+	}
+	addr, _ = netip.ParseAddr(candidate.Address())
+	return addr.Unmap(), true
 }
 
 func checkTrickle(t *livekit.TrickleRequest) *Refusal {

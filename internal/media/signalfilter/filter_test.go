@@ -295,3 +295,28 @@ func FuzzQuery(f *testing.F) {
 		}
 	})
 }
+
+func TestCandidate(t *testing.T) {
+	t.Parallel()
+	trickle := func(init string) *livekit.SignalRequest {
+		return &livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
+			Trickle: &livekit.TrickleRequest{CandidateInit: init}}}
+	}
+	for init, want := range map[string]string{
+		`{"candidate":"candidate:1 1 udp 2130706431 203.0.113.7 5000 typ host"}`:             "203.0.113.7",
+		`{"candidate":"candidate:1 1 udp 2130706431 ::ffff:127.0.0.1 5000 typ host"}`:        "127.0.0.1",
+		`{"candidate":"candidate:1 1 udp 1 2001:db8::1 5000 typ srflx raddr :: rport 0"}`:    "2001:db8::1",
+		`{"candidate":"candidate:1 1 tcp 2130706431 203.0.113.7 9 typ host tcptype active"}`: "invalid IP",
+		`{"candidate":"candidate:1 1 udp 2130706431 0b7c.local 5000 typ host"}`:              "invalid IP",
+		`{"candidate":""}`:  "invalid IP",
+		`{"candidate":"x"}`: "invalid IP",
+		`x`:                 "invalid IP",
+	} {
+		if addr, ok := signalfilter.Candidate(trickle(init)); !ok || addr.String() != want {
+			t.Errorf("%s: got %s, %v, want %s", init, addr, ok, want)
+		}
+	}
+	if addr, ok := signalfilter.Candidate(&livekit.SignalRequest{}); ok {
+		t.Errorf("another request: got %s, want none", addr)
+	}
+}
