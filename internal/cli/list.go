@@ -7,6 +7,8 @@ import (
 	"io"
 	"reflect"
 	"strings"
+
+	"parley/internal/spreadsheet"
 )
 
 // lister contains the flags of commands that print a list.
@@ -70,8 +72,5 @@ func csvCell(value any) (string, error) {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", fmt.Errorf("CSV: %w", err)
 	}
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		text = "'" + text
-	}
-	return text, nil
+	return spreadsheet.Cell(text), nil
 }

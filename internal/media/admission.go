@@ -287,9 +287,8 @@ func (l *heldListener) OnDataMessageUnlabeled(p types.LocalParticipant, data []b
 	}
 }
 
-// OnMetrics forwards the metrics of an admitted participant.
-func (l *heldListener) OnMetrics(p types.Participant, packet *livekit.DataPacket) {
-	if l.admitted.Load() {
-		l.LocalParticipantListener.OnMetrics(p, packet)
-	}
+// OnMetrics drops the metrics of a participant, which nobody reads. They count like messages,
+// because each costs the time of parsing it; LiveKit's own for a participant are few.
+func (l *heldListener) OnMetrics(_ types.Participant, packet *livekit.DataPacket) {
+	l.accept(true, proto.Size(packet))
 }

@@ -19,6 +19,10 @@ import (
 // session descriptions, which have a few hundred kilobytes in very full rooms.
 const maxMessageBytes = 1 << 20
 
+// frameBytes is what each frame counts in addition to its payload, because an empty one takes
+// time too. A browser sends few frames a second.
+const frameBytes = 256
+
 // filteredWriter returns a filtered connection when the WebSocket upgrade takes over the
 // connection.
 type filteredWriter struct {
@@ -49,7 +53,7 @@ func (w *filteredWriter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 type filteredConn struct {
 	net.Conn
 	r         *bufio.Reader               // may hold bytes that arrived with the handshake
-	bytes     *rate.Limiter               // of the message bytes
+	bytes     *rate.Limiter               // of the message bytes and frames
 	onRefusal func(*signalfilter.Refusal) // called once, before reading fails
 
 	frameHead    []byte                // incomplete head of the current frame
@@ -111,7 +115,7 @@ func (c *filteredConn) beginFrame(length uint64) *signalfilter.Refusal {
 	if length > maxMessageBytes {
 		return messageTooLong()
 	}
-	if !c.bytes.AllowN(time.Now(), int(length)) {
+	if !c.bytes.AllowN(time.Now(), int(length)+frameBytes) {
 		return &signalfilter.Refusal{Kind: refusal.SignalRate, Reason: "too many bytes of signaling", Malformed: true}
 	}
 	opcode := c.frameHead[0] & opcodeMask

@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media/signalfilter"
+	"parley/internal/refusal"
 )
 
 // maskedFrame builds a masked frame as a browser sends it.
@@ -120,7 +121,7 @@ func TestFilteredConn_Messages(t *testing.T) {
 
 // All connections of a participant share one limit of bytes.
 func TestFilteredConn_SharedByteLimit(t *testing.T) {
-	limit := rate.NewLimiter(0, 1000)
+	limit := rate.NewLimiter(0, 1000+2*frameBytes)
 	read := func(size int) error {
 		frame := maskedFrame(websocket.BinaryMessage, true, messageOfSize(size))
 		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(frame)), bytes: limit,
@@ -133,5 +134,19 @@ func TestFilteredConn_SharedByteLimit(t *testing.T) {
 	}
 	if err := read(800); err == nil {
 		t.Error("a second connection is not limited, want a shared limit")
+	}
+}
+
+// Empty frames carry no bytes, but each takes time.
+func TestFilteredConn_EmptyFrames(t *testing.T) {
+	for _, opcode := range []byte{websocket.PingMessage, websocket.BinaryMessage} {
+		var refused *signalfilter.Refusal
+		frames := bytes.Repeat(maskedFrame(opcode, opcode == websocket.PingMessage, nil), 20_000)
+		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(frames)),
+			bytes:     rate.NewLimiter(signalBytesPerSecond, signalBurst),
+			onRefusal: func(r *signalfilter.Refusal) { refused = r }}
+		if _, err := io.ReadAll(conn); err == nil || refused == nil || refused.Kind != refusal.SignalRate {
+			t.Errorf("20,000 empty frames of type %d: got error %v, refusal %+v, want a refusal by rate", opcode, err, refused)
+		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/livekit/protocol/livekit"
+	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -90,6 +91,31 @@ func TestDataMessages_StalledReceivers(t *testing.T) {
 	if grown := heapMB(t, baseURL) - before; grown > 100 {
 		t.Errorf("heap growth after %d MB of messages: got %d MB, want at most 100 MB", sent>>20, grown)
 	}
+	assertAudible()
+}
+
+// Metrics are never forwarded, but parsing them takes time, so who sends many is disconnected.
+func TestDataMessages_Metrics(t *testing.T) {
+	baseURL, _, signer, assertAudible := startFloodTarget(t)
+	eve := dialRaw(t, baseURL, signer.accessToken(t, "sound.1", "eve", room.Audio), mediatest.RawOptions{})
+	if err := eve.AwaitConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	channel, err := eve.OpenDataChannel(t.Context(), "_reliable", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	batch := &livekit.MetricsBatch{StrData: slices.Repeat([]string{"metric"}, 500)}
+	data, err := proto.Marshal(&livekit.DataPacket{Value: &livekit.DataPacket_Metrics{Metrics: batch}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2000 {
+		if channel.Send(data) != nil || eve.Closed() {
+			break
+		}
+	}
+	awaitEnd(t, eve.Participant, "USER_REJECTED")
 	assertAudible()
 }
 

@@ -250,6 +250,17 @@ func (s *Service) publishSeen() {
 	s.seenNodes.Store(&seen)
 }
 
+// silentSince returns the last heartbeat of another node, and whether the node has written
+// none since for so long that it is probably lost.
+func (s *Service) silentSince(nodeID string, now time.Time) (alive time.Time, silent bool) {
+	seen := s.seenNodes.Load()
+	if seen == nil {
+		return time.Time{}, false
+	}
+	last, known := (*seen)[nodeID]
+	return last.heartbeat, known && now.Sub(last.seenAt) >= nodeTimeout/2
+}
+
 func (s *Service) heartbeatInterval() time.Duration {
 	if s.options.Clustered {
 		return clusterHeartbeat

@@ -102,6 +102,30 @@ func TestFailover_LostNode(t *testing.T) {
 	}
 }
 
+// A page may be back through another node before its own counts as lost. Its attendance ends
+// at the last heartbeat of the lost node then, too.
+func TestFailover_BackBeforeNodeIsLost(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	id := c.create(t, room.Spec{MaxParticipants: 2})
+	c.enter(t, 0, id, guest(1), "PA_1")
+	c.tick(0, 1)
+	c.tick(0, 1)
+	alive := c.clock.Now()
+	c.stopNode(0)
+	for range 3 {
+		c.tick(1)
+	}
+	c.enter(t, 1, id, guest(1), "PA_2")
+	for range 3 {
+		c.tick(1)
+	}
+	rows := c.attendance(t, id)
+	if len(rows) != 2 || !rows[0].LeftAt.Equal(alive) || rows[0].Reason != room.LeftServer || !rows[1].LeftAt.IsZero() {
+		t.Errorf("got %+v, want the first ended by the server at %s, and the second present", rows, alive)
+	}
+}
+
 // The loss of a node does not affect participants of the same room on other nodes.
 func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	t.Parallel()

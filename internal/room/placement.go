@@ -78,11 +78,15 @@ func (s *Service) claimSeat(
 		if other.SeatID != seat.ID {
 			continue
 		}
-		reason := LeftReplaced
+		left, reason := a.JoinedAt, LeftReplaced
 		if other.Session != a.Session {
 			reason = LeftMoved
 		}
-		if err := s.endAttendance(ctx, r, other, later(a.JoinedAt, other.JoinedAt), now, reason); err != nil {
+		// The participant comes back from a lost node before it counts as lost.
+		if alive, silent := s.silentSince(other.Node, now); silent && alive.Before(left) {
+			left, reason = alive, LeftServer
+		}
+		if err := s.endAttendance(ctx, r, other, later(left, other.JoinedAt), now, reason); err != nil {
 			return 0, err
 		}
 	}

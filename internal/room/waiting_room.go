@@ -31,8 +31,9 @@ const (
 	// asks once a minute, so that it learns of the denial, and does not knock again by itself.
 	knockDenialTTL = 2 * time.Minute
 	// maxWaiting is the maximum number of visitors who wait for a room at once.
-	maxWaiting = 50
-	// maxWaitingPerNetwork is the maximum number of them from one network.
+	maxWaiting = 100
+	// maxWaitingPerNetwork is the maximum number of them from one network. A household has
+	// two, IPv4 and IPv6, which must not fill the waiting room.
 	maxWaitingPerNetwork = 40
 )
 

@@ -2,9 +2,7 @@ package rooms
 
 import (
 	"encoding/csv"
-	"regexp"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +10,7 @@ import (
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
+	"parley/internal/spreadsheet"
 )
 
 func (a *API) listRooms(c *Call) error {
@@ -137,7 +136,7 @@ func (a *API) exportAttendance(c *Call) error {
 	h.Set("Content-Type", "text/csv; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="attendance-`+found.Room.ID+`.csv"`)
 	h.Set("Cache-Control", "no-store")
-	_, _ = c.w.Write([]byte(byteOrderMark))
+	_, _ = c.w.Write([]byte(spreadsheet.ByteOrderMark))
 	out := csv.NewWriter(c.w)
 	out.UseCRLF = true // RFC 4180, section 2
 	_ = out.Write([]string{"room_id", "session", "identity", "name", "role", "joined_at", "left_at", "seconds", "reason"})
@@ -146,35 +145,13 @@ func (a *API) exportAttendance(c *Call) error {
 		if !stay.LeftAt.IsZero() {
 			left = formatTime(stay.LeftAt)
 		}
-		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), escapeFormula(stay.PublicID()),
-			escapeFormula(stay.Name), string(stay.Role),
+		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), spreadsheet.Cell(stay.PublicID()),
+			spreadsheet.Cell(stay.Name), string(stay.Role),
 			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64),
 			string(stay.Reason)})
 	}
 	out.Flush() // an error means that the client has gone
 	return nil
-}
-
-// byteOrderMark makes Excel read a CSV file as UTF-8.
-const byteOrderMark = "\uFEFF"
-
-// plainNumber matches a cell that begins like a formula and is a number.
-var plainNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
-
-// formulaStart matches the beginning of a formula, also in full-width characters. In some
-// languages a spreadsheet separates cells at semicolons, so that one can begin inside a name.
-var formulaStart = regexp.MustCompile(`(^|[;\t\r\n]) *[=+\-@＝＋－＠]`)
-
-// escapeFormula prevents a spreadsheet from reading a part of a name as a formula, with an
-// apostrophe before it. A number stays.
-func escapeFormula(cell string) string {
-	if plainNumber.MatchString(cell) {
-		return cell
-	}
-	return formulaStart.ReplaceAllStringFunc(cell, func(start string) string {
-		at := strings.IndexAny(start, "=+-@＝＋－＠")
-		return start[:at] + "'" + start[at:]
-	})
 }
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }

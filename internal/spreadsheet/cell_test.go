@@ -1,8 +1,8 @@
-package rooms
+package spreadsheet
 
 import "testing"
 
-func TestEscapeFormula(t *testing.T) {
+func TestCell(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"": "", "Ben": "Ben", "4712": "4712", "-42": "-42", "+1.5": "+1.5",
@@ -10,7 +10,7 @@ func TestEscapeFormula(t *testing.T) {
 		"x;=cmd|'/c calc'!A0;y": "x;'=cmd|'/c calc'!A0;y", "a\t@b": "a\t'@b", "a; +1": "a; '+1", " =1": " '=1",
 		"＝1+1": "'＝1+1", "a=b": "a=b", "a-b;c": "a-b;c", "-1;-2": "'-1;'-2",
 	} {
-		if got := escapeFormula(cell); got != want {
+		if got := Cell(cell); got != want {
 			t.Errorf("%q: got %q, want %q", cell, got, want)
 		}
 	}
