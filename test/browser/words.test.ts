@@ -113,6 +113,8 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     }
 
     await host.button(say.leave).click();
+    await host.seen(view('leave'));
+    await page.getByRole('dialog').getByRole('button', { name: say.leave, exact: true }).click();
     await page.getByRole('heading', { name: say.left }).waitFor();
     await host.seen(view('left'));
     await guest.close();
