@@ -71,7 +71,7 @@ describe('where UDP is blocked', () => {
     const room = await own.createRoom();
     const guest = await Person.arrive(firewalled, { viewport: phone });
     await guest.open(room.guest_link);
-    await check(guest, 'TCP isn’t available. Try another network');
+    await check(guest, 'Sound and video can’t get through');
     await guest.seen('phone-light-check-none');
     await guest.page.keyboard.press('Escape');
     await guest.page.getByLabel('Your name').fill('Ben');
