@@ -87,7 +87,6 @@ func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q O
 	if err != nil {
 		return nil, err
 	}
-	s.breakoutRooms.Store(roomID, true)
 	s.requestMoves(ctx, roomID)
 	return opened, nil
 }
@@ -206,7 +205,6 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 		return s.recordHostAction(ctx, r, action, now)
 	})
 	if err == nil {
-		s.breakoutRooms.Store(roomID, true)
 		s.requestMoves(ctx, roomID)
 	}
 	return err
@@ -366,33 +364,13 @@ func (s *Service) requestMoves(ctx context.Context, roomID string) {
 }
 
 func (s *Service) sendMoveRequests(ctx context.Context, roomID string) error {
-	r, err := s.store.Room(ctx, roomID)
+	p, err := s.loadPlacement(ctx, roomID)
 	if err != nil {
 		return err
-	}
-	all, err := s.store.Breakouts(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	present, err := s.store.CurrentAttendance(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	seats, err := s.store.Seats(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	assigned := map[string]int{} // session by seat
-	for _, seat := range seats {
-		assigned[seat.ID] = r.Session
-		i := slices.IndexFunc(all, func(b Breakout) bool { return b.N == seat.Breakout && b.ClosedAt.IsZero() })
-		if i >= 0 {
-			assigned[seat.ID] = all[i].Session
-		}
 	}
 	misplaced := map[int][]string{} // identities by their current session
-	for _, a := range present {
-		if n, taken := assigned[a.SeatID]; taken && n != a.Session {
+	for _, a := range p.present {
+		if n, taken := p.assigned[a.SeatID]; taken && n != a.Session {
 			misplaced[a.Session] = append(misplaced[a.Session], a.SeatID)
 		}
 	}

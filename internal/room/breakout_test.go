@@ -338,7 +338,6 @@ func TestMove_PageThatDoesNotFollow(t *testing.T) {
 				c.enter(t, 1, id, guest(2), "PA_3")
 				connected = []string{"PA_1", "PA_3"}
 			}
-			c.nodes[0].Reconcile(ctx) // this node learns that there are breakout rooms
 			for c.clock.Now().Sub(moved) < 10*time.Second {
 				c.tick(0, 1)
 				c.tick(0, 1)

@@ -3,11 +3,8 @@ package room
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"time"
-
-	"parley/internal/fault"
 )
 
 // This file keeps every participant in one session: a seat has one connection in the
@@ -132,65 +129,85 @@ func (s *Service) hasMoved(ctx context.Context, r *Room, seat Seat, from Attenda
 	return seat.State != Free && assigned != from.Session, err
 }
 
+// placement says where the participants of a room are, and where they belong.
+type placement struct {
+	present  []Attendance   // where they are
+	assigned map[string]int // session by seat, for the taken seats
+}
+
+func (s *Service) loadPlacement(ctx context.Context, roomID string) (p placement, err error) {
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return p, err
+	}
+	all, err := s.store.Breakouts(ctx, roomID)
+	if err != nil {
+		return p, err
+	}
+	if p.present, err = s.store.CurrentAttendance(ctx, roomID); err != nil {
+		return p, err
+	}
+	seats, err := s.store.Seats(ctx, roomID)
+	p.assigned = map[string]int{}
+	for _, seat := range seats {
+		p.assigned[seat.ID] = r.Session
+		i := slices.IndexFunc(all, func(b Breakout) bool { return b.N == seat.Breakout && b.ClosedAt.IsZero() })
+		if i >= 0 {
+			p.assigned[seat.ID] = all[i].Session
+		}
+	}
+	return p, err
+}
+
+// isPresent reports whether a participant is connected to a session.
+func (p placement) isPresent(identity string, session int) bool {
+	return slices.ContainsFunc(p.present, func(a Attendance) bool { return a.SeatID == identity && a.Session == session })
+}
+
 // enforcePlacement closes the connections of this process in other sessions than the
 // assigned ones, after the pages had time to follow a move. Only rooms with breakout rooms
 // have several sessions.
 func (s *Service) enforcePlacement(ctx context.Context) {
+	sessions, err := s.store.Sessions(ctx, SessionLive)
+	if s.logFailure(ctx, "list live sessions", err) {
+		return
+	}
+	local, hasBreakouts := map[string][]int{}, map[string]bool{} // by room
+	for _, session := range sessions {
+		if s.media.IsLocal(SessionID(session.RoomID, session.N)) {
+			local[session.RoomID] = append(local[session.RoomID], session.N)
+		}
+		hasBreakouts[session.RoomID] = hasBreakouts[session.RoomID] || session.Breakout > 0
+	}
 	misplaced := map[string]time.Time{}
-	s.breakoutRooms.Range(func(id, _ any) bool {
-		err := s.enforcePlacementIn(ctx, id.(string), misplaced)
-		s.logFailure(ctx, "enforce the assignment to breakout rooms", err, "room_id", id)
-		return ctx.Err() == nil
-	})
+	for id, numbers := range local {
+		if hasBreakouts[id] {
+			err := s.enforcePlacementIn(ctx, id, numbers, misplaced)
+			s.logFailure(ctx, "close connections to other breakout rooms", err, "room_id", id)
+		}
+	}
 	s.misplaced = misplaced
 }
 
-// enforcePlacementIn does the same for one room, and adds the misplaced connections with the
-// time when they were first found.
-func (s *Service) enforcePlacementIn(ctx context.Context, roomID string, misplaced map[string]time.Time) error {
-	r, err := s.store.Room(ctx, roomID)
-	if fault.Is(err, fault.NotFound) {
-		s.breakoutRooms.Delete(roomID)
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	all, err := s.store.Breakouts(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	assigned := map[int]int{0: r.Session} // session by breakout room
-	for _, b := range all {
-		if assigned[b.N] = r.Session; b.ClosedAt.IsZero() {
-			assigned[b.N] = b.Session
-		}
-	}
-	if !r.SessionLive || len(listOpenBreakouts(all)) == 0 {
-		s.breakoutRooms.Delete(roomID)
-		return nil
-	}
-	seats, err := s.store.Seats(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	present, err := s.store.CurrentAttendance(ctx, roomID)
+// enforcePlacementIn does the same for the sessions of one room, and adds the misplaced
+// connections with the time when they were first found.
+func (s *Service) enforcePlacementIn(
+	ctx context.Context, roomID string, sessions []int, misplaced map[string]time.Time,
+) error {
+	placed, err := s.loadPlacement(ctx, roomID)
 	if err != nil {
 		return err
 	}
 	now := s.now()
-	for _, n := range slices.Compact(slices.Sorted(maps.Values(assigned))) {
+	for _, n := range sessions {
 		session := SessionID(roomID, n)
-		if !s.media.IsLocal(session) {
-			continue
-		}
 		participants, err := s.media.Participants(ctx, session)
 		if err != nil {
 			return err
 		}
 		for _, p := range participants {
-			i := slices.IndexFunc(seats, func(seat Seat) bool { return seat.ID == p.Identity })
-			if i < 0 || assigned[seats[i].Breakout] == n {
+			assigned, taken := placed.assigned[p.Identity]
+			if !taken || assigned == n {
 				continue
 			}
 			since, found := s.misplaced[p.SID]
@@ -199,9 +216,7 @@ func (s *Service) enforcePlacementIn(ctx context.Context, roomID string, misplac
 			}
 			misplaced[p.SID] = since
 			limit := moveTimeout
-			if slices.ContainsFunc(present, func(a Attendance) bool {
-				return a.SeatID == p.Identity && a.Session == assigned[seats[i].Breakout]
-			}) {
+			if placed.isPresent(p.Identity, assigned) {
 				limit = departureTimeout
 			}
 			if now.Sub(since) >= limit {

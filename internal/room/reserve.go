@@ -30,7 +30,7 @@ type JoinRequest struct {
 //
 // Errors: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
-// removed, turned_away), Exhausted (too_many_joins), Invalid (name).
+// removed, turned_away, hidden_participants_off), Exhausted (too_many_joins), Invalid (name).
 func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
 	v.Name = validate.CleanName(v.Name)
 	if err := firstError(validate.Name("name", v.Name, 1, validate.MaxText), checkSeatKey(v.SeatKey)); err != nil {

@@ -145,9 +145,6 @@ func (s *Service) reconcile(ctx context.Context) {
 	rooms := map[string][]int{}
 	for _, session := range sessions {
 		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
-		if session.Breakout > 0 {
-			s.breakoutRooms.Store(session.RoomID, true)
-		}
 	}
 	unrecorded := map[string]bool{}
 	for id, live := range rooms {

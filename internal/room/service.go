@@ -28,7 +28,6 @@ type Service struct {
 	refusalLog      refusalLog
 	reportQueue     reportQueue
 	reactionLimiter reactionLimiter
-	breakoutRooms   sync.Map // IDs of rooms that may have open breakout rooms
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 

@@ -3,7 +3,6 @@ import { BreakoutSheet } from './breakout/BreakoutSheet';
 import { CheckSheet } from './check/CheckSheet';
 import { mediaRouteOf } from './check/mediaRoute';
 import { EndSheet } from './controls/EndSheet';
-import { LeaveSheet } from './controls/LeaveSheet';
 import { MoreSheet } from './controls/MoreSheet';
 import { useMeeting } from './meeting';
 import { ShortcutsSheet } from './shortcuts/ShortcutsSheet';
@@ -25,7 +24,7 @@ export function RoomSheets({ shortcuts }: { shortcuts: readonly Shortcut[] }): R
     case 'check':
       return <CheckSheet localMedia={localMedia} findRoute={() => mediaRouteOf(room)} connected onClose={close} />;
     case 'leave':
-      return <LeaveSheet onClose={close} />;
+      return <EndSheet leaving onClose={close} />;
     case 'end':
       return <EndSheet onClose={close} />;
   }

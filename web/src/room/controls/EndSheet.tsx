@@ -5,16 +5,32 @@ import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import { useMeeting } from '../meeting';
 
+interface Props {
+  /** The visitor is the last host and pressed Leave, and may leave the room without ending it. */
+  leaving?: boolean;
+  onClose: () => void;
+}
+
 /** Asks for confirmation and ends the room for everybody. */
-export function EndSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { actions } = useMeeting();
+export function EndSheet({ leaving = false, onClose }: Props): ReactElement {
+  const { actions, leaveAnyway } = useMeeting();
   const { busy, error, run } = useAction();
   return (
-    <Sheet title={t('end.title')} onClose={onClose}>
-      <p>{t('end.text')}</p>
+    <Sheet title={t(leaving ? 'leave.title' : 'end.title')} onClose={onClose}>
+      <p>{t(leaving ? 'leave.text' : 'end.text')}</p>
       <ActionError text={error} />
       <div className="sheet-part">
-        <button type="button" className="primary final wide" aria-disabled={busy} onClick={() => void run(() => actions.end())}>
+        {leaving && (
+          <button type="button" className="primary wide" onClick={leaveAnyway}>
+            {t('control.leave')}
+          </button>
+        )}
+        <button
+          type="button"
+          className={leaving ? 'secondary wide' : 'primary final wide'}
+          aria-disabled={busy}
+          onClick={() => void run(() => actions.end())}
+        >
           {t(busy ? 'end.ending' : 'end.end')}
         </button>
         <button type="button" className="secondary wide" onClick={onClose}>
