@@ -72,5 +72,5 @@ func csvCell(value any) (string, error) {
 	if err := json.Unmarshal(raw, &text); err != nil {
 		return "", fmt.Errorf("CSV: %w", err)
 	}
-	return spreadsheet.Cell(text), nil
+	return spreadsheet.EscapeFormulas(text), nil
 }

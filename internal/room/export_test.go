@@ -12,7 +12,7 @@ func (s *Service) Sweep(ctx context.Context) {
 // Reconcile runs once the reconciliation that Run does every ten seconds.
 func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
-// EnforcePlacement runs once the work that Run does every two seconds.
+// EnforcePlacement runs once the placement that Run enforces every second.
 func (s *Service) EnforcePlacement(ctx context.Context) { s.enforcePlacement(ctx) }
 
 // Constants for the models of the tests.

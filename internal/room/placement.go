@@ -7,19 +7,18 @@ import (
 	"time"
 )
 
-// This file keeps every participant in one session: a seat has one connection in the
-// attendance, in the session that it is assigned to. The engine refuses connections to
-// another session (see Authorize), claimSeat ends the attendance of the connection before,
-// and enforcePlacement closes what a page has not closed by itself.
+// This file limits every participant to the session that the seat is assigned to.
+// Authorize refuses connections to other sessions. claimSeat ends the attendance of the
+// earlier connection of the seat. After a move, enforcePlacement closes connections to the
+// old session that the page did not close.
 
 const (
-	// placementEvery is the interval of enforcePlacement.
-	placementEvery = 2 * time.Second
-	// moveTimeout is how long a participant may stay in the old session after a move, and
-	// placementEvery more.
-	moveTimeout = 8 * time.Second
-	// departureTimeout is how long a page may keep the connection to the old session after it
-	// has connected to the new one.
+	// moveTimeout is how long a participant may stay in the old session after
+	// enforcePlacement first found them there. Finding and closing take up to a second and a
+	// half each, so that it takes ten seconds after the move at most.
+	moveTimeout = 7 * time.Second
+	// departureTimeout replaces moveTimeout when the participant is connected to the new
+	// session.
 	departureTimeout = 3 * time.Second
 )
 
@@ -28,14 +27,13 @@ type seatClaim int
 
 const (
 	seatClaimed     seatClaim = iota // the connection is the one of its seat now
-	alreadyRecorded                  // it was before
+	alreadyRecorded                  // a row for this connection exists already
 	newerRecorded                    // the seat has had a newer connection since
 )
 
 // claimSeat stores a connection as the only one of its seat: it ends the attendance of
-// the others. Attendance of a seat never overlaps, so a join that comes before the end of
-// the latest attendance is moved to that end. A connection is not stored if a newer one was
-// stored before it.
+// the others. The rows of a seat do not overlap, so a join before the end of the latest row
+// is moved to that end. A connection is not stored if a newer one was stored before it.
 func (s *Service) claimSeat(
 	ctx context.Context, r *Room, seat Seat, a *Attendance, now time.Time,
 ) (seatClaim, error) {
@@ -53,9 +51,10 @@ func (s *Service) claimSeat(
 		if err != nil || older {
 			return newerRecorded, err
 		}
-		a.Connection = sid // a connection returns only if there was none since
+		// Without the suffix: only the latest connection of a seat gets a second row.
+		a.Connection = sid
 	}
-	if early := latest.LeftAt.Sub(a.JoinedAt); early > 0 && early <= maxClockDifference {
+	if overlap := latest.LeftAt.Sub(a.JoinedAt); overlap > 0 && overlap <= maxClockDifference {
 		a.JoinedAt = latest.LeftAt
 	}
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
@@ -79,7 +78,8 @@ func (s *Service) claimSeat(
 		if other.Session != a.Session {
 			reason = LeftMoved
 		}
-		// The participant comes back from a lost node before it counts as lost.
+		// The node of the old row is probably lost, but not declared lost yet: the visit ended
+		// at the last heartbeat of that node.
 		if alive, silent := s.silentSince(other.Node, now); silent && alive.Before(left) {
 			left, reason = alive, LeftServer
 		}
@@ -90,13 +90,14 @@ func (s *Service) claimSeat(
 	return seatClaimed, nil
 }
 
-// maxClockDifference is the largest difference between the clocks of two nodes that the
-// attendance of a seat makes up for. A larger one comes from a clock that was set back, and
-// then a visit must not wait until the clock has caught up.
+// maxClockDifference is the largest difference between the clocks of two nodes for which
+// claimSeat moves a join. A larger one means that a clock was set back. Then the join keeps
+// its time, because the visit would begin in the future otherwise.
 const maxClockDifference = time.Minute
 
 // isOlder reports whether a connection is older than the latest recorded one of its seat,
-// although its join is reported later. Times do not say this, because clocks differ.
+// although its join is reported later. The times of the joins are not sufficient, because
+// the clocks of nodes differ.
 func (s *Service) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Attendance, now time.Time) (bool, error) {
 	if latest.LeftAt.IsZero() {
 		if a.Session == latest.Session {
@@ -111,7 +112,8 @@ func (s *Service) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Att
 			}
 		}
 	}
-	// The node of the connection stood still, or could not reach the database.
+	// This node reports the join late, because its process was suspended or could not reach
+	// the database, and another node has recorded a later join.
 	return latest.Node != s.nodeID && latest.JoinedAt.After(a.JoinedAt) && now.Sub(a.JoinedAt) >= nodeTimeout/2, nil
 }
 
@@ -220,8 +222,8 @@ func (s *Service) enforcePlacementIn(
 				limit = departureTimeout
 			}
 			if now.Sub(since) >= limit {
-				s.log.Info("participant did not follow a move, closing the connection", "session", session,
-					"identity", p.Identity)
+				s.log.Info("closing a connection to a session that the participant is not assigned to",
+					"session", session, "identity", p.Identity)
 				s.media.CloseConnection(session, p.Identity, p.SID)
 			}
 		}

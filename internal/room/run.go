@@ -31,20 +31,17 @@ func (s *Service) Run(ctx context.Context) {
 	}
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()
-	var reconciled, purged, placed time.Time
+	var reconciled, purged time.Time
 	for {
 		s.flushReports()
 		s.sweep(ctx)
 		s.deleteStaleKnocks(ctx)
 		s.closeSessions(ctx)
+		s.enforcePlacement(ctx)
 		now := s.now()
 		if now.Sub(purged) >= purgeInterval {
 			purged = now
 			s.logFailure(ctx, "delete expired idempotency records", s.Purge(ctx))
-		}
-		if now.Sub(placed) >= placementEvery {
-			placed = now
-			s.enforcePlacement(ctx)
 		}
 		if now.Sub(reconciled) >= reconcileEvery {
 			reconciled = now

@@ -145,8 +145,8 @@ func (a *API) exportAttendance(c *Call) error {
 		if !stay.LeftAt.IsZero() {
 			left = formatTime(stay.LeftAt)
 		}
-		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session), spreadsheet.Cell(stay.PublicID()),
-			spreadsheet.Cell(stay.Name), string(stay.Role),
+		_ = out.Write([]string{found.Room.ID, room.SessionID(stay.RoomID, stay.Session),
+			spreadsheet.EscapeFormulas(stay.PublicID()), spreadsheet.EscapeFormulas(stay.Name), string(stay.Role),
 			formatTime(stay.JoinedAt), left, strconv.FormatFloat(stay.Duration(found.AsOf).Seconds(), 'f', -1, 64),
 			string(stay.Reason)})
 	}

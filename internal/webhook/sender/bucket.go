@@ -7,9 +7,9 @@ import (
 )
 
 // The limits of concurrent attempts: for one host of one project, for one project, and in
-// total. A host whose last attempt failed gets one attempt at a time. A project gets at most
-// half of the slots that others have left, so that its unreachable hosts delay only its own
-// deliveries.
+// total. A host whose last attempt failed gets one attempt at a time. A project gets new slots
+// only while it has at most half of those that other projects do not use, so that its
+// unreachable hosts delay only its own deliveries.
 const (
 	maxPerBucket  = 4
 	maxPerProject = 16

@@ -168,11 +168,12 @@ export class JoinApi {
   }
 
   /**
-   * Makes the browser close the connections on which nothing answers. It keeps several, and when
-   * the node behind a proxy hangs, they all lead to it: each further request would wait on the
-   * next one of them, although new connections lead to another node.
+   * Closes the browser's connections to a server that no longer answers. A browser keeps up to six,
+   * and behind a proxy all may lead to the same node: each later request would use the next one of
+   * them and time out, although a new connection leads to another node. This sends a small request on
+   * each. Aborting a request closes its connection.
    */
-  async #dropDeadConnections(): Promise<void> {
+  async #closeDeadConnections(): Promise<void> {
     const probe = async (): Promise<void> => {
       const abort = new AbortController();
       const timer = setTimeout(() => abort.abort(), probeTimeoutMs);
@@ -211,7 +212,7 @@ export class JoinApi {
       if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
       return { is: 'refused', refusal };
     } catch {
-      if (timedOut && !keepalive) await this.#dropDeadConnections();
+      if (timedOut && !keepalive) await this.#closeDeadConnections();
       return { is: 'unreachable', waitMs: 0 };
     } finally {
       clearTimeout(timer);

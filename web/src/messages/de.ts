@@ -274,7 +274,7 @@ export const de: Messages = {
 
   'leave.title': 'Raum verlassen oder beenden?',
   'leave.text':
-    'Sie sind der einzige Host. Die anderen können ohne Sie bleiben, oder Sie beenden den Raum für alle. Das lässt sich nicht rückgängig machen.',
+    'Kein anderer Host ist in diesem Raum. Sie können ihn verlassen, und die anderen können bleiben. Oder Sie beenden den Raum für alle. Das lässt sich nicht rückgängig machen.',
   'end.open': 'Für alle beenden …',
   'end.title': 'Den Raum für alle beenden?',
   'end.text': 'Der Raum endet für alle. Das lässt sich nicht rückgängig machen.',

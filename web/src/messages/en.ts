@@ -251,7 +251,7 @@ export const en = {
 
   'leave.title': 'Leave or end the room?',
   'leave.text':
-    'You are the only host. The others can stay without you, or you end the room for everyone, which can’t be undone.',
+    'No other host is in this room. You can leave, and the others can stay. Or you can end the room for everyone, which can’t be undone.',
   'end.open': 'End for all…',
   'end.title': 'End the room for everyone?',
   'end.text': 'This ends the room for everyone and can’t be undone.',

@@ -257,7 +257,7 @@ export const es: Messages = {
 
   'leave.title': '¿Salir o terminar la sala?',
   'leave.text':
-    'Es el único anfitrión. Los demás pueden quedarse sin usted, o puede terminar la sala para todos, lo que no se puede deshacer.',
+    'No hay otro anfitrión en esta sala. Puede salir, y los demás pueden quedarse. O puede terminar la sala para todos, lo que no se puede deshacer.',
   'end.open': 'Terminar para todos…',
   'end.title': '¿Terminar la sala para todos?',
   'end.text': 'La sala termina para todos. Esta acción no se puede deshacer.',

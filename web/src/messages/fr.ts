@@ -266,7 +266,7 @@ export const fr: Messages = {
 
   'leave.title': 'Quitter ou terminer la salle ?',
   'leave.text':
-    'Vous êtes le seul hôte. Les autres peuvent rester sans vous, ou vous terminez la salle pour tous, ce qui est irréversible.',
+    'Aucun autre hôte n’est dans cette salle. Vous pouvez quitter, et les autres peuvent rester. Ou vous pouvez terminer la salle pour tous, ce qui est irréversible.',
   'end.open': 'Terminer pour tous…',
   'end.title': 'Terminer la salle pour tous ?',
   'end.text': 'La salle se termine pour tout le monde. Cette action est irréversible.',

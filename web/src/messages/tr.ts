@@ -260,7 +260,7 @@ export const tr: Messages = {
 
   'leave.title': 'Odadan ayrılmak mı, odayı kapatmak mı?',
   'leave.text':
-    'Tek toplantı sahibi sizsiniz. Diğerleri siz olmadan kalabilir ya da odayı herkes için kapatırsınız; bu geri alınamaz.',
+    'Bu odada başka toplantı sahibi yok. Siz ayrılabilirsiniz, diğerleri kalabilir. Ya da odayı herkes için kapatabilirsiniz; bu geri alınamaz.',
   'end.open': 'Herkes için bitir…',
   'end.title': 'Oda herkes için bitirilsin mi?',
   'end.text': 'Oda herkes için sona erer. Bu işlem geri alınamaz.',

@@ -3,7 +3,7 @@ import type { RoomMetadata } from '../connection/roomMetadata';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 
-/** Whether the visitor is the only host here, and others stay behind, perhaps in breakout rooms. */
+/** Whether no other host is connected to this session, while other people are or breakout rooms are open. */
 export function isLastHost(
   role: Role,
   people: readonly RosterEntry<Pick<Person, 'you' | 'role'>>[],

@@ -3,17 +3,17 @@ interface Named {
   name: string;
 }
 
-const fold = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
+const comparableName = (name: string): string => name.normalize('NFKC').trim().toLowerCase();
 
 /**
- * Tells people with the same name apart: "Ana", "Ana (2)". Identities begin with the time at
- * which the server made them, so that all pages count in the same order, also after a person
- * has connected again.
+ * Adds a number to the second and later people with the same name: "Ana", "Ana (2)". They are in
+ * the order of their identities, which begin with the time when the server made them, so that
+ * pages with the same people show the same numbers.
  */
 export function distinctNames<P extends Named>(people: readonly P[]): P[] {
   const groups = new Map<string, P[]>();
   for (const person of people) {
-    const key = fold(person.name);
+    const key = comparableName(person.name);
     groups.set(key, [...(groups.get(key) ?? []), person]);
   }
   const names = new Map<string, string>();

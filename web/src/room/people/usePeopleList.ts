@@ -5,9 +5,9 @@ import type { RoomActions } from '../../visit/roomActions';
 const pollMs = 3_000;
 
 /**
- * Returns the server's list of people, which only hosts get; null when it is not known. The
- * metadata of a session has only numbers of what is in the list (`counts`), so it is polled
- * while one of them is not 0: one person may leave as another comes.
+ * Returns the server's list of people for a host or co-host, and null while it is not needed or
+ * not loaded. The metadata of a session has only the counts. A count stays the same when one person
+ * leaves and another comes, so the list is polled while any count is above 0.
  */
 export function usePeopleList(actions: RoomActions, isModerator: boolean, counts: readonly number[]): People | null {
   const [people, setPeople] = useState<People | null>(null);

@@ -2,7 +2,7 @@ package spreadsheet
 
 import "testing"
 
-func TestCell(t *testing.T) {
+func TestEscapeFormulas(t *testing.T) {
 	t.Parallel()
 	for cell, want := range map[string]string{
 		"": "", "Ben": "Ben", "4712": "4712", "-42": "-42", "+1.5": "+1.5",
@@ -10,7 +10,7 @@ func TestCell(t *testing.T) {
 		"x;=cmd|'/c calc'!A0;y": "x;'=cmd|'/c calc'!A0;y", "a\t@b": "a\t'@b", "a; +1": "a; '+1", " =1": " '=1",
 		"＝1+1": "'＝1+1", "a=b": "a=b", "a-b;c": "a-b;c", "-1;-2": "'-1;'-2",
 	} {
-		if got := Cell(cell); got != want {
+		if got := EscapeFormulas(cell); got != want {
 			t.Errorf("%q: got %q, want %q", cell, got, want)
 		}
 	}

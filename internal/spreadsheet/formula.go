@@ -12,13 +12,14 @@ const ByteOrderMark = "\uFEFF"
 // plainNumber matches a cell that begins like a formula and is a number.
 var plainNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
 
-// formulaStart matches the beginning of a formula, also in full-width characters. In some
-// languages a spreadsheet separates cells at semicolons, so that one can begin inside a text.
+// formulaStart matches the beginning of a formula, also in full-width characters.
+// Some spreadsheets also start a new cell at a semicolon, a tab or a line break, so that a
+// formula can begin in the middle of a text.
 var formulaStart = regexp.MustCompile(`(^|[;\t\r\n]) *[=+\-@＝＋－＠]`)
 
-// Cell prevents a spreadsheet from reading a part of a text as a formula, with an apostrophe
-// before it. A number stays as it is.
-func Cell(text string) string {
+// EscapeFormulas puts an apostrophe before each place where a spreadsheet could start to read
+// a formula. A number stays as it is.
+func EscapeFormulas(text string) string {
 	if plainNumber.MatchString(text) {
 		return text
 	}
