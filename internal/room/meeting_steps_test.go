@@ -189,8 +189,10 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 	}
 	taken := map[string]bool{}
 	for _, other := range m.browsers {
-		if seat := m.seatOf(rt, other); seat.ID != "" && m.isConnected(other.joinedSession, seat.ID) &&
-			other.joinedIdentity == seat.ID {
+		// A seat that is not held any more goes, also if its first connection is not reported yet.
+		seat := m.seatOf(rt, other)
+		kept := seat.Connection != "" || seat.HeldUntil.After(m.clock.Now())
+		if kept && m.isConnected(other.joinedSession, seat.ID) && other.joinedIdentity == seat.ID {
 			taken[seat.ID] = seat.State == room.Joined
 		}
 	}

@@ -10,14 +10,14 @@ import (
 	"parley/internal/seal"
 )
 
-// isKnown reports whether a visitor has a seat. The seat of a guest without a
-// personal invitation is gone when no connection followed in time.
+// isKnown reports whether a visitor has a seat that leads past the waiting room: they were
+// connected, or were let in, or their role says who they are.
 func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
 	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
 	if err != nil && !fault.Is(err, fault.NotFound) {
 		rt.Fatal(err)
 	}
-	neverConnected := seat.State == room.Reserved && seat.Connection == "" && !seat.HeldUntil.After(m.clock.Now())
+	neverConnected := seat.State != room.Joined && seat.Connection == ""
 	anonymous := seat.Role == room.Guest && !seat.Invited && seat.UserID == "" && !seat.Demoted
 	return err == nil && !(neverConnected && anonymous)
 }

@@ -168,6 +168,7 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 	hosted := false
 	var changedQualities []Attendance
 	var recorded []string // connections that are both in the engine and recorded
+	connected := map[string]bool{}
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
 		var participants []Participant
@@ -178,15 +179,8 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 			}
 			participants = slices.DeleteFunc(participants, func(p Participant) bool { return !p.Active })
 		}
-		for _, a := range rows {
-			connected := slices.ContainsFunc(participants, func(p Participant) bool {
-				return p.SID == engineConnectionID(a.Connection)
-			})
-			if a.Session == n && a.Node == s.nodeID && !connected {
-				s.ParticipantLeft(name, a.SeatID, a.Connection, s.now(), LeftLost)
-			}
-		}
 		for _, p := range participants {
+			connected[p.SID] = true
 			if known[p.SID] {
 				recorded = append(recorded, p.SID)
 				if a, changed := updatedQuality(rows, p.SID, s.media.Quality(name, p.Identity)); changed {
@@ -203,6 +197,13 @@ func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, 
 				connection, at = connection+rejoinSeparator+s.newID(), s.now()
 			}
 			s.ParticipantJoined(name, p.Identity, connection, at)
+		}
+	}
+	// The joins come first, because a join ends the connection before it at the right time. The
+	// time of a missed leave is not known.
+	for _, a := range rows {
+		if a.Node == s.nodeID && !connected[engineConnectionID(a.Connection)] {
+			s.ParticipantLeft(SessionID(roomID, a.Session), a.SeatID, a.Connection, s.now(), LeftLost)
 		}
 	}
 	if !hosted {

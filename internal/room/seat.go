@@ -127,7 +127,7 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 		}
 	}
 	if seat.State != Free {
-		seat.State, seat.HeldUntil, seat.Connection = Free, time.Time{}, ""
+		seat.State, seat.HeldUntil = Free, time.Time{}
 		err = s.store.UpdateSeat(ctx, *seat)
 	}
 	return sessions, err
