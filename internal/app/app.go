@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -86,6 +87,7 @@ type App struct {
 	handler      http.Handler
 	failures     manage.FailureLimiter // nil without rate limits
 	refusals     *refusal.Recorder
+	connections  *connectionLimits // set by wire
 	ready        atomic.Bool
 	databaseLost atomic.Bool // the last sample of the backlog failed
 }
@@ -162,8 +164,14 @@ func (a *App) wire(ctx context.Context) error {
 	for _, ip := range a.cfg.NodeIPs() {
 		nodeIPs = append(nodeIPs, ip.String())
 	}
+	trusted, err := a.cfg.TrustedPrefixes()
+	if err != nil {
+		return err
+	}
+	a.limitConnections(trusted)
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(),
 		NodeIP: strings.Join(nodeIPs, ","), UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort,
+		LimitTCP: func(l net.Listener) net.Listener { return mediaListener{a.connections.listener(l)} },
 		RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log, Refusals: a.refusals, Metrics: a.metrics.Media})
 	if err != nil {
 		return err
@@ -225,10 +233,6 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.failures = limits.managementFailures()
-	trusted, err := a.cfg.TrustedPrefixes()
-	if err != nil {
-		return err
-	}
 	a.wireCallStats(now)
 	versions, signatures, err := a.wireVersions(limits, now)
 	if err != nil {
@@ -376,13 +380,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Go(func() { a.runJanitor(background) })
 	work.Go(func() { a.sampleBacklog(background) })
 
-	conns, err := a.limitedListener()
-	if err != nil {
-		return err
-	}
-	servers := []*http.Server{a.server(a.handler)}
-	servers[0].ConnState = conns.connState
-	listeners := []net.Listener{conns}
+	servers := []*http.Server{a.server(a.connections.limitRequests(a.handler))}
+	servers[0].ConnState, servers[0].ConnContext = a.connections.connState, withConnection
+	listeners := []net.Listener{a.connections.listener(a.listener)}
 	if a.metricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
 		metrics.WriteTimeout = writeTimeout // because its listener sets none
@@ -469,19 +469,14 @@ func (a *App) Close() {
 	a.Release()
 }
 
-// limitedListener returns the listener with the connection limits of the
-// configuration.
-func (a *App) limitedListener() (*limitListener, error) {
-	trusted, err := a.cfg.TrustedPrefixes()
-	if err != nil {
-		return nil, err
-	}
+// limitConnections sets the connection limits of the configuration.
+func (a *App) limitConnections(trusted []netip.Prefix) {
 	limit := clampToFileLimit(a.cfg.MaxConnections)
 	if limit < a.cfg.MaxConnections {
 		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
 			"max_connections", limit)
 	}
-	return newLimitListener(a.listener, limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals), nil
+	a.connections = newConnectionLimits(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
 }
 
 func (a *App) server(h http.Handler) *http.Server {

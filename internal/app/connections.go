@@ -28,17 +28,12 @@ const (
 // uses than client connections: the database, media, webhooks.
 const reservedFiles = 256
 
-// limitListener limits the number of open connections, in total and per address.
-// At a limit a new connection replaces the one that has been idle longest. If
+// connectionLimits limit the number of open connections of all TCP ports, in total and per
+// address. At a limit a new connection replaces the one that has been idle longest. If
 // none is idle, a connection above the limit of its address is closed, and a
 // connection above the total limit waits until another one ends. Addresses of
 // trusted proxies have no limit of their own, because all clients share them.
-//
-// It also closes connections whose clients do not read their responses. The
-// deadlines are set here and not for each request, because setting one costs as
-// much as a small response.
-type limitListener struct {
-	net.Listener
+type connectionLimits struct {
 	max, perAddress int // 0 for no limit
 	writeTimeout    time.Duration
 	trusted         []netip.Prefix
@@ -47,10 +42,21 @@ type limitListener struct {
 	created     time.Time
 	mu          sync.Mutex
 	freed       *sync.Cond
-	closed      bool
 	open        int
 	connections connectionList
 	clients     map[netip.Prefix]*clientConnections
+	slots       map[netip.Prefix]*requestSlots // by the networks of clients
+}
+
+// limitListener accepts connections within the limits.
+//
+// It also closes connections whose clients do not read their responses. The
+// deadlines are set here and not for each request, because setting one costs as
+// much as a small response.
+type limitListener struct {
+	net.Listener
+	*connectionLimits
+	closed bool // under the lock of the limits
 }
 
 // clientConnections are the connections of one client network.
@@ -83,15 +89,17 @@ func (l *connectionList) longestIdle() *connection {
 // connection counts against the limits until it is closed.
 type connection struct {
 	net.Conn
-	listener *limitListener
-	address  netip.Prefix
-	limited  bool // the limit per address applies to it
+	limits  *connectionLimits
+	address netip.Prefix
+	limited bool // the limit per address applies to it
 
 	// Under the lock of the listener.
 	client       *clientConnections
 	inAll, inOwn *list.Element // its list elements; nil when hijacked or closed
 	idle         bool
 	closed       bool
+	holds        []*requestSlots // in which its request has a slot
+	gone         chan struct{}   // closed with the connection
 
 	hijacked atomic.Bool // a WebSocket sets its own deadlines
 	// deadlineSet is when the write deadline was set last, in nanoseconds since the
@@ -99,12 +107,18 @@ type connection struct {
 	deadlineSet atomic.Int64
 }
 
-func newLimitListener(l net.Listener, limit, perAddress int, trusted []netip.Prefix,
-	refusals *refusal.Recorder) *limitListener {
-	c := &limitListener{Listener: l, max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
-		writeTimeout: writeTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{}}
+func newConnectionLimits(limit, perAddress int, trusted []netip.Prefix,
+	refusals *refusal.Recorder) *connectionLimits {
+	c := &connectionLimits{max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
+		writeTimeout: writeTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{},
+		slots: map[netip.Prefix]*requestSlots{}}
 	c.freed = sync.NewCond(&c.mu)
 	return c
+}
+
+// listener returns a listener whose connections count against the limits.
+func (c *connectionLimits) listener(l net.Listener) *limitListener {
+	return &limitListener{Listener: l, connectionLimits: c}
 }
 
 // clampToFileLimit lowers a connection limit to what the process's limit of open
@@ -135,13 +149,13 @@ func (c *limitListener) Accept() (net.Conn, error) {
 
 // admit counts a connection, after waiting for a free slot if necessary. It
 // returns nil if the address of the connection is at its limit.
-func (c *limitListener) admit(conn net.Conn) net.Conn {
+func (c *limitListener) admit(conn net.Conn) *connection {
 	var peer netip.Addr
 	if remote, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		peer = remote.Addr().Unmap()
 	}
-	added := &connection{Conn: conn, listener: c, address: network.ClientPrefix(peer),
-		limited: c.perAddress > 0 && peer.IsValid()}
+	added := &connection{Conn: conn, limits: c.connectionLimits, address: network.ClientPrefix(peer),
+		limited: c.perAddress > 0 && peer.IsValid(), gone: make(chan struct{})}
 	for _, p := range c.trusted {
 		added.limited = added.limited && !p.Contains(peer)
 	}
@@ -176,7 +190,7 @@ func (c *limitListener) admit(conn net.Conn) net.Conn {
 
 // closeIdle closes the connection that has been idle longest. It reports whether
 // there was one.
-func (c *limitListener) closeIdle(connections *connectionList) bool {
+func (c *connectionLimits) closeIdle(connections *connectionList) bool {
 	victim := connections.longestIdle()
 	if victim == nil {
 		return false
@@ -186,7 +200,7 @@ func (c *limitListener) closeIdle(connections *connectionList) bool {
 	return true
 }
 
-func (c *limitListener) markIdle(conn *connection) {
+func (c *connectionLimits) markIdle(conn *connection) {
 	if conn.inAll == nil || conn.idle {
 		return
 	}
@@ -197,7 +211,7 @@ func (c *limitListener) markIdle(conn *connection) {
 	conn.client.connections.MoveToBack(conn.inOwn)
 }
 
-func (c *limitListener) markActive(conn *connection) {
+func (c *connectionLimits) markActive(conn *connection) {
 	if conn.idle {
 		conn.idle = false
 		c.connections.idle--
@@ -206,7 +220,7 @@ func (c *limitListener) markActive(conn *connection) {
 }
 
 // unlist removes a connection that cannot become idle again from the lists.
-func (c *limitListener) unlist(conn *connection) {
+func (c *connectionLimits) unlist(conn *connection) {
 	c.markActive(conn)
 	if conn.inAll != nil {
 		c.connections.Remove(conn.inAll)
@@ -216,25 +230,26 @@ func (c *limitListener) unlist(conn *connection) {
 }
 
 // remove stops counting a connection. It may be called more than once.
-func (c *limitListener) remove(conn *connection) {
+func (c *connectionLimits) remove(conn *connection) {
 	if conn.closed {
 		return
 	}
 	c.unlist(conn)
 	conn.closed = true
+	close(conn.gone)
 	c.open--
 	c.releaseClient(conn)
 	c.freed.Signal()
 }
 
-func (c *limitListener) releaseClient(conn *connection) {
+func (c *connectionLimits) releaseClient(conn *connection) {
 	if conn.client.open--; conn.client.open == 0 {
 		delete(c.clients, conn.address)
 	}
 }
 
 // connState tracks idle connections; it is the ConnState hook of the http.Server.
-func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
+func (c *connectionLimits) connState(conn net.Conn, state http.ConnState) {
 	counted, ok := conn.(*connection)
 	if !ok {
 		return
@@ -249,6 +264,7 @@ func (c *limitListener) connState(conn net.Conn, state http.ConnState) {
 		c.markActive(counted)
 	case http.StateHijacked:
 		c.unlist(counted)
+		c.releaseSlots(counted)
 		counted.hijacked.Store(true)
 	}
 }
@@ -274,7 +290,7 @@ func (conn *connection) Write(b []byte) (n int, err error) {
 		written, err := conn.Conn.Write(b[n:min(n+writeChunkSize, len(b))])
 		n += written
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			conn.listener.refusals.Record(refusal.SlowReaders, "a response was not read in time",
+			conn.limits.refusals.Record(refusal.SlowReaders, "a response was not read in time",
 				"client", conn.address.Addr())
 			if tcp, ok := conn.Conn.(*net.TCPConn); ok {
 				_ = tcp.SetLinger(0)
@@ -289,15 +305,15 @@ func (conn *connection) Write(b []byte) (n int, err error) {
 // extendDeadline gives the client the write timeout from now. A deadline that is
 // still almost as far ahead stays.
 func (conn *connection) extendDeadline() {
-	now := time.Since(conn.listener.created)
+	now := time.Since(conn.limits.created)
 	last := time.Duration(conn.deadlineSet.Load())
-	if last != 0 && now-last < conn.listener.writeTimeout/8 {
+	if last != 0 && now-last < conn.limits.writeTimeout/8 {
 		return
 	}
 	conn.deadlineSet.Store(int64(now))
 	// The error is ignored because it means that the connection is closed, which
 	// the write reports.
-	_ = conn.Conn.SetWriteDeadline(conn.listener.created.Add(now + conn.listener.writeTimeout))
+	_ = conn.Conn.SetWriteDeadline(conn.limits.created.Add(now + conn.limits.writeTimeout))
 }
 
 // SetWriteDeadline forgets that extendDeadline has set one, because net/http removes the
@@ -315,8 +331,45 @@ func (conn *connection) SetDeadline(t time.Time) error {
 
 // Close closes the connection and frees its slot.
 func (conn *connection) Close() error {
-	conn.listener.mu.Lock()
-	conn.listener.remove(conn)
-	conn.listener.mu.Unlock()
+	conn.limits.mu.Lock()
+	conn.limits.remove(conn)
+	conn.limits.mu.Unlock()
 	return conn.Conn.Close()
+}
+
+// mediaListener accepts media connections within the limits. A connection counts as idle
+// until it has sent a packet, so that connections that send nothing give way to others.
+type mediaListener struct{ *limitListener }
+
+// Accept returns the next connection within the limits.
+func (l mediaListener) Accept() (net.Conn, error) {
+	conn, err := l.limitListener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	counted := conn.(*connection)
+	counted.hijacked.Store(true)
+	return &mediaConnection{connection: counted}, nil
+}
+
+type mediaConnection struct {
+	*connection
+	received int // bytes, up to minPacketBytes
+}
+
+// minPacketBytes is the length of the shortest packet that begins a media connection: two bytes
+// of framing (RFC 4571) and the header of STUN (RFC 8489, section 5).
+const minPacketBytes = 2 + 20
+
+// Read reads from the connection, which counts as active from its first packet on.
+func (c *mediaConnection) Read(b []byte) (int, error) {
+	n, err := c.connection.Read(b)
+	if c.received < minPacketBytes {
+		if c.received += n; c.received >= minPacketBytes {
+			c.limits.mu.Lock()
+			c.limits.unlist(c.connection)
+			c.limits.mu.Unlock()
+		}
+	}
+	return n, err
 }

@@ -2,12 +2,14 @@ package app
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -38,11 +40,11 @@ func serveLimitedWithin(t *testing.T, h http.Handler, timeout time.Duration, mos
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
 	log = &testkit.Buffer{}
-	c := newLimitListener(l, most, perAddress, prefixes, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)),
-		time.Now))
+	c := newConnectionLimits(most, perAddress, prefixes,
+		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)), time.Now))
 	c.writeTimeout = timeout
-	s := &http.Server{Handler: h, ConnState: c.connState}
-	go func() { _ = s.Serve(c) }()
+	s := &http.Server{Handler: c.limitRequests(h), ConnState: c.connState, ConnContext: withConnection}
+	go func() { _ = s.Serve(c.listener(l)) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return l.Addr().String(), log
 }
@@ -159,6 +161,117 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 
 // TestLimitListener_WriteTimeout checks that a client that does not read is
 // disconnected, and that a slow reader gets the whole response.
+// Of many requests that one address does not finish, some wait and give way to others.
+func TestLimitRequests(t *testing.T) {
+	t.Parallel()
+	h := &blockingHandler{release: make(chan struct{})}
+	address, log := serveLimited(t, h, 400, 390)
+	var waiting []net.Conn
+	for range 380 {
+		c := dial(t, address)
+		_, _ = fmt.Fprintf(c, "GET /hang HTTP/1.1\r\nHost: h\r\n\r\n")
+		waiting = append(waiting, c)
+	}
+	testkit.Eventually(t, "256 requests are in progress", func() bool { return h.waiting.Load() == maxRequestsPerAddress })
+
+	other := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}}
+	for range 60 {
+		c, err := other.DialContext(t.Context(), "tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = c.Close() }()
+		_, _ = fmt.Fprintf(c, "GET /hang HTTP/1.1\r\nHost: h\r\n\r\n")
+	}
+	testkit.Eventually(t, "60 requests of another address are in progress, too", func() bool {
+		return h.waiting.Load() == maxRequestsPerAddress+60
+	})
+	if !log.HasLine("address_connections", "too many requests in progress of one address") {
+		t.Errorf("got the log %q, want the refusal of the requests that gave way", log)
+	}
+
+	close(h.release)
+	answered := 0
+	for _, c := range waiting {
+		if res, err := http.ReadResponse(bufio.NewReader(c), nil); err == nil && res.StatusCode == http.StatusOK {
+			answered++
+		}
+	}
+	if want := 380 - 40; answered != want {
+		t.Errorf("answered requests of the first address: got %d, want %d, all that did not give way", answered, want)
+	}
+}
+
+// Requests that wait for others of their address are answered after them.
+func TestLimitRequests_Wait(t *testing.T) {
+	t.Parallel()
+	h := &blockingHandler{release: make(chan struct{})}
+	address, log := serveLimited(t, h, 0, 2000)
+	h.openConnections(t, address, maxRequestsPerAddress)
+	c := dial(t, address)
+	_, _ = fmt.Fprintf(c, "GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+	close(h.release)
+	if res, err := http.ReadResponse(bufio.NewReader(c), nil); err != nil || res.StatusCode != http.StatusOK {
+		t.Errorf("a request that waited: got %v, %v, want 200", res, err)
+	}
+	if log.String() != "" {
+		t.Errorf("got the log %q, want no refusal", log)
+	}
+}
+
+// A media connection counts as idle until its first packet.
+func TestMediaListener(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := newConnectionLimits(0, 10, nil,
+		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(&testkit.Buffer{}, nil)), time.Now))
+	media := mediaListener{limits.listener(l)}
+	t.Cleanup(func() { _ = media.Close() })
+	var received atomic.Int32 // connections with a packet
+	go func() {
+		for {
+			c, err := media.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer func() { _ = c.Close() }()
+				packet := make([]byte, minPacketBytes)
+				if _, err := io.ReadFull(c, packet); err == nil {
+					received.Add(1)
+					_, _ = io.Copy(io.Discard, c)
+				}
+			}()
+		}
+	}()
+	sending := func() net.Conn {
+		c := dial(t, l.Addr().String())
+		_, _ = c.Write(make([]byte, minPacketBytes))
+		return c
+	}
+	for range 9 {
+		sending()
+	}
+	testkit.Eventually(t, "nine connections send", func() bool { return received.Load() == 9 })
+	silent := dial(t, l.Addr().String())
+	last := sending() // replaces the silent one
+	testkit.Eventually(t, "the tenth sends", func() bool { return received.Load() == 10 })
+	for name, c := range map[string]net.Conn{"silent": silent, "eleventh": sending()} {
+		if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s connection: got %v, want it closed by the server", name, err)
+		}
+	}
+	if _, err := last.Write([]byte("more")); err != nil {
+		t.Errorf("connection with packets: got %v, want it open", err)
+	}
+}
+
 func TestLimitListener_WriteTimeout(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernel takes

@@ -26,6 +26,10 @@ const (
 	wrongLinksPerMinute = 60
 	// connectionChecksPerMinute limits the connection checks of one address.
 	connectionChecksPerMinute = 30
+	// joinCallsPerMinute limits the calls of one address to the join API. The pages of a
+	// school that waits for its teacher make a few in two seconds each.
+	joinCallsPerMinute = 300 * 60
+	joinCallsBurst     = 10 * time.Second
 	// newSeatsBurst is the burst of new seats of one address, as the time in which
 	// it accrues: with 60 a minute an address may take 25 seats (a class) at once,
 	// and 45 in 20 s.
@@ -38,6 +42,7 @@ type rateLimits struct {
 	management      *ratelimit.Limiter // of integrators' tokens
 	failures, links *ratelimit.AddressLimiter
 	checks          *ratelimit.AddressLimiter
+	joinCalls       *ratelimit.AddressLimiter
 	seats           *ratelimit.AddressLimiter // nil for no limit on new seats
 }
 
@@ -57,6 +62,7 @@ func newRateLimits(newSeatsPerMinute int, redis *cluster.Redis, now func() time.
 		failures:   ratelimit.NewAddressLimiter(failedAuthenticationsPerMinute, now, exchange("failures")),
 		links:      ratelimit.NewAddressLimiter(wrongLinksPerMinute, now, exchange("links")),
 		checks:     ratelimit.NewAddressLimiter(connectionChecksPerMinute, now, exchange("checks")),
+		joinCalls:  ratelimit.NewBurstAddressLimiter(joinCallsPerMinute, joinCallsBurst, now, nil),
 	}
 	if newSeatsPerMinute > 0 {
 		b.seats = ratelimit.NewBurstAddressLimiter(newSeatsPerMinute, newSeatsBurst, now, exchange("seats"))
@@ -69,7 +75,7 @@ func (b rateLimits) joinLimits() join.Limits {
 	if b.links == nil {
 		return join.Limits{}
 	}
-	return join.Limits{Guesses: b.links, Checks: b.checks}
+	return join.Limits{Guesses: b.links, Checks: b.checks, Calls: b.joinCalls}
 }
 
 // seatLimiter returns the limit on new seats; nil for none.

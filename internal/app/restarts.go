@@ -7,16 +7,24 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// reportRestarts adds the crashes that the supervisor has seen to a health
-// report; nothing without a supervisor. It does not change the status, because a
-// service that serves again is healthy.
-func (a *App) reportRestarts(report map[string]string) {
+// reportSupervisor adds the state of the supervisor to a health report; nothing without a
+// supervisor. It does not change the status, because a service that serves again is healthy.
+func (a *App) reportSupervisor(report map[string]string) {
 	if a.supervisor == nil {
 		return
 	}
 	report["supervisor"] = "ok"
 	if a.supervisor.CrashLoop(time.Now()) {
 		report["supervisor"] = "crash loop"
+	}
+}
+
+// reportRestarts adds the crashes that the supervisor has seen to a health report; nothing
+// without a supervisor. Only operators may see them, because an attacker would learn whether an
+// attack works.
+func (a *App) reportRestarts(report map[string]string) {
+	if a.supervisor == nil {
+		return
 	}
 	report["restarts"] = strconv.Itoa(a.supervisor.Restarts())
 	if a.supervisor.Restarts() > 0 {

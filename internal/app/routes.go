@@ -183,6 +183,9 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	report, err := a.checkHealth(r.Context())
 	httpx.LogError(r, err)
+	if httpx.BearerToken(r) != "" && a.authenticateOperator(r) == nil {
+		a.reportRestarts(report)
+	}
 	status := http.StatusOK
 	if report["status"] != "ok" {
 		status = http.StatusServiceUnavailable
@@ -221,23 +224,28 @@ func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
 			report["redis"] = "unavailable"
 		}
 	}
-	a.reportRestarts(report)
+	a.reportSupervisor(report)
 	if !a.ready.Load() {
 		report["status"] = "stopping"
 	}
 	return report, errors.Join(causes...)
 }
 
+// authenticateOperator returns an error unless a request has a token that may read the metrics.
+func (a *App) authenticateOperator(r *http.Request) error {
+	caller, err := a.tokens.Authenticate(r.Context(), httpx.BearerToken(r))
+	if err == nil && caller.Role == operator.Integrator {
+		err = fault.New(fault.Forbidden, "role_not_allowed", "a token with the role integrator cannot read the metrics: "+
+			"use one with the role auditor, which an owner creates with parley token create --role auditor")
+	}
+	return manage.LimitFailures(r, a.failures, err)
+}
+
 // requireToken refuses requests without a live management token.
 func (a *App) requireToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		caller, err := a.tokens.Authenticate(r.Context(), httpx.BearerToken(r))
-		if err == nil && caller.Role == operator.Integrator {
-			err = fault.New(fault.Forbidden, "role_not_allowed", "a token with the role integrator cannot read the metrics: "+
-				"use one with the role auditor, which an owner creates with parley token create --role auditor")
-		}
-		if err != nil {
-			f := fault.From(manage.LimitFailures(r, a.failures, err))
+		if err := a.authenticateOperator(r); err != nil {
+			f := fault.From(err)
 			httpx.LogError(r, f.Err)
 			switch f.Kind {
 			case fault.Unauthorized:

@@ -125,9 +125,9 @@ func outboundAddress(local map[netip.Addr]bool, network string) netip.Addr {
 	return loopback
 }
 
-// checkPorts binds and releases the ports before LiveKit binds them, because LiveKit's
-// error does not name the port and leaves the UDP sockets open if the TCP port fails.
-func checkPorts(cfg Config, addrs addresses, tcp bool) error {
+// checkPorts binds and releases the UDP port before LiveKit binds it, because LiveKit's
+// error does not name the port.
+func checkPorts(cfg Config, addrs addresses) error {
 	for _, ip := range addrs.bind {
 		addr := net.UDPAddrFromAddrPort(netip.AddrPortFrom(ip, uint16(cfg.UDPPort)))
 		conn, err := net.ListenUDP("udp", addr)
@@ -136,14 +136,22 @@ func checkPorts(cfg Config, addrs addresses, tcp bool) error {
 		}
 		_ = conn.Close()
 	}
-	if tcp {
-		l, err := net.ListenTCP("tcp", &net.TCPAddr{Port: cfg.TCPPort})
-		if err != nil {
-			return portError(tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err)
-		}
-		_ = l.Close()
-	}
 	return nil
+}
+
+// listenTCP opens the TCP port for media. It returns nil if there is none.
+func listenTCP(cfg Config, addrs addresses) (net.Listener, error) {
+	if cfg.TCPPort == 0 || addrs.loopbackOnly() {
+		return nil, nil
+	}
+	listener, err := net.ListenTCP("tcp", &net.TCPAddr{Port: cfg.TCPPort})
+	if err != nil {
+		return nil, portError(tcpPortSetting, "TCP", cfg.TCPPort, "this machine", err)
+	}
+	if cfg.LimitTCP == nil {
+		return listener, nil
+	}
+	return cfg.LimitTCP(listener), nil
 }
 
 // The settings of the ports, for errors.

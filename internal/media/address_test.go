@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"net"
+	"net/netip"
 	"testing"
 )
 
@@ -35,20 +36,22 @@ func TestResolveAddresses(t *testing.T) {
 	}
 }
 
-func TestCheckPorts_TCPPortInUse(t *testing.T) {
+func TestListenTCP_PortInUse(t *testing.T) {
 	l, err := net.Listen("tcp", ":0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = l.Close() }()
 	cfg := Config{TCPPort: l.Addr().(*net.TCPAddr).Port}
+	public := addresses{bind: []netip.Addr{netip.MustParseAddr("192.0.2.1")}}
+	loopback := addresses{bind: []netip.Addr{netip.MustParseAddr("127.0.0.1")}}
 	want := fmt.Sprintf("--rtc-tcp-port (PARLEY_RTC_TCP_PORT): TCP port %d on this machine is already in use: "+
 		"stop the other program, or choose another port", cfg.TCPPort)
-	if err := checkPorts(cfg, addresses{}, true); err == nil || err.Error() != want {
+	if _, err := listenTCP(cfg, public); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %q", err, want)
 	}
-	if err := checkPorts(cfg, addresses{}, false); err != nil {
-		t.Error(err)
+	if listener, err := listenTCP(cfg, loopback); err != nil || listener != nil {
+		t.Errorf("on loopback: got %v, %v, want no listener", listener, err)
 	}
 }
 

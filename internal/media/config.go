@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"log/slog"
+	"net"
 
 	"parley/internal/metrics"
 	"parley/internal/refusal"
@@ -32,6 +33,9 @@ type Config struct {
 	// TCPPort is the fallback for networks that block UDP; 0 turns it off. It listens on
 	// every address, so it stays off when only loopback is bound.
 	TCPPort int
+	// LimitTCP returns the listener of the TCP port with limits of its connections; nil is no
+	// limit.
+	LimitTCP func(net.Listener) net.Listener
 
 	// RedisURL joins this process to a cluster of all processes with the same Redis and
 	// the same signing key. It starts with "redis://" or "rediss://". Empty means a

@@ -7,19 +7,10 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// These limits apply to the connections of one participant. A page with an unstable
-// network connects about ten times per minute.
 const (
-	connectBurst           = 30
-	connectInterval        = 2 * time.Second // refills one connection
-	maxTrackedParticipants = 10_000          // above this, idle participants are pruned
-	forgetAfter            = connectBurst * connectInterval
+	maxTrackedParticipants = 10_000      // above this, idle participants are pruned
+	forgetAfter            = time.Minute // until then, connectLimit is full again
 )
-
-// signalBurst and signalBytesPerSecond limit the signaling of one participant on all of
-// its connections together, in bytes. In very full rooms a session description has a few
-// hundred kilobytes.
-const signalBurst, signalBytesPerSecond = 4 << 20, 512 << 10
 
 // connectLimiter limits how often each participant connects and how many bytes it sends
 // in the signaling, because each connection costs a row, two events and their webhooks,
@@ -46,8 +37,7 @@ func (c *connectLimiter) allow(session, identity string, now time.Time) (bytes *
 		if len(c.participants) >= maxTrackedParticipants || now.Sub(c.pruned) >= forgetAfter {
 			c.prune(now)
 		}
-		limits = &participantLimits{connections: rate.NewLimiter(rate.Every(connectInterval), connectBurst),
-			bytes: rate.NewLimiter(signalBytesPerSecond, signalBurst)}
+		limits = &participantLimits{connections: connectLimit.newBucket(), bytes: signalByteLimit.newBucket()}
 		if c.participants == nil {
 			c.participants = map[string]*participantLimits{}
 		}

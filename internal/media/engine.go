@@ -90,26 +90,35 @@ func New(cfg Config) (_ *Engine, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPorts(cfg, addrs, conf.RTC.TCPPort != 0); err != nil {
+	if err := checkPorts(cfg, addrs); err != nil {
 		return nil, err
 	}
-	routeLogs(cfg)
+	tcp, err := listenTCP(cfg, addrs)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil && tcp != nil {
+			_ = tcp.Close()
+		}
+	}()
 
 	e := &Engine{cfg: cfg, addresses: addrs, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(cfg.Metrics),
 		preflightDuration: preflightDuration, done: make(chan struct{})}
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
+	routeLogs(cfg, e.admissions.countChannel)
 	listen := func(t telemetry.TelemetryService) telemetry.TelemetryService {
 		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms,
 			trackTypes: types, admissions: e.admissions}
 	}
-	e.node, err = buildNode(conf, addrs.node, cfg.RedisURL, e.admissions, e.refusals, listen)
+	e.node, err = buildNode(conf, addrs.node, tcp, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
 	types.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
 	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
-		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp_port", conf.RTC.TCPPort)
+		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil)
 	return e, nil
 }
 
@@ -135,6 +144,7 @@ func (e *Engine) Start(_ context.Context, observer room.MediaObserver, authorize
 	e.authorizer = authorizer
 	go e.events.run(observer)
 	go e.closeIdleRooms()
+	go e.admissions.checkConnections(e.done)
 	if e.node.redis != nil {
 		go e.registerLocalRooms()
 	}

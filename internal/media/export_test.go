@@ -39,7 +39,13 @@ func (e *Engine) SetConnectTimeout(d time.Duration) { e.admissions.connectTimeou
 func (e *Engine) HeldCount() int {
 	e.admissions.mu.RLock()
 	defer e.admissions.mu.RUnlock()
-	return len(e.admissions.held)
+	held := 0
+	for _, c := range e.admissions.connections {
+		if !c.admitted.Load() {
+			held++
+		}
+	}
+	return held
 }
 
 // LogWarning writes a warning as LiveKit does.

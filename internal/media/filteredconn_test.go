@@ -143,7 +143,7 @@ func TestFilteredConn_EmptyFrames(t *testing.T) {
 		var refused *signalfilter.Refusal
 		frames := bytes.Repeat(maskedFrame(opcode, opcode == websocket.PingMessage, nil), 20_000)
 		conn := &filteredConn{r: bufio.NewReader(bytes.NewReader(frames)),
-			bytes:     rate.NewLimiter(signalBytesPerSecond, signalBurst),
+			bytes:     signalByteLimit.newBucket(),
 			onRefusal: func(r *signalfilter.Refusal) { refused = r }}
 		if _, err := io.ReadAll(conn); err == nil || refused == nil || refused.Kind != refusal.SignalRate {
 			t.Errorf("20,000 empty frames of type %d: got error %v, refusal %+v, want a refusal by rate", opcode, err, refused)

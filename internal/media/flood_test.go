@@ -23,20 +23,27 @@ import (
 // heapMB returns how much memory the heap of a process takes, in MB.
 func heapMB(t *testing.T, baseURL string) int {
 	t.Helper()
-	res, err := http.Get(baseURL + "/heap")
+	text := getText(t, baseURL+"/heap")
+	mb, err := strconv.Atoi(text)
+	if err != nil {
+		t.Fatalf("GET /heap: got %q, want a number", text)
+	}
+	return mb
+}
+
+// getText requests a URL of a test process.
+func getText(t *testing.T, url string) string {
+	t.Helper()
+	res, err := http.Get(url)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
 	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		t.Fatal(err)
+	if err != nil || res.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: got status %d, %q, %v, want 200", url, res.StatusCode, text, err)
 	}
-	mb, err := strconv.Atoi(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mb
+	return string(text)
 }
 
 // startFloodTarget starts a process for a flood. The fixture signs with the same secret, and
@@ -45,7 +52,8 @@ func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer
 	t.Helper()
 	log = &testkit.Buffer{}
 	baseURL, _ = startLoggedProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t),
-		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}}}, log)
+		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}},
+		Locked:   []string{"locked-0", "locked-1", "locked-2", "locked-3", "locked-4"}}, log)
 	signer = newFixture(t) // signs with the same secret
 	ada := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ada", room.Audio))
 	ben := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ben", room.Audio))
@@ -265,8 +273,8 @@ func TestConnections_RateLimited(t *testing.T) {
 // The engine limits how often it logs the same text, and truncates long values.
 func TestEngineLog_RateLimited(t *testing.T) {
 	h := newFixture(t)
-	for range 1000 {
-		h.engine.LogWarning("could not parse what a guest sent", bytes.Repeat([]byte("x"), 100_000))
+	for n := range 1000 {
+		h.engine.LogWarning(fmt.Sprintf("could not parse what a guest sent as %d", n), bytes.Repeat([]byte("x"), 100_000))
 	}
 	lines := strings.Count(h.log.String(), "could not parse what a guest sent")
 	if lines == 0 || lines > 30 || len(h.log.String()) > 100_000 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/rtc"
+	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/logger"
 	"go.uber.org/zap"
 	"go.uber.org/zap/zapcore"
@@ -30,8 +31,10 @@ var (
 type logTarget struct {
 	handler  slog.Handler
 	secret   string
-	limiter  *refusal.LogLimiter[string] // by message
+	limiter  *refusal.LogLimiter[string] // by message without its digits
 	refusals *refusal.Recorder
+	// onDataChannel is called for each data channel that a participant has opened.
+	onDataChannel func(livekit.ParticipantID)
 }
 
 // The engine limits how often it logs the same text, because participants cause most of these
@@ -47,9 +50,10 @@ const (
 // routeLogs sends LiveKit's log lines to the log of the configuration. It does not use
 // LiveKit's own setup functions, because they replace slog.Default and with it Go's
 // standard log.
-func routeLogs(cfg Config) {
+func routeLogs(cfg Config, onDataChannel func(livekit.ParticipantID)) {
 	currentLogTarget.Store(&logTarget{handler: cfg.Log.Handler(), secret: cfg.SigningSecret,
-		limiter: refusal.NewLogLimiter[string](maxLogLines, maxLogMessages), refusals: cfg.Refusals})
+		limiter:  refusal.NewLogLimiter[string](maxLogLines, maxLogMessages),
+		refusals: cfg.Refusals, onDataChannel: onDataChannel})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 
@@ -66,7 +70,28 @@ type livekitLogger struct {
 
 var _ logger.ZapLogger = (*livekitLogger)(nil)
 
-func (l *livekitLogger) Debugw(msg string, kv ...any) { l.write(slog.LevelDebug, msg, nil, kv) }
+func (l *livekitLogger) Debugw(msg string, kv ...any) {
+	if strings.HasSuffix(msg, dataChannelMessage) {
+		l.reportDataChannel()
+	}
+	l.write(slog.LevelDebug, msg, nil, kv)
+}
+
+// dataChannelMessage ends the line that LiveKit logs when a participant has opened a data
+// channel. The line is the only sign of it, because LiveKit keeps the WebRTC connections of
+// participants to itself.
+const dataChannelMessage = " data channel open"
+
+// reportDataChannel reports a data channel of the participant that this logger names.
+func (l *livekitLogger) reportDataChannel() {
+	target := currentLogTarget.Load()
+	for i := 0; i+1 < len(l.values) && target != nil; i += 2 {
+		if sid, ok := l.values[i+1].(livekit.ParticipantID); ok && l.values[i] == "participantID" {
+			target.onDataChannel(sid)
+			return
+		}
+	}
+}
 
 func (l *livekitLogger) Infow(msg string, kv ...any) { l.write(slog.LevelInfo, msg, nil, kv) }
 
@@ -179,7 +204,7 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 		return
 	}
 	now := time.Now()
-	suppressed, ok := target.limiter.Allow(msg, now)
+	suppressed, ok := target.limiter.Allow(withoutDigits(msg), now)
 	if !ok {
 		target.refusals.Count(refusal.EngineLog)
 		return
@@ -212,6 +237,17 @@ func (l *livekitLogger) write(level slog.Level, msg string, err error, kv []any)
 	add(l.values)
 	// The error is ignored because there is no other place to report it.
 	_ = target.handler.Handle(context.Background(), record)
+}
+
+// withoutDigits returns a message without the numbers in it. Otherwise each number would make
+// another message, and a participant chooses some of them.
+func withoutDigits(msg string) string {
+	return strings.Map(func(r rune) rune {
+		if r >= '0' && r <= '9' {
+			return -1
+		}
+		return r
+	}, msg)
 }
 
 // logValue returns the slog value of a value that LiveKit logs, without secrets and with

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net"
 	"net/netip"
 	"strconv"
 	"strings"
@@ -53,6 +54,7 @@ type node struct {
 	redis    redis.UniversalClient // nil on a single machine
 	closers  []func()
 
+	packets   *packetLimits
 	allocator *allocator
 }
 
@@ -71,10 +73,7 @@ func livekitConfig(cfg Config, addrs addresses) (*config.Config, error) {
 		return nil, fmt.Errorf("media: configure LiveKit: %w", err)
 	}
 	conf.Keys = map[string]string{cfg.SigningKey: cfg.SigningSecret}
-	conf.RTC.TCPPort = uint32(cfg.TCPPort)
-	if addrs.loopbackOnly() {
-		conf.RTC.TCPPort = 0
-	}
+	conf.RTC.TCPPort = 0 // limitTransport receives media on a listener with limits
 	for _, ip := range addrs.bind {
 		conf.RTC.IPs.Includes = append(conf.RTC.IPs.Includes, fmt.Sprintf("%s/%d", ip, ip.BitLen()))
 		if ip.IsLoopback() {
@@ -133,10 +132,10 @@ func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 
 // buildNode creates the node. The second to last step binds the media ports. If buildNode
 // fails, no port stays bound.
-func buildNode(conf *config.Config, announced []netip.Addr, redisURL string, admissions *admissions,
-	refusals *refusal.Recorder,
+func buildNode(conf *config.Config, announced []netip.Addr, tcp net.Listener, redisURL string,
+	admissions *admissions, refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
-	n := &node{conf: conf}
+	n := &node{conf: conf, packets: &packetLimits{refusals: refusals}}
 	defer func() {
 		if err == nil {
 			return
@@ -221,8 +220,13 @@ func buildNode(conf *config.Config, announced []netip.Addr, redisURL string, adm
 	if err != nil {
 		return nil, err
 	}
+	closeTCP, err := limitTransport(n.rooms, n.packets, tcp)
+	if err != nil {
+		return nil, err
+	}
+	n.closers = append(n.closers, closeTCP)
 	n.sessions = &sessionHandler{self: n.self, router: n.router, rooms: n.rooms, announced: announced,
-		admissions: admissions, refusals: refusals}
+		admissions: admissions, packets: n.packets, log: admissions.log, refusals: refusals}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
 	if err != nil {
 		return nil, err

@@ -32,6 +32,7 @@ type processConfig struct {
 	UDPPort  int
 	RedisURL string
 	Sessions []room.MediaSession
+	Locked   []string // identities that may publish nothing in the first session
 }
 
 // runProcess serves until the test has ended.
@@ -40,6 +41,9 @@ func runProcess(cfg processConfig) error {
 	for _, s := range cfg.Sessions {
 		prefix, _, _ := strings.Cut(s.Name, ".")
 		authorizer.types[prefix] = s.Type
+	}
+	for _, identity := range cfg.Locked {
+		authorizer.grant(cfg.Sessions[0].Name, identity, room.Authorization{Type: cfg.Sessions[0].Type})
 	}
 	engineConfig := newConfig(cfg.UDPPort, slog.Default())
 	engineConfig.RedisURL = cfg.RedisURL
@@ -67,6 +71,14 @@ func runProcess(cfg processConfig) error {
 		var memory runtime.MemStats
 		runtime.ReadMemStats(&memory)
 		_, _ = fmt.Fprint(w, memory.HeapInuse>>20)
+	})
+	mux.HandleFunc("/check-token", func(w http.ResponseWriter, r *http.Request) {
+		token, err := engine.PreflightToken(r.Context(), r.URL.Query().Get("network"))
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusTooManyRequests)
+			return
+		}
+		_, _ = fmt.Fprint(w, token)
 	})
 	go func() { _ = http.Serve(l, mux) }()
 	fmt.Printf("http://%s\n", l.Addr())

@@ -8,22 +8,12 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/routing"
 	"github.com/livekit/protocol/livekit"
-	"golang.org/x/time/rate" // the token bucket of the Go project
 	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media/signalfilter"
-	"parley/internal/refusal"
 )
 
-// These limits apply to one signaling connection: a burst, and the refill per second. A
-// page in a full room stays below a tenth of them.
 const (
-	requestBurst, requestsPerSecond = 600, 100
-	// The track ids in requests are limited too, because each id is looked up.
-	trackBurst, tracksPerSecond               = 5000, 100
-	candidateBurst, candidatesPerSecond       = 300, 2 // ICE candidates
-	descriptionBurst, descriptionsPerSecond   = 60, 10
-	announcementBurst, announcementsPerSecond = 16, 1
 	// maxCandidates is the number of addresses of the client that LiveKit learns.
 	maxCandidates = 20
 	// maxRefusedRequests is the number of refused requests of a connection after which
@@ -38,34 +28,30 @@ type requestFilter struct {
 	responses   routing.MessageSink
 	trackExists func(sid string) bool // reports whether a participant publishes a track
 	announced   []netip.Addr          // the addresses of this server that browsers get
-	refusals    *refusal.Recorder
-	logAttrs    []any // identify the participant
+	sender      *offender
 
 	accepted  chan proto.Message
 	closed    chan struct{}
 	closeOnce sync.Once
 
-	all, tracks, candidates, descriptions, announcements *rate.Limiter
+	all, tracks, candidates, descriptions, announcements *meter
 	refusedCount, candidatesLeft                         int
 }
 
 func newRequestFilter(source routing.MessageSource, responses routing.MessageSink, trackExists func(sid string) bool,
-	announced []netip.Addr, refusals *refusal.Recorder, logAttrs ...any) *requestFilter {
+	announced []netip.Addr, sender *offender) *requestFilter {
 	return &requestFilter{
 		MessageSource: source, responses: responses, trackExists: trackExists, announced: announced,
-		refusals: refusals, logAttrs: logAttrs, candidatesLeft: maxCandidates,
+		sender: sender, candidatesLeft: maxCandidates,
 		accepted: make(chan proto.Message), closed: make(chan struct{}),
-		all:           rate.NewLimiter(requestsPerSecond, requestBurst),
-		tracks:        rate.NewLimiter(tracksPerSecond, trackBurst),
-		candidates:    rate.NewLimiter(candidatesPerSecond, candidateBurst),
-		descriptions:  rate.NewLimiter(descriptionsPerSecond, descriptionBurst),
-		announcements: rate.NewLimiter(announcementsPerSecond, announcementBurst),
+		all: newMeter(&requestLimit), tracks: newMeter(&trackLimit), candidates: newMeter(&candidateLimit),
+		descriptions: newMeter(&descriptionLimit), announcements: newMeter(&announcementLimit),
 	}
 }
 
 // run passes on requests until the source ends or Close is called. When too many requests
-// were refused, it calls disconnect once, and from then on discards all requests.
-func (r *requestFilter) run(disconnect func()) {
+// were refused, it disconnects the sender once, and from then on discards all requests.
+func (r *requestFilter) run() {
 	defer close(r.accepted)
 	for {
 		select {
@@ -73,7 +59,7 @@ func (r *requestFilter) run(disconnect func()) {
 			if !ok {
 				return
 			}
-			if r.refusedCount >= maxRefusedRequests || !r.accept(msg, disconnect) {
+			if r.refusedCount >= maxRefusedRequests || !r.accept(msg) {
 				continue
 			}
 			select {
@@ -88,7 +74,7 @@ func (r *requestFilter) run(disconnect func()) {
 }
 
 // accept reports whether a message is passed on to LiveKit.
-func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
+func (r *requestFilter) accept(msg proto.Message) bool {
 	req, ok := msg.(*livekit.SignalRequest)
 	if !ok {
 		return false
@@ -106,7 +92,7 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 		}
 		return signalfilter.RemoveUnknownTracks(req, r.trackExists)
 	}
-	r.refusals.Record(refused.Kind, refused.Reason, r.logAttrs...)
+	r.sender.refusals.Record(refused.Kind, refused.Reason, r.sender.attrs...)
 	if add := req.GetAddTrack(); add != nil {
 		// A client waits for the response to its announcement.
 		_ = r.responses.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_RequestResponse{
@@ -124,7 +110,7 @@ func (r *requestFilter) accept(msg proto.Message, disconnect func()) bool {
 		r.refusedCount += maxRefusedRequests / 4
 	}
 	if r.refusedCount >= maxRefusedRequests {
-		disconnect()
+		r.sender.disconnect(refused.Reason)
 	}
 	return false
 }
@@ -158,37 +144,34 @@ var carrierPrefix = netip.MustParsePrefix("100.64.0.0/10")
 // checkRate returns a refusal if a request exceeds a limit of its connection.
 func (r *requestFilter) checkRate(req *livekit.SignalRequest) *signalfilter.Refusal {
 	now := time.Now()
-	if !r.all.AllowN(now, 1) {
-		return rateRefusal("requests")
+	if !r.all.allow(now, 1) {
+		return r.all.signalRefusal()
 	}
-	switch m := req.Message.(type) {
-	case *livekit.SignalRequest_Subscription:
-		if !r.tracks.AllowN(now, signalfilter.TrackCount(m.Subscription)) {
-			return rateRefusal("tracks")
-		}
-	case *livekit.SignalRequest_TrackSetting:
-		if !r.tracks.AllowN(now, len(m.TrackSetting.GetTrackSids())) {
-			return rateRefusal("tracks")
-		}
-	case *livekit.SignalRequest_Trickle:
-		if !r.candidates.AllowN(now, 1) {
-			return rateRefusal("candidates")
-		}
-	case *livekit.SignalRequest_Offer, *livekit.SignalRequest_Answer:
-		if !r.descriptions.AllowN(now, 1) {
-			return rateRefusal("session descriptions")
-		}
-	case *livekit.SignalRequest_AddTrack:
-		if !r.announcements.AllowN(now, 1) {
-			return rateRefusal("announcements")
-		}
+	special, n := r.meterOf(req)
+	if special != nil && !special.allow(now, n) {
+		return special.signalRefusal()
 	}
 	return nil
 }
 
-func rateRefusal(limited string) *signalfilter.Refusal {
-	return &signalfilter.Refusal{Kind: refusal.SignalRate,
-		Reason: "too many " + limited + " on one connection", Malformed: true}
+// meterOf returns the meter of a kind of request and how much of it the request uses, or nil if
+// there is none.
+func (r *requestFilter) meterOf(req *livekit.SignalRequest) (special *meter, n int) {
+	switch m := req.Message.(type) {
+	case *livekit.SignalRequest_Subscription:
+		return r.tracks, signalfilter.TrackCount(m.Subscription)
+	case *livekit.SignalRequest_TrackSetting:
+		return r.tracks, len(m.TrackSetting.GetTrackSids())
+	case *livekit.SignalRequest_SyncState:
+		return r.tracks, signalfilter.StateTrackCount(m.SyncState)
+	case *livekit.SignalRequest_Trickle:
+		return r.candidates, 1
+	case *livekit.SignalRequest_Offer, *livekit.SignalRequest_Answer:
+		return r.descriptions, 1
+	case *livekit.SignalRequest_AddTrack:
+		return r.announcements, 1
+	}
+	return nil, 0
 }
 
 // ReadChan returns the channel of the accepted requests. It is closed when run returns.

@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"log/slog"
 	"net/netip"
 	"slices"
 	"strings"
@@ -31,6 +32,8 @@ type sessionHandler struct {
 
 	announced  []netip.Addr // the addresses of this server that browsers get
 	admissions *admissions
+	packets    *packetLimits
+	log        *slog.Logger
 	refusals   *refusal.Recorder
 	sinks      openSinks
 }
@@ -58,19 +61,21 @@ func (s *sessionHandler) HandleSession(
 	name := livekit.RoomName(pi.CreateRoom.Name)
 	exists := func(sid string) bool { return trackExists(s.rooms, name, sid) }
 	if refused := checkParticipantInit(&pi); refused != nil {
-		s.refusals.Record(refused.Kind, refused.Reason, "session", string(name), "identity", string(pi.Identity))
+		s.refusals.Record(refused.Kind, refused.Reason, participantAttrs(name, pi.Identity)...)
 		return psrpc.NewError(psrpc.InvalidArgument, refused)
 	}
 	signalfilter.RemoveUnknownTracksFromState(pi.SyncState, exists)
-	requests := newRequestFilter(source, sink, exists, s.announced, s.refusals,
-		"session", string(name), "identity", string(pi.Identity))
-	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions}
+	sender := &offender{log: s.log, refusals: s.refusals, attrs: participantAttrs(name, pi.Identity),
+		remove: func() { disconnect(s.rooms, name, pi.Identity) }}
+	requests := newRequestFilter(source, sink, exists, s.announced, sender)
+	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions,
+		packets: s.packets, owner: sender}
 	if err := s.rooms.StartSession(ctx, pi, requests, responses, false); err != nil {
 		requests.Close()
 		return err
 	}
 	s.sinks.add(sink)
-	go requests.run(func() { disconnect(s.rooms, name, pi.Identity) })
+	go requests.run()
 	return nil
 }
 
@@ -142,6 +147,8 @@ type responseFilter struct {
 	routing.MessageSink
 	identity   livekit.ParticipantIdentity // of the receiver
 	admissions *admissions
+	packets    *packetLimits
+	owner      *offender // of the receiver's media connections
 
 	mu       sync.Mutex
 	lastRoom *livekit.Room // the last update that the participant received
@@ -165,6 +172,10 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 			m.Join.ServerVersion, m.Join.ServerRegion = "", ""
 			m.Join.Room, _ = r.roomUpdate(m.Join.Room)
 			m.Join.OtherParticipants = r.admissions.visibleParticipants(m.Join.OtherParticipants, r.identity)
+		case *livekit.SignalResponse_Offer:
+			r.recordOwner(m.Offer)
+		case *livekit.SignalResponse_Answer:
+			r.recordOwner(m.Answer)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
 			m.Reconnect.ServerInfo = publicServerInfo(m.Reconnect.ServerInfo)
@@ -198,6 +209,15 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 		}
 	}
 	return r.MessageSink.WriteMessage(msg)
+}
+
+// recordOwner records the receiver as the owner of the media connection that a session
+// description of the server describes.
+func (r *responseFilter) recordOwner(description *livekit.SessionDescription) {
+	_, after, found := strings.Cut(description.GetSdp(), "a=ice-ufrag:")
+	if user, _, ended := strings.Cut(after, "\r\n"); found && ended {
+		r.packets.setOwner(user, r.owner)
+	}
 }
 
 // publicServerInfo returns the server information for participants. livekit-client selects

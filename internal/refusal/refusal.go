@@ -20,6 +20,8 @@ const (
 	Track                          // an announced track that does not match its room or source
 	Codec                          // a codec or header extension that is not negotiated
 	DataRate                       // too many data messages or bytes of one participant
+	MediaSources                   // too many data channels or sources of packets of one participant
+	MediaPackets                   // too many packets of one participant
 	Reconnects                     // too many connections of one seat
 	NotConnected                   // a participant that did not connect fully in time
 	EngineLog                      // a log line of the media engine above its rate
@@ -28,7 +30,7 @@ const (
 
 var kindNames = [kindCount]string{
 	"new_seats", "checks", "connections", "address_connections", "slow_readers", "signal_request", "signal_rate",
-	"track", "codec", "data_rate", "reconnects", "not_connected", "engine_log",
+	"track", "codec", "data_rate", "media_sources", "media_packets", "reconnects", "not_connected", "engine_log",
 }
 
 // String returns the kind as logs and metrics show it.

@@ -202,6 +202,42 @@ func TestFullRoom_UnusedSeatDisplacedFirst(t *testing.T) {
 	}
 }
 
+// One network that reserves all seats and never connects cannot keep a room full for guests from
+// other networks. Seats that are used, or reserved a moment ago, stay.
+func TestFullRoom_HoardedSeats(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 4})
+	h.enter(t, id, withClientAddr(attacker, guest(1)), "PA_1")
+	var hoarded []string
+	for n := 2; n <= 4; n++ {
+		a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		hoarded = append(hoarded, a.Seat.ID)
+		h.clock.advance(time.Second)
+	}
+	reserve := func(from netip.Addr, n int) error {
+		_, err := h.ReserveSeat(t.Context(), id, withClientAddr(from, guest(n)))
+		return err
+	}
+	assertError(t, reserve(elsewhere, 5), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
+	h.clock.advance(3 * time.Second)
+	assertError(t, reserve(attacker, 6), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
+	if err := reserve(elsewhere, 5); err != nil {
+		t.Fatalf("guest from another network: got error %v, want none", err)
+	}
+	if _, err := h.db.Seat(t.Context(), id, hoarded[0]); !fault.Is(err, fault.NotFound) {
+		t.Errorf("oldest unused seat: got error %v, want NotFound", err)
+	}
+	// Now the networks have two unused seats and one.
+	assertError(t, reserve(elsewhere, 7), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
+	if seats, err := h.db.Seats(t.Context(), id); err != nil || seats[0].Network != "" || seats[1].Network == "" {
+		t.Errorf("networks of the seats: got %+v, %v, want one only until the first connection", seats, err)
+	}
+}
+
 // The row of an unused seat is deleted when its reservation expires. Rows of
 // participants who were connected, let in or invited remain.
 func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {

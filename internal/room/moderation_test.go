@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -326,5 +327,57 @@ func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	h.Reconcile(t.Context())
 	if !slices.Equal(h.engine.admitted, []string{"PA_1"}) {
 		t.Errorf("reconciliation admitted %v, want PA_1", h.engine.admitted)
+	}
+}
+
+// When the reports of a lost connection and of the next one are lost, a reconciliation long after
+// them ends the first visit where the second begins.
+func TestReconcile_LongAfterLostReports(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+	a := h.enter(t, id, guest(1), "PA_1")
+	h.clock.advance(time.Minute)
+	again := h.clock.Now()
+	h.engine.connect(a.SessionID, a.Seat.ID, "PA_2", again)
+	h.clock.advance(5 * time.Minute)
+	h.Reconcile(t.Context())
+	h.engine.disconnect(a.SessionID, a.Seat.ID)
+	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now(), room.LeftByChoice)
+	rows, err := h.db.AttendanceRecords(t.Context(), id)
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("attendance: got %+v, error %v, want two visits", rows, err)
+	}
+	slices.SortFunc(rows, func(a, b room.AttendanceRecord) int { return a.JoinedAt.Compare(b.JoinedAt) })
+	if !rows[0].LeftAt.Equal(again) || !rows[1].JoinedAt.Equal(again) {
+		t.Errorf("visits: got one until %s and one from %s, want both %s", rows[0].LeftAt, rows[1].JoinedAt, again)
+	}
+}
+
+// A guest who was removed and readmitted, or who gave their seat to a host, was in the room and
+// does not wait in front of it.
+func TestWaitingRoom_KnownGuests(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	id, link := h.create(t, room.Spec{MaxParticipants: 2})
+	readmitted, displaced := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
+	host := hostOf(9, link)
+	h.enter(t, id, host, "PA_9")
+	if err := h.Remove(t.Context(), id, host.SeatKey, readmitted.Seat.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Readmit(t.Context(), id, host.SeatKey, readmitted.Seat.ID); err != nil {
+		t.Fatal(err)
+	}
+	on := true
+	if err := h.UpdateLocks(t.Context(), id, host.SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+		t.Fatal(err)
+	}
+	for n, seat := range map[int]string{1: readmitted.Seat.ID, 2: displaced.Seat.ID} {
+		a, err := h.ReserveSeat(t.Context(), id, guest(n))
+		if err != nil || a.RetryAfter > 0 || a.Seat.ID != seat {
+			t.Errorf("guest %d: got %+v, error %v, want the seat %s", n, a, err, seat)
+		}
+		h.leave(h.enter(t, id, guest(n), fmt.Sprint("PA_again_", n)), fmt.Sprint("PA_again_", n), room.LeftByChoice)
 	}
 }

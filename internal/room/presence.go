@@ -40,7 +40,7 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 		if superseded = result == newerRecorded; err != nil || result != seatClaimed {
 			return err
 		}
-		seat.State, seat.Connection, seat.HeldUntil = Joined, a.Connection, time.Time{}
+		seat.State, seat.Connection, seat.HeldUntil, seat.Network = Joined, a.Connection, time.Time{}, ""
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/network"
 	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/validate"
@@ -202,6 +203,9 @@ func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e ent
 	seat := e.visitor.seat
 	if !e.visitor.known {
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: e.link.UserID, State: Free, CreatedAt: now}
+	}
+	if seat.unused() {
+		seat.Network = network.ClientPrefix(v.ClientAddr).String()
 	}
 	seat.KeyHash, seat.Name, seat.Role = e.keyHash, v.Name, e.visitor.role
 	seat.Invited = seat.Invited || e.link.SingleUse || e.link.UserID != ""

@@ -27,6 +27,7 @@ type Seat struct {
 	Invited    bool      // a host let the participant in, or the link is for one person
 	Demoted    bool      // a host removed the co-host role; no link grants it again
 	Rating     Rating    // how the participant rated the meeting; empty if not rated
+	Network    string    // address prefix that reserved the seat; empty after the first connection
 	CreatedAt  time.Time
 }
 
@@ -162,17 +163,22 @@ type displacedGuest struct {
 // of an anonymous guest for a host or co-host: the oldest seat that was never
 // connected to, or else the seat of the guest who came last. For a guest with a
 // personal link it frees only a seat that was never connected to, and only if all
-// visible seats belong to anonymous guests.
+// visible seats belong to anonymous guests. For another guest it frees only what
+// chooseHoarded returns.
 func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now time.Time) (displacedGuest, error) {
 	full := s.checkCapacity(ctx, r, seat)
-	if full == nil || fault.From(full).Code != codeRoomFull || seat.Hidden || seat.anonymous() {
+	if full == nil || fault.From(full).Code != codeRoomFull || seat.Hidden {
 		return displacedGuest{}, full
 	}
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return displacedGuest{}, err
 	}
-	guest, found := seat.chooseDisplaced(seats)
+	choose := seat.chooseDisplaced
+	if seat.anonymous() {
+		choose = func(taken []Seat) (Seat, bool) { return seat.chooseHoarded(taken, now) }
+	}
+	guest, found := choose(seats)
 	if !found {
 		return displacedGuest{}, full
 	}
@@ -199,6 +205,36 @@ func (seat Seat) chooseDisplaced(taken []Seat) (guest Seat, found bool) {
 		}
 	}
 	return guest, found
+}
+
+// hoardedAfter is the age from which an unused seat may give way to a guest from another network.
+// A page connects in a fraction of it.
+const hoardedAfter = 5 * time.Second
+
+// chooseHoarded returns the oldest seat that the network with most unused seats does not use, so
+// that one network that never connects cannot keep a room full. It returns none if the guest's own
+// network has as many unused seats.
+func (seat Seat) chooseHoarded(taken []Seat, now time.Time) (oldest Seat, found bool) {
+	unused := map[string]int{}
+	for _, other := range taken {
+		if other.unused() && other.anonymous() {
+			unused[other.Network]++
+		}
+	}
+	most := 1 + unused[seat.Network]
+	for _, n := range unused {
+		most = max(most, n)
+	}
+	if most == 1+unused[seat.Network] {
+		return Seat{}, false
+	}
+	for _, other := range taken {
+		if other.unused() && other.anonymous() && unused[other.Network] == most &&
+			now.Sub(other.CreatedAt) >= hoardedAfter && (!found || other.CreatedAt.Before(oldest.CreatedAt)) {
+			oldest, found = other, true
+		}
+	}
+	return oldest, found
 }
 
 // displacedBefore reports whether a seat is freed before another: unused seats

@@ -38,6 +38,7 @@ var seatTable = newTable("seats",
 	boolean("demoted", func(s *room.Seat) *bool { return &s.Demoted }),
 	boolean("invited", func(s *room.Seat) *bool { return &s.Invited }),
 	text("rating", func(s *room.Seat) *room.Rating { return &s.Rating }),
+	text("network", func(s *room.Seat) *string { return &s.Network }),
 )
 
 var (
@@ -49,7 +50,7 @@ var (
 	selectRaisedHands  = seatTable.selectFrom + "WHERE room_id = $1 AND hand > 0 AND state <> 'free' ORDER BY hand"
 	insertSeat         = seatTable.insertQuery()
 	updateSeat         = seatTable.newUpdateStmt("name", "role", "state", "connection", "held_until", "key_hash",
-		"user_id", "hidden", "breakout", "hand", "removed_at", "demoted", "invited", "rating")
+		"user_id", "hidden", "breakout", "hand", "removed_at", "demoted", "invited", "rating", "network")
 )
 
 var errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "there is no such seat")

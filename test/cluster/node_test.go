@@ -74,7 +74,19 @@ func (n *node) environment() []string {
 
 // health returns the node's health report, or nil while the node does not respond.
 func (n *node) health() (report map[string]string) {
-	res, err := http.Get(n.url + "/healthz")
+	return n.healthFor("")
+}
+
+// healthFor returns the health report for the owner of a management token.
+func (n *node) healthFor(token string) (report map[string]string) {
+	r, err := http.NewRequest(http.MethodGet, n.url+"/healthz", nil)
+	if err != nil {
+		n.t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	res, err := http.DefaultClient.Do(r)
 	if err != nil {
 		return nil
 	}

@@ -125,8 +125,11 @@ func TestSupervisor_CallersWaitForRestart(t *testing.T) {
 	if broken > 4 {
 		t.Errorf("%d requests failed, want at most the 4 in flight", broken)
 	}
-	if restarts := n.health()["restarts"]; restarts != "1" {
+	if restarts := n.healthFor(n.s.AdminToken)["restarts"]; restarts != "1" {
 		t.Errorf("%s restarts, want 1", restarts)
+	}
+	if report := n.health(); report["restarts"] != "" || report["last_crash_at"] != "" || report["supervisor"] == "" {
+		t.Errorf("health report for a stranger: got %v, want one without restarts", report)
 	}
 }
 
@@ -229,7 +232,7 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 			want = "crash loop"
 		}
 		testkit.Eventually(t, fmt.Sprintf("healthy after %d restarts", restarts), func() bool {
-			report := n.health()
+			report := n.healthFor(n.s.AdminToken)
 			return report["status"] == "ok" && report["restarts"] == fmt.Sprint(restarts) &&
 				report["supervisor"] == want
 		})

@@ -29,6 +29,9 @@ func (p *fixture) testErrors(id, early string) {
 		p.guesses.over.Store(true)
 		p.assertError(storetest.NewID(), path, withSeatKey(otherKey, in), 429, "too_many_attempts")
 		p.guesses.over.Store(false)
+		p.calls.over.Store(true)
+		p.assertError(id, path, withSeatKey(hostKey, in), 429, "too_many_attempts")
+		p.calls.over.Store(false)
 		if _, inRoom := roomRoutes[path]; inRoom {
 			p.assertError(id, path, in, 400, "invalid_request")
 			p.assertError(id, path, withSeatKey(otherKey, in), 403, "not_in_room")

@@ -87,7 +87,7 @@ type fixture struct {
 	engine               *engine
 	host                 string       // identity of the host of the room under test
 	offset               atomic.Int64 // of the clock of the API from the real time
-	guesses              stubLimiter
+	guesses, calls       stubLimiter
 	checkLimit, newSeats stubLimiter
 	checker              *apitest.Checker
 }
@@ -105,7 +105,7 @@ func newFixture(t *testing.T) *fixture {
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{JoinLimiter: &p.newSeats})
 	logos := project.NewService(db, now, storetest.NewID, func(string) {})
 	p.checker = apitest.New(t, description, join.NewHandler(p.Service, logos,
-		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit},
+		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit, Calls: &p.calls},
 		refusal.NewRecorder(nil, slog.New(slog.DiscardHandler), now), now))
 	return p
 }

@@ -55,6 +55,7 @@ type Limiter interface {
 type Limits struct {
 	Guesses Limiter // unknown rooms and links
 	Checks  Limiter // connection checks
+	Calls   Limiter // all calls
 }
 
 // Server handles the requests of the room page.
@@ -75,8 +76,25 @@ func NewHandler(rooms Rooms, logos Logos, limits Limits, refusals *refusal.Recor
 	mux.Handle(routes("/api/join", s))
 	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
+		if err := s.countCall(r); err != nil {
+			s.writeError(w, r, err)
+			return
+		}
 		mux.ServeHTTP(w, r)
 	}))
+}
+
+// countCall counts a call against the limit of its address.
+func (s *Server) countCall(r *http.Request) error {
+	if s.limits.Calls == nil {
+		return nil
+	}
+	over, retryAfter := s.limits.Calls.RecordAttempt(httpx.FromContext(r.Context()).Client)
+	if !over {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeTooManyAttempts), RetryAfter: retryAfter,
+		Message: "too many requests from your network, try again in a moment"}
 }
 
 // PreviewRoom responds with the room as the visitor sees it before joining.

@@ -294,6 +294,38 @@ func (r *Raw) OpenDataChannel(
 	})
 }
 
+// CreateDataChannel opens one more data channel on the publisher connection, with any label. It
+// does not wait until the channel is open. OpenDataChannel opens the connection.
+func (r *Raw) CreateDataChannel(label string) error {
+	r.mu.Lock()
+	pub := r.pub
+	r.mu.Unlock()
+	_, err := pub.CreateDataChannel(label, nil)
+	return err
+}
+
+// OpenUnannounced returns a track of Opus packets on the publisher connection that neither the
+// signaling nor a session description has. OpenDataChannel opens the connection.
+func (r *Raw) OpenUnannounced() (*RawTrack, error) {
+	me := &webrtc.MediaEngine{}
+	if err := me.RegisterDefaultCodecs(); err != nil {
+		return nil, err
+	}
+	static, err := webrtc.NewTrackLocalStaticRTP(webrtc.RTPCodecCapability{MimeType: Opus}, "unannounced", "stream")
+	if err != nil {
+		return nil, err
+	}
+	r.mu.Lock()
+	pub := r.pub
+	r.mu.Unlock()
+	track := &RawTrack{TrackLocalStaticRTP: static}
+	sender, err := webrtc.NewAPI(webrtc.WithMediaEngine(me)).NewRTPSender(track, pub.SCTP().Transport())
+	if err != nil {
+		return nil, err
+	}
+	return track, sender.Send(sender.GetParameters())
+}
+
 // RawTrack is a track of a Raw participant. Its WriteRTP sets the payload type
 // and the SSRC that were negotiated.
 type RawTrack struct {

@@ -295,6 +295,12 @@ func TrackCount(s *livekit.UpdateSubscription) int {
 	return n
 }
 
+// StateTrackCount returns how many tracks and participants the state of a resumed connection
+// names.
+func StateTrackCount(s *livekit.SyncState) int {
+	return TrackCount(s.GetSubscription()) + len(s.GetTrackSidsDisabled())
+}
+
 // RemoveUnknownTracks removes the ids of tracks that do not exist from a request. It
 // reports whether the request still has an effect.
 //

@@ -1,9 +1,11 @@
 package sender
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // The limits of concurrent attempts: for one host of one project, for one project, and in
@@ -22,12 +24,19 @@ type buckets struct {
 	byName    map[string]*bucket
 	byProject map[string]int // attempts in flight, without projects that have none
 	total     int
+	checkedAt time.Time // when forgetOld last looked
 }
 
 type bucket struct {
-	running int
-	failing bool
+	running  int
+	failedAt time.Time // of the last attempt, zero if it succeeded
 }
+
+func (b *bucket) failing() bool { return !b.failedAt.IsZero() }
+
+// failureMemory is how long a bucket without attempts counts as failing. After it, a host that
+// is still down gets four attempts once.
+const failureMemory = time.Hour
 
 // acquire takes all free slots of a bucket and returns their number, which may
 // be 0.
@@ -40,7 +49,7 @@ func (l *buckets) acquire(name string) (n int) {
 		l.byName[name] = b
 	}
 	n = maxPerBucket - b.running
-	if b.failing {
+	if b.failing() {
 		n = min(n, 1-b.running)
 	}
 	project := projectOf(name)
@@ -85,18 +94,35 @@ func (l *buckets) release(name string, n int) {
 	b := l.byName[name]
 	b.running -= n
 	l.add(projectOf(name), -n)
-	if b.running == 0 && !b.failing {
+	if b.running == 0 && !b.failing() {
 		delete(l.byName, name)
 	}
 }
 
-// recordResult stores whether the last attempt of a bucket failed.
-func (l *buckets) recordResult(name string, failed bool) {
+// recordSuccess stores that the last attempt of a bucket succeeded.
+func (l *buckets) recordSuccess(name string) { l.recordFailure(name, time.Time{}) }
+
+// recordFailure stores when the last attempt of a bucket failed.
+func (l *buckets) recordFailure(name string, at time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if b := l.byName[name]; b != nil {
-		b.failing = failed
+		b.failedAt = at
 	}
+}
+
+// forgetOld forgets buckets that failed long ago, so that their number is bounded. It looks once
+// a minute.
+func (l *buckets) forgetOld(now time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.checkedAt) < time.Minute {
+		return
+	}
+	l.checkedAt = now
+	maps.DeleteFunc(l.byName, func(_ string, b *bucket) bool {
+		return b.running == 0 && now.Sub(b.failedAt) > failureMemory
+	})
 }
 
 // full reports whether all slots of the process are taken.
@@ -111,5 +137,5 @@ func (l *buckets) overLimit(name string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	b := l.byName[name]
-	return b != nil && b.failing && b.running > 1
+	return b != nil && b.failing() && b.running > 1
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"testing"
+	"time"
 )
 
 // However many hosts of however many projects hang, a further project gets slots, and no
@@ -29,6 +30,27 @@ func TestBuckets_ShareOfProject(t *testing.T) {
 	}
 	if l.byProject["p0"] != 0 || l.acquire("p0 host1") == 0 {
 		t.Errorf("after the release: got %d slots in use by the project, want none and new ones", l.byProject["p0"])
+	}
+}
+
+// A host that fails is remembered only for a while after its last attempt.
+func TestBuckets_Forget(t *testing.T) {
+	t.Parallel()
+	l := buckets{byName: map[string]*bucket{}, byProject: map[string]int{}}
+	now := time.Now()
+	for host := range 1000 {
+		name := fmt.Sprintf("p%d host", host)
+		n := l.acquire(name)
+		l.recordFailure(name, now)
+		l.release(name, n)
+	}
+	l.forgetOld(now)
+	if len(l.byName) != 1000 {
+		t.Errorf("right after the failures: got %d hosts, want all 1000", len(l.byName))
+	}
+	l.forgetOld(now.Add(failureMemory + time.Minute))
+	if len(l.byName) != 0 {
+		t.Errorf("later: got %d hosts, want none", len(l.byName))
 	}
 }
 

@@ -97,7 +97,11 @@ func (s *Service) release(j job, due time.Time) {
 func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Response) (next job, more bool) {
 	now := s.now()
 	out := decideOutcome(j.delivery, r, j.probe, now)
-	s.buckets.recordResult(j.stream.Bucket, out.state != webhook.Delivered)
+	if out.state == webhook.Delivered {
+		s.buckets.recordSuccess(j.stream.Bucket)
+	} else {
+		s.buckets.recordFailure(j.stream.Bucket, s.now())
+	}
 	more = ctx.Err() == nil && !s.buckets.full() && !s.buckets.overLimit(j.stream.Bucket)
 	var paused webhook.Target
 	var jobs []job

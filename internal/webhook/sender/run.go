@@ -44,6 +44,7 @@ func (s *Service) Run(ctx context.Context) {
 // sweep leases due streams, as many as there are free slots, and starts their
 // attempts.
 func (s *Service) sweep(ctx, attempts context.Context, work *sync.WaitGroup) {
+	s.buckets.forgetOld(s.now())
 	due, err := s.store.DueBuckets(ctx, s.now())
 	if s.logFailure("list due webhook buckets", err) {
 		return

@@ -1,0 +1,101 @@
+package media_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+
+	"github.com/pion/rtp"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/testkit"
+)
+
+// Every limit of a media connection holds for a guest, for a guest who may nothing but watch, and
+// for a connection check: the server does not grow, says who was refused, and disconnects.
+func TestLimits(t *testing.T) {
+	attacks := []struct {
+		name string // as the reason has it
+		// step is called until the participant is disconnected.
+		step func(eve *mediatest.Raw, track *mediatest.RawTrack, n int)
+	}{
+		{"data channels", openChannel},
+		{"data channels", openKnownChannel},
+		{"sources of packets", sendSources},
+		{"sources in reports", sendReport},
+		{"jumps of sequence numbers", sendJumps},
+	}
+	baseURL, log, signer, assertAudible := startFloodTarget(t)
+	who := map[string]func(n int) (token string){
+		"guest":        func(n int) string { return signer.accessToken(t, "sound.1", fmt.Sprint("guest-", n), room.Audio) },
+		"locked guest": func(n int) string { return signer.accessToken(t, "sound.1", fmt.Sprint("locked-", n), room.Audio) },
+		"connection check": func(n int) string {
+			return getText(t, fmt.Sprintf("%s/check-token?network=192.0.2.%d/32", baseURL, n))
+		},
+	}
+	for name, token := range who {
+		for n, attack := range attacks {
+			t.Run(name+"/"+attack.name, func(t *testing.T) {
+				before := heapMB(t, baseURL)
+				eve := dialRaw(t, baseURL, token(n), mediatest.RawOptions{})
+				if err := eve.AwaitConnected(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := eve.OpenDataChannel(t.Context(), "_reliable", nil); err != nil {
+					t.Fatal(err)
+				}
+				track, err := eve.OpenUnannounced()
+				if err != nil {
+					t.Fatal(err)
+				}
+				for step := 0; step < 20_000 && !eve.Closed(); step++ {
+					attack.step(eve, track, step)
+				}
+				awaitEnd(t, eve.Participant, "USER_REJECTED")
+				grown := heapMB(t, baseURL) - before
+				t.Logf("heap growth: %d MB", grown)
+				if grown > 150 {
+					t.Errorf("heap growth: got %d MB, want at most 150 MB", grown)
+				}
+				testkit.Eventually(t, "the log says why", func() bool {
+					return log.HasLine("participant disconnected", "too many "+attack.name+" of", "identity="+eve.Identity())
+				})
+				assertAudible()
+			})
+		}
+	}
+}
+
+func openChannel(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+	_ = eve.CreateDataChannel(fmt.Sprint("x", n))
+}
+
+func openKnownChannel(eve *mediatest.Raw, _ *mediatest.RawTrack, _ int) {
+	_ = eve.CreateDataChannel("_reliable")
+}
+
+func sendSources(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: uint32(1_000_000 + n), SequenceNumber: 1}
+	_ = track.Send(header, make([]byte, 100))
+}
+
+// sendReport sends one REMB packet (draft-alvestrand-rmcat-remb) that names 250 sources.
+func sendReport(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+	const sources = 250
+	packet := make([]byte, 20+4*sources)
+	packet[0], packet[1] = 0x80|15, 206
+	binary.BigEndian.PutUint16(packet[2:], uint16(len(packet)/4-1))
+	binary.BigEndian.PutUint32(packet[4:], 1)
+	copy(packet[12:], "REMB")
+	packet[16] = sources
+	for i := range sources {
+		binary.BigEndian.PutUint32(packet[20+4*i:], uint32(n*sources+i+1))
+	}
+	_ = eve.WriteRTCP(packet)
+}
+
+func sendJumps(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n) * 30_000}
+	_ = track.Send(header, make([]byte, 100))
+}
