@@ -107,10 +107,14 @@ func (m *model) expectJoin(browser, number int, connection string, at time.Time)
 	welcome = !m.over() && m.live && !s.gone && number == m.session && (s.state != room.Free || m.taken() < m.max)
 	if welcome && m.takesOver(browser, connection) {
 		latest := m.latest(browser)
-		if latest != nil && latest.to.After(at) && latest.to.Sub(at) <= time.Minute {
-			at = latest.to
-		}
 		if latest != nil {
+			earliest := latest.from
+			if latest.to.After(earliest) {
+				earliest = latest.to
+			}
+			if earliest.After(at) && earliest.Sub(at) <= time.Minute {
+				at = earliest
+			}
 			m.endAttendance(latest, at, room.LeftReplaced)
 		}
 		m.attendance = append(m.attendance, &modelAttendance{browser: browser, connection: connection, from: at})
@@ -362,12 +366,6 @@ func (m *model) reconcile(rt *rapid.T) {
 	if !live {
 		return
 	}
-	for _, o := range m.byJoin() {
-		if isPresent(o) && !in(o.connection) {
-			m.expectLeave(o, m.clock.Now(), room.LeftLost)
-			m.expectTransitions()
-		}
-	}
 	for _, p := range there {
 		for n, s := range m.seats {
 			if s.identity != p.Identity || known[p.SID] {
@@ -379,6 +377,12 @@ func (m *model) reconcile(rt *rapid.T) {
 			} else {
 				m.expectJoin(n, m.session, p.SID, p.JoinedAt)
 			}
+		}
+	}
+	for _, o := range m.byJoin() {
+		if isPresent(o) && !in(o.connection) {
+			m.expectLeave(o, m.clock.Now(), room.LeftLost)
+			m.expectTransitions()
 		}
 	}
 	m.engine.drainRemoved()

@@ -31,9 +31,10 @@ const (
 	newerRecorded                    // the seat has had a newer connection since
 )
 
-// claimSeat stores a connection as the only one of its seat: it ends the attendance of
-// the others. The rows of a seat do not overlap, so a join before the end of the latest row
-// is moved to that end. A connection is not stored if a newer one was stored before it.
+// claimSeat stores a connection as the only one of its seat: it ends the attendance of the
+// others. The rows of a seat do not overlap and are in the order in which they were stored,
+// so a join before the end or the beginning of the latest row is moved to it. A connection is
+// not stored if a newer one was stored before it.
 func (s *Service) claimSeat(
 	ctx context.Context, r *Room, seat Seat, a *Attendance, now time.Time,
 ) (seatClaim, error) {
@@ -54,8 +55,9 @@ func (s *Service) claimSeat(
 		// Without the suffix: only the latest connection of a seat gets a second row.
 		a.Connection = sid
 	}
-	if overlap := latest.LeftAt.Sub(a.JoinedAt); overlap > 0 && overlap <= maxClockDifference {
-		a.JoinedAt = latest.LeftAt
+	earliest := later(latest.JoinedAt, latest.LeftAt)
+	if overlap := earliest.Sub(a.JoinedAt); overlap > 0 && overlap <= maxClockDifference {
+		a.JoinedAt = earliest
 	}
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
