@@ -2,6 +2,7 @@ package app
 
 import (
 	"parley/internal/config"
+	"parley/internal/room"
 	"parley/internal/usage"
 	"parley/internal/validate"
 )
@@ -23,6 +24,8 @@ func planProvider(cfg config.Config) (usage.Provider, error) {
 			RoomDuration:    valueOr(c.RoomDuration, validate.MaxRoomDuration),
 			BreakoutRooms:   valueOr(c.BreakoutRooms, validate.MaxBreakoutRooms),
 			IncludedMinutes: c.IncludedMinutes,
+			Quotas: room.Quotas{Rooms: valueOr(c.RoomsPerDay, 0), Links: valueOr(c.LinksPerDay, 0),
+				JoinEvents: valueOr(c.JoinEventsPerDay, 0)},
 		})
 	}
 	return usage.NewBuiltinProvider(plans), nil

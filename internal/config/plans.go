@@ -22,7 +22,14 @@ type Plan struct {
 	RoomDuration    *int   `yaml:"room_duration"` // minutes
 	BreakoutRooms   *int   `yaml:"breakout_rooms"`
 	IncludedMinutes *int64 `yaml:"included_minutes"` // per month
+	// How many a project may make on one day in UTC; nil is any number.
+	RoomsPerDay      *int `yaml:"rooms_per_day"`
+	LinksPerDay      *int `yaml:"links_per_day"`
+	JoinEventsPerDay *int `yaml:"join_events_per_day"`
 }
+
+// maxPerDay is far above what the limit of calls a second allows.
+const maxPerDay = 1_000_000_000
 
 // maxIncludedMinutes is about 1.9 million years of one participant.
 const maxIncludedMinutes = 1_000_000_000_000
@@ -88,6 +95,9 @@ func (p Plan) validate() error {
 		{"max_participants", p.MaxParticipants, 1, validate.MaxParticipants},
 		{"room_duration", p.RoomDuration, 1, validate.MaxRoomDuration},
 		{"breakout_rooms", p.BreakoutRooms, 0, validate.MaxBreakoutRooms},
+		{"rooms_per_day", p.RoomsPerDay, 1, maxPerDay},
+		{"links_per_day", p.LinksPerDay, 1, maxPerDay},
+		{"join_events_per_day", p.JoinEventsPerDay, 1, maxPerDay},
 	} {
 		if f.value != nil && (*f.value < f.min || *f.value > f.max) {
 			return fmt.Errorf("%s must be between %d and %d, not %d", f.key, f.min, f.max, *f.value)

@@ -21,10 +21,11 @@ func TestPlans_File(t *testing.T) {
 		t.Errorf("no file: got %v, %v, want no plans", plans, err)
 	}
 	plans, err := write(
-		"gold:\n  max_participants: 500\n  included_minutes: 100000\ndefault:\n  room_duration: 60\n  breakout_rooms: 0\n").Plans()
+		"gold:\n  max_participants: 500\n  included_minutes: 100000\n  links_per_day: 7\ndefault:\n  room_duration: 60\n  breakout_rooms: 0\n").Plans()
 	if err != nil || len(plans) != 2 || plans[0].Name != "default" || *plans[0].RoomDuration != 60 ||
 		*plans[0].BreakoutRooms != 0 || plans[0].MaxParticipants != nil ||
-		plans[1].Name != "gold" || *plans[1].MaxParticipants != 500 || *plans[1].IncludedMinutes != 100_000 {
+		plans[1].Name != "gold" || *plans[1].MaxParticipants != 500 || *plans[1].IncludedMinutes != 100_000 ||
+		*plans[1].LinksPerDay != 7 || plans[1].RoomsPerDay != nil {
 		t.Errorf("got plans %+v, %v, want default and gold with their values", plans, err)
 	}
 	if plans, err := write("# nothing yet\n").Plans(); len(plans) != 0 || err != nil {
@@ -36,6 +37,7 @@ func TestPlans_File(t *testing.T) {
 		"gold:\n  max_participants: 0\n":                          "max_participants must be between 1 and 1000, not 0",
 		"gold:\n  room_duration: 1441\n":                          "room_duration must be between 1 and 1440, not 1441",
 		"gold:\n  breakout_rooms: -1\n":                           "breakout_rooms must be between 0 and 16, not -1",
+		"gold:\n  rooms_per_day: 0\n":                             "rooms_per_day must be between 1 and 1000000000, not 0",
 		"gold:\n  included_minutes: -1\n":                         "included_minutes must be between 0 and 1000000000000, not -1",
 		"gold:\n  max_participants: many\n":                       "line 2",
 		"gold:\n  max_participants: 5\n  max_participants: 5\n":   "already",

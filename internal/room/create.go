@@ -80,6 +80,9 @@ func (s *Service) create(ctx context.Context, p project.Project, request Spec, k
 		if err := s.saveResult(ctx, key, created, now); err != nil {
 			return err
 		}
+		if err := s.useQuota(ctx, p, QuotaRooms, allowed.Quotas.Rooms, now); err != nil {
+			return err
+		}
 		if err := s.store.InsertRoom(ctx, &r); err != nil {
 			return err
 		}
@@ -133,11 +136,12 @@ type Spec struct {
 	NoBreakoutRooms bool
 }
 
-// Entitlements are the limits that a plan sets for a room.
+// Entitlements are the limits that a plan sets for a room, and for all rooms of a project.
 type Entitlements struct {
 	MaxParticipants int
 	Duration        time.Duration
 	BreakoutRooms   int
+	Quotas          Quotas
 }
 
 // MaxEntitlements are the limits of the service itself, which no plan exceeds.

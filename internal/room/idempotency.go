@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/validate"
 )
@@ -168,8 +169,14 @@ func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, 
 // effect. Errors: NotFound, Invalid for the name, Gone when the room is over. With
 // exclusive, the body cannot be used as a call to join_room that is signed over its
 // body alone (see Invitation.SignedBody).
-func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error {
+func (s *Service) MarkAttendance(
+	ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool,
+) error {
 	if err := validate.Name("user_info.name", name, 1, validate.MaxText); err != nil {
+		return err
+	}
+	allowed, err := s.entitlements(ctx, p)
+	if err != nil {
 		return err
 	}
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
@@ -181,6 +188,9 @@ func (s *Service) MarkAttendance(ctx context.Context, roomID, name string, body 
 		}
 		if r.Over() {
 			return checkOpen(r)
+		}
+		if err := s.useQuota(ctx, p, QuotaJoinEvents, allowed.Quotas.JoinEvents, now); err != nil {
+			return err
 		}
 		r.emitAttendanceMark(name, now)
 		if exclusive {

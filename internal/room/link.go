@@ -62,12 +62,19 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 	if err := p.AllowsJoins(); err != nil {
 		return "", err
 	}
+	allowed, err := s.entitlements(ctx, p)
+	if err != nil {
+		return "", err
+	}
 	err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if err := r.checkOwner(p); err != nil {
 			return err
 		}
 		if r.Over() {
 			return errRoomOver(r)
+		}
+		if err := s.useQuota(ctx, p, QuotaLinks, allowed.Quotas.Links, now); err != nil {
+			return err
 		}
 		if q.SignedBody != nil {
 			if err := s.markBodyAsCall(ctx, r, q.SignedBody, now); err != nil {

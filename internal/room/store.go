@@ -24,6 +24,7 @@ type Store interface {
 	RoomStore
 	RoomListStore
 	IdempotencyStore
+	QuotaStore
 	SessionStore
 	BreakoutStore
 	LinkStore
@@ -88,6 +89,12 @@ type IdempotencyStore interface {
 	// DeleteExpiredIdempotencyRecords deletes at most limit records that have expired by now,
 	// and returns how many.
 	DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time, limit int) (int, error)
+}
+
+// QuotaStore stores what projects have used of the quotas of their plans.
+type QuotaStore interface {
+	// UseQuota counts one more of a subject on a day and returns the number of that day.
+	UseQuota(ctx context.Context, projectID string, subject QuotaSubject, day time.Time) (used int, err error)
 }
 
 // SessionStore stores the sessions of rooms and breakout rooms.

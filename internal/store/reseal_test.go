@@ -70,11 +70,12 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	must(db.Write(ctx, func(ctx context.Context) error {
 		day := counter.Key{Subject: o.ID, Period: "2026-11-21"}
 		_, err := db.AddCounts(ctx, []counter.Key{day}, []counter.Count{{N: 1}})
+		_, quotaErr := db.UseQuota(ctx, p.ID, room.QuotaRooms, time.Now())
 		call := requestlog.NumberedCall{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}
 		block := requestlog.Block{ProjectID: p.ID, API: "v5", Calls: []requestlog.NumberedCall{call}}
 		rejected := requestlog.RejectionCount{Day: time.Now(), API: "v3", Cause: "unknown_project", Address: "192.0.2.1",
 			Calls: 1, LastAt: time.Now()}
-		return errors.Join(err, db.InsertCalls(ctx, []requestlog.Block{block}),
+		return errors.Join(err, quotaErr, db.InsertCalls(ctx, []requestlog.Block{block}),
 			db.AddRejections(ctx, []requestlog.RejectionCount{rejected}),
 			db.AddCallTotals(ctx, []requestlog.CallTotal{{ProjectID: p.ID, At: time.Now(), Accepted: 1}}))
 	}))

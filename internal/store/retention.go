@@ -139,6 +139,8 @@ func (s *DB) DeleteProjectRows(ctx context.Context, id string, limit int) (rows 
 			FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) RETURNING id`,
 		`DELETE FROM key_callers WHERE project_id = $1 AND slot IN (SELECT slot
 			FROM key_callers WHERE project_id = $1 ORDER BY slot LIMIT $2) RETURNING slot`,
+		`DELETE FROM daily_quotas WHERE project_id = $1 AND subject IN (SELECT subject
+			FROM daily_quotas WHERE project_id = $1 ORDER BY subject LIMIT $2) RETURNING subject`,
 		`DELETE FROM project_secrets WHERE id IN (SELECT id
 			FROM project_secrets WHERE project_id = $1 LIMIT $2) RETURNING id`,
 	} {

@@ -27,6 +27,8 @@ type Plan struct {
 	// IncludedMinutes is the number of participant minutes included per month; nil
 	// if the plan does not define it.
 	IncludedMinutes *int64
+	// Quotas are those of each project.
+	Quotas room.Quotas
 }
 
 // Provider returns plans by name.
@@ -96,5 +98,6 @@ func (e RoomPlans) Entitlements(ctx context.Context, p project.Project) (room.En
 		return room.MaxEntitlements, nil
 	}
 	return room.Entitlements{MaxParticipants: plan.MaxParticipants,
-		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms}, nil
+		Duration: time.Duration(plan.RoomDuration) * time.Minute, BreakoutRooms: plan.BreakoutRooms,
+		Quotas: plan.Quotas}, nil
 }

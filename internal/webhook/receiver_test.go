@@ -192,6 +192,41 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 	})
 }
 
+// TestDelivery_DeadTargetsOfOneProject checks that a project with many targets that hang delays
+// only its own deliveries.
+func TestDelivery_DeadTargetsOfOneProject(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		const targets, most = 40, 16
+		var hanging, tooMany, ended atomic.Int32
+		honest := newFixture(t, h.db) // its events are sent by the same process
+		for n := range targets {
+			dead := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
+				if now := hanging.Add(1); now > most {
+					tooMany.Store(now)
+				}
+				<-q.Context().Done()
+				hanging.Add(-1)
+				ended.Add(1)
+			})
+			h.enqueueEvents(storetest.NewID(), fmt.Sprintf("%s/%d", dead.URL, n), event.RoomOpened)
+		}
+		h.run(h.sender)
+		testkit.Eventually(t, "16 targets hang", func() bool { return hanging.Load() == most })
+		alive := newReceiver(t, nil)
+		begin := time.Now()
+		honest.enqueueEvents(storetest.NewID(), alive.URL, event.RoomOpened)
+		h.Wake()
+		alive.waitForMessages(t, 1)
+		t.Logf("the honest project's webhook arrived after %s", time.Since(begin))
+		if ended.Load() > 0 {
+			t.Errorf("the honest project's webhook waited until %d attempts of the other project had ended", ended.Load())
+		}
+		if n := tooMany.Load(); n > 0 {
+			t.Errorf("attempts of one project at once: got %d, want at most %d", n, most)
+		}
+	})
+}
+
 // TestTarget_PausedAfterFailures checks that a target that keeps failing is
 // paused and probed, and that the waiting deliveries are sent when it has
 // recovered.

@@ -47,5 +47,5 @@ func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath str
 	if id, _ := rooms.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
-	return s.rooms.MarkAttendance(r.Context(), roomID, name, body, s.api.BodySignatures)
+	return s.rooms.MarkAttendance(r.Context(), p, roomID, name, body, s.api.BodySignatures)
 }

@@ -19,7 +19,7 @@ var openAPI []byte
 type Rooms interface {
 	rooms.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
-	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
+	MarkAttendance(ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool) error
 }
 
 // Projects is what this version needs of the projects.

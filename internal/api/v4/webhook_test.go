@@ -106,7 +106,7 @@ func (k *webhookFixture) runMeetings() []string {
 	guests, err := k.LiveRooms.Invite(ctx, k.Project, main.ID, room.Invitation{Role: room.Guest})
 	Must(t, err)
 	host := k.Join(t, link, "Amina", 1)
-	Must(t, k.LiveRooms.MarkAttendance(ctx, main.ID, "Bela", []byte("{}"), false))
+	Must(t, k.LiveRooms.MarkAttendance(ctx, k.Project, main.ID, "Bela", []byte("{}"), false))
 	k.Now = k.Now.Add(1234567 * time.Nanosecond)
 	k.Join(t, guests, `Zoë <b>"&"</b>`+"", 2)
 	k.Join(t, guests, "Dan", 3)

@@ -13,6 +13,7 @@ import (
 	"parley/internal/api/apitest"
 	"parley/internal/api/rooms"
 	"parley/internal/key"
+	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
@@ -22,7 +23,7 @@ import (
 type MeetingRooms interface {
 	rooms.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
-	MarkAttendance(ctx context.Context, roomID, name string, body []byte, exclusive bool) error
+	MarkAttendance(ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool) error
 }
 
 // Version is a version under test.

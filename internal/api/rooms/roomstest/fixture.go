@@ -178,7 +178,7 @@ func (f FailingService) BeginIdempotent(context.Context, *room.IdempotencyKey) (
 func (f FailingService) Get(context.Context, string) (*room.Room, error) { return nil, f.Err }
 
 // MarkAttendance returns Err.
-func (f FailingService) MarkAttendance(context.Context, string, string, []byte, bool) error {
+func (f FailingService) MarkAttendance(context.Context, project.Project, string, string, []byte, bool) error {
 	return f.Err
 }
 

@@ -1,0 +1,24 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"parley/internal/db"
+	"parley/internal/room"
+)
+
+// The node whose clock is behind counts for the day of the others.
+const useQuota = `INSERT INTO daily_quotas (project_id, subject, day, used) VALUES ($1, $2, $3, 1)
+	ON CONFLICT (project_id, subject) DO UPDATE
+	SET used = CASE WHEN daily_quotas.day >= excluded.day THEN daily_quotas.used + 1 ELSE 1 END,
+		day = CASE WHEN daily_quotas.day >= excluded.day THEN daily_quotas.day ELSE excluded.day END
+	RETURNING used`
+
+func (s *DB) UseQuota(ctx context.Context, projectID string, subject room.QuotaSubject, day time.Time) (
+	used int, err error,
+) {
+	err = s.ExecReturning(ctx, useQuota, []any{projectID, string(subject), day.Unix() / int64(24*time.Hour/time.Second)},
+		func(row db.Row) error { return row.Scan(&used) })
+	return used, err
+}
