@@ -163,6 +163,29 @@ func TestAccessLog_OmitsCredentials(t *testing.T) {
 	}
 }
 
+// A stranger cannot fill the log with requests for what does not exist, or for the health report.
+func TestAccessLog_LimitsStrangers(t *testing.T) {
+	s := startServer(t, nil)
+	const flood = 4 * maxStrangerLines
+	for _, path := range []string{"/healthz", "/nothing/here"} {
+		for range flood {
+			res, err := http.Get(s.app.BaseURL() + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = res.Body.Close()
+		}
+	}
+	s.tryCreateRoom("wrong", 2) // its line comes after those of the flood
+	testkit.Eventually(t, "the last call is logged", func() bool { return s.log.HasLine("status=401") })
+	for _, path := range []string{"/healthz", "/nothing/here"} {
+		lines := strings.Count(s.log.String(), "path="+path+" ")
+		if lines == 0 || lines > 3*maxStrangerLines { // ten seconds may have ended once
+			t.Errorf("%s: got %d lines for %d requests, want 1 to %d", path, lines, flood, 3*maxStrangerLines)
+		}
+	}
+}
+
 // A stranger who knows a project cannot fill its log: calls that show no credential are
 // counted only, after the first of each minute.
 func TestCalls_FloodIsCounted(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/media"
 	"parley/internal/operator"
+	"parley/internal/refusal"
 	"parley/internal/requestlog"
 )
 
@@ -136,7 +137,7 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 		all = httpx.WithHSTS(all)
 	}
 	return httpx.Middleware(all, httpx.Options{
-		Trusted: trusted, Log: a.log, LogPath: requestlog.Sanitize,
+		Trusted: trusted, Log: a.log, LogPath: requestlog.Sanitize, LimitLog: newLogLimit(time.Now),
 		Fail: func(w http.ResponseWriter, r *http.Request) {
 			if v := handlers.version(r.URL.Path); v != nil {
 				v.internalError(w, r)
@@ -157,6 +158,24 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			}
 		},
 	})
+}
+
+// maxStrangerLines is how many lines the access log has in ten seconds for requests of which
+// strangers can send any number: for /healthz, and for what does not exist.
+const maxStrangerLines = 50
+
+// newLogLimit returns the limit of the access log.
+func newLogLimit(now func() time.Time) func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
+	lines := refusal.NewLogLimiter[string](maxStrangerLines, 2)
+	return func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
+		switch {
+		case r.URL.Path == "/healthz" && info.Status < http.StatusInternalServerError:
+			return lines.Allow("health", now())
+		case info.Caller.ProjectID == "" && (info.Status == http.StatusNotFound || info.Cause == "path_too_long"):
+			return lines.Allow("not found", now())
+		}
+		return 0, true
+	}
 }
 
 type plainError struct {

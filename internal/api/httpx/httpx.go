@@ -111,6 +111,9 @@ type Options struct {
 	Now  func() time.Time // nil is time.Now
 	// LogPath returns the path that the access log has for a path. Nil logs the path itself.
 	LogPath func(path string) string
+	// LimitLog reports whether the access log gets a line for a request, and how many lines like it
+	// were left out before. Nil logs every request.
+	LimitLog func(r *http.Request, info *RequestInfo) (suppressed int, ok bool)
 }
 
 // Middleware gives every request an id, sets the security headers, recovers
@@ -149,7 +152,11 @@ func Middleware(next http.Handler, options Options) http.Handler {
 			if rec.status >= 500 {
 				level = slog.LevelError
 			}
-			if log.Enabled(r.Context(), level) {
+			suppressed, logged := 0, log.Enabled(r.Context(), level)
+			if logged && options.LimitLog != nil {
+				suppressed, logged = options.LimitLog(r, info)
+			}
+			if logged {
 				// The record goes to the handler directly because the logger would look up
 				// its caller on the stack.
 				line := slog.NewRecord(end, level, "request", 0)
@@ -172,6 +179,9 @@ func Middleware(next http.Handler, options Options) http.Handler {
 					line.AddAttrs(slog.String("cause", info.Cause))
 				}
 				line.AddAttrs(info.LogAttrs...)
+				if suppressed > 0 {
+					line.AddAttrs(slog.Int("suppressed", suppressed))
+				}
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
