@@ -63,7 +63,7 @@ var (
 	reportLimit = limit{name: "sources in reports", kind: refusal.MediaSources, burst: 2000, disconnectAfter: 1}
 	// A packet with a distant sequence number costs milliseconds, because LiveKit visits each
 	// number between. A connection that was lost for seconds causes one in each source.
-	jumpLimit = limit{name: "jumps of sequence numbers", kind: refusal.MediaPackets, burst: 20, perSecond: 1,
+	jumpLimit = limit{name: "jumps of sequence numbers", kind: refusal.MediaPackets, burst: 50, perSecond: 10,
 		disconnectAfter: 500}
 	packetLimit      = limit{name: "media packets", kind: refusal.MediaPackets, burst: 5000, perSecond: 1500}
 	reportByteLimit  = limit{name: "bytes of reports", kind: refusal.MediaPackets, burst: 100_000, perSecond: 30_000}
@@ -74,7 +74,7 @@ var (
 
 // maxSequenceStep is the largest step between the sequence numbers of two packets of a source
 // that is no jump.
-const maxSequenceStep = 1000
+const maxSequenceStep = 100
 
 // meter measures one participant or connection against a limit. Its methods may be called from
 // any goroutine.
