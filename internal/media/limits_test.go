@@ -67,6 +67,29 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// Nine people who talk, show themselves, share a screen, mute, and connect again meet no limit.
+func TestLimits_HonestMeeting(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "video", room.Video)
+	for round := range 2 {
+		var all []*mediatest.Participant
+		for n := range 9 {
+			p := h.join(t, "video", fmt.Sprint("person-", n), room.Video) // in the second round it replaces the first
+			publish(t, p, "mic", mediatest.Microphone)
+			publish(t, p, "cam", mediatest.Camera)
+			all = append(all, p)
+		}
+		publish(t, all[round], "screen", mediatest.ScreenShare)
+		for n, p := range all {
+			awaitPackets(t, p, fmt.Sprint("person-", (n+1)%len(all)), mediatest.Camera)
+			awaitPackets(t, p, fmt.Sprint("person-", (n+1)%len(all)), mediatest.Microphone)
+		}
+	}
+	if h.log.HasLine("refused") || h.log.HasLine("participant disconnected") {
+		t.Errorf("got the log\n%s\nwant no refusal", h.log)
+	}
+}
+
 func openChannel(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
 	_ = eve.CreateDataChannel(fmt.Sprint("x", n))
 }
