@@ -3,6 +3,8 @@ package media_test
 import (
 	"encoding/binary"
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/pion/rtp"
@@ -13,18 +15,23 @@ import (
 )
 
 // Every limit of a media connection holds for a guest, for a guest who may nothing but watch, and
-// for a connection check: the server does not grow, says who was refused, and disconnects.
+// for a connection check: the server does not grow, counts what it refuses, disconnects who goes
+// on, and says who it was.
 func TestLimits(t *testing.T) {
 	attacks := []struct {
 		name string // as the reason has it
-		// step is called until the participant is disconnected.
+		kind string
+		ends bool // the participant is disconnected
+		// step is called until the limit has an effect.
 		step func(eve *mediatest.Raw, track *mediatest.RawTrack, n int)
 	}{
-		{"data channels", openChannel},
-		{"data channels", openKnownChannel},
-		{"sources of packets", sendSources},
-		{"sources in reports", sendReport},
-		{"jumps of sequence numbers", sendJumps},
+		{"data channels", "media_sources", true, openChannel},
+		{"data channels", "media_sources", true, openKnownChannel},
+		{"sources of packets", "media_sources", true, sendSources},
+		{"sources in reports", "media_sources", true, sendReport},
+		{"jumps of sequence numbers", "media_packets", true, sendJumps},
+		{"media packets", "media_packets", false, sendPackets},
+		{"bytes of reports", "media_packets", false, repeatReport},
 	}
 	baseURL, log, signer, assertAudible := startFloodTarget(t)
 	who := map[string]func(n int) (token string){
@@ -37,7 +44,7 @@ func TestLimits(t *testing.T) {
 	for name, token := range who {
 		for n, attack := range attacks {
 			t.Run(name+"/"+attack.name, func(t *testing.T) {
-				before := heapMB(t, baseURL)
+				before, refusedBefore := heapMB(t, baseURL), refusedCount(t, baseURL, attack.kind)
 				eve := dialRaw(t, baseURL, token(n), mediatest.RawOptions{})
 				if err := eve.AwaitConnected(t.Context()); err != nil {
 					t.Fatal(err)
@@ -51,20 +58,41 @@ func TestLimits(t *testing.T) {
 				}
 				for step := 0; step < 20_000 && !eve.Closed(); step++ {
 					attack.step(eve, track, step)
+					if !attack.ends && step%1000 == 999 && refusedCount(t, baseURL, attack.kind) > refusedBefore {
+						break
+					}
 				}
-				awaitEnd(t, eve.Participant, "USER_REJECTED")
+				if attack.ends {
+					awaitEnd(t, eve.Participant, "USER_REJECTED")
+					testkit.Eventually(t, "the log says why", func() bool {
+						return log.HasLine("participant disconnected", "too many "+attack.name+" of", "identity="+eve.Identity())
+					})
+				}
+				if refused := refusedCount(t, baseURL, attack.kind) - refusedBefore; refused == 0 {
+					t.Errorf("refusals of the kind %s: got none, want some", attack.kind)
+				}
 				grown := heapMB(t, baseURL) - before
 				t.Logf("heap growth: %d MB", grown)
 				if grown > 150 {
 					t.Errorf("heap growth: got %d MB, want at most 150 MB", grown)
 				}
-				testkit.Eventually(t, "the log says why", func() bool {
-					return log.HasLine("participant disconnected", "too many "+attack.name+" of", "identity="+eve.Identity())
-				})
+				eve.Abort()
 				assertAudible()
 			})
 		}
 	}
+}
+
+// refusedCount returns the metric of the refusals of a kind.
+func refusedCount(t *testing.T, baseURL, kind string) int {
+	t.Helper()
+	_, after, found := strings.Cut(getText(t, baseURL+"/metrics"), `parley_refusals_total{kind="`+kind+`"} `)
+	text, _, _ := strings.Cut(after, "\n")
+	count, err := strconv.Atoi(text)
+	if !found || err != nil {
+		t.Fatalf("refusals of the kind %s: got %q, want a number", kind, text)
+	}
+	return count
 }
 
 // Nine people who talk, show themselves, share a screen, mute, and connect again meet no limit.
@@ -102,6 +130,13 @@ func sendSources(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
 	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: uint32(1_000_000 + n), SequenceNumber: 1}
 	_ = track.Send(header, make([]byte, 100))
 }
+
+func sendPackets(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n)}
+	_ = track.Send(header, make([]byte, 100))
+}
+
+func repeatReport(eve *mediatest.Raw, track *mediatest.RawTrack, _ int) { sendReport(eve, track, 0) }
 
 // sendReport sends one REMB packet (draft-alvestrand-rmcat-remb) that names 250 sources.
 func sendReport(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {

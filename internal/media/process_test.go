@@ -17,8 +17,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
+	"parley/internal/refusal"
 	"parley/internal/room"
 	"parley/internal/testkit"
 )
@@ -46,6 +50,8 @@ func runProcess(cfg processConfig) error {
 		authorizer.grant(cfg.Sessions[0].Name, identity, room.Authorization{Type: cfg.Sessions[0].Type})
 	}
 	engineConfig := newConfig(cfg.UDPPort, slog.Default())
+	registry := prometheus.NewRegistry()
+	engineConfig.Refusals = refusal.NewRecorder(registry, slog.Default(), time.Now)
 	engineConfig.RedisURL = cfg.RedisURL
 	engine, err := media.New(engineConfig)
 	if err != nil {
@@ -72,6 +78,7 @@ func runProcess(cfg processConfig) error {
 		runtime.ReadMemStats(&memory)
 		_, _ = fmt.Fprint(w, memory.HeapInuse>>20)
 	})
+	mux.Handle("/metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("/check-token", func(w http.ResponseWriter, r *http.Request) {
 		token, err := engine.PreflightToken(r.Context(), r.URL.Query().Get("network"))
 		if err != nil {
