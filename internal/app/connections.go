@@ -28,8 +28,8 @@ const (
 // uses than client connections: the database, media, webhooks.
 const reservedFiles = 256
 
-// connectionLimits limit the number of open connections of all TCP ports, in total and per
-// address. At a limit a new connection replaces the one that has been idle longest. If
+// connectionLimits limit the number of open connections of the ports for HTTP and for media, in
+// total and per address. At a limit a new connection replaces the one that has been idle longest. If
 // none is idle, a connection above the limit of its address is closed, and a
 // connection above the total limit waits until another one ends. Addresses of
 // trusted proxies have no limit of their own, because all clients share them.
@@ -43,6 +43,7 @@ type connectionLimits struct {
 	mu          sync.Mutex
 	freed       *sync.Cond
 	open        int
+	media       int // of them, on the port for media
 	connections connectionList
 	clients     map[netip.Prefix]*clientConnections
 	slots       map[netip.Prefix]*requestSlots // by the networks of clients
@@ -98,6 +99,7 @@ type connection struct {
 	inAll, inOwn *list.Element // its list elements; nil when hijacked or closed
 	idle         bool
 	closed       bool
+	media        bool            // on the port for media
 	holds        []*requestSlots // in which its request has a slot
 	gone         chan struct{}   // closed with the connection
 
@@ -235,6 +237,9 @@ func (c *connectionLimits) remove(conn *connection) {
 		return
 	}
 	c.unlist(conn)
+	if conn.media {
+		c.media--
+	}
 	conn.closed = true
 	close(conn.gone)
 	c.open--
@@ -338,18 +343,37 @@ func (conn *connection) Close() error {
 }
 
 // mediaListener accepts media connections within the limits. A connection counts as idle
-// until it has sent a packet, so that connections that send nothing give way to others.
+// until it has sent a packet, so that connections that send nothing give way to others. Media has
+// at most half of all connections, because its connections never become idle again.
 type mediaListener struct{ *limitListener }
 
 // Accept returns the next connection within the limits.
 func (l mediaListener) Accept() (net.Conn, error) {
-	conn, err := l.limitListener.Accept()
-	if err != nil {
-		return nil, err
+	for {
+		conn, err := l.limitListener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		counted := conn.(*connection)
+		counted.hijacked.Store(true)
+		if l.countMedia(counted) {
+			return &mediaConnection{connection: counted}, nil
+		}
+		l.refusals.Record(refusal.Connections, "too many open connections for media", "limit", l.max/2)
+		_ = counted.Close()
 	}
-	counted := conn.(*connection)
-	counted.hijacked.Store(true)
-	return &mediaConnection{connection: counted}, nil
+}
+
+// countMedia counts a media connection. It reports whether it is within the share of media.
+func (c *connectionLimits) countMedia(conn *connection) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.max > 0 && c.media >= c.max/2 || conn.closed {
+		return false
+	}
+	c.media++
+	conn.media = true
+	return true
 }
 
 type mediaConnection struct {

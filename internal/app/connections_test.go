@@ -159,8 +159,6 @@ func TestLimitListener_WaitsAtTotalLimit(t *testing.T) {
 	}
 }
 
-// TestLimitListener_WriteTimeout checks that a client that does not read is
-// disconnected, and that a slow reader gets the whole response.
 // Of many requests that one address does not finish, some wait and give way to others.
 func TestLimitRequests(t *testing.T) {
 	t.Parallel()
@@ -272,6 +270,62 @@ func TestMediaListener(t *testing.T) {
 	}
 }
 
+// Media connections take at most half of all connections.
+func TestMediaListener_Half(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limits := newConnectionLimits(10, 0, nil,
+		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(&testkit.Buffer{}, nil)), time.Now))
+	media := mediaListener{limits.listener(l)}
+	t.Cleanup(func() { _ = media.Close() })
+	var open atomic.Int32
+	go func() {
+		for {
+			c, err := media.Accept()
+			if err != nil {
+				return
+			}
+			open.Add(1)
+			go func() {
+				_, _ = io.Copy(io.Discard, c)
+				_ = c.Close()
+				open.Add(-1)
+			}()
+		}
+	}()
+	var all []net.Conn
+	for range 9 {
+		c := dial(t, l.Addr().String())
+		_, _ = c.Write(make([]byte, minPacketBytes))
+		all = append(all, c)
+	}
+	for n, c := range all {
+		if err := c.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+			t.Fatal(err)
+		}
+		if n < 5 {
+			continue
+		}
+		if _, err := c.Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("connection %d: got %v, want it closed by the server", n+1, err)
+		}
+	}
+	if n := open.Load(); n != 5 {
+		t.Errorf("got %d open connections, want 5", n)
+	}
+	for _, c := range all {
+		_ = c.Close()
+	}
+	testkit.Eventually(t, "all are closed", func() bool { return open.Load() == 0 })
+	_, _ = dial(t, l.Addr().String()).Write([]byte("more"))
+	testkit.Eventually(t, "another one is accepted", func() bool { return open.Load() == 1 })
+}
+
+// TestLimitListener_WriteTimeout checks that a client that does not read is
+// disconnected, and that a slow reader gets the whole response.
 func TestLimitListener_WriteTimeout(t *testing.T) {
 	t.Parallel()
 	const size = 32 << 20 // more than the kernel takes

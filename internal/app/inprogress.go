@@ -20,7 +20,8 @@ const (
 	// of a provider has.
 	maxRequestsPerSite = 4 * maxRequestsPerAddress
 	siteBits           = 48
-	// slotTimeout is how long a request waits.
+	// slotTimeout is how long a request waits. Then it is served nevertheless, because the others
+	// may be those of a school on a slow line.
 	slotTimeout = 30 * time.Second
 	// bodyTimeout is the time in which a body of at most httpx.MaxBodySize has to arrive.
 	bodyTimeout = 10 * time.Second
@@ -50,13 +51,10 @@ func (c *connectionLimits) limitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, ok := r.Context().Value(connectionKey{}).(*connection)
 		if ok && conn.limited {
-			if !c.acquireSlots(conn) {
+			if !c.acquireSlots(r.Context(), conn) {
 				c.refusals.Record(refusal.AddressConnections, "too many requests in progress of one address",
 					"client", conn.address.Addr(), "limit", maxRequestsPerAddress)
-				w.Header().Set("Connection", "close")
-				w.Header().Set("Retry-After", "1")
-				http.Error(w, "too many requests of your address are in progress", http.StatusServiceUnavailable)
-				return
+				return // the connection is closed
 			}
 			defer func() {
 				c.mu.Lock()
@@ -72,14 +70,14 @@ func (c *connectionLimits) limitRequests(next http.Handler) http.Handler {
 	})
 }
 
-// acquireSlots waits until the request of a connection has a slot in each of its networks. It
-// returns false if there was none in time, or if the connection was closed.
-func (c *connectionLimits) acquireSlots(conn *connection) bool {
+// acquireSlots waits until the request of a connection has a slot in each of its networks, or has
+// waited for slotTimeout. It returns false if the connection was closed meanwhile.
+func (c *connectionLimits) acquireSlots(ctx context.Context, conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	acquired := c.acquireSlot(conn, conn.address, maxRequestsPerAddress)
+	acquired := c.acquireSlot(ctx, conn, conn.address, maxRequestsPerAddress)
 	if address := conn.address.Addr(); acquired && address.Is6() {
-		acquired = c.acquireSlot(conn, netip.PrefixFrom(address, siteBits).Masked(), maxRequestsPerSite)
+		acquired = c.acquireSlot(ctx, conn, netip.PrefixFrom(address, siteBits).Masked(), maxRequestsPerSite)
 	}
 	if !acquired {
 		c.releaseSlots(conn)
@@ -87,7 +85,9 @@ func (c *connectionLimits) acquireSlots(conn *connection) bool {
 	return acquired
 }
 
-func (c *connectionLimits) acquireSlot(conn *connection, network netip.Prefix, limit int) bool {
+func (c *connectionLimits) acquireSlot(
+	ctx context.Context, conn *connection, network netip.Prefix, limit int,
+) bool {
 	s := c.slots[network]
 	if s == nil {
 		s = &requestSlots{network: network, max: limit}
@@ -108,19 +108,19 @@ func (c *connectionLimits) acquireSlot(conn *connection, network netip.Prefix, l
 	select {
 	case <-turn:
 	case <-conn.gone:
+	case <-ctx.Done():
 	case <-timeout.C:
 	}
 	c.mu.Lock()
 	select {
 	case <-turn:
 		conn.holds = append(conn.holds, s)
-		c.markActive(conn)
-		return !conn.closed
 	default:
 		s.waiting.Remove(place)
 		c.forgetUnused(s)
-		return false
 	}
+	c.markActive(conn)
+	return !conn.closed && ctx.Err() == nil
 }
 
 // releaseSlots gives the slots of a connection to requests that wait for them.

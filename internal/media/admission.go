@@ -113,6 +113,24 @@ func (a *admissions) find(sid livekit.ParticipantID) *connection {
 	return a.connections[sid]
 }
 
+// packetFilter returns the filter of a participant's packets, or nil if there is no such
+// participant.
+func (a *admissions) packetFilter(name livekit.RoomName, identity livekit.ParticipantIdentity) *packetFilter {
+	rm := a.rooms.GetRoom(context.Background(), name)
+	if rm == nil {
+		return nil
+	}
+	p := rm.GetParticipant(identity)
+	if p == nil {
+		return nil
+	}
+	c := a.find(p.ID())
+	if c == nil {
+		return nil
+	}
+	return c.packets
+}
+
 // countChannel counts a data channel that a participant has opened.
 func (a *admissions) countChannel(sid livekit.ParticipantID) {
 	if c := a.find(sid); c != nil {
@@ -120,8 +138,8 @@ func (a *admissions) countChannel(sid livekit.ParticipantID) {
 	}
 }
 
-// reportCheckInterval is the time between two checks of the sources that reports name. At the
-// rate of reportByteLimit a participant names eight thousand in it.
+// reportCheckInterval is the time between two checks of the sources that reports name. With the
+// burst of reportByteLimit a participant names thirty thousand in it.
 const reportCheckInterval = time.Second
 
 // checkConnections checks the sources in the reports of all participants until done is closed.

@@ -29,11 +29,13 @@ type connection struct {
 	tracks   []types.MediaTrack // published while held back
 
 	messages, messageBytes, channels, reports *meter
+	packets                                   *packetFilter // of all its media connections
 }
 
 func newConnection(p types.LocalParticipant, o *offender) *connection {
 	c := &connection{participant: p, offender: o, messages: newMeter(&messageLimit),
-		messageBytes: newMeter(&messageBytesLimit), channels: newMeter(&channelLimit), reports: newMeter(&reportLimit)}
+		messageBytes: newMeter(&messageBytesLimit), channels: newMeter(&channelLimit), reports: newMeter(&reportLimit),
+		packets: newPacketFilter(o.refusals, o)}
 	c.messageBytes.refused = c.messages.refused
 	return c
 }

@@ -47,20 +47,21 @@ var (
 	// messageBytesLimit shares the refusals of messageLimit.
 	messageBytesLimit = limit{name: "bytes in messages", kind: refusal.DataRate, burst: 1 << 20, perSecond: 128 << 10,
 		disconnectAfter: 200}
-	// channelLimit is reached by nobody who follows the protocol: a page opens three data
-	// channels on a connection. Each costs 64 KiB and a goroutine.
+	// No page reaches channelLimit: a page and the server open a few data channels. Each costs
+	// 64 KiB and a goroutine.
 	channelLimit = limit{name: "data channels", kind: refusal.MediaSources, burst: 16, disconnectAfter: 1}
 )
 
-// The limits of the packets of one media connection. A page that sends a camera in three sizes
+// The limits of the packets of one participant on all media connections. A page that sends a camera in three sizes
 // and a screen sends about a thousand packets a second from fourteen sources.
 var (
-	// Every source costs a buffer until the connection ends: with packets that belong to no
+	// Every source costs a buffer until the participant leaves: with packets that belong to no
 	// track, up to 200 kB.
 	sourceLimit = limit{name: "sources of packets", kind: refusal.MediaSources, burst: 200, perSecond: 1.0 / 30,
 		disconnectAfter: 200}
-	// reportLimit bounds the sources that RTCP packets name. LiveKit keeps them all.
-	reportLimit = limit{name: "sources in reports", kind: refusal.MediaSources, burst: 2000, disconnectAfter: 1}
+	// reportLimit bounds the sources that RTCP packets name. LiveKit keeps them all, each in less
+	// than a kilobyte. A track of another participant that ends may leave one.
+	reportLimit = limit{name: "sources in reports", kind: refusal.MediaSources, burst: 20_000, disconnectAfter: 1}
 	// A packet with a distant sequence number costs milliseconds, because LiveKit visits each
 	// number between. A connection that was lost for seconds causes one in each source.
 	jumpLimit = limit{name: "jumps of sequence numbers", kind: refusal.MediaPackets, burst: 50, perSecond: 10,
@@ -111,8 +112,8 @@ func (o *offender) refuse(m *meter, reason string) (tooMany bool) {
 	return m.disconnectAfter > 0 && refused == m.disconnectAfter
 }
 
-// disconnect removes the participant from its session. The log has a line for each, because the
-// lines of refusals are limited, and a participant who is disconnected has to connect again first.
+// disconnect removes the participant from its session. Every disconnection has its own log line,
+// because the lines of refusals are limited.
 func (o *offender) disconnect(reason string) {
 	o.log.Warn("participant disconnected", append([]any{"reason", reason}, o.attrs...)...)
 	o.remove()

@@ -14,9 +14,9 @@ import (
 	"parley/internal/testkit"
 )
 
-// Every limit of a media connection holds for a guest, for a guest who may nothing but watch, and
-// for a connection check: the server does not grow, counts what it refuses, disconnects who goes
-// on, and says who it was.
+// Every limit of a media connection holds for a guest, for a guest without permissions, and for a
+// connection check. The server does not grow, and counts what it refuses. It disconnects the
+// participant after many refusals, and the log has the reason and the identity.
 func TestLimits(t *testing.T) {
 	attacks := []struct {
 		name string // as the reason has it

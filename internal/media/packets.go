@@ -2,9 +2,11 @@ package media
 
 import (
 	"encoding/binary"
+	"maps"
 	"net"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/pion/ice/v4"
@@ -12,93 +14,90 @@ import (
 	"parley/internal/refusal"
 )
 
-// packetLimits keeps the packets of each media connection within the limits, before LiveKit
-// receives them. It knows a connection by the ICE user name of the server's side, which is in
-// every session description that the server sends.
+// packetLimits keeps the packets of each participant within the limits, before LiveKit receives
+// them. It knows a media connection by the ICE user name of the server's side, which is in every
+// session description that the server sends.
 type packetLimits struct {
 	refusals *refusal.Recorder
 
-	mu          sync.Mutex
-	connections map[string]*packetFilter
-	swept       time.Time
+	mu    sync.Mutex
+	users map[string]*mediaUser
+	swept time.Time
 }
 
-// unopenedTimeout is the time after which a connection that has an owner and was never opened
-// is forgotten.
+// mediaUser is one ICE user name. A participant has one for each media connection, and a new one
+// after each ICE restart.
+type mediaUser struct {
+	filter  atomic.Pointer[packetFilter]
+	created time.Time
+	opened  bool // guarded by the lock of packetLimits
+}
+
+// unopenedTimeout is the time after which a user name that was never opened is forgotten.
 const unopenedTimeout = time.Minute
 
-// connection returns the filter of a connection. The owner and the sockets of a connection
-// become known in any order.
-func (l *packetLimits) connection(user string) *packetFilter {
-	f := l.connections[user]
-	if f == nil {
-		f = newPacketFilter(l.refusals)
-		if l.connections == nil {
-			l.connections = make(map[string]*packetFilter)
+// user returns a user name. Its participant and its sockets become known in any order.
+func (l *packetLimits) user(name string) *mediaUser {
+	u := l.users[name]
+	if u == nil {
+		u = &mediaUser{created: time.Now()}
+		u.filter.Store(newPacketFilter(l.refusals, nil))
+		if l.users == nil {
+			l.users = make(map[string]*mediaUser)
 		}
-		l.connections[user] = f
+		l.users[name] = u
 	}
-	return f
+	return u
 }
 
-// setOwner sets the participant of a connection.
-func (l *packetLimits) setOwner(user string, owner *offender) {
+// setFilter makes the filter of a participant decide about the packets of a user name.
+func (l *packetLimits) setFilter(name string, filter *packetFilter) {
 	now := time.Now()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now.Sub(l.swept) > unopenedTimeout {
 		l.swept = now
-		for user, f := range l.connections {
-			if !f.opened && now.Sub(f.created) > unopenedTimeout {
-				delete(l.connections, user)
-			}
-		}
+		maps.DeleteFunc(l.users, func(_ string, u *mediaUser) bool {
+			return !u.opened && now.Sub(u.created) > unopenedTimeout
+		})
 	}
-	l.connection(user).setOwner(owner)
+	l.user(name).filter.Store(filter)
 }
 
-// open returns the filter of a connection that receives packets from now on.
-func (l *packetLimits) open(user string) *packetFilter {
+// open returns a user name that receives packets from now on.
+func (l *packetLimits) open(name string) *mediaUser {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	f := l.connection(user)
-	f.opened = true
-	return f
+	u := l.user(name)
+	u.opened = true
+	return u
 }
 
-func (l *packetLimits) remove(user string) {
+func (l *packetLimits) remove(name string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	delete(l.connections, user)
+	delete(l.users, name)
 }
 
-// packetFilter decides which packets of one media connection LiveKit receives. Packets are not
-// authenticated at this point, but ICE has assigned their address to the connection.
+// packetFilter decides which packets of a participant LiveKit receives. Packets are not
+// authenticated at this point, but ICE has assigned their address to a user name.
 type packetFilter struct {
 	refusals *refusal.Recorder
-	created  time.Time
-	opened   bool // guarded by the lock of packetLimits
+	owner    *offender // nil while the participant is not known
 
 	sources, jumps, packets, reportBytes, messageBytes, checks *meter
 
-	mu    sync.Mutex
-	owner *offender
-	// last has the highest sequence number of each source.
+	mu sync.Mutex
+	// last has the number of the latest packet of each source.
 	last map[uint32]uint16
 	// isOver is set when the participant was disconnected; then every packet is dropped.
 	isOver bool
 }
 
-func newPacketFilter(refusals *refusal.Recorder) *packetFilter {
-	return &packetFilter{refusals: refusals, created: time.Now(), last: make(map[uint32]uint16),
+func newPacketFilter(refusals *refusal.Recorder, owner *offender) *packetFilter {
+	return &packetFilter{refusals: refusals, owner: owner, last: make(map[uint32]uint16),
 		sources: newMeter(&sourceLimit), jumps: newMeter(&jumpLimit), packets: newMeter(&packetLimit),
 		reportBytes: newMeter(&reportByteLimit), messageBytes: newMeter(&messageByteLimit), checks: newMeter(&checkLimit)}
-}
-
-func (f *packetFilter) setOwner(owner *offender) {
-	f.mu.Lock()
-	f.owner = owner
-	f.mu.Unlock()
 }
 
 // accept reports whether LiveKit receives a packet. The protocols that share a connection
@@ -167,7 +166,7 @@ func (f *packetFilter) allow(m *meter, now time.Time, n int) bool {
 	}
 	if f.owner.refuse(m, m.reason()) {
 		f.isOver = true
-		go f.owner.disconnect(m.reason()) // it closes this connection, and so waits for the caller
+		go f.owner.disconnect(m.reason()) // it takes locks of LiveKit
 	}
 	return false
 }
@@ -214,10 +213,10 @@ func (m *limitedTCPMux) RemoveConnByUfrag(user string) {
 	m.TCPMuxDefault.RemoveConnByUfrag(user)
 }
 
-// limitPackets returns conn without the packets that the filter refuses. It keeps the faster
+// limitPackets returns conn without the packets that are refused. It keeps the faster
 // methods of a UDP socket.
-func limitPackets(conn net.PacketConn, filter *packetFilter) net.PacketConn {
-	limited := &limitedConn{PacketConn: conn, filter: filter}
+func limitPackets(conn net.PacketConn, user *mediaUser) net.PacketConn {
+	limited := &limitedConn{PacketConn: conn, user: user}
 	if fast, ok := conn.(ice.AddrPortReaderWriter); ok {
 		return &limitedAddrPortConn{limitedConn: limited, AddrPortReaderWriter: fast}
 	}
@@ -226,14 +225,14 @@ func limitPackets(conn net.PacketConn, filter *packetFilter) net.PacketConn {
 
 type limitedConn struct {
 	net.PacketConn
-	filter *packetFilter
+	user *mediaUser
 }
 
 // ReadFrom returns the next packet within the limits.
 func (c *limitedConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
 		n, addr, err := c.PacketConn.ReadFrom(b)
-		if err != nil || c.filter.accept(b[:n]) {
+		if err != nil || c.user.filter.Load().accept(b[:n]) {
 			return n, addr, err
 		}
 	}
@@ -248,7 +247,7 @@ type limitedAddrPortConn struct {
 func (c *limitedAddrPortConn) ReadFromAddrPort(b []byte) (int, netip.AddrPort, error) {
 	for {
 		n, addr, err := c.AddrPortReaderWriter.ReadFromAddrPort(b)
-		if err != nil || c.filter.accept(b[:n]) {
+		if err != nil || c.user.filter.Load().accept(b[:n]) {
 			return n, addr, err
 		}
 	}

@@ -69,7 +69,7 @@ func (s *sessionHandler) HandleSession(
 		remove: func() { disconnect(s.rooms, name, pi.Identity) }}
 	requests := newRequestFilter(source, sink, exists, s.announced, sender)
 	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions,
-		packets: s.packets, owner: sender}
+		packets: s.packets, session: name}
 	if err := s.rooms.StartSession(ctx, pi, requests, responses, false); err != nil {
 		requests.Close()
 		return err
@@ -148,7 +148,7 @@ type responseFilter struct {
 	identity   livekit.ParticipantIdentity // of the receiver
 	admissions *admissions
 	packets    *packetLimits
-	owner      *offender // of the receiver's media connections
+	session    livekit.RoomName
 
 	mu       sync.Mutex
 	lastRoom *livekit.Room // the last update that the participant received
@@ -173,9 +173,9 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 			m.Join.Room, _ = r.roomUpdate(m.Join.Room)
 			m.Join.OtherParticipants = r.admissions.visibleParticipants(m.Join.OtherParticipants, r.identity)
 		case *livekit.SignalResponse_Offer:
-			r.recordOwner(m.Offer)
+			r.setPacketFilter(m.Offer)
 		case *livekit.SignalResponse_Answer:
-			r.recordOwner(m.Answer)
+			r.setPacketFilter(m.Answer)
 		case *livekit.SignalResponse_Reconnect:
 			m.Reconnect.IceServers = nil
 			m.Reconnect.ServerInfo = publicServerInfo(m.Reconnect.ServerInfo)
@@ -211,12 +211,13 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 	return r.MessageSink.WriteMessage(msg)
 }
 
-// recordOwner records the receiver as the owner of the media connection that a session
+// setPacketFilter makes the limits of the receiver apply to the media connection that a session
 // description of the server describes.
-func (r *responseFilter) recordOwner(description *livekit.SessionDescription) {
+func (r *responseFilter) setPacketFilter(description *livekit.SessionDescription) {
 	_, after, found := strings.Cut(description.GetSdp(), "a=ice-ufrag:")
-	if user, _, ended := strings.Cut(after, "\r\n"); found && ended {
-		r.packets.setOwner(user, r.owner)
+	user, _, ended := strings.Cut(after, "\r\n")
+	if filter := r.admissions.packetFilter(r.session, r.identity); found && ended && filter != nil {
+		r.packets.setFilter(user, filter)
 	}
 }
 

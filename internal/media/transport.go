@@ -51,7 +51,10 @@ func limitTransport(rooms *service.RoomManager, limits *packetLimits, tcp net.Li
 	conf.SettingEngine.SetICETCPMux(&limitedTCPMux{TCPMuxDefault: mux, limits: limits})
 	conf.SettingEngine.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6,
 		webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6})
-	return func() { _ = mux.Close() }, nil
+	return func() {
+		_ = tcp.Close()
+		go func() { _ = mux.Close() }() // it waits for connections that have sent nothing yet
+	}, nil
 }
 
 // webRTCConfig returns the settings that LiveKit copies for each participant. It returns an error

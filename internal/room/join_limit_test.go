@@ -223,6 +223,13 @@ func TestFullRoom_HoardedSeats(t *testing.T) {
 		return err
 	}
 	assertError(t, reserve(elsewhere, 5), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
+	// Their holder asks for them again and again.
+	h.clock.advance(11 * time.Second)
+	for n := 2; n <= 4; n++ {
+		if err := reserve(attacker, n); err != nil {
+			t.Fatal(err)
+		}
+	}
 	h.clock.advance(3 * time.Second)
 	assertError(t, reserve(attacker, 6), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
 	if err := reserve(elsewhere, 5); err != nil {

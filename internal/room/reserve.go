@@ -204,10 +204,8 @@ func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e ent
 	if !e.visitor.known {
 		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: e.link.UserID, State: Free, CreatedAt: now}
 	}
-	if seat.unused() {
-		seat.Network = network.ClientPrefix(v.ClientAddr).String()
-	}
 	seat.KeyHash, seat.Name, seat.Role = e.keyHash, v.Name, e.visitor.role
+	client := network.ClientPrefix(v.ClientAddr).String()
 	seat.Invited = seat.Invited || e.link.SingleUse || e.link.UserID != ""
 	out := Admission{Room: r, LinkStatus: e.status, LogoutURL: logoutURL(r, e.project),
 		InvitationsRequired: e.project.Settings.InvitationsRequired}
@@ -220,7 +218,7 @@ func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e ent
 		seat.Hidden = e.link.Hidden
 	}
 	if seat.State == Free {
-		if out.displaced, err = s.ensureCapacity(ctx, r, seat, now); err != nil {
+		if out.displaced, err = s.ensureCapacity(ctx, r, seat, client, now); err != nil {
 			return Admission{Seat: seat}, err
 		}
 		seat.State = Reserved
@@ -231,6 +229,9 @@ func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e ent
 	}
 	if out.Breakout, err = s.prepareSession(ctx, r, &seat, now); err != nil {
 		return Admission{}, err
+	}
+	if seat.unused() && seat.anonymous() {
+		seat.Network = client
 	}
 	// The seat of a connected participant is held too, because the page is about to
 	// reconnect, possibly to another session, and its old connection may end first.

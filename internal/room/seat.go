@@ -27,7 +27,7 @@ type Seat struct {
 	Invited    bool      // a host let the participant in, or the link is for one person
 	Demoted    bool      // a host removed the co-host role; no link grants it again
 	Rating     Rating    // how the participant rated the meeting; empty if not rated
-	Network    string    // address prefix that reserved the seat; empty after the first connection
+	Network    string    // address prefix that reserved the seat of an anonymous guest, until it connects
 	CreatedAt  time.Time
 }
 
@@ -95,7 +95,7 @@ func (s *Service) releaseSeat(ctx context.Context, seat Seat) error {
 			return err
 		}
 	}
-	seat.State, seat.HeldUntil = Free, time.Time{}
+	seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
 	return s.store.UpdateSeat(ctx, seat)
 }
 
@@ -128,7 +128,7 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 		}
 	}
 	if seat.State != Free {
-		seat.State, seat.HeldUntil = Free, time.Time{}
+		seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
 		err = s.store.UpdateSeat(ctx, *seat)
 	}
 	return sessions, err
@@ -165,7 +165,9 @@ type displacedGuest struct {
 // personal link it frees only a seat that was never connected to, and only if all
 // visible seats belong to anonymous guests. For another guest it frees only what
 // chooseHoarded returns.
-func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now time.Time) (displacedGuest, error) {
+func (s *Service) ensureCapacity(
+	ctx context.Context, r *Room, seat Seat, network string, now time.Time,
+) (displacedGuest, error) {
 	full := s.checkCapacity(ctx, r, seat)
 	if full == nil || fault.From(full).Code != codeRoomFull || seat.Hidden {
 		return displacedGuest{}, full
@@ -176,7 +178,7 @@ func (s *Service) ensureCapacity(ctx context.Context, r *Room, seat Seat, now ti
 	}
 	choose := seat.chooseDisplaced
 	if seat.anonymous() {
-		choose = func(taken []Seat) (Seat, bool) { return seat.chooseHoarded(taken, now) }
+		choose = func(taken []Seat) (Seat, bool) { return chooseHoarded(taken, network, now) }
 	}
 	guest, found := choose(seats)
 	if !found {
@@ -208,28 +210,29 @@ func (seat Seat) chooseDisplaced(taken []Seat) (guest Seat, found bool) {
 }
 
 // hoardedAfter is the age from which an unused seat may give way to a guest from another network.
-// A page connects in a fraction of it.
-const hoardedAfter = 5 * time.Second
+// A page that has not connected by then has failed.
+const hoardedAfter = 15 * time.Second
 
 // chooseHoarded returns the oldest seat that the network with most unused seats does not use, so
-// that one network that never connects cannot keep a room full. It returns none if the guest's own
-// network has as many unused seats.
-func (seat Seat) chooseHoarded(taken []Seat, now time.Time) (oldest Seat, found bool) {
+// that one network that never connects cannot keep a room full. It returns none unless the guest's
+// own network would still have fewer unused seats than that one.
+func chooseHoarded(taken []Seat, own string, now time.Time) (oldest Seat, found bool) {
+	isUnused := func(seat Seat) bool { return seat.unused() && seat.anonymous() && !seat.Hidden }
 	unused := map[string]int{}
 	for _, other := range taken {
-		if other.unused() && other.anonymous() {
+		if isUnused(other) {
 			unused[other.Network]++
 		}
 	}
-	most := 1 + unused[seat.Network]
+	most := 1 + unused[own]
 	for _, n := range unused {
 		most = max(most, n)
 	}
-	if most == 1+unused[seat.Network] {
+	if most == 1+unused[own] {
 		return Seat{}, false
 	}
 	for _, other := range taken {
-		if other.unused() && other.anonymous() && unused[other.Network] == most &&
+		if isUnused(other) && unused[other.Network] == most &&
 			now.Sub(other.CreatedAt) >= hoardedAfter && (!found || other.CreatedAt.Before(oldest.CreatedAt)) {
 			oldest, found = other, true
 		}

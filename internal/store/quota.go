@@ -18,6 +18,15 @@ const useQuota = `INSERT INTO daily_quotas (project_id, subject, day, used) VALU
 func (s *DB) UseQuota(ctx context.Context, projectID string, subject room.QuotaSubject, day time.Time) (
 	used int, err error,
 ) {
+	// The lock comes first, because it does not wait in a transaction that holds other locks.
+	forUpdate, err := s.ForUpdate(ctx)
+	if err != nil {
+		return 0, err
+	}
+	if _, err := s.queryStrings(ctx, "SELECT subject FROM daily_quotas WHERE project_id = $1 AND subject = $2"+forUpdate,
+		projectID, string(subject)); err != nil {
+		return 0, err
+	}
 	err = s.ExecReturning(ctx, useQuota, []any{projectID, string(subject), day.Unix() / int64(24*time.Hour/time.Second)},
 		func(row db.Row) error { return row.Scan(&used) })
 	return used, err

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -147,6 +148,10 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	made, err := rooms.InviteAsHost(ctx, created.ID, seatKey, room.CoHost)
 	must(err)
 	secrets = append(secrets, made[strings.Index(made, "#t=")+3:], seatKey+"3")
+	secrets = append(secrets, seatKey+"4")
+	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{SeatKey: seatKey + "4", Name: "Dan",
+		ClientAddr: netip.MustParseAddr("192.0.2.1")})
+	must(err)
 	on := true
 	must(rooms.UpdateLocks(ctx, created.ID, seatKey, room.LockChange{WaitingRoom: &on}))
 	_, err = rooms.ReserveSeat(ctx, created.ID, room.JoinRequest{SeatKey: seatKey + "3", Name: "Chen"})
