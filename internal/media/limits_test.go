@@ -1,6 +1,7 @@
 package media_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"strconv"
@@ -28,6 +29,7 @@ func TestLimits(t *testing.T) {
 		{"data channels", "media_sources", true, openChannel},
 		{"data channels", "media_sources", true, openKnownChannel},
 		{"sources of packets", "media_sources", true, sendSources},
+		{"sources of packets", "media_sources", true, sendSourcesAcrossRestarts},
 		{"sources in reports", "media_sources", true, sendReport},
 		{"jumps of sequence numbers", "media_packets", true, sendJumps},
 		{"media packets", "media_packets", false, sendPackets},
@@ -137,6 +139,14 @@ func sendPackets(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
 }
 
 func repeatReport(eve *mediatest.Raw, track *mediatest.RawTrack, _ int) { sendReport(eve, track, 0) }
+
+// sendSourcesAcrossRestarts restarts ICE before the sources of one connection are too many.
+func sendSourcesAcrossRestarts(eve *mediatest.Raw, track *mediatest.RawTrack, n int) {
+	if n%150 == 149 {
+		_ = eve.RestartICE(context.Background())
+	}
+	sendSources(eve, track, n)
+}
 
 // sendReport sends one REMB packet (draft-alvestrand-rmcat-remb) that names 250 sources.
 func sendReport(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {

@@ -141,6 +141,13 @@ func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackTyp
 
 // negotiate applies the change to the publisher connection and sends an offer.
 func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerConnection) error) error {
+	return p.negotiateWith(ctx, nil, change)
+}
+
+// negotiateWith is negotiate with options of the offer, which may be nil.
+func (p *Participant) negotiateWith(
+	ctx context.Context, options *webrtc.OfferOptions, change func(*webrtc.PeerConnection) error,
+) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.pub == nil {
@@ -167,7 +174,7 @@ func (p *Participant) negotiate(ctx context.Context, change func(*webrtc.PeerCon
 	if err := change(p.pub); err != nil {
 		return err
 	}
-	offer, err := p.pub.CreateOffer(nil)
+	offer, err := p.pub.CreateOffer(options)
 	if err != nil {
 		return err
 	}

@@ -304,6 +304,19 @@ func (r *Raw) CreateDataChannel(label string) error {
 	return err
 }
 
+// RestartICE makes both sides of the publisher connection look for each other again, and returns
+// when they are connected. The server then uses another ICE user name.
+func (r *Raw) RestartICE(ctx context.Context) error {
+	before := r.LastAnswer()
+	err := r.negotiateWith(ctx, &webrtc.OfferOptions{ICERestart: true}, func(*webrtc.PeerConnection) error { return nil })
+	if err != nil {
+		return fmt.Errorf("mediatest: restart ICE: %w", err)
+	}
+	return r.Wait(ctx, "the publisher connection is connected again", func() bool {
+		return r.LastAnswer() != before && r.publisherConnected()
+	})
+}
+
 // OpenUnannounced returns a track of Opus packets on the publisher connection that neither the
 // signaling nor a session description has. OpenDataChannel opens the connection.
 func (r *Raw) OpenUnannounced() (*RawTrack, error) {
