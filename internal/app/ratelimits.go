@@ -5,7 +5,7 @@ import (
 
 	"parley/internal/api/join"
 	"parley/internal/api/manage"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/cluster"
 	"parley/internal/ratelimit"
 	"parley/internal/room"
@@ -96,9 +96,9 @@ func (b rateLimits) managementFailures() manage.FailureLimiter {
 }
 
 // roomAPILimits returns the limiters of versions 3 and 4.
-func (b rateLimits) roomAPILimits() rooms.Limits {
+func (b rateLimits) roomAPILimits() roomapi.Limits {
 	if b.writes == nil {
-		return rooms.Limits{}
+		return roomapi.Limits{}
 	}
-	return rooms.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
+	return roomapi.Limits{Writes: b.writes, Reads: b.reads, Failures: b.failures}
 }

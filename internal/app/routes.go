@@ -12,7 +12,7 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/api/manage"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/api/site"
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
@@ -57,18 +57,18 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 	if err != nil {
 		return nil, nil, err
 	}
-	options := rooms.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
+	options := roomapi.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
 		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
-	v3Options := v3.Options{Options: options, KeyHeaderOnly: a.cfg.LegacyV3KeyHeader,
+	v3Options := v3.Options{Options: options,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
-	signaturesV3, signaturesV4 := rooms.New("v3", a.rooms, a.keys, now, options),
-		rooms.New("v4", a.rooms, a.keys, now, options)
-	signaturesV3.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader
-	signatures := map[string]manage.SignatureChecker{"v3": signaturesV3.CheckSignature, "v4": signaturesV4.CheckSignature,
-		"v5": v5Handler.CheckSignature, "companion": signaturesV4.CheckCompanionSignature}
+	v3Options.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader
+	v3Handler := v3.NewHandler(a.rooms, a.keys, now, v3Options)
+	v4Handler := v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options)
+	signatures := map[string]manage.SignatureChecker{"v3": v3Handler.CheckSignature, "v4": v4Handler.CheckSignature,
+		"v5": v5Handler.CheckSignature, "companion": v4Handler.CheckCompanionSignature}
 	return []apiVersion{
-		{"v3", v3.NewHandler(a.rooms, a.keys, now, v3Options), internalError},
-		{"v4", v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options), internalError},
+		{"v3", v3Handler, internalError},
+		{"v4", v4Handler, internalError},
 		{"v5", v5Handler, v5.WriteInternalError},
 	}, signatures, nil
 }

@@ -49,10 +49,10 @@ var allowedImports = map[string][]string{
 	"internal/api/httpx":    {"internal/fault", "internal/validate"},
 	"internal/api/site":     {"internal/api/httpx", "internal/room"},
 	"internal/spreadsheet":  {},
-	"internal/api/rooms":    {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet"},
+	"internal/api/roomapi":  {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet"},
 	"internal/api/record":   {"internal/api/httpx", "internal/requestlog"},
-	"internal/api/v3":       {"internal/api/rooms", "internal/api/httpx", "internal/room"},
-	"internal/api/v4":       {"internal/api/rooms", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
+	"internal/api/v3":       {"internal/api/roomapi", "internal/api/httpx", "internal/room"},
+	"internal/api/v4":       {"internal/api/roomapi", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":       {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
 	"internal/api/manage":   {"internal/audit", "internal/webhook", "internal/api/httpx", "internal/backup", "internal/config", "internal/event", "internal/fault", "internal/overview", "internal/project", "internal/key", "internal/requestlog", "internal/retention", "internal/room", "internal/openid", "internal/operator", "internal/seal", "internal/usage", "internal/validate"},
 	"internal/api/join":     {"internal/api/httpx", "internal/fault", "internal/project", "internal/refusal", "internal/room"},
@@ -89,7 +89,7 @@ var restrictedModules = map[string]string{
 	"golang.org/x/image/":      "internal/api/manage",
 	"golang.org/x/oauth2":      "internal/openid",
 	"github.com/coreos/":       "internal/openid",
-	"github.com/oapi-codegen/": "internal/api/rooms internal/api/v3 internal/api/v4 internal/api/join",
+	"github.com/oapi-codegen/": "internal/api/roomapi internal/api/v3 internal/api/v4 internal/api/join",
 }
 
 type pkg struct {

@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"parley/client/sign"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -98,20 +98,20 @@ func verifyOperations() []operation {
 
 // stubRooms responds immediately, so that only the cost above the domain remains:
 // transport, parsing, signature, response, access log.
-type stubRooms struct{ rooms.Rooms }
+type stubRooms struct{ roomapi.Rooms }
 
-// CreateQuick implements rooms.Rooms.
+// CreateQuick implements roomapi.Rooms.
 func (stubRooms) CreateQuick(context.Context, project.Project, room.Spec, *room.IdempotencyKey) (room.Created, error) {
 	return room.Created{ID: "019a0000-0000-7000-8000-000000000000", FinalLink: "http://127.0.0.1:8080/r/x#t=y"}, nil
 }
 
-// BeginIdempotent implements rooms.Rooms.
+// BeginIdempotent implements roomapi.Rooms.
 func (stubRooms) BeginIdempotent(context.Context, *room.IdempotencyKey) (func(), error) {
 	return func() {}, nil
 }
 
 // createRoomCall returns a function that sends the same request to the handler.
-func (d *domain) createRoomCall(service rooms.Rooms) func() error {
+func (d *domain) createRoomCall(service roomapi.Rooms) func() error {
 	handler := d.handler(service, io.Discard)
 	wire := createRoom(d.serverInfo())(nil, 1)
 	body := wire[bytes.Index(wire, []byte("\r\n\r\n"))+4:]

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/api/v3"
 	"parley/internal/key"
 	"parley/internal/project"
@@ -51,7 +51,7 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 }
 
 // handler is version 3 with the transport around it, access log included.
-func (d *domain) handler(service rooms.Rooms, log io.Writer) http.Handler {
+func (d *domain) handler(service roomapi.Rooms, log io.Writer) http.Handler {
 	return httpx.Middleware(v3.NewHandler(service, d.keys, time.Now, v3.Options{}), httpx.Options{
 		Log:  slog.New(slog.NewTextHandler(log, nil)),
 		Fail: func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) },

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	. "parley/internal/api/rooms/roomstest"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/project"
 	"parley/internal/room"
 )

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/seal"
@@ -20,7 +20,7 @@ import (
 func TestCallCounter_CountsPerKey(t *testing.T) {
 	t.Parallel()
 	uses := CallCounts{}
-	b, handler := setup(t, Options{Options: rooms.Options{CallCounter: uses}, KeyHeaderOnly: true})
+	b, handler := setup(t, Options{Options: roomapi.Options{CallCounter: uses, KeyHeaderOnly: true}})
 	rotated, err := b.Keys.RotateKey(t.Context(), b.Project.ID, key.Rotation{Overlap: time.Hour})
 	Must(t, err)
 	ring, err := b.Keys.Keyring(t.Context(), b.Project.ID)

@@ -5,15 +5,15 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 )
 
 func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	ended := Options{Deprecation: Deprecation{Sunset: time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC)}}
 	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v3",
-		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
+		Serve: func(service MeetingRooms, limits roomapi.Limits, options roomapi.Options) http.Handler {
 			options.Limits = limits
 			return NewHandler(service, b.Keys, time.Now, Options{Options: options})
 		},

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -147,7 +147,7 @@ func TestCreateRoutes(t *testing.T) {
 			t.Run("limits", func(t *testing.T) {
 				body := EncodeJSON(t, validFields(b, route))
 				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now,
-					Options{Options: rooms.Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}})), func() {
+					Options{Options: roomapi.Options{Limits: roomapi.Limits{Writes: ExhaustedLimiter{}}}})), func() {
 					answer := post(t, SignedHeaders(b.Issued.APIKey, body), body)
 					AssertError(t, answer, 429, "too many calls with this key, try again later")
 					if answer.Header.Get("Retry-After") != "2" {
@@ -156,7 +156,7 @@ func TestCreateRoutes(t *testing.T) {
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 401, "invalid signature")
 				})
 				c.WithHandler(WithMiddleware(NewHandler(b.Rooms, b.Keys, time.Now,
-					Options{Options: rooms.Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}})), func() {
+					Options{Options: roomapi.Options{Limits: roomapi.Limits{Failures: ExhaustedLimiter{}}}})), func() {
 					AssertError(t, post(t, SignedHeaders("wrong", body), body), 429,
 						"too many failed authentications from your address, try again later")
 					if answer := post(t, SignedHeaders(b.Issued.APIKey, body), body); answer.StatusCode != 200 {
@@ -243,7 +243,7 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("Asia/Kolkata")
 	Must(t, err)
-	b, handler := setup(t, Options{Options: rooms.Options{Zone: zone}})
+	b, handler := setup(t, Options{Options: roomapi.Options{Zone: zone}})
 	c := apitest.New(t, Description(t), handler)
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Second)
 	local := at.In(zone)
@@ -282,7 +282,7 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 func TestLegacyKeyHeader_WithoutSignature(t *testing.T) {
 	t.Parallel()
 	for _, allowed := range []bool{true, false} {
-		b, handler := setup(t, Options{KeyHeaderOnly: allowed})
+		b, handler := setup(t, Options{Options: roomapi.Options{KeyHeaderOnly: allowed}})
 		body := EncodeJSON(t, validFields(b, quickAudio))
 		for _, name := range []string{"Key", "Api-Key"} {
 			for _, tc := range []struct {

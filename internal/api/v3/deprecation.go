@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 )
 
 // Deprecation is when this version ends. A zero time is not set.
@@ -23,9 +23,9 @@ const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="a
 // middleware adds the end of this version to every response (RFC 9745 and RFC
 // 8594). After the sunset, only its description is served, because integrators who
 // migrate still need it.
-func (e Deprecation) middleware(now func() time.Time, api *rooms.API, next http.Handler) http.Handler {
+func (e Deprecation) middleware(now func() time.Time) func(a *roomapi.API, next http.Handler) http.Handler {
 	if e.Deprecated.IsZero() && e.Sunset.IsZero() {
-		return next
+		return nil
 	}
 	headers := http.Header{"Link": {successorLinks}}
 	if !e.Deprecated.IsZero() {
@@ -35,14 +35,16 @@ func (e Deprecation) middleware(now func() time.Time, api *rooms.API, next http.
 		headers.Set("Sunset", e.Sunset.UTC().Format(http.TimeFormat))
 	}
 	over := "version 3 ended on " + e.Sunset.UTC().Format(time.DateOnly) + ", use version 4"
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name, values := range headers {
-			w.Header()[name] = values
-		}
-		if e.Sunset.IsZero() || now().Before(e.Sunset) || r.URL.Path == "/api/v3/openapi.yaml" {
-			next.ServeHTTP(w, r)
-			return
-		}
-		api.WriteErrorMessage(w, r, http.StatusGone, over)
-	})
+	return func(a *roomapi.API, next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			for name, values := range headers {
+				w.Header()[name] = values
+			}
+			if e.Sunset.IsZero() || now().Before(e.Sunset) || r.URL.Path == "/api/v3/openapi.yaml" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			a.WriteErrorMessage(w, r, http.StatusGone, over)
+		})
+	}
 }

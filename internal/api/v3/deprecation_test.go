@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	. "parley/internal/api/rooms/roomstest"
+	. "parley/internal/api/roomapi/roomstest"
 )
 
 // TestDeprecation_HeadersAndSunset goes through the end of the version: announced on every

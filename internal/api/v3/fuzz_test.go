@@ -3,7 +3,7 @@ package v3
 import (
 	"testing"
 
-	. "parley/internal/api/rooms/roomstest"
+	. "parley/internal/api/roomapi/roomstest"
 )
 
 // FuzzCreations sends rightly signed bodies of any content to each route: none

@@ -2,11 +2,9 @@ package v3
 
 import (
 	_ "embed" // the description is served as it is written
-	"net/http"
 	"time"
 
-	"parley/internal/api/httpx"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 )
 
 //go:embed openapi.yaml
@@ -14,29 +12,13 @@ var openAPI []byte
 
 // Options is how this version behaves in this installation.
 type Options struct {
-	rooms.Options
-	// KeyHeaderOnly also accepts creations with a live API key in the header key or
-	// api-key and no signature, as older clients send them.
-	KeyHeaderOnly bool
+	roomapi.Options
 	// Deprecation is when this version ends.
 	Deprecation Deprecation
 }
 
-// Server handles the operations of version 3.
-type Server struct{ api *rooms.API }
-
 // NewHandler returns the handler of everything under /api/v3/.
-func NewHandler(service rooms.Rooms, keys rooms.Keys, now func() time.Time, options Options) http.Handler {
-	s := &Server{api: rooms.New("v3", service, keys, now, options.Options)}
-	s.api.KeyHeaderOnly, s.api.DuplicateMessage = options.KeyHeaderOnly, true
-	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.api.RegisterCompanion(mux)
-	mux.Handle(routes("/api/v3", s))
-	return httpx.WithRequestID(options.Deprecation.middleware(now, s.api, mux))
-}
-
-// GetDescription writes openapi.yaml.
-func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(openAPI)
+func NewHandler(service roomapi.Rooms, keys roomapi.Keys, now func() time.Time, options Options) *roomapi.API {
+	return roomapi.New(roomapi.Version{Name: "v3", Description: openAPI, Format: format{}, AnyProjectID: true,
+		DuplicateMessage: true, Middleware: options.Deprecation.middleware(now)}, service, keys, now, options.Options)
 }

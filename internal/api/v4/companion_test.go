@@ -6,14 +6,14 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 )
 
 func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	return NewMeetingFixture(t, b, Version{
 		Prefix: "/api/v4", ReturnsLink: true, HasEvents: true,
-		Serve: func(service MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler {
+		Serve: func(service MeetingRooms, limits roomapi.Limits, options roomapi.Options) http.Handler {
 			options.Limits = limits
 			return NewHandler(service, b.Projects, b.Keys, newWebhooks(b), time.Now, options)
 		},

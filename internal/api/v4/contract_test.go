@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
 	"parley/internal/webhook"
@@ -26,7 +26,7 @@ const (
 	joinEventPath    = "/api/v4/webhook/get_room_events/"
 )
 
-func setup(t testing.TB, options rooms.Options) (*Fixture, http.Handler) {
+func setup(t testing.TB, options roomapi.Options) (*Fixture, http.Handler) {
 	t.Helper()
 	b := NewFixture(t)
 	options.Skew = DefaultOptions.Skew // with 0, the next second would refuse a signed call
@@ -73,7 +73,7 @@ func signedRoutes(t testing.TB, b *Fixture) []route {
 // TestOperations meets every documented answer of every operation.
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, rooms.Options{})
+	b, handler := setup(t, roomapi.Options{})
 	c := apitest.New(t, Description(t), handler)
 	for _, op := range signedRoutes(t, b) {
 		t.Run(op.name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestOperations(t *testing.T) {
 				body := EncodeJSON(t, op.fields())
 				return c.Do(t, op.method, op.target, SignedHeaders("wrong", body), body)
 			}
-			with := func(service Rooms, projects Projects, options rooms.Options, work func()) {
+			with := func(service Rooms, projects Projects, options roomapi.Options, work func()) {
 				c.WithHandler(WithMiddleware(NewHandler(service, projects, b.Keys, newWebhooks(b), time.Now, options)), work)
 			}
 			for _, tc := range op.errorCases {
@@ -123,17 +123,17 @@ func TestOperations(t *testing.T) {
 				}
 			})
 			t.Run("limits", func(t *testing.T) {
-				with(b.Rooms, b.Projects, rooms.Options{Limits: rooms.Limits{Writes: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, roomapi.Options{Limits: roomapi.Limits{Writes: ExhaustedLimiter{}}}, func() {
 					AssertError(t, post(t), 429, "too many calls with this key, try again later")
 				})
-				with(b.Rooms, b.Projects, rooms.Options{Limits: rooms.Limits{Failures: ExhaustedLimiter{}}}, func() {
+				with(b.Rooms, b.Projects, roomapi.Options{Limits: roomapi.Limits{Failures: ExhaustedLimiter{}}}, func() {
 					AssertError(t, unsigned(t), 429, "too many failed authentications from your address, try again later")
 				})
 			})
 			t.Run("our failures", func(t *testing.T) {
 				broken, gone := FailingService{Err: errors.New("secret cause")}, FailingService{Err: ErrDatabaseDown}
-				with(broken, broken, rooms.Options{}, func() { AssertError(t, post(t), 500, "internal error") })
-				with(gone, gone, rooms.Options{}, func() { AssertError(t, post(t), 503, ErrDatabaseDown.Message) })
+				with(broken, broken, roomapi.Options{}, func() { AssertError(t, post(t), 500, "internal error") })
+				with(gone, gone, roomapi.Options{}, func() { AssertError(t, post(t), 503, ErrDatabaseDown.Message) })
 			})
 		})
 	}

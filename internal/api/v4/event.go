@@ -3,49 +3,44 @@ package v4
 import (
 	"net/http"
 
-	"parley/internal/api/httpx"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/fault"
 )
 
-func (s *Server) ReceiveRoomEvent(w http.ResponseWriter, r *http.Request, roomID string) {
-	if err := s.receiveEvent(w, r, roomID); err != nil {
-		s.api.WriteError(w, r, err)
-		return
-	}
-	httpx.WriteJSON(w, http.StatusOK, RoomEventReceived{Joined: true})
+// joinEventRoute receives join events. The secret of the room's project signs them, so an
+// unknown room is the only error before the signature is checked.
+func (s *server) joinEventRoute() roomapi.Route {
+	return roomapi.Route{Method: http.MethodPost, Path: "/webhook/get_room_events/{room_id}",
+		Auth: roomapi.SecretAuth(s.projectOfRoom), Effect: roomapi.Sets, Handle: s.receiveJoinEvent}
 }
 
-// receiveEvent records a join event. The secret of the room's project signs it, so an
-// unknown room is the only error before the signature is checked.
-func (s *Server) receiveEvent(w http.ResponseWriter, r *http.Request, inPath string) error {
-	body, err := httpx.ReadJSONBody(w, r)
+func (s *server) projectOfRoom(c *roomapi.Call) (projectID string, err error) {
+	found, err := s.rooms.Get(c.Request.Context(), pathRoomID(c))
 	if err != nil {
+		return "", err
+	}
+	return found.ProjectID, nil
+}
+
+func pathRoomID(c *roomapi.Call) string {
+	id, _ := roomapi.ParseUUID(c.Request.PathValue("room_id")) // another text is an unknown room
+	return id
+}
+
+func (s *server) receiveJoinEvent(c *roomapi.Call) error {
+	inBody := c.Fields.RequiredText("room_id")
+	name := c.Fields.RequiredObject("user_info").RequiredText("name")
+	if err := c.Fields.Err(); err != nil {
 		return err
 	}
-	roomID, _ := rooms.ParseUUID(inPath)
-	found, err := s.rooms.Get(r.Context(), roomID)
-	if err != nil {
-		return err
-	}
-	p, err := s.api.AuthenticateJoinEvent(r, found.ProjectID, body)
-	if err != nil {
-		return err
-	}
-	if err := p.CheckNotSuspended(); err != nil {
-		return err
-	}
-	o, err := httpx.ParseObject(body)
-	if err != nil {
-		return err
-	}
-	inBody := o.RequiredText("room_id")
-	name := o.RequiredObject("user_info").RequiredText("name")
-	if err := o.Err(); err != nil {
-		return err
-	}
-	if id, _ := rooms.ParseUUID(inBody); id != roomID {
+	roomID := pathRoomID(c)
+	if id, _ := roomapi.ParseUUID(inBody); id != roomID {
 		return fault.Invalidf("room_id must be that of the path")
 	}
-	return s.rooms.MarkAttendance(r.Context(), p, roomID, name, body, s.api.BodySignatures)
+	err := s.rooms.MarkAttendance(c.Request.Context(), c.Project, roomID, name, c.Body, s.exclusive)
+	if err != nil {
+		return err
+	}
+	c.WriteResult(RoomEventReceived{Joined: true}, nil, nil)
+	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/event"
 	"parley/internal/room"
 	"parley/internal/store/storetest"
@@ -74,7 +74,7 @@ func checkEndedRoom(t *testing.T, c *apitest.Checker, b *Fixture) {
 
 func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, rooms.Options{})
+	b, handler := setup(t, roomapi.Options{})
 	c := apitest.New(t, Description(t), handler)
 	id := scheduleRoom(t, b)
 	before, err := b.Rooms.Get(t.Context(), id)

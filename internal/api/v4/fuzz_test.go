@@ -6,15 +6,15 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/project"
 )
 
 // FuzzOperations sends rightly signed bodies of any content to each route:
 // none may be a 500, and each refusal must say something.
 func FuzzOperations(f *testing.F) {
-	b, handler := setup(f, rooms.Options{})
+	b, handler := setup(f, roomapi.Options{})
 	routes := signedRoutes(f, b)
 	for i, op := range routes {
 		f.Add(byte(i), EncodeJSON(f, op.fields()))
@@ -32,7 +32,7 @@ func FuzzOperations(f *testing.F) {
 // FuzzEventsQuery reads a room's events with any query: what is not refused in
 // a sentence is answered.
 func FuzzEventsQuery(f *testing.F) {
-	b, handler := setup(f, rooms.Options{})
+	b, handler := setup(f, roomapi.Options{})
 	path := "/api/v4/rooms/" + scheduleRoom(f, b) + "/events"
 	for _, seed := range []string{"", "after=0", "after=1&limit=1", "after=-1", "after=%31", "after=9007199254740992",
 		"limit=0", "limit=101&after=007", "after=1&after=2", "%61fter=1;limit=2", "after=%zz", "&=&"} {

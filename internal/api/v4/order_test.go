@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 )
 
 // TestOperations_OrderOfChecks mends a request of each route fault by fault. Where the
@@ -15,7 +15,7 @@ import (
 func TestOperations_OrderOfChecks(t *testing.T) {
 	t.Parallel()
 	busy := &StubLimiter{}
-	b, handler := setup(t, rooms.Options{Limits: rooms.Limits{Writes: busy}})
+	b, handler := setup(t, roomapi.Options{Limits: roomapi.Limits{Writes: busy}})
 	fields := `"start_at":"` + time.Now().Add(time.Hour).UTC().Format("2006-01-02T15:04") +
 		`","max_participants":"2","empty_timeout":0,"metadata":{"room_title":"T","welcome_message":""}`
 	t.Run("creation", func(t *testing.T) {
@@ -49,4 +49,11 @@ func TestOperations_OrderOfChecks(t *testing.T) {
 			}))
 		NewFaultyRequest(t, b, handler, busy, scheduleVideo, fields).AssertErrorOrder(t, faults)
 	})
+}
+
+// TestOperations_Served is what the compiler cannot check: routes are a table.
+func TestOperations_Served(t *testing.T) {
+	t.Parallel()
+	_, handler := setup(t, roomapi.Options{})
+	AssertOperationsServed(t, Description(t), handler)
 }

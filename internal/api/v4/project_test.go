@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/project"
 )
 
@@ -30,7 +30,7 @@ func statusCases() []ErrorCase {
 
 func TestUpdateProjectStatus_StoresStatus(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, rooms.Options{})
+	b, handler := setup(t, roomapi.Options{})
 	c := apitest.New(t, Description(t), handler)
 	put := func(query, body string) *http.Response {
 		return c.Do(t, http.MethodPut, updateStatusPath+query, SignedHeaders(b.Issued.APIKey, []byte(body)), []byte(body))

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
-	. "parley/internal/api/rooms/roomstest"
+	"parley/internal/api/roomapi"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/room"
 )
 
@@ -130,7 +130,7 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 	t.Parallel()
 	zone, err := time.LoadLocation("America/St_Johns")
 	Must(t, err)
-	b, handler := setup(t, rooms.Options{Zone: zone})
+	b, handler := setup(t, roomapi.Options{Zone: zone})
 	c := apitest.New(t, Description(t), handler)
 	at := time.Now().Add(48 * time.Hour).Truncate(time.Minute).In(zone)
 	full := validFields(b)
@@ -228,7 +228,8 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 			break
 		}
 	}
-	handler := WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now, rooms.Options{Zone: zone}))
+	handler := WithMiddleware(NewHandler(b.Rooms, b.Projects, b.Keys, newWebhooks(b), time.Now,
+		roomapi.Options{Zone: zone}))
 	f := validFields(b)
 	f["start_at"] = gap.Format("2006-01-02T") + "02:30"
 	body := EncodeJSON(t, f)
@@ -241,7 +242,7 @@ func TestCreateScheduleVideoRoom_StartInDSTGap(t *testing.T) {
 
 func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, rooms.Options{})
+	b, handler := setup(t, roomapi.Options{})
 	b.Plan = room.Entitlements{MaxParticipants: 50, Duration: time.Hour, BreakoutRooms: 2} // below the technical bounds
 	c := apitest.New(t, Description(t), handler)
 	f := validFields(b)
@@ -271,7 +272,7 @@ func TestCreateScheduleVideoRoom_FeaturesLimitedByPlan(t *testing.T) {
 
 func TestCreateScheduleVideoRoom_ConcurrentRequestsCreateOneRoom(t *testing.T) {
 	t.Parallel()
-	b, handler := setup(t, rooms.Options{})
+	b, handler := setup(t, roomapi.Options{})
 	f := validFields(b)
 	f["client_room_id"] = "mine"
 	statuses, made := SendConcurrently(t, handler, b.Issued.APIKey, scheduleVideo, "", EncodeJSON(t, f))

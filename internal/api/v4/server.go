@@ -3,11 +3,9 @@ package v4
 import (
 	"context"
 	_ "embed" // the description is served as it is written
-	"net/http"
 	"time"
 
-	"parley/internal/api/httpx"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -17,7 +15,7 @@ var openAPI []byte
 
 // Rooms is what this version needs of the rooms.
 type Rooms interface {
-	rooms.Rooms
+	roomapi.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
 	MarkAttendance(ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool) error
 }
@@ -27,26 +25,18 @@ type Projects interface {
 	SetStatus(ctx context.Context, id string, status project.Status) error
 }
 
-// Server handles the operations of version 4.
-type Server struct {
-	api      *rooms.API
-	rooms    Rooms
-	projects Projects
+// server handles the routes that only this version has.
+type server struct {
+	rooms     Rooms
+	projects  Projects
+	exclusive bool // a body that was sent as a join event is not accepted as a call
 }
 
 // NewHandler returns the handler of everything under /api/v4/.
-func NewHandler(service Rooms, projects Projects, keys rooms.Keys, events rooms.Events, now func() time.Time,
-	options rooms.Options) http.Handler {
-	s := &Server{api: rooms.New("v4", service, keys, now, options), rooms: service, projects: projects}
-	mux := httpx.NewMux(rooms.NotFound, s.api.NotAllowed)
-	s.api.RegisterCompanion(mux)
-	s.api.RegisterEvents(mux, events)
-	mux.Handle(routes("/api/v4", s))
-	return httpx.WithRequestID(mux)
-}
-
-// GetDescription writes openapi.yaml.
-func (s *Server) GetDescription(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(openAPI)
+func NewHandler(service Rooms, projects Projects, keys roomapi.Keys, events roomapi.Events, now func() time.Time,
+	options roomapi.Options) *roomapi.API {
+	a := roomapi.New(roomapi.Version{Name: "v4", Description: openAPI, Format: format{}}, service, keys, now, options)
+	s := &server{rooms: service, projects: projects, exclusive: options.BodySignatures}
+	a.Handle(a.EventRoute(events), s.statusRoute(), s.joinEventRoute())
+	return a
 }

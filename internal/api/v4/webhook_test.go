@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"parley/internal/api/apitest"
-	. "parley/internal/api/rooms/roomstest"
+	. "parley/internal/api/roomapi/roomstest"
 	"parley/internal/event"
 	"parley/internal/key"
 	"parley/internal/project"

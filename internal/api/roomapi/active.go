@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ func (a *API) roomStatus(c *Call) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.Rooms.GetInProject(c.Request.Context(), c.Project, id)
+	r, err := a.rooms.GetInProject(c.Request.Context(), c.Project, id)
 	if err != nil {
 		return err
 	}
@@ -29,7 +29,7 @@ func (a *API) activeRoom(c *Call) error {
 	if err != nil {
 		return err
 	}
-	found, err := a.Rooms.RunningRoom(c.Request.Context(), c.Project, id)
+	found, err := a.rooms.RunningRoom(c.Request.Context(), c.Project, id)
 	if err != nil {
 		return err
 	}
@@ -38,7 +38,7 @@ func (a *API) activeRoom(c *Call) error {
 }
 
 func (a *API) activeRooms(c *Call) error {
-	all, err := a.Rooms.RunningRooms(c.Request.Context(), c.Project)
+	all, err := a.rooms.RunningRooms(c.Request.Context(), c.Project)
 	if err != nil {
 		return err
 	}

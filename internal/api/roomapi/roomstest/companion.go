@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/api/v5"
 	"parley/internal/counter"
 	"parley/internal/project"
@@ -355,19 +355,19 @@ func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
 		{"a room of another project", http.MethodGet, h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
 			h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
 	} {
-		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
+		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
 				t.Errorf("%s: %d, want %d", tc.name, status, tc.status)
 			}
 		})
-		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{},
-			rooms.Options{Skew: DefaultOptions.Skew})), func() {
+		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{},
+			roomapi.Options{Skew: DefaultOptions.Skew})), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != 401 {
 				t.Errorf("%s, with body signatures turned off: got %d, want 401", tc.name, status)
 			}
 		})
 	}
-	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
+	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
 		h.MustCall(t, "/rooms/room_status?room_id="+id, nil) // signatures with a time are still accepted
 		stale := V5SignedHeaders(h.Issued, http.MethodGet, get, "", nil)
 		stale.Set("Timestamp", "1700000000")

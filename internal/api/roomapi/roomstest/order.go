@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/api/apitest"
 	"parley/internal/project"
 	"parley/internal/seal"
 )
@@ -138,4 +139,17 @@ func NewFaultyRequest(t *testing.T, b *Fixture, handler http.Handler, limiter *S
 	f.Method, f.Target, f.ContentType, f.Body, f.Signer, f.IdempotencyKey = http.MethodDelete, target+"/x/y",
 		"text/plain", strings.Repeat("x", 65537), "wrong", &empty
 	return f
+}
+
+// AssertOperationsServed checks that a version has a route for each operation of its description.
+func AssertOperationsServed(t *testing.T, description []byte, handler http.Handler) {
+	t.Helper()
+	c := apitest.New(t, description, handler)
+	for _, o := range c.Operations() {
+		resp := httptest.NewRecorder()
+		handler.ServeHTTP(resp, httptest.NewRequest(o.Method, o.Path, nil))
+		if resp.Code == 405 || strings.Contains(resp.Body.String(), "no such path") {
+			t.Errorf("%s %s: got %d %s, want a route", o.Method, o.Path, resp.Code, resp.Body)
+		}
+	}
 }

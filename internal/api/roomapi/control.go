@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"github.com/google/uuid"
@@ -9,19 +9,14 @@ import (
 )
 
 func (a *API) startScheduleRoom(c *Call) error {
-	end, err := a.Rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
-	if err != nil {
-		return err
-	}
-	defer end()
 	roomID := c.Fields.RequiredText("room_id")
 	request := room.OpenEarlyRequest{Name: c.Fields.RequiredText("name"),
 		ExternalUserID: OptionalText(c.Fields, "external_user_id"), IdempotencyKey: c.IdempotencyKey}
-	roomID, err = c.CheckRoomID(roomID, nil)
+	roomID, err := c.checkRoomID(roomID, nil)
 	if err != nil {
 		return err
 	}
-	link, err := a.Rooms.OpenEarly(c.Request.Context(), c.Project, roomID, request)
+	link, err := a.rooms.OpenEarly(c.Request.Context(), c.Project, roomID, request)
 	if err != nil {
 		return err
 	}
@@ -38,7 +33,7 @@ func (a *API) joinRoom(c *Call) error {
 			invitation.Role = room.Host
 		}
 		if c.bodySigned {
-			invitation.SignedBody = c.body
+			invitation.SignedBody = c.Body
 		}
 		return invitation, nil
 	})
@@ -69,39 +64,34 @@ func (a *API) createInvitationLink(c *Call) error {
 
 // invite creates the link that read describes.
 func (a *API) invite(c *Call, read func(*httpx.Object) (room.Invitation, error)) (link string, err error) {
-	end, err := a.Rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
-	if err != nil {
-		return "", err
-	}
-	defer end()
 	roomID := c.Fields.RequiredText("room_id")
 	invitation, err := read(c.Fields)
 	if seconds := c.Fields.Integer("expires_in"); seconds != nil {
 		invitation.ExpiresIn = *seconds
 	}
-	if roomID, err = c.CheckRoomID(roomID, err); err != nil {
+	if roomID, err = c.checkRoomID(roomID, err); err != nil {
 		return "", err
 	}
 	invitation.IdempotencyKey = c.IdempotencyKey
-	return a.Rooms.Invite(c.Request.Context(), c.Project, roomID, invitation)
+	return a.rooms.Invite(c.Request.Context(), c.Project, roomID, invitation)
 }
 
 func (a *API) endRoom(c *Call) error {
-	roomID, err := c.CheckRoomID(c.Fields.RequiredText("room_id"), nil)
+	roomID, err := c.checkRoomID(c.Fields.RequiredText("room_id"), nil)
 	if err != nil {
 		return err
 	}
-	if err := a.Rooms.EndByAPI(c.Request.Context(), c.Project, roomID); err != nil {
+	if err := a.rooms.EndByAPI(c.Request.Context(), c.Project, roomID); err != nil {
 		return err
 	}
 	c.writeJSON(Done{Status: true, Msg: "the room is over"})
 	return nil
 }
 
-// CheckRoomID returns the canonical form of a room_id that was read from the
+// checkRoomID returns the canonical form of a room_id that was read from the
 // body. Errors have an order: fields that could not be read, then err, which the
 // caller found in the other fields, then the room_id.
-func (c *Call) CheckRoomID(text string, err error) (string, error) {
+func (c *Call) checkRoomID(text string, err error) (string, error) {
 	if fields := c.Fields.Err(); fields != nil {
 		return "", fields
 	}

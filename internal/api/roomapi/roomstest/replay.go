@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"parley/client/sign"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 )
 
 // CheckReplays sends captured requests again and checks that each takes effect
@@ -50,7 +50,7 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 	body, target := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}),
 		h.Prefix+"/rooms/create_invitation_link"
 	header := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
-	h.withRooms(FailingService{Err: ErrDatabaseDown}, rooms.Limits{}, func() {
+	h.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{}, func() {
 		AssertError(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, ErrDatabaseDown.Message)
 	})
 	if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
@@ -69,8 +69,8 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 // CheckJoinEvents uses signed join events as calls while body signatures are
 // allowed. event sends a body as a join event of its room.
 func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
-	options := rooms.Options{Skew: DefaultOptions.Skew, BodySignatures: true}
-	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, rooms.Limits{}, options)), func() {
+	options := roomapi.Options{Skew: DefaultOptions.Skew, BodySignatures: true}
+	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
 		id := h.CreateQuick(t)
 		person := func(name string) []byte {
 			return EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})

@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"cmp"
@@ -12,7 +12,6 @@ import (
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"
-	"parley/internal/project"
 	"parley/internal/requestlog"
 )
 
@@ -36,40 +35,67 @@ type authentication struct {
 	explain func(ctx context.Context) (cause, hint string)
 }
 
-// AuthenticateProject checks the signature of a call that names its project:
-// Base64(HMAC-SHA256(k, raw body)), where k is a live API key or the project secret of
-// the project. Then it checks the rate limit. An unknown project, an unknown key and a
-// wrong signature have the same response.
-func (a *API) AuthenticateProject(r *http.Request, projectID string, body []byte) (project.Project, error) {
-	ring, err := a.Keys.Keyring(r.Context(), projectID)
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return project.Project{}, err
+// ProjectAuth authenticates the calls that sign their body: Base64(HMAC-SHA256(k, raw body)),
+// where k is a live API key or the project secret of the project that find returns. An unknown
+// project, an unknown key and a wrong signature have the same response.
+func ProjectAuth(find func(c *Call) (projectID string, err error)) Auth {
+	return func(a *API, c *Call) (credential string, err error) {
+		projectID, err := find(c)
+		if err != nil {
+			return "", err
+		}
+		ring, err := a.keys.Keyring(c.Request.Context(), projectID)
+		if err != nil && !fault.Is(err, fault.NotFound) {
+			return "", err
+		}
+		result := authentication{cause: requestlog.CauseUnknownProject}
+		if err == nil {
+			result = a.verifyRequest(c.Request, ring, c.Body)
+		} else {
+			verifyDummy(c.Request, c.Body)
+		}
+		if err := a.finishAuthentication(c.Request, result); err != nil {
+			return "", err
+		}
+		a.countCall(c.Request, ring, result.credential)
+		c.Project = ring.Project
+		return result.credential, nil
 	}
-	result := authentication{cause: requestlog.CauseUnknownProject}
-	if err == nil {
-		result = a.verifyRequest(r, ring, body)
-	} else {
-		verifyDummy(r, body)
-	}
-	if err := a.finishAuthentication(r, result); err != nil {
-		return project.Project{}, err
-	}
-	a.countCall(r, ring, result.credential)
-	return ring.Project, takeToken(a.Limits.Writes, result.credential)
 }
 
-// AuthenticateJoinEvent checks the signature of a join event as AuthenticateProject
-// does, but only with a project secret.
-func (a *API) AuthenticateJoinEvent(r *http.Request, projectID string, body []byte) (project.Project, error) {
-	ring, err := a.Keys.Keyring(r.Context(), projectID)
-	if err != nil {
-		return project.Project{}, err
+// SecretAuth is ProjectAuth for calls that only a project secret may sign. The project that find
+// returns exists.
+func SecretAuth(find func(c *Call) (projectID string, err error)) Auth {
+	return func(a *API, c *Call) (credential string, err error) {
+		projectID, err := find(c)
+		if err != nil {
+			return "", err
+		}
+		ring, err := a.keys.Keyring(c.Request.Context(), projectID)
+		if err != nil {
+			return "", err
+		}
+		result := verifySignature(c.Request, ring, true, a.now(), c.Body)
+		if err := a.finishAuthentication(c.Request, result); err != nil {
+			return "", err
+		}
+		c.Project = ring.Project
+		return result.credential, nil
 	}
-	result := verifySignature(r, ring, true, a.Now(), body)
-	if err := a.finishAuthentication(r, result); err != nil {
-		return project.Project{}, err
+}
+
+// projectInBody parses the body and reads the project that it names. An id in the form of a UUID
+// is in its canonical form.
+func (c *Call) projectInBody() (id string, isUUID bool, err error) {
+	if c.Fields, err = httpx.ParseObject(c.Body); err != nil {
+		return "", false, err
 	}
-	return ring.Project, takeToken(a.Limits.Writes, result.credential)
+	text := c.Fields.RequiredText("project_id")
+	if err := c.Fields.Err(); err != nil {
+		return "", false, err
+	}
+	id, isUUID = ParseUUID(text)
+	return id, isUUID, nil
 }
 
 // finishAuthentication records who makes a call, and returns the error of a call that is
@@ -97,7 +123,7 @@ func (a *API) finishAuthentication(r *http.Request, result authentication) error
 
 // verifyRequest checks the API keys in the headers of a call, and its signature.
 func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) authentication {
-	now := a.Now()
+	now := a.now()
 	named := authentication{ring: ring}
 	for _, name := range [...]string{"Api-Key", "Key"} {
 		if len(r.Header[name]) == 0 {
@@ -126,7 +152,7 @@ func (a *API) checkNamedKey(r *http.Request, ring *key.Keyring, now time.Time, h
 	case "":
 		result.cause = requestlog.CauseUnknownKey
 		result.explain = func(ctx context.Context) (cause, hint string) {
-			if k, _, err := a.Keys.ByAPIKey(ctx, text); err == nil && k.ProjectID == ring.Project.ID {
+			if k, _, err := a.keys.ByAPIKey(ctx, text); err == nil && k.ProjectID == ring.Project.ID {
 				return requestlog.CauseRetiredKey, ""
 			}
 			return "", ""
@@ -135,44 +161,6 @@ func (a *API) checkNamedKey(r *http.Request, ring *key.Keyring, now time.Time, h
 		result.credential, result.cause = "", requestlog.CauseRetiredKey
 	}
 	return result
-}
-
-// verifyBodySigned checks the signature that older clients send with a companion call:
-// that of the project secret over the body, or over path and query for GET. The header
-// key is the older name of api-key; if both are sent, both must be live.
-func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, err error) {
-	message := companionMessage(c)
-	older, now := headerValue(c.Request, "Key"), a.Now()
-	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
-	k, ring, err := a.Keys.ByAPIKey(c.Request.Context(), named)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		result.cause = requestlog.CauseUnknownKey
-	case err != nil:
-		return result, k, err
-	case !k.Live(now):
-		result = authentication{ring: ring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
-	case older != "":
-		result = a.checkNamedKey(c.Request, ring, now, "Key")
-	}
-	if result.cause != "" {
-		verifyDummy(c.Request, message)
-		return result, k, nil
-	}
-	result = verifySignature(c.Request, ring, true, now, message)
-	if result.cause == "" {
-		result.credential = k.ID // the key in the header decides the project and pays
-	}
-	result.slot = string(k.Slot)
-	return result, k, nil
-}
-
-// companionMessage returns what the body signature of a companion call covers.
-func companionMessage(c *Call) []byte {
-	if c.Request.Method != http.MethodPost {
-		return []byte(c.Request.RequestURI)
-	}
-	return c.body
 }
 
 // headerValue returns a header, "" if it is absent. The values of a header that was sent

@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"context"
@@ -18,14 +18,11 @@ type Events interface {
 		more bool, err error)
 }
 
-// RegisterEvents registers the route with which a backend reads the room
+// EventRoute returns the route with which a backend reads the room
 // events that it missed. Only version 4 has it.
-func (a *API) RegisterEvents(mux *httpx.Mux, events Events) {
-	route := companionRoute{method: http.MethodGet, readOnly: true,
-		handle: func(c *Call) error { return a.roomEvents(c, events) }}
-	mux.HandleFunc(route.method+" "+a.prefix()+"/rooms/{room_id}/events", func(w http.ResponseWriter, r *http.Request) {
-		a.serveCompanion(w, r, route)
-	})
+func (a *API) EventRoute(events Events) Route {
+	return Route{Method: http.MethodGet, Path: "/rooms/{room_id}/events", Auth: (*API).authenticateCompanion,
+		Handle: func(c *Call) error { return a.roomEvents(c, events) }}
 }
 
 func (a *API) roomEvents(c *Call, events Events) error {
@@ -47,7 +44,7 @@ func (a *API) roomEvents(c *Call, events Events) error {
 	if err != nil {
 		return err
 	}
-	if _, err := a.Rooms.GetInProject(c.Request.Context(), c.Project, id); err != nil {
+	if _, err := a.rooms.GetInProject(c.Request.Context(), c.Project, id); err != nil {
 		return err
 	}
 	bodies, last, more, err := events.EventsAfter(c.Request.Context(), id, after, n)

@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"net/http"
@@ -16,7 +16,7 @@ type errorBody struct {
 // WriteErrorMessage writes an error response.
 func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status int, sentence string) {
 	body := errorBody{Error: sentence}
-	if a.DuplicateMessage && a.hasMessageField(r.URL.Path) {
+	if route, found := a.routes[r.URL.Path]; found && a.DuplicateMessage && !route.isOldest {
 		body.Message = sentence
 	}
 	httpx.WriteJSON(w, status, body)
@@ -31,7 +31,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
 	httpx.LogFault(r, f)
 	if f.Kind == fault.Unauthorized {
-		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Version+`"`)
+		w.Header().Set("WWW-Authenticate", `Parley-HMAC realm="`+a.Name+`"`)
 	}
 	if f.Kind == fault.Exhausted || f.Kind == fault.Unavailable || f.RetryAfter > 0 {
 		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
@@ -39,13 +39,13 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	a.WriteErrorMessage(w, r, httpx.Status(f, statusExceptions), f.Message)
 }
 
-// NotFound writes the response for a path that the version does not have.
-func NotFound(w http.ResponseWriter, _ *http.Request) {
+// notFound writes the response for a path that the version does not have.
+func notFound(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, errorBody{Error: "there is no such path in this version of the API"})
 }
 
-// NotAllowed writes the response for a method that the path does not have. The
+// notAllowed writes the response for a method that the path does not have. The
 // header Allow must be set.
-func (a *API) NotAllowed(w http.ResponseWriter, r *http.Request) {
+func (a *API) notAllowed(w http.ResponseWriter, r *http.Request) {
 	a.WriteErrorMessage(w, r, http.StatusMethodNotAllowed, "this path takes "+w.Header().Get("Allow")+", not "+r.Method)
 }

@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"net/http"
@@ -12,14 +12,14 @@ import (
 // that of a creation, a change of the status or a join event. Who signed it and what is wrong
 // is in the RequestInfo of its context. The error is Exhausted beyond the limit of failures.
 func (a *API) CheckSignature(r *http.Request, projectID string, body []byte) (requestlog.SignatureCheck, error) {
-	ring, err := a.Keys.Keyring(r.Context(), projectID)
+	ring, err := a.keys.Keyring(r.Context(), projectID)
 	if err != nil {
 		return requestlog.SignatureCheck{}, err
 	}
 	isJoinEvent := strings.Contains(r.URL.Path, "/webhook/")
 	var result authentication
 	if isJoinEvent {
-		result = verifySignature(r, ring, true, a.Now(), body)
+		result = verifySignature(r, ring, true, a.now(), body)
 	} else {
 		result = a.verifyRequest(r, ring, body)
 	}
@@ -30,7 +30,7 @@ func (a *API) CheckSignature(r *http.Request, projectID string, body []byte) (re
 
 // CheckCompanionSignature is CheckSignature for a request of a companion route.
 func (a *API) CheckCompanionSignature(r *http.Request, _ string, body []byte) (requestlog.SignatureCheck, error) {
-	result, text, err := a.verifyCompanion(&Call{Request: r, body: body})
+	result, text, err := a.verifyCompanion(&Call{Request: r, Body: body})
 	if err != nil {
 		return requestlog.SignatureCheck{}, err
 	}
@@ -43,7 +43,7 @@ func (a *API) verifyCompanion(c *Call) (authentication, requestlog.SignedText, e
 		return result, requestlog.BodySignedCall{Message: companionMessage(c), SecretsOnly: true}.Text(), err
 	}
 	result, _, err := a.verifyTimestamped(c)
-	return result, signedCall(c.Request, c.body).Text(), err
+	return result, signedCall(c.Request, c.Body).Text(), err
 }
 
 // finishCheck is finishAuthentication without the error for a rejected call.

@@ -11,7 +11,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/api/apitest"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -21,7 +21,7 @@ import (
 
 // MeetingRooms is the part of the room service that both versions call.
 type MeetingRooms interface {
-	rooms.Rooms
+	roomapi.Rooms
 	Get(ctx context.Context, id string) (*room.Room, error)
 	MarkAttendance(ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool) error
 }
@@ -29,7 +29,7 @@ type MeetingRooms interface {
 // Version is a version under test.
 type Version struct {
 	Prefix string // "/api/v3"
-	Serve  func(rooms MeetingRooms, limits rooms.Limits, options rooms.Options) http.Handler
+	Serve  func(rooms MeetingRooms, limits roomapi.Limits, options roomapi.Options) http.Handler
 	// StartAt formats a start time for the version. InvalidStartMessage is the
 	// version's error for an invalid start time, without the value.
 	StartAt             func(at time.Time) string
@@ -43,7 +43,7 @@ type Version struct {
 }
 
 // DefaultOptions are the options of a server with default settings.
-var DefaultOptions = rooms.Options{Skew: 5 * time.Minute}
+var DefaultOptions = roomapi.Options{Skew: 5 * time.Minute}
 
 // MeetingFixture is a version with a real database and rooms that people can join.
 type MeetingFixture struct {
@@ -61,7 +61,7 @@ func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) 
 		Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
 	h.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
 		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: h.Hooks})
-	h.Checker = apitest.New(t, description, WithMiddleware(v.Serve(h.LiveRooms, rooms.Limits{}, DefaultOptions)))
+	h.Checker = apitest.New(t, description, WithMiddleware(v.Serve(h.LiveRooms, roomapi.Limits{}, DefaultOptions)))
 	return h
 }
 
@@ -70,7 +70,7 @@ func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) 
 func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
 	return func(t *testing.T) {
 		h.Checker = c
-		h.withRooms(h.LiveRooms, rooms.Limits{}, func() { h.CheckErrors(t) })
+		h.withRooms(h.LiveRooms, roomapi.Limits{}, func() { h.CheckErrors(t) })
 	}
 }
 

@@ -1,6 +1,7 @@
-package rooms
+package roomapi
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 	"time"
@@ -45,7 +46,7 @@ const clockSkewMargin = time.Minute
 // signatureIdempotencyKey identifies a correctly signed request by its signature, for
 // as long as any node accepts its timestamp.
 func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.IdempotencyKey {
-	timestamp, now := c.Request.Header.Get("Timestamp"), a.Now()
+	timestamp, now := c.Request.Header.Get("Timestamp"), a.now()
 	ahead := time.Duration(sign.CheckTimestamp(timestamp, now, a.Skew).SkewSeconds) * time.Second
 	return &room.IdempotencyKey{ProjectID: projectID, Signature: strings.ToLower(c.Request.Header.Get("Hash-Signature")),
 		ValidFor: a.Skew + ahead + clockSkewMargin}
@@ -55,8 +56,8 @@ func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.Idempoten
 // fifth part of the signed text is the Idempotency-Key of a POST, and empty otherwise.
 func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, err error) {
 	h := c.Request.Header
-	secret, signed := key.DummyGatewaySecret, signedCall(c.Request, c.body)
-	k, ring, err := a.Keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
+	secret, signed := key.DummyGatewaySecret, signedCall(c.Request, c.Body)
+	k, ring, err := a.keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
 	known := err == nil
 	switch {
 	case known:
@@ -64,10 +65,10 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 	case !fault.Is(err, fault.NotFound):
 		return result, k, err
 	}
-	now := a.Now()
+	now := a.now()
 	signed.Secret, signed.Check = secret, sign.CheckTimestamp(signed.Timestamp, now, a.Skew)
 	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
-	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.body,
+	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
 		signed.Signature)
 	result = authentication{ring: ring, slot: string(k.Slot), explain: signed.Explain}
 	if !known {
@@ -90,6 +91,44 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 		result.credential = k.ID
 	}
 	return result, k, nil
+}
+
+// verifyBodySigned checks the signature that older clients send with a companion call:
+// that of the project secret over the body, or over path and query for GET. The header
+// key is the older name of api-key; if both are sent, both must be live.
+func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, err error) {
+	message := companionMessage(c)
+	older, now := headerValue(c.Request, "Key"), a.now()
+	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
+	k, ring, err := a.keys.ByAPIKey(c.Request.Context(), named)
+	switch {
+	case fault.Is(err, fault.NotFound):
+		result.cause = requestlog.CauseUnknownKey
+	case err != nil:
+		return result, k, err
+	case !k.Live(now):
+		result = authentication{ring: ring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
+	case older != "":
+		result = a.checkNamedKey(c.Request, ring, now, "Key")
+	}
+	if result.cause != "" {
+		verifyDummy(c.Request, message)
+		return result, k, nil
+	}
+	result = verifySignature(c.Request, ring, true, now, message)
+	if result.cause == "" {
+		result.credential = k.ID // the key in the header decides the project and pays
+	}
+	result.slot = string(k.Slot)
+	return result, k, nil
+}
+
+// companionMessage returns what the body signature of a companion call covers.
+func companionMessage(c *Call) []byte {
+	if c.Request.Method != http.MethodPost {
+		return []byte(c.Request.RequestURI)
+	}
+	return c.Body
 }
 
 // signedCall returns what the signature of a companion call covers.

@@ -1,10 +1,12 @@
-package rooms
+package roomapi
 
 import (
 	"context"
+	"net/http"
 	"net/netip"
 	"time"
 
+	"parley/internal/api/httpx"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -72,27 +74,78 @@ type Options struct {
 	// BodySignatures also accepts companion calls that sign their body, or their
 	// target for GET, with the project secret and no time, as older clients do.
 	BodySignatures bool
-}
-
-// API serves what versions 3 and 4 share. Each version has its own API.
-type API struct {
-	Options
-	Version string // "v3" or "v4"
-	Rooms   Rooms
-	Keys    Keys
-	Now     func() time.Time
 	// KeyHeaderOnly also accepts creations with a live API key in the header key or
 	// api-key and no signature, as older clients of version 3 send them.
 	KeyHeaderOnly bool
+}
+
+// Version is what differs between versions 3 and 4.
+type Version struct {
+	Name        string // "v3" or "v4"
+	Description []byte // openapi.yaml, which is served as it is written
+	Format      Format
+	// AnyProjectID accepts any text as the project_id of a quick room: a text that is not a UUID
+	// is an unknown project (401). Otherwise it is an invalid field (400).
+	AnyProjectID bool
 	// DuplicateMessage repeats the message of an error in the field message on most
 	// routes, because older clients of version 3 read it there.
 	DuplicateMessage bool
+	// Middleware is called for every request of the version; nil for none.
+	Middleware func(a *API, next http.Handler) http.Handler
 }
 
-// New returns the API of a version.
-func New(version string, service Rooms, keys Keys, now func() time.Time, options Options) *API {
+// Format reads the fields of a version and returns its responses. The readers need not check
+// the error of the fields.
+type Format interface {
+	// ReadQuick reads a room that opens immediately.
+	ReadQuick(fields *httpx.Object, kind room.Type) (room.Spec, IgnoredFields)
+	// ReadScheduled reads a room that opens later, without start_at.
+	ReadScheduled(fields *httpx.Object, kind room.Type) (room.Spec, IgnoredFields)
+	// ReadChange reads the change of a scheduled room, without room_id and start_at.
+	ReadChange(fields *httpx.Object) (room.SpecChange, IgnoredFields)
+	// ParseStart parses start_at. It returns Invalid for text in another form.
+	ParseStart(text string, zone *time.Location) (time.Time, error)
+	QuickResponse(created room.Created) any
+	ScheduledResponse(created room.Created) any
+}
+
+// API serves the signed routes of one version.
+type API struct {
+	Version
+	Options
+	rooms  Rooms
+	keys   Keys
+	now    func() time.Time
+	routes map[string]Route // by their path
+
+	mux     *httpx.Mux
+	handler http.Handler // mux with its middleware
+}
+
+// New returns the API of a version with the routes that both versions have.
+func New(version Version, service Rooms, keys Keys, now func() time.Time, options Options) *API {
 	if options.Zone == nil {
 		options.Zone = time.UTC
 	}
-	return &API{Options: options, Version: version, Rooms: service, Keys: keys, Now: now}
+	a := &API{Version: version, Options: options, rooms: service, keys: keys, now: now, routes: map[string]Route{}}
+	a.mux = httpx.NewMux(notFound, a.notAllowed)
+	a.handler = a.mux
+	if version.Middleware != nil {
+		a.handler = version.Middleware(a, a.handler)
+	}
+	a.handler = httpx.WithRequestID(a.handler)
+	a.mux.HandleFunc(http.MethodGet+" "+a.prefix()+"/openapi.yaml", a.serveDescription)
+	a.Handle(a.creationRoutes()...)
+	a.Handle(a.companionRoutes()...)
+	return a
 }
+
+// ServeHTTP serves everything under the path of the version.
+func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
+
+func (a *API) serveDescription(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/yaml")
+	_, _ = w.Write(a.Description)
+}
+
+func (a *API) prefix() string { return "/api/" + a.Name }

@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"math"
@@ -8,82 +8,95 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
-	"parley/internal/project"
 	"parley/internal/room"
 )
 
-// Call is an authenticated call.
-type Call struct {
-	Request *http.Request
-	Project project.Project
-	Fields  *httpx.Object // of the body; nil for GET
-	// IdempotencyKey makes the call take effect once: the header of that name, or
-	// a signature that contains the time. Nil if the call has neither.
-	IdempotencyKey *room.IdempotencyKey
-
-	w          http.ResponseWriter
-	body       []byte
-	bodySigned bool // signed over the body alone, as older clients do
+// creationRoutes returns the routes that create a room. The body names the project.
+func (a *API) creationRoutes() []Route {
+	quick, scheduled := ProjectAuth(a.quickProject), ProjectAuth(scheduledProject)
+	routes := []Route{
+		{Path: "/rooms/create_quick_audio_room", Auth: quick, Handle: a.createQuick(room.Audio), isOldest: true},
+		{Path: "/rooms/create_quick_video_room", Auth: quick, Handle: a.createQuick(room.Video)},
+		{Path: "/rooms/create_schedule_audio_room", Auth: scheduled, Handle: a.schedule(room.Audio), isOldest: true},
+		{Path: "/rooms/create_schedule_video_room", Auth: scheduled, Handle: a.schedule(room.Video), isOldest: true},
+	}
+	for i := range routes {
+		routes[i].Method, routes[i].Effect, routes[i].NeedsActiveProject = http.MethodPost, Creates, true
+	}
+	return routes
 }
 
-// ProjectIDForm says which texts a creation accepts as its project_id.
-type ProjectIDForm bool
-
-const (
-	// UUIDProjectID accepts a UUID. Another text is an invalid field (400).
-	UUIDProjectID ProjectIDForm = false
-	// AnyProjectID accepts any text, as version 3 describes its quick rooms. A text that
-	// is not a UUID is an unknown project (401).
-	AnyProjectID ProjectIDForm = true
-)
-
-// AuthenticateCreation reads the body of a call that creates a room. Then it checks the
-// project_id, the signature, the rate limit and that the project may create rooms.
-func (a *API) AuthenticateCreation(w http.ResponseWriter, r *http.Request, form ProjectIDForm) (*Call, error) {
-	body, err := httpx.ReadJSONBody(w, r)
-	if err != nil {
-		return nil, err
+func (a *API) quickProject(c *Call) (projectID string, err error) {
+	id, isUUID, err := c.projectInBody()
+	if err == nil && !isUUID && !a.AnyProjectID {
+		err = errProjectID
 	}
-	fields, err := httpx.ParseObject(body)
-	if err != nil {
-		return nil, err
-	}
-	projectID, err := readProjectID(fields, form)
-	if err != nil {
-		return nil, err
-	}
-	p, err := a.AuthenticateProject(r, projectID, body)
-	if err != nil {
-		return nil, err
-	}
-	if err := p.AllowsJoins(); err != nil {
-		return nil, err
-	}
-	c := &Call{Request: r, Project: p, Fields: fields, w: w, body: body}
-	c.readIdempotencyKey()
-	return c, nil
+	return id, err
 }
 
-// readIdempotencyKey sets c.IdempotencyKey from the header, if it was sent. It replaces
-// the signature, which makes a companion call unique otherwise.
-func (c *Call) readIdempotencyKey() {
-	if _, sent := c.Request.Header["Idempotency-Key"]; sent {
-		c.IdempotencyKey = &room.IdempotencyKey{ProjectID: c.Project.ID, Route: c.Request.URL.Path,
-			Key: headerValue(c.Request, "Idempotency-Key"), Body: c.body}
+func scheduledProject(c *Call) (projectID string, err error) {
+	id, isUUID, err := c.projectInBody()
+	if err == nil && !isUUID {
+		err = errProjectID
+	}
+	return id, err
+}
+
+var errProjectID = fault.Invalidf("project_id must be a UUID")
+
+func (a *API) createQuick(kind room.Type) func(c *Call) error {
+	return func(c *Call) error {
+		spec, ignored := a.Format.ReadQuick(c.Fields, kind)
+		if err := c.Fields.Err(); err != nil {
+			return err
+		}
+		created, err := a.rooms.CreateQuick(c.Request.Context(), c.Project, spec, c.IdempotencyKey)
+		if err != nil {
+			return err
+		}
+		c.WriteResult(a.Format.QuickResponse(created), created.Adjusted, ignored)
+		return nil
 	}
 }
 
-// readProjectID reads the project that a body names.
-func readProjectID(fields *httpx.Object, form ProjectIDForm) (string, error) {
-	text := fields.RequiredText("project_id")
-	if err := fields.Err(); err != nil {
-		return "", err
+func (a *API) schedule(kind room.Type) func(c *Call) error {
+	return func(c *Call) error {
+		startAt := c.Fields.RequiredText("start_at")
+		spec, ignored := a.Format.ReadScheduled(c.Fields, kind)
+		err := c.Fields.Err()
+		if err != nil {
+			return err
+		}
+		if spec.StartAt, err = a.Format.ParseStart(startAt, a.Zone); err != nil {
+			return err
+		}
+		created, err := a.rooms.Schedule(c.Request.Context(), c.Project, spec, c.IdempotencyKey)
+		if err != nil {
+			return err
+		}
+		c.WriteResult(a.Format.ScheduledResponse(created), created.Adjusted, ignored)
+		return nil
 	}
-	id, ok := ParseUUID(text)
-	if !ok && form == UUIDProjectID {
-		return "", fault.Invalidf("project_id must be a UUID")
+}
+
+// reschedule changes a room that is not open yet.
+func (a *API) reschedule(c *Call) error {
+	roomID := c.Fields.RequiredText("room_id")
+	change, ignored := a.Format.ReadChange(c.Fields)
+	var err error
+	if startAt := c.Fields.Text("start_at"); startAt != nil {
+		change.StartAt, err = a.Format.ParseStart(*startAt, a.Zone)
 	}
-	return id, nil
+	if roomID, err = c.checkRoomID(roomID, err); err != nil {
+		return err
+	}
+	changed, err := a.rooms.Reschedule(c.Request.Context(), c.Project, roomID, change, c.IdempotencyKey)
+	if err != nil {
+		return err
+	}
+	changed.StartAt = changed.StartAt.In(a.Zone)
+	c.WriteResult(a.Format.ScheduledResponse(changed), changed.Adjusted, ignored)
+	return nil
 }
 
 // ParseUUID returns the canonical form of a UUID, and any other text unchanged.
@@ -180,17 +193,4 @@ func headerSafe(name string) string {
 		return '_'
 	}, name)
 	return name[:min(len(name), maxNameLength)]
-}
-
-// WriteResult writes the response to a call that created or changed something. The
-// headers name the features that were lowered to what the plan allows, and the fields
-// that have no effect.
-func (c *Call) WriteResult(response any, adjusted []string, ignored IgnoredFields) {
-	if len(adjusted) > 0 {
-		c.w.Header().Set("X-Feature-Adjusted", strings.Join(adjusted, ", "))
-	}
-	if len(ignored) > 0 {
-		c.w.Header().Set("X-Ignored-Fields", strings.Join(ignored, ", "))
-	}
-	httpx.WriteJSON(c.w, http.StatusOK, response)
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -13,7 +13,7 @@ import (
 // CheckErrorOrder fixes a request error by error, to check the order of the checks.
 func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
 	limiter := &StubLimiter{}
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiter}, func() {
+	h.withRooms(h.LiveRooms, roomapi.Limits{Writes: limiter}, func() {
 		over, id, path := h.CreateQuick(t), h.CreateQuick(t), h.Prefix+"/rooms/join_room"
 		_, err := h.LiveRooms.End(t.Context(), over, room.EndedAPI)
 		Must(t, err)

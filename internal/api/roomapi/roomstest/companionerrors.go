@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"parley/client/sign"
-	"parley/internal/api/rooms"
+	"parley/internal/api/roomapi"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -386,12 +386,12 @@ func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
 	wrong := func(header http.Header) { header.Set("Hash-Signature", "00") }
 	reads := op.fields == nil || op.route == "/rooms/fetch_past_rooms"
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)},
+	h.withRooms(h.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)},
 		func() {
 			AssertError(t, h.send(t, s, nil), 429, "too many calls with this key, try again later")
 			AssertError(t, h.send(t, s, wrong), 401, "invalid signature")
 		})
-	h.withRooms(h.LiveRooms, rooms.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
+	h.withRooms(h.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
 		Failures: ExhaustedLimiter{}}, func() {
 		AssertError(t, h.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
 		if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
@@ -407,16 +407,16 @@ func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 
 func (h *MeetingFixture) checkServerErrors(t *testing.T, op operation) {
 	s := op.validRequest(t, h)
-	h.withRooms(FailingService{Err: errors.New("secret cause")}, rooms.Limits{},
+	h.withRooms(FailingService{Err: errors.New("secret cause")}, roomapi.Limits{},
 		func() { AssertError(t, h.send(t, s, nil), 500, "internal error") })
-	h.withRooms(FailingService{Err: ErrDatabaseDown}, rooms.Limits{},
+	h.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{},
 		func() { AssertError(t, h.send(t, s, nil), 503, ErrDatabaseDown.Message) })
 }
 
-func (h *MeetingFixture) withRooms(service MeetingRooms, limits rooms.Limits, work func()) {
+func (h *MeetingFixture) withRooms(service MeetingRooms, limits roomapi.Limits, work func()) {
 	h.Checker.WithHandler(WithMiddleware(h.Serve(service, limits, DefaultOptions)), work)
 }
 
-func limiterExhaustedIf(spent bool) rooms.RateLimiter {
+func limiterExhaustedIf(spent bool) roomapi.RateLimiter {
 	return &StubLimiter{AllowAll: !spent}
 }

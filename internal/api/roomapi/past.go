@@ -1,4 +1,4 @@
-package rooms
+package roomapi
 
 import (
 	"encoding/csv"
@@ -18,7 +18,7 @@ func (a *API) listRooms(c *Call) error {
 	if err != nil {
 		return err
 	}
-	all, more, err := a.Rooms.List(c.Request.Context(), q)
+	all, more, err := a.rooms.List(c.Request.Context(), q)
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ func (a *API) fetchPastRooms(c *Call) error {
 		return fault.Invalidf("order_by must be ASC or DESC")
 	}
 	q.Ascending, q.IDs = order == PastRoomsOrderByASC, ids
-	all, total, err := a.Rooms.PastRooms(c.Request.Context(), c.Project, q)
+	all, total, err := a.rooms.PastRooms(c.Request.Context(), c.Project, q)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (a *API) loadAnalytics(c *Call) (room.Analytics, error) {
 	if err != nil {
 		return room.Analytics{}, err
 	}
-	return a.Rooms.Analytics(c.Request.Context(), c.Project, id)
+	return a.rooms.Analytics(c.Request.Context(), c.Project, id)
 }
 
 // exportAttendance writes a CSV file with one line for each connection.
