@@ -36,17 +36,3 @@ func (l *AddressLimiter) RecordAttempt(a netip.Addr) (over bool, retryAfter time
 	ok, retryAfter := l.Allow(network.ClientPrefix(a).String())
 	return !ok, retryAfter
 }
-
-// Exhausted reports whether the next failure of the address is over its limit,
-// and after which time it is not. It counts nothing.
-func (l *AddressLimiter) Exhausted(a netip.Addr) (over bool, retryAfter time.Duration) {
-	now := l.now().UnixNano()
-	l.mu.RLock()
-	b, ok := l.buckets[network.ClientPrefix(a).String()]
-	l.mu.RUnlock()
-	if !ok {
-		return false, 0
-	}
-	ahead := time.Duration(max(b.theoreticalArrival.Load(), now) + int64(l.interval) - now)
-	return ahead > l.burst, max(0, ahead-l.burst)
-}

@@ -76,21 +76,20 @@ func mediaUnavailable(err error) error {
 }
 
 // checkJoinable returns an error unless the room is open, its project allows joins
-// and the room's end is not due. It returns the room's project.
-func (s *Service) checkJoinable(ctx context.Context, r *Room, o Occupancy, now time.Time) (project.Project, error) {
+// and the room's end is not due.
+func (r *Room) checkJoinable(p project.Project, o Occupancy, now time.Time) error {
 	if err := checkOpen(r); err != nil {
-		return project.Project{}, err
+		return err
 	}
-	p, err := s.checkProject(ctx, r)
-	if err != nil {
-		return p, err
+	if err := p.AllowsJoins(); err != nil {
+		return err
 	}
 	if state, reason, over := r.finalState(now, o); over {
 		ended := *r
 		ended.State, ended.EndReason = state, reason
-		return p, checkOpen(&ended)
+		return checkOpen(&ended)
 	}
-	return p, nil
+	return nil
 }
 
 // checkProject returns the room's project, and Forbidden if it allows no joins.

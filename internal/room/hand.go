@@ -16,20 +16,13 @@ import (
 // NotFound, Gone (over), Forbidden (not in the room, or hidden), Conflict (not open
 // yet), Exhausted (too often), Invalid.
 func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
-	acquired := false // once for this call, although its transaction may run twice
-	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+	if _, _, err := s.reactingSeat(ctx, roomID, seatKey); err != nil {
+		return err
+	}
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.visibleSeat(ctx, r, seatKey)
-		if err != nil {
+		if err != nil || seat.HandOrder > 0 {
 			return err
-		}
-		if !acquired {
-			if err := s.acquireReaction(r, seat, now); err != nil {
-				return err
-			}
-			acquired = true
-		}
-		if seat.HandOrder > 0 {
-			return nil
 		}
 		hands, err := s.store.RaisedHands(ctx, r.ID)
 		if err != nil {
@@ -114,13 +107,21 @@ func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string) (Sea
 	return seat, nil
 }
 
-// acquireReaction returns Exhausted if the participant or the room exceeds its limit. It takes
-// a token, so it must not be repeated with a transaction.
-func (s *Service) acquireReaction(r *Room, seat Seat, now time.Time) error {
-	wait := s.reactionLimiter.acquire(r.ID, seat.ID, now)
-	if wait <= 0 {
-		return nil
+// reactingSeat returns the caller's seat and its room. It takes a token of the limits of the
+// participant and of the room, and returns Exhausted if there is none. It must not run in a
+// transaction, which may run twice.
+func (s *Service) reactingSeat(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return nil, Seat{}, err
 	}
-	return &fault.Error{Kind: fault.Exhausted, Code: "too_often", RetryAfter: wait,
-		Message: "too many reactions and raised hands, try again in a moment"}
+	seat, err := s.visibleSeat(ctx, r, seatKey)
+	if err != nil {
+		return nil, Seat{}, err
+	}
+	if wait := s.reactionLimiter.acquire(r.ID, seat.ID, s.now()); wait > 0 {
+		return nil, Seat{}, &fault.Error{Kind: fault.Exhausted, Code: "too_often", RetryAfter: wait,
+			Message: "too many reactions and raised hands, try again in a moment"}
+	}
+	return r, seat, nil
 }

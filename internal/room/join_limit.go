@@ -2,12 +2,11 @@ package room
 
 import (
 	"context"
+	"errors"
 	"net/netip"
-	"slices"
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/seal"
 )
 
 // Every visitor who knows the URL of a room can reserve seats under new keys.
@@ -31,75 +30,65 @@ type JoinLimiter interface {
 	// RecordAttempt counts one attempt. If the address has none left, it reports
 	// over and when to try again.
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
-	// Exhausted reports the same without counting an attempt.
-	Exhausted(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// joinAttempt is one request for a seat. Its transaction may run more than once,
-// but the limit counts it once.
-type joinAttempt struct {
-	JoinRequest
-	counted bool
+// errTokenRequired means that a visitor's request takes a token of the limit of their address.
+var errTokenRequired = errors.New("room: the request takes a token")
+
+// reserveWithToken reserves a seat in a transaction, after it took the token that the request
+// needs. The transaction may run more than once, the token is taken once, and a refused request
+// reserves nothing and does not wait for the lock of the room.
+func (s *Service) reserveWithToken(ctx context.Context, roomID string, v JoinRequest) (out Admission, err error) {
+	token, err := s.requiredToken(ctx, roomID, v)
+	if err != nil {
+		return Admission{}, err
+	}
+	for taken := false; ; token = tokenRequired {
+		if !taken && token != noToken {
+			over, retryAfter := s.options.JoinLimiter.RecordAttempt(v.ClientAddr)
+			if over && token == tokenRequired {
+				return Admission{}, tooManyJoins(retryAfter)
+			}
+			taken = !over
+		}
+		err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
+			out, err = s.reserveSeat(ctx, r, v, taken, now)
+			return err
+		})
+		if !errors.Is(err, errTokenRequired) { // the visitor may have lost a seat meanwhile
+			return out, err
+		}
+	}
 }
 
-// countJoin counts the attempt against the limit of the visitor's address. It
-// returns Exhausted if the address is over its limit.
-func (s *Service) countJoin(a *joinAttempt) error {
-	if s.options.JoinLimiter == nil || a.counted {
-		return nil
+// requiredToken returns whether a request takes a token, as far as that is known without the
+// lock of the room. A visitor who will be refused takes one too.
+func (s *Service) requiredToken(ctx context.Context, roomID string, v JoinRequest) (tokenUse, error) {
+	if s.options.JoinLimiter == nil {
+		return noToken, nil
 	}
-	if over, retryAfter := s.options.JoinLimiter.RecordAttempt(a.ClientAddr); over {
-		return tooManyJoins(retryAfter)
+	r, err := s.store.Room(ctx, roomID)
+	if err != nil {
+		return noToken, err
 	}
-	a.counted = true
-	return nil
+	f, err := s.loadVisitor(ctx, r, v)
+	if err != nil {
+		return noToken, err
+	}
+	now := s.now()
+	visitor, err := f.identify(v, now)
+	switch {
+	case err != nil:
+		return noToken, nil // the transaction refuses the visitor
+	case f.isNewcomer(visitor):
+		return tokenRequired, nil
+	case visitor.known && f.hold(&visitor.seat, now):
+		return tokenOptional, nil
+	}
+	return noToken, nil
 }
 
 func tooManyJoins(retryAfter time.Duration) error {
 	return &fault.Error{Kind: fault.Exhausted, Code: codeTooManyJoins, RetryAfter: retryAfter,
 		Message: "too many people are joining from your network at once, try again in a moment"}
-}
-
-// isNewcomer reports whether a visitor counts against the limit of their address:
-// they have no seat, are not in the waiting room yet, and are not trusted.
-func (r *Room) isNewcomer(visitor resolvedIdentity, link Link, keyHash string, knocks []Knock) bool {
-	waiting := func(k Knock) bool { return k.KeyHash == keyHash }
-	return !visitor.known && !isTrusted(visitor, link) && !slices.ContainsFunc(knocks, waiting)
-}
-
-// isTrusted reports whether a visitor was invited personally: they are a host or
-// co-host, or their link is for one person or makes them hidden.
-func isTrusted(visitor resolvedIdentity, link Link) bool {
-	return visitor.role != Guest || link.SingleUse || link.UserID != "" || link.Hidden
-}
-
-// checkJoinLimit returns Exhausted for a newcomer whose address is over its limit.
-// It runs before the room is locked, so that a flood of requests does not delay
-// other writers.
-func (s *Service) checkJoinLimit(ctx context.Context, roomID string, v JoinRequest) error {
-	if s.options.JoinLimiter == nil {
-		return nil
-	}
-	over, retryAfter := s.options.JoinLimiter.Exhausted(v.ClientAddr)
-	if !over {
-		return nil
-	}
-	r, err := s.store.Room(ctx, roomID)
-	if err != nil {
-		return err
-	}
-	keyHash := seal.Hash(v.SeatKey)
-	link, _, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, s.now())
-	if err != nil {
-		return err
-	}
-	visitor, err := s.resolveIdentity(ctx, r, keyHash, link)
-	if err != nil {
-		return err
-	}
-	knocks, err := s.listKnocks(ctx, r)
-	if err == nil && r.isNewcomer(visitor, link, keyHash, knocks) {
-		err = tooManyJoins(retryAfter)
-	}
-	return err
 }

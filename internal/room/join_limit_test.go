@@ -1,7 +1,9 @@
 package room_test
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"net/netip"
 	"testing"
 	"time"
@@ -10,6 +12,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/ratelimit"
 	"parley/internal/room"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
@@ -345,4 +348,42 @@ func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil || a.RetryAfter == 0 {
 		t.Errorf("guest from another address: got %+v, error %v, want RetryAfter above 0", a, err)
 	}
+}
+
+// repeatingStore runs the work of each transaction twice, and keeps the changes of the second run.
+type repeatingStore struct{ *store.DB }
+
+// Write implements room.Store.
+func (s repeatingStore) Write(ctx context.Context, work func(ctx context.Context) error) error {
+	errRepeat := errors.New("repeat")
+	err := s.DB.Write(ctx, func(ctx context.Context) error { return cmp.Or(work(ctx), errRepeat) })
+	if !errors.Is(err, errRepeat) {
+		return err
+	}
+	return s.DB.Write(ctx, work)
+}
+
+// A transaction that runs twice takes one token of each limit.
+func TestLimits_RepeatedTransaction(t *testing.T) {
+	t.Parallel()
+	h := newLimitedFixture(t)
+	const seats = 25 // that an address gets at once
+	id, _ := h.create(t, room.Spec{MaxParticipants: 2 * seats})
+	h.Service = room.NewService(repeatingStore{h.db}, h.engine, func() string { return "https://meet.example.org" },
+		h.clock.Now, storetest.NewID, discardLogger, h.options)
+	for n := range seats {
+		if _, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(n))); err != nil {
+			t.Fatalf("seat %d: got error %v, want none", n, err)
+		}
+	}
+	_, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(seats)))
+	assertError(t, err, fault.Exhausted, "too_many_joins",
+		"too many people are joining from your network at once, try again in a moment")
+	for n := range 5 { // that a participant may raise a hand at once
+		if err := h.RaiseHand(t.Context(), id, guest(0).SeatKey); err != nil {
+			t.Fatalf("hand %d: got error %v, want none", n, err)
+		}
+	}
+	assertError(t, h.RaiseHand(t.Context(), id, guest(0).SeatKey), fault.Exhausted, "too_often",
+		"too many reactions and raised hands, try again in a moment")
 }

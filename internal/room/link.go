@@ -2,7 +2,6 @@ package room
 
 import (
 	"context"
-	"crypto/subtle"
 	"time"
 
 	"parley/internal/fault"
@@ -169,43 +168,6 @@ var ErrNotFound = fault.New(fault.NotFound, "room_not_found", "there is no such 
 
 func errRoomOver(r *Room) error {
 	return fault.New(fault.Conflict, "room_over", "the room is over already: its state is %s", r.State)
-}
-
-// resolveLink returns the link with that token, and its status for the visitor
-// whose seat key has that hash. The link is empty unless its status is LinkOK.
-func (s *Service) resolveLink(ctx context.Context, r *Room, token, keyHash string, now time.Time) (
-	Link, LinkStatus, error,
-) {
-	if token == "" {
-		return Link{}, NoLink, nil
-	}
-	hash := seal.Hash(token)
-	l := r.creatorLink()
-	if subtle.ConstantTimeCompare([]byte(hash), []byte(r.CreatorLinkHash)) != 1 {
-		var err error
-		if l, err = s.store.LinkByHash(ctx, r.ID, hash); fault.Is(err, fault.NotFound) {
-			return Link{}, LinkUnknown, nil
-		} else if err != nil {
-			return Link{}, "", err
-		}
-	}
-	switch {
-	case l.SingleUse && l.RedeemedBy != "" && l.RedeemedBy != keyHash:
-		return Link{}, LinkTaken, nil
-	case !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt) && l.RedeemedBy == "":
-		return Link{}, LinkExpired, nil // a visitor who redeemed it before may return
-	case l.CreatedBy != "" && l.RedeemedBy == "":
-		if isHost, err := s.isStillHost(ctx, r, l.CreatedBy); err != nil || !isHost {
-			return Link{}, LinkExpired, err
-		}
-	}
-	return l, LinkOK, nil
-}
-
-// isStillHost reports whether the participant of a seat is still a host or co-host.
-func (s *Service) isStillHost(ctx context.Context, r *Room, seatID string) (bool, error) {
-	seat, err := s.store.Seat(ctx, r.ID, seatID)
-	return seat.Role != Guest && seat.RemovedAt.IsZero(), err
 }
 
 func (r *Room) creatorLink() Link {

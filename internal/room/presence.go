@@ -113,7 +113,10 @@ func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) 
 		_, err = s.checkProject(ctx, r)
 	}
 	if err == nil && seat.RemovedAt.IsZero() && seat.State == Free {
-		err = s.checkCapacity(ctx, r, seat)
+		var o Occupancy
+		if o, err = s.store.Occupancy(ctx, r.ID); err == nil {
+			err = r.checkCapacity(seat, o)
+		}
 	}
 	switch {
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Conflict), fault.Is(err, fault.Forbidden):

@@ -39,66 +39,79 @@ type Preview struct {
 // Preview returns what a visitor would get by joining now. Transitions that are
 // due but not stored yet are taken into account. It writes nothing.
 func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
-	now := s.now()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return Preview{}, err
 	}
-	o, err := s.store.Occupancy(ctx, r.ID)
-	if err != nil {
-		return Preview{}, err
-	}
+	now := s.now()
 	r.openWhenDue(now)
-	var project project.Project
-	if r.State == Scheduled { // a preview is allowed before the room opens
-		project, err = s.checkProject(ctx, r)
-	} else {
-		project, err = s.checkJoinable(ctx, r, o, now)
-	}
+	project, o, err := s.loadForPreview(ctx, r, now)
 	if err != nil {
 		return Preview{}, err
 	}
-	p := Preview{Room: r, TakenSeats: o.Taken, HostPresent: o.Hosts > 0, LogoutURL: logoutURL(r, project),
-		BrandName: project.Settings.BrandName, BrandColor: project.Settings.BrandColor}
-	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
-		return Preview{}, err
-	}
-	keyHash := ""
 	if v.SeatKey != "" {
 		if err := checkSeatKey(v.SeatKey); err != nil {
 			return Preview{}, err
 		}
-		keyHash = seal.Hash(v.SeatKey)
 	}
-	link, status, err := s.resolveLink(ctx, r, v.LinkToken, keyHash, now)
+	f, err := s.loadVisitor(ctx, r, v)
 	if err != nil {
 		return Preview{}, err
 	}
-	visitor, err := s.resolveIdentity(ctx, r, keyHash, link)
+	from, err := f.identify(v, now)
+	if err == nil {
+		err = checkInvitation(project, from.status, from.known)
+	}
 	if err != nil {
 		return Preview{}, err
 	}
-	p.LinkStatus, p.Role, p.Returning = status, visitor.role, visitor.known && visitor.seat.KeyHash == keyHash
-	p.JoinedElsewhere = visitor.known && !p.Returning && visitor.seat.State == Joined
-	p.Name = cmp.Or(visitor.seat.Name, link.Name)
-	if hidden := visitor.seat.Hidden && status != LinkOK || link.Hidden; !hidden {
-		p.Grants = r.grants(p.Role)
-	}
-	if err := checkInvitation(project, status, p.Returning); err != nil {
+	p := newPreview(r, project, o, from)
+	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
 		return Preview{}, err
+	}
+	if p.MustWait {
+		return p, f.denial(from.keyHash, now)
+	}
+	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, from.seat.ID, maxPreviewNames)
+	return p, err
+}
+
+// loadForPreview returns the project and the occupancy of a room that a visitor may see: one that
+// is joinable, or not open yet.
+func (s *Service) loadForPreview(ctx context.Context, r *Room, now time.Time) (
+	p project.Project, o Occupancy, err error,
+) {
+	if r.State != Scheduled {
+		if err := checkOpen(r); err != nil {
+			return p, o, err
+		}
+	}
+	if p, err = s.checkProject(ctx, r); err != nil {
+		return p, o, err
+	}
+	o, err = s.store.Occupancy(ctx, r.ID)
+	if err == nil && r.State != Scheduled {
+		err = r.checkJoinable(p, o, now)
+	}
+	return p, o, err
+}
+
+func newPreview(r *Room, p project.Project, o Occupancy, from visitor) Preview {
+	out := Preview{Room: r, TakenSeats: o.Taken, Others: o.Taken, HostPresent: o.Hosts > 0, LogoutURL: logoutURL(r, p),
+		BrandName: p.Settings.BrandName, BrandColor: p.Settings.BrandColor,
+		LinkStatus: from.status, Role: from.role, Name: cmp.Or(from.seat.Name, from.link.Name),
+		Returning: from.known && from.seat.KeyHash == from.keyHash, MustWait: r.mustWait(from)}
+	out.JoinedElsewhere = from.known && !out.Returning && from.seat.State == Joined
+	if hidden := from.seat.Hidden && from.status != LinkOK || from.link.Hidden; !hidden {
+		out.Grants = r.grants(out.Role)
 	}
 	if r.State == Scheduled {
-		p.OpensAt = r.opensAtForRole(p.Role)
+		out.OpensAt = r.opensAtForRole(out.Role)
 	}
-	p.Others = o.Taken
-	if visitor.known && visitor.seat.State != Free && !visitor.seat.Hidden {
-		p.Others--
+	if from.known && from.seat.State != Free && !from.seat.Hidden {
+		out.Others--
 	}
-	if p.MustWait = r.mustWait(visitor, link); p.MustWait {
-		return p, s.checkNotDenied(ctx, r, keyHash)
-	}
-	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, visitor.seat.ID, maxPreviewNames)
-	return p, err
+	return out
 }
 
 // LinkStatus returns the status of a link's token for the browser with a seat key. It writes
@@ -108,8 +121,12 @@ func (s *Service) LinkStatus(ctx context.Context, roomID, token, seatKey string)
 	if err != nil {
 		return NoLink, err
 	}
-	_, status, err := s.resolveLink(ctx, r, token, seal.Hash(seatKey), s.now())
-	return status, err
+	f := facts{room: r}
+	if err := s.loadLink(ctx, &f, token); err != nil {
+		return NoLink, err
+	}
+	_, status := f.resolveLink(token, seal.Hash(seatKey), s.now())
+	return status, nil
 }
 
 // Preflight returns a token with which a visitor's page tests the connection to

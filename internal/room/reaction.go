@@ -29,15 +29,8 @@ func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Re
 	default:
 		return fault.Invalidf("reaction must be thumbs_up, heart, laughing, clapping or surprised")
 	}
-	r, err := s.store.Room(ctx, roomID)
+	r, seat, err := s.reactingSeat(ctx, roomID, seatKey)
 	if err != nil {
-		return err
-	}
-	seat, err := s.visibleSeat(ctx, r, seatKey)
-	if err != nil {
-		return err
-	}
-	if err := s.acquireReaction(r, seat, s.now()); err != nil {
 		return err
 	}
 	breakout, err := s.openBreakout(ctx, r, seat.Breakout)

@@ -7,9 +7,6 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/network"
-	"parley/internal/project"
-	"parley/internal/seal"
 	"parley/internal/validate"
 )
 
@@ -37,15 +34,7 @@ func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest)
 	if err := firstError(validate.Name("name", v.Name, 1, validate.MaxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
 	}
-	if err := s.checkJoinLimit(ctx, roomID, v); err != nil {
-		return Admission{}, err
-	}
-	var out Admission
-	request := joinAttempt{JoinRequest: v}
-	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
-		out, err = s.reserveSeat(ctx, r, &request, now)
-		return err
-	})
+	out, err := s.reserveWithToken(ctx, roomID, v)
 	if fault.From(err).Code == codeRoomFull && !out.Seat.Hidden {
 		s.logRoomFull(ctx, roomID, v)
 	}
@@ -59,218 +48,99 @@ func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest)
 	return out, s.completeAdmission(ctx, &out)
 }
 
-// resolvedIdentity is a visitor's existing seat, if any, and role.
-type resolvedIdentity struct {
-	seat         Seat // the visitor's existing seat; valid if known
-	known        bool
-	role         Role
-	previousSeat Seat // seat that this browser has as another person and must give up; ID is empty if none
-}
-
-// resolveIdentity finds the seat that a visitor already has: the seat of this
-// browser or, with a personal link, the seat of the person, whichever browser it
-// was reserved from. It returns errRemoved if a host removed the browser or the
-// person.
-func (s *Service) resolveIdentity(ctx context.Context, r *Room, keyHash string, link Link) (resolvedIdentity, error) {
-	out := resolvedIdentity{role: cmp.Or(link.Role, Guest)}
-	browserSeat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
-	known := err == nil
-	if err != nil && !fault.Is(err, fault.NotFound) {
-		return out, err
-	}
-	if link.UserID == "" || browserSeat.UserID == link.UserID {
-		out.seat, out.known = browserSeat, known
-	} else {
-		if browserSeat.UserID == "" && known {
-			out.role = rank(out.role, browserSeat.Role) // the link names the same person for the first time
-		}
-		out.previousSeat = browserSeat
-		out.seat, err = s.store.SeatByUser(ctx, r.ID, link.UserID)
-		if out.known = err == nil; err != nil && !fault.Is(err, fault.NotFound) {
-			return out, err
-		}
-	}
-	if !out.seat.RemovedAt.IsZero() || !out.previousSeat.RemovedAt.IsZero() {
-		return out, errRemoved
-	}
-	if out.known {
-		out.role = rank(out.role, out.seat.Role)
-	}
-	if out.role == CoHost && out.seat.Demoted {
-		out.role = Guest
-	}
-	return out, nil
-}
-
-// rank returns the higher of two roles, because a link never takes a role away.
-func rank(a, b Role) Role {
-	for _, r := range []Role{Host, CoHost} {
-		if a == r || b == r {
-			return r
-		}
-	}
-	return Guest
-}
-
-// reserveSeat finds or creates the visitor's seat, in the transaction that holds
-// the lock on the room.
-func (s *Service) reserveSeat(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (Admission, error) {
-	e, err := s.checkEntry(ctx, r, v, now)
+// reserveSeat decides about a visitor and carries the decision out, in the transaction that
+// holds the lock on the room. It returns errTokenRequired, and writes nothing, if the visitor
+// needs a token that was not taken.
+func (s *Service) reserveSeat(
+	ctx context.Context, r *Room, v JoinRequest, tokenTaken bool, now time.Time,
+) (Admission, error) {
+	f, err := s.loadFacts(ctx, r, v, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	if r.mustWait(e.visitor, e.link) {
-		o, err := s.store.Occupancy(ctx, r.ID)
-		if err != nil {
-			return Admission{}, err
-		}
-		if e.visitor.known { // a seat that was reserved before the waiting room was on
-			if err := s.releaseSeat(ctx, e.visitor.seat); err != nil {
-				return Admission{}, err
-			}
-		}
-		return Admission{RetryAfter: knockRetryInterval, HostPresent: o.Hosts > 0, LinkStatus: e.status},
-			s.recordKnock(ctx, r, e.knocks, e.keyHash, v.JoinRequest, now)
+	f.tokenTaken = tokenTaken
+	d, err := admit(f, v, now)
+	if d.token == tokenRequired {
+		err = errTokenRequired
 	}
-	if e.visitor.seat.KeyHash != e.keyHash { // a waiting visitor may have opened a personal link meanwhile
-		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == e.keyHash }); err != nil {
-			return Admission{}, err
-		}
-	}
-	if e.visitor.previousSeat.ID != "" {
-		if err := s.revokeSeat(ctx, e.visitor.previousSeat); err != nil {
-			return Admission{}, err
-		}
-	}
-	return s.occupySeat(ctx, r, v, e, now)
-}
-
-// entrant is a visitor who may enter the room or its waiting room.
-type entrant struct {
-	keyHash string // of the visitor's seat key
-	link    Link   // empty unless status is LinkOK
-	status  LinkStatus
-	visitor resolvedIdentity
-	knocks  []Knock // of all visitors
-	project project.Project
-}
-
-// checkEntry identifies a visitor and checks that they may enter the room. It opens
-// a scheduled room for a host who comes early.
-func (s *Service) checkEntry(ctx context.Context, r *Room, v *joinAttempt, now time.Time) (entrant, error) {
-	e := entrant{keyHash: seal.Hash(v.SeatKey)}
-	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
-		return e, err
+		return Admission{Seat: d.seat}, err
 	}
-	if e.link, e.status, err = s.resolveLink(ctx, r, v.LinkToken, e.keyHash, now); err != nil {
-		return e, err
+	r.openForRole(d.visitor.role, now)
+	if d.mustWait {
+		return Admission{RetryAfter: knockRetryInterval, HostPresent: f.occupancy.Hosts > 0,
+			LinkStatus: d.visitor.status}, s.applyWait(ctx, r, d, now)
 	}
-	if e.visitor, err = s.resolveIdentity(ctx, r, e.keyHash, e.link); err != nil {
-		return e, err
-	}
-	if e.knocks, err = s.listKnocks(ctx, r); err != nil {
-		return e, err
-	}
-	if r.isNewcomer(e.visitor, e.link, e.keyHash, e.knocks) {
-		if err := s.countJoin(v); err != nil {
-			return e, err
-		}
-	}
-	r.openForRole(e.visitor.role, now)
-	if e.project, err = s.checkJoinable(ctx, r, o, now); err != nil {
-		return e, err
-	}
-	if err := checkInvitation(e.project, e.status, e.visitor.known); err != nil {
-		return e, err
-	}
-	if (e.link.Hidden || e.visitor.known && e.visitor.seat.Hidden && e.status != LinkOK) &&
-		!e.project.Settings.HiddenParticipants {
-		return e, fault.New(fault.Forbidden, "hidden_participants_off",
-			"the project does not allow hidden participants any more")
-	}
-	if e.visitor.seat.Demoted { // the page of a demoted co-host still shows the earlier role
-		return e, nil
-	}
-	return e, checkExpectedRole(v.ExpectedRole, e.visitor.role, e.status)
+	out := Admission{Room: r, LinkStatus: d.visitor.status, LogoutURL: logoutURL(r, f.project),
+		InvitationsRequired: f.project.Settings.InvitationsRequired}
+	return out, s.applySeat(ctx, r, d, &out, now)
 }
 
-// occupySeat reserves the visitor's seat, or a new one. It returns Conflict
-// (room_full) if there is none.
-func (s *Service) occupySeat(ctx context.Context, r *Room, v *joinAttempt, e entrant, now time.Time) (
-	_ Admission, err error,
-) {
-	seat := e.visitor.seat
-	if !e.visitor.known {
-		seat = Seat{ID: s.newID(), RoomID: r.ID, UserID: e.link.UserID, State: Free, CreatedAt: now}
-	}
-	seat.KeyHash, seat.Name, seat.Role = e.keyHash, v.Name, e.visitor.role
-	client := network.ClientPrefix(v.ClientAddr).String()
-	seat.Invited = seat.Invited || e.link.SingleUse || e.link.UserID != ""
-	out := Admission{Room: r, LinkStatus: e.status, LogoutURL: logoutURL(r, e.project),
-		InvitationsRequired: e.project.Settings.InvitationsRequired}
-	// A participant who becomes hidden or visible has to reconnect, because the current
-	// connection was recorded, and would be counted, the other way.
-	if e.status == LinkOK && seat.Hidden != e.link.Hidden {
-		if out.sessionsToLeave, err = s.disconnect(ctx, r, &seat, now, LeftReplaced); err != nil {
-			return Admission{}, err
+// applyWait stores that a visitor waits.
+func (s *Service) applyWait(ctx context.Context, r *Room, d decision, now time.Time) error {
+	if d.visitor.known { // a seat that was reserved before the waiting room was on
+		if err := s.releaseSeat(ctx, d.visitor.seat); err != nil {
+			return err
 		}
-		seat.Hidden = e.link.Hidden
 	}
-	if seat.State == Free {
-		if out.displaced, err = s.ensureCapacity(ctx, r, seat, client, now); err != nil {
-			return Admission{Seat: seat}, err
-		}
-		seat.State = Reserved
-		r.lowerHand(&seat)
-	}
-	if err := s.redeemLink(ctx, r, e.link, e.keyHash); err != nil {
-		return Admission{}, err
-	}
-	if out.Breakout, err = s.prepareSession(ctx, r, &seat, now); err != nil {
-		return Admission{}, err
-	}
-	if seat.unused() && seat.anonymous() {
-		seat.Network = client
-	}
-	// The seat of a connected participant is held too, because the page is about to
-	// reconnect, possibly to another session, and its old connection may end first.
-	s.extendReservation(&seat, v, now)
-	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
-	if e.visitor.known {
-		return out, s.store.UpdateSeat(ctx, seat)
-	}
-	return out, s.store.InsertSeat(ctx, seat)
-}
-
-// checkExpectedRole returns Conflict if the page showed a host's or co-host's role
-// and the link no longer grants it.
-func checkExpectedRole(role, granted Role, status LinkStatus) error {
-	if role == "" || role == Guest || granted != Guest {
+	r.metadataChanged = r.metadataChanged || !d.knock.CreatedAt.Before(now)
+	if !d.storeKnock {
 		return nil
 	}
-	switch status {
-	case LinkTaken, LinkUnknown:
-		return fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
-	case LinkExpired:
-		return fault.New(fault.Conflict, "link_taken", "this link has expired")
-	}
-	return nil
+	d.knock.ID = cmp.Or(d.knock.ID, s.newID())
+	return s.store.UpsertKnock(ctx, d.knock)
 }
 
-// extendReservation holds a seat for the connection that the page is about to make.
-// A visitor who never connects cannot hold a seat forever by asking again, because
-// that renews the reservation only in its last ten seconds, and each renewal
-// counts against the limit of the address.
-func (s *Service) extendReservation(seat *Seat, a *joinAttempt, now time.Time) {
-	if !seat.unused() {
-		seat.HeldUntil = now.Add(rejoinTimeout)
-		return
+// applySeat stores the seat of a visitor, and what its reservation changes.
+func (s *Service) applySeat(ctx context.Context, r *Room, d decision, out *Admission, now time.Time) (err error) {
+	from, seat := d.visitor, d.seat
+	if from.seat.KeyHash != from.keyHash { // a waiting visitor may have opened a personal link meanwhile
+		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == from.keyHash }); err != nil {
+			return err
+		}
 	}
-	expired := !seat.HeldUntil.After(now)
-	if expired || seat.HeldUntil.Sub(now) < renewalWindow && s.countJoin(a) == nil {
-		seat.HeldUntil = now.Add(connectTimeout)
+	if from.previousSeat.ID != "" {
+		if err := s.revokeSeat(ctx, from.previousSeat); err != nil {
+			return err
+		}
 	}
+	if d.reconnects {
+		if out.sessionsToLeave, err = s.disconnect(ctx, r, &from.seat, now, LeftReplaced); err != nil {
+			return err
+		}
+	}
+	if d.displaced.ID != "" {
+		if out.displaced, err = s.displace(ctx, r, d.displaced, now); err != nil {
+			return err
+		}
+	}
+	if d.wasFree {
+		r.lowerHand(&seat)
+	}
+	if err := s.redeemLink(ctx, r, from.link, from.keyHash); err != nil {
+		return err
+	}
+	if out.Breakout, err = s.prepareSession(ctx, r, &seat, now); err != nil {
+		return err
+	}
+	seat.ID = cmp.Or(seat.ID, s.newID())
+	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
+	if from.known {
+		return s.store.UpdateSeat(ctx, seat)
+	}
+	return s.store.InsertSeat(ctx, seat)
+}
+
+// displace frees the seat of a guest for another visitor.
+func (s *Service) displace(ctx context.Context, r *Room, guest Seat, now time.Time) (out displacedGuest, err error) {
+	out.identity = guest.ID
+	r.lowerHand(&guest)
+	if guest.unused() {
+		out.sessions = []string{SessionID(r.ID, r.Session)}
+		return out, s.releaseSeat(ctx, guest)
+	}
+	out.sessions, err = s.disconnect(ctx, r, &guest, now, LeftRemoved)
+	return out, err
 }
 
 // prepareSession starts a session of the room if none is live. It returns the seat's

@@ -153,6 +153,16 @@ type Occupancy struct {
 	NextRelease time.Time // the earliest HeldUntil; zero if no seat is held
 }
 
+// without returns the occupancy after one of the taken seats was freed.
+func (o Occupancy) without(seat Seat) Occupancy {
+	if seat.Hidden {
+		o.Hidden--
+	} else {
+		o.Taken--
+	}
+	return o
+}
+
 // Link grants a role in a room. The creator's link is stored in the room itself.
 type Link struct {
 	ID         string // empty for the creator's link

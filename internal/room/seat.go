@@ -48,6 +48,12 @@ const (
 // unused reports whether no participant has ever connected with the seat.
 func (seat *Seat) unused() bool { return seat.Connection == "" && seat.State != Joined }
 
+// isExpired reports whether a seat that was never connected to was held for long enough. Only the
+// seat of an anonymous guest is deleted then.
+func (seat *Seat) isExpired(now time.Time) bool {
+	return seat.unused() && seat.anonymous() && !seat.HeldUntil.IsZero() && !seat.HeldUntil.After(now)
+}
+
 // anonymous reports whether the seat belongs to a guest without a personal
 // invitation, whom no host has demoted or removed.
 func (seat *Seat) anonymous() bool {
@@ -136,11 +142,8 @@ func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.
 
 // checkCapacity returns Conflict (room_full) if the room has no free seat for one
 // more participant.
-func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
-	o, err := s.store.Occupancy(ctx, r.ID)
+func (r *Room) checkCapacity(seat Seat, o Occupancy) error {
 	switch {
-	case err != nil:
-		return err
 	case seat.Hidden && o.Hidden >= maxHiddenParticipants:
 		return fault.New(fault.Conflict, codeRoomFull,
 			"this room is full: it already has %d hidden participants, the maximum", maxHiddenParticipants)
@@ -156,42 +159,6 @@ func (s *Service) checkCapacity(ctx context.Context, r *Room, seat Seat) error {
 type displacedGuest struct {
 	identity string
 	sessions []string // sessions in which the engine may hold a connection of the guest
-}
-
-// ensureCapacity returns Conflict (room_full) if there is no seat for one more
-// participant. If the room is full and has no host or co-host, it frees the seat
-// of an anonymous guest for a host or co-host: the oldest seat that was never
-// connected to, or else the seat of the guest who came last. For a guest with a
-// personal link it frees only a seat that was never connected to, and only if all
-// visible seats belong to anonymous guests. For another guest it frees only what
-// chooseHoarded returns.
-func (s *Service) ensureCapacity(
-	ctx context.Context, r *Room, seat Seat, network string, now time.Time,
-) (displacedGuest, error) {
-	full := s.checkCapacity(ctx, r, seat)
-	if full == nil || fault.From(full).Code != codeRoomFull || seat.Hidden {
-		return displacedGuest{}, full
-	}
-	seats, err := s.store.Seats(ctx, r.ID)
-	if err != nil {
-		return displacedGuest{}, err
-	}
-	choose := seat.chooseDisplaced
-	if seat.anonymous() {
-		choose = func(taken []Seat) (Seat, bool) { return chooseHoarded(taken, network, now) }
-	}
-	guest, found := choose(seats)
-	if !found {
-		return displacedGuest{}, full
-	}
-	out := displacedGuest{identity: guest.ID}
-	r.lowerHand(&guest)
-	if guest.unused() {
-		out.sessions = []string{SessionID(r.ID, r.Session)}
-		return out, s.releaseSeat(ctx, guest)
-	}
-	out.sessions, err = s.disconnect(ctx, r, &guest, now, LeftRemoved)
-	return out, err
 }
 
 // chooseDisplaced returns the seat to free for a visitor in a full room, if any.

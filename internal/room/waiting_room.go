@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"parley/internal/fault"
-	"parley/internal/network"
 	"parley/internal/seal"
 )
 
@@ -63,51 +62,6 @@ func (k Knock) denial(now time.Time) error {
 		Message: "the host did not let you in, you can ask again in two minutes"}
 }
 
-// mustWait reports whether a visitor has to wait until a host lets them in. A
-// visitor who was in the room or was let in, a trusted visitor, who was invited, and a
-// hidden visitor, who is never shown to hosts, do not wait. A seat that was reserved before
-// the waiting room was on, and never connected, is not enough.
-func (r *Room) mustWait(visitor resolvedIdentity, link Link) bool {
-	letIn := visitor.known && (!visitor.seat.unused() || !visitor.seat.anonymous())
-	return r.Locks.WaitingRoom && !letIn && !isTrusted(visitor, link)
-}
-
-// recordKnock stores that a visitor waits, or renews the visitor's knock. It
-// returns Forbidden if a host denied the visitor, and Conflict if too many
-// visitors are waiting.
-func (s *Service) recordKnock(
-	ctx context.Context, r *Room, knocks []Knock, keyHash string, v JoinRequest, now time.Time,
-) error {
-	knock := Knock{ID: s.newID(), RoomID: r.ID, KeyHash: keyHash, Network: network.ClientPrefix(v.ClientAddr).String()}
-	others, sameNetwork := 0, 0
-	for _, k := range knocks {
-		if k.KeyHash == keyHash {
-			knock = k
-		} else if k.isWaiting(now) {
-			others++
-			if k.Network == knock.Network {
-				sameNetwork++
-			}
-		}
-	}
-	if err := knock.denial(now); err != nil {
-		return err
-	}
-	if !knock.isWaiting(now) {
-		if others >= maxWaiting || s.options.JoinLimiter != nil && sameNetwork >= maxWaitingPerNetwork {
-			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: waitingRoomFullRetry,
-				Message: "too many people are already waiting for this room, try again in a moment"}
-		}
-		knock.Denied, knock.CreatedAt = false, now
-	}
-	r.metadataChanged = r.metadataChanged || !knock.CreatedAt.Before(now)
-	if knock.Name == v.Name && knock.ExpiresAt.Sub(now) > knockTTL-knockRenewal {
-		return nil
-	}
-	knock.Name, knock.ExpiresAt = v.Name, now.Add(knockTTL)
-	return s.store.UpsertKnock(ctx, knock)
-}
-
 // StopWaiting forgets that the visitor with that seat key waits, because their page was closed or
 // they changed their mind. It does nothing if the visitor does not wait, and a denial stays.
 // Errors: NotFound, Invalid.
@@ -127,17 +81,6 @@ func (s *Service) listKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 		return nil, nil // clearWaitingRoom has deleted them
 	}
 	return s.store.Knocks(ctx, r.ID)
-}
-
-// checkNotDenied returns Forbidden if a host denied the visitor recently.
-func (s *Service) checkNotDenied(ctx context.Context, r *Room, keyHash string) error {
-	knocks, err := s.store.Knocks(ctx, r.ID)
-	for _, k := range knocks {
-		if k.KeyHash == keyHash {
-			return k.denial(s.now())
-		}
-	}
-	return err
 }
 
 // waitingKnocks returns the visitors who are waiting, oldest first.

@@ -72,10 +72,6 @@ func (l *stubLimiter) RecordAttempt(netip.Addr) (bool, time.Duration) {
 	return l.over.Load(), 2 * time.Second
 }
 
-func (l *stubLimiter) Exhausted(netip.Addr) (bool, time.Duration) {
-	return l.over.Load(), 2 * time.Second
-}
-
 type m = map[string]any
 
 // fixture is the join API with its own database.

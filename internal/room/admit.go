@@ -1,0 +1,345 @@
+package room
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/network"
+	"parley/internal/project"
+	"parley/internal/seal"
+)
+
+// This file decides about visitors who want to join. Its functions are pure: facts.go reads
+// what they need to know, and reserve.go writes what they decide.
+
+// facts is what is known about a room and a visitor. Under the lock of the room it stays true
+// until the transaction ends.
+type facts struct {
+	room        *Room
+	link        Link // that the visitor's token names; valid if linkFound
+	linkFound   bool
+	linkRevoked bool    // the participant who created the link in the room is no longer a host or co-host
+	browserSeat Seat    // of the visitor's browser; ID is empty if none
+	personSeat  Seat    // of the person whom the link names; ID is empty if none
+	knocks      []Knock // of all visitors, also expired and denied ones
+	// limited says that addresses have limits, and tokenTaken that a token of the limit of the
+	// visitor's address was taken for this request.
+	limited, tokenTaken bool
+
+	project   project.Project
+	occupancy Occupancy
+	taken     []Seat // the taken seats if the room is full, else nil
+}
+
+// visitor is who a request is from.
+type visitor struct {
+	keyHash      string // of the seat key
+	link         Link   // empty unless status is LinkOK
+	status       LinkStatus
+	seat         Seat // the visitor's existing seat; valid if known
+	known        bool
+	role         Role
+	previousSeat Seat // seat that this browser has as another person and must give up; ID is empty if none
+}
+
+// tokenUse says whether a request takes a token of the limit of new seats of its address.
+type tokenUse int
+
+const (
+	noToken       tokenUse = iota
+	tokenRequired          // without a token the request is refused
+	tokenOptional          // without a token the reservation is not renewed
+)
+
+// decision is what happens to a visitor who may enter: their seat, or that they wait.
+type decision struct {
+	visitor visitor
+	token   tokenUse // to be taken before the decision is carried out
+
+	mustWait   bool
+	knock      Knock // if mustWait; ID is empty for a new one
+	storeKnock bool
+
+	seat       Seat // unless mustWait; ID is empty for a new one
+	wasFree    bool // the seat is reserved now
+	reconnects bool // connections of the seat end first, because the participant becomes hidden or visible
+	displaced  Seat // a guest's seat that is freed for the visitor; ID is empty if none
+}
+
+// admit decides what happens to a visitor who wants to join. The decision of a refused visitor
+// has the visitor and the token, and for room_full the seat.
+func admit(f facts, v JoinRequest, now time.Time) (d decision, err error) {
+	if d.visitor, err = f.identify(v, now); err != nil {
+		return d, err
+	}
+	if f.isNewcomer(d.visitor) && !f.tokenTaken {
+		d.token = tokenRequired
+	}
+	if err := f.checkEntry(d.visitor, v.ExpectedRole, now); err != nil {
+		return d, err
+	}
+	if d.mustWait = f.room.mustWait(d.visitor); d.mustWait {
+		return d, f.wait(&d, v, now)
+	}
+	return d, f.takeSeat(&d, v, now)
+}
+
+// identify finds the seat that a visitor already has: the seat of this browser or, with a
+// personal link, the seat of the person, whichever browser it was reserved from. It returns
+// errRemoved if a host removed the browser or the person.
+func (f facts) identify(v JoinRequest, now time.Time) (visitor, error) {
+	out := visitor{keyHash: v.keyHash()}
+	out.link, out.status = f.resolveLink(v.LinkToken, out.keyHash, now)
+	out.role = cmp.Or(out.link.Role, Guest)
+	browserSeat := f.browserSeat
+	if browserSeat.isExpired(now) {
+		browserSeat = Seat{} // occupancy deletes it
+	}
+	if out.link.UserID == "" || browserSeat.UserID == out.link.UserID {
+		out.seat = browserSeat
+	} else {
+		if browserSeat.ID != "" && browserSeat.UserID == "" {
+			out.role = rank(out.role, browserSeat.Role) // the link names the same person for the first time
+		}
+		out.previousSeat, out.seat = browserSeat, f.personSeat
+	}
+	out.known = out.seat.ID != ""
+	if !out.seat.RemovedAt.IsZero() || !out.previousSeat.RemovedAt.IsZero() {
+		return out, errRemoved
+	}
+	if out.known {
+		out.role = rank(out.role, out.seat.Role)
+	}
+	if out.role == CoHost && out.seat.Demoted {
+		out.role = Guest
+	}
+	return out, nil
+}
+
+// rank returns the higher of two roles, because a link never takes a role away.
+func rank(a, b Role) Role {
+	for _, r := range []Role{Host, CoHost} {
+		if a == r || b == r {
+			return r
+		}
+	}
+	return Guest
+}
+
+// resolveLink returns the visitor's link and its status. The link is empty unless its status is
+// LinkOK.
+func (f facts) resolveLink(token, keyHash string, now time.Time) (Link, LinkStatus) {
+	l := f.link
+	switch {
+	case token == "":
+		return Link{}, NoLink
+	case !f.linkFound:
+		return Link{}, LinkUnknown
+	case l.SingleUse && l.RedeemedBy != "" && l.RedeemedBy != keyHash:
+		return Link{}, LinkTaken
+	case !l.ExpiresAt.IsZero() && !now.Before(l.ExpiresAt) && l.RedeemedBy == "":
+		return Link{}, LinkExpired // a visitor who redeemed it before may return
+	case f.linkRevoked && l.RedeemedBy == "":
+		return Link{}, LinkExpired
+	}
+	return l, LinkOK
+}
+
+// isNewcomer reports whether a visitor counts against the limit of their address:
+// they have no seat, are not in the waiting room yet, and are not trusted.
+func (f facts) isNewcomer(v visitor) bool {
+	isWaiting := slices.ContainsFunc(f.knocks, func(k Knock) bool { return k.KeyHash == v.keyHash })
+	return f.limited && !v.known && !v.isTrusted() && !isWaiting
+}
+
+// isTrusted reports whether a visitor was invited personally: they are a host or
+// co-host, or their link is for one person or makes them hidden.
+func (v visitor) isTrusted() bool {
+	return v.role != Guest || v.link.SingleUse || v.link.UserID != "" || v.link.Hidden
+}
+
+// checkEntry returns an error unless the visitor may enter the room or its waiting room. A
+// scheduled room is open for a host who comes early.
+func (f facts) checkEntry(v visitor, expected Role, now time.Time) error {
+	opened := *f.room
+	opened.openForRole(v.role, now)
+	if err := opened.checkJoinable(f.project, f.occupancy, now); err != nil {
+		return err
+	}
+	if err := checkInvitation(f.project, v.status, v.known); err != nil {
+		return err
+	}
+	if (v.link.Hidden || v.known && v.seat.Hidden && v.status != LinkOK) && !f.project.Settings.HiddenParticipants {
+		return fault.New(fault.Forbidden, "hidden_participants_off",
+			"the project does not allow hidden participants any more")
+	}
+	if v.seat.Demoted { // the page of a demoted co-host still shows the earlier role
+		return nil
+	}
+	return checkExpectedRole(expected, v.role, v.status)
+}
+
+// checkExpectedRole returns Conflict if the page showed a host's or co-host's role
+// and the link no longer grants it.
+func checkExpectedRole(role, granted Role, status LinkStatus) error {
+	if role == "" || role == Guest || granted != Guest {
+		return nil
+	}
+	switch status {
+	case LinkTaken, LinkUnknown:
+		return fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
+	case LinkExpired:
+		return fault.New(fault.Conflict, "link_taken", "this link has expired")
+	}
+	return nil
+}
+
+// mustWait reports whether a visitor has to wait until a host lets them in. A
+// visitor who was in the room or was let in, a trusted visitor, who was invited, and a
+// hidden visitor, who is never shown to hosts, do not wait. A seat that was reserved before
+// the waiting room was on, and never connected, is not enough.
+func (r *Room) mustWait(v visitor) bool {
+	letIn := v.known && (!v.seat.unused() || !v.seat.anonymous())
+	return r.Locks.WaitingRoom && !letIn && !v.isTrusted()
+}
+
+// wait decides how a visitor waits: with a new knock, or with a renewed one. It returns
+// Forbidden if a host denied the visitor, and Conflict if too many visitors are waiting.
+func (f facts) wait(d *decision, v JoinRequest, now time.Time) error {
+	knock := Knock{RoomID: f.room.ID, KeyHash: d.visitor.keyHash, Network: network.ClientPrefix(v.ClientAddr).String()}
+	others, sameNetwork := 0, 0
+	for _, k := range f.knocks {
+		if k.KeyHash == knock.KeyHash {
+			knock = k
+		} else if k.isWaiting(now) {
+			others++
+			if k.Network == knock.Network {
+				sameNetwork++
+			}
+		}
+	}
+	if err := knock.denial(now); err != nil {
+		return err
+	}
+	if !knock.isWaiting(now) {
+		if others >= maxWaiting || f.limited && sameNetwork >= maxWaitingPerNetwork {
+			return &fault.Error{Kind: fault.Conflict, Code: "waiting_room_full", RetryAfter: waitingRoomFullRetry,
+				Message: "too many people are already waiting for this room, try again in a moment"}
+		}
+		knock.Denied, knock.CreatedAt = false, now
+	}
+	if knock.Name != v.Name || knock.ExpiresAt.Sub(now) <= knockTTL-knockRenewal {
+		knock.Name, knock.ExpiresAt, d.storeKnock = v.Name, now.Add(knockTTL), true
+	}
+	d.knock = knock
+	return nil
+}
+
+// denial returns Forbidden if a host denied the visitor recently.
+func (f facts) denial(keyHash string, now time.Time) error {
+	for _, k := range f.knocks {
+		if k.KeyHash == keyHash {
+			return k.denial(now)
+		}
+	}
+	return nil
+}
+
+// takeSeat decides which seat a visitor gets: the one that they have, or a new one. It returns
+// Conflict (room_full) if there is none.
+func (f facts) takeSeat(d *decision, v JoinRequest, now time.Time) error {
+	from, client := d.visitor, network.ClientPrefix(v.ClientAddr).String()
+	seat := from.seat
+	if !from.known {
+		seat = Seat{RoomID: f.room.ID, UserID: from.link.UserID, State: Free, CreatedAt: now}
+	}
+	seat.KeyHash, seat.Name, seat.Role = from.keyHash, v.Name, from.role
+	seat.Invited = seat.Invited || from.link.SingleUse || from.link.UserID != ""
+	var freed []Seat
+	if from.previousSeat.State == Reserved {
+		freed = append(freed, from.previousSeat)
+	}
+	// A participant who becomes hidden or visible has to reconnect, because the current
+	// connection was recorded, and would be counted, the other way.
+	if from.status == LinkOK && seat.Hidden != from.link.Hidden {
+		if d.reconnects = seat.State != Free; d.reconnects {
+			freed = append(freed, seat)
+			seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
+		}
+		seat.Hidden = from.link.Hidden
+	}
+	d.seat = seat
+	if d.wasFree = seat.State == Free; d.wasFree {
+		var err error
+		if d.displaced, err = f.ensureCapacity(seat, client, freed, now); err != nil {
+			return err
+		}
+		seat.State = Reserved
+	}
+	if seat.unused() && seat.anonymous() {
+		seat.Network = client
+	}
+	if f.hold(&seat, now) {
+		d.token = tokenOptional
+	}
+	d.seat = seat
+	return nil
+}
+
+// hold holds a seat for the connection that the page is about to make. The seat of a connected
+// participant is held too, because the page is about to reconnect, possibly to another session,
+// and its old connection may end first. A visitor who never connects cannot hold a seat forever
+// by asking again, because that renews the reservation only in its last ten seconds, and each
+// renewal takes a token. hold reports whether a token would renew it.
+func (f facts) hold(seat *Seat, now time.Time) (tokenNeeded bool) {
+	if !seat.unused() {
+		seat.HeldUntil = now.Add(rejoinTimeout)
+		return false
+	}
+	isExpired := !seat.HeldUntil.After(now)
+	mayRenew := seat.HeldUntil.Sub(now) < renewalWindow
+	if isExpired || mayRenew && (f.tokenTaken || !f.limited) {
+		seat.HeldUntil = now.Add(connectTimeout)
+		return false
+	}
+	return mayRenew
+}
+
+// ensureCapacity returns Conflict (room_full) if there is no seat for one more
+// participant, although some are freed. If the room is full and has no host or co-host, the seat
+// of an anonymous guest is displaced for a host or co-host: the oldest seat that was never
+// connected to, or else the seat of the guest who came last. For a guest with a
+// personal link only a seat is displaced that was never connected to, and only if all
+// visible seats belong to anonymous guests. For another guest only what
+// chooseHoarded returns is.
+func (f facts) ensureCapacity(seat Seat, network string, freed []Seat, now time.Time) (displaced Seat, err error) {
+	o := f.occupancy
+	for _, other := range freed {
+		o = o.without(other)
+	}
+	full := f.room.checkCapacity(seat, o)
+	if full == nil || seat.Hidden {
+		return Seat{}, full
+	}
+	taken := slices.DeleteFunc(slices.Clone(f.taken), func(other Seat) bool {
+		return slices.ContainsFunc(freed, func(f Seat) bool { return f.ID == other.ID })
+	})
+	displaced, found := seat.chooseDisplaced(taken)
+	if seat.anonymous() {
+		displaced, found = chooseHoarded(taken, network, now)
+	}
+	if !found {
+		return Seat{}, full
+	}
+	return displaced, nil
+}
+
+// keyHash returns the hash of the seat key, "" in a preview without one.
+func (v JoinRequest) keyHash() string {
+	if v.SeatKey == "" {
+		return ""
+	}
+	return seal.Hash(v.SeatKey)
+}

@@ -1,0 +1,82 @@
+package room
+
+import (
+	"context"
+	"crypto/subtle"
+	"time"
+
+	"parley/internal/fault"
+	"parley/internal/seal"
+)
+
+// loadVisitor reads what is known about a visitor: link, seats, and the waiting room.
+func (s *Service) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f facts, err error) {
+	f = facts{room: r, limited: s.options.JoinLimiter != nil}
+	if err := s.loadLink(ctx, &f, v.LinkToken); err != nil {
+		return f, err
+	}
+	if f.browserSeat, err = orNone(s.store.SeatByKey(ctx, r.ID, v.keyHash())); err != nil {
+		return f, err
+	}
+	if f.link.UserID != "" {
+		if f.personSeat, err = orNone(s.store.SeatByUser(ctx, r.ID, f.link.UserID)); err != nil {
+			return f, err
+		}
+	}
+	f.knocks, err = s.listKnocks(ctx, r)
+	return f, err
+}
+
+// loadFacts releases the expired reservations, and reads what is known about a visitor and a
+// locked room.
+func (s *Service) loadFacts(ctx context.Context, r *Room, v JoinRequest, now time.Time) (facts, error) {
+	o, err := s.occupancy(ctx, r, now)
+	if err != nil {
+		return facts{}, err
+	}
+	f, err := s.loadVisitor(ctx, r, v)
+	if err != nil {
+		return f, err
+	}
+	f.occupancy = o
+	if o.Taken >= r.MaxParticipants {
+		if f.taken, err = s.store.Seats(ctx, r.ID); err != nil {
+			return f, err
+		}
+	}
+	f.project, err = s.store.Project(ctx, r.ProjectID)
+	return f, err
+}
+
+// loadLink reads the link with a token.
+func (s *Service) loadLink(ctx context.Context, f *facts, token string) (err error) {
+	if token == "" {
+		return nil
+	}
+	hash := seal.Hash(token)
+	if subtle.ConstantTimeCompare([]byte(hash), []byte(f.room.CreatorLinkHash)) == 1 {
+		f.link, f.linkFound = f.room.creatorLink(), true
+		return nil
+	}
+	if f.link, err = s.store.LinkByHash(ctx, f.room.ID, hash); err != nil {
+		if fault.Is(err, fault.NotFound) {
+			err = nil
+		}
+		return err
+	}
+	f.linkFound = true
+	if f.link.CreatedBy != "" {
+		creator, err := s.store.Seat(ctx, f.room.ID, f.link.CreatedBy)
+		f.linkRevoked = creator.Role == Guest || !creator.RemovedAt.IsZero()
+		return err
+	}
+	return nil
+}
+
+// orNone returns the zero Seat instead of NotFound.
+func orNone(seat Seat, err error) (Seat, error) {
+	if fault.Is(err, fault.NotFound) {
+		return Seat{}, nil
+	}
+	return seat, err
+}
