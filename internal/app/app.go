@@ -204,7 +204,7 @@ func (a *App) wire(ctx context.Context) error {
 		JoinLimiter: limits.seatLimiter(), Clustered: a.redis != nil, Version: Build().Version,
 		RedisAvailable: a.redisAvailable(),
 		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms }})
-	a.retention = retention.NewService(a.db, periods, a.rooms, a.keys.InvalidateAndPublish, now, a.log)
+	a.retention = retention.NewService(a.db, periods, a.rooms.Bookings, a.keys.InvalidateAndPublish, now, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	a.audit = audit.NewService(a.db, now)
 	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
@@ -213,7 +213,7 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.backups = newBackups(a.db, a.cfg, now)
-	roomPage, err := site.New(web.Assets(), a.rooms)
+	roomPage, err := site.New(web.Assets(), a.rooms.Joining)
 	if err != nil {
 		return err
 	}
@@ -262,7 +262,7 @@ func (a *App) wire(ctx context.Context) error {
 	management.Overviews = a.newOverview(now)
 	a.handler = a.routes(routeHandlers{
 		versions:  versions,
-		join:      join.NewHandler(a.rooms, a.projects, limits.joinLimits(), a.refusals, now),
+		join:      join.NewHandler(a.rooms.Joining, a.rooms.Moderation, a.projects, limits.joinLimits(), a.refusals, now),
 		manage:    manage.NewHandler(management),
 		openID:    manage.NewOpenIDHandler(management),
 		signaling: a.engine.Handler(),
@@ -343,7 +343,7 @@ func (a *App) BaseURL() string { return a.baseURL }
 // writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
-	if err := a.engine.Start(ctx, a.rooms, a.rooms); err != nil {
+	if err := a.engine.Start(ctx, a.rooms.Presence, a.rooms.Presence); err != nil {
 		return err
 	}
 	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)

@@ -52,7 +52,7 @@ func (q ListQuery) validate() error {
 }
 
 // List returns rooms, newest first, and whether there are more. Errors: Invalid.
-func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more bool, err error) {
+func (s *Bookings) List(ctx context.Context, q ListQuery) (rooms []Summary, more bool, err error) {
 	if err := q.validate(); err != nil {
 		return nil, false, err
 	}
@@ -68,7 +68,7 @@ func (s *Service) List(ctx context.Context, q ListQuery) (rooms []Summary, more 
 }
 
 // GetSummary returns the summary of one room, or NotFound.
-func (s *Service) GetSummary(ctx context.Context, id string) (Summary, error) {
+func (s *Bookings) GetSummary(ctx context.Context, id string) (Summary, error) {
 	rooms, err := s.store.List(ctx, ListQuery{ID: id, Limit: 1})
 	if err != nil {
 		return Summary{}, err
@@ -82,7 +82,7 @@ func (s *Service) GetSummary(ctx context.Context, id string) (Summary, error) {
 // End ends a room now, or cancels it if it is not open yet. It returns the number of
 // participants who were connected; their pages show that the room ended. Errors:
 // NotFound, Conflict when the room is already over.
-func (s *Service) End(ctx context.Context, id string, reason EndReason) (disconnected int, err error) {
+func (s *Bookings) End(ctx context.Context, id string, reason EndReason) (disconnected int, err error) {
 	err = s.updateRoom(ctx, id, func(ctx context.Context, r *Room, _ time.Time) error {
 		if r.Over() {
 			return errRoomOver(r)
@@ -101,7 +101,7 @@ func (s *Service) End(ctx context.Context, id string, reason EndReason) (disconn
 // RemoveBySeat removes a participant, like Remove, for an operator. It can also remove a
 // host or a hidden participant. It reports whether the participant was connected. Errors:
 // NotFound, Conflict (over).
-func (s *Service) RemoveBySeat(ctx context.Context, roomID, seatID string) (connected bool, err error) {
+func (s *Bookings) RemoveBySeat(ctx context.Context, roomID, seatID string) (connected bool, err error) {
 	return s.remove(ctx, roomID, seatID, func(ctx context.Context, r *Room) (HostActor, Seat, error) {
 		if r.Over() {
 			return HostActor{}, Seat{}, errRoomOver(r)
@@ -120,7 +120,7 @@ var errNoSuchSeat = fault.New(fault.NotFound, "seat_not_found", "no participant 
 // recordRemoval records the removal of a participant in the audit log, unless the
 // participant was removed before. audit.Record does nothing unless an operator is the
 // origin of ctx.
-func (s *Service) recordRemoval(ctx context.Context, r *Room, seat Seat, connected bool, now time.Time) error {
+func (s *core) recordRemoval(ctx context.Context, r *Room, seat Seat, connected bool, now time.Time) error {
 	if !seat.RemovedAt.IsZero() && !connected {
 		return nil
 	}
@@ -130,7 +130,7 @@ func (s *Service) recordRemoval(ctx context.Context, r *Room, seat Seat, connect
 }
 
 // EndByAPI ends a room of the project, like End.
-func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) error {
+func (s *Bookings) EndByAPI(ctx context.Context, p project.Project, id string) error {
 	if _, err := s.GetInProject(ctx, p, id); err != nil {
 		return err
 	}
@@ -141,18 +141,18 @@ func (s *Service) EndByAPI(ctx context.Context, p project.Project, id string) er
 // EndRunningRooms ends all open and active rooms of a project and returns their
 // number. It does not change scheduled rooms. After an error it can be called again
 // to end the remaining rooms.
-func (s *Service) EndRunningRooms(ctx context.Context, projectID string, reason EndReason) (ended int, err error) {
+func (s *Bookings) EndRunningRooms(ctx context.Context, projectID string, reason EndReason) (ended int, err error) {
 	return s.endRooms(ctx, projectID, reason, Active, Open)
 }
 
 // EndAllRooms ends all rooms of a project that are not over, because the project is
 // deleted. It cancels scheduled rooms. After an error it can be called again.
-func (s *Service) EndAllRooms(ctx context.Context, projectID string) error {
+func (s *Bookings) EndAllRooms(ctx context.Context, projectID string) error {
 	_, err := s.endRooms(ctx, projectID, EndedSuspended, Active, Open, Scheduled)
 	return err
 }
 
-func (s *Service) endRooms(ctx context.Context, projectID string, reason EndReason, states ...State) (
+func (s *Bookings) endRooms(ctx context.Context, projectID string, reason EndReason, states ...State) (
 	ended int, err error,
 ) {
 	for _, state := range states {

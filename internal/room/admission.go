@@ -39,7 +39,7 @@ type Admission struct {
 
 // completeAdmission disconnects the participant from the sessions to leave, opens
 // the admission's session in the engine and creates the access token.
-func (s *Service) completeAdmission(ctx context.Context, a *Admission) error {
+func (s *Joining) completeAdmission(ctx context.Context, a *Admission) error {
 	for _, session := range a.sessionsToLeave {
 		if err := s.media.Remove(ctx, session, a.Seat.ID); err != nil {
 			return mediaUnavailable(err)
@@ -93,7 +93,7 @@ func (r *Room) checkJoinable(p project.Project, o Occupancy, now time.Time) erro
 }
 
 // checkProject returns the room's project, and Forbidden if it allows no joins.
-func (s *Service) checkProject(ctx context.Context, r *Room) (project.Project, error) {
+func (s *core) checkProject(ctx context.Context, r *Room) (project.Project, error) {
 	p, err := s.store.Project(ctx, r.ProjectID)
 	if err != nil {
 		return p, err

@@ -43,7 +43,7 @@ type Attendee struct {
 }
 
 // Analytics returns the analytics of a room of the project, or NotFound.
-func (s *Service) Analytics(ctx context.Context, p project.Project, roomID string) (Analytics, error) {
+func (s *Bookings) Analytics(ctx context.Context, p project.Project, roomID string) (Analytics, error) {
 	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
 		return Analytics{}, err
@@ -60,7 +60,7 @@ func (s *Service) Analytics(ctx context.Context, p project.Project, roomID strin
 
 // Attendance returns all connections that a room ever had, in the order in which they began,
 // those of hidden participants included, or NotFound.
-func (s *Service) Attendance(ctx context.Context, roomID string) ([]AttendanceRecord, error) {
+func (s *Bookings) Attendance(ctx context.Context, roomID string) ([]AttendanceRecord, error) {
 	if _, err := s.GetSummary(ctx, roomID); err != nil {
 		return nil, err
 	}

@@ -34,7 +34,7 @@ type OpenBreakoutsRequest struct {
 // as the room allows. Errors: NotFound, Gone (over), Forbidden (not a host),
 // Conflict (not open yet, or too many open), Exhausted (too many in an hour),
 // Invalid.
-func (s *Service) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) (
+func (s *Moderation) OpenBreakouts(ctx context.Context, roomID, seatKey string, q OpenBreakoutsRequest) (
 	[]Breakout, error,
 ) {
 	q.Names = slices.Clone(q.Names)
@@ -106,7 +106,7 @@ func openBreakoutsRetryAfter(all []Breakout, n int, now time.Time) time.Duration
 }
 
 // checkTargets returns Forbidden if a co-host assigns a host.
-func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Service, r *Room, by Seat) error {
+func (q OpenBreakoutsRequest) checkTargets(ctx context.Context, s *Moderation, r *Room, by Seat) error {
 	if by.Role == Host || len(q.Assign) == 0 {
 		return nil
 	}
@@ -140,7 +140,7 @@ func (q OpenBreakoutsRequest) validate() error {
 }
 
 // assignSeats assigns the seats to the opened breakout rooms.
-func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsRequest, opened []Breakout) error {
+func (s *Moderation) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsRequest, opened []Breakout) error {
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
@@ -167,7 +167,7 @@ func (s *Service) assignSeats(ctx context.Context, r *Room, q OpenBreakoutsReque
 // Move assigns a participant to an open breakout room, or to the room itself if to
 // is 0. All participants may move themselves; hosts may move all others, co-hosts all
 // others except hosts. An empty identity means the caller's own.
-func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
+func (s *Moderation) Move(ctx context.Context, roomID, seatKey, identity string, to int) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		caller, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
@@ -212,7 +212,7 @@ func (s *Service) Move(ctx context.Context, roomID, seatKey, identity string, to
 
 // CloseBreakouts closes all breakout rooms of a room and assigns their participants
 // to the room itself. It does nothing if none is open.
-func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) error {
+func (s *Moderation) CloseBreakouts(ctx context.Context, roomID, seatKey string) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, err := s.hostSeat(ctx, r, seatKey)
 		if err != nil {
@@ -265,7 +265,7 @@ func (s *Service) CloseBreakouts(ctx context.Context, roomID, seatKey string) er
 
 // Broadcast sends a text from a host or co-host to all participants of the room and
 // its breakout rooms.
-func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) error {
+func (s *Moderation) Broadcast(ctx context.Context, roomID, seatKey, text string) error {
 	if err := validate.Text("text", text, 1, maxBroadcast, true); err != nil {
 		return err
 	}
@@ -288,7 +288,7 @@ func (s *Service) Broadcast(ctx context.Context, roomID, seatKey, text string) e
 
 // EndByHost ends the room for all participants. The caller must be a host; a co-host
 // is not sufficient.
-func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
+func (s *Moderation) EndByHost(ctx context.Context, roomID, seatKey string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
@@ -305,7 +305,7 @@ func (s *Service) EndByHost(ctx context.Context, roomID, seatKey string) error {
 var errNotHost = fault.New(fault.Forbidden, "not_host", "only a host or co-host may do this")
 
 // ownSeat returns the taken seat with that seat key, or Forbidden if there is none.
-func (s *Service) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
+func (s *Moderation) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	if err := checkSeatKey(seatKey); err != nil {
 		return Seat{}, err
 	}
@@ -320,7 +320,7 @@ func (s *Service) ownSeat(ctx context.Context, r *Room, seatKey string) (Seat, e
 }
 
 // hostSeat returns the same seat as ownSeat, and Forbidden if it is a guest's.
-func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
+func (s *Moderation) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err == nil && seat.Role == Guest {
 		return Seat{}, errNotHost
@@ -330,7 +330,7 @@ func (s *Service) hostSeat(ctx context.Context, r *Room, seatKey string) (Seat, 
 
 // roomAsHost returns a room and the caller's seat in it, and Forbidden unless the
 // caller is a host or co-host.
-func (s *Service) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
+func (s *Moderation) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return nil, Seat{}, err
@@ -341,7 +341,7 @@ func (s *Service) roomAsHost(ctx context.Context, roomID, seatKey string) (*Room
 
 // openBreakout returns breakout room n, or the zero Breakout, which stands for the
 // room itself, if it is not open.
-func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, error) {
+func (s *core) openBreakout(ctx context.Context, r *Room, n int) (Breakout, error) {
 	if n == 0 {
 		return Breakout{}, nil
 	}
@@ -359,11 +359,11 @@ func (s *Service) openBreakout(ctx context.Context, r *Room, n int) (Breakout, e
 
 // requestMoves sends MessageMove to the participants who are in another session than
 // assigned. A failure is only logged, because the next reconciliation repeats it.
-func (s *Service) requestMoves(ctx context.Context, roomID string) {
+func (s *core) requestMoves(ctx context.Context, roomID string) {
 	s.logFailure(ctx, "request moves", s.sendMoveRequests(ctx, roomID), "room_id", roomID)
 }
 
-func (s *Service) sendMoveRequests(ctx context.Context, roomID string) error {
+func (s *core) sendMoveRequests(ctx context.Context, roomID string) error {
 	p, err := s.loadPlacement(ctx, roomID)
 	if err != nil {
 		return err

@@ -30,7 +30,7 @@ type Created struct {
 // the project. If BeginIdempotent has loaded a saved result into key, it returns that.
 // Errors: Invalid with the field and the bound, Conflict if the client_room_id is taken
 // or a request with the same key is in flight.
-func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
+func (s *Bookings) CreateQuick(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
 ) {
 	if saved := key.savedResult(); saved != nil {
@@ -42,7 +42,7 @@ func (s *Service) CreateQuick(ctx context.Context, p project.Project, request Sp
 
 // Schedule creates a room that opens at its start time. Errors: those of CreateQuick,
 // and Invalid for a start time that is past or too far ahead; see checkStart.
-func (s *Service) Schedule(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
+func (s *Bookings) Schedule(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey) (
 	Created, error,
 ) {
 	if saved := key.savedResult(); saved != nil {
@@ -55,7 +55,7 @@ func (s *Service) Schedule(ctx context.Context, p project.Project, request Spec,
 	return s.create(ctx, p, request, key, now)
 }
 
-func (s *Service) create(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey, now time.Time) (
+func (s *Bookings) create(ctx context.Context, p project.Project, request Spec, key *IdempotencyKey, now time.Time) (
 	Created, error,
 ) {
 	allowed, err := s.entitlements(ctx, p)
@@ -102,7 +102,7 @@ func (s *Service) create(ctx context.Context, p project.Project, request Spec, k
 }
 
 // entitlements returns what the project's plan allows its rooms.
-func (s *Service) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
+func (s *Bookings) entitlements(ctx context.Context, p project.Project) (Entitlements, error) {
 	if s.options.Plans == nil {
 		return MaxEntitlements, nil
 	}

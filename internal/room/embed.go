@@ -23,7 +23,7 @@ type LinkPreview struct {
 // RoomPage returns the preview of links to a room, and the origins whose pages may
 // embed it in a frame, as set in its project. Without a public title the preview is
 // empty. It returns nothing if the room does not exist or the query fails.
-func (s *Service) RoomPage(ctx context.Context, roomID string) (preview LinkPreview, embedOrigins []string) {
+func (s *Joining) RoomPage(ctx context.Context, roomID string) (preview LinkPreview, embedOrigins []string) {
 	ctx, cancel := context.WithTimeout(ctx, pageTimeout)
 	defer cancel()
 	r, p, err := s.roomWithProject(ctx, roomID)
@@ -49,7 +49,7 @@ func (s *Service) RoomPage(ctx context.Context, roomID string) (preview LinkPrev
 
 // PublicTitle returns the title of a room, and the empty string unless every
 // visitor with the address of the room may read it.
-func (s *Service) PublicTitle(ctx context.Context, roomID string) (string, error) {
+func (s *Joining) PublicTitle(ctx context.Context, roomID string) (string, error) {
 	r, p, err := s.roomWithProject(ctx, roomID)
 	if err != nil {
 		return "", err
@@ -64,7 +64,7 @@ func (r *Room) publicTitle(p project.Project) string {
 	return r.Title
 }
 
-func (s *Service) roomWithProject(ctx context.Context, roomID string) (*Room, project.Project, error) {
+func (s *Joining) roomWithProject(ctx context.Context, roomID string) (*Room, project.Project, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return nil, project.Project{}, err

@@ -10,7 +10,7 @@ import (
 )
 
 // loadVisitor reads what is known about a visitor: link, seats, and the waiting room.
-func (s *Service) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f facts, err error) {
+func (s *Joining) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f facts, err error) {
 	f = facts{room: r, limited: s.options.JoinLimiter != nil}
 	if err := s.loadLink(ctx, &f, v.LinkToken); err != nil {
 		return f, err
@@ -29,7 +29,7 @@ func (s *Service) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f fa
 
 // loadFacts releases the expired reservations, and reads what is known about a visitor and a
 // locked room.
-func (s *Service) loadFacts(ctx context.Context, r *Room, v JoinRequest, now time.Time) (facts, error) {
+func (s *Joining) loadFacts(ctx context.Context, r *Room, v JoinRequest, now time.Time) (facts, error) {
 	o, err := s.occupancy(ctx, r, now)
 	if err != nil {
 		return facts{}, err
@@ -49,7 +49,7 @@ func (s *Service) loadFacts(ctx context.Context, r *Room, v JoinRequest, now tim
 }
 
 // loadLink reads the link with a token.
-func (s *Service) loadLink(ctx context.Context, f *facts, token string) (err error) {
+func (s *Joining) loadLink(ctx context.Context, f *facts, token string) (err error) {
 	if token == "" {
 		return nil
 	}

@@ -22,7 +22,7 @@ const (
 // and emits FeedbackGiven. Only the first rating of a seat counts; later ones do
 // nothing. It is allowed after the end of the room. Errors: NotFound, Forbidden
 // (never in the room, or hidden), Invalid.
-func (s *Service) GiveFeedback(ctx context.Context, roomID, seatKey string, rating Rating) error {
+func (s *Moderation) GiveFeedback(ctx context.Context, roomID, seatKey string, rating Rating) error {
 	if rating != RatedGood && rating != RatedBad {
 		return fault.Invalidf("rating must be good or bad")
 	}

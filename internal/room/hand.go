@@ -15,7 +15,7 @@ import (
 // RaiseHand raises the caller's hand. A raised hand keeps its position. Errors:
 // NotFound, Gone (over), Forbidden (not in the room, or hidden), Conflict (not open
 // yet), Exhausted (too often), Invalid.
-func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
+func (s *Moderation) RaiseHand(ctx context.Context, roomID, seatKey string) error {
 	if _, _, err := s.reactingSeat(ctx, roomID, seatKey); err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (s *Service) RaiseHand(ctx context.Context, roomID, seatKey string) error {
 // LowerHand lowers the caller's hand or, for a host or co-host, the hand of any
 // participant. An empty identity means the caller's own. It does nothing if the hand
 // is not raised.
-func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) LowerHand(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		seat, err := s.ownSeat(ctx, r, seatKey)
 		if err != nil {
@@ -64,7 +64,7 @@ func (s *Service) LowerHand(ctx context.Context, roomID, seatKey, identity strin
 
 // LowerHands lowers all hands in the room or breakout room of the caller, who must
 // be a host or co-host.
-func (s *Service) LowerHands(ctx context.Context, roomID, seatKey string) error {
+func (s *Moderation) LowerHands(ctx context.Context, roomID, seatKey string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, _ time.Time) error {
 		host, err := s.hostSeat(ctx, r, seatKey)
 		if err != nil {
@@ -96,7 +96,7 @@ func (r *Room) lowerHand(seat *Seat) {
 
 // visibleSeat returns the caller's seat for an action that other participants see.
 // It returns Forbidden for a hidden participant.
-func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
+func (s *Moderation) visibleSeat(ctx context.Context, r *Room, seatKey string) (Seat, error) {
 	seat, err := s.ownSeat(ctx, r, seatKey)
 	if err != nil {
 		return Seat{}, err
@@ -110,7 +110,7 @@ func (s *Service) visibleSeat(ctx context.Context, r *Room, seatKey string) (Sea
 // reactingSeat returns the caller's seat and its room. It takes a token of the limits of the
 // participant and of the room, and returns Exhausted if there is none. It must not run in a
 // transaction, which may run twice.
-func (s *Service) reactingSeat(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
+func (s *Moderation) reactingSeat(ctx context.Context, roomID, seatKey string) (*Room, Seat, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return nil, Seat{}, err

@@ -73,19 +73,19 @@ func actorOf(seat Seat) HostActor {
 }
 
 // HostActions returns at most limit actions in a room after a number, in order.
-func (s *Service) HostActions(ctx context.Context, roomID string, after int64, limit int) ([]HostAction, error) {
+func (s *Bookings) HostActions(ctx context.Context, roomID string, after int64, limit int) ([]HostAction, error) {
 	return s.store.HostActions(ctx, roomID, after, limit)
 }
 
 // recordHostAction stores an action in a room that the transaction has locked.
-func (s *Service) recordHostAction(ctx context.Context, r *Room, a HostAction, now time.Time) error {
+func (s *core) recordHostAction(ctx context.Context, r *Room, a HostAction, now time.Time) error {
 	a.RoomID, a.Sequence, a.At = r.ID, r.EventSequence, now
 	return s.store.AppendHostAction(ctx, a, MaxHostActions)
 }
 
 // recordDoneAction stores an action that the engine has done already. A failure is only
 // logged, because the caller would repeat the action.
-func (s *Service) recordDoneAction(ctx context.Context, roomID string, a HostAction) {
+func (s *Moderation) recordDoneAction(ctx context.Context, roomID string, a HostAction) {
 	ctx = context.WithoutCancel(ctx) // also for a client that has gone
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		return s.recordHostAction(ctx, r, a, now)

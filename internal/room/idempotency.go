@@ -77,7 +77,7 @@ func (k *IdempotencyKey) recordID() string {
 // OpenEarly then return again. Call end when the request is done. It does nothing
 // if the key is nil or a signature. Errors: Invalid for the key, Mismatch if the
 // key was used with another body, Conflict while the first request is in flight.
-func (s *Service) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end func(), err error) {
+func (s *Bookings) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end func(), err error) {
 	if k == nil || k.Signature != "" {
 		return func() {}, nil
 	}
@@ -98,7 +98,7 @@ func (s *Service) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end f
 
 // loadResult returns the saved result of a request with the body; nil if there
 // is none.
-func (s *Service) loadResult(ctx context.Context, id string, body []byte) (*Created, error) {
+func (s *Bookings) loadResult(ctx context.Context, id string, body []byte) (*Created, error) {
 	stored, err := s.store.IdempotencyRecord(ctx, id, s.now())
 	switch {
 	case fault.Is(err, fault.NotFound):
@@ -142,7 +142,7 @@ func decodeResult(text []byte) (*Created, error) {
 // saveResult stores the result of a request in the transaction that creates it,
 // so that nothing is created if another process was first. It does nothing if the
 // key is nil.
-func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, now time.Time) error {
+func (s *Bookings) saveResult(ctx context.Context, k *IdempotencyKey, c Created, now time.Time) error {
 	if k == nil {
 		return nil
 	}
@@ -169,7 +169,7 @@ func (s *Service) saveResult(ctx context.Context, k *IdempotencyKey, c Created, 
 // effect. Errors: NotFound, Invalid for the name, Gone when the room is over. With
 // exclusive, the body cannot be used as a call to join_room that is signed over its
 // body alone (see Invitation.SignedBody).
-func (s *Service) MarkAttendance(
+func (s *Bookings) MarkAttendance(
 	ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool,
 ) error {
 	if err := validate.Name("user_info.name", name, 1, validate.MaxText); err != nil {
@@ -215,7 +215,7 @@ func signedBodyID(roomID, use string, body []byte) string {
 
 // markBodyAsEvent records that a body is a join event, unless it was used as a call
 // to join_room before.
-func (s *Service) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now time.Time) error {
+func (s *Bookings) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now time.Time) error {
 	_, err := s.store.IdempotencyRecord(ctx, signedBodyID(r.ID, "join", body), now)
 	if !fault.Is(err, fault.NotFound) {
 		return err
@@ -227,7 +227,7 @@ func (s *Service) markBodyAsEvent(ctx context.Context, r *Room, body []byte, now
 
 // markBodyAsCall records that a body is a call to join_room. The error is Conflict if
 // it was used as a join event before.
-func (s *Service) markBodyAsCall(ctx context.Context, r *Room, body []byte, now time.Time) error {
+func (s *Bookings) markBodyAsCall(ctx context.Context, r *Room, body []byte, now time.Time) error {
 	fresh, err := s.store.InsertIdempotencyRecord(ctx,
 		IdempotencyRecord{ID: signedBodyID(r.ID, "join", body), ExpiresAt: now.Add(signedBodyTTL)}, now)
 	if err != nil || !fresh {

@@ -38,7 +38,7 @@ var errTokenRequired = errors.New("room: the request takes a token")
 // reserveWithToken reserves a seat in a transaction, after it took the token that the request
 // needs. The transaction may run more than once, the token is taken once, and a refused request
 // reserves nothing and does not wait for the lock of the room.
-func (s *Service) reserveWithToken(ctx context.Context, roomID string, v JoinRequest) (out Admission, err error) {
+func (s *Joining) reserveWithToken(ctx context.Context, roomID string, v JoinRequest) (out Admission, err error) {
 	token, err := s.requiredToken(ctx, roomID, v)
 	if err != nil {
 		return Admission{}, err
@@ -63,7 +63,7 @@ func (s *Service) reserveWithToken(ctx context.Context, roomID string, v JoinReq
 
 // requiredToken returns whether a request takes a token, as far as that is known without the
 // lock of the room. A visitor who will be refused takes one too.
-func (s *Service) requiredToken(ctx context.Context, roomID string, v JoinRequest) (tokenUse, error) {
+func (s *Joining) requiredToken(ctx context.Context, roomID string, v JoinRequest) (tokenUse, error) {
 	if s.options.JoinLimiter == nil {
 		return noToken, nil
 	}

@@ -51,7 +51,9 @@ type Invitation struct {
 // {public_url}/r/{room_id}#t=TOKEN. The project must own the room and admit joins.
 // Errors: NotFound, Conflict when the room is over, Forbidden (project), Invalid
 // with the field and the bound.
-func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, q Invitation) (link string, err error) {
+func (s *Bookings) Invite(
+	ctx context.Context, p project.Project, roomID string, q Invitation,
+) (link string, err error) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {
 		return saved.FinalLink, nil
 	}
@@ -93,7 +95,7 @@ func (s *Service) Invite(ctx context.Context, p project.Project, roomID string, 
 // with its room, or when its creator is no longer a host or co-host. Errors:
 // NotFound, Gone (over), Forbidden (not a host, project), Conflict (not open yet,
 // or too many links), Invalid.
-func (s *Service) InviteAsHost(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
+func (s *Moderation) InviteAsHost(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
 	if role != Guest && role != CoHost {
 		return "", fault.Invalidf("role must be cohost or guest")
 	}
@@ -121,7 +123,7 @@ func (s *Service) InviteAsHost(ctx context.Context, roomID, seatKey string, role
 
 // createLink stores a new link, in the transaction that holds the lock on its room,
 // and returns its URL.
-func (s *Service) createLink(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
+func (s *core) createLink(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
 	token := seal.NewLinkToken().Reveal()
 	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, SingleUse: q.SingleUse,
 		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, CreatedBy: q.createdBy, CreatedAt: now}
@@ -131,7 +133,7 @@ func (s *Service) createLink(ctx context.Context, r *Room, q Invitation, now tim
 	return s.linkURL(r.ID, token), s.store.InsertLink(ctx, l)
 }
 
-func (s *Service) linkURL(roomID, token string) string {
+func (s *core) linkURL(roomID, token string) string {
 	return s.publicURL() + "/r/" + roomID + "#t=" + token
 }
 
@@ -177,7 +179,7 @@ func (r *Room) creatorLink() Link {
 
 // redeemLink records that a single-use link was used with the seat key of that
 // hash. It does nothing for other links and for redeemed ones.
-func (s *Service) redeemLink(ctx context.Context, r *Room, l Link, keyHash string) error {
+func (s *Joining) redeemLink(ctx context.Context, r *Room, l Link, keyHash string) error {
 	if !l.SingleUse || l.RedeemedBy != "" {
 		return nil
 	}

@@ -11,6 +11,6 @@ type Live struct {
 }
 
 // Live returns what is live in a project, or in all projects for an empty ID.
-func (s *Service) Live(ctx context.Context, projectID string) (Live, error) {
+func (s *Bookings) Live(ctx context.Context, projectID string) (Live, error) {
 	return s.store.Live(ctx, projectID)
 }

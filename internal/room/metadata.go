@@ -36,7 +36,7 @@ func listOpenBreakouts(all []Breakout) []BreakoutInfo {
 
 // publishMetadata sends the current metadata to all sessions of a room. A failure is
 // only logged, because the next reconciliation repeats it.
-func (s *Service) publishMetadata(ctx context.Context, roomID string) {
+func (s *core) publishMetadata(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer cancel()
 	s.logFailure(ctx, "update metadata of room", s.sendMetadata(ctx, roomID), "room_id", roomID)
@@ -44,7 +44,7 @@ func (s *Service) publishMetadata(ctx context.Context, roomID string) {
 
 // sendMetadata reads and sends the metadata under a lock for each room, so that an
 // older state cannot arrive after a newer one.
-func (s *Service) sendMetadata(ctx context.Context, roomID string) error {
+func (s *core) sendMetadata(ctx context.Context, roomID string) error {
 	defer s.metadataLocks.lock(roomID)()
 	return s.eachSession(ctx, roomID, func(session string, _ *Room, m Metadata) error {
 		return s.media.UpdateMetadata(ctx, session, m)
@@ -52,7 +52,7 @@ func (s *Service) sendMetadata(ctx context.Context, roomID string) error {
 }
 
 // openSessions opens the live sessions of a room in the engine.
-func (s *Service) openSessions(ctx context.Context, roomID string) error {
+func (s *Presence) openSessions(ctx context.Context, roomID string) error {
 	return s.eachSession(ctx, roomID, func(session string, r *Room, m Metadata) error {
 		return s.media.Open(ctx, MediaSession{Name: session, Type: r.Type,
 			MaxParticipants: r.MaxParticipants + maxHiddenParticipants, Metadata: m})
@@ -61,7 +61,7 @@ func (s *Service) openSessions(ctx context.Context, roomID string) error {
 
 // eachSession calls do for each live session of a room, the session of the room
 // itself first.
-func (s *Service) eachSession(ctx context.Context, roomID string,
+func (s *core) eachSession(ctx context.Context, roomID string,
 	do func(session string, r *Room, m Metadata) error,
 ) error {
 	r, err := s.store.Room(ctx, roomID)

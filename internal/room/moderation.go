@@ -22,7 +22,7 @@ var (
 // targetSeat returns the seat of the calling host or co-host and the seat with that
 // identity. Errors: NotFound for an unknown or hidden seat, Forbidden if the caller
 // is not a host or co-host, or is a co-host and the target is a host.
-func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
+func (s *Moderation) targetSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
 	if host, err = s.hostSeat(ctx, r, seatKey); err != nil {
 		return host, seat, err
 	}
@@ -38,7 +38,7 @@ func (s *Service) targetSeat(ctx context.Context, r *Room, seatKey, identity str
 
 // otherSeat returns the same seats as targetSeat, and Invalid if it is the caller's
 // own.
-func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
+func (s *Moderation) otherSeat(ctx context.Context, r *Room, seatKey, identity string) (host, seat Seat, err error) {
 	host, seat, err = s.targetSeat(ctx, r, seatKey, identity)
 	if err == nil && host.ID == seat.ID {
 		err = fault.Invalidf("identity must be that of another participant, not your own")
@@ -49,7 +49,7 @@ func (s *Service) otherSeat(ctx context.Context, r *Room, seatKey, identity stri
 // Remove removes a participant from the room. Neither the browser nor the person, if
 // the seat has a user id, can join again before Readmit. Errors: NotFound, Gone
 // (over), Forbidden (not a host), Conflict (not open yet), Invalid.
-func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) Remove(ctx context.Context, roomID, seatKey, identity string) error {
 	_, err := s.remove(ctx, roomID, identity, func(ctx context.Context, r *Room) (HostActor, Seat, error) {
 		host, seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		return actorOf(host), seat, err
@@ -59,7 +59,7 @@ func (s *Service) Remove(ctx context.Context, roomID, seatKey, identity string) 
 
 // remove removes the participant with a seat, and reports whether a connection of the
 // participant has ended. find returns who removes the participant, and the seat.
-func (s *Service) remove(
+func (s *core) remove(
 	ctx context.Context, roomID, seatID string, find func(ctx context.Context, r *Room) (HostActor, Seat, error),
 ) (connected bool, err error) {
 	var sessions []string
@@ -99,7 +99,7 @@ func (s *Service) remove(
 
 // Readmit allows a removed participant to join again. It returns the same errors as
 // Remove.
-func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) Readmit(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, seat, err := s.otherSeat(ctx, r, seatKey, identity)
 		if err != nil || seat.RemovedAt.IsZero() {
@@ -116,7 +116,7 @@ func (s *Service) Readmit(ctx context.Context, roomID, seatKey, identity string)
 // Mute mutes a participant or, if identity is empty, all guests. Their pages show
 // who muted them, and they can unmute themselves. It returns the same errors as
 // Remove, and Unavailable if the engine does not respond.
-func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) Mute(ctx context.Context, roomID, seatKey, identity string) error {
 	r, host, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return err
@@ -166,7 +166,7 @@ func (s *Service) Mute(ctx context.Context, roomID, seatKey, identity string) er
 
 // AskToUnmute asks a participant to unmute. It returns the same errors as Mute, and
 // Conflict if the participant is a guest and the microphones of guests are locked.
-func (s *Service) AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return err
@@ -202,7 +202,7 @@ type LockChange struct{ Microphone, Camera, ScreenShare, Chat, WaitingRoom *bool
 // UpdateLocks changes the locks of the room. Tracks that guests may no longer publish
 // are removed, and waiting visitors are admitted if the waiting room is turned off.
 // It returns the same errors as Remove.
-func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q LockChange) error {
+func (s *Moderation) UpdateLocks(ctx context.Context, roomID, seatKey string, q LockChange) error {
 	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, err := s.hostSeat(ctx, r, seatKey)
 		if err != nil {
@@ -236,7 +236,7 @@ func (s *Service) UpdateLocks(ctx context.Context, roomID, seatKey string, q Loc
 // SetRole makes a guest a co-host or a co-host a guest. A co-host who becomes a guest
 // is demoted: no link makes them a co-host again. The role of a host cannot be
 // changed. It returns the same errors as Remove.
-func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string, role Role) error {
+func (s *Moderation) SetRole(ctx context.Context, roomID, seatKey, identity string, role Role) error {
 	if role != Guest && role != CoHost {
 		return fault.Invalidf("role must be cohost or guest")
 	}
@@ -275,7 +275,7 @@ func (s *Service) SetRole(ctx context.Context, roomID, seatKey, identity string,
 // demoteInvited makes guests of the co-hosts who got the role through a link of a co-host,
 // and of those whom they invited in turn. Otherwise a co-host could keep the role in a second
 // browser.
-func (s *Service) demoteInvited(ctx context.Context, r *Room, inviter Seat) error {
+func (s *Moderation) demoteInvited(ctx context.Context, r *Room, inviter Seat) error {
 	hashes, err := s.store.RedeemedLinks(ctx, r.ID, inviter.ID)
 	if err != nil {
 		return err
@@ -301,7 +301,7 @@ func (s *Service) demoteInvited(ctx context.Context, r *Room, inviter Seat) erro
 
 // liveSessions returns the names of the live sessions of a room and of its open
 // breakout rooms.
-func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
+func (s *core) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 	if !r.SessionLive {
 		return nil, nil
 	}
@@ -320,7 +320,7 @@ func (s *Service) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 
 // pushPermissions sends the current permissions of all participants of a room to the
 // engine. A failure is only logged, because the next reconciliation repeats it.
-func (s *Service) pushPermissions(ctx context.Context, roomID string) {
+func (s *Moderation) pushPermissions(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	all := func(string) bool { return true }
@@ -333,7 +333,7 @@ func (s *Service) pushPermissions(ctx context.Context, roomID string) {
 // engine, because attendance lacks those whose media is not connected yet. It reads
 // and sets permissions under a lock for each room, so that an older state cannot
 // arrive after a newer one.
-func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, match func(session string) bool) error {
+func (s *core) updateSessionPermissions(ctx context.Context, roomID string, match func(session string) bool) error {
 	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -371,7 +371,7 @@ func (s *Service) updateSessionPermissions(ctx context.Context, roomID string, m
 // updateUnseatedPermissions updates the permissions of a participant whose seat is
 // not taken, because its reservation expired while the participant was connecting.
 // It disconnects a participant who would not be admitted now.
-func (s *Service) updateUnseatedPermissions(ctx context.Context, r *Room, session, identity string) error {
+func (s *core) updateUnseatedPermissions(ctx context.Context, r *Room, session, identity string) error {
 	seat, admitted, err := s.connectingSeat(ctx, r, identity)
 	switch {
 	case err != nil:
@@ -383,7 +383,7 @@ func (s *Service) updateUnseatedPermissions(ctx context.Context, r *Room, sessio
 }
 
 // updatePermissions sends the current permissions of one participant to the engine.
-func (s *Service) updatePermissions(ctx context.Context, roomID, session, identity string) error {
+func (s *Presence) updatePermissions(ctx context.Context, roomID, session, identity string) error {
 	defer s.permissionLocks.lock(roomID)()
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {

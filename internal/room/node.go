@@ -66,14 +66,14 @@ type lastSeen struct {
 }
 
 // NodeID returns the id that identifies this process in the cluster.
-func (s *Service) NodeID() string { return s.nodeID }
+func (s *Presence) NodeID() string { return s.nodeID }
 
 // Recover continues the rooms of an earlier process. It ends the attendance that
 // the process recorded, at the process's last heartbeat, holds the seats for
 // rejoinTimeout, and opens live sessions in the media engine again under their old
 // names. Call it before visitors are served. In a cluster, Run detects lost nodes
 // instead.
-func (s *Service) Recover(ctx context.Context) error {
+func (s *Presence) Recover(ctx context.Context) error {
 	if !s.options.Clustered {
 		nodes, err := s.store.Nodes(ctx)
 		if err != nil {
@@ -112,7 +112,7 @@ func (s *Service) Recover(ctx context.Context) error {
 // duration, whichever is earlier, and makes the pages reconnect.
 // Connections relayed before silentSince are dropped, because they lead to the
 // lost node. A failure in one room does not stop the others.
-func (s *Service) failover(ctx context.Context, lost Node, silentSince time.Time) error {
+func (s *Presence) failover(ctx context.Context, lost Node, silentSince time.Time) error {
 	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
 	for _, id := range rooms {
 		err = errors.Join(err, s.failoverRoom(ctx, lost, silentSince, id))
@@ -120,7 +120,7 @@ func (s *Service) failover(ctx context.Context, lost Node, silentSince time.Time
 	return err
 }
 
-func (s *Service) failoverRoom(ctx context.Context, lost Node, silentSince time.Time, id string) error {
+func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time.Time, id string) error {
 	err := s.updateRoom(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
 		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
@@ -157,7 +157,7 @@ func (s *Service) failoverRoom(ctx context.Context, lost Node, silentSince time.
 // must if another node has participants there and this node has not yet seen it alive after the
 // deadline. Either that node's next heartbeat arrives, or failover ends its attendance at its last
 // heartbeat.
-func (s *Service) mustAwaitNodes(ctx context.Context, r *Room, deadline time.Time) (bool, error) {
+func (s *core) mustAwaitNodes(ctx context.Context, r *Room, deadline time.Time) (bool, error) {
 	if !s.options.Clustered {
 		return false, nil
 	}
@@ -184,7 +184,7 @@ func (s *Service) mustAwaitNodes(ctx context.Context, r *Room, deadline time.Tim
 // removeLostNode deletes a node that did not deregister, unless it has unended
 // attendance, and records the loss for the audit log. Of several nodes that notice the
 // loss, only one deletes the node.
-func (s *Service) removeLostNode(ctx context.Context, lost Node) error {
+func (s *Presence) removeLostNode(ctx context.Context, lost Node) error {
 	ctx = audit.WithOrigin(ctx, audit.Origin{Kind: audit.KindService, Node: s.nodeID})
 	return s.store.Write(ctx, func(ctx context.Context) error {
 		removed, err := s.store.RemoveNode(ctx, lost.ID)
@@ -198,7 +198,7 @@ func (s *Service) removeLostNode(ctx context.Context, lost Node) error {
 
 // watchNodes detects lost nodes by their missing heartbeats and takes over their
 // rooms.
-func (s *Service) watchNodes(ctx context.Context) {
+func (s *Presence) watchNodes(ctx context.Context) {
 	now := s.now()
 	nodes, err := s.store.Nodes(ctx)
 	if s.logFailure(ctx, "list nodes", err) {
@@ -242,7 +242,7 @@ func (s *Service) watchNodes(ctx context.Context) {
 }
 
 // publishSeen publishes a copy of lastSeen for other goroutines.
-func (s *Service) publishSeen() {
+func (s *Presence) publishSeen() {
 	seen := map[string]lastSeen{}
 	for id, last := range s.lastSeen {
 		seen[id] = *last
@@ -252,7 +252,7 @@ func (s *Service) publishSeen() {
 
 // silentSince returns the last heartbeat of another node, and whether the node has written
 // none since for so long that it is probably lost.
-func (s *Service) silentSince(nodeID string, now time.Time) (alive time.Time, silent bool) {
+func (s *Presence) silentSince(nodeID string, now time.Time) (alive time.Time, silent bool) {
 	seen := s.seenNodes.Load()
 	if seen == nil {
 		return time.Time{}, false
@@ -261,18 +261,18 @@ func (s *Service) silentSince(nodeID string, now time.Time) (alive time.Time, si
 	return last.heartbeat, known && now.Sub(last.seenAt) >= nodeTimeout/2
 }
 
-func (s *Service) heartbeatInterval() time.Duration {
+func (s *Presence) heartbeatInterval() time.Duration {
 	if s.options.Clustered {
 		return clusterHeartbeat
 	}
 	return singleNodeHeartbeat
 }
 
-func (s *Service) heartbeat(ctx context.Context) {
+func (s *Presence) heartbeat(ctx context.Context) {
 	s.logFailure(ctx, "write heartbeat", s.writeHeartbeat(ctx))
 }
 
-func (s *Service) writeHeartbeat(ctx context.Context) error {
+func (s *Presence) writeHeartbeat(ctx context.Context) error {
 	n := Node{ID: s.nodeID, Version: s.options.Version, StartedAt: s.startedAt, LastAlive: s.now(), Redis: RedisNone}
 	if s.options.RedisAvailable != nil {
 		if n.Redis = RedisUnavailable; s.options.RedisAvailable() {
@@ -284,7 +284,7 @@ func (s *Service) writeHeartbeat(ctx context.Context) error {
 
 // NodeStatuses returns the nodes in the order of their IDs, also those that were lost
 // lately.
-func (s *Service) NodeStatuses(ctx context.Context) ([]NodeStatus, error) {
+func (s *Presence) NodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	nodes, err := s.store.Nodes(ctx)
 	if err != nil {
 		return nil, err
@@ -313,7 +313,7 @@ func (s *Service) NodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 
 // Deregister deletes this node, so that the others do not have to detect that it
 // stopped. Call it after the last report of the engine.
-func (s *Service) Deregister(ctx context.Context) error {
+func (s *Presence) Deregister(ctx context.Context) error {
 	return s.store.Write(ctx, func(ctx context.Context) error {
 		_, err := s.store.RemoveNode(ctx, s.nodeID)
 		return err

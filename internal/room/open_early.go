@@ -20,7 +20,7 @@ type OpenEarlyRequest struct {
 // room is already open, it only returns the link. The project must allow joins.
 // Errors: NotFound, Conflict when the room is over, Forbidden (project), Invalid
 // with the field and the bound.
-func (s *Service) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (
+func (s *Bookings) OpenEarly(ctx context.Context, p project.Project, roomID string, q OpenEarlyRequest) (
 	link string, err error,
 ) {
 	if saved := q.IdempotencyKey.savedResult(); saved != nil {

@@ -36,7 +36,7 @@ type PastRoom struct {
 
 // PastRooms returns rooms of the project that are over, and the total number that
 // match the query. Errors: Invalid with the field and the bound.
-func (s *Service) PastRooms(ctx context.Context, p project.Project, q PastQuery) ([]PastRoom, int, error) {
+func (s *Bookings) PastRooms(ctx context.Context, p project.Project, q PastQuery) ([]PastRoom, int, error) {
 	if len(q.IDs) > MaxPastLimit {
 		return nil, 0, fault.Invalidf("room_ids must have at most %d entries, not %d", MaxPastLimit, len(q.IDs))
 	}
@@ -55,7 +55,7 @@ const mergeBatch = 500
 
 // MergePastRoomCounts merges the counts of the rooms that have ended since the last
 // call. No result depends on it, only the cost of PastRooms.
-func (s *Service) MergePastRoomCounts(ctx context.Context) error {
+func (s *Bookings) MergePastRoomCounts(ctx context.Context) error {
 	for {
 		merged := 0
 		err := s.store.Write(ctx, func(ctx context.Context) (err error) {

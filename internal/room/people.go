@@ -15,7 +15,7 @@ type People struct {
 // People returns the people of a room. The caller must be a host or co-host.
 // Errors: NotFound, Gone (over), Forbidden (not a host), Conflict (not open yet),
 // Invalid.
-func (s *Service) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
+func (s *Moderation) People(ctx context.Context, roomID, seatKey string) (p People, err error) {
 	r, _, err := s.roomAsHost(ctx, roomID, seatKey)
 	if err != nil {
 		return People{}, err

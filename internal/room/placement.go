@@ -35,7 +35,7 @@ const (
 // others. The rows of a seat do not overlap and are in the order in which they were stored,
 // so a join before the end or the beginning of the latest row is moved to it. A connection is
 // not stored if a newer one was stored before it.
-func (s *Service) claimSeat(
+func (s *Presence) claimSeat(
 	ctx context.Context, r *Room, seat Seat, a *Attendance, now time.Time,
 ) (seatClaim, error) {
 	latest, err := s.store.LatestAttendance(ctx, seat.ID)
@@ -100,7 +100,7 @@ const maxClockDifference = time.Minute
 // isOlder reports whether a connection is older than the latest recorded one of its seat,
 // although its join is reported later. The times of the joins are not sufficient, because
 // the clocks of nodes differ.
-func (s *Service) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Attendance, now time.Time) (bool, error) {
+func (s *Presence) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Attendance, now time.Time) (bool, error) {
 	if latest.LeftAt.IsZero() {
 		if a.Session == latest.Session {
 			// The engine has one connection of a participant in a session, the newest.
@@ -121,14 +121,14 @@ func (s *Service) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Att
 
 // assignedSession returns the session of the breakout room that a seat is assigned to, or of
 // the room itself.
-func (s *Service) assignedSession(ctx context.Context, r *Room, seat Seat) (int, error) {
+func (s *Presence) assignedSession(ctx context.Context, r *Room, seat Seat) (int, error) {
 	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
 	return cmp.Or(breakout.Session, r.Session), err
 }
 
 // hasMoved reports whether a taken seat is assigned to another session than the one
 // that the participant was connected to.
-func (s *Service) hasMoved(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
+func (s *Presence) hasMoved(ctx context.Context, r *Room, seat Seat, from Attendance) (bool, error) {
 	assigned, err := s.assignedSession(ctx, r, seat)
 	return seat.State != Free && assigned != from.Session, err
 }
@@ -139,7 +139,7 @@ type placement struct {
 	assigned map[string]int // session by seat, for the taken seats
 }
 
-func (s *Service) loadPlacement(ctx context.Context, roomID string) (p placement, err error) {
+func (s *core) loadPlacement(ctx context.Context, roomID string) (p placement, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return p, err
@@ -171,7 +171,7 @@ func (p placement) isPresent(identity string, session int) bool {
 // enforcePlacement closes the connections of this process in other sessions than the
 // assigned ones, after the pages had time to follow a move. Only rooms with breakout rooms
 // have several sessions.
-func (s *Service) enforcePlacement(ctx context.Context) {
+func (s *Presence) enforcePlacement(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.logFailure(ctx, "list live sessions", err) {
 		return
@@ -195,7 +195,7 @@ func (s *Service) enforcePlacement(ctx context.Context) {
 
 // enforcePlacementIn does the same for the sessions of one room, and adds the misplaced
 // connections with the time when they were first found.
-func (s *Service) enforcePlacementIn(
+func (s *Presence) enforcePlacementIn(
 	ctx context.Context, roomID string, sessions []int, misplaced map[string]time.Time,
 ) error {
 	placed, err := s.loadPlacement(ctx, roomID)

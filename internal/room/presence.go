@@ -15,7 +15,7 @@ import (
 
 // recordJoin stores that a participant connected, and admits the connection. It
 // removes a participant who may not be in the session.
-func (s *Service) recordJoin(session, identity, connection string, at time.Time) error {
+func (s *Presence) recordJoin(session, identity, connection string, at time.Time) error {
 	ctx := context.Background()
 	roomID, n, ok := ParseSessionID(session)
 	if !ok {
@@ -79,7 +79,7 @@ func (s *Service) recordJoin(session, identity, connection string, at time.Time)
 // a token can outlive the seat for which it was issued, and a host may have moved the
 // participant to another session. It does not check whether the session is live; the
 // engine does.
-func (s *Service) Authorize(ctx context.Context, session, identity string) (Authorization, error) {
+func (s *Presence) Authorize(ctx context.Context, session, identity string) (Authorization, error) {
 	roomID, n, ok := ParseSessionID(session)
 	if !ok {
 		return Authorization{}, nil
@@ -107,7 +107,7 @@ func (s *Service) Authorize(ctx context.Context, session, identity string) (Auth
 // by a host, and if the seat was released and the room is full. If the project
 // does not allow joins, only participants who were connected before and still have
 // their seat are admitted.
-func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
+func (s *core) connectingSeat(ctx context.Context, r *Room, identity string) (seat Seat, admitted bool, err error) {
 	seat, err = s.store.Seat(ctx, r.ID, identity)
 	if err == nil && seat.RemovedAt.IsZero() && (seat.State == Free || seat.Connection == "") {
 		_, err = s.checkProject(ctx, r)
@@ -129,7 +129,7 @@ func (s *Service) connectingSeat(ctx context.Context, r *Room, identity string) 
 
 // isLive reports whether session n of a room or of one of its breakout rooms is
 // live.
-func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
+func (s *Presence) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 	if r.Over() || !r.SessionLive || n > r.LastSession {
 		return false, nil
 	}
@@ -142,7 +142,7 @@ func (s *Service) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 
 // recordLeave stores that a connection ended. It does nothing if the connection is
 // not recorded.
-func (s *Service) recordLeave(session, identity, connection string, at time.Time, reason LeaveReason) error {
+func (s *Presence) recordLeave(session, identity, connection string, at time.Time, reason LeaveReason) error {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
 		return fault.Invalidf("%q is not a session of this server", session)
@@ -167,7 +167,7 @@ func (s *Service) recordLeave(session, identity, connection string, at time.Time
 
 // endConnection ends an attendance and updates its seat: the seat is freed if the
 // participant left, and held for a while if the connection was lost.
-func (s *Service) endConnection(
+func (s *Presence) endConnection(
 	ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason,
 ) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)

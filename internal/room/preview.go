@@ -38,7 +38,7 @@ type Preview struct {
 
 // Preview returns what a visitor would get by joining now. Transitions that are
 // due but not stored yet are taken into account. It writes nothing.
-func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
+func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return Preview{}, err
@@ -78,7 +78,7 @@ func (s *Service) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 
 // loadForPreview returns the project and the occupancy of a room that a visitor may see: one that
 // is joinable, or not open yet.
-func (s *Service) loadForPreview(ctx context.Context, r *Room, now time.Time) (
+func (s *Joining) loadForPreview(ctx context.Context, r *Room, now time.Time) (
 	p project.Project, o Occupancy, err error,
 ) {
 	if r.State != Scheduled {
@@ -116,7 +116,7 @@ func newPreview(r *Room, p project.Project, o Occupancy, from visitor) Preview {
 
 // LinkStatus returns the status of a link's token for the browser with a seat key. It writes
 // nothing. The error is NotFound if the room does not exist.
-func (s *Service) LinkStatus(ctx context.Context, roomID, token, seatKey string) (LinkStatus, error) {
+func (s *Joining) LinkStatus(ctx context.Context, roomID, token, seatKey string) (LinkStatus, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return NoLink, err
@@ -131,7 +131,7 @@ func (s *Service) LinkStatus(ctx context.Context, roomID, token, seatKey string)
 
 // Preflight returns a token with which a visitor's page tests the connection to
 // the media engine. It takes no seat and writes nothing.
-func (s *Service) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
+func (s *Joining) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return "", err

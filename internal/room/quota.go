@@ -26,7 +26,7 @@ const (
 
 // useQuota counts one more of a subject, in the transaction that creates it. It returns Exhausted
 // (quota_exceeded) if the plan allows no more on this day. A limit of 0 counts nothing.
-func (s *Service) useQuota(
+func (s *Bookings) useQuota(
 	ctx context.Context, p project.Project, subject QuotaSubject, limit int, now time.Time,
 ) error {
 	if limit == 0 {

@@ -23,7 +23,7 @@ const (
 // not stored. Errors: NotFound, Gone (over), Forbidden (not in the room, or hidden),
 // Conflict (not open yet), Exhausted (too often), Invalid, Unavailable (the media
 // engine does not respond).
-func (s *Service) React(ctx context.Context, roomID, seatKey string, reaction Reaction) error {
+func (s *Moderation) React(ctx context.Context, roomID, seatKey string, reaction Reaction) error {
 	switch reaction {
 	case ThumbsUp, Heart, Laughing, Clapping, Surprised:
 	default:

@@ -57,7 +57,7 @@ func (l *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
 
 // logRoomFull emits ParticipantJoinFailed for a visitor who found no free seat. A
 // failure is only logged, because the visitor's response does not depend on it.
-func (s *Service) logRoomFull(ctx context.Context, roomID string, v JoinRequest) {
+func (s *Joining) logRoomFull(ctx context.Context, roomID string, v JoinRequest) {
 	if !s.refusalLog.shouldLog(roomID, seal.Hash(v.SeatKey), s.now()) {
 		return
 	}

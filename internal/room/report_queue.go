@@ -80,16 +80,16 @@ func (q *reportQueue) pop() {
 
 // ParticipantJoined stores that a participant connected. It removes a participant
 // whose seat is gone while the room is full or over.
-func (s *Service) ParticipantJoined(session, identity, connection string, at time.Time) {
+func (s *Presence) ParticipantJoined(session, identity, connection string, at time.Time) {
 	s.receive(report{session: session, identity: identity, connection: connection, at: at})
 }
 
 // ParticipantLeft stores that a connection ended.
-func (s *Service) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
+func (s *Presence) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
 	s.receive(report{session: session, identity: identity, connection: connection, at: at, reason: reason})
 }
 
-func (s *Service) receive(r report) {
+func (s *Presence) receive(r report) {
 	if s.reportQueue.appendIfPending(r) {
 		return
 	}
@@ -99,7 +99,7 @@ func (s *Service) receive(r report) {
 }
 
 // flushReports stores the pending reports, until the database is unavailable again.
-func (s *Service) flushReports() {
+func (s *Presence) flushReports() {
 	for {
 		r, ok := s.reportQueue.peek()
 		if !ok {
@@ -112,7 +112,7 @@ func (s *Service) flushReports() {
 	}
 }
 
-func (s *Service) writeReport(r report) error {
+func (s *Presence) writeReport(r report) error {
 	err, operation := error(nil), "record join"
 	if r.reason == "" {
 		err = s.recordJoin(r.session, r.identity, r.connection, r.at)

@@ -28,7 +28,7 @@ type SpecChange struct {
 // creation, and returns it with a new link for its host. Earlier links stay valid.
 // The project must allow joins. Errors: NotFound, Conflict when the room is no
 // longer scheduled, Forbidden (project), Invalid with the field and the bound.
-func (s *Service) Reschedule(ctx context.Context, p project.Project, roomID string, change SpecChange,
+func (s *Bookings) Reschedule(ctx context.Context, p project.Project, roomID string, change SpecChange,
 	key *IdempotencyKey,
 ) (Created, error) {
 	if saved := key.savedResult(); saved != nil {

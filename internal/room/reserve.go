@@ -29,7 +29,7 @@ type JoinRequest struct {
 // Errors: NotFound, Gone (over), Conflict (room_full, room_not_open,
 // link_taken, waiting_room_full), Forbidden (project, invitation_required,
 // removed, turned_away, hidden_participants_off), Exhausted (too_many_joins), Invalid (name).
-func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
+func (s *Joining) ReserveSeat(ctx context.Context, roomID string, v JoinRequest) (Admission, error) {
 	v.Name = validate.CleanName(v.Name)
 	if err := firstError(validate.Name("name", v.Name, 1, validate.MaxText), checkSeatKey(v.SeatKey)); err != nil {
 		return Admission{}, err
@@ -51,7 +51,7 @@ func (s *Service) ReserveSeat(ctx context.Context, roomID string, v JoinRequest)
 // reserveSeat decides about a visitor and carries the decision out, in the transaction that
 // holds the lock on the room. It returns errTokenRequired, and writes nothing, if the visitor
 // needs a token that was not taken.
-func (s *Service) reserveSeat(
+func (s *Joining) reserveSeat(
 	ctx context.Context, r *Room, v JoinRequest, tokenTaken bool, now time.Time,
 ) (Admission, error) {
 	f, err := s.loadFacts(ctx, r, v, now)
@@ -77,7 +77,7 @@ func (s *Service) reserveSeat(
 }
 
 // applyWait stores that a visitor waits.
-func (s *Service) applyWait(ctx context.Context, r *Room, d decision, now time.Time) error {
+func (s *Joining) applyWait(ctx context.Context, r *Room, d decision, now time.Time) error {
 	if d.visitor.known { // a seat that was reserved before the waiting room was on
 		if err := s.releaseSeat(ctx, d.visitor.seat); err != nil {
 			return err
@@ -92,7 +92,7 @@ func (s *Service) applyWait(ctx context.Context, r *Room, d decision, now time.T
 }
 
 // applySeat stores the seat of a visitor, and what its reservation changes.
-func (s *Service) applySeat(ctx context.Context, r *Room, d decision, out *Admission, now time.Time) (err error) {
+func (s *Joining) applySeat(ctx context.Context, r *Room, d decision, out *Admission, now time.Time) (err error) {
 	from, seat := d.visitor, d.seat
 	if from.seat.KeyHash != from.keyHash { // a waiting visitor may have opened a personal link meanwhile
 		if err := s.deleteKnocks(ctx, r, func(k Knock) bool { return k.KeyHash == from.keyHash }); err != nil {
@@ -132,7 +132,7 @@ func (s *Service) applySeat(ctx context.Context, r *Room, d decision, out *Admis
 }
 
 // displace frees the seat of a guest for another visitor.
-func (s *Service) displace(ctx context.Context, r *Room, guest Seat, now time.Time) (out displacedGuest, err error) {
+func (s *Joining) displace(ctx context.Context, r *Room, guest Seat, now time.Time) (out displacedGuest, err error) {
 	out.identity = guest.ID
 	r.lowerHand(&guest)
 	if guest.unused() {
@@ -145,7 +145,7 @@ func (s *Service) displace(ctx context.Context, r *Room, guest Seat, now time.Ti
 
 // prepareSession starts a session of the room if none is live. It returns the seat's
 // breakout room, or zero for the room itself if that breakout room is closed.
-func (s *Service) prepareSession(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
+func (s *Joining) prepareSession(ctx context.Context, r *Room, seat *Seat, now time.Time) (Breakout, error) {
 	breakout, err := s.openBreakout(ctx, r, seat.Breakout)
 	if err != nil {
 		return Breakout{}, err
@@ -162,7 +162,7 @@ func (s *Service) prepareSession(ctx context.Context, r *Room, seat *Seat, now t
 
 // startSession starts a session of a room or of one of its breakout rooms and
 // returns its number.
-func (s *Service) startSession(ctx context.Context, r *Room, breakout int, now time.Time) (n int, err error) {
+func (s *core) startSession(ctx context.Context, r *Room, breakout int, now time.Time) (n int, err error) {
 	r.LastSession++
 	session := Session{RoomID: r.ID, N: r.LastSession, Breakout: breakout, State: SessionLive}
 	return session.N, s.store.InsertSession(ctx, session, now)

@@ -21,7 +21,7 @@ const (
 // rooms, releases seats, closes sessions, deletes stale rows and reconciles
 // attendance with the media engine. Due times are stored, so that the next process
 // applies those that a stopped process missed.
-func (s *Service) Run(ctx context.Context) {
+func (s *Presence) Run(ctx context.Context) {
 	var background sync.WaitGroup
 	defer background.Wait()
 	// Heartbeats have their own goroutine, so that slow work below cannot delay them.
@@ -57,7 +57,7 @@ func (s *Service) Run(ctx context.Context) {
 }
 
 // runEvery calls do at once and then at every interval, until ctx ends.
-func (s *Service) runEvery(ctx context.Context, interval time.Duration, do func(ctx context.Context)) {
+func (s *Presence) runEvery(ctx context.Context, interval time.Duration, do func(ctx context.Context)) {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()
 	for {
@@ -75,7 +75,7 @@ const purgeBatch = 500
 
 // Purge deletes expired idempotency records, in short transactions because many expire while
 // the service is down.
-func (s *Service) Purge(ctx context.Context) error {
+func (s *Presence) Purge(ctx context.Context) error {
 	for {
 		deleted := 0
 		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
@@ -92,7 +92,7 @@ func (s *Service) Purge(ctx context.Context) error {
 func noChange(context.Context, *Room, time.Time) error { return nil }
 
 // sweep applies the due transitions of all rooms.
-func (s *Service) sweep(ctx context.Context) {
+func (s *Presence) sweep(ctx context.Context) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
 		if s.logFailure(ctx, "list due rooms", err) {
@@ -116,7 +116,7 @@ func (s *Service) sweep(ctx context.Context) {
 }
 
 // closeSessions closes ended sessions in the media engine.
-func (s *Service) closeSessions(ctx context.Context) {
+func (s *Presence) closeSessions(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionClosing)
 	if s.logFailure(ctx, "list closing sessions", err) {
 		return
@@ -134,7 +134,7 @@ func (s *Service) closeSessions(ctx context.Context) {
 // reconcile compares the stored attendance with the participants in the engine and
 // handles each difference like a report of the engine. Each node reconciles the
 // sessions that it hosts and the attendance that it recorded.
-func (s *Service) reconcile(ctx context.Context) {
+func (s *Presence) reconcile(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.logFailure(ctx, "list live sessions", err) {
 		return
@@ -152,7 +152,7 @@ func (s *Service) reconcile(ctx context.Context) {
 
 // reconcileRoom reconciles the live sessions of a room and adds the connections
 // that are only in the engine to unrecorded.
-func (s *Service) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]bool) error {
+func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]bool) error {
 	// Attendance is read before the engine's participants. A recorded participant was
 	// in the engine at that time, and therefore has left if the engine has them no more.
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
@@ -238,7 +238,7 @@ func updatedQuality(rows []Attendance, sid string, q ConnectionQuality) (a Atten
 }
 
 // storeQualities stores the qualities of connections in one transaction.
-func (s *Service) storeQualities(ctx context.Context, changed []Attendance) error {
+func (s *Presence) storeQualities(ctx context.Context, changed []Attendance) error {
 	if len(changed) == 0 {
 		return nil
 	}
@@ -268,7 +268,7 @@ func engineConnectionID(connection string) string {
 // logFailure logs a failed background operation, unless ctx has ended, and reports
 // whether err is not nil. An unavailable database is logged as a warning, at most
 // about once a second because the sweep runs at that interval.
-func (s *Service) logFailure(ctx context.Context, operation string, err error, args ...any) bool {
+func (s *core) logFailure(ctx context.Context, operation string, err error, args ...any) bool {
 	if err == nil {
 		return false
 	}

@@ -32,7 +32,7 @@ type Occupant struct {
 }
 
 // RunningRoom returns an open or active room of the project, or NotFound.
-func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID string) (RunningRoom, error) {
+func (s *Bookings) RunningRoom(ctx context.Context, p project.Project, roomID string) (RunningRoom, error) {
 	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
 		return RunningRoom{}, err
@@ -45,7 +45,7 @@ func (s *Service) RunningRoom(ctx context.Context, p project.Project, roomID str
 }
 
 // RunningRooms returns all open and active rooms of the project, oldest first.
-func (s *Service) RunningRooms(ctx context.Context, p project.Project) ([]RunningRoom, error) {
+func (s *Bookings) RunningRooms(ctx context.Context, p project.Project) ([]RunningRoom, error) {
 	rooms, err := s.store.RunningRooms(ctx, p.ID)
 	if err != nil {
 		return nil, err

@@ -47,7 +47,7 @@ type SearchPage struct {
 type SeatName struct{ RoomID, Name, UserID string }
 
 // Search returns a page of rooms. Errors: Invalid.
-func (s *Service) Search(ctx context.Context, q SearchQuery) (SearchPage, error) {
+func (s *Bookings) Search(ctx context.Context, q SearchQuery) (SearchPage, error) {
 	if err := q.validate(); err != nil {
 		return SearchPage{}, err
 	}
@@ -116,7 +116,7 @@ func (q SearchQuery) scans() bool {
 }
 
 // matching returns the rooms that match the filters, and how many seats it has read.
-func (s *Service) matching(ctx context.Context, q SearchQuery, rooms []Summary) ([]Summary, int, error) {
+func (s *Bookings) matching(ctx context.Context, q SearchQuery, rooms []Summary) ([]Summary, int, error) {
 	rooms = slices.DeleteFunc(slices.Clone(rooms), func(r Summary) bool {
 		return !containsFold(r.Title, q.Title) || !r.inProgress(q.From, q.To)
 	})

@@ -94,7 +94,7 @@ func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
 
 // releaseSeat frees a seat. It deletes the row if an anonymous guest never
 // connected, so that strangers cannot fill the database.
-func (s *Service) releaseSeat(ctx context.Context, seat Seat) error {
+func (s *core) releaseSeat(ctx context.Context, seat Seat) error {
 	if seat.unused() && seat.anonymous() && !s.reportQueue.hasPending(seat.ID) {
 		deleted, err := s.store.DeleteUnusedSeat(ctx, seat.ID)
 		if err != nil || deleted {
@@ -107,7 +107,7 @@ func (s *Service) releaseSeat(ctx context.Context, seat Seat) error {
 
 // revokeSeat makes the key of a seat useless and releases the seat. If its
 // participant is connected, the seat is released when they leave.
-func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
+func (s *Joining) revokeSeat(ctx context.Context, seat Seat) error {
 	seat.KeyHash = "given up: " + seat.ID
 	if seat.State != Joined {
 		return s.releaseSeat(ctx, seat)
@@ -118,7 +118,7 @@ func (s *Service) revokeSeat(ctx context.Context, seat Seat) error {
 // disconnect ends the attendance of a seat's participant and frees the seat. It
 // returns the sessions from which the caller must remove the participant in the
 // engine.
-func (s *Service) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (
+func (s *core) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Time, reason LeaveReason) (
 	sessions []string, err error,
 ) {
 	present, err := s.store.CurrentAttendance(ctx, r.ID)

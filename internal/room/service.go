@@ -14,30 +14,60 @@ import (
 	"parley/internal/project"
 )
 
-// Service creates, runs and ends rooms, and lets participants join them.
+// Service creates, runs and ends rooms, and lets participants join them. It has one part for each
+// audience.
 type Service struct {
+	*Bookings
+	*Joining
+	*Moderation
+	*Presence
+}
+
+// Bookings is what a backend and an operator do: they create, change, invite to, list and end
+// rooms.
+type Bookings struct {
+	*core
+	inFlight sync.Map // ids of the idempotent requests that this process is handling
+}
+
+// Joining is what a visitor does before the media connection: preview, wait and join.
+type Joining struct {
+	*core
+	refusalLog refusalLog
+}
+
+// Moderation is what the people in a room do: host tools, breakout rooms, hands and reactions.
+type Moderation struct {
+	*core
+	reactionLimiter reactionLimiter
+}
+
+// Presence stores who is in a room, as the media engine reports it, and does what is due: it
+// ends rooms, reconciles with the engine, and takes over from lost nodes.
+type Presence struct {
+	*core
+	startedAt  time.Time
+	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
+	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
+	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
+	misplaced  map[string]time.Time // connections in another session than the assigned one, by first sight
+}
+
+// core is what the parts of a Service share: the change of a room in one transaction.
+type core struct {
 	store           Store
 	media           Media
 	publicURL       func() string
 	now             func() time.Time
 	newID           func() string
 	log             *slog.Logger
-	wake            chan struct{} // signals Run that a session is to be closed
-	inFlight        sync.Map      // ids of the idempotent requests that this process is handling
 	options         Options
-	refusalLog      refusalLog
+	nodeID          string        // identifies this process in the cluster
+	wake            chan struct{} // signals Run that a session is to be closed
 	reportQueue     reportQueue
-	reactionLimiter reactionLimiter
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
-
-	nodeID     string // identifies this process in the cluster
-	startedAt  time.Time
-	lastWatch  time.Time                           // last run of watchNodes; used by watchNodes only
-	lastSeen   map[string]*lastSeen                // other nodes by id; used by watchNodes only
-	seenNodes  atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
-	unrecorded map[string]bool                     // connections that the last reconciliation found in the engine only
-	misplaced  map[string]time.Time                // connections in another session than the assigned one, by first sight
+	seenNodes       atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
 }
 
 // Options are the optional parts and settings of a Service.
@@ -71,9 +101,13 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 	if options.Webhooks == nil {
 		options.Webhooks = noWebhooks{}
 	}
-	return &Service{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log,
-		options: options, wake: make(chan struct{}, 1), refusalLog: refusalLog{byRoom: map[string]logged{}},
-		nodeID: CompactID(newID()), startedAt: now(), lastSeen: map[string]*lastSeen{}, unrecorded: map[string]bool{}}
+	c := &core{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, options: options,
+		nodeID: CompactID(newID()), wake: make(chan struct{}, 1)}
+	return &Service{Bookings: &Bookings{core: c},
+		Joining:    &Joining{core: c, refusalLog: refusalLog{byRoom: map[string]logged{}}},
+		Moderation: &Moderation{core: c},
+		Presence: &Presence{core: c, startedAt: now(), lastSeen: map[string]*lastSeen{},
+			unrecorded: map[string]bool{}, misplaced: map[string]time.Time{}}}
 }
 
 // Webhooks stores deliveries of events.
@@ -100,11 +134,11 @@ func (noWebhooks) RoomChanged(context.Context, string, []event.Event) (bool, err
 func (noWebhooks) Wake() {}
 
 // Get returns a room, or NotFound.
-func (s *Service) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
+func (s *Bookings) Get(ctx context.Context, id string) (*Room, error) { return s.store.Room(ctx, id) }
 
 // GetInProject returns a room of the project, or NotFound. If the room is so old that it
 // may have been deleted, the error says so.
-func (s *Service) GetInProject(ctx context.Context, p project.Project, id string) (*Room, error) {
+func (s *Bookings) GetInProject(ctx context.Context, p project.Project, id string) (*Room, error) {
 	r, err := s.store.Room(ctx, id)
 	if err == nil {
 		err = r.checkOwner(p)
@@ -136,7 +170,7 @@ func idTime(id string) (time.Time, bool) {
 // one transaction. It opens a scheduled room that is due before work, and applies
 // all other transitions that are due after it. After the commit it logs the
 // events, wakes webhooks and Run, and publishes changed metadata.
-func (s *Service) updateRoom(ctx context.Context, id string,
+func (s *core) updateRoom(ctx context.Context, id string,
 	work func(ctx context.Context, r *Room, now time.Time) error,
 ) error {
 	closing := false // a session is to be closed in the engine
@@ -190,7 +224,7 @@ func (s *Service) updateRoom(ctx context.Context, id string,
 
 // recordEnd records the end of a room in the audit log. audit.Record does nothing unless
 // an operator or the service is the origin of ctx.
-func (s *Service) recordEnd(ctx context.Context, r *Room, before State, now time.Time) error {
+func (s *core) recordEnd(ctx context.Context, r *Room, before State, now time.Time) error {
 	action := audit.RoomEnded
 	if r.State == Cancelled {
 		action = audit.RoomCancelled
@@ -200,7 +234,7 @@ func (s *Service) recordEnd(ctx context.Context, r *Room, before State, now time
 		After:  audit.Fields{"state": r.State, "end_reason": r.EndReason}})
 }
 
-func (s *Service) logEvent(e event.Event) {
+func (s *core) logEvent(e event.Event) {
 	fields := []any{"room_id", e.RoomID}
 	if e.Data.EndReason != "" {
 		fields = append(fields, "reason", e.Data.EndReason)
@@ -217,7 +251,7 @@ func (s *Service) logEvent(e event.Event) {
 // applyTransitions releases expired seats, ends the room's session when nobody is
 // left, and ends the room when it is due, unless mustAwaitNodes delays the end of its
 // duration. It sets the room's next due time, and reports whether a session is to be closed in the engine.
-func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
+func (s *core) applyTransitions(ctx context.Context, r *Room, now time.Time) (closing bool, err error) {
 	if r.Over() {
 		return false, nil
 	}
@@ -260,7 +294,7 @@ func (s *Service) applyTransitions(ctx context.Context, r *Room, now time.Time) 
 // occupancy releases expired reservations, then counts the taken seats. A
 // participant who is still connected keeps the seat, because a reservation also
 // expires when the page asked for the seat again but did not reconnect.
-func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupancy, error) {
+func (s *core) occupancy(ctx context.Context, r *Room, now time.Time) (Occupancy, error) {
 	o, err := s.store.Occupancy(ctx, r.ID)
 	if err != nil || o.NextRelease.IsZero() || o.NextRelease.After(now) {
 		return o, err
@@ -292,7 +326,7 @@ func (s *Service) occupancy(ctx context.Context, r *Room, now time.Time) (Occupa
 
 // endAllAttendance ends the attendance of all participants and releases all seats,
 // because the room's session ends.
-func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
+func (s *core) endAllAttendance(ctx context.Context, r *Room, now time.Time, reason LeaveReason) error {
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
 	if err != nil {
 		return err
@@ -315,7 +349,7 @@ func (s *Service) endAllAttendance(ctx context.Context, r *Room, now time.Time, 
 }
 
 // endAttendance ends one attendance at a time and, unless it is hidden, emits the event.
-func (s *Service) endAttendance(
+func (s *core) endAttendance(
 	ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason,
 ) error {
 	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
@@ -337,7 +371,7 @@ func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant
 		Session: SessionID(a.RoomID, a.Session), Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
 }
 
-func (s *Service) wakeRun() {
+func (s *core) wakeRun() {
 	select {
 	case s.wake <- struct{}{}:
 	default:

@@ -65,7 +65,7 @@ func (k Knock) denial(now time.Time) error {
 // StopWaiting forgets that the visitor with that seat key waits, because their page was closed or
 // they changed their mind. It does nothing if the visitor does not wait, and a denial stays.
 // Errors: NotFound, Invalid.
-func (s *Service) StopWaiting(ctx context.Context, roomID, seatKey string) error {
+func (s *Joining) StopWaiting(ctx context.Context, roomID, seatKey string) error {
 	if err := checkSeatKey(seatKey); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (s *Service) StopWaiting(ctx context.Context, roomID, seatKey string) error
 }
 
 // listKnocks returns the knocks of a room, including expired and denied ones.
-func (s *Service) listKnocks(ctx context.Context, r *Room) ([]Knock, error) {
+func (s *Joining) listKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	if !r.Locks.WaitingRoom {
 		return nil, nil // clearWaitingRoom has deleted them
 	}
@@ -84,7 +84,7 @@ func (s *Service) listKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 }
 
 // waitingKnocks returns the visitors who are waiting, oldest first.
-func (s *Service) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
+func (s *core) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	if !r.Locks.WaitingRoom {
 		return nil, nil
 	}
@@ -101,7 +101,7 @@ func (s *Service) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 // AcceptKnock lets in the waiting visitor with that identity, or all of them if
 // identity is empty. They join when their pages ask again. Errors: NotFound, Gone
 // (over), Forbidden (not a host), Conflict (not open yet), Invalid.
-func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if identity == "" {
 			host, err := s.hostSeat(ctx, r, seatKey)
@@ -129,7 +129,7 @@ func (s *Service) AcceptKnock(ctx context.Context, roomID, seatKey, identity str
 
 // DenyKnock refuses the waiting visitor with that identity, who may knock again
 // after two minutes. It returns the same errors as AcceptKnock.
-func (s *Service) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, k, err := s.findKnock(ctx, r, seatKey, identity)
 		if err != nil {
@@ -148,7 +148,7 @@ func (k Knock) actor() HostActor { return HostActor{SeatID: k.ID, Name: k.Name, 
 
 // findKnock returns the seat of the calling host or co-host, and the waiting visitor with
 // that identity, or NotFound.
-func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity string) (host Seat, k Knock, err error) {
+func (s *Moderation) findKnock(ctx context.Context, r *Room, seatKey, identity string) (host Seat, k Knock, err error) {
 	if host, err = s.hostSeat(ctx, r, seatKey); err != nil {
 		return host, k, err
 	}
@@ -166,7 +166,7 @@ func (s *Service) findKnock(ctx context.Context, r *Room, seatKey, identity stri
 
 // acceptKnock replaces a knock by a free seat for the visitor, or marks the seat that the
 // visitor has as one of a person who was let in.
-func (s *Service) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
+func (s *Moderation) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
 	r.metadataChanged = true
 	if seat, err := s.store.SeatByKey(ctx, r.ID, k.KeyHash); err == nil {
 		seat.Invited = true
@@ -182,7 +182,7 @@ func (s *Service) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Ti
 	return s.store.DeleteKnock(ctx, k.ID)
 }
 
-func (s *Service) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) (accepted int, err error) {
+func (s *Moderation) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) (accepted int, err error) {
 	waiting, err := s.waitingKnocks(ctx, r)
 	if err != nil {
 		return 0, err
@@ -197,7 +197,7 @@ func (s *Service) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) (
 
 // clearWaitingRoom accepts all waiting visitors and deletes all other knocks. It
 // runs when the waiting room is turned off.
-func (s *Service) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) error {
+func (s *Moderation) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) error {
 	if _, err := s.acceptAllKnocks(ctx, r, now); err != nil {
 		return err
 	}
@@ -205,7 +205,7 @@ func (s *Service) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) 
 }
 
 // deleteKnocks deletes the knocks of a room for which match returns true.
-func (s *Service) deleteKnocks(ctx context.Context, r *Room, match func(Knock) bool) error {
+func (s *core) deleteKnocks(ctx context.Context, r *Room, match func(Knock) bool) error {
 	if !r.Locks.WaitingRoom {
 		return nil // clearWaitingRoom has deleted them
 	}
@@ -226,7 +226,7 @@ func (s *Service) deleteKnocks(ctx context.Context, r *Room, match func(Knock) b
 }
 
 // deleteStaleKnocks deletes the expired knocks of all rooms, waiting and denied.
-func (s *Service) deleteStaleKnocks(ctx context.Context) {
+func (s *Presence) deleteStaleKnocks(ctx context.Context) {
 	rooms, err := s.store.RoomsWithStaleKnocks(ctx, s.now())
 	if s.logFailure(ctx, "list rooms with stale knocks", err) {
 		return

@@ -31,7 +31,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	title := ""
 	if f.Code == string(RefusalErrorCodeRoomEnded) {
 		var err error
-		title, err = s.rooms.PublicTitle(r.Context(), r.PathValue("room_id"))
+		title, err = s.joining.PublicTitle(r.Context(), r.PathValue("room_id"))
 		httpx.LogError(r, err) // the refusal is complete without the title
 	}
 	writeErrorBody(w, httpx.Status(f, nil), f, title)

@@ -100,7 +100,7 @@ func newFixture(t *testing.T) *fixture {
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, now,
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{JoinLimiter: &p.newSeats})
 	logos := project.NewService(db, now, storetest.NewID, func(string) {})
-	p.checker = apitest.New(t, description, join.NewHandler(p.Service, logos,
+	p.checker = apitest.New(t, description, join.NewHandler(p.Joining, p.Moderation, logos,
 		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit, Calls: &p.calls},
 		refusal.NewRecorder(nil, slog.New(slog.DiscardHandler), now), now))
 	return p

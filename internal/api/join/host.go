@@ -10,14 +10,14 @@ import (
 // EndRoom ends the room for everybody; the seat key must be a host's.
 func (s *Server) EndRoom(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		return s.rooms.EndByHost(r.Context(), roomID, seatKey)
+		return s.moderation.EndByHost(r.Context(), roomID, seatKey)
 	})
 }
 
 // CloseBreakouts closes all breakout rooms.
 func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		return s.rooms.CloseBreakouts(r.Context(), roomID, seatKey)
+		return s.moderation.CloseBreakouts(r.Context(), roomID, seatKey)
 	})
 }
 
@@ -28,7 +28,7 @@ func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID string) {
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.Move(r.Context(), roomID, seatKey, identity, to)
+		return s.moderation.Move(r.Context(), roomID, seatKey, identity, to)
 	})
 }
 
@@ -39,7 +39,7 @@ func (s *Server) Broadcast(w http.ResponseWriter, r *http.Request, roomID string
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.Broadcast(r.Context(), roomID, seatKey, text)
+		return s.moderation.Broadcast(r.Context(), roomID, seatKey, text)
 	})
 }
 
@@ -68,7 +68,7 @@ func (s *Server) openBreakouts(w http.ResponseWriter, r *http.Request, roomID st
 	if err := o.Err(); err != nil {
 		return Breakouts{}, err
 	}
-	opened, err := s.rooms.OpenBreakouts(r.Context(), roomID, seatKey, req)
+	opened, err := s.moderation.OpenBreakouts(r.Context(), roomID, seatKey, req)
 	out := Breakouts{Breakouts: []Breakout{}}
 	for _, b := range opened {
 		out.Breakouts = append(out.Breakouts, Breakout{Number: b.N, Name: b.Name})
@@ -96,7 +96,7 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return People{}, err
 	}
-	all, err := s.rooms.People(r.Context(), roomID, seatKey)
+	all, err := s.moderation.People(r.Context(), roomID, seatKey)
 	out := People{People: people(all.Seats), Removed: people(all.Removed), Waiting: []Waiting{}}
 	for _, knock := range all.Waiting {
 		out.Waiting = append(out.Waiting, Waiting{Identity: knock.ID, Name: knock.Name})

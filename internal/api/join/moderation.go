@@ -15,23 +15,23 @@ func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID string) {
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.Mute(r.Context(), roomID, seatKey, identity)
+		return s.moderation.Mute(r.Context(), roomID, seatKey, identity)
 	})
 }
 
 // AskToUnmute asks a participant to turn on the microphone.
 func (s *Server) AskToUnmute(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveActionOn(w, r, roomID, s.rooms.AskToUnmute)
+	s.serveActionOn(w, r, roomID, s.moderation.AskToUnmute)
 }
 
 // RemovePerson removes a participant from the room for good.
 func (s *Server) RemovePerson(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveActionOn(w, r, roomID, s.rooms.Remove)
+	s.serveActionOn(w, r, roomID, s.moderation.Remove)
 }
 
 // Readmit allows a removed participant to return.
 func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveActionOn(w, r, roomID, s.rooms.Readmit)
+	s.serveActionOn(w, r, roomID, s.moderation.Readmit)
 }
 
 // Lock changes what guests may send, and whether the waiting room is on.
@@ -44,7 +44,7 @@ func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID string) {
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.UpdateLocks(r.Context(), roomID, seatKey, change)
+		return s.moderation.UpdateLocks(r.Context(), roomID, seatKey, change)
 	})
 }
 
@@ -55,7 +55,7 @@ func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID string) 
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.SetRole(r.Context(), roomID, seatKey, identity, room.Role(role))
+		return s.moderation.SetRole(r.Context(), roomID, seatKey, identity, room.Role(role))
 	})
 }
 

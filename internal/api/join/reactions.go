@@ -10,7 +10,7 @@ import (
 // RaiseHand raises the caller's hand.
 func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		return s.rooms.RaiseHand(r.Context(), roomID, seatKey)
+		return s.moderation.RaiseHand(r.Context(), roomID, seatKey)
 	})
 }
 
@@ -21,14 +21,14 @@ func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID string
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.LowerHand(r.Context(), roomID, seatKey, identity)
+		return s.moderation.LowerHand(r.Context(), roomID, seatKey, identity)
 	})
 }
 
 // LowerHands lowers all hands in the caller's session.
 func (s *Server) LowerHands(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		return s.rooms.LowerHands(r.Context(), roomID, seatKey)
+		return s.moderation.LowerHands(r.Context(), roomID, seatKey)
 	})
 }
 
@@ -39,7 +39,7 @@ func (s *Server) React(w http.ResponseWriter, r *http.Request, roomID string) {
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.React(r.Context(), roomID, seatKey, room.Reaction(reaction))
+		return s.moderation.React(r.Context(), roomID, seatKey, room.Reaction(reaction))
 	})
 }
 
@@ -50,6 +50,6 @@ func (s *Server) GiveFeedback(w http.ResponseWriter, r *http.Request, roomID str
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.GiveFeedback(r.Context(), roomID, seatKey, room.Rating(rating))
+		return s.moderation.GiveFeedback(r.Context(), roomID, seatKey, room.Rating(rating))
 	})
 }

@@ -14,12 +14,18 @@ import (
 	"parley/internal/room"
 )
 
-// Rooms is the part of the room service that this API calls.
-type Rooms interface {
+// Joining is the part of the room service for visitors.
+type Joining interface {
 	Preview(ctx context.Context, roomID string, req room.JoinRequest) (room.Preview, error)
 	Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
 	LinkStatus(ctx context.Context, roomID, token, seatKey string) (room.LinkStatus, error)
 	ReserveSeat(ctx context.Context, roomID string, req room.JoinRequest) (room.Admission, error)
+	StopWaiting(ctx context.Context, roomID, seatKey string) error
+	PublicTitle(ctx context.Context, roomID string) (string, error)
+}
+
+// Moderation is the part of the room service for the people in a room.
+type Moderation interface {
 	OpenBreakouts(ctx context.Context, roomID, seatKey string, req room.OpenBreakoutsRequest) ([]room.Breakout, error)
 	CloseBreakouts(ctx context.Context, roomID, seatKey string) error
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
@@ -27,7 +33,6 @@ type Rooms interface {
 	People(ctx context.Context, roomID, seatKey string) (room.People, error)
 	AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error
 	DenyKnock(ctx context.Context, roomID, seatKey, identity string) error
-	StopWaiting(ctx context.Context, roomID, seatKey string) error
 	InviteAsHost(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
 	Mute(ctx context.Context, roomID, seatKey, identity string) error
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
@@ -41,7 +46,6 @@ type Rooms interface {
 	LowerHands(ctx context.Context, roomID, seatKey string) error
 	React(ctx context.Context, roomID, seatKey string, reaction room.Reaction) error
 	GiveFeedback(ctx context.Context, roomID, seatKey string, rating room.Rating) error
-	PublicTitle(ctx context.Context, roomID string) (string, error)
 }
 
 // Limiter limits the attempts of each client address.
@@ -60,18 +64,19 @@ type Limits struct {
 
 // Server handles the requests of the room page.
 type Server struct {
-	rooms    Rooms
-	logos    Logos
-	limits   Limits
-	refusals *refusal.Recorder
-	now      func() time.Time
+	joining    Joining
+	moderation Moderation
+	logos      Logos
+	limits     Limits
+	refusals   *refusal.Recorder
+	now        func() time.Time
 }
 
 // NewHandler returns the handler for all paths under /api/join/. refusals counts
 // and logs the requests that exceed a limit.
-func NewHandler(rooms Rooms, logos Logos, limits Limits, refusals *refusal.Recorder,
+func NewHandler(joining Joining, moderation Moderation, logos Logos, limits Limits, refusals *refusal.Recorder,
 	now func() time.Time) http.Handler {
-	s := &Server{rooms: rooms, logos: logos, limits: limits, refusals: refusals, now: now}
+	s := &Server{joining: joining, moderation: moderation, logos: logos, limits: limits, refusals: refusals, now: now}
 	mux := httpx.NewMux(notFound, notAllowed)
 	mux.Handle(routes("/api/join", s))
 	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +121,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err := o.Err(); err != nil {
 		return Preview{}, err
 	}
-	p, err := s.rooms.Preview(r.Context(), roomID, req)
+	p, err := s.joining.Preview(r.Context(), roomID, req)
 	if err != nil {
 		return Preview{}, err
 	}
@@ -177,7 +182,7 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (s
 				Message:    "too many connection checks from your address, try again in a moment"}
 		}
 	}
-	return s.rooms.Preflight(r.Context(), roomID, client)
+	return s.joining.Preflight(r.Context(), roomID, client)
 }
 
 // TakeSeat reserves a seat, or responds with 202 while the visitor waits for
@@ -208,7 +213,7 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 	}
 	// Counted first, so that a refused guess holds no seat.
 	if req.LinkToken != "" {
-		status, err := s.rooms.LinkStatus(r.Context(), roomID, req.LinkToken, req.SeatKey)
+		status, err := s.joining.LinkStatus(r.Context(), roomID, req.LinkToken, req.SeatKey)
 		if err == nil && status == room.LinkUnknown {
 			err = s.recordGuess(r)
 		}
@@ -216,7 +221,7 @@ func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 			return room.Admission{}, err
 		}
 	}
-	return s.rooms.ReserveSeat(r.Context(), roomID, req)
+	return s.joining.ReserveSeat(r.Context(), roomID, req)
 }
 
 func seat(a room.Admission) Seat {

@@ -14,13 +14,13 @@ func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID string) {
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.AcceptKnock(r.Context(), roomID, seatKey, identity)
+		return s.moderation.AcceptKnock(r.Context(), roomID, seatKey, identity)
 	})
 }
 
 // TurnAway denies entry to a person in the waiting room.
 func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveActionOn(w, r, roomID, s.rooms.DenyKnock)
+	s.serveActionOn(w, r, roomID, s.moderation.DenyKnock)
 }
 
 // StopWaiting takes the caller off the list of waiting people.
@@ -29,7 +29,7 @@ func (s *Server) StopWaiting(w http.ResponseWriter, r *http.Request, roomID stri
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.rooms.StopWaiting(r.Context(), roomID, seatKey)
+		return s.joining.StopWaiting(r.Context(), roomID, seatKey)
 	})
 }
 
@@ -52,5 +52,5 @@ func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return "", err
 	}
-	return s.rooms.InviteAsHost(r.Context(), roomID, seatKey, room.Role(role))
+	return s.moderation.InviteAsHost(r.Context(), roomID, seatKey, room.Role(role))
 }
