@@ -42,8 +42,8 @@ func (a *App) metricsHandler() http.Handler {
 	return promhttp.HandlerFor(gatherers, promhttp.HandlerOpts{})
 }
 
-// takeSeatRoute is the route with which a page asks for a seat.
-const takeSeatRoute = "/api/join/rooms/{room_id}/seats"
+// reserveSeatRoute is the route with which a page asks for a seat.
+const reserveSeatRoute = "/api/join/rooms/{room_id}/seats"
 
 // measure records a request in the metrics after its response. route is the route of an API. For
 // other requests, it is the name of the part of the service that answered.
@@ -52,7 +52,7 @@ func (a *App) measure(r *http.Request, info *httpx.RequestInfo, route string) {
 		return // its time is that of an open page
 	}
 	a.metrics.Requests.Observe(r.Method, route, info.Status, info.Duration)
-	if route != takeSeatRoute {
+	if route != reserveSeatRoute {
 		return
 	}
 	switch info.Status {

@@ -70,7 +70,7 @@ func TestMetrics_ClosedSets(t *testing.T) {
 	for _, want := range []string{ // a request is measured after its response
 		`parley_http_request_duration_seconds_count{method="GET",route="v4",status="4xx"} 1`,
 		`parley_http_request_duration_seconds_count{method="other",route="/api/v5/keys",status="4xx"} 1`,
-		`parley_http_request_duration_seconds_count{method="POST",route="` + takeSeatRoute + `",status="4xx"} 2`,
+		`parley_http_request_duration_seconds_count{method="POST",route="` + reserveSeatRoute + `",status="4xx"} 2`,
 		`parley_seat_requests_total{outcome="rejected"} 2`,
 		`parley_seat_rejections_total{cause="room_not_found"} 1`,
 		`parley_seat_rejections_total{cause="invalid_request"} 1`,

@@ -157,9 +157,9 @@ func TestOperatorChanges_EffectiveImmediately(t *testing.T) {
 	if _, err := s.app.keys.RotateKey(ctx, s.ProjectID, key.Rotation{}); err != nil {
 		t.Fatal(err)
 	}
-	ring, err := s.app.keys.Keyring(ctx, s.ProjectID)
-	if err != nil || len(ring.LiveAPIKeys(time.Now())) != 1 || ring.LiveAPIKeys(time.Now())[0] == s.APIKey {
-		t.Errorf("got live keys %v, %v, want only the new one", ring.LiveAPIKeys(time.Now()), err)
+	keyring, err := s.app.keys.Keyring(ctx, s.ProjectID)
+	if err != nil || len(keyring.LiveAPIKeys(time.Now())) != 1 || keyring.LiveAPIKeys(time.Now())[0] == s.APIKey {
+		t.Errorf("got live keys %v, %v, want only the new one", keyring.LiveAPIKeys(time.Now()), err)
 	}
 }
 

@@ -165,7 +165,7 @@ func TestBypassCache_ReadsNotCached(t *testing.T) {
 		t.Fatal(err)
 	}
 	keys.Invalidate(id)
-	db.reading = func() { // the ring is half read when trust is lost and found again
+	db.reading = func() { // the keyring is half read when trust is lost and found again
 		db.reading = nil
 		keys.BypassCache()
 		unheard := project.NewService(db, time.Now, newID, func(string) {})
@@ -249,7 +249,7 @@ func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 		}
 		return db.drainCounts()
 	}
-	cost(b.project, true) // reads the index and the ring, once
+	cost(b.project, true) // reads the index and the keyring, once
 	for range 3 {
 		known, unknown, none := cost(b.project, true), cost(newID(), false), cost("no UUID", false)
 		if len(known)+len(unknown)+len(none) > 0 {
@@ -264,11 +264,11 @@ func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	}
 	there.EnableCache()
 	cost(b.project, true)
-	ring, err := there.Keyring(ctx, b.project)
+	keyring, err := there.Keyring(ctx, b.project)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := b.keys.CreateProject(ctx, ring.Organization.ID, "Another")
+	made, _, err := b.keys.CreateProject(ctx, keyring.Organization.ID, "Another")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 func TestVerify(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2027, 2, 1, 9, 0, 0, 0, time.UTC)
-	ring := &Keyring{
+	keyring := &Keyring{
 		keys: []APIKey{{ID: "k1", Slot: Current, Key: "key one"},
 			{ID: "k2", Slot: Overlap, Key: "key two", OverlapEndsAt: now.Add(time.Minute)}},
 		secrets: []ProjectSecret{{ID: "s1", Slot: Current, Secret: "secret one"},
@@ -29,7 +29,7 @@ func TestVerify(t *testing.T) {
 		{"key one", now, true, ""}, {"secret one", now, true, "s1"}, {"secret two", later, true, ""}, {"other", now, false, ""},
 	} {
 		for range 2 { // whatever verified before
-			got, found := ring.Verify(tc.at, tc.secretsOnly, func(c string) bool { return c == tc.credential.Reveal() })
+			got, found := keyring.Verify(tc.at, tc.secretsOnly, func(c string) bool { return c == tc.credential.Reveal() })
 			if got.ID != tc.want || got.IsSecret != strings.HasPrefix(got.ID, "s") || found != (tc.want != "") {
 				t.Errorf("%s at %s, secrets only %v: got %+v, found %v, want %q", tc.credential.Reveal(), tc.at, tc.secretsOnly,
 					got, found, tc.want)
@@ -38,10 +38,10 @@ func TestVerify(t *testing.T) {
 	}
 	for i, want := range []int{4, 1, 1} {
 		if i == 0 {
-			ring.Verify(now, false, func(c string) bool { return c == "key one" })
+			keyring.Verify(now, false, func(c string) bool { return c == "key one" })
 		}
 		tried := 0
-		ring.Verify(now, false, func(c string) bool { tried++; return c == "secret two" })
+		keyring.Verify(now, false, func(c string) bool { tried++; return c == "secret two" })
 		if tried != want {
 			t.Errorf("call %d tried %d credentials, want %d: the last one found comes first", i, tried, want)
 		}

@@ -83,7 +83,7 @@ func admit(f facts, v JoinRequest, now time.Time) (d decision, err error) {
 	if d.mustWait = f.room.mustWait(d.visitor); d.mustWait {
 		return d, f.wait(&d, v, now)
 	}
-	return d, f.takeSeat(&d, v, now)
+	return d, f.reserve(&d, v, now)
 }
 
 // identify finds the seat that a visitor already has: the seat of this browser or, with a
@@ -201,8 +201,8 @@ func checkExpectedRole(role, granted Role, status LinkStatus) error {
 // hidden visitor, who is never shown to hosts, do not wait. A seat that was reserved before
 // the waiting room was on, and never connected, is not enough.
 func (r *Room) mustWait(v visitor) bool {
-	letIn := v.known && (!v.seat.unused() || !v.seat.anonymous())
-	return r.Locks.WaitingRoom && !letIn && !v.isTrusted()
+	wasLetIn := v.known && (!v.seat.unused() || !v.seat.anonymous())
+	return r.Locks.WaitingRoom && !wasLetIn && !v.isTrusted()
 }
 
 // wait decides how a visitor waits: with a new knock, or with a renewed one. It returns
@@ -247,9 +247,9 @@ func (f facts) denial(keyHash string, now time.Time) error {
 	return nil
 }
 
-// takeSeat decides which seat a visitor gets: the one that they have, or a new one. It returns
+// reserve decides which seat a visitor gets: the one that they have, or a new one. It returns
 // Conflict (room_full) if there is none.
-func (f facts) takeSeat(d *decision, v JoinRequest, now time.Time) error {
+func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
 	from, client := d.visitor, network.ClientPrefix(v.ClientAddr).String()
 	seat := from.seat
 	if !from.known {

@@ -90,12 +90,12 @@ func (s *Bookings) Invite(
 	return link, err
 }
 
-// InviteAsHost creates a link for a host or co-host in the room: a guest link that
+// CreateInvitation creates a link for a host or co-host in the room: a guest link that
 // any number of people can use, or a co-host link for one person. The link expires
 // with its room, or when its creator is no longer a host or co-host. Errors:
 // NotFound, Gone (over), Forbidden (not a host, project), Conflict (not open yet,
 // or too many links), Invalid.
-func (s *Moderation) InviteAsHost(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
+func (s *Moderation) CreateInvitation(ctx context.Context, roomID, seatKey string, role Role) (link string, err error) {
 	if role != Guest && role != CoHost {
 		return "", fault.Invalidf("role must be cohost or guest")
 	}

@@ -45,9 +45,9 @@ func (m *meeting) answerKnock(rt *rapid.T) {
 	if len(knocks) > 0 && rapid.Bool().Draw(rt, "one") {
 		who = knocks[0].ID
 	}
-	answer := m.node(rt).AcceptKnock
+	answer := m.node(rt).Admit
 	if who != "" && rapid.Bool().Draw(rt, "turn away") {
-		answer = m.node(rt).DenyKnock
+		answer = m.node(rt).Deny
 	}
 	m.assertAllowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
 }

@@ -98,17 +98,17 @@ func (s *core) waitingKnocks(ctx context.Context, r *Room) ([]Knock, error) {
 	return waiting, err
 }
 
-// AcceptKnock lets in the waiting visitor with that identity, or all of them if
+// Admit lets in the waiting visitor with that identity, or all of them if
 // identity is empty. They join when their pages ask again. Errors: NotFound, Gone
 // (over), Forbidden (not a host), Conflict (not open yet), Invalid.
-func (s *Moderation) AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error {
+func (s *Moderation) Admit(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		if identity == "" {
 			host, err := s.hostSeat(ctx, r, seatKey)
 			if err != nil {
 				return err
 			}
-			accepted, err := s.acceptAllKnocks(ctx, r, now)
+			accepted, err := s.admitAllKnocks(ctx, r, now)
 			if err != nil || accepted == 0 {
 				return err
 			}
@@ -120,16 +120,16 @@ func (s *Moderation) AcceptKnock(ctx context.Context, roomID, seatKey, identity 
 		if err != nil {
 			return err
 		}
-		if err := s.acceptKnock(ctx, r, k, now); err != nil {
+		if err := s.admitKnock(ctx, r, k, now); err != nil {
 			return err
 		}
 		return s.recordHostAction(ctx, r, HostAction{Kind: HostAdmitted, By: actorOf(host), Target: k.actor()}, now)
 	})
 }
 
-// DenyKnock refuses the waiting visitor with that identity, who may knock again
-// after two minutes. It returns the same errors as AcceptKnock.
-func (s *Moderation) DenyKnock(ctx context.Context, roomID, seatKey, identity string) error {
+// Deny refuses the waiting visitor with that identity, who may knock again
+// after two minutes. It returns the same errors as Admit.
+func (s *Moderation) Deny(ctx context.Context, roomID, seatKey, identity string) error {
 	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		host, k, err := s.findKnock(ctx, r, seatKey, identity)
 		if err != nil {
@@ -164,9 +164,9 @@ func (s *Moderation) findKnock(ctx context.Context, r *Room, seatKey, identity s
 	return host, k, err
 }
 
-// acceptKnock replaces a knock by a free seat for the visitor, or marks the seat that the
+// admitKnock replaces a knock by a free seat for the visitor, or marks the seat that the
 // visitor has as one of a person who was let in.
-func (s *Moderation) acceptKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
+func (s *Moderation) admitKnock(ctx context.Context, r *Room, k Knock, now time.Time) error {
 	r.metadataChanged = true
 	if seat, err := s.store.SeatByKey(ctx, r.ID, k.KeyHash); err == nil {
 		seat.Invited = true
@@ -182,13 +182,13 @@ func (s *Moderation) acceptKnock(ctx context.Context, r *Room, k Knock, now time
 	return s.store.DeleteKnock(ctx, k.ID)
 }
 
-func (s *Moderation) acceptAllKnocks(ctx context.Context, r *Room, now time.Time) (accepted int, err error) {
+func (s *Moderation) admitAllKnocks(ctx context.Context, r *Room, now time.Time) (accepted int, err error) {
 	waiting, err := s.waitingKnocks(ctx, r)
 	if err != nil {
 		return 0, err
 	}
 	for _, k := range waiting {
-		if err := s.acceptKnock(ctx, r, k, now); err != nil {
+		if err := s.admitKnock(ctx, r, k, now); err != nil {
 			return 0, err
 		}
 	}
@@ -198,7 +198,7 @@ func (s *Moderation) acceptAllKnocks(ctx context.Context, r *Room, now time.Time
 // clearWaitingRoom accepts all waiting visitors and deletes all other knocks. It
 // runs when the waiting room is turned off.
 func (s *Moderation) clearWaitingRoom(ctx context.Context, r *Room, now time.Time) error {
-	if _, err := s.acceptAllKnocks(ctx, r, now); err != nil {
+	if _, err := s.admitAllKnocks(ctx, r, now); err != nil {
 		return err
 	}
 	return s.deleteKnocks(ctx, r, func(Knock) bool { return true })

@@ -78,18 +78,18 @@ func TestWaitingRoom(t *testing.T) {
 
 	// A guest can neither accept nor deny, and the errors reveal nothing.
 	for _, key := range []string{guest(2).SeatKey, guest(9).SeatKey} {
-		assertError(t, h.AcceptKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
-		assertError(t, h.AcceptKnock(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
-		assertError(t, h.DenyKnock(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.Admit(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.Admit(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, h.Deny(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 	}
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found",
+	assertError(t, h.Admit(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
 
-	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	if err := h.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	assertWaiting(2)
-	if err := h.DenyKnock(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
+	if err := h.Deny(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
 		t.Fatal(err)
 	}
 	assertWaiting(1)
@@ -102,8 +102,8 @@ func TestWaitingRoom(t *testing.T) {
 	if ben.Seat.ID != ids[0] || ben.Seat.Role != room.Guest {
 		t.Errorf("seat of the accepted visitor: got %+v, want ID %s and role %q", ben.Seat, ids[0], room.Guest)
 	}
-	assertError(t, h.AcceptKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
-	assertError(t, h.DenyKnock(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.Admit(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	assertError(t, h.Deny(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	h.leave(ben, "PA_3", room.LeftByChoice)
 	if again, err := h.ReserveSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
 		t.Errorf("accepted visitor who returns: got %+v, error %v, want seat %s", again, err, ben.Seat.ID)
@@ -121,7 +121,7 @@ func TestWaitingRoom(t *testing.T) {
 	assertDenied(err)
 	_, err = h.Preview(ctx, id, guest(3))
 	assertDenied(err)
-	assertError(t, h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
+	assertError(t, h.Admit(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
 	for range 2 { // the fourth goes on asking
 		h.clock.advance(room.KnockDenialTTL / 2)
@@ -183,7 +183,7 @@ func TestWaitingRoom_BackgroundPage(t *testing.T) {
 		}
 		h.assertKnocks(t, id, guest(2))
 	}
-	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, first[0]); err != nil {
+	if err := h.Admit(ctx, id, guest(1).SeatKey, first[0]); err != nil {
 		t.Fatal(err)
 	}
 	h.clock.advance(65 * time.Second)
@@ -205,7 +205,7 @@ func TestWaitingRoom_BackgroundPage(t *testing.T) {
 	// A denial is not taken back by closing the page.
 	h.assertKnocks(t, id, guest(4))
 	_, ids := h.waitingKnocks(t, id)
-	if err := h.DenyKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	if err := h.Deny(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	if err := h.StopWaiting(ctx, id, guest(4).SeatKey); err != nil {
@@ -323,7 +323,7 @@ func TestWaitingRoom_Limits(t *testing.T) {
 	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
 		t.Errorf("waiting visitors: got %q, want Guest 100, Guest 99", names)
 	}
-	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ""); err != nil {
+	if err := h.Admit(ctx, id, guest(1).SeatKey, ""); err != nil {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(99), "PA_2")
@@ -351,7 +351,7 @@ func TestWaitingRoom_SeatReservedBefore(t *testing.T) {
 		t.Errorf("got %+v, error %v, want 2 taken seats", o, err)
 	}
 	_, ids := h.waitingKnocks(t, id)
-	if err := h.AcceptKnock(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	if err := h.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(3), "PA_3")
@@ -384,7 +384,7 @@ func TestHiddenParticipants_TurnedOff(t *testing.T) {
 
 // Links created by hosts and co-hosts in the room are valid while their creators are
 // hosts or co-hosts.
-func TestInviteAsHost(t *testing.T) {
+func TestCreateInvitation(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	ctx := context.Background()
@@ -393,7 +393,7 @@ func TestInviteAsHost(t *testing.T) {
 	h.configureProject(t, project.Settings{InvitationsRequired: true})
 	made := func(key string, role room.Role) string {
 		t.Helper()
-		link, err := h.InviteAsHost(ctx, id, key, role)
+		link, err := h.CreateInvitation(ctx, id, key, role)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -414,11 +414,11 @@ func TestInviteAsHost(t *testing.T) {
 			t.Errorf("browser %d comes as %q (%s), want %q (%s)", n, got, refusal, want, code)
 		}
 	}
-	_, err := h.InviteAsHost(ctx, id, guest(2).SeatKey, room.Guest)
+	_, err := h.CreateInvitation(ctx, id, guest(2).SeatKey, room.Guest)
 	assertError(t, err, fault.Forbidden, "not_host", notHost)
-	_, err = h.InviteAsHost(ctx, id, guest(9).SeatKey, room.Guest)
+	_, err = h.CreateInvitation(ctx, id, guest(9).SeatKey, room.Guest)
 	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
-	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Host)
+	_, err = h.CreateInvitation(ctx, id, guest(1).SeatKey, room.Host)
 	assertError(t, err, fault.Invalid, "invalid_request", "role must be cohost or guest")
 
 	guests, one := made(guest(1).SeatKey, room.Guest), made(guest(1).SeatKey, room.CoHost)
@@ -459,7 +459,7 @@ func TestInviteAsHost(t *testing.T) {
 	for range 100 - 6 {
 		made(guest(1).SeatKey, room.Guest)
 	}
-	_, err = h.InviteAsHost(ctx, id, guest(1).SeatKey, room.Guest)
+	_, err = h.CreateInvitation(ctx, id, guest(1).SeatKey, room.Guest)
 	assertError(t, err, fault.Conflict, "too_many_invitations",
 		"hosts may create at most 100 links in a room: use one of the existing links")
 	h.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted

@@ -145,7 +145,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	must(err)
 	_, err = rooms.RemoveBySeat(ctx, created.ID, bob.Seat.ID)
 	must(err)
-	made, err := rooms.InviteAsHost(ctx, created.ID, seatKey, room.CoHost)
+	made, err := rooms.CreateInvitation(ctx, created.ID, seatKey, room.CoHost)
 	must(err)
 	secrets = append(secrets, made[strings.Index(made, "#t=")+3:], seatKey+"3")
 	secrets = append(secrets, seatKey+"4")

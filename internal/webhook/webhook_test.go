@@ -273,11 +273,11 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 // verifySignature checks the signature of a message.
 func (h *fixture) verifySignature(m message) {
 	h.t.Helper()
-	ring, err := h.keys.Keyring(context.Background(), h.project.ID)
+	keyring, err := h.keys.Keyring(context.Background(), h.project.ID)
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	for _, secret := range ring.LiveProjectSecrets(h.now()) {
+	for _, secret := range keyring.LiveProjectSecrets(h.now()) {
 		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"),
 			[]byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {

@@ -41,7 +41,7 @@ var growthOperations = []growthOperation{
 		func(_ context.Context, i *installation) (func([]byte, uint64) []byte, error) {
 			return createRoom(i.serverInfo), nil
 		}},
-	{"join, processor time", true, takeSeats},
+	{"join, processor time", true, reserveSeats},
 }
 
 func (o growthOperation) connections() int {
@@ -108,8 +108,8 @@ func managementGet(target string) requestMaker {
 	}
 }
 
-// takeSeats takes a new seat with each request, in rooms of their own.
-func takeSeats(ctx context.Context, i *installation) (func([]byte, uint64) []byte, error) {
+// reserveSeats takes a new seat with each request, in rooms of their own.
+func reserveSeats(ctx context.Context, i *installation) (func([]byte, uint64) []byte, error) {
 	const rooms = 50
 	c, err := i.client()
 	if err != nil {

@@ -63,10 +63,10 @@ test('a visitor who is joining can still mute and switch the camera off, and joi
   const room = await server.createMeeting({});
   const person = await Person.arrive(browser);
   const { page } = person;
-  let letIn = (): void => undefined;
+  let admitJoin = (): void => undefined;
   const asked = new Promise<void>((held) =>
     page.route('**/seats', async (route) => {
-      const go = new Promise<void>((resolve) => (letIn = resolve));
+      const go = new Promise<void>((resolve) => (admitJoin = resolve));
       held();
       await go;
       await route.continue();
@@ -81,7 +81,7 @@ test('a visitor who is joining can still mute and switch the camera off, and joi
   await person.button('Microphone').click();
   await person.button('Camera').click();
   await page.getByText('Your camera is off').waitFor();
-  letIn();
+  admitJoin();
   await person.button('Unmute').first().waitFor();
   await person.button('Start camera').first().waitFor();
   await person.close();

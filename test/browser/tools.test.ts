@@ -21,7 +21,7 @@ async function seatKey(person: Person): Promise<string> {
   return ((await request).postDataJSON() as { seat_key: string }).seat_key;
 }
 
-test('a host mutes, asks to unmute, appoints and removes, and the affected participants see a notice', async () => {
+test('a host mutes, asks to unmute, sets roles and removes, and the affected participants see a notice', async () => {
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });

@@ -152,7 +152,7 @@ func (m *meeting) create(ctx context.Context, seats int) {
 	}
 	m.id = created.RoomID
 	_, link, _ := strings.Cut(created.FinalLink, "#t=")
-	if s, err := m.n.takeSeat(m.id, m.host, link); err != nil || s.Role != "host" {
+	if s, err := m.n.reserveSeat(m.id, m.host, link); err != nil || s.Role != "host" {
 		m.t.Fatalf("take the host's seat: got %+v, %v, want the role host", s, err)
 	}
 }

@@ -150,8 +150,8 @@ type seat struct {
 	} `json:"error"`
 }
 
-// takeSeat requests a seat. It returns an error only if there is no response.
-func (n *node) takeSeat(roomID, seatKey, link string) (seat, error) {
+// reserveSeat requests a seat. It returns an error only if there is no response.
+func (n *node) reserveSeat(roomID, seatKey, link string) (seat, error) {
 	body, _ := json.Marshal(map[string]string{"name": "Guest", "seat_key": seatKey, "link": link})
 	res, err := http.Post(n.url+"/api/join/rooms/"+roomID+"/seats", "application/json", bytes.NewReader(body))
 	if err != nil {
@@ -164,7 +164,7 @@ func (n *node) takeSeat(roomID, seatKey, link string) (seat, error) {
 
 // join takes a seat and connects.
 func (n *node) join(ctx context.Context, roomID, seatKey string) (seat, *mediatest.Participant, error) {
-	s, err := n.takeSeat(roomID, seatKey, "")
+	s, err := n.reserveSeat(roomID, seatKey, "")
 	if err == nil && s.Status != http.StatusOK {
 		err = fmt.Errorf("take a seat: status %d, code %s", s.Status, s.Error.Code)
 	}

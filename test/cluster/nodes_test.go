@@ -45,7 +45,7 @@ func TestSeats_AcrossNodes(t *testing.T) {
 		for i := range seatsTaken {
 			all.Go(func() {
 				n := []*node{a, b}[i%2]
-				s, err := n.takeSeat(id, seatKey(i), "")
+				s, err := n.reserveSeat(id, seatKey(i), "")
 				if err != nil {
 					t.Errorf("round %d: reserve seat %d: got error %v, want none", round, i, err)
 				}

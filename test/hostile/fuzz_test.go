@@ -41,7 +41,7 @@ func TestFuzz(t *testing.T) {
 		fuzzers = append(fuzzers, &mediatest.Fuzzer{BaseURL: p.URL, Type: kind, Seed: seed + uint64(i),
 			RequestsPerSecond: 40, PacketsPerSecond: 1500,
 			Token: func(context.Context) (string, error) {
-				s, err := m.takeSeat("Guest", "")
+				s, err := m.reserveSeat("Guest", "")
 				return s.Token, err
 			}})
 	}

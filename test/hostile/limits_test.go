@@ -178,7 +178,7 @@ func TestLimits_MetricLabels(t *testing.T) {
 	p := startServer(t)
 	m := p.createRoom(room.Audio, 300)
 	connect := func(protocol int) {
-		s, err := m.takeSeat("Eve", "")
+		s, err := m.reserveSeat("Eve", "")
 		if err != nil {
 			t.Fatal(err)
 		}

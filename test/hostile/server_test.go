@@ -160,8 +160,8 @@ func (m *meeting) post(path string, in map[string]any, out any) error {
 	return json.Unmarshal(raw.Bytes(), out)
 }
 
-// takeSeat takes a new seat, as a host if there is a link.
-func (m *meeting) takeSeat(name, link string) (seat, error) {
+// reserveSeat takes a new seat, as a host if there is a link.
+func (m *meeting) reserveSeat(name, link string) (seat, error) {
 	s := seat{Key: strings.ReplaceAll(seal.NewKey().Reveal(), "=", "")}
 	in := map[string]any{"name": name, "seat_key": s.Key}
 	if link != "" {
@@ -172,7 +172,7 @@ func (m *meeting) takeSeat(name, link string) (seat, error) {
 
 func (m *meeting) newGuestSeat(name string) seat {
 	m.t.Helper()
-	s, err := m.takeSeat(name, "")
+	s, err := m.reserveSeat(name, "")
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func (m *meeting) newGuestSeat(name string) seat {
 // joinAsHost takes a seat with the host's link, and joins.
 func (m *meeting) joinAsHost() (seat, *mediatest.Participant) {
 	m.t.Helper()
-	s, err := m.takeSeat("Host", m.link)
+	s, err := m.reserveSeat("Host", m.link)
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -302,31 +302,31 @@ type Waiting struct {
 
 // operations has one method for each operation that this package handles.
 type operations interface {
-	GetLogo(w http.ResponseWriter, r *http.Request, hash string)           // GET /logos/{hash}
-	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts
-	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)  // POST /rooms/{room_id}/breakouts/close
-	Broadcast(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/broadcast
-	CheckConnection(w http.ResponseWriter, r *http.Request, roomId string) // POST /rooms/{room_id}/check
-	EndRoom(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/end
-	GiveFeedback(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/feedback
-	LowerHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/lower
-	RaiseHand(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hand/raise
-	LowerHands(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/hands/lower
-	InviteFrom(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/invitations
-	Lock(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/locks
-	Move(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/move
-	Mute(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/mute
-	ListPeople(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/people
-	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/preview
-	React(w http.ResponseWriter, r *http.Request, roomId string)           // POST /rooms/{room_id}/react
-	Readmit(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/readmit
-	RemovePerson(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/remove
-	Appoint(w http.ResponseWriter, r *http.Request, roomId string)         // POST /rooms/{room_id}/role
-	TakeSeat(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/seats
-	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/unmute
-	LetIn(w http.ResponseWriter, r *http.Request, roomId string)           // POST /rooms/{room_id}/waiting/admit
-	StopWaiting(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/waiting/stop
-	TurnAway(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/waiting/turn-away
+	GetLogo(w http.ResponseWriter, r *http.Request, hash string)            // GET /logos/{hash}
+	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/breakouts
+	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts/close
+	Broadcast(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/broadcast
+	Preflight(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/check
+	EndRoom(w http.ResponseWriter, r *http.Request, roomId string)          // POST /rooms/{room_id}/end
+	GiveFeedback(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/feedback
+	LowerHand(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/hand/lower
+	RaiseHand(w http.ResponseWriter, r *http.Request, roomId string)        // POST /rooms/{room_id}/hand/raise
+	LowerHands(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/hands/lower
+	CreateInvitation(w http.ResponseWriter, r *http.Request, roomId string) // POST /rooms/{room_id}/invitations
+	UpdateLocks(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/locks
+	Move(w http.ResponseWriter, r *http.Request, roomId string)             // POST /rooms/{room_id}/move
+	Mute(w http.ResponseWriter, r *http.Request, roomId string)             // POST /rooms/{room_id}/mute
+	ListPeople(w http.ResponseWriter, r *http.Request, roomId string)       // POST /rooms/{room_id}/people
+	PreviewRoom(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/preview
+	React(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/react
+	Readmit(w http.ResponseWriter, r *http.Request, roomId string)          // POST /rooms/{room_id}/readmit
+	RemovePerson(w http.ResponseWriter, r *http.Request, roomId string)     // POST /rooms/{room_id}/remove
+	SetRole(w http.ResponseWriter, r *http.Request, roomId string)          // POST /rooms/{room_id}/role
+	ReserveSeat(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/seats
+	AskToUnmute(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/unmute
+	Admit(w http.ResponseWriter, r *http.Request, roomId string)            // POST /rooms/{room_id}/waiting/admit
+	StopWaiting(w http.ResponseWriter, r *http.Request, roomId string)      // POST /rooms/{room_id}/waiting/stop
+	Deny(w http.ResponseWriter, r *http.Request, roomId string)             // POST /rooms/{room_id}/waiting/turn-away
 }
 
 // routes returns the handler of each operation by its method and its path below prefix.
@@ -336,10 +336,10 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 			o.PreviewRoom(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/seats": func(w http.ResponseWriter, r *http.Request) {
-			o.TakeSeat(w, r, r.PathValue("room_id"))
+			o.ReserveSeat(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/check": func(w http.ResponseWriter, r *http.Request) {
-			o.CheckConnection(w, r, r.PathValue("room_id"))
+			o.Preflight(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/end": func(w http.ResponseWriter, r *http.Request) {
 			o.EndRoom(w, r, r.PathValue("room_id"))
@@ -372,10 +372,10 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 			o.Readmit(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/locks": func(w http.ResponseWriter, r *http.Request) {
-			o.Lock(w, r, r.PathValue("room_id"))
+			o.UpdateLocks(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/role": func(w http.ResponseWriter, r *http.Request) {
-			o.Appoint(w, r, r.PathValue("room_id"))
+			o.SetRole(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/hand/raise": func(w http.ResponseWriter, r *http.Request) {
 			o.RaiseHand(w, r, r.PathValue("room_id"))
@@ -393,16 +393,16 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 			o.GiveFeedback(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/admit": func(w http.ResponseWriter, r *http.Request) {
-			o.LetIn(w, r, r.PathValue("room_id"))
+			o.Admit(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/turn-away": func(w http.ResponseWriter, r *http.Request) {
-			o.TurnAway(w, r, r.PathValue("room_id"))
+			o.Deny(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/waiting/stop": func(w http.ResponseWriter, r *http.Request) {
 			o.StopWaiting(w, r, r.PathValue("room_id"))
 		},
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/invitations": func(w http.ResponseWriter, r *http.Request) {
-			o.InviteFrom(w, r, r.PathValue("room_id"))
+			o.CreateInvitation(w, r, r.PathValue("room_id"))
 		},
 		http.MethodGet + " " + prefix + "/logos/{hash}": func(w http.ResponseWriter, r *http.Request) {
 			o.GetLogo(w, r, r.PathValue("hash"))

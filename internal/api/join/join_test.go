@@ -127,9 +127,9 @@ func TestContract(t *testing.T) {
 	p.checker.AssertCovered()
 }
 
-// TestTakeSeat_ExpiredLink checks that an expired link grants no role, and that
+// TestReserveSeat_ExpiredLink checks that an expired link grants no role, and that
 // the response reports it as expired.
-func TestTakeSeat_ExpiredLink(t *testing.T) {
+func TestReserveSeat_ExpiredLink(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
 	id, _ := p.create(room.Spec{})
@@ -153,9 +153,9 @@ func TestTakeSeat_ExpiredLink(t *testing.T) {
 	}
 }
 
-// TestTakeSeat_FullRoom checks that the response for a full room has the number of
+// TestReserveSeat_FullRoom checks that the response for a full room has the number of
 // seats, and that the response for too many hidden participants does not.
-func TestTakeSeat_FullRoom(t *testing.T) {
+func TestReserveSeat_FullRoom(t *testing.T) {
 	t.Parallel()
 	p := newFixture(t)
 	p.configure(project.Settings{HiddenParticipants: true})

@@ -34,8 +34,8 @@ func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID string) 
 	s.serveActionOn(w, r, roomID, s.moderation.Readmit)
 }
 
-// Lock changes what guests may send, and whether the waiting room is on.
-func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID string) {
+// UpdateLocks changes what guests may send, and whether the waiting room is on.
+func (s *Server) UpdateLocks(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
 		change := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
@@ -48,8 +48,8 @@ func (s *Server) Lock(w http.ResponseWriter, r *http.Request, roomID string) {
 	})
 }
 
-// Appoint changes the role of a participant to co-host or guest.
-func (s *Server) Appoint(w http.ResponseWriter, r *http.Request, roomID string) {
+// SetRole changes the role of a participant to co-host or guest.
+func (s *Server) SetRole(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity, role := o.RequiredText("identity"), o.RequiredText("role")
 		if err := o.Err(); err != nil {

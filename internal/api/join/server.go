@@ -31,9 +31,9 @@ type Moderation interface {
 	Move(ctx context.Context, roomID, seatKey, identity string, to int) error
 	Broadcast(ctx context.Context, roomID, seatKey, text string) error
 	People(ctx context.Context, roomID, seatKey string) (room.People, error)
-	AcceptKnock(ctx context.Context, roomID, seatKey, identity string) error
-	DenyKnock(ctx context.Context, roomID, seatKey, identity string) error
-	InviteAsHost(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
+	Admit(ctx context.Context, roomID, seatKey, identity string) error
+	Deny(ctx context.Context, roomID, seatKey, identity string) error
+	CreateInvitation(ctx context.Context, roomID, seatKey string, role room.Role) (link string, err error)
 	Mute(ctx context.Context, roomID, seatKey, identity string) error
 	AskToUnmute(ctx context.Context, roomID, seatKey, identity string) error
 	Remove(ctx context.Context, roomID, seatKey, identity string) error
@@ -160,9 +160,9 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	return out, nil
 }
 
-// CheckConnection responds with a token for a connection test.
-func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID string) {
-	token, err := s.check(w, r, roomID)
+// Preflight responds with a token for a connection test.
+func (s *Server) Preflight(w http.ResponseWriter, r *http.Request, roomID string) {
+	token, err := s.preflight(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -170,7 +170,7 @@ func (s *Server) CheckConnection(w http.ResponseWriter, r *http.Request, roomID 
 	httpx.WriteJSON(w, http.StatusOK, Check{MediaToken: token})
 }
 
-func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
+func (s *Server) preflight(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
 	if _, err := readObject(w, r); err != nil {
 		return "", err
 	}
@@ -185,10 +185,10 @@ func (s *Server) check(w http.ResponseWriter, r *http.Request, roomID string) (s
 	return s.joining.Preflight(r.Context(), roomID, client)
 }
 
-// TakeSeat reserves a seat, or responds with 202 while the visitor waits for
+// ReserveSeat reserves a seat, or responds with 202 while the visitor waits for
 // admission.
-func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID string) {
-	a, err := s.takeSeat(w, r, roomID)
+func (s *Server) ReserveSeat(w http.ResponseWriter, r *http.Request, roomID string) {
+	a, err := s.reserveSeat(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -200,7 +200,7 @@ func (s *Server) TakeSeat(w http.ResponseWriter, r *http.Request, roomID string)
 	httpx.WriteJSON(w, http.StatusOK, seat(a))
 }
 
-func (s *Server) takeSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
+func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
 	o, err := readObject(w, r)
 	if err != nil {
 		return room.Admission{}, err

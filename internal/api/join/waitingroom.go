@@ -7,20 +7,20 @@ import (
 	"parley/internal/room"
 )
 
-// LetIn admits one person from the waiting room, or all without an identity.
-func (s *Server) LetIn(w http.ResponseWriter, r *http.Request, roomID string) {
+// Admit admits one person from the waiting room, or all without an identity.
+func (s *Server) Admit(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		identity := valueOrEmpty(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}
-		return s.moderation.AcceptKnock(r.Context(), roomID, seatKey, identity)
+		return s.moderation.Admit(r.Context(), roomID, seatKey, identity)
 	})
 }
 
-// TurnAway denies entry to a person in the waiting room.
-func (s *Server) TurnAway(w http.ResponseWriter, r *http.Request, roomID string) {
-	s.serveActionOn(w, r, roomID, s.moderation.DenyKnock)
+// Deny denies entry to a person in the waiting room.
+func (s *Server) Deny(w http.ResponseWriter, r *http.Request, roomID string) {
+	s.serveActionOn(w, r, roomID, s.moderation.Deny)
 }
 
 // StopWaiting takes the caller off the list of waiting people.
@@ -33,9 +33,9 @@ func (s *Server) StopWaiting(w http.ResponseWriter, r *http.Request, roomID stri
 	})
 }
 
-// InviteFrom creates an invitation link on behalf of a host or co-host.
-func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID string) {
-	link, err := s.inviteFrom(w, r, roomID)
+// CreateInvitation creates an invitation link on behalf of a host or co-host.
+func (s *Server) CreateInvitation(w http.ResponseWriter, r *http.Request, roomID string) {
+	link, err := s.createInvitation(w, r, roomID)
 	if err != nil {
 		s.writeError(w, r, err)
 		return
@@ -43,7 +43,7 @@ func (s *Server) InviteFrom(w http.ResponseWriter, r *http.Request, roomID strin
 	httpx.WriteJSON(w, http.StatusOK, Invitation{Link: link})
 }
 
-func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID string) (link string, err error) {
+func (s *Server) createInvitation(w http.ResponseWriter, r *http.Request, roomID string) (link string, err error) {
 	o, err := readObject(w, r)
 	if err != nil {
 		return "", err
@@ -52,5 +52,5 @@ func (s *Server) inviteFrom(w http.ResponseWriter, r *http.Request, roomID strin
 	if err := o.Err(); err != nil {
 		return "", err
 	}
-	return s.moderation.InviteAsHost(r.Context(), roomID, seatKey, room.Role(role))
+	return s.moderation.CreateInvitation(r.Context(), roomID, seatKey, room.Role(role))
 }

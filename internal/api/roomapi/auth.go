@@ -26,7 +26,7 @@ var errUnauthorized = fault.New(fault.Unauthorized, "unauthorized", "invalid sig
 
 // authentication is the result of checking the credentials of a call.
 type authentication struct {
-	ring       *key.Keyring // of the project that the call names; nil if there is none
+	keyring    *key.Keyring // of the project that the call names; nil if there is none
 	credential string       // id of the credential; empty if the call is rejected
 	slot       string       // of the credential that signed, or else of the named key
 	cause      string       // why the call is rejected; empty if it is accepted
@@ -44,21 +44,21 @@ func ProjectAuth(find func(c *Call) (projectID string, err error)) Auth {
 		if err != nil {
 			return "", err
 		}
-		ring, err := a.keys.Keyring(c.Request.Context(), projectID)
+		keyring, err := a.keys.Keyring(c.Request.Context(), projectID)
 		if err != nil && !fault.Is(err, fault.NotFound) {
 			return "", err
 		}
 		result := authentication{cause: requestlog.CauseUnknownProject}
 		if err == nil {
-			result = a.verifyRequest(c.Request, ring, c.Body)
+			result = a.verifyRequest(c.Request, keyring, c.Body)
 		} else {
 			verifyDummy(c.Request, c.Body)
 		}
 		if err := a.finishAuthentication(c.Request, result); err != nil {
 			return "", err
 		}
-		a.countCall(c.Request, ring, result.credential)
-		c.Project = ring.Project
+		a.countCall(c.Request, keyring, result.credential)
+		c.Project = keyring.Project
 		return result.credential, nil
 	}
 }
@@ -71,15 +71,15 @@ func SecretAuth(find func(c *Call) (projectID string, err error)) Auth {
 		if err != nil {
 			return "", err
 		}
-		ring, err := a.keys.Keyring(c.Request.Context(), projectID)
+		keyring, err := a.keys.Keyring(c.Request.Context(), projectID)
 		if err != nil {
 			return "", err
 		}
-		result := verifySignature(c.Request, ring, true, a.now(), c.Body)
+		result := verifySignature(c.Request, keyring, true, a.now(), c.Body)
 		if err := a.finishAuthentication(c.Request, result); err != nil {
 			return "", err
 		}
-		c.Project = ring.Project
+		c.Project = keyring.Project
 		return result.credential, nil
 	}
 }
@@ -103,8 +103,8 @@ func (c *Call) projectInBody() (id string, isUUID bool, err error) {
 func (a *API) finishAuthentication(r *http.Request, result authentication) error {
 	info := httpx.FromContext(r.Context())
 	info.Caller.KeySlot = result.slot
-	if result.ring != nil {
-		info.Caller.ProjectID = result.ring.Project.ID
+	if result.keyring != nil {
+		info.Caller.ProjectID = result.keyring.Project.ID
 	}
 	if result.cause == "" {
 		return nil
@@ -122,37 +122,37 @@ func (a *API) finishAuthentication(r *http.Request, result authentication) error
 }
 
 // verifyRequest checks the API keys in the headers of a call, and its signature.
-func (a *API) verifyRequest(r *http.Request, ring *key.Keyring, body []byte) authentication {
+func (a *API) verifyRequest(r *http.Request, keyring *key.Keyring, body []byte) authentication {
 	now := a.now()
-	named := authentication{ring: ring}
+	named := authentication{keyring: keyring}
 	for _, name := range [...]string{"Api-Key", "Key"} {
 		if len(r.Header[name]) == 0 {
 			continue
 		}
-		if named = a.checkNamedKey(r, ring, now, name); named.cause != "" {
+		if named = a.checkNamedKey(r, keyring, now, name); named.cause != "" {
 			verifyDummy(r, body)
 			return named
 		}
 	}
-	secretsOnly := ring.Project.Settings.RequireSecretSignatures
+	secretsOnly := keyring.Project.Settings.RequireSecretSignatures
 	if named.credential != "" && a.KeyHeaderOnly && !secretsOnly && len(r.Header["Hash-Signature"]) == 0 {
 		return named
 	}
-	signed := verifySignature(r, ring, secretsOnly, now, body)
+	signed := verifySignature(r, keyring, secretsOnly, now, body)
 	signed.slot = cmp.Or(named.slot, signed.slot) // also countCall counts the named key
 	return signed
 }
 
 // checkNamedKey checks that the API key in a header is a live one of the project.
-func (a *API) checkNamedKey(r *http.Request, ring *key.Keyring, now time.Time, header string) authentication {
+func (a *API) checkNamedKey(r *http.Request, keyring *key.Keyring, now time.Time, header string) authentication {
 	text := headerValue(r, header)
-	id, slot := findKey(ring, now, text)
-	result := authentication{ring: ring, credential: id, slot: string(slot)}
+	id, slot := findKey(keyring, now, text)
+	result := authentication{keyring: keyring, credential: id, slot: string(slot)}
 	switch slot {
 	case "":
 		result.cause = requestlog.CauseUnknownKey
 		result.explain = func(ctx context.Context) (cause, hint string) {
-			if k, _, err := a.keys.ByAPIKey(ctx, text); err == nil && k.ProjectID == ring.Project.ID {
+			if k, _, err := a.keys.ByAPIKey(ctx, text); err == nil && k.ProjectID == keyring.Project.ID {
 				return requestlog.CauseRetiredKey, ""
 			}
 			return "", ""
@@ -170,25 +170,25 @@ func headerValue(r *http.Request, name string) string { return strings.Join(r.He
 
 // verifySignature checks the signature of a message, and finds the credential that signed
 // it.
-func verifySignature(r *http.Request, ring *key.Keyring, secretsOnly bool, now time.Time,
+func verifySignature(r *http.Request, keyring *key.Keyring, secretsOnly bool, now time.Time,
 	message []byte) authentication {
 	signatures := r.Header["Hash-Signature"]
 	if len(signatures) == 1 {
-		signer, ok := ring.Verify(now, secretsOnly, func(k string) bool {
+		signer, ok := keyring.Verify(now, secretsOnly, func(k string) bool {
 			return sign.VerifyLegacy(k, message, signatures[0])
 		})
 		if ok {
-			return authentication{ring: ring, credential: signer.ID, slot: slotOf(signer), matches: true}
+			return authentication{keyring: keyring, credential: signer.ID, slot: slotOf(signer), matches: true}
 		}
 	} else {
 		verifyDummy(r, message)
 	}
 	explain := func(ctx context.Context) (cause, hint string) {
-		return requestlog.BodySignedCall{APIKeys: ring.LiveAPIKeys(now), ProjectSecrets: ring.LiveProjectSecrets(now),
-			GatewaySecrets: ring.LiveGatewaySecrets(now), SecretsOnly: secretsOnly,
-			Signatures: signatures, Message: message}.Explain(ctx)
+		return requestlog.BodySignedCall{APIKeys: keyring.LiveAPIKeys(now),
+			ProjectSecrets: keyring.LiveProjectSecrets(now), GatewaySecrets: keyring.LiveGatewaySecrets(now),
+			SecretsOnly: secretsOnly, Signatures: signatures, Message: message}.Explain(ctx)
 	}
-	return authentication{ring: ring, cause: requestlog.CauseBadSignature, explain: explain}
+	return authentication{keyring: keyring, cause: requestlog.CauseBadSignature, explain: explain}
 }
 
 func slotOf(signer key.Signer) string {
@@ -212,8 +212,8 @@ func verifyDummy(r *http.Request, message []byte) {
 // findKey returns the id of the API key with the text and its slot, which is Retired if the
 // key is not live and empty if the project has no such key. It compares the text with every
 // key, so that the response time does not reveal which one matched.
-func findKey(ring *key.Keyring, now time.Time, text string) (id string, slot key.Slot) {
-	for _, k := range ring.Keys() {
+func findKey(keyring *key.Keyring, now time.Time, text string) (id string, slot key.Slot) {
+	for _, k := range keyring.Keys() {
 		if subtle.ConstantTimeCompare([]byte(k.Key.Reveal()), []byte(text)) == 1 {
 			id, slot = k.ID, k.Slot
 			if !k.Live(now) {
@@ -227,11 +227,11 @@ func findKey(ring *key.Keyring, now time.Time, text string) (id string, slot key
 // countCall counts a call for the API key that signed it and for those in its
 // headers. A call that the project secret signed without naming a key counts for
 // none.
-func (a *API) countCall(r *http.Request, ring *key.Keyring, signer string) {
+func (a *API) countCall(r *http.Request, keyring *key.Keyring, signer string) {
 	if a.CallCounter == nil {
 		return
 	}
-	for _, k := range ring.Keys() {
+	for _, k := range keyring.Keys() {
 		if text := k.Key.Reveal(); k.ID == signer || headerValue(r, "Api-Key") == text || headerValue(r, "Key") == text {
 			a.CallCounter.Add(k.ID, string(k.Slot))
 		}

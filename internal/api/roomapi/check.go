@@ -12,19 +12,19 @@ import (
 // that of a creation, a change of the status or a join event. Who signed it and what is wrong
 // is in the RequestInfo of its context. The error is Exhausted beyond the limit of failures.
 func (a *API) CheckSignature(r *http.Request, projectID string, body []byte) (requestlog.SignatureCheck, error) {
-	ring, err := a.keys.Keyring(r.Context(), projectID)
+	keyring, err := a.keys.Keyring(r.Context(), projectID)
 	if err != nil {
 		return requestlog.SignatureCheck{}, err
 	}
 	isJoinEvent := strings.Contains(r.URL.Path, "/webhook/")
 	var result authentication
 	if isJoinEvent {
-		result = verifySignature(r, ring, true, a.now(), body)
+		result = verifySignature(r, keyring, true, a.now(), body)
 	} else {
-		result = a.verifyRequest(r, ring, body)
+		result = a.verifyRequest(r, keyring, body)
 	}
 	text := requestlog.BodySignedCall{Message: body,
-		SecretsOnly: isJoinEvent || ring.Project.Settings.RequireSecretSignatures}.Text()
+		SecretsOnly: isJoinEvent || keyring.Project.Settings.RequireSecretSignatures}.Text()
 	return requestlog.SignatureCheck{Text: text, Matches: result.matches}, a.finishCheck(r, result)
 }
 

@@ -32,7 +32,7 @@ func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
 	if a.CallCounter != nil {
 		a.CallCounter.Add(k.ID, string(k.Slot))
 	}
-	c.Project = result.ring.Project
+	c.Project = result.keyring.Project
 	if !c.bodySigned && c.Request.Method == http.MethodPost {
 		c.IdempotencyKey = a.signatureIdempotencyKey(c, c.Project.ID)
 	}
@@ -57,7 +57,7 @@ func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.Idempoten
 func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, err error) {
 	h := c.Request.Header
 	secret, signed := key.DummyGatewaySecret, signedCall(c.Request, c.Body)
-	k, ring, err := a.keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
+	k, keyring, err := a.keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
 	known := err == nil
 	switch {
 	case known:
@@ -70,7 +70,7 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
 	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
 		signed.Signature)
-	result = authentication{ring: ring, slot: string(k.Slot), explain: signed.Explain}
+	result = authentication{keyring: keyring, slot: string(k.Slot), explain: signed.Explain}
 	if !known {
 		result.cause = requestlog.CauseUnknownKey
 		return result, k, nil
@@ -100,22 +100,22 @@ func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, er
 	message := companionMessage(c)
 	older, now := headerValue(c.Request, "Key"), a.now()
 	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
-	k, ring, err := a.keys.ByAPIKey(c.Request.Context(), named)
+	k, keyring, err := a.keys.ByAPIKey(c.Request.Context(), named)
 	switch {
 	case fault.Is(err, fault.NotFound):
 		result.cause = requestlog.CauseUnknownKey
 	case err != nil:
 		return result, k, err
 	case !k.Live(now):
-		result = authentication{ring: ring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
+		result = authentication{keyring: keyring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
 	case older != "":
-		result = a.checkNamedKey(c.Request, ring, now, "Key")
+		result = a.checkNamedKey(c.Request, keyring, now, "Key")
 	}
 	if result.cause != "" {
 		verifyDummy(c.Request, message)
 		return result, k, nil
 	}
-	result = verifySignature(c.Request, ring, true, now, message)
+	result = verifySignature(c.Request, keyring, true, now, message)
 	if result.cause == "" {
 		result.credential = k.ID // the key in the header decides the project and pays
 	}

@@ -23,9 +23,9 @@ func TestCallCounter_CountsPerKey(t *testing.T) {
 	b, handler := setup(t, Options{Options: roomapi.Options{CallCounter: uses, KeyHeaderOnly: true}})
 	rotated, err := b.Keys.RotateKey(t.Context(), b.Project.ID, key.Rotation{Overlap: time.Hour})
 	Must(t, err)
-	ring, err := b.Keys.Keyring(t.Context(), b.Project.ID)
+	keyring, err := b.Keys.Keyring(t.Context(), b.Project.ID)
 	Must(t, err)
-	current, overlap := ring.Keys()[0].ID+" current", ring.Keys()[1].ID+" overlap"
+	current, overlap := keyring.Keys()[0].ID+" current", keyring.Keys()[1].ID+" overlap"
 	const none = seal.Secret("")
 	call := func(signer, apiKey, olderKey seal.Secret) int {
 		body := EncodeJSON(t, validFields(b, quickAudio))

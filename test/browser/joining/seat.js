@@ -1,5 +1,5 @@
 // Takes a seat for a guest and returns its token for the media server.
-export async function takeSeat(roomId) {
+export async function reserveSeat(roomId) {
   const seat_key = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(30)))).replaceAll('+', '-').replaceAll('/', '_');
   const answer = await fetch(`/api/join/rooms/${roomId}/seats`, {
     method: 'POST',

@@ -22,7 +22,7 @@ export type LowerHandRequest = Schemas['LowerHandRequest'];
 export type ReactRequest = Schemas['ReactRequest'];
 export type FeedbackRequest = Schemas['FeedbackRequest'];
 export type Waiting = Schemas['Waiting'];
-export type LetInRequest = Schemas['LetInRequest'];
+export type AdmitRequest = Schemas['AdmitRequest'];
 export type InvitationRequest = Schemas['InvitationRequest'];
 export type Invitation = Schemas['Invitation'];
 type SeatKey = Schemas['SeatKey'];
@@ -74,11 +74,11 @@ export class JoinApi {
     return this.#post<Preview>('preview', body, signal);
   }
 
-  check(): Promise<Answer<Check>> {
+  preflight(): Promise<Answer<Check>> {
     return this.#post<Check>('check', {});
   }
 
-  takeSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {
+  reserveSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {
     return this.#post<Seat | Wait>('seats', body, signal);
   }
 
@@ -122,7 +122,7 @@ export class JoinApi {
     return this.#post<null>('readmit', body);
   }
 
-  lock(body: LockRequest): Promise<Answer<null>> {
+  updateLocks(body: LockRequest): Promise<Answer<null>> {
     return this.#post<null>('locks', body);
   }
 
@@ -130,11 +130,11 @@ export class JoinApi {
     return this.#post<null>('role', body);
   }
 
-  admit(body: LetInRequest): Promise<Answer<null>> {
+  admit(body: AdmitRequest): Promise<Answer<null>> {
     return this.#post<null>('waiting/admit', body);
   }
 
-  turnAway(body: PersonRequest): Promise<Answer<null>> {
+  deny(body: PersonRequest): Promise<Answer<null>> {
     return this.#post<null>('waiting/turn-away', body);
   }
 

@@ -56,7 +56,7 @@ export interface paths {
          *     link do not count. If the room is full and has no host, a host gets the seat
          *     of a guest who joined without such a link.
          */
-        post: operations["takeSeat"];
+        post: operations["reserveSeat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -83,7 +83,7 @@ export interface paths {
          *     minute. Above these limits the code is `check_busy` with Retry-After: 429
          *     for the limits of the address, 503 for the total.
          */
-        post: operations["checkConnection"];
+        post: operations["preflight"];
         delete?: never;
         options?: never;
         head?: never;
@@ -338,7 +338,7 @@ export interface paths {
          * @description For hosts and co-hosts. The change takes effect immediately: the server
          *     removes tracks that guests may no longer send.
          */
-        post: operations["lock"];
+        post: operations["updateLocks"];
         delete?: never;
         options?: never;
         head?: never;
@@ -361,7 +361,7 @@ export interface paths {
          * @description For hosts and co-hosts. The role of a host cannot be changed. A former
          *     co-host stays a guest, even if a later link grants more.
          */
-        post: operations["appoint"];
+        post: operations["setRole"];
         delete?: never;
         options?: never;
         head?: never;
@@ -503,7 +503,7 @@ export interface paths {
          *     admitted people join with their next request, which they send every two
          *     seconds.
          */
-        post: operations["letIn"];
+        post: operations["admit"];
         delete?: never;
         options?: never;
         head?: never;
@@ -526,7 +526,7 @@ export interface paths {
          * @description For hosts and co-hosts. The page of the person shows it. The person can ask
          *     again after a minute.
          */
-        post: operations["turnAway"];
+        post: operations["deny"];
         delete?: never;
         options?: never;
         head?: never;
@@ -574,7 +574,7 @@ export interface paths {
          *     until the room ends, and only while their creator is a host or co-host. A
          *     room has at most 100 of them.
          */
-        post: operations["inviteFrom"];
+        post: operations["createInvitation"];
         delete?: never;
         options?: never;
         head?: never;
@@ -851,7 +851,7 @@ export interface components {
             /** @description Guests wait until a host admits them. */
             waiting_room?: boolean;
         };
-        LetInRequest: {
+        AdmitRequest: {
             seat_key: string;
             /** @description The person to admit. Default: everybody in the waiting room. */
             identity?: string;
@@ -970,7 +970,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    takeSeat: {
+    reserveSeat: {
         parameters: {
             query?: never;
             header?: never;
@@ -1014,7 +1014,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    checkConnection: {
+    preflight: {
         parameters: {
             query?: never;
             header?: never;
@@ -1382,7 +1382,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    lock: {
+    updateLocks: {
         parameters: {
             query?: never;
             header?: never;
@@ -1415,7 +1415,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    appoint: {
+    setRole: {
         parameters: {
             query?: never;
             header?: never;
@@ -1611,7 +1611,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    letIn: {
+    admit: {
         parameters: {
             query?: never;
             header?: never;
@@ -1622,7 +1622,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["LetInRequest"];
+                "application/json": components["schemas"]["AdmitRequest"];
             };
         };
         responses: {
@@ -1644,7 +1644,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    turnAway: {
+    deny: {
         parameters: {
             query?: never;
             header?: never;
@@ -1707,7 +1707,7 @@ export interface operations {
             503: components["responses"]["Refusal"];
         };
     };
-    inviteFrom: {
+    createInvitation: {
         parameters: {
             query?: never;
             header?: never;

@@ -24,7 +24,7 @@ export function CheckButton({ api, localMedia, room }: Props): ReactElement {
         <roomModule.CheckSheet
           localMedia={localMedia}
           findRoute={async () => {
-            const answer = await api.check();
+            const answer = await api.preflight();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
             return answer.is === 'ok' ? roomModule.testMediaRoute(answer.value.media_token) : 'unknown';
           }}

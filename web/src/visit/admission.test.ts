@@ -9,7 +9,7 @@ describe('a visitor who has to be admitted', () => {
   test('asks again exactly after the pause that the server sets', () => {
     expect(waiting).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', knocks: 1 } });
     // A page that was in the background asks as soon as it is visible.
-    expect(taskOf(waiting)).toMatchObject({ do: 'takeSeat', fixedDelay: false });
+    expect(taskOf(waiting)).toMatchObject({ do: 'reserveSeat', fixedDelay: false });
     expect(delayOf(taskOf(waiting), 1)).toBe(2_000);
     const still = applyEvents(waiting, { type: 'mustWait', pauseMs: 5_000, hostPresent: true });
     expect(taskOf(still)?.key).not.toBe(taskOf(waiting)?.key);
@@ -81,7 +81,7 @@ describe('a visitor whose network sends many join requests', () => {
     for (let i = 0; i < 20; i++) {
       visit = applyEvents(visit, refusal('too_many_joins', { waitMs: 7_000 }));
       expect(visit).toMatchObject({ at: 'lobby', error: 'busyNetwork', joinAttempt: { name: 'Ben' } });
-      expect(taskOf(visit)).toMatchObject({ do: 'takeSeat', fixedDelay: true });
+      expect(taskOf(visit)).toMatchObject({ do: 'reserveSeat', fixedDelay: true });
       expect(delayOf(taskOf(visit), 0)).toBe(7_000);
     }
     const seated = applyEvents(visit, { type: 'seated', seat });

@@ -10,7 +10,7 @@ describe('breakout rooms', () => {
 
   test('a visitor who is moved takes the seat again and connects to its room', () => {
     expect(moving).toMatchObject({ at: 'room', connection: { is: 'rejoining', moving: true } });
-    expect(taskOf(moving)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
+    expect(taskOf(moving)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben' } });
     expect(taskOf(applyEvents(moving, { type: 'seated', seat: breakoutSeat }))).toMatchObject({ do: 'connect', seat: breakoutSeat });
     expect(inBreakout).toMatchObject({ at: 'room', seat: breakoutSeat, connection: { is: 'connected' } });
   });
@@ -34,7 +34,7 @@ describe('breakout rooms', () => {
   test('a visitor in a closed one rejoins the main room without a preview', () => {
     const back = applyEvents(inBreakout, { type: 'disconnected', cause: 'deleted' });
     expect(back).toMatchObject({ connection: { is: 'rejoining', moving: true } });
-    expect(taskOf(back)?.do).toBe('takeSeat');
+    expect(taskOf(back)?.do).toBe('reserveSeat');
     expect(applyEvents(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({
       at: 'refused',
       refusal: { reason: 'duration' },

@@ -53,7 +53,7 @@ describe('before joining', () => {
       expect(taskOf(visit)).toBeNull();
       const joining = applyEvents(visit, { type: 'joinHere' });
       expect(joining).toMatchObject({ at: 'lobby', joinAttempt: { name: 'Ben', role: 'guest' } });
-      expect(taskOf(joining)).toMatchObject({ do: 'takeSeat' });
+      expect(taskOf(joining)).toMatchObject({ do: 'reserveSeat' });
     }
     // In other states these events do nothing.
     for (const visit of [lobby, inside]) {
@@ -72,7 +72,7 @@ describe('before joining', () => {
 describe('joining', () => {
   test('takes a seat, then connects, then is in the room', () => {
     const joining = applyEvents(lobby, { type: 'join', name: 'Ben' });
-    expect(taskOf(joining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest' } });
+    expect(taskOf(joining)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben', role: 'guest' } });
     expect(applyEvents(joining, { type: 'join', name: 'Twice' })).toBe(joining);
     const seated = applyEvents(joining, { type: 'seated', seat });
     expect(taskOf(seated)).toMatchObject({ do: 'connect', seat });
@@ -153,7 +153,7 @@ describe('in the room', () => {
   });
 
   test('a lost connection is restored with the same seat, without a limit', () => {
-    expect(taskOf(rejoining)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben', role: 'guest', attempt: 0 } });
+    expect(taskOf(rejoining)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben', role: 'guest', attempt: 0 } });
     expect(delayOf(taskOf(rejoining), 1)).toBe(0);
     let visit = rejoining;
     for (let i = 0; i < 100; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
@@ -229,7 +229,7 @@ describe('afterwards', () => {
 
   test('the button rejoins with the same name', () => {
     const rejoiningVisit = applyEvents(left, { type: 'rejoin' });
-    expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'takeSeat', joinAttempt: { name: 'Ben' } });
+    expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben' } });
     expect(applyEvents(rejoiningVisit, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
   });
 

@@ -93,8 +93,8 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.readmit({ seat_key, identity }));
   }
 
-  async lock(locks: LockRequest['locks']): Promise<Answer<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.lock({ seat_key, locks }));
+  async updateLocks(locks: LockRequest['locks']): Promise<Answer<null>> {
+    return this.#callWithRetry((seat_key) => this.#api.updateLocks({ seat_key, locks }));
   }
 
   async setRole(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
@@ -106,8 +106,8 @@ export class RoomActions {
     return this.#callWithRetry((seat_key) => this.#api.admit({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
-  async turnAway(identity: string): Promise<Answer<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.turnAway({ seat_key, identity }));
+  async deny(identity: string): Promise<Answer<null>> {
+    return this.#callWithRetry((seat_key) => this.#api.deny({ seat_key, identity }));
   }
 
   async createInvitation(role: InvitationRequest['role']): Promise<Answer<Invitation>> {

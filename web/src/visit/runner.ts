@@ -179,8 +179,8 @@ export class Runner {
     switch (task.do) {
       case 'preview':
         return { event: await this.#preview(signal) };
-      case 'takeSeat':
-        return { event: await this.#takeSeat(task.joinAttempt, signal) };
+      case 'reserveSeat':
+        return { event: await this.#reserveSeat(task.joinAttempt, signal) };
       case 'connect':
         return this.#connect(task, signal);
     }
@@ -210,9 +210,9 @@ export class Runner {
     }
   }
 
-  async #takeSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
+  async #reserveSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
     // Sent before the change is drawn, because the key is known since the preview.
-    const answer = await this.#deps.api.takeSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
+    const answer = await this.#deps.api.reserveSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;

@@ -13,7 +13,7 @@ export type Task = {
   waitMs: (random: () => number, now: number) => number;
   /** The server has set the delay, so that nothing may shorten it. */
   fixedDelay: boolean;
-} & ({ do: 'preview' } | { do: 'takeSeat'; joinAttempt: JoinAttempt } | { do: 'connect'; seat: Seat });
+} & ({ do: 'preview' } | { do: 'reserveSeat'; joinAttempt: JoinAttempt } | { do: 'connect'; seat: Seat });
 
 /** Returns the task of a state; null when the page waits for the visitor. */
 export function taskOf(visit: Visit): Task | null {
@@ -59,7 +59,7 @@ function joinTask(where: string, joinAttempt: JoinAttempt): Task {
   // A waiting visitor who returns to the page should not wait for a delayed timer.
   const isWaiting = joinAttempt.knocks > 0 && joinAttempt.attempt === 0;
   const fixedDelay = joinAttempt.pauseMs > 0 && !isWaiting;
-  return { do: 'takeSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt };
+  return { do: 'reserveSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt };
 }
 
 function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {

@@ -2,7 +2,7 @@
 // from the same API as the room page, connects with LiveKit's usual options,
 // shows and plays whatever comes, and sends microphone and camera.
 import { Room, RoomEvent, Track } from 'livekit-client';
-import { takeSeat } from './seat.js';
+import { reserveSeat } from './seat.js';
 
 const roomId = location.pathname.split('/').pop();
 // The room page requests the same constraints.
@@ -16,7 +16,7 @@ const room = new Room({ adaptiveStream: true, dynacast: true });
 room.on(RoomEvent.TrackSubscribed, (track) => document.body.append(track.attach()));
 
 async function join() {
-  const media_token = await takeSeat(roomId);
+  const media_token = await reserveSeat(roomId);
   // With #send, it only sends.
   await room.connect(location.origin.replace(/^http/, 'ws'), media_token, { autoSubscribe: location.hash !== '#send' });
   const stream = await devices;

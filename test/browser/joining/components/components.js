@@ -4,7 +4,7 @@ import { LiveKitRoom, VideoConference } from '@livekit/components-react';
 import '@livekit/components-styles';
 import { createElement, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { takeSeat } from './seat.js';
+import { reserveSeat } from './seat.js';
 
 const roomId = location.pathname.split('/').pop();
 const microphone = { echoCancellation: true, noiseSuppression: true, autoGainControl: true };
@@ -13,7 +13,7 @@ const options = { adaptiveStream: true, dynacast: true };
 
 function Meeting() {
   const [token, setToken] = useState(null);
-  if (!token) return createElement('button', { type: 'submit', onClick: () => void takeSeat(roomId).then(setToken) }, 'Join');
+  if (!token) return createElement('button', { type: 'submit', onClick: () => void reserveSeat(roomId).then(setToken) }, 'Join');
   const serverUrl = location.origin.replace(/^http/, 'ws');
   return createElement(
     LiveKitRoom,

@@ -22,7 +22,7 @@ export function GuestPermissions(): ReactElement {
   if (seat.features.chat) offered.push(['chat', t('moderation.locks.chat')]);
   async function change(lock: Lock, to: boolean): Promise<void> {
     setPending({ lock, to });
-    if (!(await run(() => actions.lock({ [lock]: to })))) setPending(null);
+    if (!(await run(() => actions.updateLocks({ [lock]: to })))) setPending(null);
   }
   return (
     <section className="sheet-part" aria-labelledby={id}>

@@ -8,7 +8,7 @@ import type { WaitingRoom } from './useWaitingRoom';
 /** Tells hosts that somebody waits, with the name of the first person, unless the list of people shows the same. */
 export function WaitingNotice(): ReactElement {
   const { waitingRoom, open } = useMeeting();
-  const { waiting, busy, error, failures, admit, turnAway, absent } = waitingRoom;
+  const { waiting, busy, error, failures, admit, deny, absent } = waitingRoom;
   const [first] = waiting;
   return (
     <>
@@ -35,7 +35,7 @@ export function WaitingNotice(): ReactElement {
             <button type="button" className="primary" aria-disabled={busy} onClick={() => void admit(first.identity)}>
               {t('waitingRoom.admit')}
             </button>
-            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void turnAway(first.identity)}>
+            <button type="button" className="secondary" aria-disabled={busy} onClick={() => void deny(first.identity)}>
               {t('waitingRoom.deny')}
             </button>
             {waiting.length > 1 && (

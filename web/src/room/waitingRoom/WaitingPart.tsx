@@ -6,7 +6,7 @@ import { firstButtonNearby } from '../moderation/firstButtonNearby';
 
 /** The waiting people, in the list of people. */
 export function WaitingPart(): ReactElement | null {
-  const { waiting, busy, error, admit, turnAway } = useMeeting().waitingRoom;
+  const { waiting, busy, error, admit, deny } = useMeeting().waitingRoom;
   if (waiting.length === 0) return null;
   async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
     const next = firstButtonNearby(button);
@@ -38,7 +38,7 @@ export function WaitingPart(): ReactElement | null {
               type="button"
               className="secondary"
               aria-disabled={busy}
-              onClick={(event) => void handle(turnAway(identity), event.currentTarget)}
+              onClick={(event) => void handle(deny(identity), event.currentTarget)}
             >
               {t('waitingRoom.deny')} <span className="sr-only">({name})</span>
             </button>

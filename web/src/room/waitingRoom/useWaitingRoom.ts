@@ -13,7 +13,7 @@ export interface WaitingRoom {
   failures: number;
   /** Admits one person or all. Resolves to false when that failed. */
   admit: (identity?: string) => Promise<boolean>;
-  turnAway: (identity: string) => Promise<boolean>;
+  deny: (identity: string) => Promise<boolean>;
   /** A person who was admitted some time ago and is not in the room; null for none. */
   absent: Waiting | null;
 }
@@ -64,6 +64,6 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
     failures,
     admit: (identity) => admit(identity === undefined ? waiting : waiting.filter((one) => one.identity === identity), identity),
     absent: admitted.find(({ identity }) => overdue.has(identity)) ?? null,
-    turnAway: (identity) => handle([identity], () => actions.turnAway(identity)),
+    deny: (identity) => handle([identity], () => actions.deny(identity)),
   };
 }
