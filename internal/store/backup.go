@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -68,18 +69,26 @@ func read(ctx context.Context, url, dataDir string, read func(*db.Reader) error)
 }
 
 func readContents(ctx context.Context, r *db.Reader) (Contents, error) {
-	facts := map[string]string{}
-	err := r.Query(ctx, `SELECT name, value FROM facts`, nil, func(row db.Row) error {
+	tables, err := r.Tables(ctx)
+	if err != nil {
+		return Contents{}, err
+	}
+	table := "metadata"
+	if slices.Contains(tables, earlierMetadataTable) {
+		table = earlierMetadataTable
+	}
+	values := map[string]string{}
+	err = r.Query(ctx, `SELECT name, value FROM `+table, nil, func(row db.Row) error {
 		var name, value string
 		err := row.Scan(&name, &value)
-		facts[name] = value
+		values[name] = value
 		return err
 	})
 	if err != nil {
 		return Contents{}, err
 	}
-	c := Contents{DatabaseID: facts[metadataDatabaseID]}
-	if c.KeyFingerprint, err = seal.KeyID(facts[metadataMediaSecret]); err != nil {
+	c := Contents{DatabaseID: values[metadataDatabaseID]}
+	if c.KeyFingerprint, err = seal.KeyID(values[metadataMediaSecret]); err != nil {
 		return Contents{}, fmt.Errorf("read which master key sealed the secrets: %w", err)
 	}
 	if c.Schema, err = r.SchemaVersion(ctx); err != nil {

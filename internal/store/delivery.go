@@ -155,7 +155,7 @@ var attemptTable = newTable("webhook_attempts",
 	duration("duration", time.Millisecond, func(a *attemptRow) *time.Duration { return &a.Duration }),
 	number("status", func(a *attemptRow) *int { return &a.Status }),
 	text("error", func(a *attemptRow) *string { return &a.Error }),
-	text("answer", func(a *attemptRow) *string { return &a.ResponseBody }),
+	text("response_body", func(a *attemptRow) *string { return &a.ResponseBody }),
 )
 
 var (

@@ -32,10 +32,10 @@ var notGrowing = map[string]string{
 	"audit_chain":       "it has one row",
 	"console_users":     "an operator creates each",
 	"daily_quotas":      "a project has three at most",
-	"facts":             "it has a few fixed names",
 	"key_callers":       "a project has four at most",
 	"knocks":            "a row stays for the wait in front of a room and minutes after it",
 	"management_tokens": "an operator creates each",
+	"metadata":          "it has a few fixed names",
 	"nodes":             "a row for each node, deleted soon after the node stopped",
 	"organizations":     "an operator creates each",
 	"project_logos":     "a project has one",
@@ -68,7 +68,7 @@ var mayScan = map[string]string{
 	"FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT":        "it reads the rows that it deletes",
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
-	"DELETE FROM calls WHERE project_id":                                       "a project has few rows of many calls",
+	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",
 	"FROM past_room_counts":                                                    "a project has a row for each day",
 	"SELECT min(at) FROM (":                                                    "the index is in the order of min",
 	"SELECT coalesce(max(sequence), 0) FROM project_events":                    "the index is in the order of max",
@@ -248,7 +248,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 	for _, q := range []string{
 		`UPDATE rooms SET state = 'cancelled' WHERE ended_at % 500 = 0`,
 		`INSERT INTO webhook_streams
-				(id, project_id, room_id, url, replay, lane, enqueued, last_sequence, due_at, claim, updated_at)
+				(id, project_id, room_id, url, replay, bucket, enqueued, last_sequence, due_at, lease_id, updated_at)
 			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 10, 10,
 				CASE WHEN ended_at IS NULL THEN created_at END, '', created_at + 31536000000 FROM rooms`,
 		`INSERT INTO webhook_deliveries (id, stream_id, position, event_id, project_id, room_id, url, type, sequence,
@@ -257,22 +257,22 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 				e.sequence, e.sequence - 1, '{"some":"text"}', FALSE,
 				CASE WHEN at % 500 = 0 THEN 'failed' WHEN at % 501 = 0 THEN 'pending' ELSE 'delivered' END, 1, 1, at, at
 			FROM events e JOIN rooms r ON r.id = e.room_id`,
-		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer)
+		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, response_body)
 			SELECT id, 1, created_at, 20, 204, '', '' FROM webhook_deliveries`,
-		`INSERT INTO links (id, room_id, token_hash, role, single, name, user_id, hidden, claim, created_at)
+		`INSERT INTO links (id, room_id, token_hash, role, single_use, name, user_id, hidden, redeemed_by, created_at)
 			SELECT id, id, id, 'guest', FALSE, '', '', FALSE, '', created_at FROM rooms`,
 		`INSERT INTO host_actions (room_id, n, sequence, at, kind, by_seat, by_name, by_role, target_seat, target_name,
 				target_role, details)
 			SELECT id, 1, 1, created_at, 'host.muted', id, 'Ada', 'host', id, 'Ben', 'guest', '{}' FROM rooms`,
 		`INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at)
 			SELECT id, 1, 'One', 2, created_at, ended_at FROM rooms`,
-		`INSERT INTO answers (id, body_hash, sealed_text, expires_at)
+		`INSERT INTO idempotency_records (id, body_hash, sealed_text, expires_at)
 			SELECT id, id, '', created_at + 31536000000 FROM rooms`,
 		`INSERT INTO rejected_calls (day, api, cause, address, calls, last_at)
 			SELECT created_at, 'v3', 'unknown_key', id, 1, created_at FROM rooms`,
 		`INSERT INTO console_sessions (id, secret_hash, token_id, user_id, name, role, project_ids, created_at, expires_at)
 			SELECT id, id, id, '', '', '', '', created_at, created_at + 43200000 FROM rooms`,
-		`INSERT INTO tallies (subject, period, n, last_at) SELECT id, 'total', 1, created_at FROM rooms`,
+		`INSERT INTO counts (subject, period, n, last_at) SELECT id, 'total', 1, created_at FROM rooms`,
 		`INSERT INTO project_events (id, project_id, sequence, type, at, data)
 			SELECT id, project_id, row_number() OVER (PARTITION BY project_id ORDER BY id), 'type', created_at, '{}' FROM rooms`,
 		`INSERT INTO audit (n, at, actor_kind, actor_id, actor_name, request_id, address, node, action, subject,
@@ -287,7 +287,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 		// Many projects or organizations, the id of each is that of a room, because these
 		// tables are read by project or organization and have few rows for each.
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
-		`INSERT INTO calls (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
+		`INSERT INTO request_log (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
 		`INSERT INTO past_room_counts (project_id, day, id, rooms) SELECT id, 0, '', 1 FROM rooms`,
 		`INSERT INTO usage_hours (organization_id, project_id, hour, audio_base, video_base, audio_change, video_change,
 				audio_millis, video_millis, rise, rooms, sessions)

@@ -17,10 +17,11 @@ func (s *DB) InsertIdempotencyRecord(ctx context.Context, r room.IdempotencyReco
 		text = s.sealSecret(r.ID+columnIdempotencyRecord, r.SavedResult)
 	}
 	fresh := false
-	err := s.ExecReturning(ctx, `INSERT INTO answers (id, body_hash, sealed_text, expires_at) VALUES ($1, $2, $3, $4)
+	err := s.ExecReturning(ctx, `INSERT INTO idempotency_records (id, body_hash, sealed_text, expires_at)
+		VALUES ($1, $2, $3, $4)
 		ON CONFLICT (id) DO UPDATE SET body_hash = excluded.body_hash, sealed_text = excluded.sealed_text,
 			expires_at = excluded.expires_at
-		WHERE answers.expires_at <= $5 RETURNING id`,
+		WHERE idempotency_records.expires_at <= $5 RETURNING id`,
 		[]any{r.ID, r.BodyHash, text, db.NullMillis(r.ExpiresAt), now.UnixMilli()},
 		func(db.Row) error { fresh = true; return nil })
 	return fresh, err
@@ -33,7 +34,7 @@ func (s *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (r
 	r := room.IdempotencyRecord{ID: id}
 	var text string
 	err := s.QueryRow(ctx, errIdempotencyRecordNotFound,
-		`SELECT body_hash, sealed_text, expires_at FROM answers WHERE id = $1 AND expires_at > $2`,
+		`SELECT body_hash, sealed_text, expires_at FROM idempotency_records WHERE id = $1 AND expires_at > $2`,
 		[]any{id, now.UnixMilli()}, &r.BodyHash, &text, db.ScanTime(&r.ExpiresAt))
 	if err == nil && text != "" {
 		r.SavedResult, err = s.openSecret(id+columnIdempotencyRecord, text)
@@ -42,7 +43,7 @@ func (s *DB) IdempotencyRecord(ctx context.Context, id string, now time.Time) (r
 }
 
 func (s *DB) DeleteExpiredIdempotencyRecords(ctx context.Context, now time.Time, limit int) (int, error) {
-	return s.execCounting(ctx, `DELETE FROM answers WHERE id IN (
-		SELECT id FROM answers WHERE expires_at <= $1 ORDER BY expires_at LIMIT CAST($2 AS BIGINT))
+	return s.execCounting(ctx, `DELETE FROM idempotency_records WHERE id IN (
+		SELECT id FROM idempotency_records WHERE expires_at <= $1 ORDER BY expires_at LIMIT CAST($2 AS BIGINT))
 		RETURNING id`, now.UnixMilli(), limit)
 }

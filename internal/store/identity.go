@@ -32,8 +32,7 @@ func (s *DB) ID(ctx context.Context) (string, error) {
 // none. It neither creates nor changes the database.
 func ReadID(ctx context.Context, url, dataDir string) (string, error) {
 	id := ""
-	err := query(ctx, url, dataDir, `SELECT value FROM facts WHERE name = '`+metadataDatabaseID+`'`, &id)
-	if err != nil {
+	if err := readMetadata(ctx, url, dataDir, metadataDatabaseID, &id); err != nil {
 		return "", fmt.Errorf("read the identity of the database: %w", err)
 	}
 	return id, nil

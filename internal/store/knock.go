@@ -13,16 +13,16 @@ var knockTable = newTable("knocks",
 	text("key_hash", func(k *room.Knock) *string { return &k.KeyHash }),
 	text("name", func(k *room.Knock) *string { return &k.Name }),
 	text("network", func(k *room.Knock) *string { return &k.Network }),
-	boolean("turned_away", func(k *room.Knock) *bool { return &k.Denied }),
+	boolean("denied", func(k *room.Knock) *bool { return &k.Denied }),
 	timestamp("created_at", func(k *room.Knock) *time.Time { return &k.CreatedAt }),
-	timestamp("kept_until", func(k *room.Knock) *time.Time { return &k.ExpiresAt }),
+	timestamp("expires_at", func(k *room.Knock) *time.Time { return &k.ExpiresAt }),
 )
 
 var (
 	selectKnocks = knockTable.selectFrom + "WHERE room_id = $1 ORDER BY created_at, id"
 	upsertKnock  = knockTable.insertQuery() + ` ON CONFLICT (id) DO UPDATE SET name = excluded.name,
-		network = excluded.network, turned_away = excluded.turned_away,
-		created_at = excluded.created_at, kept_until = excluded.kept_until`
+		network = excluded.network, denied = excluded.denied,
+		created_at = excluded.created_at, expires_at = excluded.expires_at`
 )
 
 func (s *DB) UpsertKnock(ctx context.Context, k room.Knock) error {
@@ -38,5 +38,5 @@ func (s *DB) Knocks(ctx context.Context, roomID string) ([]room.Knock, error) {
 }
 
 func (s *DB) RoomsWithStaleKnocks(ctx context.Context, now time.Time) ([]string, error) {
-	return s.queryStrings(ctx, `SELECT DISTINCT room_id FROM knocks WHERE kept_until <= $1`, now.UnixMilli())
+	return s.queryStrings(ctx, `SELECT DISTINCT room_id FROM knocks WHERE expires_at <= $1`, now.UnixMilli())
 }

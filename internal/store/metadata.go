@@ -20,8 +20,7 @@ type KeyCheck struct {
 // creates nor changes the database.
 func ReadKeyCheck(ctx context.Context, url, dataDir string) (KeyCheck, error) {
 	var c KeyCheck
-	err := query(ctx, url, dataDir, `SELECT value FROM facts WHERE name = '`+metadataMediaSecret+`'`, &c.sealed)
-	if err != nil {
+	if err := readMetadata(ctx, url, dataDir, metadataMediaSecret, &c.sealed); err != nil {
 		return KeyCheck{}, fmt.Errorf("read which master key sealed the secrets: %w", err)
 	}
 	return c, nil
@@ -50,16 +49,32 @@ func (s *DB) Unlock(ctx context.Context, box *seal.Box) error {
 	return err
 }
 
-var errMetadataNotFound = fault.New(fault.NotFound, "fact_not_found", "there is no such metadata")
+// earlierMetadataTable is the name that the table metadata had before migration 34. A database that
+// was not migrated yet, or a backup, has it.
+const earlierMetadataTable = "facts"
+
+// readMetadata reads a value from the database that Open would open, without opening it for writes.
+// It leaves dest alone if there is no such value.
+func readMetadata(ctx context.Context, url, dataDir, name string, dest *string) error {
+	for _, table := range []string{"metadata", earlierMetadataTable} {
+		err := query(ctx, url, dataDir, `SELECT value FROM `+table+` WHERE name = '`+name+`'`, dest)
+		if err != nil || *dest != "" {
+			return err
+		}
+	}
+	return nil
+}
+
+var errMetadataNotFound = fault.New(fault.NotFound, "metadata_not_found", "there is no such metadata")
 
 func (s *DB) metadata(ctx context.Context, name string) (string, error) {
 	var v string
-	err := s.QueryRow(ctx, errMetadataNotFound, `SELECT value FROM facts WHERE name = $1`, []any{name}, &v)
+	err := s.QueryRow(ctx, errMetadataNotFound, `SELECT value FROM metadata WHERE name = $1`, []any{name}, &v)
 	return v, err
 }
 
 func (s *DB) setMetadata(ctx context.Context, name, value string) error {
-	return s.Exec(ctx, `INSERT INTO facts (name, value) VALUES ($1, $2)
+	return s.Exec(ctx, `INSERT INTO metadata (name, value) VALUES ($1, $2)
 		ON CONFLICT (name) DO UPDATE SET value = excluded.value`, name, value)
 }
 

@@ -28,7 +28,7 @@ var (
 		text("name", func(l *retention.Link) *string { return &l.Name }),
 		text("user_id", func(l *retention.Link) *string { return &l.UserID }),
 		text("role", func(l *retention.Link) *string { return &l.Role }),
-		text("claim", func(l *retention.Link) *string { return &l.RedeemedBy }),
+		text("redeemed_by", func(l *retention.Link) *string { return &l.RedeemedBy }),
 	)
 	personRoomTable = newTable("rooms",
 		text("id", func(r *retention.PersonRoom) *string { return &r.ID }),
@@ -36,7 +36,7 @@ var (
 		timestamp("created_at", func(r *retention.PersonRoom) *time.Time { return &r.CreatedAt }),
 		text("creator_name", func(r *retention.PersonRoom) *string { return &r.CreatorName }),
 		text("external_user_id", func(r *retention.PersonRoom) *string { return &r.ExternalUserID }),
-		text("creator_link_claim", func(r *retention.PersonRoom) *string { return &r.RedeemedBy }),
+		text("creator_link_redeemed_by", func(r *retention.PersonRoom) *string { return &r.RedeemedBy }),
 	)
 	connectionTable = newTable("attendance",
 		text("seat_id", func(c *retention.Connection) *string { return &c.SeatID }),
@@ -125,7 +125,7 @@ func (s *DB) EraseDelivery(ctx context.Context, id, body string) error {
 	if err := s.Exec(ctx, `UPDATE webhook_deliveries SET body = $2 WHERE id = $1`, id, body); err != nil {
 		return err
 	}
-	return s.Exec(ctx, `UPDATE webhook_attempts SET answer = '' WHERE delivery_id = $1`, id)
+	return s.Exec(ctx, `UPDATE webhook_attempts SET response_body = '' WHERE delivery_id = $1`, id)
 }
 
 func (s *DB) EraseSeats(ctx context.Context, ids []string) error {

@@ -32,7 +32,7 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
 		for i, b := range blocks {
-			err := s.Exec(ctx, `INSERT INTO calls (project_id, api, n, first_n, size, calls)
+			err := s.Exec(ctx, `INSERT INTO request_log (project_id, api, n, first_n, size, calls)
 				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, n) DO NOTHING`,
 				b.ProjectID, b.API, b.Last(), b.First(), len(b.Calls), texts[i])
 			if err != nil {
@@ -97,9 +97,9 @@ type storedCall struct {
 }
 
 const (
-	selectCalls = `SELECT api, first_n, n, calls FROM calls
+	selectCalls = `SELECT api, first_n, n, calls FROM request_log
 		WHERE project_id = $1 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
-	selectCallsOfAPI = `SELECT api, first_n, n, calls FROM calls
+	selectCallsOfAPI = `SELECT api, first_n, n, calls FROM request_log
 		WHERE project_id = $1 AND api = $6 AND first_n < $2 AND n < $3 AND n >= $4 ORDER BY n DESC LIMIT $5`
 )
 
@@ -189,16 +189,16 @@ func decodeCalls(block []byte, texts [][]byte) ([]storedCall, error) {
 
 func (s *DB) TrimCalls(ctx context.Context, projectID, api string, latest int) error {
 	return s.Write(ctx, func(ctx context.Context) error {
-		return s.Exec(ctx, `DELETE FROM calls WHERE project_id = $1 AND api = $3 AND n <= (SELECT max(n) FROM (
+		return s.Exec(ctx, `DELETE FROM request_log WHERE project_id = $1 AND api = $3 AND n <= (SELECT max(n) FROM (
 				SELECT n, sum(size) OVER (ORDER BY n DESC ROWS UNBOUNDED PRECEDING) AS total
-				FROM calls WHERE project_id = $1 AND api = $3
+				FROM request_log WHERE project_id = $1 AND api = $3
 			) AS running WHERE total > $2)`, projectID, latest, api)
 	})
 }
 
 func (s *DB) CallProjects(ctx context.Context, api string) ([]string, error) {
 	return s.queryStrings(ctx, `SELECT id FROM (SELECT id FROM projects UNION ALL SELECT '') AS p
-		WHERE EXISTS (SELECT 1 FROM calls WHERE calls.project_id = p.id AND calls.api = $1)`, api)
+		WHERE EXISTS (SELECT 1 FROM request_log WHERE request_log.project_id = p.id AND request_log.api = $1)`, api)
 }
 
 // AddRejections adds in the order of the keys, so that two nodes do not wait for each

@@ -23,12 +23,12 @@ var sealedColumns = []struct{ list, update, column string }{
 		`UPDATE project_secrets SET sealed_secret = $2 WHERE id = $1`, columnProjectSecret,
 	},
 	{
-		`SELECT name, value FROM facts WHERE name = '` + metadataMediaSecret + `'`,
-		`UPDATE facts SET value = $2 WHERE name = $1`, columnMetadata,
+		`SELECT name, value FROM metadata WHERE name = '` + metadataMediaSecret + `'`,
+		`UPDATE metadata SET value = $2 WHERE name = $1`, columnMetadata,
 	},
 	{
-		`SELECT id, sealed_text FROM answers WHERE sealed_text <> ''`,
-		`UPDATE answers SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord,
+		`SELECT id, sealed_text FROM idempotency_records WHERE sealed_text <> ''`,
+		`UPDATE idempotency_records SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord,
 	},
 }
 

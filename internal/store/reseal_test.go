@@ -341,7 +341,7 @@ func TestReseal_DamagedValueChangesNothing(t *testing.T) {
 		ctx := context.Background()
 		db := p.Open(t)
 		projectID, _ := fillDatabase(t, db)
-		const damage = `UPDATE facts SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`
+		const damage = `UPDATE metadata SET value = substr(value, 1, 30) WHERE name = 'media_signing_secret'`
 		if _, err := p.Raw(t).Exec(damage); err != nil {
 			t.Fatal(err)
 		}

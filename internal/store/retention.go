@@ -99,7 +99,7 @@ func (s *DB) DeleteCalls(ctx context.Context, projectID string, before time.Time
 	if err != nil {
 		return 0, err
 	}
-	return s.execCounting(ctx, `DELETE FROM calls WHERE project_id = $1 AND n IN (SELECT n FROM calls
+	return s.execCounting(ctx, `DELETE FROM request_log WHERE project_id = $1 AND n IN (SELECT n FROM request_log
 		WHERE project_id = $1 AND n < $2 ORDER BY n LIMIT $3) RETURNING n`, projectID, before.UnixNano(), limit)
 }
 
@@ -133,7 +133,7 @@ func (s *DB) DeleteProjectRows(ctx context.Context, id string, limit int) (rows 
 			FROM webhook_targets WHERE project_id = $1 ORDER BY url LIMIT $2) RETURNING url`,
 		`DELETE FROM past_room_counts WHERE project_id = $1 AND (day, id) IN (SELECT day, id
 			FROM past_room_counts WHERE project_id = $1 ORDER BY day, id LIMIT $2) RETURNING id`,
-		`DELETE FROM tallies WHERE (subject, period) IN (SELECT subject, period FROM tallies WHERE subject IN (
+		`DELETE FROM counts WHERE (subject, period) IN (SELECT subject, period FROM counts WHERE subject IN (
 			SELECT id FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) LIMIT $2) RETURNING subject`,
 		`DELETE FROM api_keys WHERE id IN (SELECT id
 			FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) RETURNING id`,
@@ -149,7 +149,7 @@ func (s *DB) DeleteProjectRows(ctx context.Context, id string, limit int) (rows 
 	return s.deleteUpTo(ctx, id, limit, statements)
 }
 
-// deletedCounts are the counts of a deletion. They are in the table tallies, next to the
+// deletedCounts are the counts of a deletion. They are in the table counts, next to the
 // counts of calls, because transactions of several nodes add to them.
 var deletedCounts = []struct {
 	period string
@@ -169,8 +169,8 @@ func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Delet
 		if n == 0 {
 			continue
 		}
-		err := s.Exec(ctx, `INSERT INTO tallies (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
-			ON CONFLICT (subject, period) DO UPDATE SET n = tallies.n + excluded.n, last_at = excluded.last_at`,
+		err := s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+			ON CONFLICT (subject, period) DO UPDATE SET n = counts.n + excluded.n, last_at = excluded.last_at`,
 			projectID, count.period, n, at.UnixMilli())
 		if err != nil {
 			return err
@@ -180,7 +180,7 @@ func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Delet
 }
 
 func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted, err error) {
-	err = s.Query(ctx, `SELECT period, n FROM tallies WHERE subject = $1`, []any{projectID}, func(row db.Row) error {
+	err = s.Query(ctx, `SELECT period, n FROM counts WHERE subject = $1`, []any{projectID}, func(row db.Row) error {
 		var period string
 		var n int
 		err := row.Scan(&period, &n)
@@ -198,7 +198,7 @@ func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted
 // organization are corrected together.
 func (s *DB) DeleteProject(ctx context.Context, id string) error {
 	return s.deleteAll(ctx, id,
-		`DELETE FROM tallies WHERE subject = $1`,
+		`DELETE FROM counts WHERE subject = $1`,
 		`DELETE FROM project_logos WHERE project_id = $1`,
 		`DELETE FROM projects WHERE id = $1`)
 }
@@ -206,8 +206,8 @@ func (s *DB) DeleteProject(ctx context.Context, id string) error {
 func (s *DB) DeleteOrganizationRows(ctx context.Context, id string, limit int) (usageHours, rows int, err error) {
 	var counts, reports, days int
 	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
-		{&counts, `DELETE FROM tallies WHERE subject = $1 AND period IN (SELECT period
-			FROM tallies WHERE subject = $1 ORDER BY period LIMIT $2) RETURNING period`},
+		{&counts, `DELETE FROM counts WHERE subject = $1 AND period IN (SELECT period
+			FROM counts WHERE subject = $1 ORDER BY period LIMIT $2) RETURNING period`},
 		{&reports, `DELETE FROM usage_late_reports WHERE id IN (SELECT id
 			FROM usage_late_reports WHERE organization_id = $1 ORDER BY hour LIMIT $2) RETURNING id`},
 		{&days, `DELETE FROM usage_days WHERE organization_id = $1 AND (project_id, day) IN (SELECT project_id, day

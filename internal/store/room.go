@@ -28,7 +28,7 @@ var roomTable = newTable("rooms",
 	duration("empty_timeout", time.Second, func(r *room.Room) *time.Duration { return &r.EmptyTimeout }),
 	duration("duration", time.Second, func(r *room.Room) *time.Duration { return &r.Duration }),
 	text("creator_link_hash", func(r *room.Room) *string { return &r.CreatorLinkHash }),
-	text("creator_link_claim", func(r *room.Room) *string { return &r.CreatorLinkRedeemedBy }).withConstant("''"),
+	text("creator_link_redeemed_by", func(r *room.Room) *string { return &r.CreatorLinkRedeemedBy }).withConstant("''"),
 	number("session", func(r *room.Room) *int { return &r.Session }).withConstant("0"),
 	boolean("session_live", func(r *room.Room) *bool { return &r.SessionLive }).withConstant("FALSE"),
 	number("last_session", func(r *room.Room) *int { return &r.LastSession }).withConstant("0"),
@@ -51,7 +51,7 @@ var roomTable = newTable("rooms",
 var (
 	selectRoom = roomTable.selectFrom + "WHERE id = $1"
 	insertRoom = roomTable.newInsertStmt(1)
-	updateRoom = roomTable.newUpdateStmt("state", "end_reason", "creator_link_claim", "session", "session_live",
+	updateRoom = roomTable.newUpdateStmt("state", "end_reason", "creator_link_redeemed_by", "session", "session_live",
 		"last_session", "event_sequence", "opened_at", "started_at", "empty_since", "ended_at", "due_at", "locks")
 	updateRoomSpec = roomTable.newUpdateStmt("title", "welcome_message", "creator_name", "max_participants",
 		"empty_timeout", "duration", "start_at", "external_user_id", "logout_url", "webhook_url", "breakout_rooms")

@@ -29,7 +29,7 @@ var seatTable = newTable("seats",
 	text("role", func(s *room.Seat) *room.Role { return &s.Role }),
 	boolean("hidden", func(s *room.Seat) *bool { return &s.Hidden }),
 	number("breakout", func(s *room.Seat) *int { return &s.Breakout }),
-	number("hand", func(s *room.Seat) *int { return &s.HandOrder }),
+	number("hand_order", func(s *room.Seat) *int { return &s.HandOrder }),
 	text("state", func(s *room.Seat) *room.SeatState { return &s.State }),
 	text("connection", func(s *room.Seat) *string { return &s.Connection }),
 	timestamp("held_until", func(s *room.Seat) *time.Time { return &s.HeldUntil }),
@@ -47,10 +47,11 @@ var (
 	selectSeatByUser   = seatTable.selectFrom + "WHERE room_id = $1 AND user_id = $2 AND user_id <> ''"
 	selectSeats        = seatTable.selectFrom + "WHERE room_id = $1 AND state <> 'free' ORDER BY created_at, id"
 	selectRemovedSeats = seatTable.selectFrom + "WHERE room_id = $1 AND removed_at IS NOT NULL ORDER BY created_at, id"
-	selectRaisedHands  = seatTable.selectFrom + "WHERE room_id = $1 AND hand > 0 AND state <> 'free' ORDER BY hand"
-	insertSeat         = seatTable.insertQuery()
-	updateSeat         = seatTable.newUpdateStmt("name", "role", "state", "connection", "held_until", "key_hash",
-		"user_id", "hidden", "breakout", "hand", "removed_at", "demoted", "invited", "rating", "network")
+	selectRaisedHands  = seatTable.selectFrom +
+		"WHERE room_id = $1 AND hand_order > 0 AND state <> 'free' ORDER BY hand_order"
+	insertSeat = seatTable.insertQuery()
+	updateSeat = seatTable.newUpdateStmt("name", "role", "state", "connection", "held_until", "key_hash",
+		"user_id", "hidden", "breakout", "hand_order", "removed_at", "demoted", "invited", "rating", "network")
 )
 
 var errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "there is no such seat")

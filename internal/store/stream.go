@@ -10,18 +10,17 @@ import (
 	"parley/internal/webhook"
 )
 
-// streamTable inserts a stream without a lease. The column lane is the bucket, and
-// claim is the lease.
+// streamTable inserts a stream without a lease.
 var streamTable = newTable("webhook_streams",
 	text("id", func(s *webhook.Stream) *string { return &s.ID }),
 	text("project_id", func(s *webhook.Stream) *string { return &s.ProjectID }),
 	text("room_id", func(s *webhook.Stream) *string { return &s.RoomID }),
 	text("url", func(s *webhook.Stream) *string { return &s.URL }),
 	text("replay", func(s *webhook.Stream) *string { return &s.Replay }),
-	text("lane", func(s *webhook.Stream) *string { return &s.Bucket }),
+	text("bucket", func(s *webhook.Stream) *string { return &s.Bucket }),
 	number("enqueued", func(s *webhook.Stream) *int64 { return &s.Enqueued }),
 	number("last_sequence", func(s *webhook.Stream) *int64 { return &s.LastSequence }),
-	text("claim", func(s *webhook.Stream) *string { return &s.LeaseID }).withConstant("''"),
+	text("lease_id", func(s *webhook.Stream) *string { return &s.LeaseID }).withConstant("''"),
 )
 
 var (
@@ -46,17 +45,17 @@ func (s *DB) ExtendStream(ctx context.Context, st webhook.Stream, now time.Time)
 }
 
 // DueBuckets steps from bucket to bucket on the index, so that many streams in a
-// bucket cost no more than one. The column lane is the bucket. The first stream
+// bucket cost no more than one. The first stream
 // of each is read by a scalar subquery, because PostgreSQL turns an EXISTS into a
 // join that reads all streams.
 func (s *DB) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
-	return s.queryStrings(ctx, `WITH RECURSIVE lanes (lane) AS (
-			SELECT min(lane) FROM webhook_streams WHERE due_at IS NOT NULL
+	return s.queryStrings(ctx, `WITH RECURSIVE buckets (bucket) AS (
+			SELECT min(bucket) FROM webhook_streams WHERE due_at IS NOT NULL
 			UNION ALL
-			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane)
-				FROM lanes WHERE lanes.lane IS NOT NULL
-		) SELECT lane FROM lanes WHERE lane IS NOT NULL
-			AND (SELECT s.due_at FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL
+			SELECT (SELECT min(s.bucket) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.bucket > buckets.bucket)
+				FROM buckets WHERE buckets.bucket IS NOT NULL
+		) SELECT bucket FROM buckets WHERE bucket IS NOT NULL
+			AND (SELECT s.due_at FROM webhook_streams s WHERE s.bucket = buckets.bucket AND s.due_at IS NOT NULL
 				ORDER BY s.due_at LIMIT 1) <= $1`, now.UnixMilli())
 }
 
@@ -64,14 +63,14 @@ func (s *DB) DueBuckets(ctx context.Context, now time.Time) ([]string, error) {
 // oldest streams come first. It finds the next attempt like DueBuckets.
 func (s *DB) WebhookBacklog(ctx context.Context, limit int) (webhook.Backlog, error) {
 	var b webhook.Backlog
-	err := s.QueryRow(ctx, nil, `WITH RECURSIVE lanes (lane) AS (
-			SELECT min(lane) FROM webhook_streams WHERE due_at IS NOT NULL
+	err := s.QueryRow(ctx, nil, `WITH RECURSIVE buckets (bucket) AS (
+			SELECT min(bucket) FROM webhook_streams WHERE due_at IS NOT NULL
 			UNION ALL
-			SELECT (SELECT min(s.lane) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.lane > lanes.lane)
-				FROM lanes WHERE lanes.lane IS NOT NULL
+			SELECT (SELECT min(s.bucket) FROM webhook_streams s WHERE s.due_at IS NOT NULL AND s.bucket > buckets.bucket)
+				FROM buckets WHERE buckets.bucket IS NOT NULL
 		) SELECT
-			(SELECT min((SELECT s.due_at FROM webhook_streams s WHERE s.lane = lanes.lane AND s.due_at IS NOT NULL
-				ORDER BY s.due_at LIMIT 1)) FROM lanes),
+			(SELECT min((SELECT s.due_at FROM webhook_streams s WHERE s.bucket = buckets.bucket AND s.due_at IS NOT NULL
+				ORDER BY s.due_at LIMIT 1)) FROM buckets),
 			(SELECT count(*) FROM webhook_targets WHERE paused_at IS NOT NULL),
 			count(*), min(created_at) FROM (SELECT created_at FROM webhook_deliveries
 				WHERE state = 'pending' ORDER BY stream_id, position LIMIT $1) AS pending`,
@@ -92,21 +91,21 @@ func (s *DB) LeaseStreams(
 	if err != nil {
 		return nil, err
 	}
-	q := `UPDATE webhook_streams SET claim = $1, due_at = $2 WHERE id IN (SELECT id FROM webhook_streams
-			WHERE lane = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)` + forUpdate + `)
+	q := `UPDATE webhook_streams SET lease_id = $1, due_at = $2 WHERE id IN (SELECT id FROM webhook_streams
+			WHERE bucket = $3 AND due_at <= $4 ORDER BY due_at LIMIT CAST($5 AS BIGINT)` + forUpdate + `)
 		AND due_at <= $4 RETURNING ` + streamTable.selectList
 	return queryAll(ctx, s, streamTable, q, leaseID, until.UnixMilli(), bucket, now.UnixMilli(), n)
 }
 
-var errLeaseLost = fault.New(fault.Conflict, "claim_lost", "another node has leased this stream")
+var errLeaseLost = fault.New(fault.Conflict, "lease_lost", "another node has leased this stream")
 
 // ReleaseStream compares the enqueued column to detect added deliveries, because
 // after a wait for a lock PostgreSQL reads the row again, but not other tables.
 func (s *DB) ReleaseStream(ctx context.Context, st webhook.Stream, due, now time.Time) error {
-	return s.ExecOne(ctx, errLeaseLost, `UPDATE webhook_streams SET claim = '',
+	return s.ExecOne(ctx, errLeaseLost, `UPDATE webhook_streams SET lease_id = '',
 		due_at = CASE WHEN CAST($3 AS BIGINT) IS NOT NULL THEN CAST($3 AS BIGINT)
 			WHEN enqueued > $4 THEN CAST($5 AS BIGINT) END
-		WHERE id = $1 AND claim = $2`, st.ID, st.LeaseID, db.NullMillis(due), st.Enqueued, now.UnixMilli())
+		WHERE id = $1 AND lease_id = $2`, st.ID, st.LeaseID, db.NullMillis(due), st.Enqueued, now.UnixMilli())
 }
 
 func (s *DB) DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error) {
@@ -160,7 +159,7 @@ func (s *DB) RetryStreams(ctx context.Context, streamIDs []string, now time.Time
 	for _, id := range streamIDs {
 		waiting := false
 		err := s.ExecReturning(ctx, `UPDATE webhook_streams SET due_at = $2
-			WHERE id = $1 AND due_at > $2 AND claim = '' RETURNING id`, []any{id, now.UnixMilli()},
+			WHERE id = $1 AND due_at > $2 AND lease_id = '' RETURNING id`, []any{id, now.UnixMilli()},
 			func(db.Row) error { waiting = true; return nil })
 		if err != nil {
 			return err
@@ -194,7 +193,7 @@ var waitingStreams = `id IN (SELECT id FROM webhook_streams WHERE due_at IS NOT 
 
 // Postpone does not change leased streams, because their due_at is in the future.
 func (s *DB) Postpone(ctx context.Context, projectID, url string, now, until time.Time) error {
-	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $4, claim = ''
+	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $4, lease_id = ''
 			WHERE `+waitingStreams+` AND due_at <= $3`,
 		projectID, url, now.UnixMilli(), until.UnixMilli())
 }

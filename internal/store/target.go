@@ -91,6 +91,6 @@ func (s *DB) clearTarget(ctx context.Context, projectID, url string, now time.Ti
 		return err
 	}
 	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
-			WHERE `+waitingStreams+` AND due_at > $3 AND claim = ''`,
+			WHERE `+waitingStreams+` AND due_at > $3 AND lease_id = ''`,
 		projectID, url, now.UnixMilli())
 }

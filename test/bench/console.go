@@ -132,7 +132,7 @@ func (b *bench) consoleOn(ctx context.Context, database string, c *cluster, figu
 func (i *installation) fillConsole(ctx context.Context) error {
 	for _, q := range []string{
 		`INSERT INTO webhook_streams
-				(id, project_id, room_id, url, replay, lane, enqueued, last_sequence, due_at, claim, updated_at)
+				(id, project_id, room_id, url, replay, bucket, enqueued, last_sequence, due_at, lease_id, updated_at)
 			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 1, 1, NULL, '', created_at
 			FROM rooms`,
 		`INSERT INTO webhook_deliveries (id, stream_id, position, event_id, project_id, room_id, url, type, sequence,
@@ -141,7 +141,7 @@ func (i *installation) fillConsole(ctx context.Context) error {
 				e.sequence - 1, '{"type":"room.opened"}', FALSE,
 				CASE WHEN e.at % 500 = 0 THEN 'failed' ELSE 'delivered' END, 1, 1, e.at, e.at
 			FROM events e JOIN rooms r ON r.id = e.room_id WHERE e.sequence = 1`,
-		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, answer)
+		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, response_body)
 			SELECT id, 1, created_at, 20, 204, '', '' FROM webhook_deliveries`,
 		`INSERT INTO audit (n, at, actor_kind, actor_id, actor_name, request_id, address, node, action, subject,
 				project_id, before, after, prev_hash, hash)

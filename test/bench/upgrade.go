@@ -33,9 +33,9 @@ const (
 )
 
 // seedTables contain what the first start creates: the identity of the installation, and the
-// first project with its credentials.
+// first project with its credentials. The name of the first was facts before migration 34.
 var seedTables = []string{
-	"facts", "organizations", "projects", "api_keys", "project_secrets", "management_tokens",
+	"metadata", "organizations", "projects", "api_keys", "project_secrets", "management_tokens",
 }
 
 // upgrade measures the upgrade of an installation of the release before the rollups, and checks
@@ -198,7 +198,11 @@ func (b *bench) installEarlierRelease(ctx context.Context, i *installation, c *c
 	}
 	defer func() { _ = target.Close() }()
 	for _, table := range seedTables {
-		if err := copyRows(ctx, source, target, table); err != nil {
+		earlier := table
+		if table == "metadata" {
+			earlier = "facts"
+		}
+		if err := copyRows(ctx, source, target, table, earlier); err != nil {
 			return fmt.Errorf("copy the table %s: %w", table, err)
 		}
 	}
@@ -242,8 +246,8 @@ func (i *installation) migrateUntil(ctx context.Context, last int) error {
 }
 
 // copyRows copies the columns of a table that the target has.
-func copyRows(ctx context.Context, source, target *sql.DB, table string) error {
-	empty, err := target.QueryContext(ctx, `SELECT * FROM `+table+` WHERE 1 = 0`)
+func copyRows(ctx context.Context, source, target *sql.DB, table, earlier string) error {
+	empty, err := target.QueryContext(ctx, `SELECT * FROM `+earlier+` WHERE 1 = 0`)
 	if err != nil {
 		return err
 	}
@@ -267,7 +271,7 @@ func copyRows(ctx context.Context, source, target *sql.DB, table string) error {
 			return err
 		}
 		_, err := target.ExecContext(ctx,
-			`INSERT INTO `+table+` (`+list+`) VALUES (`+strings.Join(placeholders, ", ")+`)`, values...)
+			`INSERT INTO `+earlier+` (`+list+`) VALUES (`+strings.Join(placeholders, ", ")+`)`, values...)
 		if err != nil {
 			return err
 		}

@@ -83,7 +83,7 @@ func (s *suite) TestDueStreams(t *testing.T) {
 	err = s.db.Write(ctx, func(ctx context.Context) error {
 		return s.db.ReleaseStream(ctx, lost, testTime(50), testTime(41))
 	})
-	requireFault(t, err, fault.Conflict, "claim_lost")
+	requireFault(t, err, fault.Conflict, "lease_lost")
 
 	// No delivery was added during the lease.
 	release := func(leased webhook.Stream, due time.Time, now int) {
