@@ -18,7 +18,7 @@ import (
 var retiredWords = []string{"apart", "beat", "cast", "changeable", "crowd", "crowded", "desk", "diagnostic",
 	"distrust", "fact", "fate", "greet", "grip", "ground", "house", "insertion", "judge", "keeper", "lane", "lanes",
 	"nobody", "nobodys", "noted", "paces", "partings", "patience", "retirement", "retold", "rival", "shaky", "sighting",
-	"sightings", "slips", "somebody", "spend", "steady", "studio", "tally", "tend", "thrift", "told", "untold",
+	"sightings", "slips", "somebody", "spend", "steady", "studio", "tallies", "tally", "tend", "thrift", "told", "untold",
 	"verdict", "whoever"}
 
 // retiredNames are private names of several words. No identifier is one of them, in
@@ -71,6 +71,21 @@ func TestIdentifiers_HaveNoRetiredWord(t *testing.T) {
 			}
 			return true
 		})
+	}
+}
+
+func TestSchema_HasNoRetiredWord(t *testing.T) {
+	t.Parallel()
+	const file = "internal/store/schema.sql"
+	text, err := os.ReadFile(filepath.Join("../..", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range strings.Split(string(text), "\n") {
+		name, _, _ := strings.Cut(line, "--")
+		if word := findRetired(name); word != "" {
+			t.Errorf("%s:%d: %s contains the retired word %q", file, i+1, name, word)
+		}
 	}
 }
 

@@ -1,8 +1,8 @@
 -- +goose Up
--- One script for SQLite and PostgreSQL: TEXT ids (UUIDv7, in time order),
--- BIGINT Unix milliseconds, sealed secrets as TEXT, settings as TEXT JSON.
--- CHECKs say x = 'a' OR x = 'b': for a longer IN SQLite builds a table at
--- every insert.
+-- One script for SQLite and PostgreSQL: IDs are TEXT (UUIDv7, in the order of time),
+-- times are BIGINT Unix milliseconds, sealed secrets are TEXT, and settings are JSON in TEXT.
+-- CHECK constraints use x = 'a' OR x = 'b', because SQLite builds a table at every insert for
+-- a longer IN.
 
 CREATE TABLE organizations (
     id         TEXT PRIMARY KEY,
@@ -73,21 +73,21 @@ CREATE TABLE rooms (
     empty_timeout      BIGINT NOT NULL, -- seconds
     duration           BIGINT NOT NULL, -- seconds from the first join
     creator_link_hash  TEXT NOT NULL,
-    creator_link_claim TEXT NOT NULL,   -- hash of the first user's seat key; '' until then
-    session            BIGINT NOT NULL, -- number of the latest live period; 0 before the first
+    creator_link_claim TEXT NOT NULL,   -- hash of the seat key that used it first; '' until then
+    session            BIGINT NOT NULL, -- number of the latest session; 0 before the first
     session_live       BOOLEAN NOT NULL,
     event_sequence     BIGINT NOT NULL,
     created_at         BIGINT NOT NULL,
     opened_at          BIGINT,
     started_at         BIGINT,          -- first join
-    empty_since        BIGINT,          -- last leave, while nobody is in
+    empty_since        BIGINT,          -- last leave, while nobody is in the room
     ended_at           BIGINT,
-    due_at             BIGINT           -- when the room must be looked at again
+    due_at             BIGINT           -- when the next change of the state is due
 );
 CREATE UNIQUE INDEX rooms_client_room_id ON rooms (project_id, client_room_id) WHERE client_room_id IS NOT NULL;
 CREATE INDEX rooms_due ON rooms (due_at) WHERE due_at IS NOT NULL;
 
--- The live periods of a room inside the media engine, named <room_id>.<n>.
+-- The sessions of a room in the media engine, whose names there are <room_id>.<n>.
 CREATE TABLE sessions (
     room_id    TEXT NOT NULL REFERENCES rooms (id),
     n          BIGINT NOT NULL,
@@ -98,8 +98,8 @@ CREATE TABLE sessions (
 );
 CREATE INDEX sessions_unclosed ON sessions (state) WHERE state <> 'closed';
 
--- The right of one participant to be in a room. The id is the participant's
--- identity, key_hash recognises who comes back.
+-- The right of one participant to be in a room. The ID is the identity of the participant.
+-- The seat key, whose hash is key_hash, identifies a browser that returns.
 CREATE TABLE seats (
     id         TEXT PRIMARY KEY,
     room_id    TEXT NOT NULL REFERENCES rooms (id),
@@ -108,13 +108,13 @@ CREATE TABLE seats (
     role       TEXT NOT NULL,
     state      TEXT NOT NULL CHECK (state = 'reserved' OR state = 'joined' OR state = 'free'),
     connection TEXT NOT NULL, -- the media engine's id of the latest connection
-    held_until BIGINT,        -- while reserved: when the seat is given up
+    held_until BIGINT,        -- while reserved: when the reservation expires
     created_at BIGINT NOT NULL,
     UNIQUE (room_id, key_hash)
 );
 CREATE INDEX seats_taken ON seats (room_id) WHERE state <> 'free';
 
--- Who was there, and for how long: one row a connection.
+-- The connections of participants, with their times.
 CREATE TABLE attendance (
     id         TEXT PRIMARY KEY,
     room_id    TEXT NOT NULL REFERENCES rooms (id),
@@ -128,7 +128,7 @@ CREATE TABLE attendance (
 );
 CREATE INDEX attendance_present ON attendance (room_id) WHERE left_at IS NULL;
 
--- What happened, numbered without gaps within its room.
+-- The events of rooms, numbered without gaps within their room.
 CREATE TABLE events (
     id         TEXT PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
@@ -140,8 +140,8 @@ CREATE TABLE events (
     UNIQUE (room_id, sequence)
 );
 
--- Facts about this installation: the sealed media signing secret, when it was
--- last alive.
+-- Values of this installation by their name: the sealed secret of media tokens, and when the
+-- service was last alive.
 CREATE TABLE facts (
     name  TEXT PRIMARY KEY,
     value TEXT NOT NULL

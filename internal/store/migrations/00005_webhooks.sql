@@ -1,8 +1,7 @@
 -- +goose Up
--- Webhooks: what is to be delivered, what became of it, and who does not
--- answer.
+-- Webhooks: deliveries, their attempts, and the URLs that fail.
 
--- What happened to a project itself, numbered without gaps.
+-- The events of projects, numbered without gaps.
 CREATE TABLE project_events (
     id         TEXT PRIMARY KEY,
     project_id TEXT NOT NULL REFERENCES projects (id),
@@ -13,20 +12,20 @@ CREATE TABLE project_events (
     UNIQUE (project_id, sequence)
 );
 
--- The deliveries of one room, or of the project itself, to one URL: they go
--- out one after another. A row is claimed, and not a delivery: due_at is when
--- its first delivery may be tried, or until when the claim holds.
+-- The deliveries of one room, or of the project itself, to one URL, which go out one after
+-- another. A node leases a stream, and not a delivery: due_at is when its first delivery is due,
+-- or when the lease ends.
 CREATE TABLE webhook_streams (
     id            TEXT PRIMARY KEY,
     project_id    TEXT NOT NULL REFERENCES projects (id),
     room_id       TEXT NOT NULL, -- '' for the project itself
     url           TEXT NOT NULL,
-    replay        TEXT NOT NULL, -- what is sent again goes beside what is new: the replay's id, or ''
-    lane          TEXT NOT NULL, -- project and host: what shares a bound
-    enqueued      BIGINT NOT NULL, -- deliveries there ever were
-    last_sequence BIGINT NOT NULL, -- of the last event meant for the URL
+    replay        TEXT NOT NULL, -- ID of the replay, which goes out beside new events; '' for new events
+    lane          TEXT NOT NULL, -- project and host, which share a limit
+    enqueued      BIGINT NOT NULL, -- number of deliveries that there ever were
+    last_sequence BIGINT NOT NULL, -- of the last event for the URL
     due_at        BIGINT,          -- NULL with nothing to deliver
-    claim         TEXT NOT NULL,   -- who delivers; '' for nobody
+    claim         TEXT NOT NULL,   -- the lease of the node that delivers; '' for none
     updated_at    BIGINT NOT NULL,
     UNIQUE (project_id, room_id, url, replay)
 );
@@ -48,7 +47,7 @@ CREATE TABLE webhook_deliveries (
     replay     BOOLEAN NOT NULL,
     state      TEXT NOT NULL CHECK (state = 'pending' OR state = 'delivered' OR state = 'failed' OR state = 'gone'),
     attempts   BIGINT NOT NULL, -- made so far
-    step       BIGINT NOT NULL, -- in the schedule; probes of a paused target are not in it
+    step       BIGINT NOT NULL, -- in the schedule of retries; probes of a paused target do not count
     created_at BIGINT NOT NULL,
     done_at    BIGINT
 );
@@ -61,24 +60,24 @@ CREATE TABLE webhook_attempts (
     n           BIGINT NOT NULL,
     at          BIGINT NOT NULL,
     duration    BIGINT NOT NULL, -- milliseconds
-    status      BIGINT NOT NULL, -- 0 without an answer
+    status      BIGINT NOT NULL, -- 0 without a response
     error       TEXT NOT NULL,
     answer      TEXT NOT NULL,   -- its first kilobyte
     PRIMARY KEY (delivery_id, n)
 );
 
--- URLs that do not take what they are sent; one that does has no row.
+-- URLs whose deliveries fail. A URL that works has no row.
 CREATE TABLE webhook_targets (
     project_id    TEXT NOT NULL REFERENCES projects (id),
     url           TEXT NOT NULL,
     failures      BIGINT NOT NULL, -- in a row
     failing_since BIGINT NOT NULL,
     paused_at     BIGINT,
-    probe_at      BIGINT,          -- when a paused one is tried again; NULL for not by itself
+    probe_at      BIGINT,          -- when a paused target is tried again; NULL if only an operator resumes it
     notice        TEXT NOT NULL,
     PRIMARY KEY (project_id, url)
 );
 
--- When to say that an overlap is about to end; NULL once it was said.
+-- When to tell the integrator that an overlap ends soon; NULL after that.
 ALTER TABLE api_keys        ADD COLUMN notice_at BIGINT;
 ALTER TABLE project_secrets ADD COLUMN notice_at BIGINT;

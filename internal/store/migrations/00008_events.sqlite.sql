@@ -1,6 +1,6 @@
 -- +goose Up
--- Events are only ever read room by room, and the room has its project: they
--- need no key but that of room and number, and no second check of the project.
+-- Events are only read for one room, and the room has its project, so that they need no key
+-- other than room and number, and no second check of the project.
 CREATE TABLE events_by_room (
     id         TEXT NOT NULL,
     project_id TEXT NOT NULL,

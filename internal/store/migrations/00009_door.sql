@@ -1,10 +1,10 @@
 -- +goose Up
--- The waiting room. Who knocks and waits, or was turned away a moment ago; a
--- row is forgotten when its time is over.
+-- The waiting room: visitors who wait, and those whom a host denied recently. A row is deleted
+-- when it has expired.
 CREATE TABLE knocks (
-    id          TEXT PRIMARY KEY, -- becomes the id of their seat
+    id          TEXT PRIMARY KEY, -- becomes the ID of the visitor's seat
     room_id     TEXT NOT NULL REFERENCES rooms (id),
-    key_hash    TEXT NOT NULL,    -- recognises who asks again
+    key_hash    TEXT NOT NULL,    -- of the seat key, which identifies the browser
     name        TEXT NOT NULL,
     turned_away BOOLEAN NOT NULL,
     created_at  BIGINT NOT NULL,
@@ -13,6 +13,5 @@ CREATE TABLE knocks (
 );
 CREATE INDEX knocks_kept_until ON knocks (kept_until);
 
--- The seat of the host or co-host who made the link in the room, '' for those
--- that came from elsewhere.
+-- The seat of the host or co-host who created the link in the room; '' for links of the API.
 ALTER TABLE links ADD COLUMN made_by TEXT NOT NULL DEFAULT '';
