@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"parley/internal/fault"
+	"parley/internal/validate"
 )
 
 // The room page shows the brand color on this background in light mode, and white
@@ -24,7 +25,7 @@ func checkBrandColor(color string) error {
 	}
 	light, ok := luminance(color)
 	if !ok {
-		return fault.Invalidf(`brand_color must be a color such as "#1f5f8b", not %q`, truncateColor(color))
+		return fault.Invalidf(`brand_color must be a color such as "#1f5f8b", not %q`, validate.Truncate(color, 20))
 	}
 	background, _ := luminance(pageBackground)
 	if contrast := (max(background, light) + 0.05) / (min(background, light) + 0.05); contrast < minContrast {
@@ -50,12 +51,4 @@ func luminance(color string) (l float64, ok bool) {
 		return math.Pow((c+0.055)/1.055, 2.4)
 	}
 	return 0.2126*channel(16) + 0.7152*channel(8) + 0.0722*channel(0), true
-}
-
-// truncateColor shortens what an error quotes.
-func truncateColor(text string) string {
-	if len(text) > 20 {
-		return text[:20] + "…"
-	}
-	return text
 }

@@ -30,11 +30,11 @@ func Origin(name, text string) (string, error) {
 		strings.HasSuffix(u.Host, ":") || !isPort(u.Port()) || strings.HasPrefix(u.Port(), "0") {
 		return "", fault.Invalidf(
 			"%s must contain origins such as https://example.org or https://example.org:8443, not %q",
-			name, truncate(text))
+			name, Truncate(text, 100))
 	}
 	if u.Scheme != "https" && !(u.Scheme == "http" && isLoopback(u.Hostname())) && !isAppOrigin(u) {
 		return "", fault.Invalidf("%s must contain origins with https, or with http or the scheme of an app "+
-			"for localhost, not %q", name, truncate(text))
+			"for localhost, not %q", name, Truncate(text, 100))
 	}
 	if u.Port() == map[string]string{"http": "80", "https": "443"}[u.Scheme] {
 		return u.Scheme + "://" + u.Hostname(), nil
@@ -70,12 +70,4 @@ func isHost(text string) bool {
 func isLoopback(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
-}
-
-// truncate returns at most 100 characters of text, so that an error fits on a line.
-func truncate(text string) string {
-	if runes := []rune(text); len(runes) > 100 {
-		return string(runes[:100]) + "…"
-	}
-	return text
 }

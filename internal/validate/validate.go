@@ -70,3 +70,12 @@ func isPort(text string) bool {
 	n, err := strconv.ParseUint(text, 10, 16)
 	return err == nil && n > 0
 }
+
+// Truncate returns the start of a text for an error message: at most a number of bytes, and "…"
+// if the text is longer.
+func Truncate(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "…"
+}

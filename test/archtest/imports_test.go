@@ -49,7 +49,7 @@ var allowedImports = map[string][]string{
 	"internal/api/httpx":    {"internal/fault", "internal/validate"},
 	"internal/api/site":     {"internal/api/httpx", "internal/room"},
 	"internal/spreadsheet":  {},
-	"internal/api/roomapi":  {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet"},
+	"internal/api/roomapi":  {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet", "internal/validate"},
 	"internal/api/record":   {"internal/api/httpx", "internal/requestlog"},
 	"internal/api/v3":       {"internal/api/roomapi", "internal/api/httpx", "internal/room"},
 	"internal/api/v4":       {"internal/api/roomapi", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},

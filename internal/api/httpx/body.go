@@ -13,6 +13,7 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 
 	"parley/internal/fault"
+	"parley/internal/validate"
 )
 
 var errBodyTooLarge = fault.New(fault.Invalid, CodeBodyTooLarge, "the body must not be larger than %d bytes",
@@ -376,17 +377,10 @@ func (o *Object) parseInteger(name, text string) int {
 	n, err := strconv.Atoi(text)
 	switch {
 	case errors.Is(err, strconv.ErrRange):
-		o.fail(name, "is out of range: %s", truncate(text))
+		o.fail(name, "is out of range: %s", validate.Truncate(text, 24))
 		return 0
 	case err != nil:
 		o.fail(name, "must be an integer written without fraction or exponent")
 	}
 	return n
-}
-
-func truncate(s string) string {
-	if len(s) > 24 {
-		return s[:24] + "…"
-	}
-	return s
 }

@@ -47,7 +47,7 @@ func writeErrorBody(w http.ResponseWriter, status int, f *fault.Error, title str
 	if out.Error.Code == RefusalErrorCodeRoomFull && f.Limit > 0 {
 		out.Error.MaxParticipants = &f.Limit
 	}
-	out.Error.Title = stringOrNil(title)
+	out.Error.Title = httpx.OrNil(title)
 	httpx.WriteJSON(w, status, out)
 }
 

@@ -24,7 +24,7 @@ func (s *Server) CloseBreakouts(w http.ResponseWriter, r *http.Request, roomID s
 // Move moves a participant to a breakout room, or back to the main room.
 func (s *Server) Move(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		identity, to := valueOrEmpty(o.Text("identity")), o.RequiredInteger("to")
+		identity, to := httpx.OrZero(o.Text("identity")), o.RequiredInteger("to")
 		if err := o.Err(); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 // Mute mutes one participant, or all guests without an identity.
 func (s *Server) Mute(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		identity := valueOrEmpty(o.Text("identity"))
+		identity := httpx.OrZero(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}

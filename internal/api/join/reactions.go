@@ -17,7 +17,7 @@ func (s *Server) RaiseHand(w http.ResponseWriter, r *http.Request, roomID string
 // LowerHand lowers the caller's hand, or the hand of the given identity.
 func (s *Server) LowerHand(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		identity := valueOrEmpty(o.Text("identity"))
+		identity := httpx.OrZero(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}

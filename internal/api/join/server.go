@@ -117,7 +117,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	req := room.JoinRequest{LinkToken: valueOrEmpty(o.Text("link")), SeatKey: valueOrEmpty(o.Text("seat_key"))}
+	req := room.JoinRequest{LinkToken: httpx.OrZero(o.Text("link")), SeatKey: httpx.OrZero(o.Text("seat_key"))}
 	if err := o.Err(); err != nil {
 		return Preview{}, err
 	}
@@ -146,8 +146,8 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if at := p.OpensAt; !at.IsZero() {
 		out.OpensAt = &at
 	}
-	out.LogoutUrl = stringOrNil(p.LogoutURL)
-	out.BrandName, out.BrandColor = stringOrNil(p.BrandName), stringOrNil(p.BrandColor)
+	out.LogoutUrl = httpx.OrNil(p.LogoutURL)
+	out.BrandName, out.BrandColor = httpx.OrNil(p.BrandName), httpx.OrNil(p.BrandColor)
 	out.BrandLogo = brandLogo(p.BrandLogo)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
 	out.You.Waits, out.You.Elsewhere = p.MustWait, p.JoinedElsewhere
@@ -206,7 +206,7 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 		return room.Admission{}, err
 	}
 	req := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"),
-		LinkToken: valueOrEmpty(o.Text("link")), ExpectedRole: room.Role(valueOrEmpty(o.Text("role"))),
+		LinkToken: httpx.OrZero(o.Text("link")), ExpectedRole: room.Role(httpx.OrZero(o.Text("role"))),
 		ClientAddr: httpx.FromContext(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
@@ -227,7 +227,7 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 func seat(a room.Admission) Seat {
 	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
 		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: features(a.Room), LogoutUrl: stringOrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
+		Features: features(a.Room), LogoutUrl: httpx.OrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}
@@ -259,20 +259,4 @@ func (s *Server) recordGuess(r *http.Request) error {
 	}
 	return &fault.Error{Kind: fault.Exhausted, Code: "too_many_attempts",
 		Message: "too many wrong links from your address, try again in a moment", RetryAfter: retryAfter}
-}
-
-// stringOrNil returns nil for the empty string.
-func stringOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
-
-// valueOrEmpty returns the empty string for nil.
-func valueOrEmpty(s *string) string {
-	if s == nil {
-		return ""
-	}
-	return *s
 }

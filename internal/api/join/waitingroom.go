@@ -10,7 +10,7 @@ import (
 // Admit admits one person from the waiting room, or all without an identity.
 func (s *Server) Admit(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
-		identity := valueOrEmpty(o.Text("identity"))
+		identity := httpx.OrZero(o.Text("identity"))
 		if err := o.Err(); err != nil {
 			return err
 		}

@@ -53,7 +53,7 @@ func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id stri
 func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[OrganizationChanges](w, r)
 	if err == nil {
-		err = s.checkPlan(valueOf(q.Plan))
+		err = s.checkPlan(httpx.OrZero(q.Plan))
 	}
 	if err != nil {
 		writeError(w, r, err)
@@ -120,5 +120,5 @@ func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id s
 func organization(o project.Organization) Organization {
 	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt,
 		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice,
-		Suspended: o.Suspended(), SuspendedAt: timeOrNil(o.SuspendedAt)}
+		Suspended: o.Suspended(), SuspendedAt: httpx.TimeOrNil(o.SuspendedAt)}
 }

@@ -42,7 +42,7 @@ func (s *server) DeleteOrganization(w http.ResponseWriter, r *http.Request, id s
 
 func (s *server) ExportPerson(w http.ResponseWriter, r *http.Request, id string) {
 	q, err := read[PersonQuery](w, r)
-	cursor := valueOf(q.Cursor)
+	cursor := httpx.OrZero(q.Cursor)
 	if err == nil && cursor != "" && uuid.Validate(cursor) != nil {
 		err = httpx.ErrCursor
 	}
@@ -76,7 +76,7 @@ func (s *server) ErasePerson(w http.ResponseWriter, r *http.Request, id string) 
 }
 
 func person(projectID string, userID, seatID *string) retention.Person {
-	return retention.Person{ProjectID: projectID, UserID: valueOf(userID), SeatID: valueOf(seatID)}
+	return retention.Person{ProjectID: projectID, UserID: httpx.OrZero(userID), SeatID: httpx.OrZero(seatID)}
 }
 
 func personRoom(record retention.RoomRecord) PersonRoom {
@@ -95,7 +95,7 @@ func personRoom(record retention.RoomRecord) PersonRoom {
 	}
 	for _, c := range record.Connections {
 		out.Connections = append(out.Connections, PersonConnection{SeatId: c.SeatID, Session: c.Session,
-			JoinedAt: c.JoinedAt, LeftAt: timeOrNil(c.LeftAt)})
+			JoinedAt: c.JoinedAt, LeftAt: httpx.TimeOrNil(c.LeftAt)})
 	}
 	for _, e := range record.Events {
 		out.Events = append(out.Events, PersonEvent{EventId: e.ID, Sequence: int(e.Sequence), Type: string(e.Type), At: e.At,

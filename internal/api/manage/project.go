@@ -3,7 +3,6 @@ package manage
 import (
 	"net/http"
 	"slices"
-	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -76,7 +75,7 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	}
 	out := newProject(p)
 	out.Logo = newProjectLogo(logo)
-	out.SecretOverlapEndsAt = timeOrNil(c.SecretOverlapEndsAt)
+	out.SecretOverlapEndsAt = httpx.TimeOrNil(c.SecretOverlapEndsAt)
 	return out, nil
 }
 
@@ -125,7 +124,7 @@ func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string
 
 func newProject(p project.Project) Project {
 	return Project{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
-		Suspended: p.Suspended(), SuspendedAt: timeOrNil(p.SuspendedAt), DeletedAt: timeOrNil(p.DeletedAt),
+		Suspended: p.Suspended(), SuspendedAt: httpx.TimeOrNil(p.SuspendedAt), DeletedAt: httpx.TimeOrNil(p.DeletedAt),
 		CreatedAt: p.CreatedAt, Settings: newProjectSettings(p.Settings)}
 }
 
@@ -134,31 +133,4 @@ func setIfPresent[T any](dst, src *T) {
 	if src != nil {
 		*dst = *src
 	}
-}
-
-// optional returns a pointer to a copy of v, or nil for the zero value.
-func optional[T comparable](v T) *T {
-	var zero T
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
-// valueOf returns what p points to, or the zero value if p is nil.
-func valueOf[T any](p *T) T {
-	if p == nil {
-		var zero T
-		return zero
-	}
-	return *p
-}
-
-// timeOrNil returns a pointer to the time in UTC, or nil for the zero time.
-func timeOrNil(t time.Time) *time.Time {
-	if t.IsZero() {
-		return nil
-	}
-	t = t.UTC()
-	return &t
 }

@@ -96,6 +96,6 @@ func newRoom(l room.Summary) Room {
 		State:     RoomState(l.State),
 		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants,
 		MaxParticipants: l.MaxParticipants,
-		CreatedAt:       l.CreatedAt, StartAt: timeOrNil(l.StartAt), OpenedAt: timeOrNil(l.OpenedAt),
-		StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)}
+		CreatedAt:       l.CreatedAt, StartAt: httpx.TimeOrNil(l.StartAt), OpenedAt: httpx.TimeOrNil(l.OpenedAt),
+		StartedAt: httpx.TimeOrNil(l.StartedAt), EndedAt: httpx.TimeOrNil(l.EndedAt)}
 }

@@ -41,7 +41,7 @@ func (s *server) checkSignature(w http.ResponseWriter, r *http.Request, projectI
 	}
 	info := &httpx.RequestInfo{Client: httpx.FromContext(r.Context()).Client}
 	signed = signed.WithContext(httpx.NewContext(r.Context(), info))
-	result, err := check(signed, projectID, []byte(valueOf(sent.Body)))
+	result, err := check(signed, projectID, []byte(httpx.OrZero(sent.Body)))
 	if err != nil {
 		return SignatureCheck{}, err
 	}
@@ -74,7 +74,7 @@ func (s *server) checkSignature(w http.ResponseWriter, r *http.Request, projectI
 // signedRequest returns the request that a client has sent, for the check of its signature.
 func signedRequest(sent SignedRequest) (*http.Request, error) {
 	target := sent.Path
-	if query := valueOf(sent.Query); query != "" {
+	if query := httpx.OrZero(sent.Query); query != "" {
 		target += "?" + query
 	}
 	u, err := url.ParseRequestURI(target)

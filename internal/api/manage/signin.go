@@ -103,7 +103,7 @@ func (s *server) GetCaller(w http.ResponseWriter, r *http.Request) {
 
 func newCaller(c operator.Caller) Caller {
 	return Caller{Kind: CallerKind(c.Kind), Id: c.ID, Name: c.Name, Role: TokenRole(c.Role),
-		ProjectIds: projectIDs(c.ProjectIDs), SessionId: optional(c.SessionID), ExpiresAt: timeOrNil(c.ExpiresAt)}
+		ProjectIds: projectIDs(c.ProjectIDs), SessionId: httpx.OrNil(c.SessionID), ExpiresAt: httpx.TimeOrNil(c.ExpiresAt)}
 }
 
 func (s *server) CreateSignInLink(w http.ResponseWriter, r *http.Request) {
@@ -116,7 +116,8 @@ func (s *server) createSignInLink(w http.ResponseWriter, r *http.Request) (out N
 	if err != nil {
 		return out, err
 	}
-	link := operator.NewLink{UserID: valueOf(q.UserId), Name: valueOf(q.Name), Role: operator.Role(valueOf(q.Role))}
+	link := operator.NewLink{UserID: httpx.OrZero(q.UserId), Name: httpx.OrZero(q.Name),
+		Role: operator.Role(httpx.OrZero(q.Role))}
 	staff := link.Role != "" && link.Role != operator.Integrator
 	if c := caller(r); c.Role != operator.Owner && (staff || link.UserID != "") {
 		return out, errRole(c, operator.Owner)
@@ -135,7 +136,7 @@ func (s *server) createSignInLink(w http.ResponseWriter, r *http.Request) (out N
 	out = NewSignInLinkWithURL{SessionId: n.ID, Url: s.BaseURL() + "/console/sign-in#code=" + code.Reveal(),
 		OpenBy: n.OpenBy.UTC()}
 	if n.UserID == "" {
-		out.ExpiresAt = timeOrNil(n.ExpiresAt)
+		out.ExpiresAt = httpx.TimeOrNil(n.ExpiresAt)
 	}
 	return out, nil
 }

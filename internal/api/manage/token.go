@@ -55,7 +55,7 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) (NewTokenWi
 		return NewTokenWithSecret{}, err
 	}
 	return NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Role: TokenRole(t.Role), ProjectIds: projectIDs(t.ProjectIDs),
-		Token: secret.Reveal(), CreatedAt: t.CreatedAt.UTC(), ExpiresAt: timeOrNil(t.ExpiresAt)}, nil
+		Token: secret.Reveal(), CreatedAt: t.CreatedAt.UTC(), ExpiresAt: httpx.TimeOrNil(t.ExpiresAt)}, nil
 }
 
 func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) {
@@ -65,15 +65,15 @@ func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) 
 
 func token(r *http.Request, t operator.Token) Token {
 	return Token{TokenId: t.ID, Name: t.Name, Role: TokenRole(t.Role), ProjectIds: projectIDs(t.ProjectIDs),
-		CreatedAt: t.CreatedAt.UTC(), ExpiresAt: timeOrNil(t.ExpiresAt), LastUsedAt: timeOrNil(t.LastUsedAt),
-		RevokedAt: timeOrNil(t.RevokedAt), InUse: t.ID == caller(r).ID}
+		CreatedAt: t.CreatedAt.UTC(), ExpiresAt: httpx.TimeOrNil(t.ExpiresAt), LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
+		RevokedAt: httpx.TimeOrNil(t.RevokedAt), InUse: t.ID == caller(r).ID}
 }
 
 // projectsOf returns the projects that a body names for a role, or NotFound if one does not
 // exist.
 func (s *server) projectsOf(r *http.Request, ids *[]string) (operator.ProjectIDs, error) {
 	if ids == nil || len(*ids) > operator.MaxProjects { // the service names the bound
-		return operator.ProjectIDs(valueOf(ids)), nil
+		return operator.ProjectIDs(httpx.OrZero(ids)), nil
 	}
 	for _, id := range *ids {
 		if _, err := s.Projects.Get(r.Context(), id); err != nil {

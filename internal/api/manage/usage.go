@@ -63,11 +63,11 @@ func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebu
 	if err != nil {
 		return UsageRebuilt{}, err
 	}
-	from, err := parseDate("from", valueOf(q.From))
+	from, err := parseDate("from", httpx.OrZero(q.From))
 	if err != nil {
 		return UsageRebuilt{}, err
 	}
-	to, err := parseDate("to", valueOf(q.To))
+	to, err := parseDate("to", httpx.OrZero(q.To))
 	if err != nil {
 		return UsageRebuilt{}, err
 	}

@@ -3,6 +3,7 @@ package manage
 import (
 	"net/http"
 
+	"parley/internal/api/httpx"
 	"parley/internal/operator"
 )
 
@@ -38,12 +39,13 @@ func newSession(r *http.Request, n operator.Session) Session {
 	case n.UserID != "":
 		kind = operator.ByUser
 	}
-	out := Session{SessionId: n.ID, Kind: SessionKind(kind), TokenId: optional(n.TokenID), UserId: optional(n.UserID),
-		Name: n.Name, Role: optional(TokenRole(n.Role)), ProjectIds: projectIDs(n.ProjectIDs), CreatedAt: n.CreatedAt.UTC(),
-		ExpiresAt: n.ExpiresAt.UTC(), LastUsedAt: timeOrNil(n.LastUsedAt), EndedAt: timeOrNil(n.EndedAt),
+	out := Session{SessionId: n.ID, Kind: SessionKind(kind), TokenId: httpx.OrNil(n.TokenID),
+		UserId: httpx.OrNil(n.UserID), Name: n.Name, Role: httpx.OrNil(TokenRole(n.Role)),
+		ProjectIds: projectIDs(n.ProjectIDs), CreatedAt: n.CreatedAt.UTC(), ExpiresAt: n.ExpiresAt.UTC(),
+		LastUsedAt: httpx.TimeOrNil(n.LastUsedAt), EndedAt: httpx.TimeOrNil(n.EndedAt),
 		InUse: n.ID == caller(r).SessionID}
 	if n.Hash == "" {
-		out.OpenBy = timeOrNil(n.OpenBy)
+		out.OpenBy = httpx.TimeOrNil(n.OpenBy)
 	}
 	return out
 }
@@ -92,7 +94,7 @@ func (s *server) listUsers(r *http.Request) (UserList, error) {
 
 func newUser(u operator.User) User {
 	return User{UserId: u.ID, Email: u.Email, Name: u.Name, Role: TokenRole(u.Role), ProjectIds: projectIDs(u.ProjectIDs),
-		Openid: u.Subject != "", CreatedAt: u.CreatedAt.UTC(), LastSignInAt: timeOrNil(u.LastSignInAt)}
+		Openid: u.Subject != "", CreatedAt: u.CreatedAt.UTC(), LastSignInAt: httpx.TimeOrNil(u.LastSignInAt)}
 }
 
 func (s *server) CreateUser(w http.ResponseWriter, r *http.Request) {
@@ -109,7 +111,7 @@ func (s *server) createUser(w http.ResponseWriter, r *http.Request) (operator.Us
 	if err != nil {
 		return operator.User{}, err
 	}
-	return s.Console.CreateUser(r.Context(), operator.NewUser{Email: q.Email, Name: valueOf(q.Name),
+	return s.Console.CreateUser(r.Context(), operator.NewUser{Email: q.Email, Name: httpx.OrZero(q.Name),
 		Role: operator.Role(q.Role), ProjectIDs: projects})
 }
 

@@ -94,8 +94,8 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 
 func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
-	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: valueOf(q.EventId), RoomID: valueOf(q.RoomId),
-		URL: valueOf(q.Url)}
+	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: httpx.OrZero(q.EventId), RoomID: httpx.OrZero(q.RoomId),
+		URL: httpx.OrZero(q.Url)}
 	if err == nil {
 		replay.ProjectID, err = bodyProject(r, replay.ProjectID)
 	}
@@ -117,8 +117,8 @@ func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 
 func (s *server) RetryWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookRetry](w, r)
-	retry := webhook.Retry{DeliveryID: valueOf(q.DeliveryId), ProjectID: valueOf(q.ProjectId),
-		URL: valueOf(q.Url)}
+	retry := webhook.Retry{DeliveryID: httpx.OrZero(q.DeliveryId), ProjectID: httpx.OrZero(q.ProjectId),
+		URL: httpx.OrZero(q.Url)}
 	if err == nil {
 		retry.ProjectID, err = bodyProject(r, retry.ProjectID)
 	}
@@ -221,8 +221,8 @@ func webhookTargets(all []webhook.Target) WebhookTargetList {
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
 		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures,
-			FailingSince: t.FailingSince,
-			Paused:       t.Paused(), PausedAt: timeOrNil(t.PausedAt), ProbeAt: timeOrNil(t.ProbeAt), Notice: t.Notice})
+			FailingSince: t.FailingSince, Paused: t.Paused(), PausedAt: httpx.TimeOrNil(t.PausedAt),
+			ProbeAt: httpx.TimeOrNil(t.ProbeAt), Notice: t.Notice})
 	}
 	return out
 }
@@ -232,5 +232,5 @@ func delivery(d webhook.Delivery) Webhook {
 		Type:     string(d.Type),
 		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay,
 		AttemptCount: d.Attempts,
-		CreatedAt:    d.CreatedAt, DoneAt: timeOrNil(d.DoneAt), NextAttemptAt: timeOrNil(d.NextAttemptAt)}
+		CreatedAt:    d.CreatedAt, DoneAt: httpx.TimeOrNil(d.DoneAt), NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt)}
 }

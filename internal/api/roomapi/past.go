@@ -24,13 +24,13 @@ func (a *API) listRooms(c *Call) error {
 	}
 	out := RoomList{Rooms: make([]ListedRoom, 0, len(all))}
 	for _, l := range all {
-		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: stringOrNil(l.ClientRoomID),
+		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: httpx.OrNil(l.ClientRoomID),
 			RoomType: ListedRoomRoomType(l.Type),
-			State:    RoomState(l.State), EndReason: (*ListedRoomEndReason)(stringOrNil(string(l.EndReason))),
+			State:    RoomState(l.State), EndReason: (*ListedRoomEndReason)(httpx.OrNil(string(l.EndReason))),
 			RoomTitle:          l.Title,
 			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt,
-			StartAt:  timeOrNil(l.StartAt),
-			OpenedAt: timeOrNil(l.OpenedAt), StartedAt: timeOrNil(l.StartedAt), EndedAt: timeOrNil(l.EndedAt)})
+			StartAt:  httpx.TimeOrNil(l.StartAt),
+			OpenedAt: httpx.TimeOrNil(l.OpenedAt), StartedAt: httpx.TimeOrNil(l.StartedAt), EndedAt: httpx.TimeOrNil(l.EndedAt)})
 	}
 	if more {
 		next := out.Rooms[len(out.Rooms)-1].RoomId
@@ -107,7 +107,7 @@ func (a *API) analytics(c *Call) error {
 		out.ParticipantDurations[person.Identity] = person.Duration.Seconds()
 		out.Participants = append(out.Participants,
 			AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
-				JoinedAt: person.JoinedAt, LeftAt: timeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
+				JoinedAt: person.JoinedAt, LeftAt: httpx.TimeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
 				Connections: person.Connections})
 	}
 	for _, r := range found.Reported {
@@ -155,20 +155,6 @@ func (a *API) exportAttendance(c *Call) error {
 }
 
 func formatTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-func timeOrNil(at time.Time) *time.Time {
-	if at.IsZero() {
-		return nil
-	}
-	return &at
-}
-
-func stringOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
-}
 
 func setIfPresent(to *int, given *int) {
 	if given != nil {

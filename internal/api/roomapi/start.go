@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley/internal/fault"
+	"parley/internal/validate"
 )
 
 const localMinute = "2006-01-02T15:04"
@@ -15,7 +16,7 @@ const localMinute = "2006-01-02T15:04"
 // zone. The result is in zone. It returns Invalid for other text.
 func ParseStart(text string, zone *time.Location) (time.Time, error) {
 	invalid := fault.Invalidf("start_at must be an ISO 8601 date and time such as 2027-01-31T09:30:00Z, not %q",
-		truncate(text))
+		validate.Truncate(text, 40))
 	c := cursor{rest: text}
 	year := c.digits(4)
 	extended := c.skip("-")
@@ -57,7 +58,7 @@ func ParseLocalStart(text string, zone *time.Location) (time.Time, error) {
 	local, err := time.Parse(localMinute, text)
 	if err != nil || len(text) != len(localMinute) {
 		return time.Time{}, fault.Invalidf("start_at must have the form YYYY-MM-DDTHH:MM, such as 2027-01-31T09:30, "+
-			"without seconds or offset, not %q", truncate(text))
+			"without seconds or offset, not %q", validate.Truncate(text, 40))
 	}
 	return resolveLocalTime(local, zone)
 }
@@ -160,15 +161,4 @@ func (c *cursor) offset(extended bool) (offset time.Duration, present bool) {
 	}
 	c.require(hours <= 23 && minutes <= 59)
 	return sign * (time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute), true
-}
-
-// truncate shortens a text for an error message.
-func truncate(text string) string {
-	const maxBytes = 40
-	for i := range text {
-		if i >= maxBytes {
-			return text[:i] + "…"
-		}
-	}
-	return text
 }

@@ -38,9 +38,9 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 
 func newRequestItem(c requestlog.Call) RequestItem {
 	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path,
-		Status: c.Status, Code: stringOrNil(string(codeByStatus[c.Status])), DurationMs: float64(c.Micros) / 1000,
-		KeySlot: RequestItemKeySlot(c.KeySlot), AuthResult: authResult(c.Cause), Hint: stringOrNil(c.Hint),
-		UserAgent: stringOrNil(c.UserAgent)}
+		Status: c.Status, Code: httpx.OrNil(string(codeByStatus[c.Status])), DurationMs: float64(c.Micros) / 1000,
+		KeySlot: RequestItemKeySlot(c.KeySlot), AuthResult: authResult(c.Cause), Hint: httpx.OrNil(c.Hint),
+		UserAgent: httpx.OrNil(c.UserAgent)}
 	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew
 	}
@@ -54,13 +54,6 @@ func authResult(cause string) RequestItemAuthResult {
 		return RequestItemAuthResult(cause)
 	}
 	return Ok
-}
-
-func stringOrNil(text string) *string {
-	if text == "" {
-		return nil
-	}
-	return &text
 }
 
 // parsePageQuery reads limit and cursor from a query. It ignores all other
