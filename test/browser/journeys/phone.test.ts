@@ -38,3 +38,24 @@ test.each([
   await canBePressed(person.button('Rejoin'));
   await closeAll([person]);
 });
+
+test('a key that is pressed right after Escape opens its panel, and the panel stays open', async () => {
+  const room = await server.createRoom();
+  const person = await Person.arrive(browser, { viewport: { width: 390, height: 844 } });
+  const { page } = person;
+  await person.join(room.guest_link, 'Ben');
+  await page.keyboard.press('c');
+  await page.getByRole('log').waitFor();
+  // Escape closes the dialog, and the browser tells the page later.
+  await page.evaluate(async () => {
+    const dialog = document.querySelector('dialog');
+    const told = new Promise((done) => dialog?.addEventListener('close', () => setTimeout(done)));
+    dialog?.close();
+    window.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', code: 'KeyP' }));
+    await told;
+  });
+  await page.getByRole('dialog').getByRole('heading', { name: 'People', exact: true }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await closeAll([person]);
+});

@@ -19,9 +19,13 @@ export function Sheet({ title, head, className = 'sheet', onClose, children }: P
   // the browser restore the focus, also when one sheet replaces another.
   useLayoutEffect(() => {
     const element = dialog.current;
-    element?.showModal();
     return () => element?.close();
   }, []);
+  // Escape closes the dialog at once, but its close event comes later. When a shortcut shows other
+  // content in between, the dialog is opened again.
+  useLayoutEffect(() => {
+    if (!dialog.current?.open) dialog.current?.showModal();
+  }, [title]);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the browser closes a dialog with Escape
     <dialog
@@ -29,8 +33,9 @@ export function Sheet({ title, head, className = 'sheet', onClose, children }: P
       className={className}
       aria-labelledby={head ? undefined : id}
       aria-label={head ? title : undefined}
-      // The close event that removal causes arrives after the removal and is ignored.
-      onClose={() => dialog.current && onClose()}
+      // The close event that removal causes arrives after the removal and is ignored, and so is that of
+      // a dialog that was opened again.
+      onClose={() => dialog.current?.open === false && onClose()}
       onClick={(event) => {
         // A click on the backdrop has the dialog as its target; every other click has a child.
         if (event.target === dialog.current) onClose();
