@@ -6,6 +6,7 @@ package fault
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -38,6 +39,7 @@ type Error struct {
 	Kind       Kind
 	Code       string        // stable and machine-readable; may be empty
 	Message    string        // one sentence without secrets
+	Field      string        // name of the field with which Message begins; empty if it begins with none
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
 	RetryAfter time.Duration // for Exhausted and Unavailable; 0 if unknown
@@ -64,6 +66,30 @@ func New(kind Kind, code, format string, args ...any) *Error {
 // bound.
 func Invalidf(format string, args ...any) *Error {
 	return New(Invalid, "invalid_request", format, args...)
+}
+
+// InvalidField returns an Invalid error about a field. The message is the name of the field and the
+// formatted rest, which has the rule and the bound.
+func InvalidField(field, rest string, args ...any) *Error {
+	e := Invalidf("%s "+rest, append([]any{field}, args...)...)
+	e.Field = field
+	return e
+}
+
+// RenameField returns err with another name of its field, such as its path in a request. It returns
+// err itself if it is not about a field of paths.
+func RenameField(err error, paths map[string]string) error {
+	var e *Error
+	if !errors.As(err, &e) || e.Field == "" {
+		return err
+	}
+	path, ok := paths[e.Field]
+	if !ok {
+		return err
+	}
+	renamed := *e
+	renamed.Field, renamed.Message = path, path+strings.TrimPrefix(e.Message, e.Field)
+	return &renamed
 }
 
 // From returns the Error in the chain of err. If there is none, it returns an

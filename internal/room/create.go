@@ -238,15 +238,14 @@ func (s *Spec) validate(allowed Entitlements) error {
 		name,
 		validate.Range("max_participants", s.MaxParticipants, 1, allowed.MaxParticipants),
 		validate.Range("empty_timeout", int(s.EmptyTimeout/time.Second), 0, validate.MaxEmptyTimeout),
-		validate.Name("metadata.room_title", s.Title, 1, validate.MaxText),
-		validate.Text("metadata.welcome_message", s.WelcomeMessage, 0, maxWelcome, true),
+		validate.Name("title", s.Title, 1, validate.MaxText),
+		validate.Text("welcome_message", s.WelcomeMessage, 0, maxWelcome, true),
 		validate.Text("client_room_id", s.ClientRoomID, 0, validate.MaxText, false),
 		validate.Text("external_user_id", s.ExternalUserID, 0, validate.MaxText, false),
 		validate.URL("logout_url", s.LogoutURL, validate.MaxURL),
 		validate.URL("webhook_url", s.WebhookURL, validate.MaxWebhookURL),
-		validate.Range("metadata.room_features."+featureDuration, int(s.Duration/time.Minute), 0,
-			validate.MaxRoomDuration),
-		validate.Range("metadata.room_features."+featureBreakoutRooms, s.BreakoutRooms, 0, validate.MaxBreakoutRooms),
+		validate.Range("duration", int(s.Duration/time.Minute), 0, validate.MaxRoomDuration),
+		validate.Range("breakout_rooms", s.BreakoutRooms, 0, validate.MaxBreakoutRooms),
 	)
 }
 

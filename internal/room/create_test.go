@@ -45,15 +45,15 @@ func TestSpec_Bounds(t *testing.T) {
 		{func(q *Spec) { q.EmptyTimeout = 86400 * time.Second }, ""},
 		{func(q *Spec) { q.EmptyTimeout = 86401 * time.Second }, "empty_timeout must be between 0 and 86400, not 86401"},
 
-		{func(q *Spec) { q.Title = "" }, "metadata.room_title must have 1 to 255 characters and not be blank"},
+		{func(q *Spec) { q.Title = "" }, "title must have 1 to 255 characters and not be blank"},
 		{func(q *Spec) { q.Title = long(255) }, ""},
-		{func(q *Spec) { q.Title = long(256) }, "metadata.room_title must have at most 255 characters, not 256"},
-		{func(q *Spec) { q.Title = "\u007f" }, "metadata.room_title must not contain control characters such as U+007F"},
+		{func(q *Spec) { q.Title = long(256) }, "title must have at most 255 characters, not 256"},
+		{func(q *Spec) { q.Title = "\u007f" }, "title must not contain control characters such as U+007F"},
 
 		{func(q *Spec) { q.WelcomeMessage = long(2000) }, ""},
-		{func(q *Spec) { q.WelcomeMessage = long(2001) }, "metadata.welcome_message must have at most 2000 characters, not 2001"},
+		{func(q *Spec) { q.WelcomeMessage = long(2001) }, "welcome_message must have at most 2000 characters, not 2001"},
 		{func(q *Spec) { q.WelcomeMessage = " \n\r\n" }, ""},
-		{func(q *Spec) { q.WelcomeMessage = "a\tb" }, "metadata.welcome_message must not contain control characters such as U+0009"},
+		{func(q *Spec) { q.WelcomeMessage = "a\tb" }, "welcome_message must not contain control characters such as U+0009"},
 
 		{func(q *Spec) { q.ClientRoomID = long(255) }, ""},
 		{func(q *Spec) { q.ClientRoomID = long(256) }, "client_room_id must have at most 255 characters, not 256"},

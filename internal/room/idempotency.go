@@ -82,8 +82,7 @@ func (s *Bookings) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end 
 		return func() {}, nil
 	}
 	if len(k.Key) < 1 || len(k.Key) > maxIdempotencyKey || !isPrintable(k.Key) {
-		return nil, fault.Invalidf("the header Idempotency-Key must have 1 to %d printable ASCII characters",
-			maxIdempotencyKey)
+		return nil, fault.InvalidField("idempotency_key", "must have 1 to %d printable ASCII characters", maxIdempotencyKey)
 	}
 	id := k.recordID()
 	if _, running := s.inFlight.LoadOrStore(id, true); running {
@@ -172,7 +171,7 @@ func (s *Bookings) saveResult(ctx context.Context, k *IdempotencyKey, c Created,
 func (s *Bookings) MarkAttendance(
 	ctx context.Context, p project.Project, roomID, name string, body []byte, exclusive bool,
 ) error {
-	if err := validate.Name("user_info.name", name, 1, validate.MaxText); err != nil {
+	if err := validate.Name("name", name, 1, validate.MaxText); err != nil {
 		return err
 	}
 	allowed, err := s.entitlements(ctx, p)

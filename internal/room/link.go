@@ -138,21 +138,20 @@ func (s *core) linkURL(roomID, token string) string {
 }
 
 // validate returns Invalid with the field and the bound, or Forbidden if the
-// project does not allow hidden participants. The fields of a personal invitation
-// are named as in user_info.
+// project does not allow hidden participants.
 func (q Invitation) validate(settings project.Settings) error {
-	name, user := error(nil), "user_id"
+	name := error(nil)
 	if q.Personal {
-		name, user = validate.Name("user_info.name", q.Name, 1, validate.MaxText), "user_info.client_user_id"
+		name = validate.Name("name", q.Name, 1, validate.MaxText)
 	}
-	err := firstError(name, validate.Text(user, q.UserID, 0, validate.MaxText, false),
+	err := firstError(name, validate.Text("user_id", q.UserID, 0, validate.MaxText, false),
 		validate.Range("expires_in", q.ExpiresIn, 0, maxLinkSeconds))
 	if err != nil {
 		return err
 	}
 	if q.Hidden && !settings.HiddenParticipants {
-		return fault.New(fault.Forbidden, "hidden_participants_off",
-			"user_info.is_hidden needs the project's setting hidden_participants, which is off")
+		return &fault.Error{Kind: fault.Forbidden, Code: "hidden_participants_off", Field: "hidden",
+			Message: "hidden needs the project's setting hidden_participants, which is off"}
 	}
 	return nil
 }

@@ -20,13 +20,13 @@ func Name(name, text string, low, high int) error {
 	visible, before := false, rune(0)
 	for _, c := range text {
 		if isInvisibleFormat(c) && !(isTag(c) && (before == blackFlag || isTag(before))) {
-			return fault.Invalidf("%s must not contain the invisible character U+%04X", name, c)
+			return fault.InvalidField(name, "must not contain the invisible character U+%04X", c)
 		}
 		visible = visible || isVisible(c)
 		before = c
 	}
 	if low > 0 && !visible {
-		return fault.Invalidf("%s must contain at least one visible character", name)
+		return fault.InvalidField(name, "must contain at least one visible character")
 	}
 	return nil
 }

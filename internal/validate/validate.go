@@ -16,7 +16,7 @@ import (
 // Range returns an error unless low <= n <= high.
 func Range(name string, n, low, high int) error {
 	if n < low || n > high {
-		return fault.Invalidf("%s must be between %d and %d, not %d", name, low, high, n)
+		return fault.InvalidField(name, "must be between %d and %d, not %d", low, high, n)
 	}
 	return nil
 }
@@ -26,17 +26,17 @@ func Range(name string, n, low, high int) error {
 // allowed, except for line breaks if lines is true.
 func Text(name, text string, low, high int, lines bool) error {
 	if !utf8.ValidString(text) {
-		return fault.Invalidf("%s must be UTF-8", name)
+		return fault.InvalidField(name, "must be UTF-8")
 	}
 	if low > 0 && strings.TrimSpace(text) == "" {
-		return fault.Invalidf("%s must have %d to %d characters and not be blank", name, low, high)
+		return fault.InvalidField(name, "must have %d to %d characters and not be blank", low, high)
 	}
 	if n := utf8.RuneCountInString(text); n > high {
-		return fault.Invalidf("%s must have at most %d characters, not %d", name, high, n)
+		return fault.InvalidField(name, "must have at most %d characters, not %d", high, n)
 	}
 	for _, c := range text {
 		if unicode.IsControl(c) && !(lines && (c == '\n' || c == '\r')) {
-			return fault.Invalidf("%s must not contain control characters such as U+%04X", name, c)
+			return fault.InvalidField(name, "must not contain control characters such as U+%04X", c)
 		}
 	}
 	return nil
@@ -54,10 +54,10 @@ func URL(name, text string, high int) error {
 	u, err := url.Parse(text)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" ||
 		strings.ContainsFunc(text, unicode.IsSpace) || !isPort(u.Port()) {
-		return fault.Invalidf("%s must be an absolute http or https URL", name)
+		return fault.InvalidField(name, "must be an absolute http or https URL")
 	}
 	if u.User != nil {
-		return fault.Invalidf("%s must not contain a user name or password", name)
+		return fault.InvalidField(name, "must not contain a user name or password")
 	}
 	return nil
 }

@@ -22,8 +22,17 @@ func (a *API) creationRoutes() []Route {
 	}
 	for i := range routes {
 		routes[i].Method, routes[i].Effect, routes[i].NeedsActiveProject = http.MethodPost, Creates, true
+		routes[i].Fields = roomFields
 	}
 	return routes
+}
+
+// roomFields are the paths of the fields of a room.
+var roomFields = map[string]string{
+	"title":           "metadata.room_title",
+	"welcome_message": "metadata.welcome_message",
+	"duration":        "metadata.room_features.room_duration",
+	"breakout_rooms":  "metadata.room_features.breakout_room_features.allowed_number_rooms",
 }
 
 func (a *API) quickProject(c *Call) (projectID string, err error) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"parley/internal/api/httpx"
+	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/room"
 )
@@ -17,6 +18,9 @@ type Route struct {
 	Effect Effect
 	// NeedsActiveProject refuses calls for projects that allow no new rooms and joins.
 	NeedsActiveProject bool
+	// Fields are the paths of fields in the body, by their names in errors of the domain. Other
+	// fields have the same name in both.
+	Fields map[string]string
 	// Handle reads the fields of a call that may be made, and writes the response.
 	Handle func(c *Call) error
 
@@ -93,12 +97,14 @@ func (a *API) handle(c *Call, route Route) (err error) {
 		c.readIdempotencyKey()
 		end, err := a.rooms.BeginIdempotent(c.Request.Context(), c.IdempotencyKey)
 		if err != nil {
-			return err
+			return fault.RenameField(err, idempotencyKeyHeader)
 		}
 		defer end()
 	}
-	return route.Handle(c)
+	return fault.RenameField(route.Handle(c), route.Fields)
 }
+
+var idempotencyKeyHeader = map[string]string{"idempotency_key": "the header Idempotency-Key"}
 
 func (r Route) readBody(c *Call) ([]byte, error) {
 	if r.Method == http.MethodGet {
