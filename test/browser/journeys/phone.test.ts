@@ -49,10 +49,10 @@ test('a key that is pressed right after Escape opens its panel, and the panel st
   // Escape closes the dialog, and the browser tells the page later.
   await page.evaluate(async () => {
     const dialog = document.querySelector('dialog');
-    const told = new Promise((done) => dialog?.addEventListener('close', () => setTimeout(done)));
+    const closed = new Promise((done) => dialog?.addEventListener('close', () => setTimeout(done)));
     dialog?.close();
     window.dispatchEvent(new KeyboardEvent('keydown', { key: 'p', code: 'KeyP' }));
-    await told;
+    await closed;
   });
   await page.getByRole('dialog').getByRole('heading', { name: 'People', exact: true }).waitFor();
   await page.keyboard.press('Escape');
