@@ -2,9 +2,9 @@ package store_test
 
 import (
 	"database/sql"
+	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,24 +14,67 @@ import (
 	"parley/internal/store/storetest"
 )
 
+var update = flag.Bool("update", false, "write schema.sql")
+
 // TestSchema checks that schema.sql describes the database after all migrations. Its comments are
-// written by hand.
+// written by hand, and -update keeps them.
 func TestSchema(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("schema.sql")
-	if err != nil {
-		t.Fatal(err)
-	}
-	comment := regexp.MustCompile(`(?m)\s*--.*$`)
-	blank := regexp.MustCompile(`\n\s*\n+`)
-	got := strings.TrimSpace(blank.ReplaceAllString(comment.ReplaceAllString(string(text), ""), "\n"))
 	d := storetest.Database{Dir: t.TempDir()}
 	if err := d.Open(t).Close(); err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(strings.Split(describeSchema(t, d.Raw(t)), "\n"), strings.Split(got, "\n")); diff != "" {
-		t.Errorf("schema.sql differs from the migrated database (-database +file):\n%s", diff)
+	text, err := os.ReadFile("schema.sql")
+	if err != nil {
+		t.Fatal(err)
 	}
+	want := addComments(describeSchema(t, d.Raw(t)), string(text))
+	if *update {
+		if err := os.WriteFile("schema.sql", []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
+		t.Errorf("schema.sql differs from the migrated database (-database +file). Run the test with -update, "+
+			"and write what a new table or column is:\n%s", diff)
+	}
+}
+
+// addComments returns a schema with the comments that an earlier text has: the first paragraph, those
+// before a table, and those behind a column of a table.
+func addComments(schema, earlier string) string {
+	comments := map[string]string{} // by table, or by table and the beginning of the line
+	table, block := "", ""
+	for line := range strings.Lines(earlier) {
+		code, comment, found := strings.Cut(strings.TrimSuffix(line, "\n"), "--")
+		code = strings.TrimSpace(code)
+		switch {
+		case code == "" && found:
+			block += line
+		case code == "":
+			if len(comments) == 0 && block != "" {
+				comments[""], block = block+"\n", ""
+			}
+		case strings.HasPrefix(code, "CREATE TABLE"):
+			table = code
+			comments[table], block = block, ""
+		case found:
+			comments[table+code] = " --" + comment
+		}
+	}
+	var out strings.Builder
+	out.WriteString(comments[""])
+	for i, line := range strings.Split(schema, "\n") {
+		if strings.HasPrefix(line, "CREATE TABLE") {
+			if table = line; i > 0 {
+				out.WriteString("\n")
+			}
+			out.WriteString(comments[table])
+			fmt.Fprintln(&out, line)
+			continue
+		}
+		fmt.Fprintln(&out, line+comments[table+strings.TrimSpace(line)])
+	}
+	return out.String()
 }
 
 // TestSchema_SameOnBothEngines checks that PostgreSQL has the columns of SQLite, with their types.

@@ -27,37 +27,37 @@ const (
 	PastRoomsOrderByDESC PastRoomsOrderBy = "DESC"
 )
 
-// ActiveRoom Our addition.
+// ActiveRoom Extension.
 type ActiveRoom struct {
 	ParticipantsInfo []ParticipantInfo `json:"participants_info"`
 
-	// RoomInfo Our addition. Some numbers are strings because existing clients expect them.
+	// RoomInfo Extension. Some numbers are strings because existing clients expect them.
 	RoomInfo RoomInfo `json:"room_info"`
 }
 
-// ActiveRoomAnswer Our addition.
+// ActiveRoomAnswer Extension.
 type ActiveRoomAnswer struct {
 	Msg string `json:"msg"`
 
-	// Result Our addition.
+	// Result Extension.
 	Result ActiveRoom `json:"result"`
 	Status bool       `json:"status"`
 }
 
-// ActiveRooms Our addition.
+// ActiveRooms Extension.
 type ActiveRooms struct {
 	Msg    string       `json:"msg"`
 	Rooms  []ActiveRoom `json:"rooms"`
 	Status bool         `json:"status"`
 }
 
-// ActiveRoomsAnswer Our addition.
+// ActiveRoomsAnswer Extension.
 type ActiveRoomsAnswer struct {
-	// Response Our addition.
+	// Response Extension.
 	Response ActiveRooms `json:"response"`
 }
 
-// AnalyticsAnswer Our addition.
+// AnalyticsAnswer Extension.
 type AnalyticsAnswer struct {
 	// AsOf The time until which people who are still present are counted.
 	AsOf time.Time `json:"as_of"`
@@ -79,7 +79,7 @@ type AnalyticsAnswer struct {
 	TotalDuration float64 `json:"total_duration"`
 }
 
-// AttendeeInfo Our addition.
+// AttendeeInfo Extension.
 type AttendeeInfo struct {
 	// Connections The number of connections.
 	Connections int `json:"connections"`
@@ -99,7 +99,7 @@ type AttendeeInfo struct {
 	Role   ParticipantRole `json:"role"`
 }
 
-// Done Our addition.
+// Done Extension.
 type Done struct {
 	Msg    string `json:"msg"`
 	Status bool   `json:"status"`
@@ -111,10 +111,10 @@ type Error struct {
 	Error string `json:"error"`
 }
 
-// EventOfRoom Our addition. The body of a webhook of the same event type.
+// EventOfRoom Extension. The body of a webhook of the same event type.
 type EventOfRoom = json.RawMessage
 
-// InvitationLink Our addition.
+// InvitationLink Extension.
 type InvitationLink struct {
 	InvitationLink string `json:"invitation_link"`
 
@@ -126,7 +126,7 @@ type InvitationLink struct {
 // InvitationLinkRequestRole admin admits a co-host, viewer admits guests.
 type InvitationLinkRequestRole string
 
-// ListedRoom Our addition.
+// ListedRoom Extension.
 type ListedRoom struct {
 	ClientRoomId *string              `json:"client_room_id,omitempty"`
 	CreatedAt    time.Time            `json:"created_at"`
@@ -155,7 +155,7 @@ type ListedRoomEndReason string
 // ListedRoomRoomType defines model for ListedRoom.RoomType.
 type ListedRoomRoomType string
 
-// ParticipantInfo Our addition.
+// ParticipantInfo Extension.
 type ParticipantInfo struct {
 	// Identity Your client_user_id for the person, or an id that the server assigned.
 	Identity string `json:"identity"`
@@ -194,7 +194,7 @@ type ParticipantInfoState string
 // ParticipantRole defines model for ParticipantRole.
 type ParticipantRole string
 
-// PastRoom Our addition.
+// PastRoom Extension.
 type PastRoom struct {
 	// AnalyticsFileId Always empty, because there are no files. See get_analytics.
 	AnalyticsFileId PastRoomAnalyticsFileId `json:"analytics_file_id"`
@@ -214,7 +214,7 @@ type PastRoom struct {
 // PastRoomAnalyticsFileId Always empty, because there are no files. See get_analytics.
 type PastRoomAnalyticsFileId string
 
-// PastRooms Our addition.
+// PastRooms Extension.
 type PastRooms struct {
 	From      int              `json:"from"`
 	Limit     int              `json:"limit"`
@@ -228,20 +228,20 @@ type PastRooms struct {
 // PastRoomsOrderBy defines model for PastRooms.OrderBy.
 type PastRoomsOrderBy string
 
-// PastRoomsAnswer Our addition.
+// PastRoomsAnswer Extension.
 type PastRoomsAnswer struct {
-	// Rooms Our addition.
+	// Rooms Extension.
 	Rooms  PastRooms `json:"rooms"`
 	Status bool      `json:"status"`
 }
 
-// PersonalLink Our addition.
+// PersonalLink Extension.
 type PersonalLink struct {
 	FinalLink string `json:"final_link"`
 	Status    bool   `json:"status"`
 }
 
-// ReportedAttendee Our addition.
+// ReportedAttendee Extension.
 type ReportedAttendee struct {
 	// At The time of the join event.
 	At     time.Time              `json:"at"`
@@ -252,7 +252,7 @@ type ReportedAttendee struct {
 // ReportedAttendeeSource defines model for ReportedAttendee.Source.
 type ReportedAttendeeSource string
 
-// RoomEventsAnswer Our addition.
+// RoomEventsAnswer Extension.
 type RoomEventsAnswer struct {
 	// Events The oldest first.
 	Events []EventOfRoom `json:"events"`
@@ -264,7 +264,7 @@ type RoomEventsAnswer struct {
 	NextAfter int64 `json:"next_after"`
 }
 
-// RoomInfo Our addition. Some numbers are strings because existing clients expect them.
+// RoomInfo Extension. Some numbers are strings because existing clients expect them.
 type RoomInfo struct {
 	// CreationTime Unix time in seconds.
 	CreationTime string               `json:"creation_time"`
@@ -304,14 +304,14 @@ type RoomInfoIsRunning int
 // RoomInfoParentRoomId defines model for RoomInfo.ParentRoomId.
 type RoomInfoParentRoomId string
 
-// RoomList Our addition.
+// RoomList Extension.
 type RoomList struct {
 	// NextCursor Present if there are older rooms.
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 	Rooms      []ListedRoom        `json:"rooms"`
 }
 
-// RoomStarted Our addition.
+// RoomStarted Extension.
 type RoomStarted struct {
 	// FinalLink The first browser that joins with it becomes a host.
 	FinalLink string             `json:"final_link"`
@@ -322,7 +322,7 @@ type RoomStarted struct {
 // RoomState defines model for RoomState.
 type RoomState string
 
-// RoomStatus Our addition.
+// RoomStatus Extension.
 type RoomStatus struct {
 	Message string `json:"message"`
 

@@ -11,7 +11,7 @@ import (
 
 // CreateQuickRoomRequest defines model for CreateQuickRoomRequest.
 type CreateQuickRoomRequest struct {
-	// ClientRoomId Our addition. Your own id for the room. It is unique in the project and
+	// ClientRoomId Extension. Your own id for the room. It is unique in the project and
 	// can never be reused.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
 

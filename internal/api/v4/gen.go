@@ -111,13 +111,13 @@ type RoomEventReceived struct {
 	Joined bool `json:"joined"`
 }
 
-// ScheduledRoomCreated interface.md does not specify this response. It is the response of version 3
+// ScheduledRoomCreated The published interface does not have this response. It is the response of version 3
 // with two more fields.
 type ScheduledRoomCreated struct {
-	// ClientRoomId Our addition. The value that was sent.
+	// ClientRoomId Extension. The value that was sent.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
 
-	// FinalLink Our addition. The creator's link, `{public_url}/r/{room_id}#…`. The
+	// FinalLink Extension. The creator's link, `{public_url}/r/{room_id}#…`. The
 	// first browser that joins with it becomes the host. Without the part
 	// after `#`, it is the link for guests.
 	FinalLink string                       `json:"final_link"`
