@@ -110,7 +110,7 @@ function DeviceToasts(): ReactElement {
         </div>
       )}
       {micSilent && (
-        <Toast>
+        <Toast stays>
           <p>{t('check.mic.silent')}</p>
         </Toast>
       )}
