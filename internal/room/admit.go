@@ -93,17 +93,13 @@ func (f facts) identify(v JoinRequest, now time.Time) (visitor, error) {
 	out := visitor{keyHash: v.keyHash()}
 	out.link, out.status = f.resolveLink(v.LinkToken, out.keyHash, now)
 	out.role = cmp.Or(out.link.Role, Guest)
-	browserSeat := f.browserSeat
-	if browserSeat.isExpired(now) {
-		browserSeat = Seat{} // occupancy deletes it
-	}
-	if out.link.UserID == "" || browserSeat.UserID == out.link.UserID {
-		out.seat = browserSeat
+	if out.link.UserID == "" || f.browserSeat.UserID == out.link.UserID {
+		out.seat = f.browserSeat
 	} else {
-		if browserSeat.ID != "" && browserSeat.UserID == "" {
-			out.role = rank(out.role, browserSeat.Role) // the link names the same person for the first time
+		if f.browserSeat.ID != "" && f.browserSeat.UserID == "" {
+			out.role = rank(out.role, f.browserSeat.Role) // the link names the same person for the first time
 		}
-		out.previousSeat, out.seat = browserSeat, f.personSeat
+		out.previousSeat, out.seat = f.browserSeat, f.personSeat
 	}
 	out.known = out.seat.ID != ""
 	if !out.seat.RemovedAt.IsZero() || !out.previousSeat.RemovedAt.IsZero() {

@@ -73,8 +73,6 @@ func TestAdmit(t *testing.T) {
 		"a token renews an unused reservation": {together(limited, known(func(s *Seat) {
 			s.Connection, s.HeldUntil = "", now.Add(time.Second)
 		})), result{role: Guest, seat: "own", token: tokenOptional, heldFor: time.Second}},
-		"an expired reservation is nobody's": {known(func(s *Seat) { s.Connection, s.HeldUntil = "", now }),
-			result{role: Guest, heldFor: connectTimeout}},
 		"a removed guest": {known(func(s *Seat) { s.RemovedAt = now }), result{code: "removed", role: Guest}},
 		"a link gives its role": {link(Link{ID: "l", Role: CoHost, SingleUse: true}),
 			result{role: CoHost, heldFor: connectTimeout}},

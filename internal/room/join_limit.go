@@ -55,7 +55,7 @@ func (s *Joining) reserveWithToken(ctx context.Context, roomID string, v JoinReq
 			out, err = s.reserveSeat(ctx, r, v, taken, now)
 			return err
 		})
-		if !errors.Is(err, errTokenRequired) { // the visitor may have lost a seat meanwhile
+		if !errors.Is(err, errTokenRequired) { // the visitor's reservation may have expired
 			return out, err
 		}
 	}

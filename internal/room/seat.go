@@ -48,12 +48,6 @@ const (
 // unused reports whether no participant has ever connected with the seat.
 func (seat *Seat) unused() bool { return seat.Connection == "" && seat.State != Joined }
 
-// isExpired reports whether a seat that was never connected to was held for long enough. Only the
-// seat of an anonymous guest is deleted then.
-func (seat *Seat) isExpired(now time.Time) bool {
-	return seat.unused() && seat.anonymous() && !seat.HeldUntil.IsZero() && !seat.HeldUntil.After(now)
-}
-
 // anonymous reports whether the seat belongs to a guest without a personal
 // invitation, whom no host has demoted or removed.
 func (seat *Seat) anonymous() bool {
