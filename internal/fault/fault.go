@@ -39,7 +39,7 @@ type Error struct {
 	Kind       Kind
 	Code       string        // stable and machine-readable; may be empty
 	Message    string        // one sentence without secrets
-	Field      string        // name of the field with which Message begins; empty if it begins with none
+	Field      string        // for RenameField: name of the field with which Message begins; may be empty
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
 	RetryAfter time.Duration // for Exhausted and Unavailable; 0 if unknown

@@ -24,9 +24,8 @@ type facts struct {
 	browserSeat Seat    // of the visitor's browser; ID is empty if none
 	personSeat  Seat    // of the person whom the link names; ID is empty if none
 	knocks      []Knock // of all visitors, also expired and denied ones
-	// limited says that addresses have limits, and tokenTaken that a token of the limit of the
-	// visitor's address was taken for this request.
-	limited, tokenTaken bool
+	limited     bool    // addresses have limits
+	token       tokenState
 
 	project   project.Project
 	occupancy Occupancy
@@ -44,7 +43,16 @@ type visitor struct {
 	previousSeat Seat // seat that this browser has as another person and must give up; ID is empty if none
 }
 
-// tokenUse says whether a request takes a token of the limit of new seats of its address.
+// tokenState says whether a token of the limit of new seats of the visitor's address was asked for.
+type tokenState int
+
+const (
+	tokenNotAsked tokenState = iota
+	tokenTaken
+	tokenRefused // there is none left
+)
+
+// tokenUse says for what a request needs a token that was not asked for.
 type tokenUse int
 
 const (
@@ -56,7 +64,7 @@ const (
 // decision is what happens to a visitor who may enter: their seat, or that they wait.
 type decision struct {
 	visitor visitor
-	token   tokenUse // to be taken before the decision is carried out
+	token   tokenUse // to be asked for before the decision is carried out; then admit decides again
 
 	mustWait   bool
 	knock      Knock // if mustWait; ID is empty for a new one
@@ -74,7 +82,7 @@ func admit(f facts, v JoinRequest, now time.Time) (d decision, err error) {
 	if d.visitor, err = f.identify(v, now); err != nil {
 		return d, err
 	}
-	if f.isNewcomer(d.visitor) && !f.tokenTaken {
+	if f.isNewcomer(d.visitor) && f.token != tokenTaken {
 		d.token = tokenRequired
 	}
 	if err := f.checkEntry(d.visitor, v.ExpectedRole, now); err != nil {
@@ -262,11 +270,11 @@ func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
 	if from.status == LinkOK && seat.Hidden != from.link.Hidden {
 		if d.reconnects = seat.State != Free; d.reconnects {
 			freed = append(freed, seat)
-			seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
+			seat.free()
 		}
 		seat.Hidden = from.link.Hidden
 	}
-	d.seat = seat
+	d.seat = seat // for room_full
 	if d.wasFree = seat.State == Free; d.wasFree {
 		var err error
 		if d.displaced, err = f.ensureCapacity(seat, client, freed, now); err != nil {
@@ -288,19 +296,19 @@ func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
 // participant is held too, because the page is about to reconnect, possibly to another session,
 // and its old connection may end first. A visitor who never connects cannot hold a seat forever
 // by asking again, because that renews the reservation only in its last ten seconds, and each
-// renewal takes a token. hold reports whether a token would renew it.
-func (f facts) hold(seat *Seat, now time.Time) (tokenNeeded bool) {
+// renewal takes a token. hold reports whether a token has to be asked for.
+func (f facts) hold(seat *Seat, now time.Time) (needsToken bool) {
 	if !seat.unused() {
 		seat.HeldUntil = now.Add(rejoinTimeout)
 		return false
 	}
 	isExpired := !seat.HeldUntil.After(now)
 	mayRenew := seat.HeldUntil.Sub(now) < renewalWindow
-	if isExpired || mayRenew && (f.tokenTaken || !f.limited) {
+	if isExpired || mayRenew && (f.token == tokenTaken || !f.limited) {
 		seat.HeldUntil = now.Add(connectTimeout)
 		return false
 	}
-	return mayRenew
+	return mayRenew && f.token == tokenNotAsked
 }
 
 // ensureCapacity returns Conflict (room_full) if there is no seat for one more

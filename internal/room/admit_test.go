@@ -61,7 +61,7 @@ func TestAdmit(t *testing.T) {
 	}{
 		"a stranger gets a new seat": {nil, result{role: Guest, heldFor: connectTimeout}},
 		"a stranger takes a token":   {limited, result{role: Guest, token: tokenRequired, heldFor: connectTimeout}},
-		"a token is taken once": {together(limited, func(f *facts, _ *JoinRequest) { f.tokenTaken = true }),
+		"a token is taken once": {together(limited, func(f *facts, _ *JoinRequest) { f.token = tokenTaken }),
 			result{role: Guest, heldFor: connectTimeout}},
 		"a refused stranger takes a token": {together(limited, link(Link{Role: Host, SingleUse: true, RedeemedBy: "other"}),
 			func(_ *facts, v *JoinRequest) { v.ExpectedRole = Host }),
@@ -70,9 +70,15 @@ func TestAdmit(t *testing.T) {
 		"an unused reservation is not renewed early": {together(limited, known(func(s *Seat) {
 			s.Connection, s.HeldUntil = "", now.Add(renewalWindow+time.Second)
 		})), result{role: Guest, seat: "own", heldFor: renewalWindow + time.Second}},
-		"a token renews an unused reservation": {together(limited, known(func(s *Seat) {
+		"an unused reservation needs a token": {together(limited, known(func(s *Seat) {
 			s.Connection, s.HeldUntil = "", now.Add(time.Second)
 		})), result{role: Guest, seat: "own", token: tokenOptional, heldFor: time.Second}},
+		"a taken token renews": {together(limited, known(func(s *Seat) { s.Connection, s.HeldUntil = "", now.Add(time.Second) }),
+			func(f *facts, _ *JoinRequest) { f.token = tokenTaken }),
+			result{role: Guest, seat: "own", heldFor: connectTimeout}},
+		"a refused token does not": {together(limited, known(func(s *Seat) { s.Connection, s.HeldUntil = "", now.Add(time.Second) }),
+			func(f *facts, _ *JoinRequest) { f.token = tokenRefused }),
+			result{role: Guest, seat: "own", heldFor: time.Second}},
 		"a removed guest": {known(func(s *Seat) { s.RemovedAt = now }), result{code: "removed", role: Guest}},
 		"a link gives its role": {link(Link{ID: "l", Role: CoHost, SingleUse: true}),
 			result{role: CoHost, heldFor: connectTimeout}},

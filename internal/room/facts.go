@@ -65,11 +65,14 @@ func (s *Joining) loadLink(ctx context.Context, f *facts, token string) (err err
 		return err
 	}
 	f.linkFound = true
-	if f.link.CreatedBy != "" {
-		creator, err := s.store.Seat(ctx, f.room.ID, f.link.CreatedBy)
-		f.linkRevoked = creator.Role == Guest || !creator.RemovedAt.IsZero()
+	if f.link.CreatedBy == "" || f.link.RedeemedBy != "" {
+		return nil
+	}
+	creator, err := s.store.Seat(ctx, f.room.ID, f.link.CreatedBy)
+	if err != nil {
 		return err
 	}
+	f.linkRevoked = creator.Role == Guest || !creator.RemovedAt.IsZero()
 	return nil
 }
 

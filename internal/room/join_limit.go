@@ -32,38 +32,46 @@ type JoinLimiter interface {
 	RecordAttempt(a netip.Addr) (over bool, retryAfter time.Duration)
 }
 
-// errTokenRequired means that a visitor's request takes a token of the limit of their address.
-var errTokenRequired = errors.New("room: the request takes a token")
+// tokenError rolls back a transaction whose decision needs a token that was not asked for.
+type tokenError struct{ use tokenUse }
 
-// reserveWithToken reserves a seat in a transaction, after it took the token that the request
-// needs. The transaction may run more than once, the token is taken once, and a refused request
-// reserves nothing and does not wait for the lock of the room.
+func (tokenError) Error() string { return "room: the request needs a token" }
+
+// reserveWithToken reserves a seat in a transaction. Tokens are asked for outside of it, because it
+// may run more than once. A newcomer whose address has no token left does not wait for the lock of
+// the room.
 func (s *Joining) reserveWithToken(ctx context.Context, roomID string, v JoinRequest) (out Admission, err error) {
-	token, err := s.requiredToken(ctx, roomID, v)
+	use, err := s.expectedToken(ctx, roomID, v)
 	if err != nil {
 		return Admission{}, err
 	}
-	for taken := false; ; token = tokenRequired {
-		if !taken && token != noToken {
+	for token := tokenNotAsked; ; {
+		if use != noToken {
 			over, retryAfter := s.options.JoinLimiter.RecordAttempt(v.ClientAddr)
-			if over && token == tokenRequired {
+			switch {
+			case !over:
+				token = tokenTaken
+			case use == tokenRequired:
 				return Admission{}, tooManyJoins(retryAfter)
+			default:
+				token = tokenRefused
 			}
-			taken = !over
 		}
 		err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) (err error) {
-			out, err = s.reserveSeat(ctx, r, v, taken, now)
+			out, err = s.reserveSeat(ctx, r, v, token, now)
 			return err
 		})
-		if !errors.Is(err, errTokenRequired) { // the visitor's reservation may have expired
+		var needed tokenError
+		if !errors.As(err, &needed) {
 			return out, err
 		}
+		use = needed.use
 	}
 }
 
-// requiredToken returns whether a request takes a token, as far as that is known without the
-// lock of the room. A visitor who will be refused takes one too.
-func (s *Joining) requiredToken(ctx context.Context, roomID string, v JoinRequest) (tokenUse, error) {
+// expectedToken returns whether the visitor is a newcomer, as far as that is known without the lock
+// of the room. A newcomer who will be refused takes a token too.
+func (s *Joining) expectedToken(ctx context.Context, roomID string, v JoinRequest) (tokenUse, error) {
 	if s.options.JoinLimiter == nil {
 		return noToken, nil
 	}
@@ -75,15 +83,9 @@ func (s *Joining) requiredToken(ctx context.Context, roomID string, v JoinReques
 	if err != nil {
 		return noToken, err
 	}
-	now := s.now()
-	visitor, err := f.identify(v, now)
-	switch {
-	case err != nil:
-		return noToken, nil // the transaction refuses the visitor
-	case f.isNewcomer(visitor):
+	// The transaction refuses a visitor who was removed.
+	if visitor, err := f.identify(v, s.now()); err == nil && f.isNewcomer(visitor) {
 		return tokenRequired, nil
-	case visitor.known && f.hold(&visitor.seat, now):
-		return tokenOptional, nil
 	}
 	return noToken, nil
 }

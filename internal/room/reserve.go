@@ -49,19 +49,18 @@ func (s *Joining) ReserveSeat(ctx context.Context, roomID string, v JoinRequest)
 }
 
 // reserveSeat decides about a visitor and carries the decision out, in the transaction that
-// holds the lock on the room. It returns errTokenRequired, and writes nothing, if the visitor
-// needs a token that was not taken.
+// holds the lock on the room. It returns a tokenError if a token has to be asked for first.
 func (s *Joining) reserveSeat(
-	ctx context.Context, r *Room, v JoinRequest, tokenTaken bool, now time.Time,
+	ctx context.Context, r *Room, v JoinRequest, token tokenState, now time.Time,
 ) (Admission, error) {
 	f, err := s.loadFacts(ctx, r, v, now)
 	if err != nil {
 		return Admission{}, err
 	}
-	f.tokenTaken = tokenTaken
+	f.token = token
 	d, err := admit(f, v, now)
-	if d.token == tokenRequired {
-		err = errTokenRequired
+	if d.token != noToken {
+		err = tokenError{d.token}
 	}
 	if err != nil {
 		return Admission{Seat: d.seat}, err

@@ -86,6 +86,9 @@ func (seat *Seat) vacate(reason LeaveReason, now time.Time) {
 	}
 }
 
+// free takes a seat from its participant.
+func (seat *Seat) free() { seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, "" }
+
 // releaseSeat frees a seat. It deletes the row if an anonymous guest never
 // connected, so that strangers cannot fill the database.
 func (s *core) releaseSeat(ctx context.Context, seat Seat) error {
@@ -95,7 +98,7 @@ func (s *core) releaseSeat(ctx context.Context, seat Seat) error {
 			return err
 		}
 	}
-	seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
+	seat.free()
 	return s.store.UpdateSeat(ctx, seat)
 }
 
@@ -128,7 +131,7 @@ func (s *core) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Tim
 		}
 	}
 	if seat.State != Free {
-		seat.State, seat.HeldUntil, seat.Network = Free, time.Time{}, ""
+		seat.free()
 		err = s.store.UpdateSeat(ctx, *seat)
 	}
 	return sessions, err

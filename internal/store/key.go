@@ -11,7 +11,8 @@ import (
 )
 
 // A sealed value is bound to its row and one of these columns, so that it cannot
-// be moved to another row or column.
+// be moved to another row or column. The texts never change, because stored values were sealed
+// with them: two have the names that their tables had before migration 34.
 const (
 	columnAPIKey            = "/api_keys.sealed_key"
 	columnGatewaySecret     = "/api_keys.sealed_gateway_secret"

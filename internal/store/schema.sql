@@ -476,7 +476,7 @@ CREATE TABLE seats (
     hand_order BIGINT NOT NULL DEFAULT 0, -- position among the raised hands; 0 while the hand is down
     invited BOOLEAN NOT NULL DEFAULT FALSE, -- a host let the participant in, or the link is for one person
     rating TEXT NOT NULL DEFAULT '', -- of the meeting: good or bad; '' before that
-    network TEXT NOT NULL DEFAULT '', -- address prefix that reserved the seat, until its first connection
+    network TEXT NOT NULL DEFAULT '', -- address prefix that reserved the seat of an anonymous guest, until its first connection
     PRIMARY KEY (id),
     UNIQUE (room_id, key_hash),
     FOREIGN KEY (room_id) REFERENCES rooms

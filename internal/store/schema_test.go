@@ -17,7 +17,7 @@ import (
 var update = flag.Bool("update", false, "write schema.sql")
 
 // TestSchema checks that schema.sql describes the database after all migrations. Its comments are
-// written by hand, and -update keeps them.
+// written by hand, and -update keeps those of unchanged lines.
 func TestSchema(t *testing.T) {
 	t.Parallel()
 	d := storetest.Database{Dir: t.TempDir()}

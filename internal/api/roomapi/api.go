@@ -113,10 +113,11 @@ type Format interface {
 type API struct {
 	Version
 	Options
-	rooms  Rooms
-	keys   Keys
-	now    func() time.Time
-	routes map[string]Route // by their path
+	rooms Rooms
+	keys  Keys
+	now   func() time.Time
+	// repeatsMessage says for the path of a route whether its errors have the field message.
+	repeatsMessage map[string]bool
 
 	mux     *httpx.Mux
 	handler http.Handler // mux with its middleware
@@ -127,7 +128,8 @@ func New(version Version, service Rooms, keys Keys, now func() time.Time, option
 	if options.Zone == nil {
 		options.Zone = time.UTC
 	}
-	a := &API{Version: version, Options: options, rooms: service, keys: keys, now: now, routes: map[string]Route{}}
+	a := &API{Version: version, Options: options, rooms: service, keys: keys, now: now,
+		repeatsMessage: map[string]bool{}}
 	a.mux = httpx.NewMux(notFound, a.notAllowed)
 	a.handler = a.mux
 	if version.Middleware != nil {

@@ -11,11 +11,11 @@ import (
 func (a *API) companionRoutes() []Route {
 	routes := []Route{
 		{Method: http.MethodPost, Path: "/rooms/reschedule_room", Effect: Creates, NeedsActiveProject: true,
-			Fields: roomFields, Handle: a.reschedule},
+			FieldPaths: roomFields, Handle: a.reschedule},
 		{Method: http.MethodPost, Path: "/rooms/start_schedule_room", Effect: Creates, NeedsActiveProject: true,
 			Handle: a.startScheduleRoom},
 		{Method: http.MethodPost, Path: "/rooms/join_room", Effect: Creates, NeedsActiveProject: true, hasUserInfo: true,
-			Fields: map[string]string{"name": "user_info.name", "user_id": "user_info.client_user_id",
+			FieldPaths: map[string]string{"name": "user_info.name", "user_id": "user_info.client_user_id",
 				"hidden": "user_info.is_hidden"}, Handle: a.joinRoom},
 		{Method: http.MethodPost, Path: "/rooms/create_invitation_link", Effect: Creates, NeedsActiveProject: true,
 			Handle: a.createInvitationLink},

@@ -22,7 +22,7 @@ func (a *API) creationRoutes() []Route {
 	}
 	for i := range routes {
 		routes[i].Method, routes[i].Effect, routes[i].NeedsActiveProject = http.MethodPost, Creates, true
-		routes[i].Fields = roomFields
+		routes[i].FieldPaths = roomFields
 	}
 	return routes
 }

@@ -16,7 +16,7 @@ type errorBody struct {
 // WriteErrorMessage writes an error response.
 func (a *API) WriteErrorMessage(w http.ResponseWriter, r *http.Request, status int, sentence string) {
 	body := errorBody{Error: sentence}
-	if route, found := a.routes[r.URL.Path]; found && a.DuplicateMessage && !route.isOldest {
+	if a.repeatsMessage[r.URL.Path] {
 		body.Message = sentence
 	}
 	httpx.WriteJSON(w, status, body)

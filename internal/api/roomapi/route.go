@@ -18,9 +18,9 @@ type Route struct {
 	Effect Effect
 	// NeedsActiveProject refuses calls for projects that allow no new rooms and joins.
 	NeedsActiveProject bool
-	// Fields are the paths of fields in the body, by their names in errors of the domain. Other
-	// fields have the same name in both.
-	Fields map[string]string
+	// FieldPaths are the paths of fields in the body, by their names in errors of the domain. A
+	// field that is not in it has the same name in both.
+	FieldPaths map[string]string
 	// Handle reads the fields of a call that may be made, and writes the response.
 	Handle func(c *Call) error
 
@@ -65,7 +65,7 @@ type Call struct {
 func (a *API) Handle(routes ...Route) {
 	for _, route := range routes {
 		path := a.prefix() + route.Path
-		a.routes[path] = route
+		a.repeatsMessage[path] = a.DuplicateMessage && !route.isOldest
 		a.mux.HandleFunc(route.Method+" "+path, func(w http.ResponseWriter, r *http.Request) {
 			if err := a.handle(&Call{Request: r, w: w}, route); err != nil {
 				a.WriteError(w, r, err)
@@ -101,7 +101,7 @@ func (a *API) handle(c *Call, route Route) (err error) {
 		}
 		defer end()
 	}
-	return fault.RenameField(route.Handle(c), route.Fields)
+	return fault.RenameField(route.Handle(c), route.FieldPaths)
 }
 
 var idempotencyKeyHeader = map[string]string{"idempotency_key": "the header Idempotency-Key"}
@@ -127,7 +127,8 @@ func (r Route) checkProject(p project.Project) error {
 	return p.CheckNotSuspended()
 }
 
-// parseFields parses the body, unless the authentication had to.
+// parseFields parses the body, unless the authentication had to. It refuses a join event that was
+// sent to another route.
 func (r Route) parseFields(c *Call) (err error) {
 	if r.Method == http.MethodGet || c.Fields != nil {
 		return nil

@@ -12,7 +12,7 @@ import (
 func (s *server) joinEventRoute() roomapi.Route {
 	return roomapi.Route{Method: http.MethodPost, Path: "/webhook/get_room_events/{room_id}",
 		Auth: roomapi.SecretAuth(s.projectOfRoom), Effect: roomapi.Sets,
-		Fields: map[string]string{"name": "user_info.name"}, Handle: s.receiveJoinEvent}
+		FieldPaths: map[string]string{"name": "user_info.name"}, Handle: s.receiveJoinEvent}
 }
 
 func (s *server) projectOfRoom(c *roomapi.Call) (projectID string, err error) {

@@ -111,7 +111,7 @@ type RoomEventReceived struct {
 	Joined bool `json:"joined"`
 }
 
-// ScheduledRoomCreated The published interface does not have this response. It is the response of version 3
+// ScheduledRoomCreated The published interface does not define this response. It is the response of version 3
 // with two more fields.
 type ScheduledRoomCreated struct {
 	// ClientRoomId Extension. The value that was sent.

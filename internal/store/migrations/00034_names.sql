@@ -1,7 +1,7 @@
 -- parley: contract
 -- +goose Up
--- The database speaks the language of the code. A program of an earlier release does not know
--- these names.
+-- Tables and columns get the names that the code uses. A program of an earlier release does not
+-- know these names.
 ALTER TABLE answers RENAME TO idempotency_records;
 ALTER TABLE tallies RENAME TO counts;
 ALTER TABLE facts RENAME TO metadata;
