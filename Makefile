@@ -14,7 +14,7 @@ PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public d
 SLOW_PACKAGES := ^parley/test/(cluster|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint gen bench clean
+.PHONY: help run build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,7 +47,7 @@ test: ## Install what the tests need and test what people do (about 12 minutes o
 	@test/run.sh test-setup lint test-web build test-go test-browser
 
 test-all: ## Run every test: also all views, pictures, network faults, clusters, attacks, data races
-	@test/run.sh test-setup lint test-web build test-go-all test-browser-all race
+	@test/run.sh test-setup lint lint-slow test-web build test-go-all test-browser-all race
 
 test-setup: ## Install what the tests need (as root, from Debian)
 	test/setup.sh
@@ -88,6 +88,8 @@ lint: $(PAGE) gen ## Check formatting, types, vet, staticcheck, Biome, go.mod an
 	go mod tidy -diff
 	go vet ./...
 	go tool staticcheck ./...
+
+lint-slow: ## Check the modules of tests that only make test-all runs
 	cd test/metrics && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/openid && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 
