@@ -57,13 +57,9 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	if err != nil {
 		return ResealResult{}, err
 	}
-	file := cfg.KeyFile() + nextKeySuffix
-	next, err := seal.LoadOrCreateKeyFile(file, true)
+	next, file, err := createNextKey(cfg, current)
 	if err != nil {
 		return ResealResult{}, err
-	}
-	if next.ID() == current.ID() {
-		return ResealResult{}, fmt.Errorf("%s contains the key that is in use: delete it, then run the command again", file)
 	}
 	n, err := resealAll(ctx, opened, next)
 	if err != nil {
@@ -81,6 +77,35 @@ func Reseal(ctx context.Context, cfg config.Config) (ResealResult, error) {
 	return ResealResult{Secrets: n, KeyFile: cfg.KeyFile(), Keep: keepWithBackups(kept)}, nil
 }
 
+// createNextKey generates the next key and writes its file. A file of a reseal that was
+// interrupted is saved under the fingerprint of its key and not used, because nobody knows
+// who else has read it, or written it.
+func createNextKey(cfg config.Config, current seal.Key) (next seal.Key, file string, err error) {
+	file = cfg.KeyFile() + nextKeySuffix
+	earlier, err := seal.LoadKeyFile(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return next, file, err
+	case earlier == current:
+		return next, file, fmt.Errorf("%s contains the key that is in use: delete it, then run the command again", file)
+	default:
+		if err := seal.SaveKeyFile(keptKeyFile(cfg, earlier), earlier); err != nil {
+			return next, file, err
+		}
+		if err := os.Remove(file); err != nil {
+			return next, file, err
+		}
+	}
+	next = seal.NewKey()
+	return next, file, seal.SaveKeyFile(file, next)
+}
+
+// keptKeyFile returns the path under which a key is kept that is not in use.
+func keptKeyFile(cfg config.Config, k seal.Key) string {
+	return cfg.KeyFile() + "." + k.ID()
+}
+
 func keepWithBackups(what string) string {
 	return "keep " + what + " with the backups made before now; delete it when they are gone"
 }
@@ -93,7 +118,7 @@ func replaceKeyFile(cfg config.Config) (kept string, err error) {
 	if err != nil {
 		return "", err
 	}
-	kept = cfg.KeyFile() + "." + old.ID()
+	kept = keptKeyFile(cfg, old)
 	if err := seal.SaveKeyFile(kept, old); err != nil {
 		return "", err
 	}

@@ -94,6 +94,26 @@ func TestReseal_RefusesToOverwriteKeptKey(t *testing.T) {
 	loadKey(t, kept)
 }
 
+// A next key that is there before the reseal began is kept, and never used.
+func TestReseal_DoesNotUseEarlierNextKey(t *testing.T) {
+	t.Parallel()
+	cfg := newSealedDatabase(t, "")
+	earlier := seal.NewKey()
+	if err := seal.SaveKeyFile(cfg.KeyFile()+nextKeySuffix, earlier); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Reseal(t.Context(), cfg); err != nil {
+		t.Fatal(err)
+	}
+	if loadKey(t, cfg.KeyFile()) == earlier {
+		t.Error("key file after the reseal: got the key that was there before, want a new one")
+	}
+	if got := loadKey(t, cfg.KeyFile()+"."+earlier.ID()); got != earlier {
+		t.Errorf("the kept key: got %v, want %v", got, earlier)
+	}
+	openSealed(t, cfg)
+}
+
 // After a crash between the commit and the replacement of the key file, the next start
 // keeps the old key too.
 func TestReseal_InterruptedKeepsOldKey(t *testing.T) {
