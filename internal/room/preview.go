@@ -3,7 +3,6 @@ package room
 import (
 	"cmp"
 	"context"
-	"net/netip"
 	"time"
 
 	"parley/internal/fault"
@@ -37,7 +36,8 @@ type Preview struct {
 }
 
 // Preview returns what a visitor would get by joining now. Transitions that are
-// due but not stored yet are taken into account. It writes nothing.
+// due but not stored yet are taken into account. It writes nothing. LinkStatus is also
+// set if the visitor lacks an invitation.
 func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -49,21 +49,9 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if err != nil {
 		return Preview{}, err
 	}
-	if v.SeatKey != "" {
-		if err := checkSeatKey(v.SeatKey); err != nil {
-			return Preview{}, err
-		}
-	}
-	f, err := s.loadVisitor(ctx, r, v)
+	f, from, err := s.recognize(ctx, r, project, v, now)
 	if err != nil {
-		return Preview{}, err
-	}
-	from, err := f.identify(v, now)
-	if err == nil {
-		err = checkInvitation(project, from.status, from.known)
-	}
-	if err != nil {
-		return Preview{}, err
+		return Preview{LinkStatus: from.status}, err
 	}
 	p := newPreview(r, project, o, from)
 	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
@@ -74,6 +62,25 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	}
 	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, from.seat.ID, maxPreviewNames)
 	return p, err
+}
+
+// recognize returns what is known about a visitor who may see the room. The visitor's link
+// status is also set if the visitor lacks an invitation.
+func (s *Joining) recognize(ctx context.Context, r *Room, p project.Project, v JoinRequest, now time.Time) (
+	f facts, from visitor, err error,
+) {
+	if v.SeatKey != "" {
+		if err := checkSeatKey(v.SeatKey); err != nil {
+			return f, from, err
+		}
+	}
+	if f, err = s.loadVisitor(ctx, r, v); err != nil {
+		return f, from, err
+	}
+	if from, err = f.identify(v, now); err != nil {
+		return f, from, err
+	}
+	return f, from, checkInvitation(p, from.status, from.known)
 }
 
 // loadForPreview returns the project and the occupancy of a room that a visitor may see: one that
@@ -129,9 +136,9 @@ func (s *Joining) LinkStatus(ctx context.Context, roomID, token, seatKey string)
 	return status, nil
 }
 
-// Preflight returns a token with which a visitor's page tests the connection to
-// the media engine. It takes no seat and writes nothing.
-func (s *Joining) Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error) {
+// Preflight returns a token with which the page of a visitor who may see the room tests the
+// connection to the media engine. It takes no seat and writes nothing.
+func (s *Joining) Preflight(ctx context.Context, roomID string, v JoinRequest) (token string, err error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
 		return "", err
@@ -141,10 +148,14 @@ func (s *Joining) Preflight(ctx context.Context, roomID string, client netip.Add
 			return "", err
 		}
 	}
-	if _, err := s.checkProject(ctx, r); err != nil {
+	p, err := s.checkProject(ctx, r)
+	if err != nil {
 		return "", err
 	}
-	token, err = s.media.PreflightToken(ctx, network.ClientPrefix(client).String())
+	if _, _, err := s.recognize(ctx, r, p, v, s.now()); err != nil {
+		return "", err
+	}
+	token, err = s.media.PreflightToken(ctx, network.ClientPrefix(v.ClientAddr).String())
 	if err != nil && fault.From(err).Code != CodePreflightBusy {
 		err = mediaUnavailable(err)
 	}

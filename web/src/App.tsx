@@ -1,5 +1,4 @@
 import { type ReactElement, useEffect, useRef } from 'react';
-import type { JoinApi } from './api/client';
 import type { LocalMedia } from './media/localMedia';
 import { currentLanguage, t } from './messages';
 import type { RoomModule } from './room';
@@ -25,7 +24,6 @@ const canCall = typeof RTCPeerConnection === 'function';
 export interface AppProps {
   route: Route;
   preset: Preset;
-  api: JoinApi;
   runner: Runner;
   seatKeyStore: SeatKeyStore;
   /** The class of the actions is part of the room module, which is loaded later. */
@@ -39,7 +37,6 @@ export interface AppProps {
 export function App({
   route,
   preset,
-  api,
   runner,
   seatKeyStore,
   createActions,
@@ -100,7 +97,7 @@ export function App({
           presetName={preset.name}
           localMedia={localMedia}
           clock={runner.clock}
-          check={<CheckButton api={api} localMedia={localMedia} room={room} />}
+          check={<CheckButton preflight={runner.preflight} localMedia={localMedia} room={room} />}
           scheduled={screens ?? undefined}
           onJoin={(name) => runner.dispatch({ type: 'join', name })}
           onJoinOnOpen={(name) => runner.dispatch({ type: 'joinOnOpen', name })}

@@ -69,7 +69,7 @@ if (route) {
   runner.start();
   preloadRoom();
   void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
-    renderRoomPage({ route, preset, api, runner, seatKeyStore, createActions, localMedia, rating, room, lazyScreens }),
+    renderRoomPage({ route, preset, runner, seatKeyStore, createActions, localMedia, rating, room, lazyScreens }),
   );
 } else {
   void Promise.all([view, messages]).then(([{ renderNotALinkPage }]) => renderNotALinkPage({ lazyScreens }));

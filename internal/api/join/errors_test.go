@@ -14,7 +14,7 @@ import (
 func (p *fixture) testErrors(id, early string) {
 	p.t.Helper()
 	big := `{"text":"` + strings.Repeat("x", 65<<10) + `"}`
-	all := map[string]m{"/preview": {}, "/seats": {"name": "Chen"}}
+	all := map[string]m{"/preview": {}, "/check": {}, "/seats": {"name": "Chen"}}
 	maps.Copy(all, roomRoutes)
 	all["/waiting/stop"] = m{}
 	for path, in := range all {
@@ -88,7 +88,20 @@ func (p *fixture) testErrors(id, early string) {
 	// Errors of a project that requires invitations.
 	p.configure(project.Settings{InvitationsRequired: true})
 	p.assertError(id, "/preview", m{"seat_key": otherKey}, 403, "invitation_required")
+	p.assertError(id, "/check", m{"seat_key": otherKey}, 403, "invitation_required")
 	p.assertError(id, "/seats", m{"name": "Chen", "seat_key": otherKey}, 403, "invitation_required")
+	for path, in := range map[string]m{"/preview": {}, "/check": {}, "/seats": {"name": "Chen"}} {
+		wrong := withSeatKey(otherKey, in)
+		wrong["link"] = "no-such-link"
+		before := p.guesses.failed.Load()
+		p.assertError(id, path, wrong, 403, "invitation_required")
+		if n := p.guesses.failed.Load() - before; n != 1 {
+			p.t.Errorf("a wrong link at %s: counted as %d guesses, want 1", path, n)
+		}
+	}
+	if status, a := p.send(id, "/check", m{"seat_key": guestKey}); status != 200 || a.MediaToken == "" {
+		p.t.Errorf("check by a participant who returns: got %d %+v, want 200 and a token", status, a)
+	}
 	if status, a := p.send(id, "/seats", m{"name": "Ben", "seat_key": guestKey}); status != 200 {
 		p.t.Errorf("a participant who returns: got %d %+v, want 200", status, a)
 	}

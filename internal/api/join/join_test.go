@@ -21,7 +21,8 @@ var roomRoutes = map[string]m{"/end": {}, "/breakouts": {"names": []string{"One"
 	"/waiting/admit": {}, "/waiting/turn-away": {"identity": "somebody"}, "/invitations": {"role": "guest"}}
 
 // guestRoutes are the routes that guests may call.
-var guestRoutes = []string{"/preview", "/seats", "/move", "/hand/raise", "/hand/lower", "/react", "/waiting/stop"}
+var guestRoutes = []string{"/preview", "/check", "/seats", "/move", "/hand/raise", "/hand/lower", "/react",
+	"/waiting/stop"}
 
 func TestContract(t *testing.T) {
 	t.Parallel()

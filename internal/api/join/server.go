@@ -17,7 +17,7 @@ import (
 // Joining is the part of the room service for visitors.
 type Joining interface {
 	Preview(ctx context.Context, roomID string, req room.JoinRequest) (room.Preview, error)
-	Preflight(ctx context.Context, roomID string, client netip.Addr) (token string, err error)
+	Preflight(ctx context.Context, roomID string, req room.JoinRequest) (token string, err error)
 	LinkStatus(ctx context.Context, roomID, token, seatKey string) (room.LinkStatus, error)
 	ReserveSeat(ctx context.Context, roomID string, req room.JoinRequest) (room.Admission, error)
 	StopWaiting(ctx context.Context, roomID, seatKey string) error
@@ -122,13 +122,13 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 		return Preview{}, err
 	}
 	p, err := s.joining.Preview(r.Context(), roomID, req)
-	if err != nil {
-		return Preview{}, err
-	}
 	if p.LinkStatus == room.LinkUnknown {
 		if err := s.recordGuess(r); err != nil {
 			return Preview{}, err
 		}
+	}
+	if err != nil {
+		return Preview{}, err
 	}
 	id, err := uuid.Parse(p.Room.ID)
 	if err != nil {
@@ -171,18 +171,26 @@ func (s *Server) Preflight(w http.ResponseWriter, r *http.Request, roomID string
 }
 
 func (s *Server) preflight(w http.ResponseWriter, r *http.Request, roomID string) (string, error) {
-	if _, err := readObject(w, r); err != nil {
+	o, err := readObject(w, r)
+	if err != nil {
 		return "", err
 	}
-	client := httpx.FromContext(r.Context()).Client
+	req := room.JoinRequest{LinkToken: httpx.OrZero(o.Text("link")), SeatKey: httpx.OrZero(o.Text("seat_key")),
+		ClientAddr: httpx.FromContext(r.Context()).Client}
+	if err := o.Err(); err != nil {
+		return "", err
+	}
 	if s.limits.Checks != nil {
-		if over, retryAfter := s.limits.Checks.RecordAttempt(client); over {
+		if over, retryAfter := s.limits.Checks.RecordAttempt(req.ClientAddr); over {
 			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy),
 				RetryAfter: retryAfter,
 				Message:    "too many connection checks from your address, try again in a moment"}
 		}
 	}
-	return s.joining.Preflight(r.Context(), roomID, client)
+	if err := s.countWrongLink(r, roomID, req); err != nil {
+		return "", err
+	}
+	return s.joining.Preflight(r.Context(), roomID, req)
 }
 
 // ReserveSeat reserves a seat, or responds with 202 while the visitor waits for
@@ -212,14 +220,8 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 		return room.Admission{}, err
 	}
 	// Counted first, so that a refused guess holds no seat.
-	if req.LinkToken != "" {
-		status, err := s.joining.LinkStatus(r.Context(), roomID, req.LinkToken, req.SeatKey)
-		if err == nil && status == room.LinkUnknown {
-			err = s.recordGuess(r)
-		}
-		if err != nil {
-			return room.Admission{}, err
-		}
+	if err := s.countWrongLink(r, roomID, req); err != nil {
+		return room.Admission{}, err
 	}
 	return s.joining.ReserveSeat(r.Context(), roomID, req)
 }
@@ -244,6 +246,18 @@ func readObject(w http.ResponseWriter, r *http.Request) (*httpx.Object, error) {
 		return nil, err
 	}
 	return httpx.ParseObject(body)
+}
+
+// countWrongLink records a link that does not exist as a guess.
+func (s *Server) countWrongLink(r *http.Request, roomID string, req room.JoinRequest) error {
+	if req.LinkToken == "" {
+		return nil
+	}
+	status, err := s.joining.LinkStatus(r.Context(), roomID, req.LinkToken, req.SeatKey)
+	if err == nil && status == room.LinkUnknown {
+		err = s.recordGuess(r)
+	}
+	return err
 }
 
 // recordGuess records an unknown room id or link token of the client's address,

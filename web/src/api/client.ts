@@ -3,7 +3,7 @@ import type { components } from './schema.gen';
 type Schemas = components['schemas'];
 export type Preview = Schemas['Preview'];
 export type PreviewRequest = Schemas['PreviewRequest'];
-type Check = Schemas['Check'];
+export type Check = Schemas['Check'];
 export type Seat = Schemas['Seat'];
 export type Wait = Schemas['Wait'];
 export type SeatRequest = Schemas['SeatRequest'];
@@ -74,8 +74,8 @@ export class JoinApi {
     return this.#post<Preview>('preview', body, signal);
   }
 
-  preflight(): Promise<Answer<Check>> {
-    return this.#post<Check>('check', {});
+  preflight(body: PreviewRequest): Promise<Answer<Check>> {
+    return this.#post<Check>('check', body);
   }
 
   reserveSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {

@@ -76,7 +76,8 @@ export interface paths {
         put?: never;
         /**
          * Get a token to test the media connection
-         * @description For visitors who may see the room's preview. The token opens a separate test
+         * @description For visitors who may see the room's preview: in a project that requires
+         *     invitations, those with a link or a seat. The token opens a separate test
          *     room for twenty seconds: the visitor is not seen or heard, takes no seat and
          *     is not counted. At most eight browsers of one address and 64 browsers in
          *     total can test at the same time, and an address can test thirty times a
@@ -694,7 +695,6 @@ export interface components {
             /** @description In pixels. */
             height: number;
         };
-        CheckRequest: Record<string, never>;
         Check: {
             /** @description Valid for opening the test connection for twenty seconds. */
             media_token: string;
@@ -1025,7 +1025,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["CheckRequest"];
+                "application/json": components["schemas"]["PreviewRequest"];
             };
         };
         responses: {

@@ -1,18 +1,18 @@
 import { type ReactElement, useState } from 'react';
-import type { JoinApi } from '../api/client';
+import type { Answer, Check } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
 import type { Lazy } from '../state/lazy';
 
 interface Props {
-  api: JoinApi;
+  preflight: () => Promise<Answer<Check>>;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
 
 /** Opens the connection and device check, which is part of the room module. */
-export function CheckButton({ api, localMedia, room }: Props): ReactElement {
+export function CheckButton({ preflight, localMedia, room }: Props): ReactElement {
   const [roomModule, setRoomModule] = useState<RoomModule | null>(null);
   return (
     <>
@@ -24,7 +24,7 @@ export function CheckButton({ api, localMedia, room }: Props): ReactElement {
         <roomModule.CheckSheet
           localMedia={localMedia}
           findRoute={async () => {
-            const answer = await api.preflight();
+            const answer = await preflight();
             if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
             return answer.is === 'ok' ? roomModule.testMediaRoute(answer.value.media_token) : 'unknown';
           }}

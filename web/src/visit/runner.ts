@@ -1,4 +1,4 @@
-import type { JoinApi, Preview } from '../api/client';
+import type { Answer, Check, JoinApi, Preview, SeatRequest } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
@@ -102,6 +102,13 @@ export class Runner {
   /** Runs the planned task now. */
   readonly runNow = (): void => this.#task?.runNow();
 
+  /** Asks for a token with which this visitor tests the media connection. */
+  readonly preflight = (): Promise<Answer<Check>> => this.#deps.api.preflight(this.#visitor(this.#key));
+
+  #visitor(seat_key: string): Pick<SeatRequest, 'seat_key' | 'link'> {
+    return { seat_key, ...(this.#link && { link: this.#link }) };
+  }
+
   #patch(part: Partial<Snapshot>): void {
     this.store.set({ ...this.store.get(), ...part });
   }
@@ -191,7 +198,7 @@ export class Runner {
     let sentAt = 0;
     const request = (seat_key: string): ReturnType<JoinApi['preview']> => {
       sentAt = Date.now();
-      return api.preview({ seat_key, ...(this.#link && { link: this.#link }) }, signal);
+      return api.preview(this.#visitor(seat_key), signal);
     };
     // Asks the server with the expected key while the browser checks whether another tab uses it.
     const key = this.#key;
@@ -212,7 +219,7 @@ export class Runner {
 
   async #reserveSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
     // Sent before the change is drawn, because the key is known since the preview.
-    const answer = await this.#deps.api.reserveSeat({ name, role, seat_key: this.#key, ...(this.#link && { link: this.#link }) }, signal);
+    const answer = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
