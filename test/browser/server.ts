@@ -94,11 +94,25 @@ export class Server {
 
   /** Kills the service alone; its supervisor starts it again. */
   crash(): void {
+    process.kill(this.#service(), 'SIGKILL');
+  }
+
+  /** Makes the process stand still, as on a machine that is paused. Returns a function that wakes it. */
+  suspend(): () => void {
+    const all = [Number(this.#process?.pid), this.#service()];
+    for (const pid of all) process.kill(pid, 'SIGSTOP');
+    return () => {
+      for (const pid of all) process.kill(pid, 'SIGCONT');
+    };
+  }
+
+  /** The process id of the service, which the supervisor has started. */
+  #service(): number {
     // Any thread of the supervisor may have started it.
     const threads = `/proc/${String(this.#process?.pid)}/task`;
     const service = readdirSync(threads).flatMap((thread) => readFileSync(join(threads, thread, 'children'), 'utf8').match(/\d+/g) ?? []);
     if (service.length !== 1) throw new Error(`the supervisor has ${service.length} processes`);
-    process.kill(Number(service[0]), 'SIGKILL');
+    return Number(service[0]);
   }
 
   async close(): Promise<void> {

@@ -108,6 +108,7 @@ export function App({
       return joined ? (
         <joined.module.RoomScreen
           room={joined.session.room}
+          packets={joined.session.packets}
           inbox={joined.session.inbox}
           reactions={joined.session.reactions}
           seat={visit.seat}

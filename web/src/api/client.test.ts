@@ -12,7 +12,7 @@ async function ask(respond: () => Response | Promise<Response>): Promise<{ answe
     body = JSON.parse(String(init?.body));
     return Promise.resolve().then(respond);
   });
-  return { answer: await api.reserveSeat(request, new AbortController().signal), url, body };
+  return { answer: await api.reserveSeat(request, new AbortController().signal, 8_000), url, body };
 }
 
 const refuse = (status: number, body: unknown, headers = {}): Response => new Response(JSON.stringify(body), { status, headers });
@@ -106,7 +106,7 @@ test('a request that the page gives up probes nothing', async () => {
     paths.push(String(input));
     return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
   });
-  const answer = api.reserveSeat(request, abort.signal);
+  const answer = api.reserveSeat(request, abort.signal, 8_000);
   abort.abort();
   expect(await answer).toEqual({ is: 'unreachable', waitMs: 0 });
   expect(paths).toEqual(['/api/join/rooms/a/seats']);

@@ -1,3 +1,4 @@
+import { probeConnections } from './probeConnections';
 import type { components } from './schema.gen';
 
 type Schemas = components['schemas'];
@@ -54,12 +55,7 @@ const timedRefusals: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'tu
 const defaultWaitMs = 30_000;
 
 /** A server that takes longer than this counts as unreachable. */
-const timeoutMs = 8_000;
-
-/** The connections that browsers keep open to a server with HTTP/1.1. */
-const keptConnections = 6;
-/** A server that takes longer than this for a small file does not answer on that connection. */
-const probeTimeoutMs = 1_500;
+export const requestTimeoutMs = 8_000;
 
 export class JoinApi {
   readonly #base: string;
@@ -71,15 +67,15 @@ export class JoinApi {
   }
 
   preview(body: PreviewRequest, signal: AbortSignal): Promise<Answer<Preview>> {
-    return this.#post<Preview>('preview', body, signal);
+    return this.#post<Preview>('preview', body, { signal });
   }
 
   preflight(body: PreviewRequest): Promise<Answer<Check>> {
     return this.#post<Check>('check', body);
   }
 
-  reserveSeat(body: SeatRequest, signal: AbortSignal): Promise<Answer<Seat | Wait>> {
-    return this.#post<Seat | Wait>('seats', body, signal);
+  reserveSeat(body: SeatRequest, signal: AbortSignal, timeoutMs: number): Promise<Answer<Seat | Wait>> {
+    return this.#post<Seat | Wait>('seats', body, { signal, timeoutMs });
   }
 
   end(body: SeatKey): Promise<Answer<null>> {
@@ -140,7 +136,7 @@ export class JoinApi {
 
   /** Also while the page is being closed. */
   stopWaiting(body: SeatKey): Promise<Answer<null>> {
-    return this.#post<null>('waiting/stop', body, undefined, true);
+    return this.#post<null>('waiting/stop', body, { keepalive: true });
   }
 
   createInvitation(body: InvitationRequest): Promise<Answer<Invitation>> {
@@ -167,26 +163,12 @@ export class JoinApi {
     return this.#post<null>('feedback', body);
   }
 
-  /**
-   * Closes the browser's connections to a server that no longer answers. A browser keeps up to six,
-   * and behind a proxy all may lead to the same node: each later request would use the next one of
-   * them and time out, although a new connection leads to another node. This sends a small request on
-   * each. Aborting a request closes its connection.
-   */
-  async #closeDeadConnections(): Promise<void> {
-    const probe = async (): Promise<void> => {
-      const abort = new AbortController();
-      const timer = setTimeout(() => abort.abort(), probeTimeoutMs);
-      await this.#fetch('/favicon.svg', { cache: 'no-store', signal: abort.signal })
-        .then((response) => response.arrayBuffer())
-        .catch(() => undefined);
-      clearTimeout(timer);
-    };
-    await Promise.all(Array.from({ length: keptConnections }, probe));
-  }
-
   /** With `keepalive`, the request is sent even if the page is closed meanwhile. */
-  async #post<T>(path: string, body: object, signal?: AbortSignal, keepalive = false): Promise<Answer<T>> {
+  async #post<T>(
+    path: string,
+    body: object,
+    { signal, timeoutMs = requestTimeoutMs, keepalive = false }: { signal?: AbortSignal; timeoutMs?: number; keepalive?: boolean } = {},
+  ): Promise<Answer<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
     let timedOut = false;
@@ -212,7 +194,7 @@ export class JoinApi {
       if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
       return { is: 'refused', refusal };
     } catch {
-      if (timedOut && !keepalive) await this.#closeDeadConnections();
+      if (timedOut && !keepalive) await probeConnections(this.#fetch);
       return { is: 'unreachable', waitMs: 0 };
     } finally {
       clearTimeout(timer);

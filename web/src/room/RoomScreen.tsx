@@ -17,6 +17,7 @@ import { useAlerts } from './alerts/useAlerts';
 import { ChatLiveRegion } from './chat/ChatLiveRegion';
 import type { Inbox } from './chat/inbox';
 import { useChat } from './chat/useChat';
+import type { PacketMonitor } from './connection/packetMonitor';
 import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/publishPermissions';
 import { useRoomMetadata } from './connection/roomMetadata';
 import { useConnectionLost } from './connection/useConnectionLost';
@@ -54,6 +55,7 @@ import { useWaitingRoom } from './waitingRoom/useWaitingRoom';
 
 interface Props {
   room: Room;
+  packets: PacketMonitor;
   inbox: Inbox;
   reactions: Reactions;
   seat: Seat;
@@ -72,6 +74,7 @@ interface Props {
 /** The room: the stage, the controls below, the side panel, everything else in dialogs. */
 export function RoomScreen({
   room,
+  packets,
   inbox,
   reactions,
   seat,
@@ -111,7 +114,7 @@ export function RoomScreen({
   const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
   const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock, people);
   const unread = seat.features.chat ? chat.log.unread : null;
-  const { lost: connectionLost, packetAt } = useConnectionLost(room, connection);
+  const connectionLost = useConnectionLost(packets, connection);
   const isModerator = role !== 'guest';
   const list = usePeopleList(actions, isModerator, [metadata.waitingCount, metadata.handsElsewhere]);
   const waitingRoom = useWaitingRoom(actions, metadata.waitingCount > 0 && list ? list.waiting : null, (identity) =>
@@ -174,7 +177,7 @@ export function RoomScreen({
     room,
     connection,
     connectionLost,
-    packetAt,
+    packets,
     clock,
     seat,
     role,

@@ -6,9 +6,9 @@ import type { MediaState } from '../media/mediaState';
 import type { ServerClock } from '../time/serverClock';
 import type { RoomActions } from '../visit/roomActions';
 import type { Connection } from '../visit/state';
+import type { PacketMonitor } from './connection/packetMonitor';
 import type { PublishPermissions } from './connection/publishPermissions';
 import type { RoomMetadata } from './connection/roomMetadata';
-import type { OwnConnection } from './connection/useConnectionLost';
 import type { GuestLink } from './invite/useGuestLink';
 import type { OpenSheet, OpenViews, PanelTab } from './openSheet';
 import type { Person } from './people/person';
@@ -23,7 +23,7 @@ export interface Meeting {
   connection: Connection;
   /** The visitor's own connection is lost, and the page says so. */
   connectionLost: boolean;
-  packetAt: OwnConnection['packetAt'];
+  packets: PacketMonitor;
   clock: ServerClock;
   seat: Seat;
   /** The visitor's current role, which a host may have changed since the seat was taken. */

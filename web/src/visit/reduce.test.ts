@@ -152,6 +152,19 @@ describe('in the room', () => {
     expect(applyEvents(reconnecting, { type: 'reconnected' })).toMatchObject({ connection: { is: 'connected' } });
   });
 
+  test('a visitor who comes back does not wait long for a node that does not respond, and longer each time', () => {
+    const timeouts = [0, 1, 2, 3, 10].map((failures) => {
+      let visit = rejoining;
+      for (let i = 0; i < failures; i++) visit = applyEvents(visit, { type: 'unreachable', waitMs: 0 });
+      const [reserve, connect] = [taskOf(visit), taskOf(applyEvents(visit, { type: 'seated', seat }))];
+      expect(connect).toMatchObject({ do: 'connect', timeoutMs: (reserve as { timeoutMs: number }).timeoutMs });
+      return (reserve as { timeoutMs: number }).timeoutMs;
+    });
+    expect(timeouts[0]).toBe(2_500);
+    for (const [i, timeoutMs] of timeouts.slice(1).entries()) expect(timeoutMs).toBeGreaterThan(timeouts[i] as number);
+    expect(timeouts.at(-1)).toBe(8_000);
+  });
+
   test('a lost connection is restored with the same seat, without a limit', () => {
     expect(taskOf(rejoining)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben', role: 'guest', attempt: 0 } });
     expect(delayOf(taskOf(rejoining), 1)).toBe(0);

@@ -8,7 +8,7 @@ import { ServerClock } from '../time/serverClock';
 import { setBrand } from '../ui/projectBrand';
 import { reduce } from './reduce';
 import { isTooEarlyForDevices } from './schedule';
-import { type Event, type JoinAttempt, opening, type Visit } from './state';
+import { type Event, opening, type Visit } from './state';
 import { type Task, taskOf } from './task';
 
 export interface JoinedRoom {
@@ -187,7 +187,7 @@ export class Runner {
       case 'preview':
         return { event: await this.#preview(signal) };
       case 'reserveSeat':
-        return { event: await this.#reserveSeat(task.joinAttempt, signal) };
+        return { event: await this.#reserveSeat(task, signal) };
       case 'connect':
         return this.#connect(task, signal);
     }
@@ -217,9 +217,10 @@ export class Runner {
     }
   }
 
-  async #reserveSeat({ name, role }: JoinAttempt, signal: AbortSignal): Promise<Event> {
+  async #reserveSeat({ joinAttempt, timeoutMs }: Extract<Task, { do: 'reserveSeat' }>, signal: AbortSignal): Promise<Event> {
+    const { name, role } = joinAttempt;
     // Sent before the change is drawn, because the key is known since the preview.
-    const answer = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal);
+    const answer = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal, timeoutMs);
     switch (answer.is) {
       case 'ok': {
         const { value } = answer;
@@ -234,7 +235,7 @@ export class Runner {
     }
   }
 
-  async #connect({ seat }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Outcome | null> {
+  async #connect({ seat, timeoutMs }: Extract<Task, { do: 'connect' }>, signal: AbortSignal): Promise<Outcome | null> {
     const { visit, joined } = this.store.get();
     const previousSeat = visit.at === 'room' ? visit.seat : null;
     // The visitor is already in the target room.
@@ -263,7 +264,7 @@ export class Runner {
     if (previousSeat && previousSeat.breakout?.number !== seat.breakout?.number) localMedia.stopSharing();
     const cancel = (): void => session.leave();
     signal.addEventListener('abort', cancel);
-    const connected = await session.connect(seat);
+    const connected = await session.connect(seat, timeoutMs);
     signal.removeEventListener('abort', cancel);
     if (!connected || signal.aborted) return { event: { type: 'notConnected' } };
     return { event: { type: 'connected' }, joined: { module, session } };

@@ -1,4 +1,4 @@
-import type { Refusal, Seat } from '../api/client';
+import { type Refusal, requestTimeoutMs, type Seat } from '../api/client';
 import { backoff } from '../time/backoff';
 import { pollDelayBeforeStart, startOf } from './schedule';
 import type { JoinAttempt, Visit } from './state';
@@ -13,7 +13,12 @@ export type Task = {
   waitMs: (random: () => number, now: number) => number;
   /** The server has set the delay, so that nothing may shorten it. */
   fixedDelay: boolean;
-} & ({ do: 'preview' } | { do: 'reserveSeat'; joinAttempt: JoinAttempt } | { do: 'connect'; seat: Seat });
+} & (
+  | { do: 'preview' }
+  /** `timeoutMs` is how long the server may take until it responds. */
+  | { do: 'reserveSeat'; joinAttempt: JoinAttempt; timeoutMs: number }
+  | { do: 'connect'; seat: Seat; timeoutMs: number }
+);
 
 /** Returns the task of a state; null when the page waits for the visitor. */
 export function taskOf(visit: Visit): Task | null {
@@ -53,13 +58,24 @@ function preview(key: string, waitMs: Task['waitMs'], fixedDelay: boolean): Task
   return { do: 'preview', key, waitMs, fixedDelay };
 }
 
-function joinTask(where: string, joinAttempt: JoinAttempt): Task {
+function joinTask(where: 'lobby' | 'left' | 'rejoining', joinAttempt: JoinAttempt): Task {
+  const timeoutMs = where === 'rejoining' ? rejoinTimeoutMs(joinAttempt.attempt) : requestTimeoutMs;
   const key = `${where} ${joinAttempt.knocks} ${joinAttempt.attempt}`;
-  if (joinAttempt.seat) return { do: 'connect', key: `${key} connect`, waitMs: () => 0, fixedDelay: false, seat: joinAttempt.seat };
+  if (joinAttempt.seat)
+    return { do: 'connect', key: `${key} connect`, waitMs: () => 0, fixedDelay: false, seat: joinAttempt.seat, timeoutMs };
   // A waiting visitor who returns to the page should not wait for a delayed timer.
   const isWaiting = joinAttempt.knocks > 0 && joinAttempt.attempt === 0;
   const fixedDelay = joinAttempt.pauseMs > 0 && !isWaiting;
-  return { do: 'reserveSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt };
+  return { do: 'reserveSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt, timeoutMs };
+}
+
+/**
+ * Returns how long the server may take while a visitor comes back. It has responded before, so that
+ * silence means a node that stands still, and another attempt may reach another node. Each attempt waits
+ * longer, for a server or a network that is slow.
+ */
+function rejoinTimeoutMs(attempt: number): number {
+  return Math.min(requestTimeoutMs, 2_500 * 1.3 ** attempt);
 }
 
 function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs'] {

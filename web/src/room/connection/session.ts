@@ -8,6 +8,7 @@ import { Reactions } from '../reactions/reactions';
 import { DataSaver } from './dataSaver';
 import { expectDataTrackClose } from './dataTrackChannel';
 import { disconnectCauseOf } from './disconnectCause';
+import { PacketMonitor } from './packetMonitor';
 import { quickReconnectPolicy } from './reconnectPolicy';
 import { RemoteAudioPlayer } from './remoteAudioPlayer';
 import { readServerMessage } from './serverMessage';
@@ -20,7 +21,7 @@ export interface SessionHandlers {
   onAnnouncement: (announcement: Announcement) => void;
 }
 
-const connectTimeoutMs = 8_000;
+const mediaTimeoutMs = 8_000;
 const reconnectTimeoutMs = 10_000;
 const publishTimeoutMs = 250;
 /** On a phone, a click on an element that is not a button does not reach the document. */
@@ -29,6 +30,7 @@ const userGestures = ['touchend', 'click'] as const;
 /** One media connection. Rejoining creates a new one. */
 export class Session {
   readonly room: Room;
+  readonly packets: PacketMonitor;
   readonly inbox: Inbox;
   readonly reactions = new Reactions();
   readonly #handlers: SessionHandlers;
@@ -61,6 +63,7 @@ export class Session {
     this.#speaker = new SpeakerOutput(this.room, localMedia);
     this.#dataSaver = new DataSaver(this.room);
     this.inbox = new Inbox(this.room);
+    this.packets = new PacketMonitor(this.room, this.#abandon);
     this.room
       .on(RoomEvent.SignalConnected, this.#publisher.sync)
       .on(RoomEvent.ParticipantPermissionsChanged, this.#publisher.sync)
@@ -89,16 +92,20 @@ export class Session {
     return !this.#closed;
   }
 
-  /** Resolves to false when the media connection could not be made. */
-  async connect(seat: Seat): Promise<boolean> {
+  /**
+   * Resolves to false when the media connection could not be made. `timeoutMs` is how long the server may
+   * take until it responds.
+   */
+  async connect(seat: Seat, timeoutMs: number): Promise<boolean> {
     try {
       await this.room.connect(location.origin.replace(/^http/, 'ws'), seat.media_token, {
         // None, because the page's own retries begin with a seat.
         maxRetries: 0,
-        websocketTimeout: connectTimeoutMs,
-        peerConnectionTimeout: connectTimeoutMs,
+        websocketTimeout: timeoutMs,
+        peerConnectionTimeout: mediaTimeoutMs,
       });
       if (this.#closed) return false;
+      this.packets.start();
       // After the first render, because publishing would delay the audio and video of others.
       requestAnimationFrame(() => setTimeout(this.#startPublishing));
       // A hidden page renders nothing.
@@ -152,6 +159,7 @@ export class Session {
     this.#closed = true;
     for (const gesture of userGestures) document.removeEventListener(gesture, this.#startVideo);
     clearTimeout(this.#reconnectTimer);
+    this.packets.stop();
     this.#publisher.stop();
     this.#audioPlayer.stop();
     this.#speaker.stop();

@@ -20,7 +20,7 @@ export function useParticipantConnection(participant: Participant): ParticipantC
 }
 
 function useMediaFlow(participant: Participant): MediaFlow {
-  const { connectionLost, packetAt } = useMeeting();
+  const { connectionLost, packets } = useMeeting();
   const [flow, setFlow] = useState<MediaFlow>('unknown');
   useEffect(() => {
     setFlow('unknown');
@@ -30,12 +30,12 @@ function useMediaFlow(participant: Participant): MediaFlow {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const read = (): void => {
       watch = document.hidden ? null : watchFlow(watch, arrivalsOf(participant), performance.now());
-      setFlow(watch ? flowOf(watch, packetAt.current) : 'unknown');
+      setFlow(watch ? flowOf(watch, packets.packetAt) : 'unknown');
       timer = setTimeout(read, untilNextRead(watch));
     };
     read();
     return () => clearTimeout(timer);
-  }, [participant, connectionLost, packetAt]);
+  }, [participant, connectionLost, packets]);
   return flow;
 }
 
