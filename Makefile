@@ -82,7 +82,7 @@ soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
 
 lint: $(PAGE) gen ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
-	git diff --exit-code --stat -- '*gen.go' '*.gen.ts'
+	git diff --exit-code --stat -- '*gen.go' '*.gen.ts' internal/api/v5/openapi.json
 	cd web && npm run lint && npm run typecheck
 	cd test/browser && npm run typecheck
 	go mod tidy -diff
@@ -100,7 +100,7 @@ gen: $(WEB) ## Generate code from the openapi.yaml files
 bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals, all in this run
 	go run ./test/bench
 	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
-		network-faults.test.ts waiting.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
+		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
 
 clean: ## Remove what was built
 	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

@@ -53,10 +53,7 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 	if limits.reads != nil {
 		v5Options.Rate, v5Options.Failures = limits.reads, limits.failures
 	}
-	v5Handler, err := v5.NewHandler(a.keys, a.usage, a.callStats.counter, now, v5Options)
-	if err != nil {
-		return nil, nil, err
-	}
+	v5Handler := v5.NewHandler(a.keys, a.usage, a.callStats.counter, now, v5Options)
 	options := roomapi.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
 		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
 	v3Options := v3.Options{Options: options,

@@ -195,11 +195,11 @@ func (m manager) request(ctx context.Context, method, path string, body any) (*h
 }
 
 func responseError(m manager, response *http.Response, raw []byte) error {
-	var refusal manage.Refusal
-	if json.Unmarshal(raw, &refusal) != nil || refusal.Error.Message == "" {
+	var body manage.Error
+	if json.Unmarshal(raw, &body) != nil || body.Error.Message == "" {
 		return fmt.Errorf("%s is not a Parley server of this version: %s", m.URL, response.Status)
 	}
-	message := refusal.Error.Message
+	message := body.Error.Message
 	switch response.StatusCode {
 	case http.StatusUnauthorized:
 		message += "; check --token, PARLEY_ADMIN_TOKEN and " + quickstart.FileName

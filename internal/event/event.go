@@ -68,7 +68,7 @@ type Data struct {
 	EndReason    string          `json:"end_reason,omitempty"`
 	Participant  *Participant    `json:"participant,omitempty"`
 	Mark         *AttendanceMark `json:"mark,omitempty"`
-	Refusal      *JoinRefusal    `json:"refusal,omitempty"`
+	FailedJoin   *FailedJoin     `json:"refusal,omitempty"`
 	Feedback     *Feedback       `json:"feedback,omitempty"`
 }
 
@@ -95,14 +95,14 @@ type AttendanceMark struct {
 // SourceExternal is the Source of attendance marks that API clients report.
 const SourceExternal = "external"
 
-// JoinRefusal describes a refused attempt to join. It has no identity, because
+// FailedJoin describes an attempt to join that the server refused. It has no identity, because
 // only a seat has one.
-type JoinRefusal struct {
+type FailedJoin struct {
 	Name string `json:"name"`
 	Code string `json:"code"` // as in the response to the page, such as "room_full"
 }
 
-// Feedback is a participant's answer to the question how the meeting was.
+// Feedback is a participant's rating of how the meeting was.
 type Feedback struct {
 	Identity string `json:"identity"`
 	Name     string `json:"name"`

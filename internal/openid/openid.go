@@ -119,10 +119,10 @@ func (p *Provider) Finish(ctx context.Context, signIn SignIn, state, code string
 	verified, err := found.VerifierContext(oidc.ClientContext(context.Background(), p.client),
 		&oidc.Config{ClientID: p.cfg.ClientID, Now: p.now}).Verify(oidc.ClientContext(ctx, p.client), raw)
 	if err != nil {
-		return operator.OpenIDAccount{}, invalidAnswer(err)
+		return operator.OpenIDAccount{}, invalidResponse(err)
 	}
 	if subtle.ConstantTimeCompare([]byte(verified.Nonce), []byte(nonce)) != 1 {
-		return operator.OpenIDAccount{}, invalidAnswer(errors.New("the nonce of the ID token is not that of the sign-in"))
+		return operator.OpenIDAccount{}, invalidResponse(errors.New("the nonce of the ID token is not that of the sign-in"))
 	}
 	account := operator.OpenIDAccount{Issuer: verified.Issuer, Subject: verified.Subject}
 	account.Email, account.EmailVerified, err = p.email(ctx, found, verified, token)
@@ -158,7 +158,7 @@ func (p *Provider) email(
 		EmailVerified any    `json:"email_verified"` // some providers send the text "true"
 	}
 	if err := verified.Claims(&claims); err != nil {
-		return "", false, invalidAnswer(err)
+		return "", false, invalidResponse(err)
 	}
 	if claims.Email != "" || found.UserInfoEndpoint() == "" {
 		return claims.Email, claims.EmailVerified == true || claims.EmailVerified == "true", nil
@@ -168,7 +168,7 @@ func (p *Provider) email(
 		return "", false, unavailable(err)
 	}
 	if info.Subject != verified.Subject { // section 5.3.2
-		return "", false, invalidAnswer(errors.New("the UserInfo endpoint answered for another person"))
+		return "", false, invalidResponse(errors.New("the UserInfo endpoint answered for another person"))
 	}
 	return info.Email, info.EmailVerified, nil
 }
@@ -208,7 +208,7 @@ func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < 500 {
 		// Without the body, which is not ours to log.
-		return invalidAnswer(fmt.Errorf("the provider refused the code: %s %s", refused.Response.Status, refused.ErrorCode))
+		return invalidResponse(fmt.Errorf("the provider refused the code: %s %s", refused.Response.Status, refused.ErrorCode))
 	}
 	return unavailable(err)
 }
@@ -218,7 +218,7 @@ func unavailable(err error) error {
 		Message: "the OpenID Connect provider does not answer: try again in a moment, or sign in with a link or a token"}
 }
 
-func invalidAnswer(err error) error {
+func invalidResponse(err error) error {
 	return &fault.Error{Kind: fault.Unauthorized, Code: "openid_failed", Err: err,
 		Message: "the answer of the OpenID Connect provider is not valid: start again; the log of the server says why"}
 }

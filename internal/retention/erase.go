@@ -92,10 +92,10 @@ func (t *traces) erase(d *event.Data) bool {
 		erased.Name = ""
 		d.Mark = &erased
 	}
-	if r := d.Refusal; r != nil && t.hasName(r.Name) {
+	if r := d.FailedJoin; r != nil && t.hasName(r.Name) {
 		erased := *r
 		erased.Name = ""
-		d.Refusal = &erased
+		d.FailedJoin = &erased
 	}
 	return *d != before
 }

@@ -147,7 +147,7 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 			})
 			add(event.ParticipantLeft, func(d *event.Data) { d.Participant = &p })
 		}
-		add(event.ParticipantJoinFailed, func(d *event.Data) { d.Refusal = &event.JoinRefusal{Name: "Refused", Code: "x"} })
+		add(event.ParticipantJoinFailed, func(d *event.Data) { d.FailedJoin = &event.FailedJoin{Name: "Refused", Code: "x"} })
 		add(event.ParticipantReported, func(d *event.Data) { d.Mark = &event.AttendanceMark{Name: "Marked"} })
 		add(event.RoomEnded, func(*event.Data) {})
 		if err := f.db.AppendEvents(ctx, events); err != nil {

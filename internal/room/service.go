@@ -33,7 +33,7 @@ type Bookings struct {
 // Joining is what a visitor does before the media connection: preview, wait and join.
 type Joining struct {
 	*core
-	refusalLog refusalLog
+	failedJoins failedJoins
 }
 
 // Moderation is what the people in a room do: host tools, breakout rooms, hands and reactions.
@@ -104,7 +104,7 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 	c := &core{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, options: options,
 		nodeID: CompactID(newID()), wake: make(chan struct{}, 1)}
 	return &Service{Bookings: &Bookings{core: c},
-		Joining:    &Joining{core: c, refusalLog: refusalLog{byRoom: map[string]logged{}}},
+		Joining:    &Joining{core: c, failedJoins: failedJoins{byRoom: map[string]logged{}}},
 		Moderation: &Moderation{core: c},
 		Presence: &Presence{core: c, startedAt: now(), lastSeen: map[string]*lastSeen{},
 			unrecorded: map[string]bool{}, misplaced: map[string]time.Time{}}}

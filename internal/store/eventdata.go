@@ -23,7 +23,7 @@ type compactEventData struct {
 	EndReason    string                `json:"end_reason,omitempty"`
 	Participant  *compactParticipant   `json:"p,omitempty"`
 	Mark         *event.AttendanceMark `json:"mark,omitempty"`
-	Refusal      *event.JoinRefusal    `json:"refusal,omitempty"`
+	FailedJoin   *event.FailedJoin     `json:"refusal,omitempty"`
 	Feedback     *event.Feedback       `json:"feedback,omitempty"`
 }
 
@@ -67,7 +67,7 @@ func formatEventData(d *event.Data, roomID string, at time.Time) (string, error)
 	if d.RoomID == roomID {
 		c := &compactEventData{RoomType: d.RoomType, ClientRoomID: d.ClientRoomID,
 			Session: strings.TrimPrefix(d.SessionID, roomID), StartAt: d.StartAt, EndReason: d.EndReason, Mark: d.Mark,
-			Refusal: d.Refusal, Feedback: d.Feedback}
+			FailedJoin: d.FailedJoin, Feedback: d.Feedback}
 		if p := d.Participant; p != nil {
 			c.Participant = &compactParticipant{Identity: p.Identity, Name: p.Name,
 				Role: unless(usualRole, p.Role), Session: unless(usualSession, strings.TrimPrefix(p.Session, roomID)),
@@ -99,7 +99,7 @@ func parseEventData(text, roomID string, at time.Time) (event.Data, error) {
 		return stored
 	}
 	d = event.Data{RoomID: roomID, ClientRoomID: c.ClientRoomID, SessionID: sessionID(c.Session), RoomType: c.RoomType,
-		StartAt: c.StartAt, EndReason: c.EndReason, Mark: c.Mark, Refusal: c.Refusal, Feedback: c.Feedback}
+		StartAt: c.StartAt, EndReason: c.EndReason, Mark: c.Mark, FailedJoin: c.FailedJoin, Feedback: c.Feedback}
 	if p := c.Participant; p != nil {
 		d.Participant = &event.Participant{Identity: p.Identity, Name: p.Name,
 			Role: valueOr(usualRole, p.Role), Session: sessionID(valueOr(usualSession, p.Session)),

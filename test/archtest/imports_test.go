@@ -60,6 +60,7 @@ var allowedImports = map[string][]string{
 
 	"internal/media/signalfilter": {"internal/refusal"},
 	"internal/api/codegen/prune":  {},
+	"internal/api/codegen/tojson": {},
 	"internal/testkit":            {},
 	"internal/quickstart":         {"internal/audit", "internal/fault", "internal/key", "internal/operator", "internal/project", "internal/room"},
 	"internal/webhook/sender":     {"client/sign", "internal/fault", "internal/key", "internal/webhook"},

@@ -35,9 +35,9 @@ async function meet(looks: { viewport: { width: number; height: number }; dark?:
   return people;
 }
 
-// Uses the dark theme, because looks.test.ts shows the chat in the light one.
+// Uses the dark theme, because accessibility.test.ts shows the chat in the light one.
 describe('in the dark', () => {
-  test('people write, answer, and see what they have not read', async () => {
+  test('people write, reply, and see unread messages', async () => {
     const [host, ben] = (await meet([
       { viewport: desktop, dark: true },
       { viewport: phone, dark: true },

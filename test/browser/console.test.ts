@@ -55,7 +55,7 @@ const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] 
   { name: 'project', path: `/projects/${project}`, shows: 'Wait before you end the old key pair' },
   { name: 'signature', path: `/signature?project=${project}`, shows: 'Check the signature' },
   { name: 'audit', path: '/audit', shows: 'Verify the log', not: ['integrator'] },
-  { name: 'nodes', path: '/nodes', shows: 'answers you', not: ['integrator'] },
+  { name: 'nodes', path: '/nodes', shows: 'serves this page', not: ['integrator'] },
   { name: 'settings', path: '/settings', shows: 'rtc_udp_port', not: ['integrator'] },
   { name: 'team', path: '/team?view=tokens', shows: 'test operator', not: ['integrator'] },
 ];

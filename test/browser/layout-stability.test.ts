@@ -79,7 +79,7 @@ describe.each([
   });
 });
 
-test('with reduced motion nothing moves by itself', async () => {
+test('with reduced motion nothing is animated', async () => {
   const room = await server.createMeeting({ breakouts: 2 });
   const host = await Person.arrive(browser, { reducedMotion: true });
   const { page } = host;

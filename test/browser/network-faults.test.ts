@@ -105,7 +105,7 @@ describe.skipIf(!Namespace.available)('a network', () => {
   });
 
   describe.each([...faults])('%s', (fault) => {
-    test.each(durations)('for %d s is said on both sides, and is over soon after', async (duration) => {
+    test.each(durations)('for %d s is shown on both sides, and no longer soon after its end', async (duration) => {
       await untilRecovered([host, guest]);
       const start = Date.now();
       namespace.begin(fault);

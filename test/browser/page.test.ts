@@ -44,7 +44,7 @@ describe.each(looks)('$name', (look) => {
     await guest.close();
   });
 
-  test('every refusal is a page of its own', async () => {
+  test('every error is a page of its own', async () => {
     const person = await Person.arrive(browser, look);
     await person.open(`${server.url}/r/0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10`);
     await person.page.getByRole('heading', { name: 'This room doesn’t exist' }).waitFor();

@@ -181,7 +181,7 @@ const themes = [
   { theme: 'dark', dark: true },
 ];
 
-test.each(themes)('the lobby, an audio room and refusals: $theme', async ({ theme, dark }) => {
+test.each(themes)('the lobby, an audio room and error pages: $theme', async ({ theme, dark }) => {
   const meeting = await server.createMeeting({}, { title });
   const audio = await server.createRoom();
   const amina = await arrive({ dark }, faces.amina);

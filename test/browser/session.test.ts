@@ -79,7 +79,7 @@ test('the time of a room ends it, after a warning', async () => {
   await guest.close();
 });
 
-test('people go into breakout rooms and come back, by themselves and with their microphones', async () => {
+test('participants move into breakout rooms and back by themselves, and their microphones stay on', async () => {
   const room = await server.createMeeting({ breakouts: 4 });
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });

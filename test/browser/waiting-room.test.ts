@@ -16,7 +16,7 @@ async function knock(person: Person, link: string, name: string): Promise<void> 
 
 const notice = (host: Person): Locator => host.page.locator('.toast.knock');
 
-test('guests wait until a host lets them in, or turns them away', async () => {
+test('guests wait until a host admits or denies them', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
@@ -99,7 +99,7 @@ test('guests wait until a host lets them in, or turns them away', async () => {
   await closeAll([host, ben, chen, dora], /./s);
 });
 
-test('a visitor who stops waiting leaves the list, and a host on a phone lets all others in', async () => {
+test('a visitor who stops waiting leaves the list, and a host on a phone admits all others', async () => {
   server.set('locks.waiting_room=true');
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser, { viewport: phone, dark: true });

@@ -12,24 +12,24 @@ import (
 // guess of the client's address.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	if f.Code == string(RefusalErrorCodeRoomNotFound) {
+	if f.Code == string(ErrorCodeRoomNotFound) {
 		if limitErr := s.recordGuess(r); limitErr != nil {
 			f = fault.From(limitErr)
 		}
 	}
 	httpx.LogFault(r, f)
-	switch RefusalErrorCode(f.Code) {
-	case RefusalErrorCodeTooManyJoins:
+	switch ErrorCode(f.Code) {
+	case ErrorCodeTooManyJoins:
 		s.refusals.Record(refusal.NewSeats, f.Message, "client", httpx.FromContext(r.Context()).Client,
 			"room_id", r.PathValue("room_id"))
-	case RefusalErrorCodeCheckBusy:
+	case ErrorCodeCheckBusy:
 		s.refusals.Record(refusal.Checks, f.Message, "client", httpx.FromContext(r.Context()).Client)
 	}
 	if f.RetryAfter > 0 {
 		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
 	title := ""
-	if f.Code == string(RefusalErrorCodeRoomEnded) {
+	if f.Code == string(ErrorCodeRoomEnded) {
 		var err error
 		title, err = s.joining.PublicTitle(r.Context(), r.PathValue("room_id"))
 		httpx.LogError(r, err) // the refusal is complete without the title
@@ -38,13 +38,13 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, f *fault.Error, title string) {
-	var out Refusal
-	out.Error.Code, out.Error.Message = RefusalErrorCode(f.Code), f.Message
+	var out Error
+	out.Error.Code, out.Error.Message = ErrorCode(f.Code), f.Message
 	if f.Reason != "" {
-		value := RefusalErrorReason(f.Reason)
+		value := EndReason(f.Reason)
 		out.Error.Reason = &value
 	}
-	if out.Error.Code == RefusalErrorCodeRoomFull && f.Limit > 0 {
+	if out.Error.Code == ErrorCodeRoomFull && f.Limit > 0 {
 		out.Error.MaxParticipants = &f.Limit
 	}
 	out.Error.Title = httpx.OrNil(title)
@@ -53,7 +53,7 @@ func writeErrorBody(w http.ResponseWriter, status int, f *fault.Error, title str
 
 func notFound(w http.ResponseWriter, _ *http.Request) {
 	writeErrorBody(w, http.StatusNotFound,
-		fault.New(fault.NotFound, string(RefusalErrorCodeRoomNotFound), "there is no such path"), "")
+		fault.New(fault.NotFound, string(ErrorCodeRoomNotFound), "there is no such path"), "")
 }
 
 func notAllowed(w http.ResponseWriter, r *http.Request) {

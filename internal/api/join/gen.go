@@ -12,44 +12,44 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for ErrorCode.
+const (
+	ErrorCodeBodyTooLarge          ErrorCode = "body_too_large"
+	ErrorCodeBreakoutNotFound      ErrorCode = "breakout_not_found"
+	ErrorCodeCheckBusy             ErrorCode = "check_busy"
+	ErrorCodeHidden                ErrorCode = "hidden"
+	ErrorCodeHiddenParticipantsOff ErrorCode = "hidden_participants_off"
+	ErrorCodeInternal              ErrorCode = "internal"
+	ErrorCodeInvalidRequest        ErrorCode = "invalid_request"
+	ErrorCodeInvitationRequired    ErrorCode = "invitation_required"
+	ErrorCodeLinkTaken             ErrorCode = "link_taken"
+	ErrorCodeMicrophoneLocked      ErrorCode = "microphone_locked"
+	ErrorCodeNotHost               ErrorCode = "not_host"
+	ErrorCodeNotInRoom             ErrorCode = "not_in_room"
+	ErrorCodeProjectInactive       ErrorCode = "project_inactive"
+	ErrorCodeProjectSuspended      ErrorCode = "project_suspended"
+	ErrorCodeRemoved               ErrorCode = "removed"
+	ErrorCodeRoomEnded             ErrorCode = "room_ended"
+	ErrorCodeRoomFull              ErrorCode = "room_full"
+	ErrorCodeRoomNotFound          ErrorCode = "room_not_found"
+	ErrorCodeRoomNotOpen           ErrorCode = "room_not_open"
+	ErrorCodeSeatNotFound          ErrorCode = "seat_not_found"
+	ErrorCodeTooManyAttempts       ErrorCode = "too_many_attempts"
+	ErrorCodeTooManyBreakouts      ErrorCode = "too_many_breakouts"
+	ErrorCodeTooManyInvitations    ErrorCode = "too_many_invitations"
+	ErrorCodeTooManyJoins          ErrorCode = "too_many_joins"
+	ErrorCodeTooOften              ErrorCode = "too_often"
+	ErrorCodeTurnedAway            ErrorCode = "turned_away"
+	ErrorCodeUnavailable           ErrorCode = "unavailable"
+	ErrorCodeUnsupportedMediaType  ErrorCode = "unsupported_media_type"
+	ErrorCodeWaitingRoomFull       ErrorCode = "waiting_room_full"
+)
+
 // Defines values for PreviewState.
 const (
 	Active    PreviewState = "active"
 	Open      PreviewState = "open"
 	Scheduled PreviewState = "scheduled"
-)
-
-// Defines values for RefusalErrorCode.
-const (
-	RefusalErrorCodeBodyTooLarge          RefusalErrorCode = "body_too_large"
-	RefusalErrorCodeBreakoutNotFound      RefusalErrorCode = "breakout_not_found"
-	RefusalErrorCodeCheckBusy             RefusalErrorCode = "check_busy"
-	RefusalErrorCodeHidden                RefusalErrorCode = "hidden"
-	RefusalErrorCodeHiddenParticipantsOff RefusalErrorCode = "hidden_participants_off"
-	RefusalErrorCodeInternal              RefusalErrorCode = "internal"
-	RefusalErrorCodeInvalidRequest        RefusalErrorCode = "invalid_request"
-	RefusalErrorCodeInvitationRequired    RefusalErrorCode = "invitation_required"
-	RefusalErrorCodeLinkTaken             RefusalErrorCode = "link_taken"
-	RefusalErrorCodeMicrophoneLocked      RefusalErrorCode = "microphone_locked"
-	RefusalErrorCodeNotHost               RefusalErrorCode = "not_host"
-	RefusalErrorCodeNotInRoom             RefusalErrorCode = "not_in_room"
-	RefusalErrorCodeProjectInactive       RefusalErrorCode = "project_inactive"
-	RefusalErrorCodeProjectSuspended      RefusalErrorCode = "project_suspended"
-	RefusalErrorCodeRemoved               RefusalErrorCode = "removed"
-	RefusalErrorCodeRoomEnded             RefusalErrorCode = "room_ended"
-	RefusalErrorCodeRoomFull              RefusalErrorCode = "room_full"
-	RefusalErrorCodeRoomNotFound          RefusalErrorCode = "room_not_found"
-	RefusalErrorCodeRoomNotOpen           RefusalErrorCode = "room_not_open"
-	RefusalErrorCodeSeatNotFound          RefusalErrorCode = "seat_not_found"
-	RefusalErrorCodeTooManyAttempts       RefusalErrorCode = "too_many_attempts"
-	RefusalErrorCodeTooManyBreakouts      RefusalErrorCode = "too_many_breakouts"
-	RefusalErrorCodeTooManyInvitations    RefusalErrorCode = "too_many_invitations"
-	RefusalErrorCodeTooManyJoins          RefusalErrorCode = "too_many_joins"
-	RefusalErrorCodeTooOften              RefusalErrorCode = "too_often"
-	RefusalErrorCodeTurnedAway            RefusalErrorCode = "turned_away"
-	RefusalErrorCodeUnavailable           RefusalErrorCode = "unavailable"
-	RefusalErrorCodeUnsupportedMediaType  RefusalErrorCode = "unsupported_media_type"
-	RefusalErrorCodeWaitingRoomFull       RefusalErrorCode = "waiting_room_full"
 )
 
 // BrandLogo The logo of the project, if it has one.
@@ -82,6 +82,33 @@ type Check struct {
 	// MediaToken Valid for opening the test connection for twenty seconds.
 	MediaToken string `json:"media_token"`
 }
+
+// EndReason The reason why the room ended. Only with room_ended.
+type EndReason string
+
+// Error defines model for Error.
+type Error struct {
+	Error struct {
+		Code ErrorCode `json:"code"`
+
+		// MaxParticipants The number of seats of the room, all of which are taken. Only with
+		// room_full, and not for a hidden participant, who needs no seat.
+		MaxParticipants *int `json:"max_participants,omitempty"`
+
+		// Message A message for people.
+		Message string `json:"message"`
+
+		// Reason The reason why the room ended. Only with room_ended.
+		Reason *EndReason `json:"reason,omitempty"`
+
+		// Title The title of the room. Only with room_ended, and only if everybody
+		// with the address of the room may read it.
+		Title *string `json:"title,omitempty"`
+	} `json:"error"`
+}
+
+// ErrorCode defines model for ErrorCode.
+type ErrorCode string
 
 // Features What the room supports. The preview contains what the visitor may send, and
 // the media token what a participant may send.
@@ -201,33 +228,6 @@ type PreviewState string
 // another browser has claimed it. expired: it is no longer valid.
 // unknown: it is not a link of this room. Absent if no token was sent.
 type PreviewYouLink string
-
-// Refusal defines model for Refusal.
-type Refusal struct {
-	Error struct {
-		Code RefusalErrorCode `json:"code"`
-
-		// MaxParticipants The number of seats of the room, all of which are taken. Only with
-		// room_full, and not for a hidden participant, who needs no seat.
-		MaxParticipants *int `json:"max_participants,omitempty"`
-
-		// Message A message for people.
-		Message string `json:"message"`
-
-		// Reason The reason why the room ended. Only with room_ended.
-		Reason *RefusalErrorReason `json:"reason,omitempty"`
-
-		// Title The title of the room. Only with room_ended, and only if everybody
-		// with the address of the room may read it.
-		Title *string `json:"title,omitempty"`
-	} `json:"error"`
-}
-
-// RefusalErrorCode defines model for Refusal.Error.Code.
-type RefusalErrorCode string
-
-// RefusalErrorReason The reason why the room ended. Only with room_ended.
-type RefusalErrorReason string
 
 // Role defines model for Role.
 type Role string

@@ -98,7 +98,7 @@ func (s *Server) countCall(r *http.Request) error {
 	if !over {
 		return nil
 	}
-	return &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeTooManyAttempts), RetryAfter: retryAfter,
+	return &fault.Error{Kind: fault.Exhausted, Code: string(ErrorCodeTooManyAttempts), RetryAfter: retryAfter,
 		Message: "too many requests from your network, try again in a moment"}
 }
 
@@ -182,7 +182,7 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, roomID string
 	}
 	if s.limits.Checks != nil {
 		if over, retryAfter := s.limits.Checks.RecordAttempt(req.ClientAddr); over {
-			return "", &fault.Error{Kind: fault.Exhausted, Code: string(RefusalErrorCodeCheckBusy),
+			return "", &fault.Error{Kind: fault.Exhausted, Code: string(ErrorCodeCheckBusy),
 				RetryAfter: retryAfter,
 				Message:    "too many connection checks from your address, try again in a moment"}
 		}

@@ -52,8 +52,8 @@ func withRemedy(f *fault.Error) string {
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {
-	var out Refusal
-	out.Error.Code, out.Error.Message = RefusalErrorCode(code), message
+	var out Error
+	out.Error.Code, out.Error.Message = ErrorCode(code), message
 	httpx.WriteJSON(w, status, out)
 }
 

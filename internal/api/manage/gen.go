@@ -168,21 +168,168 @@ func (e Compaction) Valid() bool {
 	}
 }
 
+// Defines values for ErrorCode.
+const (
+	ErrorCodeBackupFailed            ErrorCode = "backup_failed"
+	ErrorCodeBackupRunning           ErrorCode = "backup_running"
+	ErrorCodeBodyTooLarge            ErrorCode = "body_too_large"
+	ErrorCodeCallsNotRecorded        ErrorCode = "calls_not_recorded"
+	ErrorCodeCrossOrigin             ErrorCode = "cross_origin"
+	ErrorCodeDeliveryDone            ErrorCode = "delivery_done"
+	ErrorCodeDeliveryNotFound        ErrorCode = "delivery_not_found"
+	ErrorCodeEmailTaken              ErrorCode = "email_taken"
+	ErrorCodeHttpsRequired           ErrorCode = "https_required"
+	ErrorCodeInternal                ErrorCode = "internal"
+	ErrorCodeInvalidRequest          ErrorCode = "invalid_request"
+	ErrorCodeLinkNotValid            ErrorCode = "link_not_valid"
+	ErrorCodeMethodNotAllowed        ErrorCode = "method_not_allowed"
+	ErrorCodeNoOverlap               ErrorCode = "no_overlap"
+	ErrorCodeNoSession               ErrorCode = "no_session"
+	ErrorCodeNoWebhookTarget         ErrorCode = "no_webhook_target"
+	ErrorCodeNotFound                ErrorCode = "not_found"
+	ErrorCodeNothingToReplay         ErrorCode = "nothing_to_replay"
+	ErrorCodeNothingToRetry          ErrorCode = "nothing_to_retry"
+	ErrorCodeOrganizationHasProjects ErrorCode = "organization_has_projects"
+	ErrorCodeOrganizationNotFound    ErrorCode = "organization_not_found"
+	ErrorCodeOrganizationSuspended   ErrorCode = "organization_suspended"
+	ErrorCodeOverlapInForce          ErrorCode = "overlap_in_force"
+	ErrorCodePersonConnected         ErrorCode = "person_connected"
+	ErrorCodeProjectDeleted          ErrorCode = "project_deleted"
+	ErrorCodeProjectNotFound         ErrorCode = "project_not_found"
+	ErrorCodeProjectNotSuspended     ErrorCode = "project_not_suspended"
+	ErrorCodeRateLimited             ErrorCode = "rate_limited"
+	ErrorCodeRoleNotAllowed          ErrorCode = "role_not_allowed"
+	ErrorCodeRoomNotFound            ErrorCode = "room_not_found"
+	ErrorCodeRoomOver                ErrorCode = "room_over"
+	ErrorCodeSeatNotFound            ErrorCode = "seat_not_found"
+	ErrorCodeSessionNotFound         ErrorCode = "session_not_found"
+	ErrorCodeTargetNotFound          ErrorCode = "target_not_found"
+	ErrorCodeTargetNotPaused         ErrorCode = "target_not_paused"
+	ErrorCodeTargetPaused            ErrorCode = "target_paused"
+	ErrorCodeTokenExpired            ErrorCode = "token_expired"
+	ErrorCodeTokenNotFound           ErrorCode = "token_not_found"
+	ErrorCodeTokenRevoked            ErrorCode = "token_revoked"
+	ErrorCodeTooManyAttempts         ErrorCode = "too_many_attempts"
+	ErrorCodeTooManyStreams          ErrorCode = "too_many_streams"
+	ErrorCodeUnauthorized            ErrorCode = "unauthorized"
+	ErrorCodeUnavailable             ErrorCode = "unavailable"
+	ErrorCodeUnsupportedMediaType    ErrorCode = "unsupported_media_type"
+	ErrorCodeUserNotFound            ErrorCode = "user_not_found"
+)
+
+// Valid indicates whether the value is a known member of the ErrorCode enum.
+func (e ErrorCode) Valid() bool {
+	switch e {
+	case ErrorCodeBackupFailed:
+		return true
+	case ErrorCodeBackupRunning:
+		return true
+	case ErrorCodeBodyTooLarge:
+		return true
+	case ErrorCodeCallsNotRecorded:
+		return true
+	case ErrorCodeCrossOrigin:
+		return true
+	case ErrorCodeDeliveryDone:
+		return true
+	case ErrorCodeDeliveryNotFound:
+		return true
+	case ErrorCodeEmailTaken:
+		return true
+	case ErrorCodeHttpsRequired:
+		return true
+	case ErrorCodeInternal:
+		return true
+	case ErrorCodeInvalidRequest:
+		return true
+	case ErrorCodeLinkNotValid:
+		return true
+	case ErrorCodeMethodNotAllowed:
+		return true
+	case ErrorCodeNoOverlap:
+		return true
+	case ErrorCodeNoSession:
+		return true
+	case ErrorCodeNoWebhookTarget:
+		return true
+	case ErrorCodeNotFound:
+		return true
+	case ErrorCodeNothingToReplay:
+		return true
+	case ErrorCodeNothingToRetry:
+		return true
+	case ErrorCodeOrganizationHasProjects:
+		return true
+	case ErrorCodeOrganizationNotFound:
+		return true
+	case ErrorCodeOrganizationSuspended:
+		return true
+	case ErrorCodeOverlapInForce:
+		return true
+	case ErrorCodePersonConnected:
+		return true
+	case ErrorCodeProjectDeleted:
+		return true
+	case ErrorCodeProjectNotFound:
+		return true
+	case ErrorCodeProjectNotSuspended:
+		return true
+	case ErrorCodeRateLimited:
+		return true
+	case ErrorCodeRoleNotAllowed:
+		return true
+	case ErrorCodeRoomNotFound:
+		return true
+	case ErrorCodeRoomOver:
+		return true
+	case ErrorCodeSeatNotFound:
+		return true
+	case ErrorCodeSessionNotFound:
+		return true
+	case ErrorCodeTargetNotFound:
+		return true
+	case ErrorCodeTargetNotPaused:
+		return true
+	case ErrorCodeTargetPaused:
+		return true
+	case ErrorCodeTokenExpired:
+		return true
+	case ErrorCodeTokenNotFound:
+		return true
+	case ErrorCodeTokenRevoked:
+		return true
+	case ErrorCodeTooManyAttempts:
+		return true
+	case ErrorCodeTooManyStreams:
+		return true
+	case ErrorCodeUnauthorized:
+		return true
+	case ErrorCodeUnavailable:
+		return true
+	case ErrorCodeUnsupportedMediaType:
+		return true
+	case ErrorCodeUserNotFound:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for FindingLevel.
 const (
-	Error   FindingLevel = "error"
-	Note    FindingLevel = "note"
-	Warning FindingLevel = "warning"
+	FindingLevelError   FindingLevel = "error"
+	FindingLevelNote    FindingLevel = "note"
+	FindingLevelWarning FindingLevel = "warning"
 )
 
 // Valid indicates whether the value is a known member of the FindingLevel enum.
 func (e FindingLevel) Valid() bool {
 	switch e {
-	case Error:
+	case FindingLevelError:
 		return true
-	case Note:
+	case FindingLevelNote:
 		return true
-	case Warning:
+	case FindingLevelWarning:
 		return true
 	default:
 		return false
@@ -261,153 +408,6 @@ func (e ProjectStatus) Valid() bool {
 	case ProjectStatusActive:
 		return true
 	case ProjectStatusInactive:
-		return true
-	default:
-		return false
-	}
-}
-
-// Defines values for RefusalErrorCode.
-const (
-	RefusalErrorCodeBackupFailed            RefusalErrorCode = "backup_failed"
-	RefusalErrorCodeBackupRunning           RefusalErrorCode = "backup_running"
-	RefusalErrorCodeBodyTooLarge            RefusalErrorCode = "body_too_large"
-	RefusalErrorCodeCallsNotRecorded        RefusalErrorCode = "calls_not_recorded"
-	RefusalErrorCodeCrossOrigin             RefusalErrorCode = "cross_origin"
-	RefusalErrorCodeDeliveryDone            RefusalErrorCode = "delivery_done"
-	RefusalErrorCodeDeliveryNotFound        RefusalErrorCode = "delivery_not_found"
-	RefusalErrorCodeEmailTaken              RefusalErrorCode = "email_taken"
-	RefusalErrorCodeHttpsRequired           RefusalErrorCode = "https_required"
-	RefusalErrorCodeInternal                RefusalErrorCode = "internal"
-	RefusalErrorCodeInvalidRequest          RefusalErrorCode = "invalid_request"
-	RefusalErrorCodeLinkNotValid            RefusalErrorCode = "link_not_valid"
-	RefusalErrorCodeMethodNotAllowed        RefusalErrorCode = "method_not_allowed"
-	RefusalErrorCodeNoOverlap               RefusalErrorCode = "no_overlap"
-	RefusalErrorCodeNoSession               RefusalErrorCode = "no_session"
-	RefusalErrorCodeNoWebhookTarget         RefusalErrorCode = "no_webhook_target"
-	RefusalErrorCodeNotFound                RefusalErrorCode = "not_found"
-	RefusalErrorCodeNothingToReplay         RefusalErrorCode = "nothing_to_replay"
-	RefusalErrorCodeNothingToRetry          RefusalErrorCode = "nothing_to_retry"
-	RefusalErrorCodeOrganizationHasProjects RefusalErrorCode = "organization_has_projects"
-	RefusalErrorCodeOrganizationNotFound    RefusalErrorCode = "organization_not_found"
-	RefusalErrorCodeOrganizationSuspended   RefusalErrorCode = "organization_suspended"
-	RefusalErrorCodeOverlapInForce          RefusalErrorCode = "overlap_in_force"
-	RefusalErrorCodePersonConnected         RefusalErrorCode = "person_connected"
-	RefusalErrorCodeProjectDeleted          RefusalErrorCode = "project_deleted"
-	RefusalErrorCodeProjectNotFound         RefusalErrorCode = "project_not_found"
-	RefusalErrorCodeProjectNotSuspended     RefusalErrorCode = "project_not_suspended"
-	RefusalErrorCodeRateLimited             RefusalErrorCode = "rate_limited"
-	RefusalErrorCodeRoleNotAllowed          RefusalErrorCode = "role_not_allowed"
-	RefusalErrorCodeRoomNotFound            RefusalErrorCode = "room_not_found"
-	RefusalErrorCodeRoomOver                RefusalErrorCode = "room_over"
-	RefusalErrorCodeSeatNotFound            RefusalErrorCode = "seat_not_found"
-	RefusalErrorCodeSessionNotFound         RefusalErrorCode = "session_not_found"
-	RefusalErrorCodeTargetNotFound          RefusalErrorCode = "target_not_found"
-	RefusalErrorCodeTargetNotPaused         RefusalErrorCode = "target_not_paused"
-	RefusalErrorCodeTargetPaused            RefusalErrorCode = "target_paused"
-	RefusalErrorCodeTokenExpired            RefusalErrorCode = "token_expired"
-	RefusalErrorCodeTokenNotFound           RefusalErrorCode = "token_not_found"
-	RefusalErrorCodeTokenRevoked            RefusalErrorCode = "token_revoked"
-	RefusalErrorCodeTooManyAttempts         RefusalErrorCode = "too_many_attempts"
-	RefusalErrorCodeTooManyStreams          RefusalErrorCode = "too_many_streams"
-	RefusalErrorCodeUnauthorized            RefusalErrorCode = "unauthorized"
-	RefusalErrorCodeUnavailable             RefusalErrorCode = "unavailable"
-	RefusalErrorCodeUnsupportedMediaType    RefusalErrorCode = "unsupported_media_type"
-	RefusalErrorCodeUserNotFound            RefusalErrorCode = "user_not_found"
-)
-
-// Valid indicates whether the value is a known member of the RefusalErrorCode enum.
-func (e RefusalErrorCode) Valid() bool {
-	switch e {
-	case RefusalErrorCodeBackupFailed:
-		return true
-	case RefusalErrorCodeBackupRunning:
-		return true
-	case RefusalErrorCodeBodyTooLarge:
-		return true
-	case RefusalErrorCodeCallsNotRecorded:
-		return true
-	case RefusalErrorCodeCrossOrigin:
-		return true
-	case RefusalErrorCodeDeliveryDone:
-		return true
-	case RefusalErrorCodeDeliveryNotFound:
-		return true
-	case RefusalErrorCodeEmailTaken:
-		return true
-	case RefusalErrorCodeHttpsRequired:
-		return true
-	case RefusalErrorCodeInternal:
-		return true
-	case RefusalErrorCodeInvalidRequest:
-		return true
-	case RefusalErrorCodeLinkNotValid:
-		return true
-	case RefusalErrorCodeMethodNotAllowed:
-		return true
-	case RefusalErrorCodeNoOverlap:
-		return true
-	case RefusalErrorCodeNoSession:
-		return true
-	case RefusalErrorCodeNoWebhookTarget:
-		return true
-	case RefusalErrorCodeNotFound:
-		return true
-	case RefusalErrorCodeNothingToReplay:
-		return true
-	case RefusalErrorCodeNothingToRetry:
-		return true
-	case RefusalErrorCodeOrganizationHasProjects:
-		return true
-	case RefusalErrorCodeOrganizationNotFound:
-		return true
-	case RefusalErrorCodeOrganizationSuspended:
-		return true
-	case RefusalErrorCodeOverlapInForce:
-		return true
-	case RefusalErrorCodePersonConnected:
-		return true
-	case RefusalErrorCodeProjectDeleted:
-		return true
-	case RefusalErrorCodeProjectNotFound:
-		return true
-	case RefusalErrorCodeProjectNotSuspended:
-		return true
-	case RefusalErrorCodeRateLimited:
-		return true
-	case RefusalErrorCodeRoleNotAllowed:
-		return true
-	case RefusalErrorCodeRoomNotFound:
-		return true
-	case RefusalErrorCodeRoomOver:
-		return true
-	case RefusalErrorCodeSeatNotFound:
-		return true
-	case RefusalErrorCodeSessionNotFound:
-		return true
-	case RefusalErrorCodeTargetNotFound:
-		return true
-	case RefusalErrorCodeTargetNotPaused:
-		return true
-	case RefusalErrorCodeTargetPaused:
-		return true
-	case RefusalErrorCodeTokenExpired:
-		return true
-	case RefusalErrorCodeTokenNotFound:
-		return true
-	case RefusalErrorCodeTokenRevoked:
-		return true
-	case RefusalErrorCodeTooManyAttempts:
-		return true
-	case RefusalErrorCodeTooManyStreams:
-		return true
-	case RefusalErrorCodeUnauthorized:
-		return true
-	case RefusalErrorCodeUnavailable:
-		return true
-	case RefusalErrorCodeUnsupportedMediaType:
-		return true
-	case RefusalErrorCodeUserNotFound:
 		return true
 	default:
 		return false
@@ -892,6 +892,20 @@ type ConnectionTypes struct {
 	// Unknown Those who joined through an earlier version of the service.
 	Unknown int `json:"unknown"`
 }
+
+// Error defines model for Error.
+type Error struct {
+	Error struct {
+		// Code For machines.
+		Code ErrorCode `json:"code"`
+
+		// Message A message for the operator.
+		Message string `json:"message"`
+	} `json:"error"`
+}
+
+// ErrorCode For machines.
+type ErrorCode string
 
 // Finding defines model for Finding.
 type Finding struct {
@@ -1638,20 +1652,6 @@ type ProjectSettings struct {
 
 // ProjectStatus The status that the client controls.
 type ProjectStatus string
-
-// Refusal defines model for Refusal.
-type Refusal struct {
-	Error struct {
-		// Code For machines.
-		Code RefusalErrorCode `json:"code"`
-
-		// Message A message for the operator.
-		Message string `json:"message"`
-	} `json:"error"`
-}
-
-// RefusalErrorCode For machines.
-type RefusalErrorCode string
 
 // RejectedCallList defines model for RejectedCallList.
 type RejectedCallList struct {

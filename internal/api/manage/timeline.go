@@ -119,8 +119,8 @@ func personOf(d event.Data) string {
 		return d.Participant.Name
 	case d.Mark != nil:
 		return d.Mark.Name
-	case d.Refusal != nil:
-		return d.Refusal.Name
+	case d.FailedJoin != nil:
+		return d.FailedJoin.Name
 	case d.Feedback != nil:
 		return d.Feedback.Name
 	}

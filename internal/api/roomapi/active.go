@@ -33,7 +33,7 @@ func (a *API) activeRoom(c *Call) error {
 	if err != nil {
 		return err
 	}
-	c.writeJSON(ActiveRoomAnswer{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
+	c.writeJSON(ActiveRoomResponse{Status: true, Msg: successMessage, Result: newActiveRoom(found)})
 	return nil
 }
 
@@ -46,7 +46,7 @@ func (a *API) activeRooms(c *Call) error {
 	for _, found := range all {
 		out.Rooms = append(out.Rooms, newActiveRoom(found))
 	}
-	c.writeJSON(ActiveRoomsAnswer{Response: out})
+	c.writeJSON(ActiveRoomsResponse{Response: out})
 	return nil
 }
 

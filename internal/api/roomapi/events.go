@@ -51,7 +51,7 @@ func (a *API) roomEvents(c *Call, events Events) error {
 	if err != nil {
 		return err
 	}
-	c.writeJSON(RoomEventsAnswer{Events: bodies, NextAfter: last, HasMore: more})
+	c.writeJSON(RoomEventsResponse{Events: bodies, NextAfter: last, HasMore: more})
 	return nil
 }
 

@@ -35,8 +35,8 @@ type ActiveRoom struct {
 	RoomInfo RoomInfo `json:"room_info"`
 }
 
-// ActiveRoomAnswer Extension.
-type ActiveRoomAnswer struct {
+// ActiveRoomResponse Extension.
+type ActiveRoomResponse struct {
 	Msg string `json:"msg"`
 
 	// Result Extension.
@@ -51,14 +51,14 @@ type ActiveRooms struct {
 	Status bool         `json:"status"`
 }
 
-// ActiveRoomsAnswer Extension.
-type ActiveRoomsAnswer struct {
+// ActiveRoomsResponse Extension.
+type ActiveRoomsResponse struct {
 	// Response Extension.
 	Response ActiveRooms `json:"response"`
 }
 
-// AnalyticsAnswer Extension.
-type AnalyticsAnswer struct {
+// AnalyticsResponse Extension.
+type AnalyticsResponse struct {
 	// AsOf The time until which people who are still present are counted.
 	AsOf time.Time `json:"as_of"`
 	Msg  string    `json:"msg"`
@@ -228,8 +228,8 @@ type PastRooms struct {
 // PastRoomsOrderBy defines model for PastRooms.OrderBy.
 type PastRoomsOrderBy string
 
-// PastRoomsAnswer Extension.
-type PastRoomsAnswer struct {
+// PastRoomsResponse Extension.
+type PastRoomsResponse struct {
 	// Rooms Extension.
 	Rooms  PastRooms `json:"rooms"`
 	Status bool      `json:"status"`
@@ -252,8 +252,8 @@ type ReportedAttendee struct {
 // ReportedAttendeeSource defines model for ReportedAttendee.Source.
 type ReportedAttendeeSource string
 
-// RoomEventsAnswer Extension.
-type RoomEventsAnswer struct {
+// RoomEventsResponse Extension.
+type RoomEventsResponse struct {
 	// Events The oldest first.
 	Events []EventOfRoom `json:"events"`
 

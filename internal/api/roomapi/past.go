@@ -89,7 +89,7 @@ func (a *API) fetchPastRooms(c *Call) error {
 			Created:   p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount),
 			WebhookUrl: p.WebhookURL})
 	}
-	c.writeJSON(PastRoomsAnswer{Status: true, Rooms: out})
+	c.writeJSON(PastRoomsResponse{Status: true, Rooms: out})
 	return nil
 }
 
@@ -98,7 +98,7 @@ func (a *API) analytics(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := AnalyticsAnswer{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID),
+	out := AnalyticsResponse{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID),
 		AsOf:                 found.AsOf.UTC().Truncate(time.Millisecond),
 		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(),
 		Participants: make([]AttendeeInfo, 0, len(found.People)),

@@ -37,9 +37,8 @@ func benchmarkCall(b *testing.B, header func(*fixture) http.Header, status int) 
 		s.recorder = requestlog.NewRecorder(s.db, time.Now)
 		s.options.RequestLog = s.recorder
 	})
-	api, err := NewHandler(fix.keys, usage.NewService(fix.db, usage.NewBuiltinProvider(nil), time.Now), fix.counter,
+	api := NewHandler(fix.keys, usage.NewService(fix.db, usage.NewBuiltinProvider(nil), time.Now), fix.counter,
 		time.Now, fix.options)
-	must(b, err)
 	// The log has its default format, but is discarded.
 	options := httpx.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Fail: WriteInternalError}
 	if fix.options.RequestLog != nil {

@@ -25,23 +25,23 @@ var (
 // service is a 503.
 var statusExceptions = map[fault.Kind]int{fault.Internal: http.StatusServiceUnavailable}
 
-var codeByStatus = map[int]ErrorErrorCode{
-	http.StatusBadRequest:            SVCINVALIDREQUEST,
-	http.StatusRequestEntityTooLarge: SVCINVALIDREQUEST,
-	http.StatusUnauthorized:          SVCUNAUTHORIZED,
-	http.StatusForbidden:             SVCGATEWAYPROJECTSUSPENDED,
-	http.StatusNotFound:              SVCRESOURCENOTFOUND,
-	http.StatusTooManyRequests:       SVCRATELIMITED,
-	http.StatusServiceUnavailable:    SVCGATEWAYUNAVAILABLE,
+var codeByStatus = map[int]ErrorCode{
+	http.StatusBadRequest:            CodeInvalidRequest,
+	http.StatusRequestEntityTooLarge: CodeInvalidRequest,
+	http.StatusUnauthorized:          CodeUnauthorized,
+	http.StatusForbidden:             CodeProjectSuspended,
+	http.StatusNotFound:              CodeNotFound,
+	http.StatusTooManyRequests:       CodeRateLimited,
+	http.StatusServiceUnavailable:    CodeUnavailable,
 }
 
 // mapError returns the status, the code and the message of an error in version 5.
-func mapError(f *fault.Error) (status int, code ErrorErrorCode, message string) {
+func mapError(f *fault.Error) (status int, code ErrorCode, message string) {
 	status, message = httpx.Status(f, statusExceptions), f.Message
 	code = codeByStatus[status]
 	switch {
 	case f.Code == codeDisabled:
-		code = SVCGATEWAYDISABLED
+		code = CodeDisabled
 	case f.Kind == fault.Internal: // only the log shows the cause
 		message = "the gateway is unavailable, try again in a moment"
 	}

@@ -38,15 +38,15 @@ const (
 	EntitlementUnitRooms        EntitlementUnit = "rooms"
 )
 
-// Defines values for ErrorErrorCode.
+// Defines values for ErrorCode.
 const (
-	SVCGATEWAYDISABLED         ErrorErrorCode = "SVC_GATEWAY_DISABLED"
-	SVCGATEWAYPROJECTSUSPENDED ErrorErrorCode = "SVC_GATEWAY_PROJECT_SUSPENDED"
-	SVCGATEWAYUNAVAILABLE      ErrorErrorCode = "SVC_GATEWAY_UNAVAILABLE"
-	SVCINVALIDREQUEST          ErrorErrorCode = "SVC_INVALID_REQUEST"
-	SVCRATELIMITED             ErrorErrorCode = "SVC_RATE_LIMITED"
-	SVCRESOURCENOTFOUND        ErrorErrorCode = "SVC_RESOURCE_NOT_FOUND"
-	SVCUNAUTHORIZED            ErrorErrorCode = "SVC_UNAUTHORIZED"
+	CodeDisabled         ErrorCode = "SVC_GATEWAY_DISABLED"
+	CodeInvalidRequest   ErrorCode = "SVC_INVALID_REQUEST"
+	CodeNotFound         ErrorCode = "SVC_RESOURCE_NOT_FOUND"
+	CodeProjectSuspended ErrorCode = "SVC_GATEWAY_PROJECT_SUSPENDED"
+	CodeRateLimited      ErrorCode = "SVC_RATE_LIMITED"
+	CodeUnauthorized     ErrorCode = "SVC_UNAUTHORIZED"
+	CodeUnavailable      ErrorCode = "SVC_GATEWAY_UNAVAILABLE"
 )
 
 // Defines values for OverlapKeyStatus.
@@ -130,7 +130,7 @@ type EntitlementUnit string
 // Error defines model for Error.
 type Error struct {
 	Error struct {
-		Code ErrorErrorCode `json:"code"`
+		Code ErrorCode `json:"code"`
 
 		// Message A message for people.
 		Message   string `json:"message"`
@@ -138,8 +138,8 @@ type Error struct {
 	} `json:"error"`
 }
 
-// ErrorErrorCode defines model for Error.Error.Code.
-type ErrorErrorCode string
+// ErrorCode defines model for ErrorCode.
+type ErrorCode string
 
 // Figure Participant minutes. Without `value` if the number is unknown.
 type Figure struct {
@@ -155,8 +155,8 @@ type Keys struct {
 	Overlap *OverlapKey `json:"overlap"`
 }
 
-// KeysAnswer defines model for KeysAnswer.
-type KeysAnswer struct {
+// KeysResponse defines model for KeysResponse.
+type KeysResponse struct {
 	Data Keys `json:"data"`
 }
 
@@ -166,8 +166,8 @@ type Limits struct {
 	Entitlements []Entitlement `json:"entitlements"`
 }
 
-// LimitsAnswer defines model for LimitsAnswer.
-type LimitsAnswer struct {
+// LimitsResponse defines model for LimitsResponse.
+type LimitsResponse struct {
 	Data Limits `json:"data"`
 }
 
@@ -260,8 +260,8 @@ type Requests struct {
 	NextCursor *string `json:"next_cursor,omitempty"`
 }
 
-// RequestsAnswer defines model for RequestsAnswer.
-type RequestsAnswer struct {
+// RequestsResponse defines model for RequestsResponse.
+type RequestsResponse struct {
 	Data Requests `json:"data"`
 }
 
@@ -306,7 +306,7 @@ type Usage struct {
 // UsageBillingModel defines model for Usage.BillingModel.
 type UsageBillingModel string
 
-// UsageAnswer defines model for UsageAnswer.
-type UsageAnswer struct {
+// UsageResponse defines model for UsageResponse.
+type UsageResponse struct {
 	Data Usage `json:"data"`
 }

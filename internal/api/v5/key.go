@@ -50,7 +50,7 @@ func (s *Server) keyUsage(c *call, k key.APIKey) (int64, time.Time, error) {
 	return n, last, err
 }
 
-// appendKeys appends the JSON of KeysAnswer, in the form of encoding/json.
+// appendKeys appends the JSON of KeysResponse, in the form of encoding/json.
 func appendKeys(b []byte, k Keys) []byte {
 	b = appendText(append(b, `{"data":{"current":{"api_key":`...), k.Current.ApiKey)
 	b = k.Current.CreatedAt.appendJSON(append(b, `,"created_at":`...))

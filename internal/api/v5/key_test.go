@@ -93,7 +93,7 @@ func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 				OverlapEndsAt: at("ends"),
 				LastUsedAt:    maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
 		}
-		want, err := json.Marshal(KeysAnswer{Data: k})
+		want, err := json.Marshal(KeysResponse{Data: k})
 		if err != nil {
 			t.Fatal(err)
 		}

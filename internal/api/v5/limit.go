@@ -15,5 +15,5 @@ func (s *Server) getLimits(c *call) ([]byte, error) {
 		addEntitlement(RoomDuration, plan.RoomDuration, EntitlementUnitMinutes)
 		addEntitlement(BreakoutRooms, plan.BreakoutRooms, EntitlementUnitRooms)
 	}
-	return json.Marshal(LimitsAnswer{Data: out})
+	return json.Marshal(LimitsResponse{Data: out})
 }

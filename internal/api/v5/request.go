@@ -18,7 +18,7 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 		return nil, err
 	}
 	if s.options.RequestLog == nil {
-		return json.Marshal(RequestsAnswer{Data: Requests{Availability: AvailabilityUnavailable,
+		return json.Marshal(RequestsResponse{Data: Requests{Availability: AvailabilityUnavailable,
 			Items: []RequestItem{}}})
 	}
 	page, err := s.options.RequestLog.List(c.timeoutContext(), requestlog.Query{ProjectID: c.key.ProjectID,
@@ -33,7 +33,7 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 	if page.Next.Below != 0 {
 		out.NextCursor = new(encodeCursor(page.Next.Below))
 	}
-	return json.Marshal(RequestsAnswer{Data: out})
+	return json.Marshal(RequestsResponse{Data: out})
 }
 
 func newRequestItem(c requestlog.Call) RequestItem {

@@ -2,6 +2,7 @@ package v5
 
 import (
 	"context"
+	_ "embed"
 	"net/http"
 	"net/netip"
 	"strconv"
@@ -82,23 +83,22 @@ type Options struct {
 
 // Server handles the requests of version 5.
 type Server struct {
-	keys        KeyLookup
-	usage       UsageReader
-	counts      CallCounter
-	now         func() time.Time
-	options     Options
-	description []byte
+	keys    KeyLookup
+	usage   UsageReader
+	counts  CallCounter
+	now     func() time.Time
+	options Options
 }
 
-// NewHandler returns the handler for all paths under /api/v5/. It returns an
-// error if the embedded description is invalid.
+// description is the OpenAPI description of this version, as openapi.json returns it.
+//
+//go:embed openapi.json
+var description []byte
+
+// NewHandler returns the handler for all paths under /api/v5/.
 func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now func() time.Time,
-	options Options) (*Server, error) {
-	text, err := descriptionJSON()
-	if err != nil {
-		return nil, err
-	}
-	return &Server{keys: keys, usage: usageReader, counts: counts, now: now, options: options, description: text}, nil
+	options Options) *Server {
+	return &Server{keys: keys, usage: usageReader, counts: counts, now: now, options: options}
 }
 
 // ServeHTTP implements http.Handler. The order of the checks is part of the
@@ -123,7 +123,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Allow"] = []string{"GET, HEAD"}
 		writeError(w, r, errMethodNotAllowed)
 	case op == nil:
-		writeResponse(w, http.StatusOK, s.description)
+		writeResponse(w, http.StatusOK, description)
 	default:
 		s.serveSigned(w, r, op)
 	}

@@ -26,7 +26,7 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 			out.PayAsYouGo.UnitPrice, out.PayAsYouGo.AmountDue = &p.UnitPrice, &p.AmountDue
 		}
 	}
-	return json.Marshal(UsageAnswer{Data: out})
+	return json.Marshal(UsageResponse{Data: out})
 }
 
 func planUsage(u usage.Usage) PlanUsage {

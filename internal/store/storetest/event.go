@@ -91,7 +91,7 @@ func (s *suite) TestEventData(t *testing.T) {
 		{RoomType: "video", Participant: left},
 		{RoomType: "video", SessionID: "another", EndReason: "empty"},
 		{RoomType: "video", Mark: &event.AttendanceMark{Name: trickyTexts[1], Source: event.SourceExternal}},
-		{RoomType: "video", Refusal: &event.JoinRefusal{Name: trickyTexts[2], Code: "room_full"}},
+		{RoomType: "video", FailedJoin: &event.FailedJoin{Name: trickyTexts[2], Code: "room_full"}},
 		{RoomType: "video", Feedback: &event.Feedback{Identity: NewID(), Name: "Ada", Role: "guest", Rating: "good"}},
 		{RoomType: "video", Participant: usual},
 		{RoomType: "video", Participant: without},

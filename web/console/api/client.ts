@@ -6,7 +6,7 @@ type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
 export type PathOf<M extends Method> = { [P in keyof paths]: paths[P] extends Record<M, { responses: unknown }> ? P : never }[keyof paths];
 type Operation<P extends keyof paths, M extends Method> = Extract<paths[P][M], { responses: unknown }>;
 
-type Answered<O> = O extends { responses: { 200: { content: { 'application/json': infer R } } } } ? R : undefined;
+type OkBody<O> = O extends { responses: { 200: { content: { 'application/json': infer R } } } } ? R : undefined;
 type Parameters<O> = O extends { parameters: { path: infer V; query?: infer Q } }
   ? { path: V; query?: NonNullable<Q> }
   : O extends { parameters: { query?: infer Q } }
@@ -18,7 +18,7 @@ type Sent<O> = O extends { requestBody: { content: { 'application/json': infer B
     ? { body?: B }
     : object;
 
-export type Answer<P extends keyof paths, M extends Method = 'get'> = Answered<Operation<P, M>>;
+export type ResponseOf<P extends keyof paths, M extends Method = 'get'> = OkBody<Operation<P, M>>;
 /** The query, the parameters of the path and the body that an operation takes. */
 export type Input<P extends keyof paths, M extends Method = 'get'> = Parameters<Operation<P, M>> & Sent<Operation<P, M>>;
 
@@ -96,11 +96,11 @@ async function readJSON(response: Response): Promise<unknown> {
   if (response.ok) return json;
   const { code = '', message = '' } = (json as { error?: { code?: string; message?: string } } | undefined)?.error ?? {};
   if (response.status === 401) onSignedOut();
-  throw new ApiError(response.status, code, message || `The server answered with the status ${response.status}.`, requestId);
+  throw new ApiError(response.status, code, message || `The server responded with the status ${response.status}.`, requestId);
 }
 
 /** Calls an operation of the management API. Throws an ApiError. */
-export function call<M extends Method, P extends PathOf<M>>(method: M, path: P, input: Input<P, M>): Promise<Answer<P, M>> {
+export function call<M extends Method, P extends PathOf<M>>(method: M, path: P, input: Input<P, M>): Promise<ResponseOf<P, M>> {
   const loose = input as LooseInput;
-  return fetchJSON(method.toUpperCase(), addressOf(path, loose), loose.body) as Promise<Answer<P, M>>;
+  return fetchJSON(method.toUpperCase(), addressOf(path, loose), loose.body) as Promise<ResponseOf<P, M>>;
 }

@@ -2540,17 +2540,18 @@ export interface components {
             from: string;
             value: string;
         };
-        Refusal: {
+        Error: {
             error: {
-                /**
-                 * @description For machines.
-                 * @enum {string}
-                 */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
+                code: components["schemas"]["ErrorCode"];
                 /** @description A message for the operator. */
                 message: string;
             };
         };
+        /**
+         * @description For machines.
+         * @enum {string}
+         */
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
     };
     responses: {
         /**
@@ -2564,7 +2565,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The request has no live management token. */
@@ -2576,7 +2577,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The role of the token does not allow this. */
@@ -2587,7 +2588,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The resource does not exist. */
@@ -2598,7 +2599,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The path does not support this method. */
@@ -2610,7 +2611,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The state of the resource does not allow the action. */
@@ -2621,7 +2622,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The body is larger than 64 KiB. */
@@ -2632,7 +2633,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The Content-Type is not application/json. */
@@ -2643,7 +2644,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description An internal error. The log has the cause under the X-Request-ID. */
@@ -2654,7 +2655,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /**
@@ -2669,7 +2670,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The database does not respond. Try again. */
@@ -2681,7 +2682,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
     };

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { stillSignedIn } from '../state/session';
-import { type Answer, ApiError, addressOf, fetchJSON, type Input, type PathOf } from './client';
+import { ApiError, addressOf, fetchJSON, type Input, type PathOf, type ResponseOf } from './client';
 import { Live } from './live';
 
 export interface Resource<T> {
@@ -21,9 +21,9 @@ export const { connected } = live;
  * Reads an operation, again whenever its address changes, and follows it if `follow` is set.
  * With null as the input, it reads nothing.
  */
-export function useGet<P extends PathOf<'get'>>(path: P, input: Input<P> | null, follow = true): Resource<Answer<P>> {
+export function useGet<P extends PathOf<'get'>>(path: P, input: Input<P> | null, follow = true): Resource<ResponseOf<P>> {
   const address = input === null ? null : addressOf(path, input as object);
-  return useFollowed<Answer<P>>(address, follow);
+  return useFollowed<ResponseOf<P>>(address, follow);
 }
 
 function useFollowed<T>(address: string | null, follow: boolean): Resource<T> {

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import type { Answer, ApiError, Input, PathOf } from './client';
+import type { ApiError, Input, PathOf, ResponseOf } from './client';
 import { type Resource, useGet } from './useGet';
 
 interface More<P extends PathOf<'get'>> {
   /** The first page. */
-  first: Resource<Answer<P>>;
+  first: Resource<ResponseOf<P>>;
   /** The pages that were loaded after it. */
-  rest: Answer<P>[];
+  rest: ResponseOf<P>[];
   /** Loads the next page; null if there is none, or while one loads. */
   loadMore: (() => void) | null;
   /** Why the last page could not be loaded. */
@@ -25,7 +25,7 @@ interface Loaded<T> {
 /** Reads a list whose pages are shown below each other. It follows the first page, and the last one because there the list grows. */
 export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>): More<P> {
   const key = JSON.stringify(input);
-  const [loaded, setLoaded] = useState<Loaded<Answer<P>>>({ key, between: [], cursor: undefined });
+  const [loaded, setLoaded] = useState<Loaded<ResponseOf<P>>>({ key, between: [], cursor: undefined });
   const { between, cursor } = loaded.key === key ? loaded : { between: [], cursor: undefined };
   const first = useGet(path, input);
   const { query, ...others } = input as { query?: object };

@@ -89,7 +89,7 @@ export function DeliveryPage({ id, project }: { id: string; project: string | un
         {one.body && (
           <p className="small quiet">
             The curl command has no signature, because the console does not know the project secret. Use it to see how your endpoint
-            answers.
+            responds.
           </p>
         )}
       </section>

@@ -39,7 +39,7 @@ export function Nodes(): ReactElement {
             wide: true,
             cell: ({ node, this_node }) => (
               <>
-                <Id id={node} what="node ID" /> {this_node && <span className="quiet small nowrap">answers you</span>}
+                <Id id={node} what="node ID" /> {this_node && <span className="quiet small nowrap">serves this page</span>}
               </>
             ),
           },

@@ -16,7 +16,7 @@ const sources: Record<Setting['source'], string> = {
   default: 'Default',
 };
 
-/** Every setting of the node that answers, and where its value comes from. */
+/** Every setting of the node that serves this page, and where its value comes from. */
 export function Settings({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
   const settings = useGet('/settings', {}, false);
   const { q = '', source } = query;
@@ -26,8 +26,8 @@ export function Settings({ query }: { query: Readonly<Record<string, string>> })
   return (
     <>
       <PageHead title="Settings">
-        The settings of the node that answers, and where each value comes from. To change one, edit the configuration of the server and
-        restart it.
+        The settings of the node that serves this page, and where each value comes from. To change one, edit the configuration of the server
+        and restart it.
       </PageHead>
       <Filters active={['q', 'source'].filter((name) => query[name])}>
         <TextFilter name="q" label="Name or meaning" value={q} wide />

@@ -42,7 +42,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   return (
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
-        What was sent to the backends of the projects, how they answered, and what is tried again.
+        What was sent to the backends of the projects, how they responded, and what is tried again.
       </PageHead>
       {listable && <Targets project={project} />}
       <Filters active={active}>

@@ -47,7 +47,7 @@ export async function signIn(credential: { token: string } | { code: string }): 
   return now.is === 'in' ? null : cookieLost;
 }
 
-/** Asks the server whether the session still exists. Any other answer than a 401 leaves it as it is. */
+/** Asks the server whether the session still exists. Any other response than a 401 leaves it as it is. */
 export async function stillSignedIn(): Promise<boolean> {
   await call('get', '/caller', {}).catch(() => undefined);
   return session.get().is === 'in';

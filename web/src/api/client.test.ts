@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { type Answer, JoinApi, retryAfter, type Seat, type Wait } from './client';
+import { JoinApi, type Result, retryAfter, type Seat, type Wait } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
-/** Calls the client against this response. Returns the answer and the request. */
-async function ask(respond: () => Response | Promise<Response>): Promise<{ answer: Answer<Seat | Wait>; url: string; body: unknown }> {
+/** Calls the client against this response. Returns the result and the request. */
+async function ask(respond: () => Response | Promise<Response>): Promise<{ result: Result<Seat | Wait>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;
   const api = new JoinApi('a/b', (input, init) => {
@@ -12,16 +12,16 @@ async function ask(respond: () => Response | Promise<Response>): Promise<{ answe
     body = JSON.parse(String(init?.body));
     return Promise.resolve().then(respond);
   });
-  return { answer: await api.reserveSeat(request, new AbortController().signal, 8_000), url, body };
+  return { result: await api.reserveSeat(request, new AbortController().signal, 8_000), url, body };
 }
 
 const refuse = (status: number, body: unknown, headers = {}): Response => new Response(JSON.stringify(body), { status, headers });
 
 test('tokens are sent in the body, never in the address', async () => {
-  const { url, body, answer } = await ask(() => new Response('{"identity":"1"}'));
+  const { url, body, result } = await ask(() => new Response('{"identity":"1"}'));
   expect(url).toBe('/api/join/rooms/a%2Fb/seats');
   expect(body).toEqual(request);
-  expect(answer).toEqual({ is: 'ok', value: { identity: '1' } });
+  expect(result).toEqual({ is: 'ok', value: { identity: '1' } });
 });
 
 test('a response without a body is a success', async () => {
@@ -34,28 +34,28 @@ test('a response without a body is a success', async () => {
   expect(url).toBe('/api/join/rooms/a/breakouts/close');
 });
 
-describe('a refusal', () => {
+describe('an error', () => {
   test('has its code, its reason and the wait', async () => {
     const ended = await ask(() => refuse(410, { error: { code: 'room_ended', message: 'x', reason: 'duration' } }));
-    expect(ended.answer).toEqual({
+    expect(ended.result).toEqual({
       is: 'refused',
-      refusal: { code: 'room_ended', reason: 'duration', title: null, maxParticipants: null, waitMs: 0 },
+      error: { code: 'room_ended', reason: 'duration', title: null, maxParticipants: null, waitMs: 0 },
     });
     const busy = await ask(() => refuse(429, { error: { code: 'too_many_attempts', message: 'x' } }, { 'retry-after': '40' }));
-    expect(busy.answer).toEqual({
+    expect(busy.result).toEqual({
       is: 'refused',
-      refusal: { code: 'too_many_attempts', reason: null, title: null, maxParticipants: null, waitMs: 40_000 },
+      error: { code: 'too_many_attempts', reason: null, title: null, maxParticipants: null, waitMs: 40_000 },
     });
   });
 
   test('for a full room has the number of seats', async () => {
-    const { answer } = await ask(() => refuse(409, { error: { code: 'room_full', message: 'x', max_participants: 4 } }));
-    expect(answer).toMatchObject({ refusal: { code: 'room_full', maxParticipants: 4 } });
+    const { result } = await ask(() => refuse(409, { error: { code: 'room_full', message: 'x', max_participants: 4 } }));
+    expect(result).toMatchObject({ error: { code: 'room_full', maxParticipants: 4 } });
   });
 
   test.each(['too_many_attempts', 'too_many_joins', 'turned_away'])('for %s always has a wait', async (code) => {
-    const { answer } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
-    expect(answer).toMatchObject({ refusal: { waitMs: 30_000 } });
+    const { result } = await ask(() => refuse(429, { error: { code, message: 'x' } }));
+    expect(result).toMatchObject({ error: { waitMs: 30_000 } });
   });
 });
 
@@ -64,16 +64,16 @@ describe('an unreachable server', () => {
     ['no network', () => Promise.reject(new TypeError('Failed to fetch'))],
     ['a page of a proxy', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
     ['a stumble', () => refuse(500, { error: { code: 'internal', message: 'x' } })],
-    ['an answer cut short', () => new Response('{"identity":', { status: 200 })],
-  ])('is %s', async (_, respond) => expect((await ask(respond)).answer).toEqual({ is: 'unreachable', waitMs: 0 }));
+    ['a response cut short', () => new Response('{"identity":', { status: 200 })],
+  ])('is %s', async (_, respond) => expect((await ask(respond)).result).toEqual({ is: 'unreachable', waitMs: 0 }));
 
   test('includes one that asks for time', async () => {
-    const { answer } = await ask(() => refuse(503, { error: { code: 'unavailable', message: 'x' } }, { 'retry-after': '2' }));
-    expect(answer).toEqual({ is: 'unreachable', waitMs: 2_000 });
+    const { result } = await ask(() => refuse(503, { error: { code: 'unavailable', message: 'x' } }, { 'retry-after': '2' }));
+    expect(result).toEqual({ is: 'unreachable', waitMs: 2_000 });
   });
 });
 
-test('a request without an answer makes the browser drop all connections that do not answer', async () => {
+test('a request without a response makes the browser close all connections on which nothing comes', async () => {
   vi.useFakeTimers();
   const open = new Map<string, number>();
   const api = new JoinApi('a', (input, init) => {
@@ -86,16 +86,16 @@ test('a request without an answer makes the browser drop all connections that do
       });
     });
   });
-  let answer: unknown;
+  let result: unknown;
   void api.people({ seat_key: 'k'.repeat(43) }).then((given) => {
-    answer = given;
+    result = given;
   });
   await vi.advanceTimersByTimeAsync(8_000);
   expect(open.get('/favicon.svg')).toBe(6);
-  expect(answer).toBeUndefined();
+  expect(result).toBeUndefined();
   await vi.advanceTimersByTimeAsync(1_500);
   expect([...open.values()]).toEqual([0, 0]);
-  expect(answer).toEqual({ is: 'unreachable', waitMs: 0 });
+  expect(result).toEqual({ is: 'unreachable', waitMs: 0 });
   vi.useRealTimers();
 });
 
@@ -106,9 +106,9 @@ test('a request that the page gives up probes nothing', async () => {
     paths.push(String(input));
     return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
   });
-  const answer = api.reserveSeat(request, abort.signal, 8_000);
+  const result = api.reserveSeat(request, abort.signal, 8_000);
   abort.abort();
-  expect(await answer).toEqual({ is: 'unreachable', waitMs: 0 });
+  expect(await result).toEqual({ is: 'unreachable', waitMs: 0 });
   expect(paths).toEqual(['/api/join/rooms/a/seats']);
 });
 

@@ -27,12 +27,12 @@ export type AdmitRequest = Schemas['AdmitRequest'];
 export type InvitationRequest = Schemas['InvitationRequest'];
 export type Invitation = Schemas['Invitation'];
 type SeatKey = Schemas['SeatKey'];
-export type RefusalCode = Schemas['Refusal']['error']['code'];
-export type EndReason = NonNullable<Schemas['Refusal']['error']['reason']>;
+export type ErrorCode = Schemas['Error']['error']['code'];
+export type EndReason = NonNullable<Schemas['Error']['error']['reason']>;
 
-/** A refusal with its reason. */
-export interface Refusal {
-  code: RefusalCode;
+/** Why the server refused a call. */
+export interface CallError {
+  code: ErrorCode;
   reason: EndReason | null;
   /** The room's title, if it has ended and everybody may read the title. */
   title: string | null;
@@ -42,16 +42,16 @@ export interface Refusal {
   waitMs: number;
 }
 
-export type Answer<T> =
+export type Result<T> =
   | { is: 'ok'; value: T }
-  | { is: 'refused'; refusal: Refusal }
+  | { is: 'refused'; error: CallError }
   /** No response, or a response that asks to try again later. */
   | { is: 'unreachable'; waitMs: number };
 
-/** Refusals that end after some time. */
-const timedRefusals: RefusalCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
+/** Errors that end after some time. */
+const timedErrors: ErrorCode[] = ['too_many_attempts', 'too_many_joins', 'turned_away'];
 
-/** The wait for such a refusal when the response has no Retry-After. */
+/** The wait for such an error when the response has no Retry-After. */
 const defaultWaitMs = 30_000;
 
 /** A server that takes longer than this counts as unreachable. */
@@ -66,100 +66,100 @@ export class JoinApi {
     this.#fetch = fetcher;
   }
 
-  preview(body: PreviewRequest, signal: AbortSignal): Promise<Answer<Preview>> {
+  preview(body: PreviewRequest, signal: AbortSignal): Promise<Result<Preview>> {
     return this.#post<Preview>('preview', body, { signal });
   }
 
-  preflight(body: PreviewRequest): Promise<Answer<Check>> {
+  preflight(body: PreviewRequest): Promise<Result<Check>> {
     return this.#post<Check>('check', body);
   }
 
-  reserveSeat(body: SeatRequest, signal: AbortSignal, timeoutMs: number): Promise<Answer<Seat | Wait>> {
+  reserveSeat(body: SeatRequest, signal: AbortSignal, timeoutMs: number): Promise<Result<Seat | Wait>> {
     return this.#post<Seat | Wait>('seats', body, { signal, timeoutMs });
   }
 
-  end(body: SeatKey): Promise<Answer<null>> {
+  end(body: SeatKey): Promise<Result<null>> {
     return this.#post<null>('end', body);
   }
 
-  openBreakouts(body: BreakoutRequest): Promise<Answer<Breakouts>> {
+  openBreakouts(body: BreakoutRequest): Promise<Result<Breakouts>> {
     return this.#post<Breakouts>('breakouts', body);
   }
 
-  closeBreakouts(body: SeatKey): Promise<Answer<null>> {
+  closeBreakouts(body: SeatKey): Promise<Result<null>> {
     return this.#post<null>('breakouts/close', body);
   }
 
-  move(body: MoveRequest): Promise<Answer<null>> {
+  move(body: MoveRequest): Promise<Result<null>> {
     return this.#post<null>('move', body);
   }
 
-  people(body: SeatKey): Promise<Answer<People>> {
+  people(body: SeatKey): Promise<Result<People>> {
     return this.#post<People>('people', body);
   }
 
-  broadcast(body: BroadcastRequest): Promise<Answer<null>> {
+  broadcast(body: BroadcastRequest): Promise<Result<null>> {
     return this.#post<null>('broadcast', body);
   }
 
-  mute(body: MuteRequest): Promise<Answer<null>> {
+  mute(body: MuteRequest): Promise<Result<null>> {
     return this.#post<null>('mute', body);
   }
 
-  askToUnmute(body: PersonRequest): Promise<Answer<null>> {
+  askToUnmute(body: PersonRequest): Promise<Result<null>> {
     return this.#post<null>('unmute', body);
   }
 
-  remove(body: PersonRequest): Promise<Answer<null>> {
+  remove(body: PersonRequest): Promise<Result<null>> {
     return this.#post<null>('remove', body);
   }
 
-  readmit(body: PersonRequest): Promise<Answer<null>> {
+  readmit(body: PersonRequest): Promise<Result<null>> {
     return this.#post<null>('readmit', body);
   }
 
-  updateLocks(body: LockRequest): Promise<Answer<null>> {
+  updateLocks(body: LockRequest): Promise<Result<null>> {
     return this.#post<null>('locks', body);
   }
 
-  setRole(body: RoleRequest): Promise<Answer<null>> {
+  setRole(body: RoleRequest): Promise<Result<null>> {
     return this.#post<null>('role', body);
   }
 
-  admit(body: AdmitRequest): Promise<Answer<null>> {
+  admit(body: AdmitRequest): Promise<Result<null>> {
     return this.#post<null>('waiting/admit', body);
   }
 
-  deny(body: PersonRequest): Promise<Answer<null>> {
+  deny(body: PersonRequest): Promise<Result<null>> {
     return this.#post<null>('waiting/turn-away', body);
   }
 
   /** Also while the page is being closed. */
-  stopWaiting(body: SeatKey): Promise<Answer<null>> {
+  stopWaiting(body: SeatKey): Promise<Result<null>> {
     return this.#post<null>('waiting/stop', body, { keepalive: true });
   }
 
-  createInvitation(body: InvitationRequest): Promise<Answer<Invitation>> {
+  createInvitation(body: InvitationRequest): Promise<Result<Invitation>> {
     return this.#post<Invitation>('invitations', body);
   }
 
-  raiseHand(body: SeatKey): Promise<Answer<null>> {
+  raiseHand(body: SeatKey): Promise<Result<null>> {
     return this.#post<null>('hand/raise', body);
   }
 
-  lowerHand(body: LowerHandRequest): Promise<Answer<null>> {
+  lowerHand(body: LowerHandRequest): Promise<Result<null>> {
     return this.#post<null>('hand/lower', body);
   }
 
-  lowerHands(body: SeatKey): Promise<Answer<null>> {
+  lowerHands(body: SeatKey): Promise<Result<null>> {
     return this.#post<null>('hands/lower', body);
   }
 
-  react(body: ReactRequest): Promise<Answer<null>> {
+  react(body: ReactRequest): Promise<Result<null>> {
     return this.#post<null>('react', body);
   }
 
-  giveFeedback(body: FeedbackRequest): Promise<Answer<null>> {
+  giveFeedback(body: FeedbackRequest): Promise<Result<null>> {
     return this.#post<null>('feedback', body);
   }
 
@@ -168,7 +168,7 @@ export class JoinApi {
     path: string,
     body: object,
     { signal, timeoutMs = requestTimeoutMs, keepalive = false }: { signal?: AbortSignal; timeoutMs?: number; keepalive?: boolean } = {},
-  ): Promise<Answer<T>> {
+  ): Promise<Result<T>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
     let timedOut = false;
@@ -189,10 +189,10 @@ export class JoinApi {
       });
       if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as T };
       const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
-      const refusal = readRefusal(await response.json().catch(() => null), waitMs);
+      const error = readError(await response.json().catch(() => null), waitMs);
       // The error page of a proxy and an internal error are both temporary.
-      if (!refusal || refusal.code === 'unavailable' || refusal.code === 'internal') return { is: 'unreachable', waitMs };
-      return { is: 'refused', refusal };
+      if (!error || error.code === 'unavailable' || error.code === 'internal') return { is: 'unreachable', waitMs };
+      return { is: 'refused', error };
     } catch {
       if (timedOut && !keepalive) await probeConnections(this.#fetch);
       return { is: 'unreachable', waitMs: 0 };
@@ -211,10 +211,10 @@ export function retryAfter(header: string | null, now: number): number {
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 
-function readRefusal(body: unknown, waitMs: number): Refusal | null {
+function readError(body: unknown, waitMs: number): CallError | null {
   if (typeof body !== 'object' || body === null || !('error' in body)) return null;
-  const { error } = body as { error?: Partial<Schemas['Refusal']['error']> };
+  const { error } = body as { error?: Partial<Schemas['Error']['error']> };
   if (typeof error?.code !== 'string') return null;
   const { code, reason = null, title = null, max_participants: maxParticipants = null } = error;
-  return { code, reason, title, maxParticipants, waitMs: timedRefusals.includes(code) ? waitMs || defaultWaitMs : waitMs };
+  return { code, reason, title, maxParticipants, waitMs: timedErrors.includes(code) ? waitMs || defaultWaitMs : waitMs };
 }

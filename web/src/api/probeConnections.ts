@@ -1,11 +1,11 @@
 /** The connections that browsers keep open to a server with HTTP/1.1. */
 const keptConnections = 6;
-/** A server that takes longer than this for a small file does not answer on that connection. */
+/** A server that takes longer than this for a small file does not respond on that connection. */
 const timeoutMs = 1_500;
 
 /**
- * Sends a small request on each connection to the server, closes those on which nothing is answered,
- * and returns whether anything was answered. A browser keeps up to six connections, and behind a proxy
+ * Sends a small request on each connection to the server, closes those on which no response
+ * comes, and returns whether any came. A browser keeps up to six connections, and behind a proxy
  * all may lead to the same node: each later request would use the next one of them and time out,
  * although a new connection leads to another node. Aborting a request closes its connection.
  */

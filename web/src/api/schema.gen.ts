@@ -892,17 +892,12 @@ export interface components {
         RoomType: "video" | "audio";
         /** @enum {string} */
         Role: "host" | "cohost" | "guest";
-        Refusal: {
+        Error: {
             error: {
-                /** @enum {string} */
-                code: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "hidden_participants_off" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+                code: components["schemas"]["ErrorCode"];
                 /** @description A message for people. */
                 message: string;
-                /**
-                 * @description The reason why the room ended. Only with room_ended.
-                 * @enum {string}
-                 */
-                reason?: "host" | "api" | "empty_timeout" | "duration" | "project_suspended" | "server" | "expired" | "cancelled";
+                reason?: components["schemas"]["EndReason"];
                 /**
                  * @description The title of the room. Only with room_ended, and only if everybody
                  *     with the address of the room may read it.
@@ -915,15 +910,22 @@ export interface components {
                 max_participants?: number;
             };
         };
+        /** @enum {string} */
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "hidden_participants_off" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+        /**
+         * @description The reason why the room ended. Only with room_ended.
+         * @enum {string}
+         */
+        EndReason: "host" | "api" | "empty_timeout" | "duration" | "project_suspended" | "server" | "expired" | "cancelled";
     };
     responses: {
         /** @description The error, as a message for people and a code for the page. */
-        Refusal: {
+        Error: {
             headers: {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Refusal"];
+                "application/json": components["schemas"]["Error"];
             };
         };
     };
@@ -960,14 +962,14 @@ export interface operations {
                     "application/json": components["schemas"]["Preview"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     reserveSeat: {
@@ -1003,15 +1005,15 @@ export interface operations {
                     "application/json": components["schemas"]["Wait"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     preflight: {
@@ -1038,14 +1040,14 @@ export interface operations {
                     "application/json": components["schemas"]["Check"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     endRoom: {
@@ -1070,15 +1072,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     openBreakouts: {
@@ -1105,15 +1107,15 @@ export interface operations {
                     "application/json": components["schemas"]["Breakouts"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     closeBreakouts: {
@@ -1138,15 +1140,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     move: {
@@ -1171,15 +1173,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     listPeople: {
@@ -1206,15 +1208,15 @@ export interface operations {
                     "application/json": components["schemas"]["People"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     broadcast: {
@@ -1239,15 +1241,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     mute: {
@@ -1272,15 +1274,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     askToUnmute: {
@@ -1305,15 +1307,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     removePerson: {
@@ -1338,15 +1340,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     readmit: {
@@ -1371,15 +1373,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     updateLocks: {
@@ -1404,15 +1406,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     setRole: {
@@ -1437,15 +1439,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     raiseHand: {
@@ -1470,15 +1472,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     lowerHand: {
@@ -1503,15 +1505,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     lowerHands: {
@@ -1536,15 +1538,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     react: {
@@ -1569,15 +1571,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     giveFeedback: {
@@ -1602,13 +1604,13 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     admit: {
@@ -1633,15 +1635,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     deny: {
@@ -1666,15 +1668,15 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     stopWaiting: {
@@ -1699,12 +1701,12 @@ export interface operations {
                 };
                 content?: never;
             };
-            400: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     createInvitation: {
@@ -1731,15 +1733,15 @@ export interface operations {
                     "application/json": components["schemas"]["Invitation"];
                 };
             };
-            400: components["responses"]["Refusal"];
-            403: components["responses"]["Refusal"];
-            404: components["responses"]["Refusal"];
-            409: components["responses"]["Refusal"];
-            410: components["responses"]["Refusal"];
-            413: components["responses"]["Refusal"];
-            415: components["responses"]["Refusal"];
-            429: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            400: components["responses"]["Error"];
+            403: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            409: components["responses"]["Error"];
+            410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
     getLogo: {
@@ -1766,9 +1768,9 @@ export interface operations {
                     "image/webp": string;
                 };
             };
-            404: components["responses"]["Refusal"];
-            405: components["responses"]["Refusal"];
-            503: components["responses"]["Refusal"];
+            404: components["responses"]["Error"];
+            405: components["responses"]["Error"];
+            503: components["responses"]["Error"];
         };
     };
 }

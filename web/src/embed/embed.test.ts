@@ -1,6 +1,6 @@
 import { afterEach, expect, test, vi } from 'vitest';
 import { Store } from '../state/store';
-import { applyEvents, inside, lobby, preview, refusal, rejoining, seat } from '../visit/fixtures';
+import { applyEvents, inside, lobby, preview, refused, rejoining, seat } from '../visit/fixtures';
 import type { Snapshot } from '../visit/runner';
 import { opening, type Visit } from '../visit/state';
 import { notifyParent } from '.';
@@ -11,7 +11,7 @@ afterEach(() => vi.unstubAllGlobals());
 
 const left = applyEvents(inside, { type: 'leave' });
 const back = applyEvents(left, { type: 'rejoin' }, { type: 'seated', seat }, { type: 'connected' });
-const over = refusal('room_ended', { reason: 'host' });
+const over = refused('room_ended', { reason: 'host' });
 
 test.each<[string, Visit, Visit, object | null]>([
   ['coming in', lobby, inside, { type: 'joined' }],
@@ -21,12 +21,12 @@ test.each<[string, Visit, Visit, object | null]>([
   ['coming back', left, back, { type: 'joined' }],
   ['another tab', inside, applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' }), { type: 'left', reason: 'elsewhere' }],
   ['being removed', inside, applyEvents(inside, { type: 'disconnected', cause: 'removed' }), { type: 'left', reason: 'removed' }],
-  ['losing the seat', rejoining, applyEvents(rejoining, refusal('room_full')), { type: 'left', reason: 'refused' }],
+  ['losing the seat', rejoining, applyEvents(rejoining, refused('room_full')), { type: 'left', reason: 'refused' }],
   ['the end', rejoining, applyEvents(rejoining, over), { type: 'ended', reason: 'host' }],
   ['the end after leaving', left, applyEvents(left, { type: 'rejoin' }, over), { type: 'ended', reason: 'host' }],
   ['a room that was over', opening, applyEvents(opening, over), { type: 'ended', reason: 'host' }],
   ['asking an ended room again', applyEvents(opening, over), applyEvents(opening, over, over), null],
-  ['a full room', lobby, applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_full')), null],
+  ['a full room', lobby, applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full')), null],
   ['the first view', opening, lobby, null],
 ])('news: %s', (_, before, now, news) => expect(embedEventOf(before, now)).toEqual(news));
 

@@ -16,11 +16,11 @@ export type EmbedEvent =
  */
 export function embedEventOf(before: Visit, after: Visit): EmbedEvent | null {
   if (after.at === 'room') return before.at === 'room' ? null : { type: 'joined' };
-  if (isOver(after)) return isOver(before) ? null : { type: 'ended', reason: after.refusal.reason };
+  if (isOver(after)) return isOver(before) ? null : { type: 'ended', reason: after.error.reason };
   if (before.at !== 'room') return null;
   return { type: 'left', reason: after.at === 'left' ? after.reason : after.at === 'removed' ? 'removed' : 'refused' };
 }
 
 function isOver(visit: Visit): visit is Extract<Visit, { at: 'refused' }> {
-  return visit.at === 'refused' && visit.refusal.code === 'room_ended';
+  return visit.at === 'refused' && visit.error.code === 'room_ended';
 }

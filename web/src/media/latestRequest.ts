@@ -1,17 +1,17 @@
 /**
- * Tells whether the answer to a request is still wanted. A permission prompt can stay open until
+ * Tells whether the result of a request is still wanted. A permission prompt can stay open until
  * the visitor has left, or has made a newer request.
  */
 export class LatestRequest {
   #id = 0;
   #pending = 0;
 
-  /** Whether the latest request has no answer yet. */
+  /** Whether the latest request has no result yet. */
   get isPending(): boolean {
     return this.#pending === this.#id && this.#id > 0;
   }
 
-  /** Begins a request, which replaces the one before. The function returns whether its answer is still wanted, once. */
+  /** Begins a request, which replaces the one before. The function returns whether its result is still wanted, once. */
   begin(): () => boolean {
     const id = ++this.#id;
     this.#pending = id;
@@ -22,7 +22,7 @@ export class LatestRequest {
     };
   }
 
-  /** The answer to the request before is no longer wanted. */
+  /** The result of the request before is no longer wanted. */
   cancel(): void {
     this.#id++;
   }

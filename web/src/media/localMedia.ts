@@ -28,7 +28,7 @@ class Device {
   /** The requests of this device. */
   readonly request = new LatestRequest();
   readonly retries = new RetrySchedule();
-  /** Queried early, because the browser takes some time to answer. */
+  /** Queried early, because the browser takes some time to respond. */
   readonly permission: Promise<PermissionStatus | null>;
   /** Undefined while it is queried, null when the browser does not support it. */
   status: PermissionStatus | null | undefined;

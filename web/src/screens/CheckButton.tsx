@@ -1,12 +1,12 @@
 import { type ReactElement, useState } from 'react';
-import type { Answer, Check } from '../api/client';
+import type { Check, Result } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
 import type { Lazy } from '../state/lazy';
 
 interface Props {
-  preflight: () => Promise<Answer<Check>>;
+  preflight: () => Promise<Result<Check>>;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }
@@ -24,9 +24,9 @@ export function CheckButton({ preflight, localMedia, room }: Props): ReactElemen
         <roomModule.CheckSheet
           localMedia={localMedia}
           findRoute={async () => {
-            const answer = await preflight();
-            if (answer.is === 'refused' && answer.refusal.code === 'check_busy') return 'busy';
-            return answer.is === 'ok' ? roomModule.testMediaRoute(answer.value.media_token) : 'unknown';
+            const result = await preflight();
+            if (result.is === 'refused' && result.error.code === 'check_busy') return 'busy';
+            return result.is === 'ok' ? roomModule.testMediaRoute(result.value.media_token) : 'unknown';
           }}
           connected={false}
           onClose={() => setRoomModule(null)}

@@ -1,15 +1,15 @@
 import { type ReactElement, useId, useState } from 'react';
-import type { Answer, FeedbackRequest } from '../api/client';
+import type { FeedbackRequest, Result } from '../api/client';
 import { t } from '../messages';
 import { IconShape } from '../ui/Icon';
 
 export type Rating = FeedbackRequest['rating'];
 
 /** Sends the rating of this visit. */
-export type SendRating = (rating: Rating) => Promise<Answer<null>>;
+export type SendRating = (rating: Rating) => Promise<Result<null>>;
 
 const face = 'M12 21a9 9 0 1 0 0-18 9 9 0 0 0 0 18ZM9 9.5h.01M15 9.5h.01';
-const answers = [
+const ratings = [
   { rating: 'good', label: 'feedback.good', icon: `${face}M8 14.5a5 5 0 0 0 8 0` },
   { rating: 'bad', label: 'feedback.bad', icon: `${face}M8 16.5a5 5 0 0 1 8 0` },
 ] as const;
@@ -17,22 +17,22 @@ const answers = [
 /** Asks once how the meeting was. */
 export function Feedback({ onRate }: { onRate: SendRating | null }): ReactElement | null {
   const [state, setState] = useState<'asking' | 'sending' | 'sent' | 'failed'>('asking');
-  // Kept for this page, because the answer itself sets it to null.
+  // Kept for this page, because the rating itself sets it to null.
   const [send] = useState(() => onRate);
   const id = useId();
   if (!send) return null;
   const rate = async (rating: Rating): Promise<void> => {
     if (state === 'sending') return;
     setState('sending');
-    const answer = await send(rating);
-    setState(answer.is === 'unreachable' ? 'failed' : 'sent');
+    const result = await send(rating);
+    setState(result.is === 'unreachable' ? 'failed' : 'sent');
   };
   return (
     <section className="feedback" aria-labelledby={id}>
       <h2 id={id}>{t('feedback.title')}</h2>
       {state !== 'sent' && (
-        <div className="feedback-answers">
-          {answers.map(({ rating, label, icon }) => (
+        <div className="feedback-ratings">
+          {ratings.map(({ rating, label, icon }) => (
             <button key={rating} type="button" className="secondary" aria-disabled={state === 'sending'} onClick={() => void rate(rating)}>
               <IconShape path={icon} />
               {t(label)}

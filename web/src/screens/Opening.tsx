@@ -4,7 +4,7 @@ import { Notice } from '../ui/Notice';
 import { RetryButton } from '../ui/RetryButton';
 
 interface Props {
-  /** The server has not answered yet. */
+  /** The server has not responded yet. */
   unreachable: boolean;
   busy: boolean;
   onRetry: () => void;

@@ -6,9 +6,9 @@ import { RetryButton } from '../ui/RetryButton';
 import type { Visit } from '../visit/state';
 import { hasFixedDelay } from '../visit/task';
 import { Countdown } from './Countdown';
+import { errorText } from './errorText';
 import { Feedback, type SendRating } from './Feedback';
 import { RedirectNotice } from './RedirectNotice';
-import { refusalText } from './refusalText';
 
 interface Props {
   refused: Extract<Visit, { at: 'refused' }>;
@@ -18,10 +18,10 @@ interface Props {
   onRetry: () => void;
 }
 
-/** Explains a refusal and the next step. */
+/** Explains an error and the next step. */
 export function Refused({ refused, busy, onRate, onRetry }: Props): ReactElement {
-  const { refusal, durationMs } = refused;
-  const { title, text, nextStep } = refusalText(refusal, durationMs !== null, refused.endedByVisitor);
+  const { error, durationMs } = refused;
+  const { title, text, nextStep } = errorText(error, durationMs !== null, refused.endedByVisitor);
   return (
     <Notice
       room={refused.title}
@@ -43,8 +43,8 @@ export function Refused({ refused, busy, onRate, onRetry }: Props): ReactElement
         <p key={sentence}>{sentence}</p>
       ))}
       {refused.redirectUrl && <RedirectNotice url={refused.redirectUrl} paused={false} />}
-      {durationMs !== null && refusal.code === 'room_ended' && <Feedback onRate={onRate} />}
-      {hasFixedDelay(refusal) && <Countdown key={refused.polls} ms={refusal.waitMs} />}
+      {durationMs !== null && error.code === 'room_ended' && <Feedback onRate={onRate} />}
+      {hasFixedDelay(error) && <Countdown key={refused.polls} ms={error.waitMs} />}
     </Notice>
   );
 }

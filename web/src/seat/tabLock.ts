@@ -28,7 +28,7 @@ const replyTimeoutMs = 150;
 
 /**
  * Pages without TLS have no Web Locks. Instead, a tab asks the others whether one of them
- * holds the lock. A closed tab does not answer, so that no lock is left behind.
+ * holds the lock. A closed tab does not respond, so that no lock is left behind.
  */
 function broadcastTabLock(open: (name: string) => BroadcastChannel): TabLock {
   return async (name, timeoutMs) => {

@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { t } from '../messages';
 
-/** If the answer came too fast to be seen, the button would seem to do nothing. */
+/** If the response came too fast to be seen, the button would seem to do nothing. */
 const minBusyMs = 500;
 
 interface Props {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyEvents, delayOf, inside, lobby, preview, refusal, rejoining, seat } from './fixtures';
+import { applyEvents, delayOf, inside, lobby, preview, refused, rejoining, seat } from './fixtures';
 import { taskOf } from './task';
 
 describe('a visitor who has to be admitted', () => {
@@ -35,7 +35,7 @@ describe('a visitor who has to be admitted', () => {
       error: null,
       joinAttempt: { knocks: 2, attempt: 0 },
     });
-    expect(delayOf(taskOf(applyEvents(waiting, refusal('too_many_attempts', { waitMs: 9_000 }))), 0)).toBe(9_000);
+    expect(delayOf(taskOf(applyEvents(waiting, refused('too_many_attempts', { waitMs: 9_000 }))), 0)).toBe(9_000);
   });
 
   test('learns whether a host is there', () => {
@@ -50,7 +50,7 @@ describe('a visitor who has to be admitted', () => {
   });
 
   test('can ask again after being turned away, when the server allows it', () => {
-    const turnedAway = applyEvents(waiting, refusal('turned_away', { waitMs: 60_000 }));
+    const turnedAway = applyEvents(waiting, refused('turned_away', { waitMs: 60_000 }));
     expect(turnedAway).toMatchObject({ at: 'refused', enteredName: 'Ben' });
     expect(taskOf(turnedAway)).toMatchObject({ do: 'preview', fixedDelay: true });
     expect(delayOf(taskOf(turnedAway), 0)).toBe(60_000);
@@ -62,7 +62,7 @@ describe('a visitor who has to be admitted', () => {
   });
 
   test('asks only by the button when too many people wait', () => {
-    expect(delayOf(taskOf(applyEvents(joining, refusal('waiting_room_full', { waitMs: 10_000 }))), 0)).toBe(Infinity);
+    expect(delayOf(taskOf(applyEvents(joining, refused('waiting_room_full', { waitMs: 10_000 }))), 0)).toBe(Infinity);
   });
 
   test('continues to rejoin after having been in the room', () => {
@@ -79,7 +79,7 @@ describe('a visitor whose network sends many join requests', () => {
   test('joins automatically after any number of pauses', () => {
     let visit = joining;
     for (let i = 0; i < 20; i++) {
-      visit = applyEvents(visit, refusal('too_many_joins', { waitMs: 7_000 }));
+      visit = applyEvents(visit, refused('too_many_joins', { waitMs: 7_000 }));
       expect(visit).toMatchObject({ at: 'lobby', error: 'busyNetwork', joinAttempt: { name: 'Ben' } });
       expect(taskOf(visit)).toMatchObject({ do: 'reserveSeat', fixedDelay: true });
       expect(delayOf(taskOf(visit), 0)).toBe(7_000);
@@ -90,7 +90,7 @@ describe('a visitor whose network sends many join requests', () => {
   });
 
   test('stays in the room while the page waits to rejoin', () => {
-    expect(applyEvents(rejoining, refusal('too_many_joins', { waitMs: 7_000 }))).toMatchObject({
+    expect(applyEvents(rejoining, refused('too_many_joins', { waitMs: 7_000 }))).toMatchObject({
       at: 'room',
       connection: { is: 'rejoining', joinAttempt: { pauseMs: 7_000 } },
     });
@@ -103,22 +103,22 @@ describe('a visitor whom a host has removed', () => {
   test('asks once automatically and then by the button', () => {
     expect(taskOf(removed)).toMatchObject({ do: 'preview', fixedDelay: false });
     expect(delayOf(taskOf(removed), 0)).toBe(0);
-    expect(delayOf(taskOf(applyEvents(removed, refusal('removed'))), 0)).toBe(Infinity);
+    expect(delayOf(taskOf(applyEvents(removed, refused('removed'))), 0)).toBe(Infinity);
   });
 
   test('waits for a free seat when the seat went to the host of a full room', () => {
     const full = preview({ participants: 5, max_participants: 5 });
     expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({
       at: 'refused',
-      refusal: { code: 'room_full', maxParticipants: full.max_participants },
+      error: { code: 'room_full', maxParticipants: full.max_participants },
       enteredName: 'Ben',
       polls: 0,
     });
-    expect(applyEvents(removed, refusal('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
+    expect(applyEvents(removed, refused('removed'), { type: 'previewed', preview: full })).toMatchObject({ at: 'lobby' });
   });
 
   test('is told that they are still removed, and can ask again', () => {
-    const stillRemoved = applyEvents(removed, refusal('removed'));
+    const stillRemoved = applyEvents(removed, refused('removed'));
     expect(stillRemoved).toMatchObject({ at: 'removed', polls: 1 });
     expect(taskOf(stillRemoved)?.key).not.toBe(taskOf(removed)?.key);
     expect(applyEvents(removed, { type: 'unreachable', waitMs: 0 })).toMatchObject({ at: 'removed', polls: 1 });
@@ -129,10 +129,10 @@ describe('a visitor whom a host has removed', () => {
   });
 
   test('is told when the room has ended meanwhile', () => {
-    expect(applyEvents(removed, refusal('room_ended', { reason: 'host' }))).toMatchObject({
+    expect(applyEvents(removed, refused('room_ended', { reason: 'host' }))).toMatchObject({
       at: 'refused',
       title: 'Standup',
-      refusal: { code: 'room_ended' },
+      error: { code: 'room_ended' },
     });
   });
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
-import { applyEvents, inside, lobby, refusal, seat } from './fixtures';
+import { applyEvents, inside, lobby, refused, seat } from './fixtures';
 import { taskOf } from './task';
 
 describe('breakout rooms', () => {
@@ -35,9 +35,9 @@ describe('breakout rooms', () => {
     const back = applyEvents(inBreakout, { type: 'disconnected', cause: 'deleted' });
     expect(back).toMatchObject({ connection: { is: 'rejoining', moving: true } });
     expect(taskOf(back)?.do).toBe('reserveSeat');
-    expect(applyEvents(back, refusal('room_ended', { reason: 'duration' }))).toMatchObject({
+    expect(applyEvents(back, refused('room_ended', { reason: 'duration' }))).toMatchObject({
       at: 'refused',
-      refusal: { reason: 'duration' },
+      error: { reason: 'duration' },
     });
   });
 

@@ -1,5 +1,5 @@
 /** Test support: visits in certain states. */
-import type { Preview, Refusal, RefusalCode, Seat } from '../api/client';
+import type { CallError, ErrorCode, Preview, Seat } from '../api/client';
 import { reduce } from './reduce';
 import { type Event, opening, type Visit } from './state';
 import type { Task } from './task';
@@ -49,8 +49,8 @@ export const seat: Seat = {
 
 export const delayOf = (task: Task | null, random: number, now = 0): number | undefined => task?.waitMs(() => random, now);
 
-export function refusal(code: RefusalCode, part: Partial<Refusal> = {}): Event {
-  return { type: 'refused', refusal: { code, reason: null, title: null, maxParticipants: null, waitMs: 0, ...part } };
+export function refused(code: ErrorCode, part: Partial<CallError> = {}): Event {
+  return { type: 'refused', error: { code, reason: null, title: null, maxParticipants: null, waitMs: 0, ...part } };
 }
 
 /** Applies the events to a visit, a minute apart. */

@@ -1,4 +1,4 @@
-import type { Answer, FeedbackRequest, JoinApi } from '../api/client';
+import type { FeedbackRequest, JoinApi, Result } from '../api/client';
 import type { KeyValueStorage } from '../state/storage';
 
 /** Sends the visitor's rating of the meeting, once for each seat. */
@@ -16,13 +16,13 @@ export class RatingSender {
   }
 
   /** Null when this tab has rated the meeting. */
-  get send(): ((rating: FeedbackRequest['rating']) => Promise<Answer<null>>) | null {
+  get send(): ((rating: FeedbackRequest['rating']) => Promise<Result<null>>) | null {
     return this.#storage.get(this.#storageKey) === null ? this.#send : null;
   }
 
-  readonly #send = async (rating: FeedbackRequest['rating']): Promise<Answer<null>> => {
-    const answer = await this.#api.giveFeedback({ seat_key: await this.#seatKey, rating });
-    if (answer.is === 'ok') this.#storage.set(this.#storageKey, rating);
-    return answer;
+  readonly #send = async (rating: FeedbackRequest['rating']): Promise<Result<null>> => {
+    const result = await this.#api.giveFeedback({ seat_key: await this.#seatKey, rating });
+    if (result.is === 'ok') this.#storage.set(this.#storageKey, rating);
+    return result;
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
-import { applyEvents, delayOf, host, inside, lobby, minute, preview, refusal, rejoining, seat } from './fixtures';
+import { applyEvents, delayOf, host, inside, lobby, minute, preview, refused, rejoining, seat } from './fixtures';
 import { reduce } from './reduce';
 import { opening } from './state';
 import { taskOf } from './task';
@@ -18,7 +18,7 @@ describe('before joining', () => {
     expect(taskOf(polled)?.key).not.toBe(taskOf(lobby)?.key);
   });
 
-  test('a missing answer is requested again with a growing delay', () => {
+  test('a preview without a response is requested again with a growing delay', () => {
     const unreachable = applyEvents(opening, { type: 'unreachable', waitMs: 0 }, { type: 'unreachable', waitMs: 0 });
     expect(unreachable).toMatchObject({ at: 'opening', attempt: 2 });
     expect(delayOf(taskOf(opening), 1)).toBe(0);
@@ -88,13 +88,13 @@ describe('joining', () => {
   });
 
   test('a host link that was used meanwhile makes the visitor a guest without a name', () => {
-    const afterRefusal = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refusal('link_taken'));
-    expect(afterRefusal).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
-    expect(afterRefusal.at === 'lobby' && afterRefusal.preview.you).toMatchObject({ role: 'guest', name: '' });
+    const afterError = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refused('link_taken'));
+    expect(afterError).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
+    expect(afterError.at === 'lobby' && afterError.preview.you).toMatchObject({ role: 'guest', name: '' });
   });
 
   test('a refused name is reported in the lobby', () => {
-    expect(applyEvents(lobby, { type: 'join', name: 'x' }, refusal('invalid_request'))).toMatchObject({
+    expect(applyEvents(lobby, { type: 'join', name: 'x' }, refused('invalid_request'))).toMatchObject({
       at: 'lobby',
       error: 'name',
       joinAttempt: null,
@@ -116,7 +116,7 @@ describe('joining', () => {
   });
 
   test('a full room is polled for a free seat, and the name is kept', () => {
-    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_full'));
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
     expect(full).toMatchObject({ at: 'refused', title: 'Standup', durationMs: null });
     const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
     expect(polled).toMatchObject({ at: 'refused', polls: 1 });
@@ -131,14 +131,14 @@ describe('joining', () => {
   });
 
   test('the page of an ended room has its title, if the server tells it', () => {
-    expect(applyEvents(opening, refusal('room_ended', { title: 'Standup' }))).toMatchObject({ at: 'refused', title: 'Standup' });
-    expect(applyEvents(opening, refusal('room_ended'))).toMatchObject({ title: null });
+    expect(applyEvents(opening, refused('room_ended', { title: 'Standup' }))).toMatchObject({ at: 'refused', title: 'Standup' });
+    expect(applyEvents(opening, refused('room_ended'))).toMatchObject({ title: null });
   });
 
-  test('a final refusal is not polled', () => {
-    expect(taskOf(applyEvents(opening, refusal('room_ended')))).toBeNull();
-    expect(delayOf(taskOf(applyEvents(opening, refusal('room_not_found'))), 0)).toBe(Infinity);
-    const waiting = taskOf(applyEvents(opening, refusal('too_many_attempts', { waitMs: 40_000 })));
+  test('a final error is not polled', () => {
+    expect(taskOf(applyEvents(opening, refused('room_ended')))).toBeNull();
+    expect(delayOf(taskOf(applyEvents(opening, refused('room_not_found'))), 0)).toBe(Infinity);
+    const waiting = taskOf(applyEvents(opening, refused('too_many_attempts', { waitMs: 40_000 })));
     expect(delayOf(waiting, 0)).toBe(40_000);
     expect(waiting?.fixedDelay).toBe(true);
   });
@@ -185,15 +185,15 @@ describe('in the room', () => {
   });
 
   test('a rate limit while rejoining is waited for and not shown', () => {
-    const busy = applyEvents(rejoining, refusal('too_many_attempts', { waitMs: 9_000 }));
+    const busy = applyEvents(rejoining, refused('too_many_attempts', { waitMs: 9_000 }));
     expect(busy).toMatchObject({ at: 'room', connection: { is: 'rejoining' } });
     expect(delayOf(taskOf(busy), 0)).toBe(9_000);
   });
 
-  test('a refusal while rejoining shows its page with the duration', () => {
-    expect(reduce(rejoining, refusal('room_ended', { reason: 'duration' }), 27 * minute)).toMatchObject({
+  test('an error while rejoining shows its page with the duration', () => {
+    expect(reduce(rejoining, refused('room_ended', { reason: 'duration' }), 27 * minute)).toMatchObject({
       at: 'refused',
-      refusal: { reason: 'duration' },
+      error: { reason: 'duration' },
       durationMs: 24 * minute,
     });
   });
@@ -201,13 +201,13 @@ describe('in the room', () => {
   test('a deleted room is followed by a preview, to find out the reason', () => {
     const asking = applyEvents(inside, { type: 'disconnected', cause: 'deleted' });
     expect(taskOf(asking)?.do).toBe('preview');
-    expect(applyEvents(asking, refusal('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', refusal: { reason: 'host' } });
+    expect(applyEvents(asking, refused('room_ended', { reason: 'host' }))).toMatchObject({ at: 'refused', error: { reason: 'host' } });
     expect(applyEvents(asking, { type: 'unreachable', waitMs: 0 })).toMatchObject({ connection: { is: 'checking', attempt: 1 } });
     expect(applyEvents(asking, { type: 'previewed', preview: preview() })).toMatchObject({ connection: { is: 'rejoining' } });
   });
 
   test('a host who ended the room sees that they did, in any order of the messages', () => {
-    const ended = refusal('room_ended', { reason: 'host' });
+    const ended = refused('room_ended', { reason: 'host' });
     const closed = { type: 'disconnected', cause: 'deleted' } as const;
     for (const events of [
       [{ type: 'ended' } as const, closed, ended],
@@ -247,7 +247,7 @@ describe('afterwards', () => {
   });
 
   test('a room that ended meanwhile is reported with the duration', () => {
-    expect(applyEvents(left, { type: 'rejoin' }, refusal('room_ended'))).toMatchObject({ at: 'refused', durationMs: minute });
+    expect(applyEvents(left, { type: 'rejoin' }, refused('room_ended'))).toMatchObject({ at: 'refused', durationMs: minute });
   });
 });
 
@@ -260,9 +260,9 @@ test('only visitors who were in the room are redirected at its end', () => {
     { type: 'connected' },
     { type: 'disconnected', cause: 'deleted' },
   );
-  expect(applyEvents(was, refusal('room_ended'))).toMatchObject({ redirectUrl: 'https://example.org/bye' });
-  expect(applyEvents(was, refusal('project_suspended'))).toMatchObject({ redirectUrl: null });
-  expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refusal('room_ended'))).toMatchObject({ redirectUrl: null });
+  expect(applyEvents(was, refused('room_ended'))).toMatchObject({ redirectUrl: 'https://example.org/bye' });
+  expect(applyEvents(was, refused('project_suspended'))).toMatchObject({ redirectUrl: null });
+  expect(applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_ended'))).toMatchObject({ redirectUrl: null });
 });
 
 test('late events change nothing', () => {

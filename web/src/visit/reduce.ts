@@ -1,4 +1,4 @@
-import type { Preview, Refusal, Role, Seat } from '../api/client';
+import type { CallError, Preview, Role, Seat } from '../api/client';
 import { startOf } from './schedule';
 import type { Connection, DisconnectCause, Event, JoinAttempt, JoinError, LobbyNotice, Visit } from './state';
 
@@ -20,7 +20,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'previewed':
       return previewed(visit, event.preview, event.duplicateTab ?? false, event.joinedAt ?? null);
     case 'refused':
-      return refused(visit, event.refusal, now);
+      return refused(visit, event.error, now);
     case 'unreachable':
       return unreachable(visit, event.waitMs);
     case 'seated':
@@ -59,7 +59,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'leave':
       return visit.at === 'room' ? left(visit, 'left', now) : visit;
     case 'ended':
-      // The media server may have closed the connection before the answer came.
+      // The media server may have closed the connection before the response came.
       return visit.at === 'room' || visit.at === 'refused' ? { ...visit, endedByVisitor: true } : visit;
     case 'rejoin':
       return visit.at === 'left' && !visit.joinAttempt
@@ -77,7 +77,7 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
   }
   if (visit.at === 'lobby') return lobbyPolled(visit, preview);
   if (visit.at === 'refused') {
-    const notice = visit.refusal.code === 'room_full' ? 'free' : null;
+    const notice = visit.error.code === 'room_full' ? 'free' : null;
     // The first view is shown for a full room, too, because only taking a seat is
     // reliable. Here the visitor was refused, and waits for a free seat.
     if (notice === 'free' && preview.participants >= preview.max_participants && !preview.you.returning) {
@@ -97,7 +97,7 @@ function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): 
   const { title, durationMs, enteredName } = visit;
   return {
     at: 'refused',
-    refusal: { code: 'room_full', reason: null, title: null, maxParticipants: preview.max_participants, waitMs: 0 },
+    error: { code: 'room_full', reason: null, title: null, maxParticipants: preview.max_participants, waitMs: 0 },
     title,
     durationMs,
     enteredName,
@@ -150,7 +150,7 @@ function lobby(preview: Preview, enteredName: string | null, notice: LobbyNotice
   };
 }
 
-function refused(visit: Visit, refusal: Refusal, now: number): Visit {
+function refused(visit: Visit, error: CallError, now: number): Visit {
   const page = (
     title: string | null,
     durationMs: number | null,
@@ -159,7 +159,7 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     redirectUrl: string | null = null,
   ): Visit => ({
     at: 'refused',
-    refusal,
+    error,
     title,
     durationMs,
     enteredName,
@@ -167,45 +167,45 @@ function refused(visit: Visit, refusal: Refusal, now: number): Visit {
     redirectUrl,
     polls,
   });
-  if (refusal.code === 'too_many_joins') return queued(visit, refusal.waitMs);
+  if (error.code === 'too_many_joins') return queued(visit, error.waitMs);
   switch (visit.at) {
     case 'lobby':
-      if (refusal.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
-      if (visit.joinAttempt && refusal.code === 'invalid_request') return { ...visit, error: 'name', joinAttempt: null };
+      if (error.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
+      if (visit.joinAttempt && error.code === 'invalid_request') return { ...visit, error: 'name', joinAttempt: null };
       // The clocks differ slightly: the page joins when the room opens.
-      if (refusal.code === 'room_not_open' && visit.preview.start_time) {
+      if (error.code === 'room_not_open' && visit.preview.start_time) {
         return {
           ...visit,
           preview: { ...visit.preview, state: 'scheduled' },
           joinAttempt: null,
           joinOnOpen: true,
           polls: visit.polls + 1,
-          pauseMs: refusal.waitMs,
+          pauseMs: error.waitMs,
         };
       }
-      if (refusal.code === 'too_many_attempts' && (!visit.joinAttempt || visit.joinAttempt.knocks > 0))
-        return unreachable(visit, refusal.waitMs);
+      if (error.code === 'too_many_attempts' && (!visit.joinAttempt || visit.joinAttempt.knocks > 0))
+        return unreachable(visit, error.waitMs);
       return page(visit.preview.title, null, visit.enteredName, 0);
     case 'room':
       // After a restart a whole office rejoins from one address, which is no reason to
       // send people away.
-      if (refusal.code === 'too_many_attempts') return unreachable(visit, refusal.waitMs);
+      if (error.code === 'too_many_attempts') return unreachable(visit, error.waitMs);
       return page(
         visit.seat.title,
         now - visit.joinedAt,
         visit.seat.name,
         0,
-        refusal.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null,
+        error.code === 'room_ended' ? (visit.seat.logout_url ?? null) : null,
       );
     case 'left':
-      return page(visit.seat.title, refusal.code === 'room_ended' ? visit.durationMs : null, visit.seat.name, 0);
+      return page(visit.seat.title, error.code === 'room_ended' ? visit.durationMs : null, visit.seat.name, 0);
     case 'refused':
       return page(visit.title, visit.durationMs, visit.enteredName, visit.polls + 1, visit.redirectUrl);
     case 'removed':
-      if (refusal.code === 'removed') return { ...visit, polls: visit.polls + 1 };
+      if (error.code === 'removed') return { ...visit, polls: visit.polls + 1 };
       return page(visit.title, visit.durationMs, visit.enteredName, 0);
     case 'opening':
-      return page(refusal.title, null, null, 0);
+      return page(error.title, null, null, 0);
     case 'wrongLink':
     case 'alreadyJoined':
       return visit;

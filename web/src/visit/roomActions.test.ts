@@ -9,14 +9,14 @@ const unavailable = (seconds: string): Response =>
   new Response('{"error":{"code":"unavailable","message":"x"}}', { status: 503, headers: { 'retry-after': seconds } });
 const done = (): Response => new Response(null, { status: 204 });
 
-/** The actions of a page that gets these answers; the last one is repeated. */
-function scenario(...answers: (() => Response)[]): { actions: RoomActions; requests: string[]; moves: () => number; ends: () => number } {
+/** The actions of a page that gets these responses; the last one is repeated. */
+function scenario(...responses: (() => Response)[]): { actions: RoomActions; requests: string[]; moves: () => number; ends: () => number } {
   const requests: string[] = [];
   let moves = 0;
   let ends = 0;
   const api = new JoinApi('a', (input) => {
     requests.push(String(input).replace('/api/join/rooms/a/', ''));
-    return Promise.resolve(answers[Math.min(requests.length, answers.length) - 1]?.() ?? done());
+    return Promise.resolve(responses[Math.min(requests.length, responses.length) - 1]?.() ?? done());
   });
   const actions = new RoomActions(api, Promise.resolve('k'.repeat(43)), { moved: () => moves++, ended: () => ends++ });
   return { actions, requests, moves: () => moves, ends: () => ends };
@@ -59,8 +59,8 @@ test.each([
   ['wants nobody soon', () => unavailable('60')],
   ['names no time', () => new Response('<h1>Bad gateway</h1>', { status: 502 })],
   ['says no', () => new Response('{"error":{"code":"not_host","message":"x"}}', { status: 403 })],
-])('a server that %s is asked once', async (_, answer) => {
-  const { actions, requests } = scenario(answer);
+])('a server that %s is asked once', async (_, response) => {
+  const { actions, requests } = scenario(response);
   expect(await actions.closeBreakouts()).not.toMatchObject({ is: 'ok' });
   expect(requests).toHaveLength(1);
 });

@@ -1,5 +1,4 @@
 import type {
-  Answer,
   Breakouts,
   Invitation,
   InvitationRequest,
@@ -7,6 +6,7 @@ import type {
   LockRequest,
   People,
   ReactRequest,
+  Result,
   RoleRequest,
 } from '../api/client';
 
@@ -37,107 +37,107 @@ export class RoomActions {
     this.#on = on;
   }
 
-  async end(): Promise<Answer<null>> {
-    const answer = await this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
-    if (answer.is === 'ok') this.#on.ended();
-    return answer;
+  async end(): Promise<Result<null>> {
+    const result = await this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
+    if (result.is === 'ok') this.#on.ended();
+    return result;
   }
 
   /** `assign` maps identities to indices of `names`. */
-  async openBreakouts(names: string[], assign: Record<string, number>): Promise<Answer<Breakouts>> {
+  async openBreakouts(names: string[], assign: Record<string, number>): Promise<Result<Breakouts>> {
     return this.#callWithRetry((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
   }
 
-  async people(): Promise<Answer<People>> {
+  async people(): Promise<Result<People>> {
     return this.#api.people({ seat_key: await this.#seatKey });
   }
 
-  async closeBreakouts(): Promise<Answer<null>> {
+  async closeBreakouts(): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.closeBreakouts({ seat_key }));
   }
 
   /** Not retried, because some may have read it already. */
-  async broadcast(text: string): Promise<Answer<null>> {
+  async broadcast(text: string): Promise<Result<null>> {
     return this.#api.broadcast({ seat_key: await this.#seatKey, text });
   }
 
-  async move(identity: string, to: number): Promise<Answer<null>> {
+  async move(identity: string, to: number): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.move({ seat_key, identity, to }));
   }
 
-  async moveSelf(to: number): Promise<Answer<null>> {
-    const answer = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
+  async moveSelf(to: number): Promise<Result<null>> {
+    const result = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
     // The server sends a message, too, but this is faster.
-    if (answer.is === 'ok') this.#on.moved();
-    return answer;
+    if (result.is === 'ok') this.#on.moved();
+    return result;
   }
 
-  async mute(identity: string): Promise<Answer<null>> {
+  async mute(identity: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key, identity }));
   }
 
-  async muteGuests(): Promise<Answer<null>> {
+  async muteGuests(): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key }));
   }
 
   /** Not retried, because the person may have been asked already. */
-  async askToUnmute(identity: string): Promise<Answer<null>> {
+  async askToUnmute(identity: string): Promise<Result<null>> {
     return this.#api.askToUnmute({ seat_key: await this.#seatKey, identity });
   }
 
-  async remove(identity: string): Promise<Answer<null>> {
+  async remove(identity: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.remove({ seat_key, identity }));
   }
 
-  async readmit(identity: string): Promise<Answer<null>> {
+  async readmit(identity: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.readmit({ seat_key, identity }));
   }
 
-  async updateLocks(locks: LockRequest['locks']): Promise<Answer<null>> {
+  async updateLocks(locks: LockRequest['locks']): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.updateLocks({ seat_key, locks }));
   }
 
-  async setRole(identity: string, role: RoleRequest['role']): Promise<Answer<null>> {
+  async setRole(identity: string, role: RoleRequest['role']): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.setRole({ seat_key, identity, role }));
   }
 
   /** One waiting person, or all of them. */
-  async admit(identity?: string): Promise<Answer<null>> {
+  async admit(identity?: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.admit({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
-  async deny(identity: string): Promise<Answer<null>> {
+  async deny(identity: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.deny({ seat_key, identity }));
   }
 
-  async createInvitation(role: InvitationRequest['role']): Promise<Answer<Invitation>> {
+  async createInvitation(role: InvitationRequest['role']): Promise<Result<Invitation>> {
     return this.#callWithRetry((seat_key) => this.#api.createInvitation({ seat_key, role }));
   }
 
-  async raiseHand(): Promise<Answer<null>> {
+  async raiseHand(): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.raiseHand({ seat_key }));
   }
 
   /** The visitor's own hand or, for hosts, somebody else's. */
-  async lowerHand(identity?: string): Promise<Answer<null>> {
+  async lowerHand(identity?: string): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
   }
 
-  async lowerHands(): Promise<Answer<null>> {
+  async lowerHands(): Promise<Result<null>> {
     return this.#callWithRetry((seat_key) => this.#api.lowerHands({ seat_key }));
   }
 
   /** Not retried, because it would be late and some may have seen it. */
-  async react(reaction: ReactRequest['reaction']): Promise<Answer<null>> {
+  async react(reaction: ReactRequest['reaction']): Promise<Result<null>> {
     return this.#api.react({ seat_key: await this.#seatKey, reaction });
   }
 
-  async #callWithRetry<T>(call: (seatKey: string) => Promise<Answer<T>>): Promise<Answer<T>> {
+  async #callWithRetry<T>(call: (seatKey: string) => Promise<Result<T>>): Promise<Result<T>> {
     const seatKey = await this.#seatKey;
     for (let retries = 0; ; retries++) {
-      const answer = await call(seatKey);
-      if (answer.is !== 'unreachable' || answer.waitMs === 0 || answer.waitMs > maxRetryDelayMs || retries === maxRetries) return answer;
-      await new Promise((done) => setTimeout(done, answer.waitMs));
+      const result = await call(seatKey);
+      if (result.is !== 'unreachable' || result.waitMs === 0 || result.waitMs > maxRetryDelayMs || retries === maxRetries) return result;
+      await new Promise((done) => setTimeout(done, result.waitMs));
     }
   }
 }

@@ -1,4 +1,4 @@
-import type { Answer, Check, JoinApi, Preview, SeatRequest } from '../api/client';
+import type { Check, JoinApi, Preview, Result, SeatRequest } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
@@ -103,7 +103,7 @@ export class Runner {
   readonly runNow = (): void => this.#task?.runNow();
 
   /** Asks for a token with which this visitor tests the media connection. */
-  readonly preflight = (): Promise<Answer<Check>> => this.#deps.api.preflight(this.#visitor(this.#key));
+  readonly preflight = (): Promise<Result<Check>> => this.#deps.api.preflight(this.#visitor(this.#key));
 
   #visitor(seat_key: string): Pick<SeatRequest, 'seat_key' | 'link'> {
     return { seat_key, ...(this.#link && { link: this.#link }) };
@@ -204,34 +204,34 @@ export class Runner {
     const key = this.#key;
     const expected = request(key);
     this.#key = await seatKey;
-    const answer = await (this.#key === key ? expected : request(this.#key));
-    switch (answer.is) {
+    const result = await (this.#key === key ? expected : request(this.#key));
+    switch (result.is) {
       case 'ok':
-        this.clock.sync(answer.value.server_time, sentAt, Date.now());
-        setBrand(answer.value);
-        return { type: 'previewed', preview: answer.value, duplicateTab: await duplicateTab, joinedAt };
+        this.clock.sync(result.value.server_time, sentAt, Date.now());
+        setBrand(result.value);
+        return { type: 'previewed', preview: result.value, duplicateTab: await duplicateTab, joinedAt };
       case 'refused':
-        return { type: 'refused', refusal: answer.refusal };
+        return { type: 'refused', error: result.error };
       case 'unreachable':
-        return { type: 'unreachable', waitMs: answer.waitMs };
+        return { type: 'unreachable', waitMs: result.waitMs };
     }
   }
 
   async #reserveSeat({ joinAttempt, timeoutMs }: Extract<Task, { do: 'reserveSeat' }>, signal: AbortSignal): Promise<Event> {
     const { name, role } = joinAttempt;
     // Sent before the change is drawn, because the key is known since the preview.
-    const answer = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal, timeoutMs);
-    switch (answer.is) {
+    const result = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal, timeoutMs);
+    switch (result.is) {
       case 'ok': {
-        const { value } = answer;
+        const { value } = result;
         return 'ask_again_in' in value
           ? { type: 'mustWait', pauseMs: value.ask_again_in * 1000, hostPresent: value.host_present }
           : { type: 'seated', seat: value };
       }
       case 'refused':
-        return { type: 'refused', refusal: answer.refusal };
+        return { type: 'refused', error: result.error };
       case 'unreachable':
-        return { type: 'unreachable', waitMs: answer.waitMs };
+        return { type: 'unreachable', waitMs: result.waitMs };
     }
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { applyEvents, delayOf, preview, refusal } from './fixtures';
+import { applyEvents, delayOf, preview, refused } from './fixtures';
 import { type Event, opening } from './state';
 import { taskOf } from './task';
 
@@ -32,21 +32,21 @@ describe('a scheduled room', () => {
 
   test('is polled again when it was not open after all', () => {
     const joining = applyEvents(willJoin, opened);
-    const back = applyEvents(joining, refusal('room_not_open'));
+    const back = applyEvents(joining, refused('room_not_open'));
     expect(back).toMatchObject({ at: 'lobby', joinOnOpen: true, joinAttempt: null });
     expect(taskOf(back)?.do).toBe('preview');
   });
 
   test('is refused with the reason when it is canceled', () => {
-    const cancelled = applyEvents(willJoin, refusal('room_ended', { reason: 'cancelled' }));
-    expect(cancelled).toMatchObject({ at: 'refused', refusal: { reason: 'cancelled' }, title: 'Standup', durationMs: null });
+    const cancelled = applyEvents(willJoin, refused('room_ended', { reason: 'cancelled' }));
+    expect(cancelled).toMatchObject({ at: 'refused', error: { reason: 'cancelled' }, title: 'Standup', durationMs: null });
   });
 
   test('is polled again after the server was unreachable or limited the rate', () => {
     const away = applyEvents(willJoin, { type: 'unreachable', waitMs: 0 });
     expect(away).toMatchObject({ at: 'lobby', joinOnOpen: true, error: null });
     expect(delayOf(taskOf(away), 0, start)).toBe(2_000);
-    expect(delayOf(taskOf(applyEvents(willJoin, refusal('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
+    expect(delayOf(taskOf(applyEvents(willJoin, refused('too_many_attempts', { waitMs: 9_000 }))), 0, start)).toBe(9_000);
   });
 
   test('asks for a new name when somebody else used the host link', () => {

@@ -1,4 +1,4 @@
-import type { Preview, Refusal, Role, Seat } from '../api/client';
+import type { CallError, Preview, Role, Seat } from '../api/client';
 
 /** An attempt to join: first a seat, then the media connection. */
 export interface JoinAttempt {
@@ -8,7 +8,7 @@ export interface JoinAttempt {
   attempt: number;
   /** The minimum delay that the server requires. */
   pauseMs: number;
-  /** How often the server has answered that a host has to admit the visitor. */
+  /** How often the server has responded that a host has to admit the visitor. */
   knocks: number;
   /** A host was in the room when the visitor asked last. */
   hostPresent: boolean;
@@ -43,7 +43,7 @@ export type Visit =
   | {
       at: 'lobby';
       preview: Preview;
-      /** The name that was entered before the lobby was replaced by a refusal. */
+      /** The name that was entered before an error replaced the lobby. */
       enteredName: string | null;
       notice: LobbyNotice | null;
       error: JoinError | null;
@@ -85,7 +85,7 @@ export type Visit =
     }
   | {
       at: 'refused';
-      refusal: Refusal;
+      error: CallError;
       title: string | null;
       /** How long the visitor was in the room; null when never. */
       durationMs: number | null;
@@ -93,7 +93,7 @@ export type Visit =
       endedByVisitor: boolean;
       /** The address to which visitors are redirected who were in the room. */
       redirectUrl: string | null;
-      /** The number of polls whether the refusal still applies. */
+      /** The number of polls whether the error still applies. */
       polls: number;
     };
 
@@ -106,7 +106,7 @@ export type Event =
    * when this tab entered the room before it was reloaded.
    */
   | { type: 'previewed'; preview: Preview; duplicateTab?: boolean; joinedAt?: number | null }
-  | { type: 'refused'; refusal: Refusal }
+  | { type: 'refused'; error: CallError }
   | { type: 'unreachable'; waitMs: number }
   | { type: 'seated'; seat: Seat }
   /** A host has to admit the visitor; ask again after the pause. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { applyEvents, inside, lobby, preview, refusal } from './fixtures';
+import { applyEvents, inside, lobby, preview, refused } from './fixtures';
 import { reduce } from './reduce';
 import { opening } from './state';
 import { Stay } from './stay';
@@ -62,7 +62,7 @@ test('the time in another tab counts, and the time outside the room does not', (
 });
 
 test('a refused visitor has nothing to rejoin', () => {
-  expect(applyEvents(reloaded, { type: 'join', name: 'Ben' }, refusal('room_full'))).toMatchObject({ at: 'refused', durationMs: null });
+  expect(applyEvents(reloaded, { type: 'join', name: 'Ben' }, refused('room_full'))).toMatchObject({ at: 'refused', durationMs: null });
 });
 
 function never(): never {

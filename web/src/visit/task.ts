@@ -1,4 +1,4 @@
-import { type Refusal, requestTimeoutMs, type Seat } from '../api/client';
+import { type CallError, requestTimeoutMs, type Seat } from '../api/client';
 import { backoff } from '../time/backoff';
 import { pollDelayBeforeStart, startOf } from './schedule';
 import type { JoinAttempt, Visit } from './state';
@@ -26,8 +26,8 @@ export function taskOf(visit: Visit): Task | null {
     case 'opening':
       return preview(`opening ${visit.attempt}`, retryDelay(visit), visit.pauseMs > 0);
     case 'refused': {
-      const delay = pollDelay(visit.refusal, visit.polls);
-      return delay && preview(`refused ${visit.refusal.code} ${visit.polls}`, delay, hasFixedDelay(visit.refusal));
+      const delay = pollDelay(visit.error, visit.polls);
+      return delay && preview(`refused ${visit.error.code} ${visit.polls}`, delay, hasFixedDelay(visit.error));
     }
     case 'lobby': {
       if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt);
@@ -82,22 +82,22 @@ function retryDelay(attempt: { attempt: number; pauseMs: number }): Task['waitMs
   return (random) => Math.max(attempt.pauseMs, backoff(attempt.attempt, random));
 }
 
-/** The server has set how long the refusal lasts. */
-export function hasFixedDelay({ code }: Refusal): boolean {
+/** The server has set how long the error lasts. */
+export function hasFixedDelay({ code }: CallError): boolean {
   return code === 'too_many_attempts' || code === 'turned_away';
 }
 
 /** Returns the delay until a refused page asks again; Infinity means only by the button, null means never. */
-function pollDelay(refusal: Refusal, polls: number): Task['waitMs'] | null {
-  switch (refusal.code) {
+function pollDelay(error: CallError, polls: number): Task['waitMs'] | null {
+  switch (error.code) {
     case 'room_full':
       // A free seat is taken soon. After some minutes the page asks less often.
-      return (random) => Math.max(refusal.waitMs, (polls < 200 ? 1_000 : 4_000) * (1 + random()));
+      return (random) => Math.max(error.waitMs, (polls < 200 ? 1_000 : 4_000) * (1 + random()));
     case 'room_not_open':
-      return (random) => Math.max(refusal.waitMs, 8_000 + 4_000 * random());
+      return (random) => Math.max(error.waitMs, 8_000 + 4_000 * random());
     case 'too_many_attempts':
     case 'turned_away':
-      return () => refusal.waitMs;
+      return () => error.waitMs;
     case 'project_inactive':
     case 'project_suspended':
     case 'room_not_found':

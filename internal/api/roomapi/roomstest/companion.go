@@ -177,9 +177,8 @@ func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 
 func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
 	now := func() time.Time { return h.Now }
-	reads, err := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now),
+	reads := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now),
 		counter.New(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
-	Must(t, err)
 	const target = "/api/v5/usage"
 	r := httptest.NewRequest(http.MethodGet, target, nil)
 	r.Header = V5SignedHeaders(h.Issued, http.MethodGet, target, "", nil)

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import type { Answer } from '../../api/client';
+import type { Result } from '../../api/client';
 import { t } from '../../messages';
 
 /** Returns what went wrong and what to do next. */
-export function actionErrorText(answer: Answer<unknown>): string | null {
-  if (answer.is === 'ok') return null;
-  if (answer.is === 'unreachable') return t('actionError.unreachable');
-  switch (answer.refusal.code) {
+export function actionErrorText(result: Result<unknown>): string | null {
+  if (result.is === 'ok') return null;
+  if (result.is === 'unreachable') return t('actionError.unreachable');
+  switch (result.error.code) {
     case 'too_many_breakouts':
       return t('actionError.tooMany');
     case 'breakout_not_found':
@@ -28,7 +28,7 @@ interface Action {
   busy: boolean;
   error: string | null;
   /** Calls the server, once at a time. Resolves to null when the action failed or another one is running. */
-  run: <T>(call: () => Promise<Answer<T>>) => Promise<{ value: T } | null>;
+  run: <T>(call: () => Promise<Result<T>>) => Promise<{ value: T } | null>;
 }
 
 /** An action of the server behind a button. */
@@ -41,10 +41,10 @@ export function useAction(): Action {
     async run(call) {
       if (busy) return null;
       setBusy(true);
-      const answer = await call();
+      const result = await call();
       setBusy(false);
-      setError(actionErrorText(answer));
-      return answer.is === 'ok' ? { value: answer.value } : null;
+      setError(actionErrorText(result));
+      return result.is === 'ok' ? { value: result.value } : null;
     },
   };
 }

@@ -24,10 +24,10 @@ export function usePersonLocations(
     let stopped = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
-      const answer = await actions.people();
-      // The answer is older than a move; the next one is current.
+      const result = await actions.people();
+      // The response is older than a move; the next one is current.
       if (stopped) return;
-      if (answer.is === 'ok') setLocations(serverLocations(answer.value.people, ownIdentity));
+      if (result.is === 'ok') setLocations(serverLocations(result.value.people, ownIdentity));
       timer = setTimeout(() => void poll(), pollMs);
     };
     void poll();

@@ -32,6 +32,6 @@ test('the latency is that of the best of three responses', async () => {
 });
 
 test('one missing response counts as unreachable', async () => {
-  const answers = [true, false, true];
-  expect(await serverLatency(() => Promise.resolve(answers.shift() ?? true))).toBeNull();
+  const responses = [true, false, true];
+  expect(await serverLatency(() => Promise.resolve(responses.shift() ?? true))).toBeNull();
 });

@@ -16,8 +16,8 @@ async function isHealthy(): Promise<boolean> {
   const abort = new AbortController();
   const timer = setTimeout(() => abort.abort(), timeoutMs);
   try {
-    const answer = await fetch('/healthz', { cache: 'no-store', signal: abort.signal });
-    return answer.ok;
+    const response = await fetch('/healthz', { cache: 'no-store', signal: abort.signal });
+    return response.ok;
   } catch {
     return false;
   } finally {

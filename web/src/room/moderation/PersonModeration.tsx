@@ -26,7 +26,7 @@ export function PersonModeration({ person: { identity, name, role, muted }, away
   const [removalCanceled, setRemovalCanceled] = useState(false);
   const [unmuteRequested, setUnmuteRequested] = useState(false);
   async function remove(button: Element): Promise<void> {
-    // Looked up first, because the row may be gone when the answer arrives.
+    // Looked up first, because the row may be gone when the response arrives.
     const next = firstButtonNearby(button);
     if (await run(() => actions.remove(identity))) next?.focus();
   }

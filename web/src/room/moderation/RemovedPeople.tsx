@@ -13,8 +13,8 @@ export function RemovedPeople(): ReactElement | null {
   const [removed, setRemoved] = useState<People['removed']>([]);
   useEffect(() => {
     let stopped = false;
-    void actions.people().then((answer) => {
-      if (!stopped && answer.is === 'ok') setRemoved(answer.value.removed);
+    void actions.people().then((result) => {
+      if (!stopped && result.is === 'ok') setRemoved(result.value.removed);
     });
     return () => {
       stopped = true;

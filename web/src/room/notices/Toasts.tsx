@@ -152,7 +152,7 @@ function MovingToast(): ReactElement | null {
   return isMoving ? <p className="toast">{movingText(connection)}</p> : null;
 }
 
-/** The target is known once the server has answered. */
+/** The target is known once the server has responded. */
 function movingText(connection: Connection): string {
   const seat = connection.is === 'rejoining' ? connection.joinAttempt.seat : null;
   return seat ? t('rooms.movingTo', { name: seat.breakout?.name ?? t('rooms.main') }) : t('rooms.moving');

@@ -18,9 +18,9 @@ export function usePeopleList(actions: RoomActions, isModerator: boolean, counts
     let stopped = false;
     let timer: ReturnType<typeof setTimeout>;
     const poll = async (): Promise<void> => {
-      const answer = await actions.people();
+      const result = await actions.people();
       if (stopped) return;
-      if (answer.is === 'ok') setPeople(answer.value);
+      if (result.is === 'ok') setPeople(result.value);
       timer = setTimeout(() => void poll(), pollMs);
     };
     void poll();

@@ -19,7 +19,7 @@ type Words = (typeof looks)[number]['words'];
 /** A message that is the same for every number. */
 type Plain = { [K in keyof Words]: (typeof en)[K] extends string ? K : never }[keyof Words];
 
-const refusals = [
+const errorPages = [
   { view: 'full', status: 409, code: 'room_full', max_participants: 100 },
   { view: 'not-open', status: 409, code: 'room_not_open' },
   { view: 'unknown', status: 404, code: 'room_not_found' },
@@ -53,7 +53,7 @@ describe.each(looks)('$name', (look) => {
     await person.page.locator('.controls').waitFor();
   }
 
-  test('every page that says no is accessible and fits the screen', async () => {
+  test('every error page is accessible and fits the screen', async () => {
     const room = await server.createMeeting({});
     const person = await Person.arrive(browser, look);
     const { page } = person;
@@ -68,7 +68,7 @@ describe.each(looks)('$name', (look) => {
     await person.open(inIt(`${room.guest_link}#t=nobody-made-this`));
     await shows('wrong-link');
 
-    for (const { view: name, status, code, ...more } of refusals) {
+    for (const { view: name, status, code, ...more } of errorPages) {
       await page.route('**/preview', (route) =>
         route.fulfill({ status, headers: { 'retry-after': '42' }, json: { error: { code, message: code, request_id: 'r', ...more } } }),
       );

@@ -14,31 +14,31 @@ import (
 const codeRoomFull = "room_full"
 
 const (
-	// refusalLogInterval is the time in which refusals of one browser are recorded
-	// once.
-	refusalLogInterval = time.Minute
-	// maxLoggedRefusals is the maximum number of refusals recorded per room in that
+	// failedJoinInterval is the time in which the failed joins of one browser are
+	// recorded once.
+	failedJoinInterval = time.Minute
+	// maxFailedJoins is the maximum number of failed joins recorded per room in that
 	// time.
-	maxLoggedRefusals = 60
+	maxFailedJoins = 60
 )
 
-// refusalLog limits the recorded refusals, so that pages that ask again and again
+// failedJoins limits the recorded failures, so that pages that try again and again
 // do not fill a room's event log.
-type refusalLog struct {
+type failedJoins struct {
 	mu     sync.Mutex
 	byRoom map[string]logged
 }
 
-// logged maps the hash of a browser's seat key to the time when its refusal was
+// logged maps the hash of a browser's seat key to the time when its failure was
 // recorded.
 type logged map[string]time.Time
 
-// shouldLog reports whether a refusal must be recorded, and counts it if so.
-func (l *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
+// shouldRecord reports whether a failed join must be recorded, and counts it if so.
+func (l *failedJoins) shouldRecord(roomID, keyHash string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for id, times := range l.byRoom {
-		maps.DeleteFunc(times, func(_ string, at time.Time) bool { return now.Sub(at) >= refusalLogInterval })
+		maps.DeleteFunc(times, func(_ string, at time.Time) bool { return now.Sub(at) >= failedJoinInterval })
 		if len(times) == 0 {
 			delete(l.byRoom, id)
 		}
@@ -48,7 +48,7 @@ func (l *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
 		times = logged{}
 		l.byRoom[roomID] = times
 	}
-	if _, known := times[keyHash]; known || len(times) >= maxLoggedRefusals {
+	if _, known := times[keyHash]; known || len(times) >= maxFailedJoins {
 		return false
 	}
 	times[keyHash] = now
@@ -58,7 +58,7 @@ func (l *refusalLog) shouldLog(roomID, keyHash string, now time.Time) bool {
 // logRoomFull emits ParticipantJoinFailed for a visitor who found no free seat. A
 // failure is only logged, because the visitor's response does not depend on it.
 func (s *Joining) logRoomFull(ctx context.Context, roomID string, v JoinRequest) {
-	if !s.refusalLog.shouldLog(roomID, seal.Hash(v.SeatKey), s.now()) {
+	if !s.failedJoins.shouldRecord(roomID, seal.Hash(v.SeatKey), s.now()) {
 		return
 	}
 	err := s.updateRoom(ctx, roomID, func(_ context.Context, r *Room, now time.Time) error {
@@ -67,12 +67,12 @@ func (s *Joining) logRoomFull(ctx context.Context, roomID string, v JoinRequest)
 		}
 		return nil
 	})
-	s.logFailure(ctx, "record refused join", err, "room_id", roomID)
+	s.logFailure(ctx, "record failed join", err, "room_id", roomID)
 }
 
 // emitJoinFailed emits ParticipantJoinFailed. It does not change the room.
 func (r *Room) emitJoinFailed(name string, at time.Time) {
 	data := r.eventData()
-	data.Refusal = &event.JoinRefusal{Name: name, Code: codeRoomFull}
+	data.FailedJoin = &event.FailedJoin{Name: name, Code: codeRoomFull}
 	r.appendEvent(event.ParticipantJoinFailed, at, data)
 }

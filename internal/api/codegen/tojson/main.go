@@ -1,29 +1,43 @@
-package v5
+// Command tojson writes an OpenAPI description in YAML as JSON, so that a server
+// sends it without reading YAML. The members keep their order.
+//
+//	go run parley/internal/api/codegen/tojson openapi.yaml openapi.json
+package main
 
 import (
 	"bytes"
-	_ "embed"
 	"encoding/json"
 	"fmt"
+	"os"
 
 	"gopkg.in/yaml.v3" // because people read and edit the description as YAML
 )
 
-// description is the OpenAPI description of this version in YAML.
-//
-//go:embed openapi.yaml
-var description []byte
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: tojson FROM TO")
+		os.Exit(2)
+	}
+	if err := convert(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "tojson:", err)
+		os.Exit(1)
+	}
+}
 
-// descriptionJSON returns the description in JSON. The members keep the order of
-// the YAML.
-func descriptionJSON() ([]byte, error) {
+func convert(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
 	var document yaml.Node
-	if err := yaml.Unmarshal(description, &document); err != nil {
-		return nil, fmt.Errorf("parse the description of version 5: %w", err)
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return err
 	}
 	var b bytes.Buffer
-	err := writeJSON(&b, document.Content[0])
-	return b.Bytes(), err
+	if err := writeJSON(&b, document.Content[0]); err != nil {
+		return err
+	}
+	return os.WriteFile(to, b.Bytes(), 0o644)
 }
 
 func writeJSON(b *bytes.Buffer, node *yaml.Node) error {

@@ -26,7 +26,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 			room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	}
-	refusals := func() (all []event.JoinRefusal) {
+	failures := func() (all []event.FailedJoin) {
 		t.Helper()
 		events, err := storetest.Events(context.Background(), h.db, id)
 		if err != nil {
@@ -37,7 +37,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 				t.Errorf("event %d: got %+v, want sequence %d", i+1, e, i+1)
 			}
 			if e.Type == event.ParticipantJoinFailed {
-				all = append(all, *e.Data.Refusal)
+				all = append(all, *e.Data.FailedJoin)
 			}
 		}
 		return all
@@ -46,20 +46,20 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		knock(1)
 		knock(2)
 	}
-	if got := refusals(); !slices.Equal(got,
-		[]event.JoinRefusal{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
-		t.Errorf("got %+v, want one refusal of each guest", got)
+	if got := failures(); !slices.Equal(got,
+		[]event.FailedJoin{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
+		t.Errorf("got %+v, want one failure of each guest", got)
 	}
 	h.clock.advance(time.Minute)
 	knock(1)
-	if got := refusals(); len(got) != 3 {
-		t.Errorf("a minute later: got %+v, want three refusals", got)
+	if got := failures(); len(got) != 3 {
+		t.Errorf("a minute later: got %+v, want three failures", got)
 	}
 	for n := range 70 {
 		knock(n + 10)
 	}
-	if got := refusals(); len(got) != 2+60 {
-		t.Errorf("recorded refusals: got %d, want %d", len(got), 2+60)
+	if got := failures(); len(got) != 2+60 {
+		t.Errorf("recorded failures: got %d, want %d", len(got), 2+60)
 	}
 }
 

@@ -1,7 +1,7 @@
-import type { EndReason, Refusal, RefusalCode } from '../api/client';
+import type { CallError, EndReason, ErrorCode } from '../api/client';
 import { count, t } from '../messages';
 
-export interface RefusalText {
+export interface ErrorText {
   title: string;
   text: string[];
   /** The visitor's next step; null when only somebody else can help. */
@@ -19,10 +19,10 @@ const endReasonTexts = (): Record<EndReason, string> => ({
   cancelled: t('ended.cancelled'),
 });
 
-const outOfDate = (): RefusalText => ({ title: t('refused.page.title'), text: [t('refused.page.text')], nextStep: 'reload' });
-const closed = (): RefusalText => ({ title: t('refused.closed.title'), text: [t('refused.closed.text')], nextStep: 'again' });
+const outOfDate = (): ErrorText => ({ title: t('refused.page.title'), text: [t('refused.page.text')], nextStep: 'reload' });
+const closed = (): ErrorText => ({ title: t('refused.closed.title'), text: [t('refused.closed.text')], nextStep: 'again' });
 
-const pages: Record<RefusalCode, (refusal: Refusal) => RefusalText> = {
+const pages: Record<ErrorCode, (error: CallError) => ErrorText> = {
   room_full: ({ maxParticipants }) => ({
     title: t('refused.full.title'),
     text: [...(maxParticipants === null ? [] : [count('refused.full.seats', maxParticipants)]), t('refused.full.text')],
@@ -64,12 +64,12 @@ const pages: Record<RefusalCode, (refusal: Refusal) => RefusalText> = {
 };
 
 /**
- * Returns the text for a refusal. `wasInRoom`: the visitor was in the room when it ended.
+ * Returns the text for an error. `wasInRoom`: the visitor was in the room when it ended.
  * `endedByVisitor`: and ended it.
  */
-export function refusalText(refusal: Refusal, wasInRoom: boolean, endedByVisitor: boolean): RefusalText {
-  const { code, reason } = refusal;
-  if (code !== 'room_ended') return (pages[code] ?? outOfDate)(refusal);
+export function errorText(error: CallError, wasInRoom: boolean, endedByVisitor: boolean): ErrorText {
+  const { code, reason } = error;
+  if (code !== 'room_ended') return (pages[code] ?? outOfDate)(error);
   if (endedByVisitor) return { title: t('ended.you'), text: [t('ended.you.text')], nextStep: null };
   const reasonText = reason && endReasonTexts()[reason];
   return {

@@ -148,7 +148,7 @@ test('a host locks what guests may do in a running room', async () => {
   await closeAll([host, ben]);
 });
 
-test('a guest has no tool, with the page or without', async () => {
+test('a guest cannot moderate, with the page or without', async () => {
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser, { viewport: phone });
   const ben = await Person.arrive(browser);

@@ -53,7 +53,7 @@ const words = {
   },
 };
 
-// Arabic is seen on every kind of screen (looks.test.ts has it on another one);
+// Arabic is seen on every kind of screen (accessibility.test.ts has it on another one);
 // the others where their words are longest and the screen is small, or dark.
 const cases = [
   { lang: 'ar' as const, look: { name: 'phone-light', viewport: phone, dark: false } },
@@ -66,7 +66,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
   const say = words[lang];
   const view = (name: string): string => `${lang}-${look.name}-${name}`;
 
-  test('every view is right in it, passes axe and fits the screen', async () => {
+  test('every view is right, passes axe and fits the screen', async () => {
     const room = await server.createMeeting({ breakouts: 2 });
     const host = await Person.arrive(browser, look);
     const guest = await Person.arrive(browser, look);
@@ -126,7 +126,7 @@ describe.each(cases)('$lang, $look.name', ({ lang, look }) => {
     await closeAll([host], /410/);
   });
 
-  test('the countdown is right in it, passes axe and fits the screen', async () => {
+  test('the countdown is right, passes axe and fits the screen', async () => {
     const room = await server.schedule(new Date(Date.now() + 27 * 3_600_000));
     const person = await Person.arrive(browser, look);
     await person.open(asking(room.guest_link, { lang }));
