@@ -302,6 +302,10 @@ func TestTarget_Resume(t *testing.T) {
 		room := storetest.NewID()
 		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		h.waitForState(ids[0], webhook.Gone)
+		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 1 ||
+			all[0].Notice != "the receiver answered 410 Gone: resume the target manually" {
+			t.Errorf("got targets %+v, %v, want the notice of a 410", all, err)
+		}
 		gone.Store(false)
 		h.advance(100 * time.Hour)
 		h.waitForSweep()
@@ -315,6 +319,51 @@ func TestTarget_Resume(t *testing.T) {
 		if err := h.Resume(t.Context(), h.project.ID, r.URL); err == nil {
 			t.Error("resume a target twice: got no error, want one")
 		}
+	})
+}
+
+// TestTarget_GoneProbe checks that a target that answered 410 to a probe gets no other probe, so
+// that only an operator resumes it.
+func TestTarget_GoneProbe(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, h *fixture) {
+		var status atomic.Int32
+		status.Store(http.StatusBadGateway)
+		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
+		h.run(h.sender)
+		for range 12 {
+			h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)
+		}
+		target := func() (out webhook.Target) {
+			all, err := h.Targets(t.Context(), h.project.ID)
+			if err != nil || len(all) > 1 {
+				t.Errorf("got targets %+v, %v, want at most one", all, err)
+			}
+			return append(all, out)[0]
+		}
+		testkit.Eventually(t, "the target is paused", func() bool {
+			h.advance(10 * time.Minute)
+			h.waitForSweep()
+			return target().Paused()
+		})
+		status.Store(http.StatusGone)
+		testkit.Eventually(t, "a probe was answered with 410", func() bool {
+			h.advance(11 * time.Minute)
+			h.waitForSweep()
+			return strings.Contains(target().Notice, "410 Gone")
+		})
+		status.Store(http.StatusOK)
+		before := len(r.messages())
+		for range 3 {
+			h.advance(11 * time.Minute)
+			h.waitForSweep()
+		}
+		if n := len(r.messages()) - before; n != 0 || !target().Paused() {
+			t.Errorf("after a 410: got %d requests and target %+v, want none and a paused target", n, target())
+		}
+		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+			t.Fatal(err)
+		}
+		r.waitForMessages(t, before+11)
 	})
 }
 

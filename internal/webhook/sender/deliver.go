@@ -172,7 +172,8 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	}
 	switch {
 	case d.State == webhook.Gone:
-		t.PausedAt, t.Notice = now, "the receiver answered 410 Gone: resume the target manually"
+		t.PausedAt, t.ProbeAt = now, time.Time{}
+		t.Notice = "the receiver answered 410 Gone: resume the target manually"
 	case t.Failures >= pauseAfterFailures && now.Sub(t.FailingSince) >= pauseAfterDuration:
 		t.PausedAt, t.ProbeAt = now, now.Add(probeInterval)
 		t.Notice = fmt.Sprintf("%d attempts in a row failed; one probe is sent every %d minutes",
