@@ -315,7 +315,7 @@ func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 	})
 }
 
-// At most 40 of the 50 waiting visitors may come from one address.
+// At most 40 of the 100 waiting visitors may come from one address.
 func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	t.Parallel()
 	h := newLimitedFixture(t)

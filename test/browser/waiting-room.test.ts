@@ -198,3 +198,30 @@ test('a removed participant can ask again, and can join after a host has readmit
   await ben.button('Leave').first().waitFor();
   await closeAll([host, ben], /status of 403/);
 });
+
+test('a host in a breakout room learns who was admitted and did not come', async () => {
+  server.set('locks.waiting_room=true');
+  const room = await server.createMeeting({ breakouts: 1 });
+  server.set('locks.waiting_room=');
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await host.openRoomTab();
+  await host.button('Breakout rooms').click();
+  await host.button('Open 1 room').click();
+  await host.button('Join (Room 1)').click();
+  await host.button(/you are in Room 1/).waitFor();
+  await host.page.keyboard.press('Escape');
+
+  // Chen and Dora ask without a page, so that they never join.
+  await knock(ben, room.guest_link, 'Ben');
+  for (const name of ['Chen', 'Dora']) {
+    expect((await server.ask(room.room_id, 'seats', { seat_key: name.padEnd(43, 'x'), name })).status).toBe(202);
+  }
+  await notice(host).getByText('2 more are waiting.').waitFor();
+  await notice(host).getByRole('button', { name: 'Admit all' }).click();
+  await ben.button('Leave').first().waitFor();
+  for (const name of ['Chen', 'Dora']) await host.page.getByText(`${name} was admitted and hasn’t joined yet.`).waitFor();
+  expect(await host.page.getByText('Ben was admitted and hasn’t joined yet.').count()).toBe(0);
+  await closeAll([host, ben]);
+});

@@ -18,9 +18,10 @@ test('guests wait until the host admits or denies them', async () => {
   await ben.page.getByLabel('Your name').fill('Ben');
   await ben.button('Ask to join').click();
   await ben.page.getByText('No host is here yet.').waitFor();
+  expect(await ben.page.getByText('Nobody is here yet').count(), 'what was known before asking').toBe(0);
   await host.join(room.final_link);
   await ben.page.getByText('The host has been notified').waitFor();
-  await chen.page.getByText('1 person is here').waitFor();
+  await chen.page.getByText('1 person is here · A host is here and can admit you.').waitFor();
   const notice = host.page.locator('.toast.knock');
   const ask = async (person: Person, name: string): Promise<void> => {
     await person.open(room.guest_link);

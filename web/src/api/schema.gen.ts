@@ -45,7 +45,7 @@ export interface paths {
          *
          *     While the waiting room is on, a guest without a personal link gets no seat:
          *     a host reads the name and admits or denies the guest. The page must repeat
-         *     the request to keep its place; after ten seconds without a request the
+         *     the request to keep its place; after two minutes without a request the
          *     server removes the guest from the waiting room. An admitted guest can return
          *     without waiting again.
          *

@@ -27,8 +27,11 @@ function constraintsFor({ kind, deviceId, noiseSuppression, facing }: DeviceRequ
       };
 }
 
-/** Opens these devices with a single permission prompt. */
-export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKind, Acquired>> {
+/**
+ * Opens these devices with a single permission prompt. `isWanted` is asked before anything is requested again,
+ * because the visitor may have left while the prompt was open.
+ */
+export async function acquire(requests: DeviceRequest[], isWanted: (kind: CaptureKind) => boolean): Promise<Map<CaptureKind, Acquired>> {
   const results = new Map<CaptureKind, Acquired>();
   try {
     const stream = await navigator.mediaDevices.getUserMedia(
@@ -42,7 +45,9 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
   } catch (error) {
     const [first, ...others] = requests;
     // The selected device is unplugged: use the default device instead.
-    if (first?.deviceId && others.length === 0 && isDeviceMissing(error)) return acquire([{ ...first, deviceId: '' }]);
+    if (first?.deviceId && others.length === 0 && isDeviceMissing(error) && isWanted(first.kind)) {
+      return acquire([{ ...first, deviceId: '' }], isWanted);
+    }
     for (const request of requests) {
       const permission = (await permissionFor(request.kind))?.state ?? null;
       const fault = faultOf(error, permission);
@@ -50,8 +55,8 @@ export async function acquire(requests: DeviceRequest[]): Promise<Map<CaptureKin
       // was never denied is requested again alone; a denied one is not, because the
       // browser would ask twice.
       const denied = fault === 'blocked' || fault === 'dismissed' || fault === 'system';
-      const mayRetryAlone = requests.length > 1 && (!denied || permission === 'granted');
-      const single = mayRetryAlone ? (await acquire([request])).get(request.kind) : undefined;
+      const mayRetryAlone = requests.length > 1 && (!denied || permission === 'granted') && isWanted(request.kind);
+      const single = mayRetryAlone ? (await acquire([request], isWanted)).get(request.kind) : undefined;
       results.set(request.kind, single ?? { fault });
     }
   }

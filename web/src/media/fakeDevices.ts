@@ -65,6 +65,11 @@ export class FakeBrowser {
   permission: PermissionState = 'granted';
   /** Another app has the devices. */
   busy = false;
+  /** How often devices were requested. */
+  requests = 0;
+  /** The constraints of the latest request for a screen. */
+  screenConstraints: DisplayMediaStreamOptions | undefined;
+  supported: Record<string, boolean> = {};
   /** New tracks end at once. */
   dying = false;
   hidden = false;
@@ -78,8 +83,11 @@ export class FakeBrowser {
     Object.assign(this.#mediaDevices, {
       enumerateDevices: async () => this.connected.map(({ kind, id }) => ({ kind: kindOf[kind], deviceId: id, label: id, groupId: id })),
       getUserMedia: (constraints: MediaStreamConstraints) => this.#getUserMedia(constraints),
-      getDisplayMedia: () => this.#prompt('screen', () => this.#streamOf([new FakeTrack('video', 'screen')])),
-      getSupportedConstraints: () => ({}),
+      getDisplayMedia: (constraints: DisplayMediaStreamOptions) => {
+        this.screenConstraints = constraints;
+        return this.#prompt('screen', () => this.#streamOf([new FakeTrack('video', 'screen')]));
+      },
+      getSupportedConstraints: () => this.supported,
     });
     Object.defineProperty(this.#document, 'hidden', { get: () => this.hidden });
     vi.stubGlobal('document', this.#document);
@@ -138,6 +146,7 @@ export class FakeBrowser {
   }
 
   async #getUserMedia({ audio, video }: MediaStreamConstraints): Promise<MediaStream> {
+    this.requests++;
     if (audio) this.micRequests.push(Date.now());
     if (this.permission === 'denied') throw new DOMException('Permission denied', 'NotAllowedError');
     const open = (): MediaStream => {

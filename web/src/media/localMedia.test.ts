@@ -84,6 +84,15 @@ describe('a screen', () => {
     expect(media.state.get().screen.is).toBe('live');
   });
 
+  test('is shared without the voices of the others, in browsers that can do that', async () => {
+    const { browser, media } = await join();
+    void media.shareScreen();
+    expect(browser.screenConstraints).toEqual({ video: true, audio: true });
+    browser.supported = { restrictOwnAudio: true };
+    void media.shareScreen();
+    expect(browser.screenConstraints).toEqual({ video: true, audio: { restrictOwnAudio: true } });
+  });
+
   test('stays when the visitor cancels choosing another one', async () => {
     const { browser, media } = await join();
     void media.shareScreen();
@@ -94,6 +103,26 @@ describe('a screen', () => {
     await settle();
     expect(media.state.get().screen.is).toBe('live');
   });
+});
+
+test('nothing is requested again for a visitor who left while the prompt was open', async () => {
+  const browser = new FakeBrowser();
+  browser.plug('mic', 'built-in');
+  browser.plug('camera', 'webcam');
+  browser.permission = 'prompt';
+  browser.busy = true;
+  const media = new LocalMedia();
+  await media.warmUp(true, allowed, true);
+  void media.prepare();
+  await settle();
+  expect(browser.prompts).toHaveLength(1);
+  const before = browser.requests;
+  media.close();
+  browser.answer(true);
+  await settle(10_000);
+  expect(browser.requests).toBe(before);
+  expect(browser.prompts).toHaveLength(0);
+  expectTruth(browser, media);
 });
 
 describe('a microphone', () => {

@@ -273,7 +273,7 @@ export class LocalMedia {
   async #open(kinds: CaptureKind[], quiet = false): Promise<void> {
     if (kinds.length === 0 || !this.#inUse) return;
     const state = this.state.get();
-    const wanted = kinds.map((kind) => {
+    const pending = kinds.map((kind) => {
       // Phones and Firefox open one device of a kind at a time, so that the old one has
       // to be closed first.
       const before = this.#stopTrack(kind);
@@ -287,10 +287,11 @@ export class LocalMedia {
         noiseSuppression: state.noiseSuppression,
         facing: this.#facing,
       })),
+      (kind) => pending[kinds.indexOf(kind)]?.isWanted() === true,
     );
     kinds.forEach((kind, i) => {
       const result = results.get(kind);
-      const isWanted = wanted[i]?.() === true;
+      const isWanted = pending[i]?.end() === true;
       if (!result) return;
       if ('fault' in result) {
         if (!isWanted) return;
@@ -447,9 +448,9 @@ export class LocalMedia {
   }
 
   async #refreshDeviceList(): Promise<void> {
-    const isLatest = this.#listing.begin();
+    const listing = this.#listing.begin();
     const list = await listDevices();
-    if (!isLatest()) return;
+    if (!listing.end()) return;
     this.#patch(list);
     const now = this.state.get();
     for (const kind of captureKinds) {

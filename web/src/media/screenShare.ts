@@ -23,11 +23,11 @@ export class ScreenShare {
 
   /** Asks the visitor for a screen. What is granted after `stop` or after a newer request is stopped at once. */
   async start(): Promise<void> {
-    const isWanted = this.#request.begin();
+    const request = this.#request.begin();
     try {
       const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: audioConstraints() });
       const [video] = stream.getVideoTracks();
-      if (!isWanted() || !video || video.readyState === 'ended') {
+      if (!request.end() || !video || video.readyState === 'ended') {
         for (const track of stream.getTracks()) track.stop();
         return;
       }
@@ -36,7 +36,7 @@ export class ScreenShare {
       video.addEventListener('ended', () => this.#ended(video));
       this.#set({ is: 'live', video, audio: stream.getAudioTracks()[0] ?? null });
     } catch (error) {
-      if (!isWanted() || this.#capture.is === 'live') return;
+      if (!request.end() || this.#capture.is === 'live') return;
       const canceled = error instanceof Error && error.name === 'NotAllowedError' && !/system/i.test(error.message);
       this.#set({ is: canceled ? 'off' : 'failed' });
     }

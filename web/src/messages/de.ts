@@ -47,6 +47,8 @@ export const de: Messages = {
   'lobby.openNow': 'Raum jetzt öffnen',
   'lobby.openNow.text': 'Alle, die warten, treten dann auch bei.',
   'waiting.ask': 'Teilnahme anfragen',
+  'waiting.hostHere': 'Ein Host ist da und kann Sie einlassen.',
+  'waiting.hostAway': 'Es ist noch kein Host da.',
   'waiting.button': 'Warten auf den Host …',
   'waiting.title': 'Teilnahme wird angefragt …',
   'waiting.text':
@@ -58,7 +60,7 @@ export const de: Messages = {
   'lobby.gaveUp':
     'Der Server hat nicht geantwortet. Prüfen Sie Ihre Internetverbindung und drücken Sie dann noch einmal „Beitreten“.',
   'lobby.noMedia':
-    'Ton und Video kommen nicht durch: Dieses Netzwerk blockiert sie, oder der Dienst ist von außen nicht erreichbar. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, und drücken Sie noch einmal „Beitreten“. Klappt auch das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',
+    'Ton und Video kommen nicht bis zu diesem Dienst durch. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons, und drücken Sie noch einmal „Beitreten“. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
   'lobby.stale': 'Ein Teil dieser Seite konnte nicht geladen werden. Laden Sie die Seite neu und treten Sie dann noch einmal bei.',
 
   'schedule.in': 'Öffnet in: {time}',
@@ -109,7 +111,7 @@ export const de: Messages = {
   'check.route.udp': 'Ihre Verbindung ist gut (UDP).',
   'check.route.tcp': 'Ihr Netzwerk blockiert UDP. Sie werden deshalb über TCP verbunden. Der Ton kann sich verzögern.',
   'check.route.none':
-    'Ton und Video kommen nicht durch: Dieses Netzwerk blockiert sie, oder der Dienst ist von außen nicht erreichbar. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons. Klappt auch das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',
+    'Ton und Video kommen nicht bis zu diesem Dienst durch. Versuchen Sie ein anderes Netzwerk, etwa den Hotspot eines Telefons. Klappt auch das nicht, sagen Sie der Person, die Sie eingeladen hat, dass der Dienst vielleicht nicht erreichbar ist.',
   'check.route.unknown': 'Ton und Video konnten nicht getestet werden. Prüfen Sie gleich noch einmal.',
   'check.route.busy': 'Gerade prüfen viele ihre Verbindung. Prüfen Sie in ein paar Sekunden noch einmal.',
   'check.inRoom.udp': 'Ihre Verbindung ist gut. Sie sind über UDP verbunden.',

@@ -49,6 +49,8 @@ export const en = {
   'lobby.openNow': 'Open the room now',
   'lobby.openNow.text': 'Everyone waiting will join too.',
   'waiting.ask': 'Ask to join',
+  'waiting.hostHere': 'A host is here and can admit you.',
+  'waiting.hostAway': 'No host is here yet.',
   'waiting.button': 'Waiting for the host…',
   'waiting.title': 'Asking to join…',
   'waiting.text': 'The host has been notified and sees your name. You’ll join automatically. Keep this tab open.',
@@ -58,7 +60,7 @@ export const en = {
   'lobby.busyNetwork': 'Many people are joining from your network. You’ll join automatically in a moment.',
   'lobby.gaveUp': 'The server didn’t respond. Check your internet connection, then press Join again.',
   'lobby.noMedia':
-    'Sound and video can’t get through: this network blocks them, or this service can’t be reached from outside. Try another network, such as a phone hotspot, then press Join again. If that fails too, tell the person who invited you.',
+    'Sound and video can’t get through to this service. Try another network, such as a phone hotspot, then press Join again. If that fails too, tell the person who invited you that the service may be unreachable.',
   'lobby.stale': 'Part of this page couldn’t be loaded. Reload the page, then join again.',
 
   'schedule.in': 'Opens in {time}',
@@ -107,7 +109,7 @@ export const en = {
   'check.route.udp': 'Your connection is good (UDP).',
   'check.route.tcp': 'Your network blocks UDP, so you’ll connect over TCP. Sound may be delayed.',
   'check.route.none':
-    'Sound and video can’t get through: this network blocks them, or this service can’t be reached from outside. Try another network, such as a phone hotspot. If that fails too, tell the person who invited you.',
+    'Sound and video can’t get through to this service. Try another network, such as a phone hotspot. If that fails too, tell the person who invited you that the service may be unreachable.',
   'check.route.unknown': 'Sound and video couldn’t be tested. Check again in a moment.',
   'check.route.busy': 'Many people are checking their connection right now. Check again in a few seconds.',
   'check.inRoom.udp': 'Your connection is good. You’re connected over UDP.',

@@ -46,6 +46,8 @@ export const es: Messages = {
   'lobby.openNow': 'Abrir la sala ahora',
   'lobby.openNow.text': 'Quienes esperan también se unirán.',
   'waiting.ask': 'Pedir unirse',
+  'waiting.hostHere': 'Hay un anfitrión que puede admitirte.',
+  'waiting.hostAway': 'Todavía no hay ningún anfitrión.',
   'waiting.button': 'Esperando al anfitrión…',
   'waiting.title': 'Pidiendo unirse…',
   'waiting.text': 'Se ha avisado al anfitrión, que ve tu nombre. Te unirás automáticamente. Deja esta pestaña abierta.',
@@ -55,7 +57,7 @@ export const es: Messages = {
   'lobby.busyNetwork': 'Muchas personas se están uniendo desde tu red. Te unirás automáticamente en un momento.',
   'lobby.gaveUp': 'El servidor no respondió. Comprueba tu conexión a internet y vuelve a pulsar Unirse.',
   'lobby.noMedia':
-    'El sonido y el vídeo no pasan: esta red los bloquea o este servicio no es accesible desde fuera. Prueba con otra red, como el punto de acceso de un teléfono, y vuelve a pulsar Unirse. Si tampoco funciona, avisa a la persona que te invitó.',
+    'El sonido y el vídeo no llegan a este servicio. Prueba con otra red, como el punto de acceso de un teléfono, y vuelve a pulsar Unirse. Si tampoco funciona, avisa a la persona que te invitó de que quizá no se pueda acceder al servicio.',
   'lobby.stale': 'No se pudo cargar una parte de esta página. Recárgala y vuelve a unirte.',
 
   'schedule.in': 'Se abre en {time}',
@@ -105,7 +107,7 @@ export const es: Messages = {
   'check.route.udp': 'Tu conexión es buena (UDP).',
   'check.route.tcp': 'Tu red bloquea UDP, así que te conectarás por TCP. El sonido puede retrasarse.',
   'check.route.none':
-    'El sonido y el vídeo no pasan: esta red los bloquea o este servicio no es accesible desde fuera. Prueba con otra red, como el punto de acceso de un teléfono. Si tampoco funciona, avisa a la persona que te invitó.',
+    'El sonido y el vídeo no llegan a este servicio. Prueba con otra red, como el punto de acceso de un teléfono. Si tampoco funciona, avisa a la persona que te invitó de que quizá no se pueda acceder al servicio.',
   'check.route.unknown': 'No se pudo probar el sonido y el vídeo. Vuelve a comprobar en un momento.',
   'check.route.busy': 'Muchas personas están comprobando su conexión ahora mismo. Vuelve a comprobar en unos segundos.',
   'check.inRoom.udp': 'Tu conexión es buena. Tienes conexión por UDP.',

@@ -45,6 +45,8 @@ export const fr: Messages = {
   'lobby.openNow': 'Ouvrir la salle maintenant',
   'lobby.openNow.text': 'Toutes les personnes en attente entreront aussi.',
   'waiting.ask': 'Demander à participer',
+  'waiting.hostHere': 'Un hôte est là et peut vous admettre.',
+  'waiting.hostAway': 'Aucun hôte n’est encore là.',
   'waiting.button': 'En attente de l’hôte…',
   'waiting.title': 'Demande de participation…',
   'waiting.text':
@@ -57,7 +59,7 @@ export const fr: Messages = {
   'lobby.gaveUp':
     'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis appuyez de nouveau sur Participer.',
   'lobby.noMedia':
-    'Le son et la vidéo ne passent pas : ce réseau les bloque, ou ce service n’est pas joignable de l’extérieur. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur Participer. Si cela échoue aussi, prévenez la personne qui vous a invité.',
+    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur Participer. Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
   'lobby.stale':
     'Une partie de cette page n’a pas pu être chargée. Rechargez la page, puis rejoignez de nouveau la salle.',
 
@@ -109,7 +111,7 @@ export const fr: Messages = {
   'check.route.udp': 'Votre connexion est bonne (UDP).',
   'check.route.tcp': 'Votre réseau bloque UDP. Vous serez donc connecté en TCP. Le son peut prendre du retard.',
   'check.route.none':
-    'Le son et la vidéo ne passent pas : ce réseau les bloque, ou ce service n’est pas joignable de l’extérieur. Essayez un autre réseau, comme le partage de connexion d’un téléphone. Si cela échoue aussi, prévenez la personne qui vous a invité.',
+    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Essayez un autre réseau, comme le partage de connexion d’un téléphone. Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
   'check.route.unknown': 'Le son et la vidéo n’ont pas pu être testés. Vérifiez de nouveau dans un instant.',
   'check.route.busy': 'Beaucoup de personnes vérifient leur connexion en ce moment. Vérifiez de nouveau dans quelques secondes.',
   'check.inRoom.udp': 'Votre connexion est bonne. Vous êtes connecté en UDP.',

@@ -46,6 +46,8 @@ export const tr: Messages = {
   'lobby.openNow': 'Odayı şimdi aç',
   'lobby.openNow.text': 'Bekleyen herkes de katılacak.',
   'waiting.ask': 'Katılmayı iste',
+  'waiting.hostHere': 'Bir oturum sahibi burada ve sizi kabul edebilir.',
+  'waiting.hostAway': 'Henüz oturum sahibi yok.',
   'waiting.button': 'Oturum sahibi bekleniyor…',
   'waiting.title': 'Katılma isteği gönderildi…',
   'waiting.text':
@@ -56,7 +58,7 @@ export const tr: Messages = {
   'lobby.busyNetwork': 'Ağınızdan şu anda çok sayıda kişi katılıyor. Birazdan otomatik olarak katılacaksınız.',
   'lobby.gaveUp': 'Sunucu yanıt vermedi. İnternet bağlantınızı kontrol edin, sonra yeniden Katıl’a basın.',
   'lobby.noMedia':
-    'Ses ve video iletilemiyor: bu ağ engelliyor ya da bu hizmete dışarıdan ulaşılamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin, sonra yeniden Katıl’a basın. Bu da olmazsa sizi davet eden kişiye haber verin.',
+    'Ses ve video bu hizmete ulaşamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin, sonra yeniden Katıl’a basın. Bu da olmazsa sizi davet eden kişiye hizmete ulaşılamayabileceğini bildirin.',
   'lobby.stale': 'Bu sayfanın bir bölümü yüklenemedi. Sayfayı yenileyin, sonra yeniden katılın.',
 
   'schedule.in': 'Açılmasına kalan: {time}',
@@ -106,7 +108,7 @@ export const tr: Messages = {
   'check.route.udp': 'Bağlantınız iyi (UDP).',
   'check.route.tcp': 'Ağınız UDP’yi engellediği için TCP üzerinden bağlanacaksınız. Ses gecikebilir.',
   'check.route.none':
-    'Ses ve video iletilemiyor: bu ağ engelliyor ya da bu hizmete dışarıdan ulaşılamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin. Bu da olmazsa sizi davet eden kişiye haber verin.',
+    'Ses ve video bu hizmete ulaşamıyor. Başka bir ağ, örneğin bir telefonun kişisel erişim noktasını deneyin. Bu da olmazsa sizi davet eden kişiye hizmete ulaşılamayabileceğini bildirin.',
   'check.route.unknown': 'Ses ve video test edilemedi. Birazdan yeniden kontrol edin.',
   'check.route.busy': 'Şu anda çok sayıda kişi bağlantısını kontrol ediyor. Birkaç saniye sonra yeniden kontrol edin.',
   'check.inRoom.udp': 'Bağlantınız iyi. UDP üzerinden bağlısınız.',

@@ -117,9 +117,7 @@ export function RoomScreen({
   const connectionLost = useConnectionLost(packets, connection);
   const isModerator = role !== 'guest';
   const list = usePeopleList(actions, isModerator, [metadata.waitingCount, metadata.handsElsewhere]);
-  const waitingRoom = useWaitingRoom(actions, metadata.waitingCount > 0 && list ? list.waiting : null, (identity) =>
-    people.some(({ person }) => person.identity === identity),
-  );
+  const waitingRoom = useWaitingRoom(actions, metadata.waitingCount > 0 && list ? list.waiting : null);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
   const hands = useMemo(
     () =>

@@ -149,7 +149,8 @@ export function Lobby({
           <h1>
             <bdi>{preview.title}</bdi>
           </h1>
-          {start === null ? <WhoIsHere preview={preview} /> : scheduled && <scheduled.Schedule start={start} now={now} />}
+          {/* The preview is from before the visitor asked. */}
+          {start === null ? !waiting && <WhoIsHere preview={preview} /> : scheduled && <scheduled.Schedule start={start} now={now} />}
         </div>
         <form className="lobby-form" onSubmit={join} noValidate>
           <div className="field">

@@ -4,9 +4,13 @@ import { count, locale, t } from '../messages';
 import { formatWhen } from '../time/dateTime';
 import { initials } from '../ui/initials';
 
-/** The people in an open room, and its start if a host has opened it before that. */
-export function WhoIsHere({ preview: { others, start_time, server_time } }: { preview: Preview }): ReactElement {
+/**
+ * The people in an open room, and its start if a host has opened it before that. A visitor whom a host
+ * has to admit also reads whether one is here.
+ */
+export function WhoIsHere({ preview: { others, host_present, you, start_time, server_time } }: { preview: Preview }): ReactElement {
   const people = others.count === 0 ? t('lobby.nobody') : namesOf(others);
+  const host = you.waits && others.count > 0 && t(host_present ? 'waiting.hostHere' : 'waiting.hostAway');
   const [start, now] = [Date.parse(start_time ?? ''), Date.parse(server_time)];
   return (
     <p className={start_time ? 'who-is-here scheduled quiet' : 'who-is-here quiet'}>
@@ -19,7 +23,7 @@ export function WhoIsHere({ preview: { others, start_time, server_time } }: { pr
           ))}
         </span>
       )}
-      <span>{start > now ? `${formatWhen(start, now)} · ${people}` : people}</span>
+      <span>{[start > now && formatWhen(start, now), people, host].filter(Boolean).join(' · ')}</span>
     </p>
   );
 }

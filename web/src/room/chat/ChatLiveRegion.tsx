@@ -1,5 +1,6 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
 import { count, t } from '../../messages';
+import { useAnnouncer } from '../notices/useAnnouncer';
 import { type ChatLog, type ChatMessage, excerpt, newMessages } from './chatLog';
 
 /** Messages within this time are announced together. */
@@ -7,7 +8,12 @@ const batchMs = 1_500;
 
 /** A live region that announces new messages. The open chat announces its own. */
 export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): ReactElement {
-  const [text, setText] = useState('');
+  const [text, announce] = useAnnouncer<ChatMessage>((messages) => {
+    const [first] = messages;
+    if (!first) return '';
+    if (messages.length > 1) return count('chat.new', messages.length);
+    return t('chat.says', { name: first.name || t('chat.formerParticipant'), text: excerpt(first.text, 160) });
+  });
   const before = useRef(entries);
   const pending = useRef<ChatMessage[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -20,17 +26,9 @@ export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): Re
     if (pending.current.length === 0 || timer.current !== undefined) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      const messages = pending.current.splice(0);
-      const [first] = messages;
-      if (first) {
-        setText(
-          messages.length > 1
-            ? count('chat.new', messages.length)
-            : t('chat.says', { name: first.name || t('chat.formerParticipant'), text: excerpt(first.text, 160) }),
-        );
-      }
+      announce(pending.current.splice(0));
     }, batchMs);
-  }, [entries, open]);
+  }, [entries, open, announce]);
   useEffect(() => () => clearTimeout(timer.current), []);
 
   return (

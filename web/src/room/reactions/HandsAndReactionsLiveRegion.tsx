@@ -1,7 +1,8 @@
-import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useMemo, useRef } from 'react';
 import { count, t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { useMeeting } from '../meeting';
+import { useAnnouncer } from '../notices/useAnnouncer';
 import { newlyRaised } from './hands';
 import { handText } from './handText';
 import { reactionName } from './reactionName';
@@ -21,7 +22,7 @@ export function HandsAndReactionsLiveRegion(): ReactElement {
 
 function HandsLiveRegion(): ReactElement {
   const { hands, handsElsewhere, isModerator } = useMeeting();
-  const [text, setText] = useState('');
+  const [text, announce] = useAnnouncer<string>((sentences) => sentences.join(' '));
   const all = useMemo(() => [...hands, ...handsElsewhere], [hands, handsElsewhere]);
   const before = useRef(all);
   useEffect(() => {
@@ -35,9 +36,9 @@ function HandsLiveRegion(): ReactElement {
       ownIndex >= 0 && !wasUp && t('hand.nowUp', { n: ownIndex + 1 }),
       ownIndex < 0 && wasUp && t('hand.nowDown'),
       first && (added.length > 1 ? count('hand.many', added.length) : handText(first)),
-    ].filter(Boolean);
-    if (sentences.length > 0) setText(sentences.join(' '));
-  }, [hands, all, isModerator]);
+    ].filter((sentence) => typeof sentence === 'string');
+    announce(sentences);
+  }, [hands, all, isModerator, announce]);
   return (
     <p className="sr-only" role="status">
       {text}
@@ -48,7 +49,9 @@ function HandsLiveRegion(): ReactElement {
 function ReactionsLiveRegion(): ReactElement {
   const { people, reactions } = useMeeting();
   const shown = useStore(reactions);
-  const [text, setText] = useState('');
+  const [text, announce] = useAnnouncer<string>((sentences) =>
+    sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''),
+  );
   const lastKey = useRef(0);
   const pending = useRef<string[]>([]);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
@@ -64,10 +67,9 @@ function ReactionsLiveRegion(): ReactElement {
     if (pending.current.length === 0 || timer.current !== undefined) return;
     timer.current = setTimeout(() => {
       timer.current = undefined;
-      const sentences = pending.current.splice(0);
-      setText(sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''));
+      announce(pending.current.splice(0));
     }, batchMs);
-  }, [shown, people]);
+  }, [shown, people, announce]);
   // A new connection restarts the keys.
   useEffect(() => {
     lastKey.current = 0;

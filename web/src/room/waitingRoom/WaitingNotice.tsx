@@ -1,8 +1,10 @@
-import { type ReactElement, useEffect, useRef, useState } from 'react';
+import { type ReactElement, useEffect, useRef } from 'react';
+import type { Waiting } from '../../api/client';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useMeeting } from '../meeting';
 import { Toast } from '../notices/Toast';
+import { useAnnouncer } from '../notices/useAnnouncer';
 import type { WaitingRoom } from './useWaitingRoom';
 
 /** Tells hosts that somebody waits, with the name of the first person, unless the list of people shows the same. */
@@ -19,11 +21,11 @@ export function WaitingNotice(): ReactElement {
           <ActionError text={error} />
         </Toast>
       )}
-      {absent && (
-        <Toast key={absent.identity}>
-          <p role="status">{t('waitingRoom.absent', { name: absent.name })}</p>
+      {absent.map(({ identity, name }) => (
+        <Toast key={identity}>
+          <p role="status">{t('waitingRoom.absent', { name })}</p>
         </Toast>
-      )}
+      ))}
       {first && open.panel !== 'people' && (
         // A new key for each person, so that a press cannot hit the next person by accident.
         <div key={first.identity} className="toast knock">
@@ -52,14 +54,16 @@ export function WaitingNotice(): ReactElement {
 
 /** A live region that announces each waiting person once. */
 function WaitingLiveRegion({ waiting }: Pick<WaitingRoom, 'waiting'>): ReactElement {
-  const [text, setText] = useState('');
+  const [text, announce] = useAnnouncer<Waiting>((added) => {
+    const [first] = added;
+    return added.length > 1 ? count('waitingRoom.people', added.length) : first ? t('waitingRoom.person', { name: first.name }) : '';
+  });
   const known = useRef<ReadonlySet<string>>(new Set());
   useEffect(() => {
     const added = waiting.filter(({ identity }) => !known.current.has(identity));
     known.current = new Set(waiting.map(({ identity }) => identity));
-    const [first] = added;
-    if (first) setText(added.length > 1 ? count('waitingRoom.people', added.length) : t('waitingRoom.person', { name: first.name }));
-  }, [waiting]);
+    announce(added);
+  }, [waiting, announce]);
   return (
     <p className="sr-only" role="status">
       {text}

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useState } from 'react';
 import type { Waiting } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
 import { useAction } from '../actions/useAction';
@@ -14,8 +14,8 @@ export interface WaitingRoom {
   /** Admits one person or all. Resolves to false when that failed. */
   admit: (identity?: string) => Promise<boolean>;
   deny: (identity: string) => Promise<boolean>;
-  /** A person who was admitted some time ago and is not in the room; null for none. */
-  absent: Waiting | null;
+  /** The people who were admitted some time ago and are in none of the rooms. */
+  absent: readonly Waiting[];
 }
 
 /** Milliseconds in which the page of an admitted person usually joins. A page in the background needs a minute. */
@@ -24,18 +24,22 @@ const joinMs = 15_000;
 const noneWaiting: readonly Waiting[] = [];
 
 /** `list` are the waiting people in the server's list; null when it is not known. */
-export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | null, isHere: (identity: string) => boolean): WaitingRoom {
+export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | null): WaitingRoom {
   const { busy, error, run } = useAction();
   const waitingPeople = list ?? noneWaiting;
   // The people who were admitted or turned away, until the server's list follows.
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
-  const [admitted, setAdmitted] = useState<readonly Waiting[]>([]);
   const [failures, setFailures] = useState(0);
-  const [overdue, setOverdue] = useState<ReadonlySet<string>>(new Set());
+  const [absent, setAbsent] = useState<readonly Waiting[]>([]);
 
-  useEffect(() => {
-    if (admitted.some(({ identity }) => isHere(identity))) setAdmitted(admitted.filter(({ identity }) => !isHere(identity)));
-  });
+  /** Looks in all rooms, because the host may be in another breakout room than the admitted people. */
+  async function findAbsent(admitted: readonly Waiting[]): Promise<void> {
+    const result = await actions.people();
+    if (result.is !== 'ok') return;
+    const present = new Set(result.value.people.map(({ identity }) => identity));
+    const missing = admitted.filter(({ identity }) => !present.has(identity));
+    setAbsent((before) => [...before.filter(({ identity }) => !missing.some((one) => one.identity === identity)), ...missing]);
+  }
 
   async function handle(identities: readonly string[], call: Parameters<typeof run<null>>[0]): Promise<boolean> {
     if (!(await run(call))) {
@@ -52,8 +56,7 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
       () => actions.admit(identity),
     );
     if (done) {
-      setAdmitted((before) => [...before, ...people]);
-      setTimeout(() => setOverdue((before) => new Set([...before, ...people.map((one) => one.identity)])), joinMs);
+      setTimeout(() => void findAbsent(people), joinMs);
     }
     return done;
   }
@@ -63,7 +66,7 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
     error,
     failures,
     admit: (identity) => admit(identity === undefined ? waiting : waiting.filter((one) => one.identity === identity), identity),
-    absent: admitted.find(({ identity }) => overdue.has(identity)) ?? null,
+    absent,
     deny: (identity) => handle([identity], () => actions.deny(identity)),
   };
 }
