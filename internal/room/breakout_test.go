@@ -310,7 +310,9 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 // whichever node it is. It cannot connect there again, and its attendance never overlaps.
 func TestMove_PageThatDoesNotFollow(t *testing.T) {
 	t.Parallel()
-	for name, follows := range map[string]bool{"stays away": false, "keeps both connections": true} {
+	for name, behavior := range map[string]struct{ follows, wanders bool }{
+		"stays away": {}, "keeps both connections": {follows: true}, "moves to and fro with both": {true, true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			c := newCluster(t, storetest.SQLite(t))
@@ -334,17 +336,27 @@ func TestMove_PageThatDoesNotFollow(t *testing.T) {
 			}
 			moved := c.clock.Now()
 			connected := []string{"PA_1"}
-			if follows {
+			if behavior.follows {
 				c.enter(t, 1, id, guest(2), "PA_3")
 				connected = []string{"PA_1", "PA_3"}
 			}
-			for c.clock.Now().Sub(moved) < 10*time.Second {
+			for to := 0; c.clock.Now().Sub(moved) < 10*time.Second; to = 1 - to {
 				c.tick(0, 1)
 				c.tick(0, 1)
+				if behavior.wanders {
+					if err := c.nodes[0].Move(ctx, id, guest(2).SeatKey, eve.Seat.ID, to); err != nil {
+						t.Fatal(err)
+					}
+				}
 				for _, n := range c.nodes {
 					n.EnforcePlacement(ctx)
 				}
 				c.deliver()
+			}
+			if behavior.wanders {
+				if err := c.nodes[0].Move(ctx, id, guest(2).SeatKey, eve.Seat.ID, 1); err != nil {
+					t.Fatal(err)
+				}
 			}
 			if in := c.connectionIDs(id); !slices.Equal(in, connected) {
 				t.Errorf("after ten seconds, %v are connected, want %v", in, connected)

@@ -17,8 +17,7 @@ const (
 	// enforcePlacement first found them there. Finding and closing take up to a second and a
 	// half each, so that it takes ten seconds after the move at most.
 	moveTimeout = 7 * time.Second
-	// departureTimeout replaces moveTimeout when the participant is connected to the new
-	// session.
+	// departureTimeout replaces moveTimeout when the participant has a newer connection.
 	departureTimeout = 3 * time.Second
 )
 
@@ -163,14 +162,18 @@ func (s *core) loadPlacement(ctx context.Context, roomID string) (p placement, e
 	return p, err
 }
 
-// isPresent reports whether a participant is connected to a session.
-func (p placement) isPresent(identity string, session int) bool {
-	return slices.ContainsFunc(p.present, func(a Attendance) bool { return a.SeatID == identity && a.Session == session })
+// isSuperseded reports whether another connection than this one is the one of the seat. That
+// does not depend on the session that the seat is assigned to now, so that moving to and fro
+// does not keep two connections.
+func (p placement) isSuperseded(identity, connection string) bool {
+	return slices.ContainsFunc(p.present, func(a Attendance) bool {
+		return a.SeatID == identity && engineConnectionID(a.Connection) != connection
+	})
 }
 
-// enforcePlacement closes the connections of this process in other sessions than the
-// assigned ones, after the pages had time to follow a move. Only rooms with breakout rooms
-// have several sessions.
+// enforcePlacement closes the connections of this process that are in another session than
+// the assigned one or have been superseded, after the pages had time to follow a move. Only
+// rooms with breakout rooms have several sessions.
 func (s *Presence) enforcePlacement(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.logFailure(ctx, "list live sessions", err) {
@@ -193,8 +196,8 @@ func (s *Presence) enforcePlacement(ctx context.Context) {
 	s.misplaced = misplaced
 }
 
-// enforcePlacementIn does the same for the sessions of one room, and adds the misplaced
-// connections with the time when they were first found.
+// enforcePlacementIn does the same for the sessions of one room, and adds the connections
+// that have to end with the time when they were first found.
 func (s *Presence) enforcePlacementIn(
 	ctx context.Context, roomID string, sessions []int, misplaced map[string]time.Time,
 ) error {
@@ -211,7 +214,8 @@ func (s *Presence) enforcePlacementIn(
 		}
 		for _, p := range participants {
 			assigned, taken := placed.assigned[p.Identity]
-			if !taken || assigned == n {
+			superseded := placed.isSuperseded(p.Identity, p.SID)
+			if !taken || assigned == n && !superseded {
 				continue
 			}
 			since, found := s.misplaced[p.SID]
@@ -220,11 +224,11 @@ func (s *Presence) enforcePlacementIn(
 			}
 			misplaced[p.SID] = since
 			limit := moveTimeout
-			if placed.isPresent(p.Identity, assigned) {
+			if superseded {
 				limit = departureTimeout
 			}
 			if now.Sub(since) >= limit {
-				s.log.Info("closing a connection to a session that the participant is not assigned to",
+				s.log.Info("closing a connection that is not the one of its seat",
 					"session", session, "identity", p.Identity)
 				s.media.CloseConnection(session, p.Identity, p.SID)
 			}

@@ -50,7 +50,7 @@ type Presence struct {
 	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
 	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
 	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
-	misplaced  map[string]time.Time // connections in another session than the assigned one, by first sight
+	misplaced  map[string]time.Time // connections that have to end, by first sight
 }
 
 // core is what the parts of a Service share: the change of a room in one transaction.
