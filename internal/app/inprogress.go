@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/api/httpx"
+	"parley/internal/network"
 	"parley/internal/refusal"
 )
 
@@ -16,10 +17,8 @@ const (
 	// maxRequestsPerAddress is the number of requests of one address, or of one IPv6 network
 	// of 64 bits, that are in progress at once. Further ones wait.
 	maxRequestsPerAddress = 256
-	// maxRequestsPerSite is the same for an IPv6 network of 48 bits, the largest that a customer
-	// of a provider has.
+	// maxRequestsPerSite is the same for the IPv6 network of a site (network.SitePrefix).
 	maxRequestsPerSite = 4 * maxRequestsPerAddress
-	siteBits           = 48
 	// slotTimeout is how long a request waits. Then it is served nevertheless, because the others
 	// may be those of a school on a slow line.
 	slotTimeout = 30 * time.Second
@@ -77,7 +76,7 @@ func (c *connectionLimits) acquireSlots(ctx context.Context, conn *connection) b
 	defer c.mu.Unlock()
 	acquired := c.acquireSlot(ctx, conn, conn.address, maxRequestsPerAddress)
 	if address := conn.address.Addr(); acquired && address.Is6() {
-		acquired = c.acquireSlot(ctx, conn, netip.PrefixFrom(address, siteBits).Masked(), maxRequestsPerSite)
+		acquired = c.acquireSlot(ctx, conn, network.SitePrefix(address), maxRequestsPerSite)
 	}
 	if !acquired {
 		c.releaseSlots(conn)

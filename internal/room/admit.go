@@ -20,11 +20,12 @@ type facts struct {
 	room        *Room
 	link        Link // that the visitor's token names; valid if linkFound
 	linkFound   bool
-	linkRevoked bool    // the participant who created the link in the room is no longer a host or co-host
-	browserSeat Seat    // of the visitor's browser; ID is empty if none
-	personSeat  Seat    // of the person whom the link names; ID is empty if none
-	knocks      []Knock // of all visitors, also expired and denied ones
-	limited     bool    // addresses have limits
+	linkRevoked bool      // the participant who created the link in the room is no longer a host or co-host
+	browserSeat Seat      // of the visitor's browser; ID is empty if none
+	personSeat  Seat      // of the person whom the link names; ID is empty if none
+	leftAt      time.Time // when the guest in browserSeat was in the room last; only while the waiting room is on
+	knocks      []Knock   // of all visitors, also expired and denied ones
+	limited     bool      // addresses have limits
 	token       tokenState
 
 	project   project.Project
@@ -39,6 +40,7 @@ type visitor struct {
 	status       LinkStatus
 	seat         Seat // the visitor's existing seat; valid if known
 	known        bool
+	leftRecently bool // the visitor was in the room within the last minute
 	role         Role
 	previousSeat Seat // seat that this browser has as another person and must give up; ID is empty if none
 }
@@ -110,6 +112,7 @@ func (f facts) identify(v JoinRequest, now time.Time) (visitor, error) {
 		out.previousSeat, out.seat = f.browserSeat, f.personSeat
 	}
 	out.known = out.seat.ID != ""
+	out.leftRecently = out.known && now.Sub(f.leftAt) < rejoinTimeout
 	if !out.seat.RemovedAt.IsZero() || !out.previousSeat.RemovedAt.IsZero() {
 		return out, errRemoved
 	}
@@ -200,19 +203,21 @@ func checkExpectedRole(role, granted Role, status LinkStatus) error {
 	return nil
 }
 
-// mustWait reports whether a visitor has to wait until a host lets them in. A
-// visitor who was in the room or was let in, a trusted visitor, who was invited, and a
-// hidden visitor, who is never shown to hosts, do not wait. A seat that was reserved before
-// the waiting room was on, and never connected, is not enough.
+// mustWait reports whether a visitor has to wait until a host lets them in. A visitor who
+// is in the room, lost the connection, left within the last minute, as a page that is
+// reloaded does, or was let in, a trusted visitor, who was invited, and a hidden visitor,
+// who is never shown to hosts, do not wait. A seat that was reserved before the waiting room
+// was on, and never connected, is not enough.
 func (r *Room) mustWait(v visitor) bool {
-	wasLetIn := v.known && (!v.seat.unused() || !v.seat.anonymous())
+	isIn := !v.seat.unused() && v.seat.State != Free || v.leftRecently
+	wasLetIn := v.known && (isIn || !v.seat.anonymous())
 	return r.Locks.WaitingRoom && !wasLetIn && !v.isTrusted()
 }
 
 // wait decides how a visitor waits: with a new knock, or with a renewed one. It returns
 // Forbidden if a host denied the visitor, and Conflict if too many visitors are waiting.
 func (f facts) wait(d *decision, v JoinRequest, now time.Time) error {
-	knock := Knock{RoomID: f.room.ID, KeyHash: d.visitor.keyHash, Network: network.ClientPrefix(v.ClientAddr).String()}
+	knock := Knock{RoomID: f.room.ID, KeyHash: d.visitor.keyHash, Network: network.SitePrefix(v.ClientAddr).String()}
 	others, sameNetwork := 0, 0
 	for _, k := range f.knocks {
 		if k.KeyHash == knock.KeyHash {
@@ -254,7 +259,7 @@ func (f facts) denial(keyHash string, now time.Time) error {
 // reserve decides which seat a visitor gets: the one that they have, or a new one. It returns
 // Conflict (room_full) if there is none.
 func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
-	from, client := d.visitor, network.ClientPrefix(v.ClientAddr).String()
+	from, site := d.visitor, network.SitePrefix(v.ClientAddr).String()
 	seat := from.seat
 	if !from.known {
 		seat = Seat{RoomID: f.room.ID, UserID: from.link.UserID, State: Free, CreatedAt: now}
@@ -277,13 +282,13 @@ func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
 	d.seat = seat // for room_full
 	if d.wasFree = seat.State == Free; d.wasFree {
 		var err error
-		if d.displaced, err = f.ensureCapacity(seat, client, freed, now); err != nil {
+		if d.displaced, err = f.ensureCapacity(seat, site, freed, now); err != nil {
 			return err
 		}
 		seat.State = Reserved
 	}
 	if seat.unused() && seat.anonymous() {
-		seat.Network = client
+		seat.Network = site
 	}
 	if f.hold(&seat, now) {
 		d.token = tokenOptional

@@ -23,6 +23,13 @@ func (s *Joining) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f fa
 			return f, err
 		}
 	}
+	if seat := f.browserSeat; r.Locks.WaitingRoom && seat.ID != "" && !seat.unused() && seat.anonymous() {
+		last, err := s.store.LatestAttendance(ctx, seat.ID)
+		if err != nil {
+			return f, err
+		}
+		f.leftAt = last.LeftAt
+	}
 	f.knocks, err = s.listKnocks(ctx, r)
 	return f, err
 }

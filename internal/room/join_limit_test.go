@@ -315,9 +315,24 @@ func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 	})
 }
 
-// At most 40 of the 100 waiting visitors may come from one address.
+// At most 40 of the 100 waiting visitors may come from one address, or from the IPv6 networks
+// of one site.
 func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	t.Parallel()
+	for name, address := range map[string]func(n int) netip.Addr{
+		"one address": func(int) netip.Addr { return attacker },
+		"one site": func(n int) netip.Addr {
+			return netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 7: byte(n), 15: 1})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			testWaitingRoomLimit(t, address)
+		})
+	}
+}
+
+func testWaitingRoomLimit(t *testing.T, address func(n int) netip.Addr) {
 	h := newLimitedFixture(t)
 	id, link := h.create(t, room.Spec{MaxParticipants: 5})
 	h.enter(t, id, hostOf(1, link), "PA_1")
@@ -328,7 +343,7 @@ func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 	waits := map[int]bool{}
 	for second := range 60 { // each second everybody asks again, and two more come
 		for n := range 2 * (second + 1) {
-			a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, guest(100+n)))
+			a, err := h.ReserveSeat(t.Context(), id, withClientAddr(address(n), guest(100+n)))
 			waits[n] = err == nil && a.RetryAfter > 0
 			if f := fault.From(err); err != nil && f.Code != "too_many_joins" && f.Code != "waiting_room_full" {
 				t.Fatal(err)
@@ -343,7 +358,7 @@ func TestWaitingRoom_LimitPerNetwork(t *testing.T) {
 		}
 	}
 	if n != 40 {
-		t.Errorf("%d waiting visitors from one address, want 40", n)
+		t.Errorf("waiting visitors: got %d, want 40", n)
 	}
 	if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(elsewhere, guest(2))); err != nil || a.RetryAfter == 0 {
 		t.Errorf("guest from another address: got %+v, error %v, want RetryAfter above 0", a, err)

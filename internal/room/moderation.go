@@ -57,16 +57,24 @@ func (s *Moderation) Remove(ctx context.Context, roomID, seatKey, identity strin
 	return err
 }
 
-// remove removes the participant with a seat, and reports whether a connection of the
+// remove removes the participant with a seat, makes guests of those who got the co-host role
+// through that participant, and reports whether a connection of the
 // participant has ended. find returns who removes the participant, and the seat.
 func (s *core) remove(
 	ctx context.Context, roomID, seatID string, find func(ctx context.Context, r *Room) (HostActor, Seat, error),
 ) (connected bool, err error) {
 	var sessions []string
+	var removed Seat
 	err = s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		by, seat, err := find(ctx, r)
 		if err != nil {
 			return err
+		}
+		removed = seat
+		if seat.Role == CoHost {
+			if err := s.demoteGained(ctx, r, seat); err != nil {
+				return err
+			}
 		}
 		action := HostAction{Kind: HostRemoved, By: by, Target: actorOf(seat)}
 		if err := s.recordHostAction(ctx, r, action, now); err != nil {
@@ -93,6 +101,9 @@ func (s *core) remove(
 	}
 	for _, session := range sessions {
 		s.logFailure(ctx, "remove participant", s.media.Remove(ctx, session, seatID), "room_id", roomID)
+	}
+	if removed.Role == CoHost {
+		s.pushPermissions(ctx, roomID)
 	}
 	return connected, nil
 }
@@ -252,8 +263,14 @@ func (s *Moderation) SetRole(ctx context.Context, roomID, seatKey, identity stri
 			return fault.New(fault.Forbidden, "not_host", "only a host may make this participant a co-host again")
 		}
 		if role == Guest && seat.Role == CoHost {
-			if err := s.demoteInvited(ctx, r, seat); err != nil {
+			if err := s.demoteGained(ctx, r, seat); err != nil {
 				return err
+			}
+		}
+		if seat.Role != role {
+			seat.PromotedBy = ""
+			if role == CoHost && host.Role == CoHost {
+				seat.PromotedBy = host.ID
 			}
 		}
 		seat.Demoted = role == Guest && (seat.Demoted || seat.Role == CoHost)
@@ -272,27 +289,34 @@ func (s *Moderation) SetRole(ctx context.Context, roomID, seatKey, identity stri
 	return err
 }
 
-// demoteInvited makes guests of the co-hosts who got the role through a link of a co-host,
-// and of those whom they invited in turn. Otherwise a co-host could keep the role in a second
-// browser.
-func (s *Moderation) demoteInvited(ctx context.Context, r *Room, inviter Seat) error {
-	hashes, err := s.store.RedeemedLinks(ctx, r.ID, inviter.ID)
+// demoteGained makes guests of the co-hosts who got the role from a co-host, directly or
+// through a link, and of those who got it from them in turn. Otherwise a co-host could keep
+// the role in a second browser.
+func (s *core) demoteGained(ctx context.Context, r *Room, giver Seat) error {
+	gained, err := s.store.PromotedSeats(ctx, r.ID, giver.ID)
+	if err != nil {
+		return err
+	}
+	hashes, err := s.store.RedeemedLinks(ctx, r.ID, giver.ID)
 	if err != nil {
 		return err
 	}
 	for _, keyHash := range hashes {
-		seat, err := s.store.SeatByKey(ctx, r.ID, keyHash)
-		if fault.Is(err, fault.NotFound) || err == nil && seat.Role != CoHost {
-			continue
-		}
+		seat, err := orNone(s.store.SeatByKey(ctx, r.ID, keyHash))
 		if err != nil {
 			return err
 		}
-		seat.Role, seat.Demoted = Guest, true
+		gained = append(gained, seat)
+	}
+	for _, seat := range gained {
+		if seat.Role != CoHost {
+			continue
+		}
+		seat.Role, seat.Demoted, seat.PromotedBy = Guest, true, ""
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
-		if err := s.demoteInvited(ctx, r, seat); err != nil {
+		if err := s.demoteGained(ctx, r, seat); err != nil {
 			return err
 		}
 	}
@@ -320,7 +344,7 @@ func (s *core) liveSessions(ctx context.Context, r *Room) ([]string, error) {
 
 // pushPermissions sends the current permissions of all participants of a room to the
 // engine. A failure is only logged, because the next reconciliation repeats it.
-func (s *Moderation) pushPermissions(ctx context.Context, roomID string) {
+func (s *core) pushPermissions(ctx context.Context, roomID string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
 	all := func(string) bool { return true }

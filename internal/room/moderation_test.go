@@ -260,6 +260,60 @@ func TestMute(t *testing.T) {
 
 // A new co-host can moderate without reconnecting. After demotion no link grants the
 // role again, and a page that still expects it is admitted as a guest.
+// A co-host who is demoted or removed takes along those who got the role from that co-host,
+// also those who have left, and those who got it from them.
+func TestCoHost_LosesRoleWithGiver(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(h *fixture, id, identity string) error{
+		"demoted": func(h *fixture, id, identity string) error {
+			return h.SetRole(t.Context(), id, guest(1).SeatKey, identity, room.Guest)
+		},
+		"removed": func(h *fixture, id, identity string) error {
+			return h.Remove(t.Context(), id, guest(1).SeatKey, identity)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			ctx := t.Context()
+			id, _ := h.startRoom(t, room.Spec{MaxParticipants: 9})
+			people := map[int]room.Admission{}
+			for n := 2; n <= 6; n++ {
+				people[n] = h.enter(t, id, guest(n), fmt.Sprint("PA_", n))
+			}
+			promote := func(by, to int) {
+				t.Helper()
+				if err := h.SetRole(ctx, id, guest(by).SeatKey, people[to].Seat.ID, room.CoHost); err != nil {
+					t.Fatal(err)
+				}
+			}
+			promote(1, 2) // the host makes the first co-host
+			promote(2, 3)
+			promote(3, 4)
+			promote(1, 5)
+			promote(2, 5) // changes nothing
+			promote(4, 6)
+			h.leave(people[4], "PA_4", room.LeftByChoice)
+			if err := end(h, id, people[2].Seat.ID); err != nil {
+				t.Fatal(err)
+			}
+			for n, want := range map[int]room.Role{3: room.Guest, 4: room.Guest, 5: room.CoHost, 6: room.Guest} {
+				a, err := h.ReserveSeat(ctx, id, guest(n))
+				if err != nil || a.Seat.Role != want {
+					t.Errorf("guest %d: got role %q, error %v, want role %q", n, a.Seat.Role, err, want)
+				}
+			}
+			if got := h.engine.permissions[people[3].SessionID+" "+people[3].Seat.ID]; got.role != room.Guest {
+				t.Errorf("permissions of guest 3: got %+v, want role %q", got, room.Guest)
+			}
+			// Only a host gives the role back.
+			assertError(t, h.SetRole(ctx, id, guest(5).SeatKey, people[3].Seat.ID, room.CoHost), fault.Forbidden, "not_host",
+				"only a host may make this participant a co-host again")
+			promote(1, 3)
+		})
+	}
+}
+
 func TestSetRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

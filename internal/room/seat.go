@@ -26,6 +26,7 @@ type Seat struct {
 	RemovedAt  time.Time // when a host removed the participant, who may not return; zero if not removed
 	Invited    bool      // a host let the participant in, or the link is for one person
 	Demoted    bool      // a host removed the co-host role; no link grants it again
+	PromotedBy string    // id of the seat of the co-host who gave the co-host role; empty if nobody or a host
 	Rating     Rating    // how the participant rated the meeting; empty if not rated
 	Network    string    // address prefix that reserved the seat of an anonymous guest, until it connects
 	CreatedAt  time.Time

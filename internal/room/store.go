@@ -128,6 +128,9 @@ type LinkStore interface {
 	// RedeemLink records the browser that joined with a single-use link. It returns
 	// NotFound if there is no such link or if it is already redeemed.
 	RedeemLink(ctx context.Context, id, redeemedBy string) error
+	// PromotedSeats returns the seats to which the participant with a seat gave the co-host
+	// role, by age.
+	PromotedSeats(ctx context.Context, roomID, seatID string) ([]Seat, error)
 	// RedeemedLinks returns the hashes of the seat keys with which the links were redeemed
 	// that the participant of a seat created, in the order of creation.
 	RedeemedLinks(ctx context.Context, roomID, seatID string) (keyHashes []string, err error)

@@ -355,9 +355,17 @@ func TestWaitingRoom_SeatReservedBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.enter(t, id, guest(3), "PA_3")
-	// A participant who was in the room returns without waiting.
+	// A participant who was in the room a moment ago returns without waiting, and later waits,
+	// unless a host has let the participant in.
 	h.leave(in, "PA_2", room.LeftByChoice)
-	h.enter(t, id, guest(2), "PA_4")
+	h.clock.advance(59 * time.Second)
+	in = h.enter(t, id, guest(2), "PA_4")
+	h.leave(in, "PA_4", room.LeftByChoice)
+	let := h.enter(t, id, guest(3), "PA_5")
+	h.leave(let, "PA_5", room.LeftByChoice)
+	h.clock.advance(time.Minute)
+	h.assertKnocks(t, id, guest(2))
+	h.enter(t, id, guest(3), "PA_6")
 }
 
 // A hidden link and a hidden seat end with the setting of the project.

@@ -14,8 +14,9 @@ var plainNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?$`)
 
 // formulaStart matches the beginning of a formula, also in full-width characters.
 // Some spreadsheets also start a new cell at a semicolon, a tab or a line break, so that a
-// formula can begin in the middle of a text.
-var formulaStart = regexp.MustCompile(`(^|[;\t\r\n]) *[=+\-@＝＋－＠]`)
+// formula can begin in the middle of a text. They leave out the quotes around a cell, so that
+// it can also begin after quotes.
+var formulaStart = regexp.MustCompile(`(^|[;\t\r\n])[ "]*[=+\-@＝＋－＠]`)
 
 // EscapeFormulas puts an apostrophe before each place where a spreadsheet could start to read
 // a formula. A number stays as it is.

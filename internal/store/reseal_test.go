@@ -166,6 +166,10 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 		return errors.Join(db.UpdateRoom(ctx, ended), db.RecordHeartbeat(ctx, room.Node{ID: rooms.NodeID(), Version: "v1.2.3",
 			LastAlive: time.Now(), Redis: room.RedisNone}))
 	}))
+	promoted, err := db.Seat(ctx, created.ID, admission.Seat.ID)
+	must(err)
+	promoted.PromotedBy = admission.Seat.ID
+	must(db.Write(ctx, func(ctx context.Context) error { return db.UpdateSeat(ctx, promoted) }))
 	must(db.Write(ctx, func(ctx context.Context) error { return insertFailedDelivery(ctx, db, p.ID, created.ID) }))
 	later := func() time.Time { return time.Now().Add(26 * time.Hour) } // today is folded
 	must(usage.NewService(db, usage.NoProvider{}, later).RollUp(ctx))

@@ -477,11 +477,13 @@ CREATE TABLE seats (
     invited BOOLEAN NOT NULL DEFAULT FALSE, -- a host let the participant in, or the link is for one person
     rating TEXT NOT NULL DEFAULT '', -- of the meeting: good or bad; '' before that
     network TEXT NOT NULL DEFAULT '', -- address prefix that reserved the seat of an anonymous guest, until its first connection
+    promoted_by TEXT NOT NULL DEFAULT '', -- seat of the co-host who gave the co-host role
     PRIMARY KEY (id),
     UNIQUE (room_id, key_hash),
     FOREIGN KEY (room_id) REFERENCES rooms
 );
 CREATE INDEX seats_hand ON seats (room_id, hand_order) WHERE hand_order > 0;
+CREATE INDEX seats_promoted ON seats (room_id, promoted_by) WHERE promoted_by <> '';
 CREATE INDEX seats_taken ON seats (room_id) WHERE state <> 'free';
 CREATE UNIQUE INDEX seats_user ON seats (user_id, room_id) WHERE user_id <> '';
 

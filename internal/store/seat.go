@@ -36,6 +36,7 @@ var seatTable = newTable("seats",
 	timestamp("created_at", func(s *room.Seat) *time.Time { return &s.CreatedAt }),
 	timestamp("removed_at", func(s *room.Seat) *time.Time { return &s.RemovedAt }),
 	boolean("demoted", func(s *room.Seat) *bool { return &s.Demoted }),
+	text("promoted_by", func(s *room.Seat) *string { return &s.PromotedBy }),
 	boolean("invited", func(s *room.Seat) *bool { return &s.Invited }),
 	text("rating", func(s *room.Seat) *room.Rating { return &s.Rating }),
 	text("network", func(s *room.Seat) *string { return &s.Network }),
@@ -49,9 +50,11 @@ var (
 	selectRemovedSeats = seatTable.selectFrom + "WHERE room_id = $1 AND removed_at IS NOT NULL ORDER BY created_at, id"
 	selectRaisedHands  = seatTable.selectFrom +
 		"WHERE room_id = $1 AND hand_order > 0 AND state <> 'free' ORDER BY hand_order"
+	selectPromotedSeats = seatTable.selectFrom +
+		"WHERE room_id = $1 AND promoted_by = $2 AND promoted_by <> '' ORDER BY created_at, id"
 	insertSeat = seatTable.insertQuery()
 	updateSeat = seatTable.newUpdateStmt("name", "role", "state", "connection", "held_until", "key_hash",
-		"user_id", "hidden", "breakout", "hand_order", "removed_at", "demoted", "invited", "rating", "network")
+		"user_id", "hidden", "breakout", "hand_order", "removed_at", "demoted", "promoted_by", "invited", "rating", "network")
 )
 
 var errSeatNotFound = fault.New(fault.NotFound, "seat_not_found", "there is no such seat")
@@ -92,6 +95,10 @@ func (s *DB) PresentNames(ctx context.Context, roomID, exceptSeatID string, limi
 			return err
 		})
 	return names, err
+}
+
+func (s *DB) PromotedSeats(ctx context.Context, roomID, seatID string) ([]room.Seat, error) {
+	return queryAll(ctx, s, seatTable, selectPromotedSeats, roomID, seatID)
 }
 
 func (s *DB) RemovedSeats(ctx context.Context, roomID string) ([]room.Seat, error) {

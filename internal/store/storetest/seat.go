@@ -104,9 +104,15 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
 	got, err = s.db.RemovedSeats(ctx, r.ID)
 	requireEqual(t, got, err, []room.Seat{early})
-	early.RemovedAt = time.Time{}
+	got, err = s.db.PromotedSeats(ctx, r.ID, joined.ID)
+	requireEqual(t, got, err, nil)
+	early.RemovedAt, early.PromotedBy = time.Time{}, joined.ID
 	s.write(t, func(ctx context.Context) error { return s.db.UpdateSeat(ctx, early) })
 	got, err = s.db.RemovedSeats(ctx, r.ID)
+	requireEqual(t, got, err, nil)
+	got, err = s.db.PromotedSeats(ctx, r.ID, joined.ID)
+	requireEqual(t, got, err, []room.Seat{early})
+	got, err = s.db.PromotedSeats(ctx, r.ID, "")
 	requireEqual(t, got, err, nil)
 }
 

@@ -1,6 +1,6 @@
 /**
  * Returns rows as RFC 4180 CSV. What a spreadsheet would read as a formula gets an apostrophe, also
- * after a semicolon, at which some languages separate cells, and in full-width characters.
+ * after a semicolon, at which some languages separate cells, after quotes, and in full-width characters.
  */
 export function toCSV(rows: readonly (readonly (string | number)[])[]): string {
   return rows.map((row) => `${row.map(field).join(',')}\r\n`).join('');
@@ -8,7 +8,7 @@ export function toCSV(rows: readonly (readonly (string | number)[])[]): string {
 
 function field(value: string | number): string {
   if (typeof value === 'number') return String(value);
-  const safe = /^[+-]\d+(\.\d+)?$/.test(value) ? value : value.replace(/((?:^|[;\t\r\n]) *)(?=[=+\-@＝＋－＠])/g, "$1'");
+  const safe = /^[+-]\d+(\.\d+)?$/.test(value) ? value : value.replace(/((?:^|[;\t\r\n])[ "]*)(?=[=+\-@＝＋－＠])/g, "$1'");
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
