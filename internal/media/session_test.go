@@ -190,3 +190,21 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 		t.Errorf("eve as ben sees her: got %+v, want the attribute role with the value guest", seen)
 	}
 }
+
+// A connection that the participant must not have ends with the reason of a move, so that its page
+// asks for its seat again. Another connection with that name, and the others, stay.
+func TestCloseConnection(t *testing.T) {
+	h := newFixture(t)
+	h.openSession(t, "main", room.Audio)
+	eve := h.join(t, "main", "eve", room.Audio)
+	ben := h.join(t, "main", "ben", room.Audio)
+	publish(t, ben, "mic", mediatest.Microphone)
+	h.engine.CloseConnection("main", "eve", "PA_unknown")
+	h.engine.CloseConnection("main", "chen", eve.SID())
+	h.engine.CloseConnection("elsewhere", "eve", eve.SID())
+	awaitPackets(t, eve, "ben", mediatest.Microphone)
+	h.engine.CloseConnection("main", "eve", eve.SID())
+	awaitEnd(t, eve, "MIGRATION")
+	again := h.join(t, "main", "eve", room.Audio)
+	awaitPackets(t, again, "ben", mediatest.Microphone)
+}

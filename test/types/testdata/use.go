@@ -98,7 +98,7 @@ func Refused(ctx context.Context, client v5.ClientWithResponsesInterface) (map[s
 	if err != nil {
 		return nil, err
 	}
-	if res.JSON401 != nil && res.JSON401.Error.Code == v5.SVCUNAUTHORIZED {
+	if res.JSON401 != nil && res.JSON401.Error.Code == v5.CodeUnauthorized {
 		return nil, fmt.Errorf("%s (%s)", res.JSON401.Error.Message, res.JSON401.Error.RequestId)
 	}
 	causes := map[string]string{}

@@ -5,7 +5,7 @@ import type * as v4 from './v4';
 import type * as v5 from './v5';
 
 type Body<O> = O extends { requestBody: { content: { 'application/json': infer B } } } ? B : never;
-type Answer<O, S extends number> = O extends {
+type ResponseBody<O, S extends number> = O extends {
   responses: { [status in S]: { content: { 'application/json': infer B } } };
 }
   ? B
@@ -33,17 +33,17 @@ export const scheduled: v4.components['schemas']['CreateScheduledRoomRequest'] =
 
 export function link(
   answer:
-    | Answer<v3.operations['createQuickAudioRoom'], 200>
-    | Answer<v4.operations['createScheduleVideoRoom'], 200>,
+    | ResponseBody<v3.operations['createQuickAudioRoom'], 200>
+    | ResponseBody<v4.operations['createScheduleVideoRoom'], 200>,
 ): string {
   return answer.final_link;
 }
 
 export const status: Body<v4.operations['updateProjectStatus']> = { status: 'inactive' };
 
-export const sentence = (refusal: Answer<v3.operations['createQuickAudioRoom'], 401>): string => refusal.error;
+export const sentence = (body: ResponseBody<v3.operations['createQuickAudioRoom'], 401>): string => body.error;
 
-export function happened(page: Answer<v4.operations['getRoomEvents'], 200>): string[] {
+export function happened(page: ResponseBody<v4.operations['getRoomEvents'], 200>): string[] {
   return page.events.flatMap((event) => {
     switch (event.type) {
       case 'participant.left':
@@ -71,11 +71,11 @@ export function explain(refusal: v5.components['schemas']['Error']): string {
   }
 }
 
-export function retiring(keys: Answer<v5.operations['getKeys'], 200>): number {
+export function retiring(keys: ResponseBody<v5.operations['getKeys'], 200>): number {
   return keys.data.overlap?.requests_since_rotation ?? 0;
 }
 
-export function refused(page: Answer<v5.operations['getRequests'], 200>): Map<string, string> {
+export function refused(page: ResponseBody<v5.operations['getRequests'], 200>): Map<string, string> {
   const causes = new Map<string, string>();
   for (const item of page.data.items) {
     if (item.auth_result !== 'ok') causes.set(item.request_id, item.hint ?? item.auth_result);
@@ -90,6 +90,6 @@ status.status = 'suspended';
 // @ts-expect-error a room that opens has no reason for its end
 export const opened = (event: Body<v4.webhooks['room.opened']['post']>) => event.data.end_reason;
 // @ts-expect-error secrets are never returned
-export const secret = (keys: Answer<v5.operations['getKeys'], 200>) => keys.data.current.gateway_secret;
+export const secret = (keys: ResponseBody<v5.operations['getKeys'], 200>) => keys.data.current.gateway_secret;
 // @ts-expect-error there is no overlap outside of a rotation
-export const overlap = (keys: Answer<v5.operations['getKeys'], 200>) => keys.data.overlap.id;
+export const overlap = (keys: ResponseBody<v5.operations['getKeys'], 200>) => keys.data.overlap.id;
