@@ -1872,7 +1872,7 @@ export interface components {
         NewSignInLink: {
             /** @description The user that the link signs in; without any other field. */
             user_id?: string;
-            /** @description Who will use it, 1 to 255 characters. */
+            /** @description The program or person that uses it, 1 to 255 characters. */
             name?: string;
             role?: components["schemas"]["TokenRole"];
             /** @description The projects of an integrator, 1 to 100; not for other roles. */
@@ -4152,7 +4152,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Who signed in. */
+            /** @description The user who signed in. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["XRequestID"];

@@ -4,7 +4,7 @@ import { formatMinutesSeconds } from '../time/remaining';
 import { useServerTime } from '../time/useServerTime';
 import { Icon } from '../ui/Icon';
 import { FullScreenButton } from './FullScreenButton';
-import { useMeeting } from './meeting';
+import { useMeetingPeople, useMeetingView, useMembership } from './meeting';
 
 interface Props {
   heading: Ref<HTMLHeadingElement>;
@@ -13,7 +13,9 @@ interface Props {
 }
 
 export function RoomHeader({ heading, endsAt }: Props): ReactElement {
-  const { seat, people, breakoutName, openSheet } = useMeeting();
+  const { seat, breakoutName } = useMembership();
+  const { people } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   return (
     <>
       <header className="room-head">
@@ -37,7 +39,7 @@ export function RoomHeader({ heading, endsAt }: Props): ReactElement {
 
 /** The role timer is not read every second. */
 function TimeLeft({ endsAt }: { endsAt: number }): ReactElement {
-  const { clock } = useMeeting();
+  const { clock } = useMembership();
   const left = endsAt - useServerTime(clock, true);
   return (
     <p className="small time-left" role="timer">

@@ -25,7 +25,6 @@ import { Controls } from './controls/Controls';
 import { isLastHost } from './controls/isLastHost';
 import { useGuestLink } from './invite/useGuestLink';
 import { useLeaveGuard } from './leaveGuard';
-import { type Meeting, MeetingContext } from './meeting';
 import { useRole } from './moderation/useRole';
 import { ConnectionLostBar } from './notices/ConnectionLostBar';
 import { BreakoutNotice, EmptyRoom } from './notices/EmptyRoom';
@@ -37,6 +36,7 @@ import { SidePanel } from './panel/SidePanel';
 import { usePeople } from './people/usePeople';
 import { usePeopleList } from './people/usePeopleList';
 import { Pip } from './pip/Pip';
+import { RoomContexts } from './RoomContexts';
 import { RoomHeader } from './RoomHeader';
 import { RoomSheets } from './RoomSheets';
 import { HandsAndReactionsLiveRegion } from './reactions/HandsAndReactionsLiveRegion';
@@ -171,41 +171,12 @@ export function RoomScreen({
   usePushToTalk(localMedia, allowed.mic);
   const speakingWhileMuted = useSpeakingWhileMuted(mediaState, allowed.mic);
 
-  const meeting: Meeting = {
-    room,
-    connection,
-    connectionLost,
-    packets,
-    clock,
-    seat,
-    role,
-    isModerator,
-    allowed,
-    localMedia,
-    mediaState,
-    metadata,
-    breakoutNumber,
-    breakoutName,
-    people,
-    hands,
-    handsElsewhere: elsewhere,
-    raisedAt,
-    reactions,
-    waitingRoom,
-    guestLink,
-    unread,
-    narrow,
-    panelCovers,
-    welcomeMessage,
-    actions,
-    open,
-    openSheet,
-    toggleTab: toggle,
-    leave,
-    leaveAnyway: onLeave,
-  };
+  const membership = { room, clock, seat, role, isModerator, breakoutNumber, breakoutName, welcomeMessage, guestLink, actions };
+  const media = { connection, connectionLost, packets, localMedia, mediaState, allowed };
+  const inRoom = { people, metadata, hands, handsElsewhere: elsewhere, raisedAt, reactions, waitingRoom };
+  const view = { narrow, panelCovers, open, unread, openSheet, toggleTab: toggle, leave, leaveAnyway: onLeave };
   return (
-    <MeetingContext value={meeting}>
+    <RoomContexts membership={membership} media={media} people={inRoom} view={view}>
       <main className={seat.room_type === 'video' ? 'room video' : 'room audio'} data-lost={connectionLost || undefined}>
         <RoomHeader heading={heading} endsAt={warning && metadata.endsAt} />
         {/* Before the stage, so that the keyboard reaches the controls before the many buttons of the tiles. */}
@@ -229,6 +200,6 @@ export function RoomScreen({
       </main>
       <Pip />
       <RoomSheets shortcuts={shortcuts} />
-    </MeetingContext>
+    </RoomContexts>
   );
 }

@@ -4,13 +4,15 @@ import { CheckSheet } from './check/CheckSheet';
 import { mediaRouteOf } from './check/mediaRoute';
 import { EndSheet } from './controls/EndSheet';
 import { MoreSheet } from './controls/MoreSheet';
-import { useMeeting } from './meeting';
+import { useMeetingMedia, useMeetingView, useMembership } from './meeting';
 import { ShortcutsSheet } from './shortcuts/ShortcutsSheet';
 import type { Shortcut } from './shortcuts/shortcuts';
 
 /** The open dialog; at most one at a time. */
 export function RoomSheets({ shortcuts }: { shortcuts: readonly Shortcut[] }): ReactElement | null {
-  const { room, localMedia, open, openSheet } = useMeeting();
+  const { room } = useMembership();
+  const { localMedia } = useMeetingMedia();
+  const { open, openSheet } = useMeetingView();
   const close = (): void => openSheet(null);
   switch (open.dialog) {
     case null:

@@ -1,5 +1,5 @@
 import type { Room } from 'livekit-client';
-import { createContext, useContext } from 'react';
+import { type Context, createContext, useContext } from 'react';
 import type { Role, Seat } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import type { MediaState } from '../media/mediaState';
@@ -17,29 +17,44 @@ import type { HandElsewhere } from './reactions/hands';
 import type { Reactions } from './reactions/reactions';
 import type { WaitingRoom } from './waitingRoom/useWaitingRoom';
 
-/** The state and the actions that the components of the room share. */
-export interface Meeting {
+// What the components of the room share, in four parts, so that a component says which of them it
+// uses.
+
+/** The visitor's place in the room, and what the visitor can do there. */
+export interface Membership {
   room: Room;
-  connection: Connection;
-  /** The visitor's own connection is lost, and the page says so. */
-  connectionLost: boolean;
-  packets: PacketMonitor;
   clock: ServerClock;
   seat: Seat;
   /** The visitor's current role, which a host may have changed since the seat was taken. */
   role: Role;
   /** The visitor is a host or a co-host. */
   isModerator: boolean;
-  /** The tracks that the visitor may publish. */
-  allowed: PublishPermissions;
-  localMedia: LocalMedia;
-  mediaState: MediaState;
-  metadata: RoomMetadata;
   /** The number of the visitor's breakout room; 0 is the main room. */
   breakoutNumber: number;
   /** The name of the visitor's breakout room or of the main room; null when there are no breakout rooms. */
   breakoutName: string | null;
+  /** The organizer's message; empty when there is none. */
+  welcomeMessage: string;
+  guestLink: GuestLink;
+  actions: RoomActions;
+}
+
+/** The visitor's own connection and devices. */
+export interface MeetingMedia {
+  connection: Connection;
+  /** The visitor's own connection is lost, and the page says so. */
+  connectionLost: boolean;
+  packets: PacketMonitor;
+  localMedia: LocalMedia;
+  mediaState: MediaState;
+  /** The tracks that the visitor may publish. */
+  allowed: PublishPermissions;
+}
+
+/** The people in the room, and what the server says about them. */
+export interface MeetingPeople {
   people: RosterEntry<Person>[];
+  metadata: RoomMetadata;
   /** The people whose hand is raised, in the server's order. */
   hands: readonly Person[];
   /** The hands that are raised in the other rooms, for hosts. */
@@ -48,17 +63,17 @@ export interface Meeting {
   raisedAt: ReadonlyMap<string, number | null>;
   reactions: Reactions;
   waitingRoom: WaitingRoom;
-  guestLink: GuestLink;
-  /** The number of unread messages; null in a room without chat. */
-  unread: number | null;
+}
+
+/** What is open on the screen, and what changes that. */
+export interface MeetingView {
   /** The screen is narrow, so that some controls are in a sheet. */
   narrow: boolean;
   /** The side panel covers the screen. */
   panelCovers: boolean;
-  /** The organizer's message; empty when there is none. */
-  welcomeMessage: string;
-  actions: RoomActions;
   open: OpenViews;
+  /** The number of unread messages; null in a room without chat. */
+  unread: number | null;
   openSheet: (sheet: OpenSheet) => void;
   /** Opens a tab of the side panel, or closes the panel when that tab is open. */
   toggleTab: (tab: PanelTab) => void;
@@ -68,11 +83,18 @@ export interface Meeting {
   leaveAnyway: () => void;
 }
 
-export const MeetingContext = createContext<Meeting | null>(null);
+export const MembershipContext = createContext<Membership | null>(null);
+export const MeetingMediaContext = createContext<MeetingMedia | null>(null);
+export const MeetingPeopleContext = createContext<MeetingPeople | null>(null);
+export const MeetingViewContext = createContext<MeetingView | null>(null);
 
-/** Returns the meeting of the room that the component is in. */
-export function useMeeting(): Meeting {
-  const meeting = useContext(MeetingContext);
-  if (!meeting) throw new Error('useMeeting is used outside of the room');
-  return meeting;
+export const useMembership = (): Membership => usePart(MembershipContext);
+export const useMeetingMedia = (): MeetingMedia => usePart(MeetingMediaContext);
+export const useMeetingPeople = (): MeetingPeople => usePart(MeetingPeopleContext);
+export const useMeetingView = (): MeetingView => usePart(MeetingViewContext);
+
+function usePart<T>(context: Context<T | null>): T {
+  const part = useContext(context);
+  if (!part) throw new Error('this part of the meeting is used outside of the room');
+  return part;
 }

@@ -2,14 +2,14 @@ import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Switch } from '../../ui/Switch';
-import { useMeeting } from '../meeting';
+import { useMembership } from '../meeting';
 import { announcesPresence } from '../notices/announcesPresence';
 import { notificationPermission, requestNotifications } from './knockNotification';
 import { soundsOn } from './sounds';
 
 /** Whether the page makes itself heard, and whether it may tell hosts of knocks outside of its tab. */
 export function NotificationSettings(): ReactElement {
-  const { isModerator } = useMeeting();
+  const { isModerator } = useMembership();
   const [permission, setPermission] = useState(notificationPermission);
   return (
     <section className="sheet-part">

@@ -3,7 +3,7 @@ import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import type { BreakoutRoom } from '../connection/roomMetadata';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 
 interface Props {
   rooms: readonly BreakoutRoom[];
@@ -12,7 +12,8 @@ interface Props {
 
 /** The list of rooms, each with a button to move there. */
 export function BreakoutList({ rooms, onMoved }: Props): ReactElement {
-  const { actions, metadata } = useMeeting();
+  const { actions } = useMembership();
+  const { metadata } = useMeetingPeople();
   const { busy, error, run } = useAction();
   async function go(to: number): Promise<void> {
     if (await run(() => actions.moveSelf(to))) onMoved();

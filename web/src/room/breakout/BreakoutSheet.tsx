@@ -1,13 +1,14 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 import { BreakoutList } from './BreakoutList';
 import { HostBreakouts } from './HostBreakouts';
 
 /** Breakout rooms: everybody can move between them, and hosts manage them. */
 export function BreakoutSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { metadata, isModerator } = useMeeting();
+  const { isModerator } = useMembership();
+  const { metadata } = useMeetingPeople();
   const rooms = [{ number: 0, name: t('rooms.main') }, ...metadata.breakouts];
   const open = metadata.breakouts.length > 0;
   return (

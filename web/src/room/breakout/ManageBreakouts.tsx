@@ -3,7 +3,7 @@ import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import type { BreakoutRoom } from '../connection/roomMetadata';
-import { useMeeting } from '../meeting';
+import { useMembership } from '../meeting';
 import { BreakoutSelect } from './BreakoutSelect';
 import type { PersonLocation } from './personLocations';
 
@@ -15,7 +15,7 @@ interface Props {
 
 /** Moves people, opens another room, sends announcements and closes the rooms. */
 export function ManageBreakouts({ rooms, people, onMoved }: Props): ReactElement {
-  const { actions, seat } = useMeeting();
+  const { actions, seat } = useMembership();
   const moving = useAction();
   const closing = useAction();
 
@@ -61,7 +61,7 @@ export function ManageBreakouts({ rooms, people, onMoved }: Props): ReactElement
 }
 
 function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElement {
-  const { actions } = useMeeting();
+  const { actions } = useMembership();
   const [editedName, setEditedName] = useState<string | null>(null);
   const { busy, error, run } = useAction();
   const id = useId();
@@ -89,7 +89,7 @@ function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElemen
 }
 
 function Broadcast(): ReactElement {
-  const { actions } = useMeeting();
+  const { actions } = useMembership();
   const [text, setText] = useState('');
   const [sent, setSent] = useState(false);
   const { busy, error, run } = useAction();

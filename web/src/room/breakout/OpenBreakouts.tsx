@@ -2,7 +2,7 @@ import { type FormEvent, type ReactElement, useId, useState } from 'react';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMembership } from '../meeting';
 import { BreakoutSelect } from './BreakoutSelect';
 import { assignEvenly, type PersonLocation } from './personLocations';
 
@@ -10,7 +10,7 @@ const defaultName = (i: number): string => t('rooms.usual', { n: i + 1 });
 
 /** The form with the number of rooms, their names and the assignment of these people. */
 export function OpenBreakouts({ people }: { people: readonly PersonLocation[] }): ReactElement {
-  const { actions, seat } = useMeeting();
+  const { actions, seat } = useMembership();
   const maxRooms = seat.max_breakouts;
   const [number, setNumber] = useState(Math.min(2, maxRooms));
   const [editedNames, setEditedNames] = useState<readonly string[]>([]);

@@ -1,12 +1,12 @@
 import { type ReactElement, useLayoutEffect } from 'react';
 import { t } from '../../messages';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 import { ChatView } from './ChatView';
 import type { Chat } from './useChat';
 
 /** The chat in the side panel. Nobody reads it while the page is hidden. */
 export function ChatTab({ chat, focusField }: { chat: Chat; focusField: boolean }): ReactElement {
-  const { connection } = useMeeting();
+  const { connection } = useMeetingMedia();
   const { setOpen } = chat;
   useLayoutEffect(() => {
     const update = (): void => setOpen(!document.hidden);

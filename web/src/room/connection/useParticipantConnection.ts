@@ -1,6 +1,6 @@
 import { ConnectionQuality, type Participant, RemoteTrack, Track } from 'livekit-client';
 import { useEffect, useState } from 'react';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 import { type Arrival, type FlowWatch, flowOf, type MediaFlow, untilNextRead, watchFlow } from './mediaFlow';
 import { useConnectionQuality } from './useConnectionQuality';
 
@@ -20,7 +20,7 @@ export function useParticipantConnection(participant: Participant): ParticipantC
 }
 
 function useMediaFlow(participant: Participant): MediaFlow {
-  const { connectionLost, packets } = useMeeting();
+  const { connectionLost, packets } = useMeetingMedia();
   const [flow, setFlow] = useState<MediaFlow>('unknown');
   useEffect(() => {
     setFlow('unknown');

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { count, t } from '../../messages';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import type { PanelTab } from '../openSheet';
 import { panelId } from '../panel/panelId';
 import { ReactionPicker } from '../reactions/ReactionPicker';
@@ -17,7 +17,9 @@ export const canShare = typeof devices?.getDisplayMedia === 'function';
 
 /** Always the same controls in the same order. Controls that the visitor may not use are left out. */
 export function Controls(): ReactElement {
-  const { mediaState, allowed, narrow, people, waitingRoom, unread, open, panelCovers, openSheet, toggleTab, leave } = useMeeting();
+  const { mediaState, allowed } = useMeetingMedia();
+  const { people, waitingRoom } = useMeetingPeople();
+  const { narrow, unread, open, panelCovers, openSheet, toggleTab, leave } = useMeetingView();
   const waiting = waitingRoom.waiting.length;
   const tab = (opens: PanelTab) => ({
     opens,
@@ -74,7 +76,7 @@ export function Controls(): ReactElement {
 }
 
 function MicControl(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   const active = isMicActive(mediaState);
   return (
     <Control
@@ -96,7 +98,7 @@ function MicWithMenu(): ReactElement {
 }
 
 function CameraControl(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   const active = isCameraActive(mediaState);
   return (
     <Control
@@ -118,7 +120,7 @@ function CameraWithMenu(): ReactElement {
 }
 
 function ShareControl(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   const sharing = mediaState.screen.is === 'live';
   return (
     <Control
@@ -132,7 +134,8 @@ function ShareControl(): ReactElement {
 }
 
 function HandControl(): ReactElement {
-  const { actions, hands } = useMeeting();
+  const { actions } = useMembership();
+  const { hands } = useMeetingPeople();
   const { run } = useAction();
   const raised = hands.some(({ you }) => you);
   return (

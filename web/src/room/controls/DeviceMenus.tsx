@@ -7,11 +7,11 @@ import { BlurSwitch } from '../../ui/BlurSwitch';
 import { deviceLabelKeys, deviceOptions } from '../../ui/deviceOptions';
 import { Icon } from '../../ui/Icon';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 
 /** The microphones with the level of the one in use, and the speakers. */
 export function AudioMenu(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   const { mic } = mediaState;
   return (
     <>
@@ -25,7 +25,7 @@ export function AudioMenu(): ReactElement {
 
 /** The cameras and what is behind the visitor. */
 export function VideoMenu(): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   return (
     <>
       <DeviceRadios of="camera" />
@@ -37,7 +37,7 @@ export function VideoMenu(): ReactElement {
 
 /** Changes between the cameras on the two sides of a phone. */
 export function FlipButton(): ReactElement | null {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   if (!canFlip(mediaState)) return null;
   return (
     <button type="button" className="secondary wide" onClick={() => void localMedia.flipCamera()}>
@@ -48,7 +48,7 @@ export function FlipButton(): ReactElement | null {
 }
 
 function DeviceRadios({ of }: { of: DeviceKind }): ReactElement | null {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   const name = useId();
   const { options, value } = deviceOptions(mediaState, of);
   if (options.length === 0) return null;

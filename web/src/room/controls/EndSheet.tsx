@@ -3,7 +3,7 @@ import { t } from '../../messages';
 import { Sheet } from '../../ui/Sheet';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingView, useMembership } from '../meeting';
 
 interface Props {
   /** The visitor is the last host and pressed Leave, and may leave the room without ending it. */
@@ -13,7 +13,8 @@ interface Props {
 
 /** Asks for confirmation and ends the room for everybody. */
 export function EndSheet({ leaving = false, onClose }: Props): ReactElement {
-  const { actions, leaveAnyway } = useMeeting();
+  const { actions } = useMembership();
+  const { leaveAnyway } = useMeetingView();
   const { busy, error, run } = useAction();
   return (
     <Sheet title={t(leaving ? 'leave.title' : 'end.title')} onClose={onClose}>

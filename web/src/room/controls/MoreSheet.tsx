@@ -6,7 +6,7 @@ import { Icon, IconShape } from '../../ui/Icon';
 import { LanguageSelect } from '../../ui/LanguageSelect';
 import { NoiseSwitch } from '../../ui/NoiseSwitch';
 import { Sheet } from '../../ui/Sheet';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMeetingView } from '../meeting';
 import { canPip, openPip } from '../pip/pipWindow';
 import { ReactionPicker } from '../reactions/ReactionPicker';
 import { canShare } from './Controls';
@@ -22,7 +22,8 @@ const pipIcon =
 
 /** The menu of less frequent actions. On small screens it also has the actions that do not fit in the control bar. */
 export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
-  const { mediaState, localMedia, allowed, narrow, openSheet } = useMeeting();
+  const { mediaState, localMedia, allowed } = useMeetingMedia();
+  const { narrow, openSheet } = useMeetingView();
   return (
     <Sheet title={t('more.title')} onClose={onClose}>
       {narrow && <ReactionPicker />}
@@ -80,7 +81,9 @@ export function MoreSheet({ onClose }: { onClose: () => void }): ReactElement {
 }
 
 function SmallScreenButtons({ onClose }: { onClose: () => void }): ReactElement {
-  const { mediaState, localMedia, allowed, people, waitingRoom, openSheet } = useMeeting();
+  const { mediaState, localMedia, allowed } = useMeetingMedia();
+  const { people, waitingRoom } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   const sharing = mediaState.screen.is === 'live';
   const waiting = waitingRoom.waiting.length;
   return (

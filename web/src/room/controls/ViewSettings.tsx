@@ -2,13 +2,13 @@ import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Switch } from '../../ui/Switch';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 import { hideSelf, hideWithoutVideo, saveData, speakerView } from '../stage/viewPreferences';
 import { canShare } from './Controls';
 
 /** The settings for how this browser shows a video room. */
 export function ViewSettings(): ReactElement {
-  const { mediaState, localMedia, allowed } = useMeeting();
+  const { mediaState, localMedia, allowed } = useMeetingMedia();
   return (
     <section className="sheet-part">
       <h3>{t('view.title')}</h3>

@@ -2,13 +2,14 @@ import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 import { GuestInvite } from './GuestInvite';
 import { InviteLink } from './InviteLink';
 
 /** The link with which guests join and, for hosts, one for a co-host. */
 export function InvitePart(): ReactElement | null {
-  const { seat, isModerator, metadata, guestLink } = useMeeting();
+  const { seat, isModerator, guestLink } = useMembership();
+  const { metadata } = useMeetingPeople();
   if (!isModerator && guestLink.link === null) return null;
   return (
     <section className="sheet-part">
@@ -25,7 +26,7 @@ export function InvitePart(): ReactElement | null {
 }
 
 function CohostInvite(): ReactElement {
-  const { actions } = useMeeting();
+  const { actions } = useMembership();
   const { busy, error, run } = useAction();
   const [link, setLink] = useState<string | null>(null);
   async function create(): Promise<void> {

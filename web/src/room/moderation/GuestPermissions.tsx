@@ -4,11 +4,12 @@ import { Switch } from '../../ui/Switch';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
 import type { Lock } from '../connection/roomMetadata';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 
 /** Locks and unlocks what guests may do, limited to the features of the room. */
 export function GuestPermissions(): ReactElement {
-  const { actions, seat, metadata } = useMeeting();
+  const { actions, seat } = useMembership();
+  const { metadata } = useMeetingPeople();
   const { locks } = metadata;
   const { error, run } = useAction();
   const id = useId();

@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect } from 'react';
 import { isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMembership } from '../meeting';
 import { Toast } from '../notices/Toast';
 import type { LockChange } from './hostNotices';
 import { useHostNotices } from './useHostNotices';
@@ -15,7 +15,9 @@ const lockKeys = {
 
 /** Shows what hosts have changed for the visitor. Only the visitor can turn on the own microphone. */
 export function HostToasts(): ReactElement {
-  const { room, role, metadata, localMedia, mediaState } = useMeeting();
+  const { room, role } = useMembership();
+  const { localMedia, mediaState } = useMeetingMedia();
+  const { metadata } = useMeetingPeople();
   const [{ mic, role: newRole, locks }, read] = useHostNotices(room, role, metadata.locks, localMedia);
   // A visitor who is already speaking does not need the notice.
   const speaks = isMicActive(mediaState);

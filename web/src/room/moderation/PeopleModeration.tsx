@@ -2,11 +2,12 @@ import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingView, useMembership } from '../meeting';
 
 /** Actions for all guests at once. */
 export function PeopleModeration(): ReactElement {
-  const { actions, openSheet } = useMeeting();
+  const { actions } = useMembership();
+  const { openSheet } = useMeetingView();
   const { busy, error, run } = useAction();
   const [done, setDone] = useState(false);
   async function muteAll(): Promise<void> {

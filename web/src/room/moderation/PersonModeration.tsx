@@ -3,7 +3,7 @@ import type { Role } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMembership } from '../meeting';
 import type { Person } from '../people/person';
 import { firstButtonNearby } from './firstButtonNearby';
 
@@ -20,7 +20,7 @@ const focusOn = (button: HTMLButtonElement | null): void => button?.focus();
 
 /** The moderation of one person. */
 export function PersonModeration({ person: { identity, name, role, muted }, away }: Props): ReactElement {
-  const { actions } = useMeeting();
+  const { actions } = useMembership();
   const { busy, error, run } = useAction();
   const [removing, setRemoving] = useState(false);
   const [removalCanceled, setRemovalCanceled] = useState(false);

@@ -3,12 +3,13 @@ import type { People } from '../../api/client';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 import { firstButtonNearby } from './firstButtonNearby';
 
 /** The removed people, each with a button to readmit them. */
 export function RemovedPeople(): ReactElement | null {
-  const { actions, people } = useMeeting();
+  const { actions } = useMembership();
+  const { people } = useMeetingPeople();
   const { busy, error, run } = useAction();
   const [removed, setRemoved] = useState<People['removed']>([]);
   useEffect(() => {

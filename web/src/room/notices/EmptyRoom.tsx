@@ -2,11 +2,11 @@ import { type ReactElement, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import { GuestInvite } from '../invite/GuestInvite';
-import { useMeeting } from '../meeting';
+import { useMeetingView, useMembership } from '../meeting';
 
 /** Shown to a visitor who is alone in the room. */
 export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): ReactElement {
-  const { guestLink } = useMeeting();
+  const { guestLink } = useMembership();
   // Fixed when it appears, so that the text does not change while it is read.
   const [othersLeft] = useState(wasAccompanied);
   return (
@@ -20,7 +20,8 @@ export function EmptyRoom({ wasAccompanied }: { wasAccompanied: boolean }): Reac
 
 /** Shown to a visitor who is alone because the others are in other breakout rooms. */
 export function BreakoutNotice(): ReactElement {
-  const { breakoutNumber, openSheet } = useMeeting();
+  const { breakoutNumber } = useMembership();
+  const { openSheet } = useMeetingView();
   const inBreakout = breakoutNumber > 0;
   return (
     <section className="empty-room" aria-labelledby="empty-room-title">

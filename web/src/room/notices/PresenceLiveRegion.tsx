@@ -3,7 +3,7 @@ import { isCameraActive, isMicActive } from '../../media/mediaState';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import type { Announcement } from '../../visit/state';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMembership } from '../meeting';
 import type { Person } from '../people/person';
 import { Announcer } from './announcer';
 import { announcesPresence } from './announcesPresence';
@@ -17,7 +17,9 @@ interface Props {
 
 /** A live region that tells screen readers who joins and leaves and what changes on the stage. */
 export function PresenceLiveRegion({ endNotice, announcement }: Props): ReactElement {
-  const { people, mediaState, connection, breakoutNumber, breakoutName } = useMeeting();
+  const { breakoutNumber, breakoutName } = useMembership();
+  const { mediaState, connection } = useMeetingMedia();
+  const { people } = useMeetingPeople();
   const connected = connection.is === 'connected';
   const presenceOn = useStore(announcesPresence);
   const [text, setText] = useState('');

@@ -10,7 +10,7 @@ import { useConnectionQuality } from '../connection/useConnectionQuality';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useMicSilence } from '../connection/useMicSilence';
 import { backStopped } from '../leaveGuard';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMembership } from '../meeting';
 import { HostToasts } from '../moderation/HostToasts';
 import { HandToast } from '../reactions/HandToast';
 import { WaitingNotice } from '../waitingRoom/WaitingNotice';
@@ -42,7 +42,8 @@ export function Toasts({
   onAnnouncementDismissed,
   speakingWhileMuted,
 }: Props): ReactElement {
-  const { room, connection } = useMeeting();
+  const { room } = useMembership();
+  const { connection } = useMeetingMedia();
   const connected = connection.is === 'connected';
   useLiveKitEvents(room, playback);
   const quality = useConnectionQuality(room.localParticipant);
@@ -91,7 +92,8 @@ export function Toasts({
 
 /** Says what keeps a device from working. */
 function DeviceToasts(): ReactElement {
-  const { room, mediaState, localMedia } = useMeeting();
+  const { room } = useMembership();
+  const { mediaState, localMedia } = useMeetingMedia();
   const { mic, camera, screen, micOn, cameraOn, video } = mediaState;
   const micSilent = useMicSilence(room, micOn && mic.is === 'live' && !mic.interrupted ? mic.track : null);
   // A phone returns the devices to a visible page after a moment.
@@ -147,7 +149,7 @@ function DeviceToasts(): ReactElement {
 
 /** Says that the page moves to another room. ConnectionLostBar says that it reconnects. */
 function MovingToast(): ReactElement | null {
-  const { connection } = useMeeting();
+  const { connection } = useMeetingMedia();
   const isMoving = connection.is === 'rejoining' && connection.moving;
   return isMoving ? <p className="toast">{movingText(connection)}</p> : null;
 }

@@ -7,12 +7,14 @@ import { Icon } from '../../ui/Icon';
 import { NotificationSettings } from '../alerts/NotificationSettings';
 import { Linkified } from '../chat/Linkified';
 import { InvitePart } from '../invite/InvitePart';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import { GuestPermissions } from '../moderation/GuestPermissions';
 
 /** The room: its message and time, the link, what guests may do, the breakout rooms and the end. */
 export function RoomTab(): ReactElement {
-  const { seat, role, isModerator, metadata, welcomeMessage, openSheet } = useMeeting();
+  const { seat, role, isModerator, welcomeMessage } = useMembership();
+  const { metadata } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   const hasBreakouts = (isModerator && seat.max_breakouts > 0) || metadata.breakouts.length > 0;
   return (
     <>
@@ -50,7 +52,7 @@ const hour = 3_600_000;
 
 /** When the room ends, unless that is far off, and in the last hour how much time is left. The role timer is not read every second. */
 function TimeLeft({ endsAt }: { endsAt: number }): ReactElement | null {
-  const { clock } = useMeeting();
+  const { clock } = useMembership();
   const left = endsAt - useServerTime(clock, true);
   if (left > 12 * hour) return null;
   return (

@@ -5,7 +5,7 @@ import { Icon } from '../../ui/Icon';
 import { Sheet } from '../../ui/Sheet';
 import { ChatTab } from '../chat/ChatTab';
 import type { Chat } from '../chat/useChat';
-import { useMeeting } from '../meeting';
+import { useMeetingView } from '../meeting';
 import { type PanelTab, panelTabs } from '../openSheet';
 import { PeopleTab } from '../people/PeopleTab';
 import { panelId } from './panelId';
@@ -20,7 +20,7 @@ interface Props {
 
 /** The panel next to the people, or over them on small screens: the chat, the people and the room. */
 export function SidePanel({ chat, onClose }: Props): ReactElement | null {
-  const { open, panelCovers } = useMeeting();
+  const { open, panelCovers } = useMeetingView();
   if (open.panel === null) return null;
   const Frame = panelCovers ? Covering : Beside;
   return <Frame key={String(panelCovers)} tab={open.panel} chat={chat} onClose={onClose} />;
@@ -92,7 +92,7 @@ const controlOf = (tab: PanelTab): HTMLElement | null =>
   document.querySelector(`.controls [data-opens=${tab}]`) ?? document.querySelector('.controls [data-opens=more]');
 
 function Tabs({ id, tab, onSelect }: { id: string; tab: PanelTab; onSelect?: () => void }): ReactElement {
-  const { unread, openSheet } = useMeeting();
+  const { unread, openSheet } = useMeetingView();
   const list = useRef<HTMLDivElement>(null);
   const tabs = panelTabs.filter((one) => one !== 'chat' || unread !== null);
   function select(next: PanelTab): void {

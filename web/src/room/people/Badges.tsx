@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
 import type { ParticipantConnection } from '../connection/useParticipantConnection';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 import { HandBadge } from '../reactions/HandBadge';
 import { ConnectionBadge } from './ConnectionBadge';
 import type { Person } from './person';
@@ -20,7 +20,7 @@ interface Props {
 
 /** The role, state and connection of a person, next to the name. */
 export function Badges({ person, away, connectionState, withYou = true, withRole = true }: Props): ReactElement {
-  const { connection } = useMeeting();
+  const { connection } = useMeetingMedia();
   return (
     <>
       <HandBadge identity={person.identity} />

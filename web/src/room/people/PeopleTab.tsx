@@ -4,7 +4,7 @@ import { t } from '../../messages';
 import { Disc } from '../../ui/Disc';
 import { useLiveKitEvents } from '../connection/useLiveKitEvents';
 import { useParticipantConnection } from '../connection/useParticipantConnection';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 import { PeopleModeration } from '../moderation/PeopleModeration';
 import { RemovedPeople } from '../moderation/RemovedPeople';
 import { RaisedHands } from '../reactions/RaisedHands';
@@ -22,7 +22,8 @@ const minSearchable = 8;
 
 /** All people, also those who do not fit on the stage. Those who wait or want to speak come first. */
 export function PeopleTab(): ReactElement {
-  const { people, isModerator } = useMeeting();
+  const { isModerator } = useMembership();
+  const { people } = useMeetingPeople();
   const [search, setSearch] = useState('');
   const searchable = people.length >= minSearchable;
   const found = searchable ? people.filter(({ person }) => matchesName(person.name, search)) : people;

@@ -1,7 +1,7 @@
 import { type ReactElement, useId, useState } from 'react';
 import { t } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMembership } from '../meeting';
 import { canModerate, PersonModeration } from '../moderation/PersonModeration';
 import { PersonViewOptions } from './PersonViewOptions';
 import type { Person } from './person';
@@ -13,7 +13,8 @@ interface Props {
 
 /** The options for one person: the visitor's own view of them, and moderation for hosts. */
 export function PersonOptions({ person, away }: Props): ReactElement {
-  const { role, isModerator, mediaState } = useMeeting();
+  const { role, isModerator } = useMembership();
+  const { mediaState } = useMeetingMedia();
   const [open, setOpen] = useState(false);
   const id = useId();
   const canModerateThem = isModerator && canModerate(role, person);

@@ -6,7 +6,7 @@ import { useStore } from '../../state/useStore';
 import { Disc } from '../../ui/Disc';
 import { useParticipantConnection } from '../connection/useParticipantConnection';
 import { Control } from '../controls/Control';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import { Badges } from '../people/Badges';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
@@ -27,7 +27,10 @@ export function Pip(): ReactElement | null {
 }
 
 function PipContent(): ReactElement {
-  const { room, people, mediaState, localMedia, allowed, leave } = useMeeting();
+  const { room } = useMembership();
+  const { mediaState, localMedia, allowed } = useMeetingMedia();
+  const { people } = useMeetingPeople();
+  const { leave } = useMeetingView();
   function leaveFromPip(): void {
     // The page may ask something, which only its tab can show.
     closePip();
@@ -80,7 +83,7 @@ function PipTile({
   entry: RosterEntry<Person>;
   camera: TrackReference | undefined;
 }): ReactElement {
-  const { room } = useMeeting();
+  const { room } = useMembership();
   const tile = useRef<HTMLDivElement>(null);
   useAudioLevel(room, person.participant, tile);
   const connectionState = useParticipantConnection(person.participant);

@@ -1,14 +1,16 @@
 import { type ReactElement, useEffect, useMemo, useRef, useState } from 'react';
 import { count } from '../../messages';
 import { Icon } from '../../ui/Icon';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import { Toast } from '../notices/Toast';
 import { newlyRaised } from './hands';
 import { handText } from './handText';
 
 /** Tells hosts that somebody raised a hand. It opens the list of people. Screen readers hear it from the live region. */
 export function HandToast(): ReactElement | null {
-  const { hands, handsElsewhere, isModerator, openSheet } = useMeeting();
+  const { isModerator } = useMembership();
+  const { hands, handsElsewhere } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   const [raises, setRaises] = useState(0);
   const others = useMemo(() => [...hands.filter(({ you }) => !you), ...handsElsewhere], [hands, handsElsewhere]);
   const before = useRef<typeof others>([]);

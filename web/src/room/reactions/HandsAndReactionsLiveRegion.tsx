@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useMemo, useRef } from 'react';
 import { count, t } from '../../messages';
 import { useStore } from '../../state/useStore';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 import { useAnnouncer } from '../notices/useAnnouncer';
 import { newlyRaised } from './hands';
 import { handText } from './handText';
@@ -21,7 +21,8 @@ export function HandsAndReactionsLiveRegion(): ReactElement {
 }
 
 function HandsLiveRegion(): ReactElement {
-  const { hands, handsElsewhere, isModerator } = useMeeting();
+  const { isModerator } = useMembership();
+  const { hands, handsElsewhere } = useMeetingPeople();
   const [text, announce] = useAnnouncer<string>((sentences) => sentences.join(' '));
   const all = useMemo(() => [...hands, ...handsElsewhere], [hands, handsElsewhere]);
   const before = useRef(all);
@@ -47,7 +48,7 @@ function HandsLiveRegion(): ReactElement {
 }
 
 function ReactionsLiveRegion(): ReactElement {
-  const { people, reactions } = useMeeting();
+  const { people, reactions } = useMeetingPeople();
   const shown = useStore(reactions);
   const [text, announce] = useAnnouncer<string>((sentences) =>
     sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''),

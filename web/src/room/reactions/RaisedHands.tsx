@@ -5,11 +5,12 @@ import { useServerTime } from '../../time/useServerTime';
 import { Icon } from '../../ui/Icon';
 import { ActionError } from '../actions/ActionError';
 import { useAction } from '../actions/useAction';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMembership } from '../meeting';
 
 /** The people whose hand is raised, for hosts also those in the other rooms. */
 export function RaisedHands(): ReactElement | null {
-  const { actions, hands, handsElsewhere, raisedAt, clock, isModerator } = useMeeting();
+  const { actions, clock, isModerator } = useMembership();
+  const { hands, handsElsewhere, raisedAt } = useMeetingPeople();
   const some = hands.length + handsElsewhere.length > 0;
   const now = useServerTime(clock, some);
   const { error, run } = useAction();

@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import { formatNumber } from '../../messages';
 import { useStore } from '../../state/useStore';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople } from '../meeting';
 import { ReactionIcon } from './ReactionIcon';
 
 /** The current reactions of a person, with how often each came. Screen readers hear them from the live region. */
 export function ReactionBadge({ identity }: { identity: string }): ReactElement | null {
-  const shown = useStore(useMeeting().reactions).get(identity);
+  const shown = useStore(useMeetingPeople().reactions).get(identity);
   if (!shown) return null;
   return (
     <span className="reactions" aria-hidden="true">

@@ -3,7 +3,7 @@ import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
 import { Sheet } from '../../ui/Sheet';
 import { Switch } from '../../ui/Switch';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia } from '../meeting';
 import type { Shortcut } from './shortcuts';
 import { shortcutsEnabled } from './shortcutsEnabled';
 
@@ -14,7 +14,7 @@ interface Props {
 
 /** The list of keyboard shortcuts and the switch to turn them off. */
 export function ShortcutsSheet({ shortcuts, onClose }: Props): ReactElement {
-  const { allowed } = useMeeting();
+  const { allowed } = useMeetingMedia();
   const on = useStore(shortcutsEnabled);
   return (
     <Sheet title={t('keys.title')} onClose={onClose}>

@@ -1,6 +1,6 @@
 import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import { AudioTile } from './AudioTile';
 import { fitGrid, fixedRatio, tileCapacity } from './grid';
 import { MoreTile } from './MoreTile';
@@ -15,7 +15,9 @@ const minSize = 104;
 const maxSize = 256;
 
 export function AudioStage(): ReactElement {
-  const { room, people, openSheet } = useMeeting();
+  const { room } = useMembership();
+  const { people } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   const stage = useRef<HTMLDivElement>(null);
   const space = useElementSize(stage);
   const capacity = tileCapacity(space, ratio, gap, minSize);

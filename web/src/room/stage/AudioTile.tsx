@@ -1,7 +1,7 @@
 import { type ReactElement, useRef } from 'react';
 import { Disc } from '../../ui/Disc';
 import { useParticipantConnection } from '../connection/useParticipantConnection';
-import { useMeeting } from '../meeting';
+import { useMembership } from '../meeting';
 import { Badges } from '../people/Badges';
 import { nameOnStage, type Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
@@ -14,7 +14,7 @@ interface Props {
 
 /** A person in an audio room: large initials with a ring that shows the audio level. */
 export function AudioTile({ entry: { person, disconnectedAt } }: Props): ReactElement {
-  const { room } = useMeeting();
+  const { room } = useMembership();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;

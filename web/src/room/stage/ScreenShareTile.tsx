@@ -1,7 +1,7 @@
 import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { Switch } from '../../ui/Switch';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople } from '../meeting';
 import { PinButton } from './PinButton';
 import { RemoteVideo } from './RemoteVideo';
 import { frameStyle, type TilePosition } from './tilePosition';
@@ -13,7 +13,8 @@ import { clampZoom } from './zoom';
 /** A screen that somebody shares. A large one can be enlarged further. */
 export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { id: string; screen: TrackReference }): ReactElement {
   const { identity } = screen.participant;
-  const name = useMeeting().people.find(({ person }) => person.identity === identity)?.person.name ?? (screen.participant.name || identity);
+  const name =
+    useMeetingPeople().people.find(({ person }) => person.identity === identity)?.person.name ?? (screen.participant.name || identity);
   const item = useRef<HTMLLIElement>(null);
   const controls = useZoom(item, large);
   const { factor, x, y } = frame ? clampZoom(controls.zoom, frame) : controls.zoom;
@@ -40,7 +41,7 @@ export function ScreenShareTile({ id, screen, frame, large }: TilePosition & { i
 
 /** The visitor's own screen is not shown, because it would contain itself. How it is sent can be chosen here. */
 export function OwnScreenShareTile({ id, frame, large }: TilePosition & { id: string }): ReactElement {
-  const { mediaState, localMedia } = useMeeting();
+  const { mediaState, localMedia } = useMeetingMedia();
   return (
     <li className="tile share own" style={frameStyle(frame)} data-key={id} data-large={large || undefined}>
       <p>{t('room.screenOfYou')}</p>

@@ -1,7 +1,7 @@
 import { type ReactElement, useCallback, useRef } from 'react';
 import { t } from '../../messages';
 import { useStore } from '../../state/useStore';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMeetingPeople, useMeetingView, useMembership } from '../meeting';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { arrangeStage, ownScreenKey, planStage, type StageContent } from './arrangeStage';
@@ -35,7 +35,9 @@ interface Stage {
 
 /** Returns what there is to show on the stage. */
 function useStageContent(): Stage {
-  const { room, people, mediaState } = useMeeting();
+  const { room } = useMembership();
+  const { mediaState } = useMeetingMedia();
+  const { people } = useMeetingPeople();
   const { cameras, screens: screenTracks } = useVisibleTracks(room);
   const screens = new Map(screenTracks.map((screen) => [screenKey(screen.participant.identity), screen]));
   const ownCamera = mediaState.camera.is === 'live' ? mediaState.camera.track : null;
@@ -72,7 +74,9 @@ function useStageContent(): Stage {
 
 /** The people and screens of a video room: all of the same size, or some large and the others in a strip. */
 export function VideoStage(): ReactElement {
-  const { room, people, openSheet } = useMeeting();
+  const { room } = useMembership();
+  const { people } = useMeetingPeople();
+  const { openSheet } = useMeetingView();
   const stage = useRef<HTMLUListElement>(null);
   const space = useElementSize(stage);
   const { content, cameras, screens, ownCamera } = useStageContent();

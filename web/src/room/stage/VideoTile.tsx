@@ -2,7 +2,7 @@ import { type ReactElement, useRef } from 'react';
 import { t } from '../../messages';
 import { IconShape } from '../../ui/Icon';
 import { useParticipantConnection } from '../connection/useParticipantConnection';
-import { useMeeting } from '../meeting';
+import { useMeetingMedia, useMembership } from '../meeting';
 import { Badges } from '../people/Badges';
 import { isPresent, nameOnStage, type Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
@@ -29,7 +29,8 @@ const moveIcon = 'M12 3v18M3 12h18M12 3l-3 3M12 3l3 3M12 21l-3-3M12 21l3-3M3 12l
 
 /** A person in a video room. */
 export function VideoTile({ entry: { person, disconnectedAt }, camera, ownTrack, frame, large, chip, floating }: Props): ReactElement {
-  const { room, connectionLost } = useMeeting();
+  const { room } = useMembership();
+  const { connectionLost } = useMeetingMedia();
   const item = useRef<HTMLLIElement>(null);
   useAudioLevel(room, person.participant, item);
   const away = disconnectedAt !== null;

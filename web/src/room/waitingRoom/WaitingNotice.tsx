@@ -2,14 +2,15 @@ import { type ReactElement, useEffect, useRef } from 'react';
 import type { Waiting } from '../../api/client';
 import { count, t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople, useMeetingView } from '../meeting';
 import { Toast } from '../notices/Toast';
 import { useAnnouncer } from '../notices/useAnnouncer';
 import type { WaitingRoom } from './useWaitingRoom';
 
 /** Tells hosts that somebody waits, with the name of the first person, unless the list of people shows the same. */
 export function WaitingNotice(): ReactElement {
-  const { waitingRoom, open } = useMeeting();
+  const { waitingRoom } = useMeetingPeople();
+  const { open } = useMeetingView();
   const { waiting, busy, error, failures, admit, deny, absent } = waitingRoom;
   const [first] = waiting;
   return (

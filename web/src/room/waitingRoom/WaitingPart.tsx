@@ -1,12 +1,12 @@
 import type { ReactElement } from 'react';
 import { t } from '../../messages';
 import { ActionError } from '../actions/ActionError';
-import { useMeeting } from '../meeting';
+import { useMeetingPeople } from '../meeting';
 import { firstButtonNearby } from '../moderation/firstButtonNearby';
 
 /** The waiting people, in the list of people. */
 export function WaitingPart(): ReactElement | null {
-  const { waiting, busy, error, admit, deny } = useMeeting().waitingRoom;
+  const { waiting, busy, error, admit, deny } = useMeetingPeople().waitingRoom;
   if (waiting.length === 0) return null;
   async function handle(ask: Promise<boolean>, button: Element): Promise<void> {
     const next = firstButtonNearby(button);
