@@ -3,12 +3,15 @@ package archtest
 import (
 	"context"
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -16,7 +19,7 @@ import (
 )
 
 // documentDirectories hold the documents, relative to the root of the repository.
-var documentDirectories = []string{"", "docs", "docs/adr", "docs/api", "docs/operating", "test/bench"}
+var documentDirectories = []string{"", "docs", "docs/adr", "docs/api", "docs/design", "docs/operating", "test/bench"}
 
 // readDocuments returns the text of every document by its path in the repository.
 func readDocuments(t *testing.T) map[string]string {
@@ -41,40 +44,163 @@ func readDocuments(t *testing.T) map[string]string {
 	return texts
 }
 
-// TestDecisionRecords_HaveOneForm reads docs/adr: the numbers have no gap, the
-// index lists every record with its title, and each record has the four parts.
+// TestDecisionRecords_HaveOneForm reads docs/adr: the index lists every record with its title,
+// and each record has a date, a status, the four parts, and at least two options.
 func TestDecisionRecords_HaveOneForm(t *testing.T) {
 	t.Parallel()
 	texts := readDocuments(t)
 	index := texts["docs/adr/README.md"]
-	var records []string
-	for name := range texts {
-		if strings.HasPrefix(name, "docs/adr/") && name != "docs/adr/README.md" {
-			records = append(records, name)
-		}
-	}
-	slices.Sort(records)
-	for i, name := range records {
-		text, file := texts[name], filepath.Base(name)
-		title := regexp.MustCompile(`^# (\d+)\. (.+)\n`).FindStringSubmatch(text)
-		if title == nil || title[1] != strconv.Itoa(i+1) {
-			t.Errorf("%s begins with %.20q, want a title with the number %d", name, text, i+1)
+	records := 0
+	for name, text := range texts {
+		if !strings.HasPrefix(name, "docs/adr/") || name == "docs/adr/README.md" {
 			continue
 		}
-		if entry := fmt.Sprintf("- [%04d](%s): %s\n", i+1, file, title[2]); !strings.Contains(index, entry) {
+		records++
+		file := filepath.Base(name)
+		title := regexp.MustCompile(`^# (\d+)\. (.+)\n\nDate: \d{4}-\d\d-\d\d · Status: \S.*\n`).FindStringSubmatch(text)
+		if title == nil || fmt.Sprintf("%04s", title[1]) != file[:4] {
+			t.Errorf("%s begins with %.60q, want a title with its number, a date and a status", name, text)
+			continue
+		}
+		if entry := fmt.Sprintf("- [%04s](%s): %s\n", title[1], file, title[2]); !strings.Contains(index, entry) {
 			t.Errorf("docs/adr/README.md has no line %q", entry)
 		}
 		rest := text
-		for _, part := range []string{"Context", "Decision", "Consequence", "What would change it"} {
+		for _, part := range []string{"Context", "Options", "Decision", "Consequence"} {
 			var ok bool
 			if _, rest, ok = strings.Cut(rest, "\n## "+part+"\n\n"); !ok {
 				t.Errorf("%s has no part %q in its place", name, part)
 			}
 		}
+		if !strings.Contains(text, "\n1. **") || !strings.Contains(text, "\n2. **") {
+			t.Errorf("%s has fewer than two options", name)
+		}
 	}
-	if len(records) < 30 {
-		t.Errorf("got %d decision records, want at least 30", len(records))
+	if records < 30 {
+		t.Errorf("got %d decision records, want at least 30", records)
 	}
+}
+
+// constantName matches the name of a constant in the text of a design page, in parentheses or in
+// a cell of a table.
+var constantName = regexp.MustCompile("[(,|] ?`([A-Za-z]\\w*)\\.([A-Za-z]\\w*)`")
+
+// dottedName matches every name of that form.
+var dottedName = regexp.MustCompile("`([A-Za-z]\\w*\\.[A-Za-z]\\w*)`")
+
+// quantity matches a number with a unit.
+var quantity = regexp.MustCompile(`\b\d[\d,.]* (s|ms|seconds?|minutes?|hours?|days?|kB|MB|GB|KiB|MiB|bytes|bits|` +
+	`percent|attempts|people|seats|rooms|times|characters|connections|messages|requests)\b`)
+
+// TestDesignPages_NumbersNameConstants checks that each constant that a design page names
+// exists, and that each paragraph, row and point with a quantity names one.
+func TestDesignPages_NumbersNameConstants(t *testing.T) {
+	t.Parallel()
+	declared := declaredNames(t)
+	names := 0
+	for name, text := range readDocuments(t) {
+		if !strings.HasPrefix(name, "docs/design/") {
+			continue
+		}
+		for _, m := range constantName.FindAllStringSubmatch(strings.ReplaceAll(text, "\n", " "), -1) {
+			names++
+			if !declared[m[1]+"."+m[2]] {
+				t.Errorf("%s names `%s.%s`, which does not exist", name, m[1], m[2])
+			}
+		}
+		for _, block := range designBlocks(text) {
+			named := slices.ContainsFunc(dottedName.FindAllStringSubmatch(block, -1),
+				func(m []string) bool { return declared[m[1]] })
+			if q := quantity.FindString(block); q != "" && !named {
+				t.Errorf("%s has %q without the name of a constant in\n%s", name, q, block)
+			}
+		}
+	}
+	if names < 100 {
+		t.Errorf("found the names of %d constants, want at least 100", names)
+	}
+}
+
+// designBlocks returns the paragraphs, the points of lists and the rows of tables of a text, without
+// drawings.
+func designBlocks(text string) (blocks []string) {
+	parts := strings.Split(text, "```")
+	for i := 0; i < len(parts); i += 2 {
+		for paragraph := range strings.SplitSeq(parts[i], "\n\n") {
+			block := ""
+			for line := range strings.Lines(paragraph) {
+				if begin := strings.TrimSpace(line); strings.HasPrefix(begin, "- ") || strings.HasPrefix(begin, "|") ||
+					regexp.MustCompile(`^\d+\. `).MatchString(begin) {
+					blocks, block = append(blocks, block), ""
+				}
+				block += line
+			}
+			blocks = append(blocks, block)
+		}
+	}
+	return blocks
+}
+
+// declaredNames returns the identifiers that the code declares, as package.identifier for Go and
+// file.identifier for TypeScript, and the types of events.
+func declaredNames(t *testing.T) map[string]bool {
+	t.Helper()
+	declared := map[string]bool{}
+	walk := func(root string, visit func(path string) error) {
+		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() {
+				return err
+			}
+			return visit(path)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	goFile := func(path string) error {
+		if filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			return err
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			var names []*ast.Ident
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				declared[strings.Trim(n.Value, `"`)] = true
+			case *ast.ValueSpec:
+				names = n.Names
+			case *ast.TypeSpec:
+				names = []*ast.Ident{n.Name}
+			case *ast.FuncDecl:
+				names = []*ast.Ident{n.Name}
+			case *ast.Field:
+				names = n.Names
+			}
+			for _, id := range names {
+				declared[file.Name.Name+"."+id.Name] = true
+			}
+			return true
+		})
+		return nil
+	}
+	walk("../../internal", goFile)
+	walk("../../client", goFile)
+	word := regexp.MustCompile(`[A-Za-z_]\w*`)
+	walk("../../web/src", func(path string) error {
+		name, ext, _ := strings.Cut(filepath.Base(path), ".")
+		if ext != "ts" && ext != "tsx" {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		for _, id := range word.FindAllString(string(text), -1) {
+			declared[name+"."+id] = true
+		}
+		return err
+	})
+	return declared
 }
 
 func TestArchitecture_FitsOnAFewPages(t *testing.T) {
