@@ -194,6 +194,36 @@ func TestComments_NameTheirSubject(t *testing.T) {
 	}
 }
 
+// descriptionText finds the beginning of a description in an OpenAPI file.
+var descriptionText = regexp.MustCompile(`(?m)description: (?:[|>]-?\n\s+|"?)(\S.*)$`)
+
+func TestDocuments_NameTheirSubject(t *testing.T) {
+	t.Parallel()
+	begins := regexp.MustCompile(`(?m)(?:\n\n|^- |^\d+\. )(\w.*)$`)
+	for name, text := range readDocuments(t) {
+		for _, m := range begins.FindAllStringSubmatch(text, -1) {
+			if start := unclearStart.FindString(m[1]); start != "" {
+				t.Errorf("%s: a paragraph begins with %q", name, m[1])
+			}
+		}
+	}
+	descriptions, err := filepath.Glob("../../internal/api/*/openapi.yaml")
+	if err != nil || len(descriptions) < 5 {
+		t.Fatalf("got the descriptions %v, %v, want at least five", descriptions, err)
+	}
+	for _, name := range descriptions {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range descriptionText.FindAllStringSubmatch(string(text), -1) {
+			if start := unclearStart.FindString(m[1]); start != "" {
+				t.Errorf("%s: a description begins with %q", name, m[1])
+			}
+		}
+	}
+}
+
 func TestLines_FitTheWindow(t *testing.T) {
 	t.Parallel()
 	for _, name := range goFiles(t) {

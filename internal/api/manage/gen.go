@@ -1042,7 +1042,7 @@ type NewSignInLink struct {
 	// ExpiresAt When the session ends: an RFC 3339 time in the future, at most 7 days. Default: in 12 hours.
 	ExpiresAt *string `json:"expires_at,omitempty"`
 
-	// Name Who will use it, 1 to 255 characters.
+	// Name The program or person that uses it, 1 to 255 characters.
 	Name *string `json:"name,omitempty"`
 
 	// ProjectIds The projects of an integrator, 1 to 100; not for other roles.
