@@ -62,6 +62,12 @@ test('microphone and camera have menus, with the names of the devices', async ()
   await person.seen('controls-video');
   await page.locator('h1').click();
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  // Back on a tablet closes the menu, and does not leave.
+  await person.button('Video settings').click();
+  await page.getByRole('dialog', { name: 'Video settings' }).waitFor();
+  await page.goBack();
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await person.button('Leave').first().waitFor();
   await closeAll([person]);
 });
 

@@ -14,6 +14,21 @@ function addGuard(): void {
   if (!hasGuard()) history.pushState({ ...(history.state as object | null), guard: true }, '');
 }
 
+/** The popovers that are open, and how each is closed. */
+const openPopovers = new Set<() => void>();
+
+/** Lets Back close a popover, which keeps its state to itself. Returns a function that ends this. */
+export function closeOnBack(close: () => void): () => void {
+  openPopovers.add(close);
+  return () => openPopovers.delete(close);
+}
+
+function closePopovers(): boolean {
+  const all = [...openPopovers];
+  for (const close of all) close();
+  return all.length > 0;
+}
+
 interface Guard {
   /** Closes the uppermost dialog or panel. Returns false if none is open. */
   closeView: () => boolean;
@@ -24,7 +39,7 @@ interface Guard {
 
 /**
  * Keeps one press of Back, or the closing of the tab, from ending a call. Back closes the open
- * dialog or panel first. In a frame, the page around it decides.
+ * popover, dialog or panel first. In a frame, the page around it decides.
  */
 export function useLeaveGuard(guard: Guard): void {
   const latest = useRef(guard);
@@ -38,7 +53,7 @@ export function useLeaveGuard(guard: Guard): void {
         latest.current.leave();
         return;
       }
-      if (!latest.current.closeView()) {
+      if (!closePopovers() && !latest.current.closeView()) {
         backStopped.set(true);
         timer = setTimeout(() => backStopped.set(false), secondPressMs);
       }

@@ -1,6 +1,7 @@
 import { type Room, RoomEvent } from 'livekit-client';
 import type { LocalMedia } from '../../media/localMedia';
 import { deviceToOpen, type MediaState } from '../../media/mediaState';
+import { RetrySchedule } from '../../media/retrySchedule';
 
 /**
  * Plays the others on the speaker that the visitor has chosen, while it is connected, and
@@ -11,8 +12,10 @@ export class SpeakerOutput {
   readonly #localMedia: LocalMedia;
   readonly #unsubscribe: () => void;
   #switching = false;
-  /** The choice and the devices with which a speaker could not be used, so that it is not tried again and again. */
+  /** The choice and the devices with which a speaker could not be used: it is tried again after a growing pause. */
   #failedWith: Pick<MediaState, 'selectedDevices' | 'devices'> | null = null;
+  readonly #retries = new RetrySchedule();
+  #retryTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(room: Room, localMedia: LocalMedia) {
     this.#room = room;
@@ -24,6 +27,7 @@ export class SpeakerOutput {
   }
 
   stop(): void {
+    clearTimeout(this.#retryTimer);
     this.#unsubscribe();
     this.#room.off(RoomEvent.ActiveDeviceChanged, this.#sync);
     this.#localMedia.setSpeakerInUse(null);
@@ -36,6 +40,11 @@ export class SpeakerOutput {
 
   readonly #sync = (): void => void this.#switch();
 
+  readonly #retry = (): void => {
+    this.#failedWith = null;
+    this.#sync();
+  };
+
   async #switch(): Promise<void> {
     if (this.#switching) return;
     this.#switching = true;
@@ -47,6 +56,9 @@ export class SpeakerOutput {
       } catch {
         // The browser continues with the speaker before.
         this.#failedWith = mediaState;
+        this.#retries.failed(Date.now());
+        clearTimeout(this.#retryTimer);
+        this.#retryTimer = setTimeout(this.#retry, this.#retries.delay(Date.now()));
       }
     }
     this.#switching = false;

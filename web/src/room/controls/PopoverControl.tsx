@@ -1,6 +1,7 @@
 import { type ReactElement, type ReactNode, useEffect, useId, useLayoutEffect, useRef, useState } from 'react';
 import { isComposing } from '../../ui/composition';
 import type { IconName } from '../../ui/Icon';
+import { closeOnBack } from '../leaveGuard';
 import { Control } from './Control';
 
 interface Props {
@@ -28,7 +29,11 @@ export function PopoverControl({ icon, label, chevron = false, before, children 
       if (target instanceof Node && !group.current?.contains(target)) setOpen(false);
     };
     document.addEventListener('pointerdown', onPress);
-    return () => document.removeEventListener('pointerdown', onPress);
+    const stay = closeOnBack(() => setOpen(false));
+    return () => {
+      document.removeEventListener('pointerdown', onPress);
+      stay();
+    };
   }, [open]);
   useLayoutEffect(() => {
     if (open) popover.current?.querySelector<HTMLElement>('button, input:checked, input')?.focus();
