@@ -381,6 +381,44 @@ func TestMove_PageThatDoesNotFollow(t *testing.T) {
 	}
 }
 
+// A page that needs some seconds for the media of its new connection keeps that connection.
+func TestMove_SlowConnection(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	ctx := t.Context()
+	id := c.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
+	cohost := guest(1)
+	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	cohost.LinkToken = linkToken(link)
+	c.enter(t, 0, id, cohost, "PA_1")
+	ben := c.enter(t, 0, id, guest(2), "PA_2")
+	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{
+		Names: []string{"One"}, Assign: map[string]int{ben.Seat.ID: 0}}); err != nil {
+		t.Fatal(err)
+	}
+	again, err := c.nodes[0].ReserveSeat(ctx, id, guest(2))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.mu.Lock()
+	c.sessions[again.SessionID].participants[ben.Seat.ID] = room.Participant{Identity: ben.Seat.ID, SID: "PA_3",
+		JoinedAt: c.clock.Now()}
+	c.mu.Unlock()
+	for range 5 {
+		c.tick(0, 1)
+		for _, n := range c.nodes {
+			n.EnforcePlacement(ctx)
+		}
+		c.deliver()
+	}
+	if in := c.connectionIDs(id); !slices.Equal(in, []string{"PA_1", "PA_2", "PA_3"}) {
+		t.Errorf("five seconds after the move, %v are connected, want also the old and the new connection", in)
+	}
+}
+
 // assigned returns the session that a seat is assigned to.
 func (c *cluster) assigned(t *testing.T, id, seatID string) string {
 	t.Helper()

@@ -72,7 +72,7 @@ func (s *core) remove(
 		}
 		removed = seat
 		if seat.Role == CoHost {
-			if err := s.demoteGained(ctx, r, seat); err != nil {
+			if err := s.demoteGained(ctx, r, seat, by.SeatID); err != nil {
 				return err
 			}
 		}
@@ -116,7 +116,7 @@ func (s *Moderation) Readmit(ctx context.Context, roomID, seatKey, identity stri
 		if err != nil || seat.RemovedAt.IsZero() {
 			return err
 		}
-		seat.RemovedAt = time.Time{}
+		seat.RemovedAt, seat.Invited = time.Time{}, true
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (s *Moderation) SetRole(ctx context.Context, roomID, seatKey, identity stri
 			return fault.New(fault.Forbidden, "not_host", "only a host may make this participant a co-host again")
 		}
 		if role == Guest && seat.Role == CoHost {
-			if err := s.demoteGained(ctx, r, seat); err != nil {
+			if err := s.demoteGained(ctx, r, seat, host.ID); err != nil {
 				return err
 			}
 		}
@@ -291,8 +291,9 @@ func (s *Moderation) SetRole(ctx context.Context, roomID, seatKey, identity stri
 
 // demoteGained makes guests of the co-hosts who got the role from a co-host, directly or
 // through a link, and of those who got it from them in turn. Otherwise a co-host could keep
-// the role in a second browser.
-func (s *core) demoteGained(ctx context.Context, r *Room, giver Seat) error {
+// the role in a second browser. The one who does that, the participant with the seat by, keeps
+// the role, so that a room does not lose its only moderator.
+func (s *core) demoteGained(ctx context.Context, r *Room, giver Seat, by string) error {
 	gained, err := s.store.PromotedSeats(ctx, r.ID, giver.ID)
 	if err != nil {
 		return err
@@ -309,14 +310,14 @@ func (s *core) demoteGained(ctx context.Context, r *Room, giver Seat) error {
 		gained = append(gained, seat)
 	}
 	for _, seat := range gained {
-		if seat.Role != CoHost {
+		if seat.Role != CoHost || seat.ID == by {
 			continue
 		}
 		seat.Role, seat.Demoted, seat.PromotedBy = Guest, true, ""
 		if err := s.store.UpdateSeat(ctx, seat); err != nil {
 			return err
 		}
-		if err := s.demoteGained(ctx, r, seat); err != nil {
+		if err := s.demoteGained(ctx, r, seat, by); err != nil {
 			return err
 		}
 	}

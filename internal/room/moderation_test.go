@@ -258,8 +258,6 @@ func TestMute(t *testing.T) {
 	}
 }
 
-// A new co-host can moderate without reconnecting. After demotion no link grants the
-// role again, and a page that still expects it is admitted as a guest.
 // A co-host who is demoted or removed takes along those who got the role from that co-host,
 // also those who have left, and those who got it from them.
 func TestCoHost_LosesRoleWithGiver(t *testing.T) {
@@ -314,6 +312,8 @@ func TestCoHost_LosesRoleWithGiver(t *testing.T) {
 	}
 }
 
+// A new co-host can moderate without reconnecting. After demotion no link grants the
+// role again, and a page that still expects it is admitted as a guest.
 func TestSetRole(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -214,7 +214,8 @@ func (s *Presence) enforcePlacementIn(
 		}
 		for _, p := range participants {
 			assigned, taken := placed.assigned[p.Identity]
-			superseded := placed.isSuperseded(p.Identity, p.SID)
+			// The attendance of a connection begins with its media. Before that, it is the new one.
+			superseded := p.Active && placed.isSuperseded(p.Identity, p.SID)
 			if !taken || assigned == n && !superseded {
 				continue
 			}

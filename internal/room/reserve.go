@@ -77,7 +77,8 @@ func (s *Joining) reserveSeat(
 
 // applyWait stores that a visitor waits.
 func (s *Joining) applyWait(ctx context.Context, r *Room, d decision, now time.Time) error {
-	if d.visitor.known { // a seat that was reserved before the waiting room was on
+	// A seat that was reserved before the waiting room was on.
+	if d.visitor.known && d.visitor.seat.State != Free {
 		if err := s.releaseSeat(ctx, d.visitor.seat); err != nil {
 			return err
 		}
@@ -86,7 +87,7 @@ func (s *Joining) applyWait(ctx context.Context, r *Room, d decision, now time.T
 	if !d.storeKnock {
 		return nil
 	}
-	d.knock.ID = cmp.Or(d.knock.ID, s.newID())
+	d.knock.ID = cmp.Or(d.knock.ID, d.visitor.seat.ID, s.newID())
 	return s.store.UpsertKnock(ctx, d.knock)
 }
 

@@ -38,7 +38,7 @@ const (
 
 // Knock is a visitor who waits to be let in, or whom a host denied recently.
 type Knock struct {
-	ID        string // becomes the id of the visitor's seat
+	ID        string // of the visitor's seat, also of the one that an admission makes
 	RoomID    string
 	KeyHash   string // hash of the seat key; identifies the browser when it asks again
 	Name      string

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { launch, Person } from './browser';
@@ -58,7 +59,11 @@ test.each([
   } finally {
     wake?.();
   }
-  // A node that wakes up takes nobody back.
+  // A node that wakes up takes nobody back: it responds again, and has looked at its rooms twice.
+  if (wake) {
+    await expect.poll(() => fetch(`${node.url}/healthz`).then(({ ok }) => ok)).toBe(true);
+    await pause(12_000);
+  }
   await together();
   expect(await host.page.locator('audio[data-identity]').count()).toBe(1);
   await host.close();

@@ -32,7 +32,7 @@ func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	if f.Code == string(ErrorCodeRoomEnded) {
 		var err error
 		title, err = s.joining.PublicTitle(r.Context(), r.PathValue("room_id"))
-		httpx.LogError(r, err) // the refusal is complete without the title
+		httpx.LogError(r, err) // the error is complete without the title
 	}
 	writeErrorBody(w, httpx.Status(f, nil), f, title)
 }

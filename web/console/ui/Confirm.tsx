@@ -19,7 +19,7 @@ interface Props {
   typed?: string;
 }
 
-/** A dialog that says what will happen, and does it. A refusal stays in it. */
+/** A dialog that says what will happen, and does it. An error stays in it. */
 export function Confirm({ title, children, final = false, act, onDone, onClose, typed }: Props): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);

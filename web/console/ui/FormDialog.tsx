@@ -12,7 +12,7 @@ interface Props {
   children: ReactNode;
 }
 
-/** A dialog with a form. A refusal stays in it. */
+/** A dialog with a form. An error stays in it. */
 export function FormDialog({ title, submit, act, onClose, children }: Props): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);

@@ -49,14 +49,16 @@ export function useLeaveGuard(guard: Guard): void {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const onBack = (): void => {
       if (hasGuard()) return;
+      if (closePopovers() || latest.current.closeView()) {
+        addGuard();
+        return;
+      }
       if (backStopped.get()) {
         latest.current.leave();
         return;
       }
-      if (!closePopovers() && !latest.current.closeView()) {
-        backStopped.set(true);
-        timer = setTimeout(() => backStopped.set(false), secondPressMs);
-      }
+      backStopped.set(true);
+      timer = setTimeout(() => backStopped.set(false), secondPressMs);
       addGuard();
     };
     const onClose = (event: BeforeUnloadEvent): void => {

@@ -45,7 +45,7 @@ const pages: Record<ErrorCode, (error: CallError) => ErrorText> = {
   too_many_attempts: () => ({ title: t('refused.attempts.title'), text: [t('refused.attempts.text')], nextStep: null }),
   too_many_joins: () => ({ title: t('refused.waitingRoomFull.title'), text: [t('lobby.busyNetwork')], nextStep: 'again' }),
   link_taken: outOfDate,
-  // Refusals of actions inside the room, which the sheets show.
+  // Errors of actions inside the room, which the sheets show.
   not_host: outOfDate,
   not_in_room: outOfDate,
   breakout_not_found: outOfDate,

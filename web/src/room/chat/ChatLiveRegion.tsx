@@ -10,7 +10,7 @@ const batchMs = 1_500;
 export function ChatLiveRegion({ log: { entries, open } }: { log: ChatLog }): ReactElement {
   const [text, announce] = useAnnouncer<ChatMessage>((messages) => {
     const [first] = messages;
-    if (!first) return '';
+    if (!first || open) return '';
     if (messages.length > 1) return count('chat.new', messages.length);
     return t('chat.says', { name: first.name || t('chat.formerParticipant'), text: excerpt(first.text, 160) });
   });

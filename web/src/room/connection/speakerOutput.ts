@@ -16,6 +16,7 @@ export class SpeakerOutput {
   #failedWith: Pick<MediaState, 'selectedDevices' | 'devices'> | null = null;
   readonly #retries = new RetrySchedule();
   #retryTimer: ReturnType<typeof setTimeout> | undefined;
+  #stopped = false;
 
   constructor(room: Room, localMedia: LocalMedia) {
     this.#room = room;
@@ -27,6 +28,7 @@ export class SpeakerOutput {
   }
 
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#retryTimer);
     this.#unsubscribe();
     this.#room.off(RoomEvent.ActiveDeviceChanged, this.#sync);
@@ -53,7 +55,9 @@ export class SpeakerOutput {
       const defaultId = mediaState.defaultNames.speaker ? 'default' : '';
       try {
         await this.#room.switchActiveDevice('audiooutput', deviceToOpen(mediaState, 'speaker') || defaultId);
+        this.#retries.restart(Date.now());
       } catch {
+        if (this.#stopped) break;
         // The browser continues with the speaker before.
         this.#failedWith = mediaState;
         this.#retries.failed(Date.now());
@@ -62,11 +66,12 @@ export class SpeakerOutput {
       }
     }
     this.#switching = false;
+    if (this.#stopped) return;
     this.#localMedia.setSpeakerInUse(this.#inUse());
   }
 
   #shouldSwitch(mediaState: MediaState): boolean {
-    if (deviceToOpen(mediaState, 'speaker') === this.#inUse()) return false;
+    if (this.#stopped || deviceToOpen(mediaState, 'speaker') === this.#inUse()) return false;
     return mediaState.devices !== this.#failedWith?.devices || mediaState.selectedDevices !== this.#failedWith.selectedDevices;
   }
 }

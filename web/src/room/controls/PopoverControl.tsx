@@ -29,7 +29,10 @@ export function PopoverControl({ icon, label, chevron = false, before, children 
       if (target instanceof Node && !group.current?.contains(target)) setOpen(false);
     };
     document.addEventListener('pointerdown', onPress);
-    const stay = closeOnBack(() => setOpen(false));
+    const stay = closeOnBack(() => {
+      setOpen(false);
+      control.current?.focus();
+    });
     return () => {
       document.removeEventListener('pointerdown', onPress);
       stay();

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { Waiting } from '../../api/client';
 import type { RoomActions } from '../../visit/roomActions';
 import { useAction } from '../actions/useAction';
@@ -31,6 +31,8 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
   const [failures, setFailures] = useState(0);
   const [absent, setAbsent] = useState<readonly Waiting[]>([]);
+  const timers = useRef<ReturnType<typeof setTimeout>[]>([]);
+  useEffect(() => () => timers.current.forEach(clearTimeout), []);
 
   /** Looks in all rooms, because the host may be in another breakout room than the admitted people. */
   async function findAbsent(admitted: readonly Waiting[]): Promise<void> {
@@ -56,7 +58,7 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
       () => actions.admit(identity),
     );
     if (done) {
-      setTimeout(() => void findAbsent(people), joinMs);
+      timers.current.push(setTimeout(() => void findAbsent(people), joinMs));
     }
     return done;
   }
