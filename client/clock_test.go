@@ -61,8 +61,8 @@ func TestClock_FollowsServer(t *testing.T) {
 	})
 }
 
-// TestClock_UpdatedByEveryResponse checks that answers of other versions and
-// refusals correct the clock too.
+// TestClock_UpdatedByEveryResponse checks that responses of other versions and
+// error responses correct the clock too.
 func TestClock_UpdatedByEveryResponse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer()
@@ -123,8 +123,8 @@ func TestClock_JumpingServerRetriedOnce(t *testing.T) {
 		s.respondWith(errorResponseV5(401, client.CodeUnauthorized, "not accepted", "Date", date))
 	}
 	err := keys(t.Context(), start(t, s, credentials, client.Options{MaxAttempts: 5}))
-	refusal, ok := errors.AsType[*client.Error](err)
-	if !ok || !client.IsUnauthorized(err) || refusal.Attempts != 2 || len(s.requestsSeen()) != 2 {
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || !client.IsUnauthorized(err) || failure.Attempts != 2 || len(s.requestsSeen()) != 2 {
 		t.Errorf("got %d requests, error %+v, want 2 and Unauthorized after 2 attempts", len(s.requestsSeen()), err)
 	}
 }

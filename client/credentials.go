@@ -46,7 +46,7 @@ func (c Credentials) MarshalJSON() ([]byte, error) {
 }
 
 // check refuses characters that no credential contains, such as a line feed from a
-// file, because the server's refusal would not give that reason.
+// file, because the error of the server would not give that reason.
 func (c Credentials) check() error {
 	for _, field := range []struct{ name, value string }{
 		{"ProjectID", c.ProjectID}, {"APIKey", c.APIKey},

@@ -36,7 +36,7 @@
 //
 // The wait doubles from a quarter of a second, with jitter, and is never
 // shorter than the server's Retry-After. If the wait is longer than half a
-// minute or exceeds the context's deadline, the refusal is returned at once.
+// minute or exceeds the context's deadline, the error is returned at once.
 //
 // # Clock
 //
@@ -48,6 +48,6 @@
 //
 // # Errors
 //
-// A refusal is an *Error. Test for its kind with errors.Is and ErrNotFound,
+// An error of the server is an *Error. Test for its kind with errors.Is and ErrNotFound,
 // ErrConflict and so on. No error contains a credential.
 package client

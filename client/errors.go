@@ -11,7 +11,7 @@ import (
 	"unicode/utf8"
 )
 
-// The kinds of refusal. Test for them with errors.Is.
+// The kinds of errors. Test for them with errors.Is.
 var (
 	// ErrInvalid is 400, 413, 415 and 422: the message names the field and the
 	// bound.
@@ -50,7 +50,7 @@ const (
 	CodeRateLimited        = "SVC_RATE_LIMITED"
 )
 
-// Error is a refusal by the server or by a proxy.
+// Error is the error response of the server or of a proxy.
 type Error struct {
 	// Status is the HTTP status, such as 404.
 	Status int
@@ -133,7 +133,7 @@ const (
 	maxName    = 100 // characters of a code or a request id
 )
 
-// decodeError decodes a refusal. It ignores a body in neither of the two documented
+// decodeError decodes an error response. It ignores a body in neither of the two documented
 // forms, such as the page of a proxy.
 func decodeError(status int, header http.Header, body []byte, redact *strings.Replacer) *Error {
 	e := &Error{Status: status, RequestID: requestID(header), RetryAfter: retryAfter(header)}

@@ -159,8 +159,8 @@ func TestError_LongMessageTruncated(t *testing.T) {
 	s := newServer()
 	s.respondWith(errorResponse(400, strings.Repeat("é", 5000)))
 	err := status(t.Context(), start(t, s, credentials, client.Options{}))
-	refusal, ok := errors.AsType[*client.Error](err)
-	if !ok || utf8.RuneCountInString(refusal.Message) != 500 || !strings.HasSuffix(refusal.Message, "é…") {
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || utf8.RuneCountInString(failure.Message) != 500 || !strings.HasSuffix(failure.Message, "é…") {
 		t.Errorf("got %+v, want a message of 500 characters that ends with é…", err)
 	}
 }

@@ -223,7 +223,7 @@ func ExampleClient_RequestPages() {
 	// req_1 401 stale_timestamp: the timestamp is in milliseconds
 }
 
-// A refusal is tested for its kind, and says what to do about it.
+// An error is tested for its kind, and says what to do about it.
 func ExampleError() {
 	parleyServer := newServer()
 	parleyServer.respondWith(
@@ -242,11 +242,11 @@ func ExampleError() {
 			Name: "Amina", MaxParticipants: 10, Metadata: client.Metadata{
 				RoomTitle: "Standup"}, ClientRoomID: "standup",
 		})
-		switch refusal, _ := errors.AsType[*client.Error](err); {
+		switch failure, _ := errors.AsType[*client.Error](err); {
 		case errors.Is(err, client.ErrConflict):
-			fmt.Println("there is one already:", refusal.Message)
+			fmt.Println("there is one already:", failure.Message)
 		case errors.Is(err, client.ErrRateLimited):
-			fmt.Println("come back in", refusal.RetryAfter)
+			fmt.Println("come back in", failure.RetryAfter)
 		}
 	}
 	fmt.Println(err)

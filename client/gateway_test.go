@@ -101,7 +101,7 @@ func TestGateway_ReturnsServerErrors(t *testing.T) {
 		s := newServer()
 		s.respondWith(errorResponseV5(404, client.CodeGatewayDisabled, "version 5 is disabled"))
 		_, err := call(start(t, s, credentials, client.Options{}))
-		if refusal, ok := errors.AsType[*client.Error](err); !ok || refusal.Code != client.CodeGatewayDisabled {
+		if failure, ok := errors.AsType[*client.Error](err); !ok || failure.Code != client.CodeGatewayDisabled {
 			t.Errorf("%s: got error %v, want %s", name, err, client.CodeGatewayDisabled)
 		}
 	}
@@ -194,7 +194,7 @@ func TestRequestPages_End(t *testing.T) {
 		want   error
 	}{
 		{"not configured", []http.HandlerFunc{reply(200, `{"data":{"availability":"unavailable","items":[]}}`)}, 1, nil},
-		{"a refusal", []http.HandlerFunc{reply(200, same), errorResponseV5(403, client.CodeProjectSuspended, "the project is suspended")}, 1, client.ErrForbidden},
+		{"an error", []http.HandlerFunc{reply(200, same), errorResponseV5(403, client.CodeProjectSuspended, "the project is suspended")}, 1, client.ErrForbidden},
 		{"a cursor that goes nowhere", []http.HandlerFunc{reply(200, same), reply(200, same)}, 2, client.ErrUnexpectedAnswer},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -29,9 +29,9 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 		if err == nil {
 			return a, nil
 		}
-		refusal, refused := errors.AsType[*Error](err)
+		failure, refused := errors.AsType[*Error](err)
 		if refused {
-			refusal.Attempts = attempt
+			failure.Attempts = attempt
 		}
 		correction := (c.clock.currentOffset() - signedWith).Abs()
 		if IsUnauthorized(err) && r.gatewaySigned && !corrected && correction >= minCorrection {
@@ -42,8 +42,8 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 			return nil, err
 		}
 		wait := backoff(attempt)
-		if refused && refusal.RetryAfter > 0 {
-			wait = max(wait, refusal.RetryAfter+rand.N(firstWait)) // so that clients do not return together
+		if refused && failure.RetryAfter > 0 {
+			wait = max(wait, failure.RetryAfter+rand.N(firstWait)) // so that clients do not return together
 		}
 		if !shouldWait(ctx, wait) || r.retryWindow > 0 && time.Since(began)+wait > r.retryWindow {
 			return nil, err
@@ -59,8 +59,8 @@ func isRetryable(ctx context.Context, r *request, err error) bool {
 	if ctx.Err() != nil || errors.Is(err, ErrUnexpectedAnswer) {
 		return false
 	}
-	if refusal, refused := errors.AsType[*Error](err); refused {
-		inProgress := IsConflict(err) && r.idempotencyKey != "" && refusal.RetryAfter > 0
+	if failure, refused := errors.AsType[*Error](err); refused {
+		inProgress := IsConflict(err) && r.idempotencyKey != "" && failure.RetryAfter > 0
 		return IsRateLimited(err) || IsUnavailable(err) || inProgress
 	}
 	_, badCertificate := errors.AsType[*tls.CertificateVerificationError](err)

@@ -141,8 +141,8 @@ func TestRetry_AttemptsRevealOwnConflict(t *testing.T) {
 		s := newServer()
 		s.respondWith(dropConnection, errorResponse(409, "client_room_id is taken"))
 		err := create(withClientRoomID(quickRoom()))(t.Context(), newSynctestClient(t, s, client.Options{}))
-		refusal, ok := errors.AsType[*client.Error](err)
-		if !ok || !client.IsConflict(err) || refusal.Attempts != 2 {
+		failure, ok := errors.AsType[*client.Error](err)
+		if !ok || !client.IsConflict(err) || failure.Attempts != 2 {
 			t.Errorf("got %+v, want a conflict after 2 attempts", err)
 		}
 	})
@@ -155,8 +155,8 @@ func TestBackoff_DoublesWithJitter(t *testing.T) {
 			s.respondWith(unavailable())
 		}
 		err := keys(t.Context(), newSynctestClient(t, s, client.Options{MaxAttempts: 10}))
-		refusal, ok := errors.AsType[*client.Error](err)
-		if !ok || refusal.Attempts != 10 || !client.IsUnavailable(err) {
+		failure, ok := errors.AsType[*client.Error](err)
+		if !ok || failure.Attempts != 10 || !client.IsUnavailable(err) {
 			t.Errorf("got %+v, want unavailable after 10 attempts", err)
 		}
 		span := 250 * time.Millisecond
@@ -207,8 +207,8 @@ func TestRetryAfter_Respected(t *testing.T) {
 					t.Fatalf("got %d requests, error %v, want %d requests", len(s.requestsSeen()), err, test.sent)
 				}
 				if test.sent == 1 {
-					refusal, ok := errors.AsType[*client.Error](err)
-					if !ok || refusal.RetryAfter != test.retryAfter {
+					failure, ok := errors.AsType[*client.Error](err)
+					if !ok || failure.RetryAfter != test.retryAfter {
 						t.Errorf("got %+v, want RetryAfter %s", err, test.retryAfter)
 					}
 					return
@@ -358,8 +358,8 @@ func TestClient_IgnoresRedirects(t *testing.T) {
 	s.respondWith(reply(302, "", "Location", other.URL+"/api/v5/keys"))
 	injected := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return nil }}
 	err := keys(t.Context(), start(t, s, credentials, client.Options{HTTPClient: injected}))
-	refusal, ok := errors.AsType[*client.Error](err)
-	if !ok || refusal.Status != 302 || len(elsewhere.requestsSeen()) != 0 {
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || failure.Status != 302 || len(elsewhere.requestsSeen()) != 0 {
 		t.Errorf("got %d requests elsewhere, error %v, want none and the status 302", len(elsewhere.requestsSeen()), err)
 	}
 	if injected.CheckRedirect(nil, nil) != nil {

@@ -16,7 +16,7 @@ import (
 
 const (
 	maxResponse  = 4 << 20  // bytes of the body of a success
-	maxErrorBody = 64 << 10 // bytes of the body of a refusal
+	maxErrorBody = 64 << 10 // bytes of the body of an error
 )
 
 // request is one call, which may be sent several times.
@@ -38,7 +38,7 @@ type response struct {
 	body   []byte
 }
 
-// exchange sends a request once. A refusal is an *Error.
+// exchange sends a request once. An error of the server is an *Error.
 func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration) (*response, error) {
 	out, err := http.NewRequestWithContext(ctx, r.method, c.base+r.target, bytes.NewReader(r.body))
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 		return nil, fmt.Errorf("%w: status %d", ErrUnexpectedAnswer, in.StatusCode)
 	}
 	if in.StatusCode != http.StatusOK {
-		// A read error is ignored, because the status alone identifies a refusal.
+		// A read error is ignored, because the status alone identifies an error.
 		body, _ := io.ReadAll(io.LimitReader(in.Body, maxErrorBody))
 		return nil, decodeError(in.StatusCode, in.Header, body, c.redact)
 	}

@@ -1143,8 +1143,9 @@ export interface paths {
          *
          *     The token and its role are checked each time. When they no longer allow the stream,
          *     and when the service stops, an event `ended` has the reason, a `StreamEnd`, and the
-         *     stream ends. Operations that are repeated are not recorded in the request log and do
-         *     not count against the rate limit. A caller may have 16 streams, and a node 256.
+         *     stream ends. Operations that are repeated are not recorded in the request log, and
+         *     only those of integrators count against the rate limit. A caller may have 16 streams, an
+         *     integrator 3, and a node 256.
          */
         get: operations["streamResults"];
         put?: never;
