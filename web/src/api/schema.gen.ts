@@ -47,7 +47,7 @@ export interface paths {
          *     a host reads the name and admits or denies the guest. The page must repeat
          *     the request to keep its place; after two minutes without a request the
          *     server removes the guest from the waiting room. An admitted guest can return
-         *     without waiting again.
+         *     without waiting again; another guest can within a minute after leaving.
          *
          *     The number of new seats and new people in the waiting room is limited for
          *     each address, to 60 a minute unless the operator has set another limit.
@@ -292,7 +292,8 @@ export interface paths {
          * Remove a participant
          * @description For hosts and co-hosts; a co-host cannot remove a host. The participant is
          *     disconnected and cannot return with the same seat key, the same media token
-         *     or a personal link.
+         *     or a personal link. Those who got the role from a removed co-host, by hand or
+         *     by link, become guests.
          */
         post: operations["removePerson"];
         delete?: never;
@@ -360,7 +361,9 @@ export interface paths {
         /**
          * Make a participant a co-host or a guest
          * @description For hosts and co-hosts. The role of a host cannot be changed. A former
-         *     co-host stays a guest, even if a later link grants more.
+         *     co-host stays a guest, even if a later link grants more, and those who got the
+         *     role from that co-host, by hand or by link, become guests, too. Only a host
+         *     gives the role back.
          */
         post: operations["setRole"];
         delete?: never;
