@@ -86,7 +86,7 @@ func createNextKey(cfg config.Config, current seal.Key) (next seal.Key, file str
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 	case err != nil:
-		return next, file, err
+		return next, file, fmt.Errorf("%w: move the file away, then run the command again", err)
 	case earlier == current:
 		return next, file, fmt.Errorf("%s contains the key that is in use: delete it, then run the command again", file)
 	default:

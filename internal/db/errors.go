@@ -109,7 +109,7 @@ func IsUndefinedTable(err error) bool {
 }
 
 // writeFailureTTL is the time for which RecentWriteError reports a failure. It is
-// three times the heartbeat interval of a node, which writes too, so that a disk
+// three times the heartbeat interval of a process without Redis, which writes too, so that a disk
 // that stays full is not reported as healthy in between.
 const writeFailureTTL = 15 * time.Second
 

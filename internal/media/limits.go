@@ -66,9 +66,9 @@ var (
 	// number between. A connection that was lost for seconds causes one in each source.
 	jumpLimit = limit{name: "jumps of sequence numbers", kind: refusal.MediaPackets, burst: 50, perSecond: 10,
 		disconnectAfter: 500}
-	packetLimit      = limit{name: "media packets", kind: refusal.MediaPackets, burst: 5000, perSecond: 1500}
-	reportByteLimit  = limit{name: "bytes of reports", kind: refusal.MediaPackets, burst: 100_000, perSecond: 30_000}
-	messageByteLimit = limit{name: "bytes of packets with messages", kind: refusal.MediaPackets, burst: 8 << 20,
+	packetLimit     = limit{name: "media packets", kind: refusal.MediaPackets, burst: 5000, perSecond: 1500}
+	reportByteLimit = limit{name: "bytes of reports", kind: refusal.MediaPackets, burst: 100_000, perSecond: 30_000}
+	dtlsByteLimit   = limit{name: "bytes of packets with messages", kind: refusal.MediaPackets, burst: 8 << 20,
 		perSecond: 1 << 20}
 	checkLimit = limit{name: "connectivity checks", kind: refusal.MediaPackets, burst: 1000, perSecond: 200}
 )

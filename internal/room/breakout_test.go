@@ -318,13 +318,7 @@ func TestMove_PageThatDoesNotFollow(t *testing.T) {
 			c := newCluster(t, storetest.SQLite(t))
 			ctx := t.Context()
 			id := c.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
-			cohost := guest(1)
-			link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
-			if err != nil {
-				t.Fatal(err)
-			}
-			cohost.LinkToken = linkToken(link)
-			host := c.enter(t, 0, id, cohost, "PA_1")
+			cohost, host := c.enterInvited(t, 0, id, 1, "PA_1")
 			eve := c.enter(t, 0, id, guest(2), "PA_2")
 			// The other node opens the breakout rooms and moves Eve.
 			if _, err := c.nodes[1].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{
@@ -387,13 +381,7 @@ func TestMove_SlowConnection(t *testing.T) {
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := t.Context()
 	id := c.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
-	cohost := guest(1)
-	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cohost.LinkToken = linkToken(link)
-	c.enter(t, 0, id, cohost, "PA_1")
+	cohost, _ := c.enterInvited(t, 0, id, 1, "PA_1")
 	ben := c.enter(t, 0, id, guest(2), "PA_2")
 	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey, room.OpenBreakoutsRequest{
 		Names: []string{"One"}, Assign: map[string]int{ben.Seat.ID: 0}}); err != nil {
@@ -403,10 +391,7 @@ func TestMove_SlowConnection(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.mu.Lock()
-	c.sessions[again.SessionID].participants[ben.Seat.ID] = room.Participant{Identity: ben.Seat.ID, SID: "PA_3",
-		JoinedAt: c.clock.Now()}
-	c.mu.Unlock()
+	c.beginConnection(again.SessionID, ben.Seat.ID, "PA_3")
 	for range 5 {
 		c.tick(0, 1)
 		for _, n := range c.nodes {

@@ -106,6 +106,27 @@ func (c *cluster) tick(nodes ...int) {
 	}
 }
 
+// enterInvited enters as a co-host with a browser and a new link.
+func (c *cluster) enterInvited(t *testing.T, node int, id string, browser int, sid string) (
+	room.JoinRequest, room.Admission,
+) {
+	t.Helper()
+	link, err := c.nodes[node].Invite(t.Context(), c.project, id, room.Invitation{Role: room.CoHost})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := guest(browser)
+	v.LinkToken = linkToken(link)
+	return v, c.enter(t, node, id, v, sid)
+}
+
+// beginConnection simulates a page whose media is not connected yet.
+func (c *cluster) beginConnection(session, identity, sid string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.sessions[session].participants[identity] = room.Participant{Identity: identity, SID: sid, JoinedAt: c.clock.Now()}
+}
+
 // connect simulates a page that connects. An earlier connection of the same identity
 // to the same session ends.
 func (c *cluster) connect(session, identity, sid string) bool {

@@ -132,13 +132,7 @@ func TestFailover_KeepsParticipantsOfOtherNodes(t *testing.T) {
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
 	id := c.create(t, room.Spec{MaxParticipants: 2})
-	cohost := guest(1)
-	link, err := c.nodes[0].Invite(ctx, c.project, id, room.Invitation{Role: room.CoHost})
-	if err != nil {
-		t.Fatal(err)
-	}
-	cohost.LinkToken = linkToken(link)
-	c.enter(t, 0, id, cohost, "PA_1")
+	cohost, _ := c.enterInvited(t, 0, id, 1, "PA_1")
 	if _, err := c.nodes[0].OpenBreakouts(ctx, id, cohost.SeatKey,
 		room.OpenBreakoutsRequest{Names: []string{"One"}}); err != nil {
 		t.Fatal(err)

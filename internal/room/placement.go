@@ -162,7 +162,7 @@ func (s *core) loadPlacement(ctx context.Context, roomID string) (p placement, e
 	return p, err
 }
 
-// isSuperseded reports whether another connection than this one is the one of the seat. That
+// isSuperseded reports whether the seat has a recorded connection other than this one. That
 // does not depend on the session that the seat is assigned to now, so that moving to and fro
 // does not keep two connections.
 func (p placement) isSuperseded(identity, connection string) bool {

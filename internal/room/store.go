@@ -128,9 +128,6 @@ type LinkStore interface {
 	// RedeemLink records the browser that joined with a single-use link. It returns
 	// NotFound if there is no such link or if it is already redeemed.
 	RedeemLink(ctx context.Context, id, redeemedBy string) error
-	// PromotedSeats returns the seats to which the participant with a seat gave the co-host
-	// role, by age.
-	PromotedSeats(ctx context.Context, roomID, seatID string) ([]Seat, error)
 	// RedeemedLinks returns the hashes of the seat keys with which the links were redeemed
 	// that the participant of a seat created, in the order of creation.
 	RedeemedLinks(ctx context.Context, roomID, seatID string) (keyHashes []string, err error)
@@ -168,6 +165,9 @@ type SeatStore interface {
 	PresentNames(ctx context.Context, roomID, exceptSeatID string, limit int) ([]string, error)
 	// RemovedSeats returns the seats of participants whom hosts removed.
 	RemovedSeats(ctx context.Context, roomID string) ([]Seat, error)
+	// PromotedSeats returns the seats to which the co-host with a seat gave the co-host role,
+	// by age.
+	PromotedSeats(ctx context.Context, roomID, seatID string) ([]Seat, error)
 	// RaisedHands returns the taken seats whose hand is raised, in the order of raising.
 	RaisedHands(ctx context.Context, roomID string) ([]Seat, error)
 	// InsertSeat stores a new seat.

@@ -248,7 +248,8 @@ func readObject(w http.ResponseWriter, r *http.Request) (*httpx.Object, error) {
 	return httpx.ParseObject(body)
 }
 
-// countWrongLink records a link that does not exist as a guess.
+// countWrongLink records a link that does not exist as a guess. A preview reads the link
+// itself, so that it reads it once.
 func (s *Server) countWrongLink(r *http.Request, roomID string, req room.JoinRequest) error {
 	if req.LinkToken == "" {
 		return nil

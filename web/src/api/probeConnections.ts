@@ -4,8 +4,8 @@ const keptConnections = 6;
 const timeoutMs = 1_500;
 
 /**
- * Sends a small request on each connection to the server, closes those on which no response
- * comes, and returns whether any came. A browser keeps up to six connections, and behind a proxy
+ * Sends six small requests at once, so that with HTTP/1.1 each uses another connection, closes those on which
+ * no response comes, and returns whether any came. A browser keeps up to six connections, and behind a proxy
  * all may lead to the same node: each later request would use the next one of them and time out,
  * although a new connection leads to another node. Aborting a request closes its connection.
  */

@@ -4,7 +4,7 @@ import { Store } from '../../state/store';
 import { type PacketWatch, packetsReceived, untilSilent, watchPackets } from './packetWatch';
 
 const readMs = 500;
-/** Milliseconds of silence, counted from when it is certain, after which the page asks whether the server responds. */
+/** Milliseconds from when the connection counts as silent until the page probes the server, and between two probes. */
 const probeAfterMs = 3_000;
 
 /**
@@ -12,11 +12,12 @@ const probeAfterMs = 3_000;
  * none come: a connection on which nothing comes although the server responds to requests is given up.
  */
 export class PacketMonitor {
-  /** No packet has come for a while. It stays as it is after the end, until another connection is made. */
+  /** No packet has come for a while. It does not change after `stop`. */
   readonly silent = new Store(false);
   readonly #room: Room;
   readonly #onDead: () => void;
   #watch: PacketWatch | null = null;
+  #nextProbeAt = 0;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #stopped = false;
 
@@ -42,17 +43,19 @@ export class PacketMonitor {
   async #run(): Promise<void> {
     const left = await this.#read();
     if (this.#stopped) return;
-    if (left <= -probeAfterMs && (await this.#isDead())) {
+    const probes = left <= -probeAfterMs && this.#nextProbeAt <= performance.now();
+    if (probes && (await this.#isDead())) {
       if (!this.#stopped) this.#onDead();
       return;
     }
+    if (probes) this.#nextProbeAt = performance.now() + probeAfterMs;
     if (!this.#stopped) this.#timer = setTimeout(() => void this.#run(), left > 0 ? Math.min(left, readMs) : readMs);
   }
 
-  /** Returns the milliseconds until the connection counts as silent, negative since then. */
+  /** Returns the milliseconds until the connection counts as silent, negative if it is already silent. */
   async #read(): Promise<number> {
-    // A hidden page receives no video, and its timers are slow. LiveKit closes a connection
-    // before it makes the next one. The silence lasts meanwhile.
+    // A hidden page receives no video, and its timers are slow. Between two connections there is none to read.
+    // A silent connection stays silent meanwhile.
     const received = document.hidden ? null : await receivedBy(this.#room);
     if (received !== null) this.#watch = watchPackets(this.#watch, received, performance.now());
     const left = this.#watch === null ? Infinity : untilSilent(this.#watch, isMediaExpected(this.#room));

@@ -1,4 +1,4 @@
-/** Milliseconds without a packet after which a connection on which media flowed counts as lost. */
+/** Milliseconds without a packet after which a connection on which media flowed counts as silent. */
 export const silentMs = 2_100;
 /** The same without media, because a server then sends a packet every few seconds only. */
 const silentMsWhenIdle = 8_000;
@@ -35,7 +35,7 @@ export function watchPackets(before: PacketWatch | null, received: number, now: 
   return { received, at, readAt: now, rate: before.rate === 0 ? rate : (before.rate + rate) / 2 };
 }
 
-/** Returns the milliseconds of silence that are left until the connection counts as lost. */
+/** Returns the milliseconds of silence that are left until the connection counts as silent. */
 export function untilSilent({ at, readAt, rate }: PacketWatch, mediaExpected: boolean): number {
   return at + (mediaExpected && rate >= mediaRate ? silentMs : silentMsWhenIdle) - readAt;
 }
