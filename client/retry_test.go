@@ -173,12 +173,14 @@ func TestBackoff_DoublesWithJitter(t *testing.T) {
 }
 
 func TestRetryAfter_Respected(t *testing.T) {
-	in20s := func(w http.ResponseWriter, r *http.Request) {
-		date, err := http.ParseTime(w.Header().Get("Date"))
-		if err != nil {
-			t.Error(err)
+	in20s := func(layout string) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			date, err := http.ParseTime(w.Header().Get("Date"))
+			if err != nil {
+				t.Error(err)
+			}
+			unavailable("Retry-After", date.Add(20*time.Second).UTC().Format(layout))(w, r)
 		}
-		unavailable("Retry-After", date.Add(20*time.Second).Format(http.TimeFormat))(w, r)
 	}
 	for _, test := range []struct {
 		name       string
@@ -188,7 +190,9 @@ func TestRetryAfter_Respected(t *testing.T) {
 		least      time.Duration
 	}{
 		{"seconds", unavailable("Retry-After", "7"), 7 * time.Second, 2, 7 * time.Second},
-		{"a date, by the server's clock", in20s, 20 * time.Second, 2, 20 * time.Second},
+		{"a date, by the server's clock", in20s(http.TimeFormat), 20 * time.Second, 2, 20 * time.Second},
+		{"a date of RFC 850", in20s("Monday, 02-Jan-06 15:04:05 GMT"), 20 * time.Second, 2, 20 * time.Second},
+		{"a date of asctime", in20s(time.ANSIC), 20 * time.Second, 2, 20 * time.Second},
 		{"none", unavailable(), 0, 2, 0},
 		{"zero", unavailable("Retry-After", "0"), 0, 2, 0},
 		{"negative", unavailable("Retry-After", "-5"), 0, 2, 0},

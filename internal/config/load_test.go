@@ -275,6 +275,28 @@ retention_audit: 40d
 	}
 }
 
+// A boolean has several spellings in the environment and in a flag, and those of YAML 1.2 in
+// a file.
+func TestBooleans_Spellings(t *testing.T) {
+	for text, want := range map[string]bool{"true": true, "True": true, "TRUE": true, "1": true, "yes": true, "Yes": true,
+		"false": false, "False": false, "FALSE": false, "0": false, "no": false, "NO": false} {
+		for name, load := range map[string]func() (Config, error){
+			"environment": func() (Config, error) { return load(t, []string{"PARLEY_GATEWAY_ENABLED=" + text}) },
+			"flag":        func() (Config, error) { return load(t, nil, "--gateway-enabled="+text) },
+			"file": func() (Config, error) {
+				if !strings.EqualFold(text, "true") && !strings.EqualFold(text, "false") {
+					return Config{GatewayEnabled: want}, nil
+				}
+				return load(t, nil, "--config", writeFile(t, "gateway_enabled: "+text+"\n"))
+			},
+		} {
+			if c, err := load(); err != nil || c.GatewayEnabled != want {
+				t.Errorf("%s %q: got %t, error %v, want %t", name, text, c.GatewayEnabled, err, want)
+			}
+		}
+	}
+}
+
 func TestEnvironment_InvalidValues(t *testing.T) {
 	for variable, want := range map[string]string{
 		"PARLEY_GATEWAY_ENABLED=maybe": `PARLEY_GATEWAY_ENABLED must be true or false, not "maybe"`,

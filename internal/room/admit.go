@@ -75,7 +75,7 @@ type decision struct {
 	seat       Seat // unless mustWait; ID is empty for a new one
 	wasFree    bool // the seat is reserved now
 	reconnects bool // connections of the seat end first, because the participant becomes hidden or visible
-	displaced  Seat // a guest's seat that is freed for the visitor; ID is empty if none
+	displaced  Seat // seat of a guest, or visitor.previousSeat, that is freed for the visitor; ID is empty if none
 }
 
 // admit decides what happens to a visitor who wants to join. The decision of a refused visitor
@@ -282,7 +282,7 @@ func (f facts) reserve(d *decision, v JoinRequest, now time.Time) error {
 	d.seat = seat // for room_full
 	if d.wasFree = seat.State == Free; d.wasFree {
 		var err error
-		if d.displaced, err = f.ensureCapacity(seat, site, freed, now); err != nil {
+		if d.displaced, err = f.ensureCapacity(seat, from.previousSeat, site, freed, now); err != nil {
 			return err
 		}
 		seat.State = Reserved
@@ -322,8 +322,11 @@ func (f facts) hold(seat *Seat, now time.Time) (needsToken bool) {
 // connected to, or else the seat of the guest who came last. For a guest with a
 // personal link only a seat is displaced that was never connected to, and only if all
 // visible seats belong to anonymous guests. For another guest only what
-// chooseHoarded returns is.
-func (f facts) ensureCapacity(seat Seat, network string, freed []Seat, now time.Time) (displaced Seat, err error) {
+// chooseHoarded returns is. Before all others, the visitor's own seat as another person is
+// displaced.
+func (f facts) ensureCapacity(
+	seat, previous Seat, network string, freed []Seat, now time.Time,
+) (displaced Seat, err error) {
 	o := f.occupancy
 	for _, other := range freed {
 		o = o.without(other)
@@ -331,6 +334,9 @@ func (f facts) ensureCapacity(seat Seat, network string, freed []Seat, now time.
 	full := f.room.checkCapacity(seat, o)
 	if full == nil || seat.Hidden {
 		return Seat{}, full
+	}
+	if previous.State == Joined && !previous.Hidden {
+		return previous, nil
 	}
 	taken := slices.DeleteFunc(slices.Clone(f.taken), func(other Seat) bool {
 		return slices.ContainsFunc(freed, func(f Seat) bool { return f.ID == other.ID })

@@ -117,6 +117,17 @@ func TestAdmit(t *testing.T) {
 			result{role: Guest, seat: "own", heldFor: rejoinTimeout}},
 		"who only reserved waits": {together(waitingRoom, known(func(s *Seat) { s.Connection = "" })),
 			result{role: Guest, mustWait: true}},
+		"a person in the full room opens their link": {together(known(func(s *Seat) { s.State = Joined }),
+			link(Link{ID: "l", Role: Guest, UserID: "ana"}), full(Seat{ID: "own", Role: Guest, State: Joined},
+				Seat{ID: "b", Role: Guest, State: Joined})),
+			result{role: Guest, displaced: "own", heldFor: connectTimeout}},
+		"a host in the full room opens their link": {together(known(func(s *Seat) { s.State = Joined }),
+			link(Link{ID: "l", Role: Host, UserID: "ana"}), full(Seat{ID: "own", Role: Guest, State: Joined},
+				Seat{ID: "b", Role: Guest, State: Joined}),
+			func(f *facts, _ *JoinRequest) {
+				f.personSeat = Seat{ID: "ana's", Role: Host, State: Free, Connection: "PA_0"}
+			}),
+			result{role: Host, seat: "ana's", displaced: "own", heldFor: rejoinTimeout}},
 		"a full room": {full(Seat{ID: "a", Role: Guest, State: Joined}, Seat{ID: "b", Role: Guest, State: Joined}),
 			result{code: "room_full", role: Guest}},
 		"a host displaces the newest guest": {together(full(Seat{ID: "a", Role: Guest, State: Joined, CreatedAt: now},

@@ -27,6 +27,7 @@ type cluster struct {
 	forgotten    [2]map[string]*hostedSession // by node: sessions that the other node has opened again
 	reports      []report                     // reports of the engine that are not delivered yet
 	moveRequests []string                     // identities that received MessageMove
+	stays        []*stay                      // all connections, in their order
 }
 
 // hostedSession is a session in the engine.
@@ -73,8 +74,12 @@ func (c *cluster) stopNode(n int) {
 	defer c.mu.Unlock()
 	for name, s := range c.sessions {
 		if s.node == n {
+			c.endStays(s)
 			delete(c.sessions, name)
 		}
+	}
+	for _, s := range c.forgotten[n] {
+		c.endStays(s)
 	}
 	clear(c.forgotten[n])
 	c.reports = slices.DeleteFunc(c.reports, func(r report) bool { return r.to == c.nodes[n] })
@@ -139,6 +144,7 @@ func (c *cluster) connect(session, identity, sid string) bool {
 	c.endConnection(session, identity, room.LeftReplaced)
 	p := room.Participant{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
 	s.participants[identity] = p
+	c.stays = append(c.stays, &stay{session: session, identity: identity, sid: sid, from: p.JoinedAt})
 	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid,
 		at: p.JoinedAt})
 	return true
@@ -160,8 +166,25 @@ func (c *cluster) endConnection(session, identity string, reason room.LeaveReaso
 func (c *cluster) endConnectionIn(s *hostedSession, session, identity string, reason room.LeaveReason) {
 	if p, in := s.participants[identity]; in {
 		delete(s.participants, identity)
+		c.stay(p.SID).to = c.clock.Now()
 		c.reports = append(c.reports, report{c.nodes[s.node], session, identity, p.SID, c.clock.Now(), reason})
 	}
+}
+
+// endStays ends the stays in a session whose node has ended.
+func (c *cluster) endStays(s *hostedSession) {
+	for _, p := range s.participants {
+		c.stay(p.SID).to = c.clock.Now()
+	}
+}
+
+// stay returns a connection, or a new one that nothing refers to if there is none.
+func (c *cluster) stay(sid string) *stay {
+	i := slices.IndexFunc(c.stays, func(s *stay) bool { return s.sid == sid })
+	if i < 0 {
+		return &stay{}
+	}
+	return c.stays[i]
 }
 
 // nextReport removes and returns the oldest report.
@@ -260,9 +283,9 @@ func (m nodeMedia) IsLocal(session string) bool {
 	return s != nil && s.node == m.n
 }
 
-// session returns a session as the node sees it.
+// session returns a session as the node sees it. The engine closes a forgotten one that is empty.
 func (m nodeMedia) session(name string) *hostedSession {
-	if s := m.forgotten[m.n][name]; s != nil {
+	if s := m.forgotten[m.n][name]; s != nil && len(s.participants) > 0 {
 		return s
 	}
 	return m.sessions[name]
@@ -280,7 +303,11 @@ func (m nodeMedia) Participants(_ context.Context, session string) (list []room.
 }
 
 func (m nodeMedia) Remove(_ context.Context, session, identity string) error {
-	m.disconnect(session, identity, room.LeftRemoved)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if s := m.session(session); s != nil {
+		m.endConnectionIn(s, session, identity, room.LeftRemoved)
+	}
 	return nil
 }
 
@@ -310,9 +337,14 @@ func (m nodeMedia) SendMessage(_ context.Context, session string, identities []s
 	return nil
 }
 
+func (m nodeMedia) Admit(connection string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.stay(connection).admitted = true
+}
+
 func (nodeMedia) Quality(string, string) room.ConnectionQuality                 { return room.QualityUnknown }
 func (nodeMedia) ConnectionType(string, string) room.ConnectionType             { return room.ConnectionUDP }
-func (m nodeMedia) Admit(string)                                                {}
 func (m nodeMedia) AccessToken(room.AccessTokenSpec) (string, error)            { return "token", nil }
 func (m nodeMedia) PreflightToken(context.Context, string) (string, error)      { return "token", nil }
 func (m nodeMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }

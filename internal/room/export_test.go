@@ -12,6 +12,9 @@ func (s *Service) Sweep(ctx context.Context) {
 // Reconcile runs once the reconciliation that Run does every ten seconds.
 func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
+// RecheckUnrecorded runs once the second look that Run takes every second, if it is due.
+func (s *Service) RecheckUnrecorded(ctx context.Context) { s.recheckUnrecorded(ctx) }
+
 // EnforcePlacement runs once the placement that Run enforces every second.
 func (s *Service) EnforcePlacement(ctx context.Context) { s.enforcePlacement(ctx) }
 

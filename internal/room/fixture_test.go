@@ -147,21 +147,22 @@ type clock struct {
 	follow bool // use time.Now, the time of the synctest bubble
 	mu     sync.Mutex
 	now    time.Time
+	ahead  time.Duration // of time.Now
 }
 
 func (c *clock) Now() time.Time {
-	if c.follow {
-		return time.Now()
-	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.follow {
+		return time.Now().Add(c.ahead)
+	}
 	return c.now
 }
 
 func (c *clock) advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.now = c.now.Add(d)
+	c.now, c.ahead = c.now.Add(d), c.ahead+d
 }
 
 // fakeMedia is a media engine whose participants the test controls.

@@ -3,6 +3,7 @@ package room_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -224,6 +225,37 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	}
 	if again := take(room.Invitation{Role: room.Guest, UserID: "ada"}); again.ID != ada.ID || again.Role != room.Host {
 		t.Errorf("seat of ada when she returns: got %+v, want ID %s and role %q", again, ada.ID, room.Host)
+	}
+}
+
+// Who is in a full room as a guest and opens their personal link in the same browser takes
+// their own place, as another person with any role.
+func TestPersonalLink_InFullRoom(t *testing.T) {
+	t.Parallel()
+	for _, role := range []room.Role{room.Guest, room.CoHost, room.Host} {
+		t.Run(string(role), func(t *testing.T) {
+			t.Parallel()
+			h := newFixture(t)
+			ctx := context.Background()
+			id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+			before := h.enter(t, id, guest(1), "PA_1")
+			h.enter(t, id, guest(2), "PA_2")
+			v, after := h.enterInvited(t, id, 1, room.Invitation{Role: role, UserID: "ada"})
+			if after.Seat.ID == before.Seat.ID || after.Seat.Role != role || after.Seat.UserID != "ada" {
+				t.Errorf("got the seat %+v, want another than %s, of ada with the role %s", after.Seat, before.Seat.ID, role)
+			}
+			if out := h.engine.drainRemoved(); !slices.Equal(out, []string{before.Seat.ID}) {
+				t.Errorf("got %v disconnected, want only %s", out, before.Seat.ID)
+			}
+			rows, err := storetest.Attendance(ctx, h.db, id)
+			if err != nil || len(rows) != 3 || rows[0].Reason != room.LeftReplaced {
+				t.Errorf("got the attendance %+v, error %v, want three, the first ended as replaced", rows, err)
+			}
+			v.LinkToken = ""
+			if again, err := h.ReserveSeat(ctx, id, v); err != nil || again.Seat.ID != after.Seat.ID {
+				t.Errorf("without the link: got the seat %+v, error %v, want %s", again.Seat, err, after.Seat.ID)
+			}
+		})
 	}
 }
 

@@ -87,11 +87,13 @@ func (m *meeting) connect(rt *rapid.T) { m.join(rt, m.page(rt)) }
 
 // join connects with the latest access token, if the server still allows it. A page leaves
 // its other session before or after it connects, or ignores that it should.
-func (m *meeting) join(rt *rapid.T, p *page) {
+func (m *meeting) join(rt *rapid.T, p *page) { m.joinThrough(rt, m.node(rt), p) }
+
+func (m *meeting) joinThrough(rt *rapid.T, n *room.Service, p *page) {
 	if p.session == "" {
 		return
 	}
-	if allowed, err := m.node(rt).Authorize(context.Background(), p.session, p.identity); err != nil {
+	if allowed, err := n.Authorize(context.Background(), p.session, p.identity); err != nil {
 		rt.Fatal(err)
 	} else if !allowed.Admitted {
 		return
@@ -275,6 +277,23 @@ func (m *meeting) stall(rt *rapid.T) {
 	for range int(room.NodeTimeout/time.Second) + 3 {
 		m.cluster.tick(1 - n)
 	}
+}
+
+// standStill stops a node for so long that the other takes over. The node keeps its
+// connections, and some of its pages connect to the other node. Then it goes on.
+func (m *meeting) standStill(rt *rapid.T) {
+	n := rapid.IntRange(0, 1).Draw(rt, "node")
+	m.forget(n)
+	for range int(room.NodeTimeout/time.Second) + 3 {
+		m.cluster.tick(1 - n)
+	}
+	for _, p := range m.browsers {
+		if rapid.Bool().Draw(rt, "connects again") {
+			m.joinThrough(rt, m.nodes[1-n], p)
+		}
+	}
+	m.nodes[n].Heartbeat(context.Background())
+	m.nodes[n].Reconcile(context.Background()) // Run does so after it stood still
 }
 
 func (m *meeting) end(rt *rapid.T) {

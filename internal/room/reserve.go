@@ -99,7 +99,13 @@ func (s *Joining) applySeat(ctx context.Context, r *Room, d decision, out *Admis
 			return err
 		}
 	}
-	if from.previousSeat.ID != "" {
+	leaving := LeftRemoved
+	switch from.previousSeat.ID {
+	case "":
+	case d.displaced.ID:
+		d.displaced.revokeKey()
+		leaving = LeftReplaced
+	default:
 		if err := s.revokeSeat(ctx, from.previousSeat); err != nil {
 			return err
 		}
@@ -110,7 +116,7 @@ func (s *Joining) applySeat(ctx context.Context, r *Room, d decision, out *Admis
 		}
 	}
 	if d.displaced.ID != "" {
-		if out.displaced, err = s.displace(ctx, r, d.displaced, now); err != nil {
+		if out.displaced, err = s.displace(ctx, r, d.displaced, now, leaving); err != nil {
 			return err
 		}
 	}
@@ -131,15 +137,17 @@ func (s *Joining) applySeat(ctx context.Context, r *Room, d decision, out *Admis
 	return s.store.InsertSeat(ctx, seat)
 }
 
-// displace frees the seat of a guest for another visitor.
-func (s *Joining) displace(ctx context.Context, r *Room, guest Seat, now time.Time) (out displacedGuest, err error) {
+// displace frees the seat of a guest for another visitor, or for the same person.
+func (s *Joining) displace(
+	ctx context.Context, r *Room, guest Seat, now time.Time, reason LeaveReason,
+) (out displacedGuest, err error) {
 	out.identity = guest.ID
 	r.lowerHand(&guest)
 	if guest.unused() {
 		out.sessions = []string{SessionID(r.ID, r.Session)}
 		return out, s.releaseSeat(ctx, guest)
 	}
-	out.sessions, err = s.disconnect(ctx, r, &guest, now, LeftRemoved)
+	out.sessions, err = s.disconnect(ctx, r, &guest, now, reason)
 	return out, err
 }
 

@@ -14,7 +14,10 @@ import (
 const (
 	sweepEvery     = time.Second
 	reconcileEvery = 10 * time.Second
-	sweepBatch     = 100
+	// recheckDelay is the time from a reconciliation until the second look at the connections
+	// that it found in the engine only.
+	recheckDelay = 3 * time.Second
+	sweepBatch   = 100
 )
 
 // Run applies transitions that are due until ctx ends: it opens, ends and expires
@@ -38,6 +41,7 @@ func (s *Presence) Run(ctx context.Context) {
 		s.deleteStaleKnocks(ctx)
 		s.closeSessions(ctx)
 		s.enforcePlacement(ctx)
+		s.recheckUnrecorded(ctx)
 		now := s.now()
 		if now.Sub(purged) >= purgeInterval {
 			purged = now
@@ -47,11 +51,17 @@ func (s *Presence) Run(ctx context.Context) {
 			reconciled = now
 			s.reconcile(ctx)
 		}
+		waiting := s.now()
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
 		case <-ticker.C:
+		}
+		// Round removes the monotonic clock, which stops while a machine is suspended.
+		if s.now().Round(0).Sub(waiting.Round(0)) >= nodeTimeout {
+			// This process stood still, and its participants may have connected elsewhere.
+			reconciled = time.Time{}
 		}
 	}
 }
@@ -143,16 +153,53 @@ func (s *Presence) reconcile(ctx context.Context) {
 	for _, session := range sessions {
 		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
 	}
-	unrecorded := map[string]bool{}
+	unrecorded := map[string]string{}
 	for id, live := range rooms {
 		s.logFailure(ctx, "reconcile room", s.reconcileRoom(ctx, id, live, unrecorded), "room_id", id)
 	}
-	s.unrecorded = unrecorded
+	s.unrecorded, s.recheckAt = unrecorded, s.now().Add(recheckDelay)
+}
+
+// recheckUnrecorded looks a second time at the connections that the last reconciliation found
+// in the engine only, so that a participant who has connected again elsewhere does not keep two
+// connections until the next reconciliation.
+func (s *Presence) recheckUnrecorded(ctx context.Context) {
+	if s.recheckAt.IsZero() || s.now().Before(s.recheckAt) {
+		return
+	}
+	s.recheckAt = time.Time{}
+	for connection, session := range s.unrecorded {
+		err := s.recheckConnection(ctx, session, connection)
+		s.logFailure(ctx, "look again at a connection", err, "session", session)
+	}
+}
+
+func (s *Presence) recheckConnection(ctx context.Context, session, connection string) error {
+	roomID, _, _ := ParseSessionID(session)
+	rows, err := s.store.CurrentAttendance(ctx, roomID)
+	recorded := slices.ContainsFunc(rows, func(a Attendance) bool { return engineConnectionID(a.Connection) == connection })
+	if err != nil || recorded || !s.media.IsLocal(session) {
+		return err
+	}
+	participants, err := s.media.Participants(ctx, session)
+	for _, p := range participants {
+		if p.SID == connection {
+			s.recordAgain(session, p)
+		}
+	}
+	return err
+}
+
+// recordAgain handles a connection whose attendance has ended although the participant is
+// connected, for example because this node was considered lost. It is recorded as a second
+// connection, or closed if the participant has connected again elsewhere.
+func (s *Presence) recordAgain(session string, p Participant) {
+	s.ParticipantJoined(session, p.Identity, p.SID+rejoinSeparator+s.newID(), s.now())
 }
 
 // reconcileRoom reconciles the live sessions of a room and adds the connections
 // that are only in the engine to unrecorded.
-func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]bool) error {
+func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]string) error {
 	// Attendance is read before the engine's participants. A recorded participant was
 	// in the engine at that time, and therefore has left if the engine has them no more.
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
@@ -188,15 +235,12 @@ func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int,
 				}
 				continue
 			}
-			connection, at := p.SID, p.JoinedAt
-			if unrecorded[p.SID] = true; s.unrecorded[p.SID] {
-				// The attendance has ended although the participant is connected, for
-				// example because this node was considered lost. It is recorded as a
-				// second connection, or closed if the participant has connected again
-				// elsewhere.
-				connection, at = connection+rejoinSeparator+s.newID(), s.now()
+			unrecorded[p.SID] = name
+			if s.unrecorded[p.SID] == name {
+				s.recordAgain(name, p)
+			} else {
+				s.ParticipantJoined(name, p.Identity, p.SID, p.JoinedAt)
 			}
-			s.ParticipantJoined(name, p.Identity, connection, at)
 		}
 	}
 	// The joins come first, because a join ends the connection before it at the right time. The

@@ -173,6 +173,37 @@ func TestRun_FindsMissedReports(t *testing.T) {
 	})
 }
 
+// A process that stood still compares its connections as soon as it goes on, and looks again
+// three seconds later at those that are recorded as ended.
+func TestRun_ReconcilesAfterStandingStill(t *testing.T) {
+	runInBubble(t, func(t *testing.T, h *fixture) {
+		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
+		h.ParticipantLeft(stays.SessionID, stays.Seat.ID, "PA_1", h.clock.Now(), room.LeftServer)
+		h.engine.disconnect(goes.SessionID, goes.Seat.ID)
+		expect := func(after time.Duration, want ...string) {
+			t.Helper()
+			time.Sleep(after)
+			synctest.Wait()
+			present, err := h.db.CurrentAttendance(t.Context(), id)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for _, a := range present {
+				got = append(got, engineConnectionID(a.Connection))
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got the connections %v in the current attendance, want %v", got, want)
+			}
+		}
+		expect(2*time.Second, "PA_2")
+		h.clock.advance(5 * time.Second)
+		expect(1100 * time.Millisecond)
+		expect(4*time.Second, "PA_1")
+	})
+}
+
 // A session that ended while the engine was unavailable is closed when the engine is
 // available again.
 func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {

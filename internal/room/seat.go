@@ -103,10 +103,13 @@ func (s *core) releaseSeat(ctx context.Context, seat Seat) error {
 	return s.store.UpdateSeat(ctx, seat)
 }
 
+// revokeKey makes the key of a seat useless.
+func (seat *Seat) revokeKey() { seat.KeyHash = "given up: " + seat.ID }
+
 // revokeSeat makes the key of a seat useless and releases the seat. If its
 // participant is connected, the seat is released when they leave.
 func (s *Joining) revokeSeat(ctx context.Context, seat Seat) error {
-	seat.KeyHash = "given up: " + seat.ID
+	seat.revokeKey()
 	if seat.State != Joined {
 		return s.releaseSeat(ctx, seat)
 	}

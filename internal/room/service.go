@@ -49,7 +49,8 @@ type Presence struct {
 	startedAt  time.Time
 	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
 	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
-	unrecorded map[string]bool      // connections that the last reconciliation found in the engine only
+	unrecorded map[string]string    // connections that the last reconciliation found in the engine only, with their sessions
+	recheckAt  time.Time            // time of the second look at them; zero if there is none
 	misplaced  map[string]time.Time // connections that have to end, by first sight
 }
 
@@ -107,7 +108,7 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 		Joining:    &Joining{core: c, failedJoins: failedJoins{byRoom: map[string]logged{}}},
 		Moderation: &Moderation{core: c},
 		Presence: &Presence{core: c, startedAt: now(), lastSeen: map[string]*lastSeen{},
-			unrecorded: map[string]bool{}, misplaced: map[string]time.Time{}}}
+			unrecorded: map[string]string{}, misplaced: map[string]time.Time{}}}
 }
 
 // Webhooks stores deliveries of events.

@@ -8,6 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/usage"
 )
@@ -17,8 +18,23 @@ import (
 // over the attendance, to the millisecond.
 func TestUsage_Meetings(t *testing.T) {
 	t.Parallel()
+	checkUsage(t, storetest.SQLite)
+}
+
+// The same on PostgreSQL, which needs minutes.
+func TestUsage_MeetingsOnPostgres(t *testing.T) {
+	if testing.Short() {
+		t.Skip("make test-all runs it")
+	}
+	t.Parallel()
+	checkUsage(t, func(t testing.TB) *store.DB { return storetest.Open(t, storetest.Postgres(t), "") })
+}
+
+func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 	rapid.Check(t, func(rt *rapid.T) {
-		u := newMeetings(t, rt)
+		db := newDB(t)
+		defer func() { _ = db.Close() }()
+		u := newMeetings(t, rt, db)
 		step := func(f func(m *meeting, rt *rapid.T)) func(*rapid.T) {
 			return func(rt *rapid.T) { f(u.meeting, rt) }
 		}
@@ -31,6 +47,7 @@ func TestUsage_Meetings(t *testing.T) {
 			"hear again":      u.deliverAgain,
 			"hear nothing of": step((*meeting).dropReport),
 			"open breakouts":  step((*meeting).openBreakouts),
+			"move":            step((*meeting).move),
 			"obey":            step((*meeting).followMoves),
 			"close breakouts": step((*meeting).closeBreakouts),
 			"remove":          step((*meeting).remove),
@@ -39,6 +56,7 @@ func TestUsage_Meetings(t *testing.T) {
 			"enforce":         step((*meeting).enforcePlacement),
 			"crash":           step((*meeting).crash),
 			"stall":           step((*meeting).stall),
+			"stand still":     step((*meeting).standStill),
 			"end":             step((*meeting).end),
 			"another room":    u.meet,
 			"hours pass":      u.wait,
@@ -66,8 +84,8 @@ type meetings struct {
 	delivered []report
 }
 
-func newMeetings(t *testing.T, rt *rapid.T) *meetings {
-	c := newCluster(t, storetest.SQLite(t))
+func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
+	c := newCluster(t, db)
 	c.allowHidden(t)
 	// An hour before the end of a month.
 	c.clock.advance(time.Date(2026, 11, 30, 23, 0, 0, 0, time.UTC).Sub(c.clock.Now()))

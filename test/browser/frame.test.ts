@@ -108,6 +108,43 @@ test('the parent page receives joined, left and ended once each', async () => {
   await framed.close();
 });
 
+test('a frame that can store nothing keeps its seat when it is reloaded, and says what its page loses', async () => {
+  const site = siteAt('localhost');
+  allow(site);
+  const room = await server.createRoom({ empty_timeout: 60 });
+  const framed = await Person.arrive(browser);
+  // The browser blocks the storage of frames of other sites.
+  await framed.page.addInitScript(() => {
+    if (window === parent) return;
+    for (const name of ['localStorage', 'sessionStorage']) {
+      Object.defineProperty(window, name, {
+        get: () => {
+          throw new DOMException('The operation is insecure.', 'SecurityError');
+        },
+      });
+    }
+  });
+  await framed.open(`${site}/?${encodeURIComponent(room.final_link)}`);
+  const inside = framed.page.frameLocator('iframe');
+  await inside.getByText('If you reload the page around it, you join as a new person.').waitFor();
+  await framed.picture('desktop-light-frame-without-storage');
+  await inside.getByRole('button', { name: 'Join', exact: true }).click();
+  await inside.getByText('You’re the first one here').waitFor();
+  for (let times = 0; times < 3; times++) {
+    await framed.page
+      .frames()
+      .at(-1)
+      ?.evaluate(() => location.reload());
+    await inside.getByRole('button', { name: 'Rejoin', exact: true }).click();
+    await inside.getByRole('button', { name: 'Leave', exact: true }).first().waitFor();
+  }
+  // Still the host, and one person.
+  await inside.getByRole('tab', { name: 'Room' }).click();
+  await inside.getByRole('button', { name: 'End for all…' }).waitFor();
+  expect(await server.participants(room.room_id)).toBe(1);
+  await framed.close();
+});
+
 test('a frame that may not use devices says so, and leads to a tab of its own', async () => {
   allow(siteAt('localhost'));
   const room = await server.createRoom();

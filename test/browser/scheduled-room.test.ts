@@ -68,7 +68,14 @@ test('the calendar file has the start and this very link', async () => {
   expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);
   expect(file).toContain(`UID:${room.room_id}@127.0.0.1\r\n`);
   expect(file).toContain(`URL:${room.final_link}\r\n`);
-  await closeAll([host]);
+  // Who has a link of their own is told not to pass it on.
+  const personal = 'The entry contains your personal link. Don’t forward it.';
+  await host.page.getByText(personal).waitFor();
+  const guest = await Person.arrive(browser);
+  await guest.open(room.guest_link);
+  await guest.button('Add to calendar').waitFor();
+  expect(await guest.page.getByText(personal).count()).toBe(0);
+  await closeAll([host, guest]);
 });
 
 test('a host opens the room ten minutes early, and a waiting visitor joins, also with a wrong clock', async () => {

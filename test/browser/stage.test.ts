@@ -156,6 +156,67 @@ test('the volume of each participant can be lowered locally, also after a reconn
   await closeAll(people, /./);
 });
 
+test('where a page cannot set a volume, as on an iPhone, the slider turns the sound off and on', async () => {
+  const room = await server.createMeeting({});
+  const amina = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await ben.page.addInitScript(() => {
+    Object.defineProperty(HTMLMediaElement.prototype, 'volume', { get: () => 1, set: () => undefined });
+  });
+  await amina.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.untilHeard();
+  const muted = (): Promise<boolean[]> =>
+    ben.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).muted));
+  expect(await muted()).toEqual([false]);
+  await ben.button(/^More/).click();
+  await ben.button('2 people').click();
+  await ben.button('Options for Amina').click();
+  const slider = ben.page.getByRole('slider', { name: 'Volume' });
+  await slider.focus();
+  await ben.page.keyboard.press('ArrowLeft');
+  await ben.page.locator('.roster-row', { hasText: 'Amina' }).locator('.badge', { hasText: '0%' }).waitFor();
+  await expect.poll(muted).toEqual([true]);
+  await ben.page.keyboard.press('ArrowRight');
+  await expect.poll(muted).toEqual([false]);
+  expect(await slider.inputValue()).toBe('100');
+  await closeAll([amina, ben]);
+});
+
+test('a browser that pauses the sound and asks for a press gets one, and the sound is back', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  // The page behaves as after a phone call on an iPhone: only a press starts the sound again.
+  await ben.page.addInitScript(() => {
+    const sound = { blocked: false };
+    Object.assign(globalThis, { sound });
+    const play = HTMLAudioElement.prototype.play;
+    HTMLAudioElement.prototype.play = function () {
+      return sound.blocked ? Promise.reject(new DOMException('A press is needed', 'NotAllowedError')) : play.call(this);
+    };
+    addEventListener('click', () => (sound.blocked = false), { capture: true });
+  });
+  await host.join(room.final_link);
+  await ben.join(room.guest_link, 'Ben');
+  await ben.untilHeard();
+  const paused = (): Promise<number> =>
+    ben.page.locator('audio').evaluateAll((all) => all.filter((one) => (one as HTMLAudioElement).paused).length);
+  await ben.page.evaluate(() => {
+    (globalThis as unknown as { sound: { blocked: boolean } }).sound.blocked = true;
+    for (const audio of document.querySelectorAll('audio')) audio.pause();
+  });
+  const banner = ben.page.locator('.toast', { has: ben.button('Turn on sound') });
+  await banner.waitFor();
+  expect(await paused()).toBe(1);
+  await ben.seen('stage-phone-sound-off');
+  await ben.button('Turn on sound').click();
+  await banner.waitFor({ state: 'detached' });
+  await expect.poll(paused).toBe(0);
+  await ben.untilHeard();
+  await closeAll([host, ben]);
+});
+
 /** Returns the width of the received video of a person, or 0 without video. */
 const widthOf = async (person: Person, name: string): Promise<number> => {
   const [width] = await tile(person, name)

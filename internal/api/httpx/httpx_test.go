@@ -38,12 +38,14 @@ func TestClientAddr(t *testing.T) {
 		{"IPv4 in IPv6 as a hop", "10.0.0.1:1", "::ffff:198.51.100.1", proxies, "198.51.100.1"},
 		{"no header", "10.0.0.1:1", "", proxies, "10.0.0.1"},
 		{"nonsense", "10.0.0.1:1", "unknown", proxies, "10.0.0.1"},
+		{"several headers", "10.0.0.1:1", "203.0.113.9\n198.51.100.1\n10.0.0.2", proxies, "198.51.100.1"},
+		{"several headers with lists", "10.0.0.1:1", "203.0.113.9, 198.51.100.1\n10.0.0.2", proxies, "198.51.100.1"},
 		{"IPv4 in IPv6", "[::ffff:10.0.0.1]:1", "2001:db8::1", proxies, "2001:db8::1"},
 	} {
 		r := httptest.NewRequest(http.MethodGet, "/", nil)
 		r.RemoteAddr = tc.peer
-		if tc.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", tc.forwarded)
+		for header := range strings.Lines(tc.forwarded) {
+			r.Header.Add("X-Forwarded-For", strings.TrimSuffix(header, "\n"))
 		}
 		if got := clientAddr(r, tc.trusted).String(); got != tc.want {
 			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)

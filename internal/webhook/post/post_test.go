@@ -141,7 +141,8 @@ func TestRetryAfter_Formats(t *testing.T) {
 	now := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{"": 0, "120": 2 * time.Minute,
 		"-1": 0, "soon": 0, "99999999999": 0,
-		"Sun, 22 Nov 2026 00:05:00 GMT": 5 * time.Minute, "Sat, 21 Nov 2026 00:05:00 GMT": 0} {
+		"Sun, 22 Nov 2026 00:05:00 GMT": 5 * time.Minute, "Sat, 21 Nov 2026 00:05:00 GMT": 0,
+		"Sunday, 22-Nov-26 00:05:00 GMT": 5 * time.Minute, "Sun Nov 22 00:05:00 2026": 5 * time.Minute} {
 		if got := retryAfter(value, now); got != want {
 			t.Errorf("Retry-After %q: got %s, want %s", value, got, want)
 		}

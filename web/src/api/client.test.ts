@@ -118,6 +118,12 @@ test.each([
   ['12', 12_000],
   ['-5', 0],
   ['Thu, 01 Jan 2026 00:00:30 GMT', 30_000],
+  ['Thursday, 01-Jan-26 00:00:30 GMT', 30_000],
+  ['Thu Jan  1 00:00:30 2026', 30_000],
   ['Thu, 01 Jan 2025 00:00:00 GMT', 0],
   ['soon', 0],
-])('Retry-After: %s', (header, ms) => expect(retryAfter(header, Date.UTC(2026, 0, 1))).toBe(ms));
+])('Retry-After: %s', (header, ms) => {
+  vi.stubEnv('TZ', 'Asia/Kolkata');
+  expect(retryAfter(header, Date.UTC(2026, 0, 1))).toBe(ms);
+  vi.unstubAllEnvs();
+});

@@ -203,11 +203,12 @@ export class JoinApi {
   }
 }
 
-/** Parses Retry-After, which is either seconds or a date, into milliseconds. */
+/** Parses Retry-After, which is either seconds or a date in one of three forms (RFC 9110), into milliseconds. */
 export function retryAfter(header: string | null, now: number): number {
   if (header === null) return 0;
   const seconds = Number(header);
-  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(header) - now;
+  // The form without a time zone is in UTC, too.
+  const ms = Number.isFinite(seconds) ? seconds * 1000 : Date.parse(/GMT$/i.test(header) ? header : `${header} GMT`) - now;
   return Number.isFinite(ms) ? Math.max(0, ms) : 0;
 }
 

@@ -36,4 +36,17 @@ describe('a calendar file', () => {
       expect(line).not.toMatch(/[\r\n]|[\uD800-\uDBFF]$/);
     }
   });
+
+  test('of a moved room has a higher number, so that a calendar takes it over', () => {
+    const before = Date.UTC(2026, 11, 24, 10, 0, 0);
+    const sequence = (now: number): number => {
+      const saved = calendarFile({ uid: '1@x', url: 'https://x', title: 'T', start: now, now });
+      return Number(/^SEQUENCE:(\d+)\r$/m.exec(saved)?.[1]);
+    };
+    expect(sequence(before + 1_000)).toBeGreaterThan(sequence(before));
+    // RFC 5545 allows 31 bits.
+    expect(sequence(Date.UTC(2090, 0, 1))).toBeLessThan(2 ** 31);
+    // A visitor whose clock is far behind gets a valid file, too.
+    expect(sequence(0)).toBe(0);
+  });
 });
