@@ -51,10 +51,12 @@ func getText(t *testing.T, url string) string {
 func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer *fixture, assertAudible func()) {
 	t.Helper()
 	log = &testkit.Buffer{}
-	baseURL, _ = startLoggedProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t),
-		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 50}},
-		Locked: []string{"locked-0", "locked-1", "locked-2", "locked-3", "locked-4", "locked-5", "locked-6",
-			"locked-7"}}, log)
+	var locked []string
+	for n := range 50 {
+		locked = append(locked, fmt.Sprint("locked-", n))
+	}
+	baseURL, _ = startLoggedProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t), Locked: locked,
+		Sessions: []room.MediaSession{{Name: "sound.1", Type: room.Audio, MaxParticipants: 100}}}, log)
 	signer = newFixture(t) // signs with the same secret
 	ada := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ada", room.Audio))
 	ben := joinWithToken(t, baseURL, signer.accessToken(t, "sound.1", "ben", room.Audio))

@@ -10,6 +10,8 @@ import (
 
 	"github.com/livekit/protocol/livekit"
 	"github.com/pion/rtp"
+	"google.golang.org/protobuf/encoding/protowire"
+	"google.golang.org/protobuf/proto"
 
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -23,24 +25,33 @@ func TestLimits(t *testing.T) {
 	attacks := []struct {
 		name string // as the reason has it
 		kind string
-		ends bool // the participant is disconnected
+		ends ending
+		only string // who can reach the limit; empty for everybody
 		// within is the number of steps in which the limit must have an effect, before another
 		// one of the same kind has; 0 for any number.
 		within int
 		// step is called until the limit has an effect.
-		step func(eve *mediatest.Raw, track *mediatest.RawTrack, n int)
+		step func(eve attacker, n int)
 	}{
-		{"data channels", "media_sources", true, 0, openChannel},
-		{"data channels", "media_sources", true, 0, openKnownChannel},
-		{"sources of packets", "media_sources", true, 0, sendSources},
-		{"sources of packets", "media_sources", true, 0, sendSourcesAcrossRestarts},
-		{"sources in reports", "media_sources", true, 0, sendReport},
-		{"jumps of sequence numbers", "media_packets", true, 0, sendJumps},
-		{"media packets", "media_packets", false, 0, sendPackets},
-		{"bytes of reports", "media_packets", false, 0, repeatReport},
-		{"tracks", "signal_rate", false, 100, subscribe},
-		{"session descriptions", "signal_rate", false, 100, offerAgain},
-		{"announcements", "signal_rate", false, 50, announce},
+		{"data channels", "media_sources", disconnected, "", 0, openChannel},
+		{"data channels", "media_sources", disconnected, "", 0, openKnownChannel},
+		{"sources of packets", "media_sources", disconnected, "", 0, sendSources},
+		{"sources of packets", "media_sources", disconnected, "", 0, sendSourcesAcrossRestarts},
+		{"sources in reports", "media_sources", disconnected, "", 0, sendReport},
+		{"jumps of sequence numbers", "media_packets", disconnected, "", 0, sendJumps},
+		{"media packets", "media_packets", stays, "", 0, sendPackets},
+		{"bytes of reports", "media_packets", stays, "", 0, repeatReport},
+		{"bytes of packets with messages", "media_packets", stays, "", 0, sendRecords},
+		{"connectivity checks", "media_packets", stays, "", 0, check},
+		// LiveKit drops the messages of the others before it parses them.
+		{"messages", "data_rate", disconnected, "guest", 0, sendMessage},
+		{"bytes in messages", "data_rate", disconnected, "guest", 0, sendLongMessage},
+		{"requests", "signal_rate", rejected, "", 0, ping},
+		{"candidates", "signal_rate", rejected, "", 0, trickle},
+		{"bytes of signaling", "signal_rate", cut, "", 0, pingAtLength},
+		{"tracks", "signal_rate", stays, "", 100, subscribe},
+		{"session descriptions", "signal_rate", stays, "", 100, offerAgain},
+		{"announcements", "signal_rate", stays, "", 50, announce},
 	}
 	baseURL, log, signer, assertAudible := startFloodTarget(t)
 	who := map[string]func(n int) (token string){
@@ -52,38 +63,39 @@ func TestLimits(t *testing.T) {
 	}
 	for name, token := range who {
 		for n, attack := range attacks {
+			if attack.only != "" && attack.only != name {
+				continue
+			}
 			t.Run(name+"/"+attack.name, func(t *testing.T) {
 				before, refusedBefore := heapMB(t, baseURL), refusedCount(t, baseURL, attack.kind)
-				eve := dialRaw(t, baseURL, token(n), mediatest.RawOptions{})
-				if err := eve.AwaitConnected(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if _, err := eve.OpenDataChannel(t.Context(), "_reliable", nil); err != nil {
-					t.Fatal(err)
-				}
-				track, err := eve.OpenUnannounced()
-				if err != nil {
-					t.Fatal(err)
-				}
+				refused := func() int { return refusedCount(t, baseURL, attack.kind) - refusedBefore }
+				eve := newAttacker(t, baseURL, token(n))
 				most, every := 20_000, 1000
 				if attack.within > 0 {
 					most, every = attack.within, attack.within
 				}
+				enough := 1
+				if attack.ends == rejected {
+					every, enough = 50, maxRefusedRequests
+				}
 				for step := 0; step < most && !eve.Closed(); step++ {
-					attack.step(eve, track, step)
-					if !attack.ends && step%every == every-1 && refusedCount(t, baseURL, attack.kind) > refusedBefore {
+					attack.step(eve, step)
+					if attack.ends != disconnected && step%every == every-1 && refused() >= enough {
 						break
 					}
 				}
-				if attack.ends {
+				testkit.Eventually(t, "a refusal of the kind "+attack.kind, func() bool { return refused() > 0 })
+				switch attack.ends {
+				case disconnected:
 					awaitEnd(t, eve.Participant, "USER_REJECTED")
-					testkit.Eventually(t, "the log says why", func() bool {
-						return log.HasLine("participant disconnected", "too many "+attack.name+" of", "identity="+eve.Identity())
-					})
+					awaitDisconnection(t, log, eve, "too many "+attack.name+" of one participant")
+				case rejected:
+					// Requests that the server has not read may keep the reason from arriving.
+					testkit.Eventually(t, "the connection ends", eve.Closed)
+					awaitDisconnection(t, log, eve, "too many "+attack.name+" on one connection")
+				case cut:
+					testkit.Eventually(t, "the connection ends", eve.Closed)
 				}
-				testkit.Eventually(t, "a refusal of the kind "+attack.kind, func() bool {
-					return refusedCount(t, baseURL, attack.kind) > refusedBefore
-				})
 				grown := heapMB(t, baseURL) - before
 				t.Logf("heap growth: %d MB", grown)
 				if grown > 150 {
@@ -94,6 +106,55 @@ func TestLimits(t *testing.T) {
 			})
 		}
 	}
+}
+
+// ending says what a limit does to a participant.
+type ending int
+
+const (
+	stays        ending = iota // refuses only
+	disconnected               // disconnects the participant and says why
+	rejected                   // disconnects the participant after maxRefusedRequests requests
+	cut                        // closes the connection of the signaling
+)
+
+// maxRefusedRequests is the number of refused requests after which the server disconnects a
+// participant.
+const maxRefusedRequests = 20
+
+// attacker is a participant with all that a step needs.
+type attacker struct {
+	*mediatest.Raw
+	track *mediatest.RawTrack
+	side  *mediatest.Side
+}
+
+func newAttacker(t *testing.T, baseURL, token string) attacker {
+	t.Helper()
+	eve := dialRaw(t, baseURL, token, mediatest.RawOptions{})
+	if err := eve.AwaitConnected(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := eve.OpenDataChannel(t.Context(), "_reliable", nil); err != nil {
+		t.Fatal(err)
+	}
+	track, err := eve.OpenUnannounced()
+	if err != nil {
+		t.Fatal(err)
+	}
+	side, err := eve.OpenSide()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = side.Close() })
+	return attacker{eve, track, side}
+}
+
+func awaitDisconnection(t *testing.T, log *testkit.Buffer, eve attacker, reason string) {
+	t.Helper()
+	testkit.Eventually(t, "the log says why", func() bool {
+		return log.HasLine("participant disconnected", reason, "identity="+eve.Identity())
+	})
 }
 
 // refusedCount returns the metric of the refusals of a kind.
@@ -131,36 +192,36 @@ func TestLimits_HonestMeeting(t *testing.T) {
 	}
 }
 
-func openChannel(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+func openChannel(eve attacker, n int) {
 	_ = eve.CreateDataChannel(fmt.Sprint("x", n))
 }
 
-func openKnownChannel(eve *mediatest.Raw, _ *mediatest.RawTrack, _ int) {
+func openKnownChannel(eve attacker, _ int) {
 	_ = eve.CreateDataChannel("_reliable")
 }
 
-func sendSources(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+func sendSources(eve attacker, n int) {
 	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: uint32(1_000_000 + n), SequenceNumber: 1}
-	_ = track.Send(header, make([]byte, 100))
+	_ = eve.track.Send(header, make([]byte, 100))
 }
 
-func sendPackets(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+func sendPackets(eve attacker, n int) {
 	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n)}
-	_ = track.Send(header, make([]byte, 100))
+	_ = eve.track.Send(header, make([]byte, 100))
 }
 
-func repeatReport(eve *mediatest.Raw, track *mediatest.RawTrack, _ int) { sendReport(eve, track, 0) }
+func repeatReport(eve attacker, _ int) { sendReport(eve, 0) }
 
 // sendSourcesAcrossRestarts restarts ICE before the sources of one connection are too many.
-func sendSourcesAcrossRestarts(eve *mediatest.Raw, track *mediatest.RawTrack, n int) {
+func sendSourcesAcrossRestarts(eve attacker, n int) {
 	if n%150 == 149 {
 		_ = eve.RestartICE(context.Background())
 	}
-	sendSources(eve, track, n)
+	sendSources(eve, n)
 }
 
 // sendReport sends one REMB packet (draft-alvestrand-rmcat-remb) that names 250 sources.
-func sendReport(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+func sendReport(eve attacker, n int) {
 	const sources = 250
 	packet := make([]byte, 20+4*sources)
 	packet[0], packet[1] = 0x80|15, 206
@@ -174,7 +235,7 @@ func sendReport(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
 	_ = eve.WriteRTCP(packet)
 }
 
-func subscribe(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+func subscribe(eve attacker, n int) {
 	ids := make([]string, 100)
 	for i := range ids {
 		ids[i] = fmt.Sprintf("TR_%d_%d", n, i)
@@ -183,18 +244,58 @@ func subscribe(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
 		Subscription: &livekit.UpdateSubscription{TrackSids: ids, Subscribe: true}}})
 }
 
-func offerAgain(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+func offerAgain(eve attacker, n int) {
 	_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Offer{
 		Offer: &livekit.SessionDescription{Type: "offer", Sdp: eve.Description(), Id: uint32(1000 + n)}}})
 }
 
-func announce(eve *mediatest.Raw, _ *mediatest.RawTrack, n int) {
+func announce(eve attacker, n int) {
 	_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{
 		AddTrack: &livekit.AddTrackRequest{Cid: fmt.Sprint("cid-", n), Name: "mic", Type: livekit.TrackType_AUDIO,
 			Source: livekit.TrackSource_MICROPHONE}}})
 }
 
-func sendJumps(_ *mediatest.Raw, track *mediatest.RawTrack, n int) {
+func sendJumps(eve attacker, n int) {
 	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n) * 30_000}
-	_ = track.Send(header, make([]byte, 100))
+	_ = eve.track.Send(header, make([]byte, 100))
+}
+
+func check(eve attacker, _ int) { _ = eve.side.Check() }
+
+// sendRecords sends what looks like an encrypted message (RFC 9147, section 4).
+func sendRecords(eve attacker, n int) {
+	if n%100 == 0 { // makes the server take packets from there, and waits until it has read the ones before
+		_ = eve.side.AwaitCheck(context.Background())
+	}
+	record := make([]byte, 1200)
+	record[0] = 23
+	_ = eve.side.Send(record)
+}
+
+func sendMessage(eve attacker, _ int) { _ = eve.SendData(context.Background(), "chat", "x") }
+
+func sendLongMessage(eve attacker, _ int) {
+	_ = eve.SendData(context.Background(), "chat", strings.Repeat("x", 60_000))
+}
+
+func ping(eve attacker, n int) { _ = eve.SendRequest(pingRequest(n)) }
+
+func pingRequest(n int) *livekit.SignalRequest {
+	return &livekit.SignalRequest{Message: &livekit.SignalRequest_PingReq{PingReq: &livekit.Ping{Timestamp: int64(n + 1)}}}
+}
+
+// pingAtLength sends a request that is long because of a field that nobody knows.
+func pingAtLength(eve attacker, n int) {
+	data, err := proto.Marshal(pingRequest(n))
+	if err != nil {
+		panic(err)
+	}
+	data = protowire.AppendTag(data, 1000, protowire.BytesType)
+	_ = eve.Write(protowire.AppendBytes(data, make([]byte, 100_000)))
+}
+
+func trickle(eve attacker, n int) {
+	candidate := fmt.Sprintf(`{"candidate":"candidate:1 1 udp 1 127.0.0.1 %d typ host","sdpMid":"0","sdpMLineIndex":0}`, 1+n%65_000)
+	_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
+		Trickle: &livekit.TrickleRequest{CandidateInit: candidate, Target: livekit.SignalTarget_PUBLISHER}}})
 }
