@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -125,6 +127,44 @@ func TestRaw(t *testing.T) {
 			t.Errorf("the address in the description got %d bytes from %s, want none", n, from)
 		}
 		eve.Leave()
+	})
+
+	t.Run("makes the server look for twenty addresses", func(t *testing.T) {
+		// With other credentials than its own, the connection never finds its peer, so that the
+		// server goes on looking.
+		credentials := regexp.MustCompile(`a=ice-(ufrag|pwd):.*`)
+		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
+			ChangeOffer: func(sdp string) string {
+				return credentials.ReplaceAllString(sdp, "a=ice-$1:"+strings.Repeat("x", 32)+"\r")
+			}})
+		if err := eve.Offer(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var reached atomic.Int32
+		for range 30 {
+			stranger, err := net.ListenPacket("udp4", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { _ = stranger.Close() })
+			go func() {
+				if n, _, err := stranger.ReadFrom(make([]byte, 1500)); err == nil && n > 0 {
+					reached.Add(1)
+				}
+			}()
+			candidate := fmt.Sprintf(`{"candidate":"candidate:1 1 udp 2130706431 127.0.0.1 %d typ host","sdpMid":"0"}`,
+				stranger.LocalAddr().(*net.UDPAddr).Port)
+			if err := eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Trickle{
+				Trickle: &livekit.TrickleRequest{CandidateInit: candidate}}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		testkit.Eventually(t, "the server looks for addresses", func() bool { return reached.Load() >= 15 })
+		time.Sleep(2 * time.Second) // in this time it must look for no others
+		if n := reached.Load(); n > 20 {
+			t.Errorf("got %d addresses to which the server sent, want at most 20", n)
+		}
+		eve.Abort()
 	})
 
 	t.Run("returns refusals", func(t *testing.T) {
