@@ -50,6 +50,7 @@ func TestLimits(t *testing.T) {
 		{"candidates", "signal_rate", rejected, "", 0, trickle},
 		{"bytes of signaling", "signal_rate", cut, "", 0, pingAtLength},
 		{"tracks", "signal_rate", stays, "", 100, subscribe},
+		{"tracks", "signal_rate", stays, "", 100, syncState},
 		{"session descriptions", "signal_rate", stays, "", 100, offerAgain},
 		{"announcements", "signal_rate", stays, "", 50, announce},
 	}
@@ -242,6 +243,15 @@ func subscribe(eve attacker, n int) {
 	}
 	_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_Subscription{
 		Subscription: &livekit.UpdateSubscription{TrackSids: ids, Subscribe: true}}})
+}
+
+func syncState(eve attacker, n int) {
+	ids := make([]string, 100)
+	for i := range ids {
+		ids[i] = fmt.Sprintf("TR_%d_%d", n, i)
+	}
+	_ = eve.SendRequest(&livekit.SignalRequest{Message: &livekit.SignalRequest_SyncState{
+		SyncState: &livekit.SyncState{Subscription: &livekit.UpdateSubscription{TrackSids: ids, Subscribe: true}}}})
 }
 
 func offerAgain(eve attacker, n int) {
