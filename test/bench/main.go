@@ -87,6 +87,7 @@ var experiments = []struct {
 	{"postgres", (*bench).postgres},
 	{"livekit", (*bench).livekit},
 	{"webhooks", (*bench).webhooks},
+	{"attack", (*bench).attack},
 	{"start", (*bench).start},
 	{"idle", (*bench).idle},
 	{"growth", (*bench).growth},

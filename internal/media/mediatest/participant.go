@@ -25,7 +25,7 @@ import (
 
 // WaitTimeout is the maximum duration of Join and of the methods that wait, unless their
 // context ends earlier.
-const WaitTimeout = 15 * time.Second
+const WaitTimeout = time.Minute
 
 // RefusedError is the error of Join when the server refuses the connection.
 type RefusedError struct{ Status int }
