@@ -1,15 +1,49 @@
 package client_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"io"
 	"net/http"
 	"os"
 	"strings"
 	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/client"
 	"parley/internal/api/apitest"
+	"parley/internal/event"
 )
+
+// TestRoomEventData_HasEveryField decodes the data of an event with all fields.
+func TestRoomEventData_HasEveryField(t *testing.T) {
+	at := time.Date(2027, 1, 31, 8, 30, 0, 0, time.UTC)
+	sent := event.Data{RoomID: "r", ClientRoomID: "c", SessionID: "r.1", RoomType: "video", StartAt: &at, EndReason: "host",
+		Participant: &event.Participant{Identity: "i", Name: "n", Role: "guest", Session: "r.1", Connection: "x", JoinedAt: at,
+			Reason: "left"},
+		Mark:       &event.AttendanceMark{Name: "n", Source: event.SourceExternal},
+		FailedJoin: &event.FailedJoin{Name: "n", Code: "room_full"},
+		Feedback:   &event.Feedback{Identity: "i", Name: "n", Role: "guest", Rating: "good"}}
+	encoded, err := json.Marshal(sent)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got client.RoomEventData
+	decoder := json.NewDecoder(bytes.NewReader(encoded))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&got); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(got)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(encoded), string(again)); diff != "" {
+		t.Errorf("data of an event (-want +got):\n%s", diff)
+	}
+}
 
 // TestClient_MatchesDescriptions checks requests and the test server's answers
 // against the published OpenAPI descriptions.

@@ -37,11 +37,26 @@ type RoomEventData struct {
 	EndReason string `json:"end_reason"`
 	// Participant is the participant who joined or left.
 	Participant *EventParticipant `json:"participant"`
+	// Mark is the attendance that another system reported, in participant.reported.
+	Mark *struct {
+		Name string `json:"name"`
+		// Source is "external".
+		Source string `json:"source"`
+	} `json:"mark"`
 	// Refusal describes a person who was refused because the room was full.
 	Refusal *struct {
 		Name string `json:"name"`
 		Code string `json:"code"`
 	} `json:"refusal"`
+	// Feedback is how a participant rated the meeting.
+	Feedback *struct {
+		Identity string `json:"identity"`
+		Name     string `json:"name"`
+		// Role is "host", "cohost" or "guest".
+		Role string `json:"role"`
+		// Rating is "good" or "bad".
+		Rating string `json:"rating"`
+	} `json:"feedback"`
 }
 
 // EventParticipant is a participant who joined or left.
