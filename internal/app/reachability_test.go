@@ -15,7 +15,9 @@ func TestStart_UnreachableMedia(t *testing.T) {
 	const warning = "--rtc-node-ip (PARLEY_RTC_NODE_IP)"
 	t.Run("a public URL elsewhere", func(t *testing.T) {
 		s := startServer(t, func(cfg *config.Config) { cfg.PublicURL = "https://203.0.113.7" })
-		testkit.Eventually(t, "a warning that names the setting", func() bool { return strings.Contains(s.log.String(), warning) })
+		testkit.Eventually(t, "a warning that names the setting", func() bool {
+			return strings.Contains(s.log.String(), warning)
+		})
 		for line := range strings.Lines(s.log.String()) {
 			if strings.Contains(line, warning) && (!strings.Contains(line, "level=WARN") ||
 				!strings.Contains(line, "127.0.0.1") || !strings.Contains(line, "https://203.0.113.7")) {

@@ -228,8 +228,8 @@ func TestPersonalLink_TwoPeopleInOneBrowser(t *testing.T) {
 	}
 }
 
-// Who is in a full room as a guest and opens their personal link in the same browser takes
-// their own place, as another person with any role.
+// A guest in a full room who opens a personal link in the same browser takes their own place,
+// as another person with any role.
 func TestPersonalLink_InFullRoom(t *testing.T) {
 	t.Parallel()
 	for _, role := range []room.Role{room.Guest, room.CoHost, room.Host} {

@@ -177,7 +177,9 @@ func (s *Presence) recheckUnrecorded(ctx context.Context) {
 func (s *Presence) recheckConnection(ctx context.Context, session, connection string) error {
 	roomID, _, _ := ParseSessionID(session)
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
-	recorded := slices.ContainsFunc(rows, func(a Attendance) bool { return engineConnectionID(a.Connection) == connection })
+	recorded := slices.ContainsFunc(rows, func(a Attendance) bool {
+		return engineConnectionID(a.Connection) == connection
+	})
 	if err != nil || recorded || !s.media.IsLocal(session) {
 		return err
 	}

@@ -49,7 +49,7 @@ type Presence struct {
 	startedAt  time.Time
 	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
 	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
-	unrecorded map[string]string    // connections that the last reconciliation found in the engine only, with their sessions
+	unrecorded map[string]string    // sessions of the connections that the last reconciliation found in the engine only
 	recheckAt  time.Time            // time of the second look at them; zero if there is none
 	misplaced  map[string]time.Time // connections that have to end, by first sight
 }

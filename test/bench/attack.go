@@ -182,7 +182,8 @@ func (eve *attacker) repeat(ctx context.Context, perSecond int, send func(*attac
 }
 
 func (eve *attacker) sendPacket(n int) error {
-	return eve.track.Send(&rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n)}, make([]byte, 100))
+	header := &rtp.Header{Version: 2, PayloadType: 111, SSRC: 77, SequenceNumber: uint16(n)}
+	return eve.track.Send(header, make([]byte, 100))
 }
 
 // sendReport sends one REMB packet (draft-alvestrand-rmcat-remb) that names 250 sources, always

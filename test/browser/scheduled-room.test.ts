@@ -68,7 +68,7 @@ test('the calendar file has the start and this very link', async () => {
   expect(file).toContain(`DTSTART:${start.toISOString().replace(/[-:]|\.\d+/g, '')}\r\n`);
   expect(file).toContain(`UID:${room.room_id}@127.0.0.1\r\n`);
   expect(file).toContain(`URL:${room.final_link}\r\n`);
-  // Who has a link of their own is told not to pass it on.
+  // The page asks a visitor with a personal link not to forward it.
   const personal = 'The entry contains your personal link. Don’t forward it.';
   await host.page.getByText(personal).waitFor();
   const guest = await Person.arrive(browser);

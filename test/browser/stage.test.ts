@@ -166,8 +166,7 @@ test('where a page cannot set a volume, as on an iPhone, the slider turns the so
   await amina.join(room.final_link);
   await ben.join(room.guest_link, 'Ben');
   await ben.untilHeard();
-  const muted = (): Promise<boolean[]> =>
-    ben.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).muted));
+  const muted = (): Promise<boolean[]> => ben.page.locator('audio').evaluateAll((all) => all.map((one) => (one as HTMLAudioElement).muted));
   expect(await muted()).toEqual([false]);
   await ben.button(/^More/).click();
   await ben.button('2 people').click();
