@@ -26,6 +26,7 @@ import (
 	"parley/internal/audit"
 	"parley/internal/cluster"
 	"parley/internal/config"
+	"parley/internal/connlimit"
 	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/media"
@@ -87,7 +88,7 @@ type App struct {
 	handler      http.Handler
 	failures     manage.FailureLimiter // nil without rate limits
 	refusals     *refusal.Recorder
-	connections  *connectionLimits // set by wire
+	connections  *connlimit.Limits // set by wire
 	ready        atomic.Bool
 	databaseLost atomic.Bool // the last sample of the backlog failed
 }
@@ -171,7 +172,7 @@ func (a *App) wire(ctx context.Context) error {
 	a.limitConnections(trusted)
 	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(),
 		NodeIP: strings.Join(nodeIPs, ","), UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort,
-		LimitTCP: func(l net.Listener) net.Listener { return mediaListener{a.connections.listener(l)} },
+		LimitTCP: a.connections.LimitMediaConnections,
 		RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log, Refusals: a.refusals, Metrics: a.metrics.Media})
 	if err != nil {
 		return err
@@ -380,12 +381,12 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Go(func() { a.runJanitor(background) })
 	work.Go(func() { a.sampleBacklog(background) })
 
-	servers := []*http.Server{a.server(a.connections.limitRequests(a.handler))}
-	servers[0].ConnState, servers[0].ConnContext = a.connections.connState, withConnection
-	listeners := []net.Listener{a.connections.listener(a.listener)}
+	servers := []*http.Server{a.server(a.connections.LimitRequests(a.handler))}
+	servers[0].ConnState, servers[0].ConnContext = a.connections.ConnState, connlimit.WithConnection
+	listeners := []net.Listener{a.connections.LimitConnections(a.listener)}
 	if a.metricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
-		metrics.WriteTimeout = writeTimeout // because its listener sets none
+		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
 		servers, listeners = append(servers, metrics), append(listeners, a.metricsListener)
 	}
 	failed := make(chan error, len(servers))
@@ -471,12 +472,12 @@ func (a *App) Close() {
 
 // limitConnections sets the connection limits of the configuration.
 func (a *App) limitConnections(trusted []netip.Prefix) {
-	limit := clampToFileLimit(a.cfg.MaxConnections)
+	limit := connlimit.ClampToFileLimit(a.cfg.MaxConnections)
 	if limit < a.cfg.MaxConnections {
 		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
 			"max_connections", limit)
 	}
-	a.connections = newConnectionLimits(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
+	a.connections = connlimit.New(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
 }
 
 func (a *App) server(h http.Handler) *http.Server {

@@ -1,4 +1,4 @@
-package app
+package connlimit
 
 import (
 	"bufio"
@@ -24,7 +24,7 @@ import (
 func serveLimited(t *testing.T, h http.Handler, most, perAddress int,
 	trusted ...string) (address string, log *testkit.Buffer) {
 	t.Helper()
-	return serveLimitedWithin(t, h, writeTimeout, most, perAddress, trusted...)
+	return serveLimitedWithin(t, h, WriteTimeout, most, perAddress, trusted...)
 }
 
 // serveLimitedWithin is serveLimited with a write timeout of its own.
@@ -40,11 +40,11 @@ func serveLimitedWithin(t *testing.T, h http.Handler, timeout time.Duration, mos
 		prefixes = append(prefixes, netip.MustParsePrefix(p))
 	}
 	log = &testkit.Buffer{}
-	c := newConnectionLimits(most, perAddress, prefixes,
+	c := New(most, perAddress, prefixes,
 		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)), time.Now))
 	c.writeTimeout = timeout
-	s := &http.Server{Handler: c.limitRequests(h), ConnState: c.connState, ConnContext: withConnection}
-	go func() { _ = s.Serve(c.listener(l)) }()
+	s := &http.Server{Handler: c.LimitRequests(h), ConnState: c.ConnState, ConnContext: WithConnection}
+	go func() { _ = s.Serve(c.LimitConnections(l)) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return l.Addr().String(), log
 }
@@ -224,9 +224,9 @@ func TestMediaListener(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := newConnectionLimits(0, 10, nil,
+	limits := New(0, 10, nil,
 		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(&testkit.Buffer{}, nil)), time.Now))
-	media := mediaListener{limits.listener(l)}
+	media := limits.LimitMediaConnections(l)
 	t.Cleanup(func() { _ = media.Close() })
 	var received atomic.Int32 // connections with a packet
 	go func() {
@@ -277,9 +277,9 @@ func TestMediaListener_Half(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	limits := newConnectionLimits(10, 0, nil,
+	limits := New(10, 0, nil,
 		refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(&testkit.Buffer{}, nil)), time.Now))
-	media := mediaListener{limits.listener(l)}
+	media := limits.LimitMediaConnections(l)
 	t.Cleanup(func() { _ = media.Close() })
 	var open atomic.Int32
 	go func() {

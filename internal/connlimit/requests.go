@@ -1,4 +1,4 @@
-package app
+package connlimit
 
 import (
 	"container/list"
@@ -36,17 +36,17 @@ type requestSlots struct {
 
 type connectionKey struct{}
 
-// withConnection gives the requests of a connection access to it; it is the ConnContext hook of
+// WithConnection gives the requests of a connection access to it; it is the ConnContext hook of
 // the http.Server.
-func withConnection(ctx context.Context, conn net.Conn) context.Context {
+func WithConnection(ctx context.Context, conn net.Conn) context.Context {
 	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
-// limitRequests limits the requests in progress of each client network. A connection whose
+// LimitRequests limits the requests in progress of each client network. A connection whose
 // request waits gives way to new connections like an idle one, so that one network can neither
 // take all connections with requests that it does not finish nor harm others that share its
 // address when the server has room.
-func (c *connectionLimits) limitRequests(next http.Handler) http.Handler {
+func (c *Limits) LimitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		conn, ok := r.Context().Value(connectionKey{}).(*connection)
 		if ok && conn.limited {
@@ -71,7 +71,7 @@ func (c *connectionLimits) limitRequests(next http.Handler) http.Handler {
 
 // acquireSlots waits until the request of a connection has a slot in each of its networks, or has
 // waited for slotTimeout. It returns false if the connection was closed meanwhile.
-func (c *connectionLimits) acquireSlots(ctx context.Context, conn *connection) bool {
+func (c *Limits) acquireSlots(ctx context.Context, conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	acquired := c.acquireSlot(ctx, conn, conn.address, maxRequestsPerAddress)
@@ -84,7 +84,7 @@ func (c *connectionLimits) acquireSlots(ctx context.Context, conn *connection) b
 	return acquired
 }
 
-func (c *connectionLimits) acquireSlot(
+func (c *Limits) acquireSlot(
 	ctx context.Context, conn *connection, network netip.Prefix, limit int,
 ) bool {
 	s := c.slots[network]
@@ -123,7 +123,7 @@ func (c *connectionLimits) acquireSlot(
 }
 
 // releaseSlots gives the slots of a connection to requests that wait for them.
-func (c *connectionLimits) releaseSlots(conn *connection) {
+func (c *Limits) releaseSlots(conn *connection) {
 	for _, s := range conn.holds {
 		if next := s.waiting.Front(); next != nil {
 			close(s.waiting.Remove(next).(chan struct{}))
@@ -135,7 +135,7 @@ func (c *connectionLimits) releaseSlots(conn *connection) {
 	conn.holds = nil
 }
 
-func (c *connectionLimits) forgetUnused(s *requestSlots) {
+func (c *Limits) forgetUnused(s *requestSlots) {
 	if s.used == 0 && s.waiting.Len() == 0 {
 		delete(c.slots, s.network)
 	}

@@ -1,4 +1,6 @@
-package app
+// Package connlimit limits the open connections and the requests in progress of the process, in
+// total and for each client network.
+package connlimit
 
 import (
 	"container/list"
@@ -17,8 +19,8 @@ import (
 )
 
 const (
-	// writeTimeout is the time that a client has to read one chunk of a response.
-	writeTimeout = 30 * time.Second
+	// WriteTimeout is the time that a client has to read one chunk of a response.
+	WriteTimeout = 30 * time.Second
 	// writeChunkSize is the number of bytes with a deadline of their own, so that a
 	// slow phone may take minutes for a file as long as it keeps reading.
 	writeChunkSize = 32 << 10
@@ -28,12 +30,12 @@ const (
 // uses than client connections: the database, media, webhooks.
 const reservedFiles = 256
 
-// connectionLimits limit the number of open connections of the ports for HTTP and for media, in
+// Limits limit the number of open connections of the ports for HTTP and for media, in
 // total and per address. At a limit a new connection replaces the one that has been idle longest. If
 // none is idle, a connection above the limit of its address is closed, and a
 // connection above the total limit waits until another one ends. Addresses of
 // trusted proxies have no limit of their own, because all clients share them.
-type connectionLimits struct {
+type Limits struct {
 	max, perAddress int // 0 for no limit
 	writeTimeout    time.Duration
 	trusted         []netip.Prefix
@@ -56,7 +58,7 @@ type connectionLimits struct {
 // much as a small response.
 type limitListener struct {
 	net.Listener
-	*connectionLimits
+	*Limits
 	closed bool // under the lock of the limits
 }
 
@@ -90,7 +92,7 @@ func (l *connectionList) longestIdle() *connection {
 // connection counts against the limits until it is closed.
 type connection struct {
 	net.Conn
-	limits  *connectionLimits
+	limits  *Limits
 	address netip.Prefix
 	limited bool // the limit per address applies to it
 
@@ -109,23 +111,28 @@ type connection struct {
 	deadlineSet atomic.Int64
 }
 
-func newConnectionLimits(limit, perAddress int, trusted []netip.Prefix,
-	refusals *refusal.Recorder) *connectionLimits {
-	c := &connectionLimits{max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
-		writeTimeout: writeTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{},
+// New returns limits for at most limit connections, and perAddress connections of one address
+// that is not trusted; 0 for no limit.
+func New(limit, perAddress int, trusted []netip.Prefix,
+	refusals *refusal.Recorder) *Limits {
+	c := &Limits{max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
+		writeTimeout: WriteTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{},
 		slots: map[netip.Prefix]*requestSlots{}}
 	c.freed = sync.NewCond(&c.mu)
 	return c
 }
 
-// listener returns a listener whose connections count against the limits.
-func (c *connectionLimits) listener(l net.Listener) *limitListener {
-	return &limitListener{Listener: l, connectionLimits: c}
-}
+// LimitConnections returns a listener for HTTP whose connections count against the limits.
+func (c *Limits) LimitConnections(l net.Listener) net.Listener { return c.limit(l) }
 
-// clampToFileLimit lowers a connection limit to what the process's limit of open
+// LimitMediaConnections returns a listener for media whose connections count against the limits.
+func (c *Limits) LimitMediaConnections(l net.Listener) net.Listener { return mediaListener{c.limit(l)} }
+
+func (c *Limits) limit(l net.Listener) *limitListener { return &limitListener{Listener: l, Limits: c} }
+
+// ClampToFileLimit lowers a connection limit to what the process's limit of open
 // files allows, at least 1. 0 (no limit) stays 0.
-func clampToFileLimit(limit int) int {
+func ClampToFileLimit(limit int) int {
 	var files syscall.Rlimit
 	if limit == 0 || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
 		return limit
@@ -156,7 +163,7 @@ func (c *limitListener) admit(conn net.Conn) *connection {
 	if remote, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		peer = remote.Addr().Unmap()
 	}
-	added := &connection{Conn: conn, limits: c.connectionLimits, address: network.ClientPrefix(peer),
+	added := &connection{Conn: conn, limits: c.Limits, address: network.ClientPrefix(peer),
 		limited: c.perAddress > 0 && peer.IsValid(), gone: make(chan struct{})}
 	for _, p := range c.trusted {
 		added.limited = added.limited && !p.Contains(peer)
@@ -192,7 +199,7 @@ func (c *limitListener) admit(conn net.Conn) *connection {
 
 // closeIdle closes the connection that has been idle longest. It reports whether
 // there was one.
-func (c *connectionLimits) closeIdle(connections *connectionList) bool {
+func (c *Limits) closeIdle(connections *connectionList) bool {
 	victim := connections.longestIdle()
 	if victim == nil {
 		return false
@@ -202,7 +209,7 @@ func (c *connectionLimits) closeIdle(connections *connectionList) bool {
 	return true
 }
 
-func (c *connectionLimits) markIdle(conn *connection) {
+func (c *Limits) markIdle(conn *connection) {
 	if conn.inAll == nil || conn.idle {
 		return
 	}
@@ -213,7 +220,7 @@ func (c *connectionLimits) markIdle(conn *connection) {
 	conn.client.connections.MoveToBack(conn.inOwn)
 }
 
-func (c *connectionLimits) markActive(conn *connection) {
+func (c *Limits) markActive(conn *connection) {
 	if conn.idle {
 		conn.idle = false
 		c.connections.idle--
@@ -222,7 +229,7 @@ func (c *connectionLimits) markActive(conn *connection) {
 }
 
 // unlist removes a connection that cannot become idle again from the lists.
-func (c *connectionLimits) unlist(conn *connection) {
+func (c *Limits) unlist(conn *connection) {
 	c.markActive(conn)
 	if conn.inAll != nil {
 		c.connections.Remove(conn.inAll)
@@ -232,7 +239,7 @@ func (c *connectionLimits) unlist(conn *connection) {
 }
 
 // remove stops counting a connection. It may be called more than once.
-func (c *connectionLimits) remove(conn *connection) {
+func (c *Limits) remove(conn *connection) {
 	if conn.closed {
 		return
 	}
@@ -247,14 +254,14 @@ func (c *connectionLimits) remove(conn *connection) {
 	c.freed.Signal()
 }
 
-func (c *connectionLimits) releaseClient(conn *connection) {
+func (c *Limits) releaseClient(conn *connection) {
 	if conn.client.open--; conn.client.open == 0 {
 		delete(c.clients, conn.address)
 	}
 }
 
-// connState tracks idle connections; it is the ConnState hook of the http.Server.
-func (c *connectionLimits) connState(conn net.Conn, state http.ConnState) {
+// ConnState tracks idle connections; it is the ConnState hook of the http.Server.
+func (c *Limits) ConnState(conn net.Conn, state http.ConnState) {
 	counted, ok := conn.(*connection)
 	if !ok {
 		return
@@ -365,7 +372,7 @@ func (l mediaListener) Accept() (net.Conn, error) {
 }
 
 // countMedia counts a media connection. It reports whether it is within the share of media.
-func (c *connectionLimits) countMedia(conn *connection) bool {
+func (c *Limits) countMedia(conn *connection) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.max > 0 && c.media >= c.max/2 || conn.closed {
