@@ -28,6 +28,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/connlimit"
 	"parley/internal/db"
+	"parley/internal/instance"
 	"parley/internal/key"
 	"parley/internal/media"
 	"parley/internal/metrics"
@@ -37,7 +38,6 @@ import (
 	"parley/internal/refusal"
 	"parley/internal/retention"
 	"parley/internal/room"
-	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/supervise"
 	"parley/internal/usage"
@@ -59,7 +59,7 @@ const (
 
 // App is one running service.
 type App struct {
-	*ExclusiveResources
+	*instance.ExclusiveResources
 	cfg          config.Config
 	log          *slog.Logger
 	supervisor   *supervise.Service // nil without a supervisor
@@ -100,7 +100,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e, err := AcquireExclusive(ctx, cfg)
+	e, err := instance.AcquireExclusive(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 // NewSupervised is New for the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
-	e, err := InheritExclusive(s.Files)
+	e, err := instance.InheritExclusive(s.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +123,7 @@ type appOptions struct {
 	isolated   bool // see newIsolated
 }
 
-func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *ExclusiveResources,
+func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instance.ExclusiveResources,
 	options appOptions) (_ *App, err error) {
 	registry := newRegistry(cfg)
 	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: options.supervisor,
@@ -134,7 +134,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 			a.Close()
 		}
 	}()
-	a.baseURL = cfg.BaseURL(a.listener.Addr().String())
+	a.baseURL = cfg.BaseURL(a.Listener.Addr().String())
 	if err := a.connectRedis(ctx); err != nil {
 		return nil, err
 	}
@@ -145,7 +145,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *Exclusi
 		return nil, err
 	}
 	ctx = db.WithWriteTimeout(ctx, startupWriteTimeout)
-	if a.db, err = OpenStore(ctx, cfg); err != nil {
+	if a.db, err = instance.OpenStore(ctx, cfg); err != nil {
 		return nil, err
 	}
 	a.db.ObserveWrites(a.metrics.Database)
@@ -275,67 +275,6 @@ func (a *App) wire(ctx context.Context) error {
 	return nil
 }
 
-// OpenStore opens the database of a configuration and unlocks its secrets. It fails and
-// changes nothing if the data directory belongs to another database, if the master key is
-// wrong, or if the database has to be contracted while an older node is alive. It creates a
-// master key only for a database that has no sealed secrets yet.
-func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
-	if err := checkDatabaseID(ctx, cfg); err != nil {
-		return nil, err
-	}
-	keyCheck, err := store.ReadKeyCheck(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	if keyCheck.Fresh() {
-		if err := quickstart.CheckNewDatabase(cfg.DataDir); err != nil {
-			return nil, fmt.Errorf("--data-dir: %w", err)
-		}
-	}
-	if cfg.RedisURL != "" { // other nodes may be running
-		if err := store.CheckOlderNodes(ctx, cfg.DatabaseURL.Reveal(), time.Now()); err != nil {
-			return nil, fmt.Errorf("--database-url (PARLEY_DATABASE_URL): %w", err)
-		}
-	}
-	master, err := loadMasterKey(cfg, keyCheck)
-	if err != nil {
-		return nil, err
-	}
-	db, err := store.Open(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
-	if err != nil {
-		return nil, err
-	}
-	if err := db.Unlock(ctx, seal.NewBox(master)); err != nil {
-		_ = db.Close()
-		return nil, err
-	}
-	return db, nil
-}
-
-// loadMasterKey returns the master key that opens the secrets of the database of check. It
-// completes an interrupted reseal. It is called before the database is opened, so that a
-// wrong key cannot migrate it.
-func loadMasterKey(cfg config.Config, check store.KeyCheck) (seal.Key, error) {
-	master, err := cfg.LoadMasterKey(check.Fresh())
-	if err != nil {
-		return seal.Key{}, err
-	}
-	err = check.Verify(seal.NewBox(master))
-	var wrong *seal.WrongKeyError
-	switch {
-	case err == nil:
-		return master, nil
-	case !errors.As(err, &wrong):
-		return seal.Key{}, fmt.Errorf("verify the master key: %w", err)
-	case cfg.MasterKey != "":
-		err = fmt.Errorf("PARLEY_MASTER_KEY: %w. Set it to the key %s", err, wrong.SealedWith)
-	default:
-		err = fmt.Errorf("--master-key-file (PARLEY_MASTER_KEY_FILE): %s: %w. Restore the key %s to this file, or name "+
-			"the file that contains it", cfg.KeyFile(), err, wrong.SealedWith)
-	}
-	return finishReseal(cfg, check, err)
-}
-
 // BaseURL returns the URL at which browsers reach the service.
 func (a *App) BaseURL() string { return a.baseURL }
 
@@ -355,7 +294,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		return err
 	}
 	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
-	if err := recordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
+	if err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
 		return err
 	}
 	scheduled, err := a.scheduledBackups(starting)
@@ -383,11 +322,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 
 	servers := []*http.Server{a.server(a.connections.LimitRequests(a.handler))}
 	servers[0].ConnState, servers[0].ConnContext = a.connections.ConnState, connlimit.WithConnection
-	listeners := []net.Listener{a.connections.LimitConnections(a.listener)}
-	if a.metricsListener != nil {
+	listeners := []net.Listener{a.connections.LimitConnections(a.Listener)}
+	if a.MetricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
-		servers, listeners = append(servers, metrics), append(listeners, a.metricsListener)
+		servers, listeners = append(servers, metrics), append(listeners, a.MetricsListener)
 	}
 	failed := make(chan error, len(servers))
 	for i, s := range servers {
@@ -400,7 +339,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	a.ready.Store(true)
 	a.supervisor.Ready()
 	go a.warnOfUnreachableMedia(ctx)
-	a.log.Info("ready", "url", a.BaseURL(), "listen", a.listener.Addr().String(), "node",
+	a.log.Info("ready", "url", a.BaseURL(), "listen", a.Listener.Addr().String(), "node",
 		a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 
 	select {

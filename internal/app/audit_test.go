@@ -9,6 +9,7 @@ import (
 
 	"parley/internal/audit"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/operator"
 	"parley/internal/room"
 	"parley/internal/testkit"
@@ -42,7 +43,7 @@ func TestAudit_ChangesByServiceAndCommands(t *testing.T) {
 	})
 	s.createRoom(2, 300) // integrators are not recorded
 
-	token, _, err := CreateLocalToken(ctx, s.cfg.Storage, operator.NewToken{Name: "night shift"})
+	token, _, err := instance.CreateLocalToken(ctx, s.cfg.Storage, operator.NewToken{Name: "night shift"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +61,7 @@ func TestAudit_ChangesByServiceAndCommands(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	resealed, err := Reseal(ctx, s.cfg)
+	resealed, err := instance.Reseal(ctx, s.cfg)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"math"
 	"os"
@@ -207,35 +206,4 @@ func (s *scheduledBackups) runDue(ctx context.Context) (wait time.Duration) {
 		return backupRetryInterval
 	}
 	return min(backupCheckInterval, max(time.Second, s.schedule.Next(result.Newest).Sub(s.now())))
-}
-
-// checkBackup reads a backup file from start to end, and returns an error unless this
-// program and the master key fit it.
-func checkBackup(storage config.Storage, file string) (backup.Manifest, error) {
-	m, err := backup.Check(file)
-	if err != nil {
-		return m, err
-	}
-	newest, err := store.NewestSchema()
-	if err != nil {
-		return m, err
-	}
-	if m.Schema > newest {
-		return m, fmt.Errorf("%s: the backup has version %d of the schema, written by a newer Parley (%s); "+
-			"this one knows versions up to %d: use the newer program", file, m.Schema, m.Version, newest)
-	}
-	key, err := storage.LoadMasterKey(false)
-	if err != nil {
-		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s: %w", m.KeyFingerprint, err)
-	}
-	if key.ID() != m.KeyFingerprint {
-		where := "PARLEY_MASTER_KEY"
-		if storage.MasterKey == "" {
-			where = storage.KeyFile()
-		}
-		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s, and the key in %s has "+
-			"the fingerprint %s: name the right key with --master-key-file or PARLEY_MASTER_KEY",
-			m.KeyFingerprint, where, key.ID())
-	}
-	return m, nil
 }

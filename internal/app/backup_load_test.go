@@ -14,6 +14,7 @@ import (
 	"parley/internal/backup"
 	"parley/internal/config"
 	"parley/internal/db"
+	"parley/internal/instance"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -70,7 +71,7 @@ func TestBackup_UnderWriters(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := restoreDatabase(t.Context(), file, m, restored.URL, restored.Dir); err != nil {
+			if err := instance.RestoreDatabase(t.Context(), file, m, restored.URL, restored.Dir); err != nil {
 				t.Fatal(err)
 			}
 			contents, err := store.ReadContents(t.Context(), restored.URL, restored.Dir)

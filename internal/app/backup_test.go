@@ -21,6 +21,7 @@ import (
 	"parley/internal/backup"
 	"parley/internal/config"
 	"parley/internal/fault"
+	"parley/internal/instance"
 	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
@@ -121,7 +122,7 @@ func TestBackup_RoundTrip(t *testing.T) {
 				storage.DatabaseURL = seal.Secret(storetest.Postgres(t))
 			}
 			copyKey(t, s.cfg.DataDir, storage.DataDir)
-			restored, err := Restore(t.Context(), storage, file)
+			restored, err := instance.Restore(t.Context(), storage, file)
 			if err != nil || restored.KeyFingerprint != m.KeyFingerprint {
 				t.Fatalf("restore: got %+v, error %v, want the key fingerprint %s", restored, err, m.KeyFingerprint)
 			}

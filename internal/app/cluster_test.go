@@ -19,6 +19,7 @@ import (
 	"parley/client/sign"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
@@ -385,7 +386,7 @@ func TestCluster_SharedDatabaseNeedsRedis(t *testing.T) {
 		cfg := p.config()
 		cfg.DataDir, cfg.RTCUDPPort = t.TempDir(), testkit.FreeUDPPort(t)
 		want := "--database-url: another Parley is running on this database: stop it first"
-		if _, err := Reseal(t.Context(), cfg); err == nil || err.Error() != want {
+		if _, err := instance.Reseal(t.Context(), cfg); err == nil || err.Error() != want {
 			t.Errorf("reseal: got error %v, want %q", err, want)
 		}
 	})

@@ -19,12 +19,17 @@ import (
 	"parley/internal/backup"
 	"parley/internal/config"
 	"parley/internal/db"
+	"parley/internal/instance"
 	"parley/internal/seal"
 	"parley/internal/store"
 )
 
-// drillHealthTimeout is the longest wait for the service of a drill to become healthy.
-const drillHealthTimeout = 30 * time.Second
+const (
+	// drillHealthTimeout is the longest wait for the service of a drill to become healthy.
+	drillHealthTimeout = 30 * time.Second
+	// drillHealthInterval is the time between two health checks.
+	drillHealthInterval = 20 * time.Millisecond
+)
 
 // DrillResult is what a drill has found in a backup.
 type DrillResult struct {
@@ -38,7 +43,7 @@ type DrillResult struct {
 // on the server of --database-url. Of the data directory it reads only the master key. The
 // service of a drill is isolated, see newIsolated.
 func Drill(ctx context.Context, storage config.Storage, file string) (result DrillResult, err error) {
-	if result.Manifest, err = checkBackup(storage, file); err != nil {
+	if result.Manifest, err = instance.CheckBackup(storage, file); err != nil {
 		return result, err
 	}
 	m := result.Manifest
@@ -64,7 +69,7 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 		defer func() { err = errors.Join(err, drop()) }()
 		target.DatabaseURL = seal.Secret(temporary)
 	}
-	if err := restoreDatabase(ctx, file, m, target.DatabaseURL.Reveal(), dir); err != nil {
+	if err := instance.RestoreDatabase(ctx, file, m, target.DatabaseURL.Reveal(), dir); err != nil {
 		return result, err
 	}
 	contents, err := store.ReadContents(ctx, target.DatabaseURL.Reveal(), dir)
@@ -101,7 +106,7 @@ func compareContents(m backup.Manifest, c store.Contents) error {
 
 // openSecrets migrates a database and opens every secret in it.
 func openSecrets(ctx context.Context, storage config.Storage) (count int, err error) {
-	db, err := OpenStore(ctx, config.Config{Storage: storage})
+	db, err := instance.OpenStore(ctx, config.Config{Storage: storage})
 	if err != nil {
 		return 0, err
 	}
@@ -123,7 +128,7 @@ func serveOnce(ctx context.Context, storage config.Storage) error {
 	defer stop()
 	stopped := make(chan error, 1)
 	go func() { stopped <- a.Run(running, false, io.Discard) }()
-	if err := awaitHealthy(ctx, a.listener.Addr(), stopped); err != nil {
+	if err := awaitHealthy(ctx, a.Listener.Addr(), stopped); err != nil {
 		return fmt.Errorf("run the service: %w", last.addTo(err))
 	}
 	stop()
@@ -141,7 +146,7 @@ func awaitHealthy(ctx context.Context, address net.Addr, stopped <-chan error) e
 		select {
 		case err := <-stopped:
 			return errors.Join(errors.New("it stopped before it was healthy"), err, ctx.Err(), health)
-		case <-time.After(retryInterval):
+		case <-time.After(drillHealthInterval):
 			if health == nil {
 				return nil
 			}
@@ -203,7 +208,7 @@ func newIsolated(ctx context.Context, storage config.Storage, log *slog.Logger) 
 	}
 	cfg.RTCUDPPort = free.LocalAddr().(*net.UDPAddr).Port
 	_ = free.Close()
-	e, err := AcquireExclusive(ctx, cfg)
+	e, err := instance.AcquireExclusive(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}

@@ -94,7 +94,7 @@ func backupWithPendingWebhook(t *testing.T, storage config.Storage, url string) 
 	stopped := make(chan error, 1)
 	go func() { stopped <- a.Run(running, false, io.Discard) }()
 	testkit.Eventually(t, "the service is healthy", func() bool {
-		return checkHealth(t.Context(), a.listener.Addr()) == nil
+		return checkHealth(t.Context(), a.Listener.Addr()) == nil
 	})
 	o, err := a.projects.CreateOrganization(t.Context(), "Example", project.Plan)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/requestlog"
 	"parley/internal/seal"
 	"parley/internal/testkit"
@@ -107,7 +108,7 @@ func TestFullDisk_Restore(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
 	fillDisk(t, 1<<15)
 	storage := config.Storage{DataDir: dir, MasterKey: seal.Secret(key.Reveal())}
-	if _, err := Restore(t.Context(), storage, file); err == nil {
+	if _, err := instance.Restore(t.Context(), storage, file); err == nil {
 		t.Error("restore on a full disk: got no error, want one")
 	}
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {

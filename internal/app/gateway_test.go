@@ -33,7 +33,7 @@ func (s *server) signedGet(target string, more ...string) (*http.Response, strin
 
 func (s *server) rawRequest(method, target string, headers ...string) (*http.Response, string) {
 	s.t.Helper()
-	conn, err := net.Dial("tcp", s.app.listener.Addr().String())
+	conn, err := net.Dial("tcp", s.app.Listener.Addr().String())
 	if err != nil {
 		s.t.Fatal(err)
 	}

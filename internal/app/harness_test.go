@@ -58,7 +58,7 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		}
 	})
 	testkit.Eventually(t, "the server is healthy", func() bool {
-		answer, err := http.Get("http://" + s.app.listener.Addr().String() + "/healthz")
+		answer, err := http.Get("http://" + s.app.Listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
 		}

@@ -11,9 +11,9 @@ import (
 
 func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
-	local := "http://" + s.app.listener.Addr().String()
+	local := "http://" + s.app.Listener.Addr().String()
 	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" +
-		s.app.metricsListener.Addr().String() + "/metrics"} {
+		s.app.MetricsListener.Addr().String() + "/metrics"} {
 		for _, method := range []string{"POST", "DELETE", "PUT", "OPTIONS"} {
 			r, err := http.NewRequest(method, url, nil)
 			if err != nil {

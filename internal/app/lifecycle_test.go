@@ -13,6 +13,7 @@ import (
 
 	"parley/client/sign"
 	"parley/internal/config"
+	"parley/internal/seal"
 	"parley/internal/testkit"
 )
 
@@ -24,7 +25,7 @@ func TestApp_StopFinishesRequests(t *testing.T) {
 		return regexp.MustCompile(`parley_http_requests_total\{part="v3"\} .*`).FindString(s.metrics())
 	}
 	before := counted()
-	address := s.app.listener.Addr().String()
+	address := s.app.Listener.Addr().String()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +92,7 @@ func TestMetrics_NeedToken(t *testing.T) {
 	if answer.StatusCode != 401 || answer.Header.Get("WWW-Authenticate") == "" {
 		t.Errorf("without a token: got %d %v, want 401 with WWW-Authenticate", answer.StatusCode, answer.Header)
 	}
-	answer, err = http.Get("http://" + s.app.metricsListener.Addr().String() + "/metrics")
+	answer, err = http.Get("http://" + s.app.MetricsListener.Addr().String() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,6 +145,17 @@ func TestNew_InvalidSettings(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tc.want) || strings.Contains(err.Error(), "hidden") {
 			t.Errorf("%s: got error %v, want %q without the password", name, err, tc.want)
 		}
+	}
+}
+
+func TestNew_WrongMasterKey(t *testing.T) {
+	cfg := config.Default()
+	cfg.DataDir, cfg.MasterKey = t.TempDir(), seal.Secret(seal.NewKey().Reveal())
+	createDatabase(t, cfg)
+	cfg.MasterKey = seal.Secret(seal.NewKey().Reveal())
+	want := "PARLEY_MASTER_KEY: the master key does not fit this database"
+	if err := runUntilError(t, cfg); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got error %v, want %q", err, want)
 	}
 }
 

@@ -54,7 +54,7 @@ func TestNewSeatsPerMinute_OneAddress(t *testing.T) {
 	if status, code, _ := s.requestSeat(id, hostKey, token); status != http.StatusOK {
 		t.Errorf("a seat of the host: got %d %s, want 200", status, code)
 	}
-	res, err := http.Get("http://" + s.app.metricsListener.Addr().String() + "/metrics")
+	res, err := http.Get("http://" + s.app.MetricsListener.Addr().String() + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

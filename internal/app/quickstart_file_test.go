@@ -12,6 +12,7 @@ import (
 
 	"parley/internal/config"
 	"parley/internal/fault"
+	"parley/internal/instance"
 	"parley/internal/operator"
 	"parley/internal/quickstart"
 	"parley/internal/seal"
@@ -43,6 +44,19 @@ func runUntilError(t *testing.T, cfg config.Config) error {
 	testkit.Eventually(t, "the start fails or succeeds", func() bool { return len(done) > 0 || a.ready.Load() })
 	cancel()
 	return <-done
+}
+
+// createDatabase creates the database of a configuration, with a sealed secret.
+func createDatabase(t *testing.T, cfg config.Config) {
+	t.Helper()
+	db, err := instance.OpenStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if _, err := db.MediaSecret(t.Context()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func writeQuickstart(t *testing.T, dir, text string) (path string) {
@@ -81,7 +95,7 @@ func TestQuickstart_RefusesNewDatabase(t *testing.T) {
 				if has, err := store.HasTables(t.Context(), cfg.DatabaseURL.Reveal(), cfg.DataDir); err != nil || has {
 					t.Errorf("tables in the database: got %t, %v, want none", has, err)
 				}
-				for _, name := range []string{databaseIDFile, "master.key", "parley.db"} {
+				for _, name := range []string{"database.id", "master.key", "parley.db"} {
 					if _, err := os.Stat(filepath.Join(cfg.DataDir, name)); !os.IsNotExist(err) {
 						t.Errorf("%s: got %v, want that it does not exist", name, err)
 					}
@@ -96,7 +110,9 @@ func TestQuickstart_RefusesNewDatabase(t *testing.T) {
 func TestQuickstart_KeepsFileOnUnusedDatabase(t *testing.T) {
 	for name, text := range otherFiles {
 		t.Run(name, func(t *testing.T) {
-			cfg := newSealedDatabase(t, "")
+			cfg := config.Default()
+			cfg.DataDir = t.TempDir()
+			createDatabase(t, cfg)
 			path := writeQuickstart(t, cfg.DataDir, text)
 			want := path + " cannot be read and is not replaced, because it may have the only copy of a management " +
 				"token: correct it or move it away: "
@@ -118,7 +134,7 @@ func TestQuickstart_KeepsFileOnDatabaseInUse(t *testing.T) {
 	if err := s.stop(); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(filepath.Join(s.cfg.DataDir, databaseIDFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.cfg.DataDir, "database.id")); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"of another installation", "with a token only"} {
@@ -207,7 +223,8 @@ func TestQuickstart_DeletedProject(t *testing.T) {
 	if err := runUntilError(t, third.cfg); err == nil || err.Error() != want {
 		t.Errorf("got error  %v\nwant error %s", err, want)
 	}
-	if _, _, err := CreateLocalToken(t.Context(), third.cfg.Storage, operator.NewToken{Name: "local"}); err != nil {
+	_, _, err := instance.CreateLocalToken(t.Context(), third.cfg.Storage, operator.NewToken{Name: "local"})
+	if err != nil {
 		t.Fatalf("create a local token: got error %v, want none", err)
 	}
 	start()
@@ -240,11 +257,11 @@ func TestStart_SQLiteDirectoryWithEmptyPostgres(t *testing.T) {
 		}
 	}
 	assertRefused("with database.id", "but the database of --database-url has no identity yet, so it is new")
-	if err := os.Remove(filepath.Join(s.cfg.DataDir, databaseIDFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.cfg.DataDir, "database.id")); err != nil {
 		t.Fatal(err)
 	}
 	assertRefused("without database.id", path+" belongs to another installation")
-	if _, err := os.Stat(filepath.Join(s.cfg.DataDir, databaseIDFile)); !os.IsNotExist(err) {
+	if _, err := os.Stat(filepath.Join(s.cfg.DataDir, "database.id")); !os.IsNotExist(err) {
 		t.Errorf("database.id: got %v, want that it does not exist", err)
 	}
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })

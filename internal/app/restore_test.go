@@ -12,6 +12,7 @@ import (
 
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 )
@@ -108,7 +109,7 @@ func TestRestore_Refusals(t *testing.T) {
 		storage := config.Storage{DataDir: dir}
 		tc.arrange(dir, &storage, &file)
 		before := fileModes(t, dir)
-		_, err := Restore(t.Context(), storage, file)
+		_, err := instance.Restore(t.Context(), storage, file)
 		for _, want := range tc.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %v, want %q", name, err, want)
@@ -139,14 +140,14 @@ func TestRestore_WithoutAuditLog(t *testing.T) {
 	})
 	storage := config.Storage{DataDir: t.TempDir()}
 	copyKey(t, s.cfg.DataDir, storage.DataDir)
-	_, err := Restore(t.Context(), storage, broken)
+	_, err := instance.Restore(t.Context(), storage, broken)
 	if want := "record the restore in the audit log: "; err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want an error that begins with %q", err, want)
 	}
-	if left, err := existingDatabaseFile(storage.DataDir); err != nil || left != "" {
-		t.Errorf("after the restore: got the file %q, %v, want none", left, err)
+	if left, err := filepath.Glob(filepath.Join(storage.DataDir, "parley.db*")); err != nil || len(left) > 0 {
+		t.Errorf("after the restore: got the files %q, %v, want none", left, err)
 	}
-	if _, err := Restore(t.Context(), storage, file); err != nil {
+	if _, err := instance.Restore(t.Context(), storage, file); err != nil {
 		t.Errorf("restore of an intact backup after that: got %v, want no error", err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"parley/internal/app"
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/seal"
 )
 
@@ -133,7 +134,7 @@ type drillReport struct {
 
 // Run does the drill and prints what a restore would bring back.
 func (c backupVerify) Run(ctx context.Context, s *streams) error {
-	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
 	result, err := app.Drill(ctx, c.Storage, c.File)
@@ -171,10 +172,10 @@ type restoreCommand struct {
 
 // Run restores the backup and prints the next step.
 func (c restoreCommand) Run(ctx context.Context, s *streams) error {
-	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
-	m, err := app.Restore(ctx, c.Storage, c.File)
+	m, err := instance.Restore(ctx, c.Storage, c.File)
 	if err != nil {
 		return err
 	}
@@ -201,10 +202,10 @@ func (c copyCommand) Run(ctx context.Context, s *streams) error {
 	if err := config.CheckPostgresURL("to", c.To); err != nil {
 		return usageError{err}
 	}
-	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
-	counts, err := app.Copy(ctx, c.Storage, c.To.Reveal())
+	counts, err := instance.Copy(ctx, c.Storage, c.To.Reveal())
 	if err != nil || c.JSON {
 		return s.printResult(counts, err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"parley/internal/app"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/supervise"
 )
 
@@ -45,7 +46,7 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 		// as often saves time and needs little memory.
 		debug.SetGCPercent(200)
 	}
-	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
 	var a *app.App
@@ -65,10 +66,10 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	lines := &logWriter{out: s.err}
 	defer lines.flush()
 	log := newLogger(c.Config, lines)
-	if err := app.MakeFilesPrivate(c.DataDir, log); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
-	resources, err := app.AcquireExclusive(ctx, c.Config)
+	resources, err := instance.AcquireExclusive(ctx, c.Config)
 	if err != nil {
 		return err
 	}
@@ -99,10 +100,10 @@ type resealCommand struct {
 
 // Run reseals the secrets and prints the next step.
 func (c resealCommand) Run(ctx context.Context, s *streams) error {
-	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return err
 	}
-	done, err := app.Reseal(ctx, c.Config)
+	done, err := instance.Reseal(ctx, c.Config)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/app"
 	"parley/internal/config"
+	"parley/internal/instance"
 	"parley/internal/operator"
 	"parley/internal/quickstart"
 )
@@ -80,11 +80,11 @@ func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, err
 		}
 		return callManagement[manage.NewTokenWithSecret](ctx, m, "POST", "/tokens", q)
 	}
-	if err := app.MakeFilesPrivate(c.DataDir, nil); err != nil {
+	if err := instance.MakeFilesPrivate(c.DataDir, nil); err != nil {
 		return manage.NewTokenWithSecret{}, err
 	}
-	t, secret, err := app.CreateLocalToken(ctx, c.Storage, operator.NewToken{Name: c.Name, Role: operator.Role(c.Role),
-		ProjectIDs: c.Project, ExpiresAt: expiresAt})
+	t, secret, err := instance.CreateLocalToken(ctx, c.Storage, operator.NewToken{
+		Name: c.Name, Role: operator.Role(c.Role), ProjectIDs: c.Project, ExpiresAt: expiresAt})
 	if err != nil {
 		return manage.NewTokenWithSecret{}, err
 	}

@@ -1,4 +1,4 @@
-package app
+package instance
 
 import (
 	"context"
@@ -43,9 +43,9 @@ func checkDatabaseID(ctx context.Context, cfg config.Config) error {
 		filepath.Join(cfg.DataDir, databaseIDFile))
 }
 
-// recordDatabaseID writes the identity of the database to the data directory, unless
+// RecordDatabaseID writes the identity of the database to the data directory, unless
 // it is already there.
-func recordDatabaseID(ctx context.Context, db *store.DB, dir string) error {
+func RecordDatabaseID(ctx context.Context, db *store.DB, dir string) error {
 	recorded, err := readDatabaseID(dir)
 	if err != nil || recorded != "" {
 		return err

@@ -1,10 +1,12 @@
-package app
+package instance
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/google/uuid"
 
 	"parley/internal/audit"
 	"parley/internal/config"
@@ -41,5 +43,6 @@ func CreateLocalToken(
 			return operator.Token{}, "", fmt.Errorf("--project %s: %w", id, err)
 		}
 	}
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	return operator.NewService(db, time.Now, newID).Create(audit.WithOrigin(ctx, localOrigin()), q)
 }

@@ -1,4 +1,4 @@
-package app
+package instance
 
 import (
 	"context"
@@ -26,9 +26,9 @@ const (
 // the data directory and the listening sockets. A supervisor acquires them and
 // passes them to its child, so that they outlive a crash.
 type ExclusiveResources struct {
+	Listener        net.Listener // of --listen
+	MetricsListener net.Listener // of --metrics-listen; nil without it
 	lock            *dataLock
-	listener        net.Listener // of --listen
-	metricsListener net.Listener // of --metrics-listen; nil without it
 }
 
 // AcquireExclusive locks the data directory and opens the listening sockets. It
@@ -43,11 +43,11 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 	if e.lock, err = lockDataDir(ctx, cfg.DataDir); err != nil {
 		return nil, err
 	}
-	if e.listener, err = listen(ctx, "listen", cfg.Listen); err != nil {
+	if e.Listener, err = listen(ctx, "listen", cfg.Listen); err != nil {
 		return nil, err
 	}
 	if cfg.MetricsListen != "" {
-		if e.metricsListener, err = listen(ctx, "metrics-listen", cfg.MetricsListen); err != nil {
+		if e.MetricsListener, err = listen(ctx, "metrics-listen", cfg.MetricsListen); err != nil {
 			return nil, err
 		}
 	}
@@ -59,7 +59,7 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 // socket of --metrics-listen.
 func (e *ExclusiveResources) Files() ([]*os.File, error) {
 	files := []*os.File{e.lock.file}
-	for _, l := range []net.Listener{e.listener, e.metricsListener} {
+	for _, l := range []net.Listener{e.Listener, e.MetricsListener} {
 		if l == nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func InheritExclusive(files []*os.File) (_ *ExclusiveResources, err error) {
 		return nil, fmt.Errorf("inherited %d files from the supervisor, want 2 or 3", len(files))
 	}
 	e := &ExclusiveResources{lock: &dataLock{file: files[0]}}
-	for i, l := range []*net.Listener{&e.listener, &e.metricsListener}[:len(files)-1] {
+	for i, l := range []*net.Listener{&e.Listener, &e.MetricsListener}[:len(files)-1] {
 		if *l, err = net.FileListener(files[i+1]); err != nil {
 			e.Release()
 			return nil, fmt.Errorf("inherit a socket of the supervisor: %w", err)
@@ -94,7 +94,7 @@ func (e *ExclusiveResources) MarkStopping() { e.lock.markStopping() }
 
 // CloseListeners closes the sockets, but not the duplicates that Files returned.
 func (e *ExclusiveResources) CloseListeners() {
-	for _, l := range []net.Listener{e.listener, e.metricsListener} {
+	for _, l := range []net.Listener{e.Listener, e.MetricsListener} {
 		if l != nil {
 			_ = l.Close()
 		}

@@ -1,7 +1,6 @@
-package app
+package instance
 
 import (
-	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -81,7 +80,7 @@ func TestOpenStore_WrongMasterKeyChangesNothing(t *testing.T) {
 			"PARLEY_MASTER_KEY: ": inEnvironment,
 		} {
 			for name, run := range map[string]func() error{
-				"serve":  func() error { _, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler)); return err },
+				"open":   func() error { _, err := OpenStore(t.Context(), cfg); return err },
 				"copy":   func() error { _, err := Copy(t.Context(), cfg.Storage, target); return err },
 				"reseal": func() error { _, err := Reseal(t.Context(), cfg); return err },
 			} {

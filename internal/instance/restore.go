@@ -1,4 +1,4 @@
-package app
+package instance
 
 import (
 	"context"
@@ -19,7 +19,7 @@ import (
 // Restore restores a backup file into a data directory, or into the PostgreSQL database of
 // --database-url. It refuses a target that has a database, and then changes nothing.
 func Restore(ctx context.Context, storage config.Storage, file string) (backup.Manifest, error) {
-	m, err := checkBackup(storage, file)
+	m, err := CheckBackup(storage, file)
 	if err != nil {
 		return m, err
 	}
@@ -34,7 +34,7 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 	if err == nil {
 		// Another process may have created a database before this one got the lock.
 		if err = checkRestoreTarget(ctx, storage, m); err == nil {
-			err = restoreDatabase(ctx, file, m, storage.DatabaseURL.Reveal(), storage.DataDir)
+			err = RestoreDatabase(ctx, file, m, storage.DatabaseURL.Reveal(), storage.DataDir)
 		}
 		if err == nil {
 			err = recordRestore(ctx, storage, m)
@@ -151,9 +151,9 @@ func makeDataDir(dir string) (created bool, err error) {
 	return true, nil
 }
 
-// restoreDatabase restores the database of a backup file into an empty PostgreSQL
+// RestoreDatabase restores the database of a backup file into an empty PostgreSQL
 // database, or for an empty url into a data directory without one.
-func restoreDatabase(ctx context.Context, file string, m backup.Manifest, url, dataDir string) error {
+func RestoreDatabase(ctx context.Context, file string, m backup.Manifest, url, dataDir string) error {
 	extracted := filepath.Join(dataDir, m.Database.Name+".restoring")
 	if err := os.Remove(extracted); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed restore
 		return err
@@ -165,4 +165,35 @@ func restoreDatabase(ctx context.Context, file string, m backup.Manifest, url, d
 		return errors.Join(os.Rename(extracted, store.SQLiteFile(dataDir)), backup.SyncDir(dataDir))
 	}
 	return errors.Join(db.RestorePostgres(ctx, url, extracted), os.Remove(extracted))
+}
+
+// CheckBackup reads a backup file from start to end, and returns an error unless this
+// program and the master key fit it.
+func CheckBackup(storage config.Storage, file string) (backup.Manifest, error) {
+	m, err := backup.Check(file)
+	if err != nil {
+		return m, err
+	}
+	newest, err := store.NewestSchema()
+	if err != nil {
+		return m, err
+	}
+	if m.Schema > newest {
+		return m, fmt.Errorf("%s: the backup has version %d of the schema, written by a newer Parley (%s); "+
+			"this one knows versions up to %d: use the newer program", file, m.Schema, m.Version, newest)
+	}
+	key, err := storage.LoadMasterKey(false)
+	if err != nil {
+		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s: %w", m.KeyFingerprint, err)
+	}
+	if key.ID() != m.KeyFingerprint {
+		where := "PARLEY_MASTER_KEY"
+		if storage.MasterKey == "" {
+			where = storage.KeyFile()
+		}
+		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s, and the key in %s has "+
+			"the fingerprint %s: name the right key with --master-key-file or PARLEY_MASTER_KEY",
+			m.KeyFingerprint, where, key.ID())
+	}
+	return m, nil
 }
