@@ -110,6 +110,7 @@ export function App({
           room={joined.session.room}
           packets={joined.session.packets}
           inbox={joined.session.inbox}
+          serverMessages={joined.session.serverMessages}
           reactions={joined.session.reactions}
           seat={visit.seat}
           connection={visit.connection}

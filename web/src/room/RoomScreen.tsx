@@ -20,6 +20,7 @@ import { useChat } from './chat/useChat';
 import type { PacketMonitor } from './connection/packetMonitor';
 import { usePublishPermissions, useReleaseForbiddenDevices } from './connection/publishPermissions';
 import { useRoomMetadata } from './connection/roomMetadata';
+import type { ServerMessages } from './connection/serverMessages';
 import { useConnectionLost } from './connection/useConnectionLost';
 import { Controls } from './controls/Controls';
 import { isLastHost } from './controls/isLastHost';
@@ -57,6 +58,7 @@ interface Props {
   room: Room;
   packets: PacketMonitor;
   inbox: Inbox;
+  serverMessages: ServerMessages;
   reactions: Reactions;
   seat: Seat;
   connection: Connection;
@@ -76,6 +78,7 @@ export function RoomScreen({
   room,
   packets,
   inbox,
+  serverMessages,
   reactions,
   seat,
   connection,
@@ -172,7 +175,7 @@ export function RoomScreen({
   const speakingWhileMuted = useSpeakingWhileMuted(mediaState, allowed.mic);
 
   const membership = { room, clock, seat, role, isModerator, breakoutNumber, breakoutName, welcomeMessage, guestLink, actions };
-  const media = { connection, connectionLost, packets, localMedia, mediaState, allowed };
+  const media = { connection, connectionLost, packets, serverMessages, localMedia, mediaState, allowed };
   const inRoom = { people, metadata, hands, handsElsewhere: elsewhere, raisedAt, reactions, waitingRoom };
   const view = { narrow, panelCovers, open, unread, openSheet, toggleTab: toggle, leave, leaveAnyway: onLeave };
   return (

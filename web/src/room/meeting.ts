@@ -9,6 +9,7 @@ import type { Connection } from '../visit/state';
 import type { PacketMonitor } from './connection/packetMonitor';
 import type { PublishPermissions } from './connection/publishPermissions';
 import type { RoomMetadata } from './connection/roomMetadata';
+import type { ServerMessages } from './connection/serverMessages';
 import type { GuestLink } from './invite/useGuestLink';
 import type { OpenSheet, OpenViews, PanelTab } from './openSheet';
 import type { Person } from './people/person';
@@ -45,6 +46,7 @@ export interface MeetingMedia {
   /** The visitor's own connection is lost, and the page says so. */
   connectionLost: boolean;
   packets: PacketMonitor;
+  serverMessages: ServerMessages;
   localMedia: LocalMedia;
   mediaState: MediaState;
   /** The tracks that the visitor may publish. */

@@ -3,10 +3,7 @@ import { type FlowWatch, flowOf, untilNextRead, watchFlow } from './mediaFlow';
 import { type PacketWatch, packetsReceived, untilSilent, watchPackets } from './packetWatch';
 import { readPublishPermissions } from './publishPermissions';
 import { readRoomMetadata } from './roomMetadata';
-import { readServerMessage } from './serverMessage';
 import { SilenceWatch } from './silence';
-
-const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 describe('the room metadata', () => {
   const unlocked = { microphone: false, camera: false, screen_share: false, chat: false, waiting_room: false };
@@ -38,44 +35,6 @@ describe('the room metadata', () => {
         waitingCount: 0,
         locks: unlocked,
       }),
-  );
-});
-
-describe('a message of the server', () => {
-  test('is only accepted with its topic', () => {
-    expect(readServerMessage('parley', bytes('{"kind":"move"}'), undefined)).toEqual({ kind: 'move' });
-    expect(readServerMessage('chat', bytes('{"kind":"move"}'), '')).toBeNull();
-    expect(readServerMessage(undefined, bytes('{"kind":"move"}'), '')).toBeNull();
-  });
-
-  test('is not accepted from a participant', () => {
-    expect(readServerMessage('parley', bytes('{"kind":"move"}'), 'seat-2')).toBeNull();
-    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Go away","from":"Amina"}'), 'seat-2')).toBeNull();
-    expect(readServerMessage('parley', bytes('{"kind":"muted","from":"Amina"}'), 'seat-2')).toBeNull();
-  });
-
-  test('can be an announcement with its sender', () => {
-    expect(readServerMessage('parley', bytes('{"kind":"broadcast","text":"Five minutes","from":"Amina"}'), '')).toEqual({
-      kind: 'broadcast',
-      text: 'Five minutes',
-      from: 'Amina',
-    });
-  });
-
-  test('can be a reaction of a person', () => {
-    const reaction = '{"kind":"reaction","identity":"seat-2","reaction":"heart"}';
-    expect(readServerMessage('parley', bytes(reaction), '')).toEqual({ kind: 'reaction', identity: 'seat-2', reaction: 'heart' });
-    expect(readServerMessage('parley', bytes(reaction), 'seat-3')).toBeNull();
-    expect(readServerMessage('parley', bytes(reaction.replace('heart', 'spam')), '')).toBeNull();
-  });
-
-  test.each(['muted', 'unmute'])('contains the name of the host: %s', (kind) => {
-    expect(readServerMessage('parley', bytes(`{"kind":"${kind}","from":"Amina"}`), '')).toEqual({ kind, from: 'Amina' });
-    expect(readServerMessage('parley', bytes(`{"kind":"${kind}"}`), '')).toEqual({ kind, from: '' });
-  });
-
-  test.each(['', 'x', 'null', '7', '{"kind":"new"}', '{"kind":"broadcast"}'])('is ignored when it is unknown: %j', (text) =>
-    expect(readServerMessage('parley', bytes(text), '')).toBeNull(),
   );
 });
 

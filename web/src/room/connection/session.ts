@@ -11,7 +11,7 @@ import { disconnectCauseOf } from './disconnectCause';
 import { PacketMonitor } from './packetMonitor';
 import { quickReconnectPolicy } from './reconnectPolicy';
 import { RemoteAudioPlayer } from './remoteAudioPlayer';
-import { readServerMessage } from './serverMessage';
+import { ServerMessages } from './serverMessages';
 import { SpeakerOutput } from './speakerOutput';
 import { TrackPublisher } from './trackPublisher';
 
@@ -32,6 +32,7 @@ export class Session {
   readonly room: Room;
   readonly packets: PacketMonitor;
   readonly inbox: Inbox;
+  readonly serverMessages: ServerMessages;
   readonly reactions = new Reactions();
   readonly #handlers: SessionHandlers;
   readonly #publisher: TrackPublisher;
@@ -63,6 +64,12 @@ export class Session {
     this.#speaker = new SpeakerOutput(this.room, localMedia);
     this.#dataSaver = new DataSaver(this.room);
     this.inbox = new Inbox(this.room);
+    this.serverMessages = new ServerMessages(this.room);
+    this.serverMessages.subscribe({
+      move: () => this.#handlers.onDisconnected('moved'),
+      reaction: ({ identity, reaction }) => this.reactions.show(identity, reaction),
+      broadcast: (announcement) => this.#handlers.onAnnouncement(announcement),
+    });
     this.packets = new PacketMonitor(this.room, this.#abandon);
     this.room
       .on(RoomEvent.SignalConnected, this.#publisher.sync)
@@ -72,12 +79,6 @@ export class Session {
       // LiveKit would reconnect with its old token and wait for seconds. A new seat is
       // faster and works after a restart of the server.
       .on(RoomEvent.Reconnecting, () => (navigator.onLine ? this.#abandon() : this.#handleReconnecting()))
-      .on(RoomEvent.DataReceived, (payload, sender, _kind, topic, _encryption, identity) => {
-        const message = readServerMessage(topic, payload, sender?.identity || identity);
-        if (message?.kind === 'move') this.#handlers.onDisconnected('moved');
-        else if (message?.kind === 'reaction') this.reactions.show(message.identity, message.reaction);
-        else if (message?.kind === 'broadcast') this.#handlers.onAnnouncement(message);
-      })
       .on(RoomEvent.VideoPlaybackStatusChanged, (playing) => {
         for (const gesture of userGestures) {
           if (playing) document.removeEventListener(gesture, this.#startVideo);

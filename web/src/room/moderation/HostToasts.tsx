@@ -15,10 +15,10 @@ const lockKeys = {
 
 /** Shows what hosts have changed for the visitor. Only the visitor can turn on the own microphone. */
 export function HostToasts(): ReactElement {
-  const { room, role } = useMembership();
-  const { localMedia, mediaState } = useMeetingMedia();
+  const { role } = useMembership();
+  const { serverMessages, localMedia, mediaState } = useMeetingMedia();
   const { metadata } = useMeetingPeople();
-  const [{ mic, role: newRole, locks }, read] = useHostNotices(room, role, metadata.locks, localMedia);
+  const [{ mic, role: newRole, locks }, read] = useHostNotices(serverMessages, role, metadata.locks, localMedia);
   // A visitor who is already speaking does not need the notice.
   const speaks = isMicActive(mediaState);
   useEffect(() => {
