@@ -1,10 +1,9 @@
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Waiting } from '../../api/client';
 import type { LocalMedia } from '../../media/localMedia';
 import { deviceInUse } from '../../media/mediaState';
 import { formatNumber } from '../../messages';
 import { newlyRaised } from '../reactions/hands';
-import { useHidden } from '../useHidden';
 import { notifyKnock } from './knockNotification';
 import { playSound, type Sound } from './sounds';
 
@@ -52,4 +51,12 @@ export function useAlerts({ title, unread, waiting, hands, isModerator, localMed
       document.title = title;
     };
   }, [missed, title]);
+}
+
+/** Returns whether the page is in the background. */
+const useHidden = (): boolean => useSyncExternalStore(subscribeVisibility, () => document.hidden);
+
+function subscribeVisibility(onChange: () => void): () => void {
+  document.addEventListener('visibilitychange', onChange);
+  return () => document.removeEventListener('visibilitychange', onChange);
 }
