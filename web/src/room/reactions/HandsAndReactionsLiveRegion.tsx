@@ -50,32 +50,27 @@ function HandsLiveRegion(): ReactElement {
 function ReactionsLiveRegion(): ReactElement {
   const { people, reactions } = useMeetingPeople();
   const shown = useStore(reactions);
-  const [text, announce] = useAnnouncer<string>((sentences) =>
-    sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? ''),
+  const [text, announce] = useAnnouncer<string>(
+    (sentences) => (sentences.length > 1 ? count('react.many', sentences.length) : (sentences[0] ?? '')),
+    batchMs,
   );
   const lastKey = useRef(0);
-  const pending = useRef<string[]>([]);
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => {
+    const sentences: string[] = [];
     for (const [identity, reactions] of shown) {
       const person = people.find((entry) => entry.person.identity === identity)?.person;
       for (const { reaction, key } of reactions) {
         if (key <= lastKey.current || !person || person.you) continue;
-        pending.current.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
+        sentences.push(t('react.says', { name: person.name, reaction: reactionName(reaction) }));
       }
     }
     lastKey.current = Math.max(lastKey.current, ...[...shown.values()].flat().map(({ key }) => key));
-    if (pending.current.length === 0 || timer.current !== undefined) return;
-    timer.current = setTimeout(() => {
-      timer.current = undefined;
-      announce(pending.current.splice(0));
-    }, batchMs);
+    announce(sentences);
   }, [shown, people, announce]);
   // A new connection restarts the keys.
   useEffect(() => {
     lastKey.current = 0;
   }, [reactions]);
-  useEffect(() => () => clearTimeout(timer.current), []);
   return (
     <p className="sr-only" role="status">
       {text}
