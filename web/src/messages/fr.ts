@@ -26,7 +26,7 @@ export const fr: Messages = {
     'Votre caméra et votre micro restent désactivés jusqu’à 15 minutes avant le début. Appuyez sur un bouton pour les essayer.',
   'lobby.micLater': 'Votre micro reste coupé jusqu’à 15 minutes avant le début. Appuyez sur le bouton pour l’essayer.',
   'lobby.noCameras': 'Les caméras sont désactivées dans cette salle.',
-  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous rejoignez comme une nouvelle personne.',
+  'lobby.forgetful': 'Votre navigateur n’enregistre rien dans ce cadre. Si vous rechargez la page, vous participez comme une nouvelle personne.',
   'lobby.noCamera': 'Votre caméra reste désactivée dans cette salle.',
   'lobby.noMic': 'Votre micro reste coupé dans cette salle. Vous pouvez entendre les autres.',
   'lobby.neither': 'Dans cette salle, vous pouvez regarder et écouter. Votre caméra et votre micro restent coupés.',
@@ -34,9 +34,9 @@ export const fr: Messages = {
   'lobby.joining': 'Connexion…',
   'lobby.linkTaken':
     'Ce lien a déjà été utilisé dans un autre navigateur. Pour participer en tant qu’invité, saisissez votre nom. Si le lien est le vôtre, ouvrez-le dans le navigateur que vous avez utilisé en premier.',
-  'lobby.free': 'Une place s’est libérée. Appuyez sur Participer.',
-  'lobby.open': 'La salle est ouverte. Appuyez sur Participer.',
-  'lobby.rejoin': 'Vous étiez dans cette salle. Appuyez sur Rejoindre à nouveau pour y retourner.',
+  'lobby.free': 'Une place s’est libérée. Appuyez sur « Participer ».',
+  'lobby.open': 'La salle est ouverte. Appuyez sur « Participer ».',
+  'lobby.rejoin': 'Vous étiez dans cette salle. Appuyez sur « Rejoindre à nouveau » pour y retourner.',
   'lobby.wait': 'Participer dès l’ouverture',
   'lobby.waits': 'La salle ouvre à l’heure du début. Gardez cette page ouverte.',
   'lobby.waits.cancel': 'Participation automatique · Annuler',
@@ -57,9 +57,9 @@ export const fr: Messages = {
   'lobby.busyNetwork':
     'Beaucoup de personnes participent depuis votre réseau. Vous rejoindrez la salle automatiquement dans un instant.',
   'lobby.gaveUp':
-    'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis appuyez de nouveau sur Participer.',
+    'Le serveur n’a pas répondu. Vérifiez votre connexion Internet, puis appuyez de nouveau sur « Participer ».',
   'lobby.noMedia':
-    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur Participer. Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
+    'Le son et la vidéo n’arrivent pas jusqu’à ce service. Essayez un autre réseau, comme le partage de connexion d’un téléphone, puis appuyez de nouveau sur « Participer ». Si cela échoue aussi, dites à la personne qui vous a invité que le service n’est peut-être pas joignable.',
   'lobby.stale':
     'Une partie de cette page n’a pas pu être chargée. Rechargez la page, puis rejoignez de nouveau la salle.',
 
@@ -74,7 +74,7 @@ export const fr: Messages = {
   'device.default': 'Par défaut du système – {name}',
   'mic.ask': 'Pour être entendu, autorisez cette page à utiliser votre micro. Votre navigateur vous le demandera.',
   'mic.allow': 'Autoriser le micro',
-  'mic.asking': 'Votre navigateur demande l’autorisation. Appuyez sur Autoriser.',
+  'mic.asking': 'Votre navigateur demande l’autorisation. Appuyez sur « Autoriser ».',
   'mic.test': 'Dites quelque chose pour le tester.',
   'mic.heard': 'Votre micro fonctionne.',
   'mic.without': 'Vous pouvez aussi participer sans micro et écouter.',
@@ -84,7 +84,7 @@ export const fr: Messages = {
   'camera.label': 'Caméra',
   'camera.default': 'Caméra par défaut',
   'camera.allow': 'Activer la caméra',
-  'camera.asking': 'Votre navigateur demande l’accès à la caméra. Appuyez sur Autoriser.',
+  'camera.asking': 'Votre navigateur demande l’accès à la caméra. Appuyez sur « Autoriser ».',
   'camera.without': 'Vous pouvez aussi participer sans caméra.',
   'camera.withheld':
     'Personne ne vous voit, car votre appareil a bloqué la caméra. Fermez les autres applications qui utilisent la caméra, puis appuyez sur « Réessayer ».',
@@ -106,7 +106,7 @@ export const fr: Messages = {
   'check.server.responds': 'Le serveur répond en {ms} ms.',
   'check.server.slow': 'Le serveur répond lentement, en {ms} ms. Les autres vous entendront peut-être avec du retard.',
   'check.server.unreachable':
-    'Le serveur ne répond pas. Vérifiez votre connexion Internet, puis appuyez sur Vérifier de nouveau.',
+    'Le serveur ne répond pas. Vérifiez votre connexion Internet, puis appuyez sur « Vérifier de nouveau ».',
   'check.route.trying': 'Test du son et de la vidéo…',
   'check.route.udp': 'Votre connexion est bonne (UDP).',
   'check.route.tcp': 'Votre réseau bloque UDP. Vous serez donc connecté en TCP. Le son peut prendre du retard.',
@@ -126,7 +126,7 @@ export const fr: Messages = {
 
   'fault.mic.blocked': 'Votre navigateur bloque le micro.',
   'fault.mic.dismissed':
-    'Le micro n’est pas encore autorisé. Appuyez sur Réessayer, puis sur Autoriser quand votre navigateur le demande.',
+    'Le micro n’est pas encore autorisé. Appuyez sur « Réessayer », puis sur « Autoriser » quand votre navigateur le demande.',
   'fault.mic.system':
     'Votre appareil n’autorise pas ce navigateur à utiliser le micro. Autorisez-le dans les réglages de confidentialité de l’appareil, puis appuyez sur « Réessayer ».',
   'fault.mic.missing': 'Aucun micro n’a été trouvé. Branchez-en un. Il sera détecté automatiquement.',
@@ -136,7 +136,7 @@ export const fr: Messages = {
   'fault.mic.unknown': 'Le micro n’a pas démarré. Débranchez-le, rebranchez-le, puis appuyez sur « Réessayer ».',
   'fault.camera.blocked': 'Votre navigateur bloque la caméra.',
   'fault.camera.dismissed':
-    'La caméra n’est pas encore autorisée. Appuyez sur Réessayer, puis sur Autoriser quand votre navigateur le demande.',
+    'La caméra n’est pas encore autorisée. Appuyez sur « Réessayer », puis sur « Autoriser » quand votre navigateur le demande.',
   'fault.camera.system':
     'Votre appareil n’autorise pas ce navigateur à utiliser la caméra. Autorisez-la dans les réglages de confidentialité de l’appareil, puis appuyez sur « Réessayer ».',
   'fault.camera.missing': 'Aucune caméra n’a été trouvée. Branchez-en une. Elle sera détectée automatiquement.',
@@ -148,15 +148,15 @@ export const fr: Messages = {
     'Le micro et la caméra ne fonctionnent que sur les pages sécurisées. Demandez un lien qui commence par https et ouvrez-le.',
   'fault.help.chrome': 'Cliquez sur l’icône à côté de l’adresse, autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.android':
-    'Touchez l’icône à côté de l’adresse, puis Autorisations. Autorisez l’accès, puis appuyez sur « Réessayer ».',
+    'Touchez l’icône à côté de l’adresse, puis « Autorisations ». Autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.firefox':
     'Cliquez sur l’icône barrée à côté de l’adresse, levez le blocage, puis appuyez sur « Réessayer ».',
   'fault.help.safari':
     'Dans le menu Safari, choisissez les réglages de ce site web. Autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.ios':
-    'Touchez le bouton à côté de l’adresse, puis Réglages du site web. Autorisez l’accès, puis appuyez sur « Réessayer ».',
+    'Touchez le bouton à côté de l’adresse, puis « Réglages du site web ». Autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.iosApp':
-    'Ouvrez les réglages de votre téléphone et choisissez ce navigateur sous Apps. Autorisez l’accès, puis appuyez sur « Réessayer ».',
+    'Ouvrez les réglages de votre téléphone et choisissez ce navigateur sous « Apps ». Autorisez l’accès, puis appuyez sur « Réessayer ».',
   'fault.help.app':
     'L’application qui affiche cette page bloque peut-être l’accès. Ouvrez le lien dans un navigateur comme Safari ou Chrome.',
   'fault.help.frame': 'La page qui entoure celle-ci bloque peut-être l’accès. Ouvrez la salle dans son propre onglet.',
@@ -177,7 +177,7 @@ export const fr: Messages = {
   'room.controls': 'Commandes',
   'room.screenOf': 'Écran de {name}',
   'room.screenOfYou': 'Vous partagez votre écran',
-  'room.screenOfYou.text': 'Les autres voient votre écran. Appuyez sur Ne plus partager pour arrêter.',
+  'room.screenOfYou.text': 'Les autres voient votre écran. Appuyez sur « Ne plus partager » pour arrêter.',
   'room.alone.title': 'Vous êtes la première personne ici',
   'room.alone.left': 'Tous les autres sont partis',
   'room.alone.text':
@@ -268,7 +268,7 @@ export const fr: Messages = {
 
   'leave.title': 'Quitter ou terminer la salle ?',
   'leave.text':
-    'Aucun autre hôte n’est dans cette salle. Vous pouvez quitter, et les autres peuvent rester. Ou vous pouvez terminer la salle pour tous, ce qui est irréversible.',
+    'Aucun autre hôte n’est dans cette salle. Vous pouvez la quitter, et les autres peuvent rester. Ou vous pouvez terminer la salle pour tous, ce qui est irréversible.',
   'end.open': 'Terminer pour tous…',
   'end.title': 'Terminer la salle pour tous ?',
   'end.text': 'La salle se termine pour tout le monde. Cette action est irréversible.',
@@ -297,8 +297,8 @@ export const fr: Messages = {
   'keys.space': 'Espace',
   'keys.talk': 'Maintenir pour parler, micro coupé',
 
-  'muted.speaking': 'Votre micro est coupé, donc personne ne vous entend. Appuyez sur Activer micro pour parler.',
-  'leave.backAgain': 'Appuyez de nouveau sur Retour pour quitter.',
+  'muted.speaking': 'Votre micro est coupé, donc personne ne vous entend. Appuyez sur « Activer micro » pour parler.',
+  'leave.backAgain': 'Appuyez de nouveau sur « Retour » pour quitter.',
 
   'moderation.manage': 'Gérer {name}',
   'moderation.mute': 'Couper le micro',
@@ -336,10 +336,10 @@ export const fr: Messages = {
   'waitingRoom.deny': 'Refuser',
   'waitingRoom.absent': '{name} a été admis et n’est pas encore là.',
 
-  'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur Activer micro.',
+  'host.muted': '{name} a coupé votre micro. Pour parler, appuyez sur « Activer micro ».',
   'host.asks': '{name} vous demande d’activer votre micro.',
   'host.unmute': 'Activer micro',
-  'host.cohost': 'Vous êtes maintenant co-hôte. Ouvrez Personnes pour gérer les invités.',
+  'host.cohost': 'Vous êtes maintenant co-hôte. Ouvrez « Personnes » pour gérer les invités.',
   'host.guest': 'Vous êtes de nouveau invité. Un hôte vous a retiré le rôle de co-hôte.',
   'host.locked.microphone': 'L’hôte a désactivé les micros des invités.',
   'host.locked.camera': 'L’hôte a désactivé les caméras des invités.',
@@ -356,10 +356,10 @@ export const fr: Messages = {
   'chat.message': 'Message',
   'chat.send': 'Envoyer',
   'chat.tooLong': {
-    one: 'Ce message est trop long de 1 caractère. Raccourcissez-le ou envoyez-le en deux parties.',
+    one: 'Ce message est trop long de {n} caractère. Raccourcissez-le ou envoyez-le en deux parties.',
     other: 'Ce message est trop long de {n} caractères. Raccourcissez-le ou envoyez-le en deux parties.',
   },
-  'chat.left': { one: 'Encore 1 caractère.', other: 'Encore {n} caractères.' },
+  'chat.left': { one: 'Encore {n} caractère.', other: 'Encore {n} caractères.' },
   'chat.disconnected': 'Vous pourrez l’envoyer quand vous serez de nouveau connecté.',
   'chat.unsent': 'Ce message n’a pas été envoyé. Appuyez sur « Envoyer » pour réessayer.',
   'chat.locked': 'Vous pouvez lire le chat. Les hôtes décident qui peut écrire.',
@@ -480,7 +480,7 @@ export const fr: Messages = {
   'redirect.go': 'Aller à {where}',
   'joinedElsewhere.title': 'Vous êtes dans la salle sur un autre onglet ou appareil',
   'joinedElsewhere.text':
-    'Cette page a été déconnectée parce que vous avez rejoint la salle là-bas. Pour utiliser la salle ici, appuyez sur Continuer ici.',
+    'Cette page a été déconnectée parce que vous avez rejoint la salle là-bas. Pour utiliser la salle ici, appuyez sur « Continuer ici ».',
   'joinedElsewhere.continue': 'Continuer ici',
   'limited.title': 'Le serveur a fermé votre connexion',
   'limited.text':
