@@ -259,7 +259,7 @@ export const es: Messages = {
 
   'leave.title': '¿Salir o terminar la sala?',
   'leave.text':
-    'No hay otro anfitrión en esta sala. Puede salir, y los demás pueden quedarse. O puede terminar la sala para todos, lo que no se puede deshacer.',
+    'No hay otro anfitrión en esta sala. Puedes salir, y los demás pueden quedarse. O puedes terminar la sala para todos, lo que no se puede deshacer.',
   'end.open': 'Terminar para todos…',
   'end.title': '¿Terminar la sala para todos?',
   'end.text': 'La sala termina para todos. Esta acción no se puede deshacer.',
@@ -531,7 +531,7 @@ export const es: Messages = {
   'ended.title': 'La sala ha terminado',
   'ended.before': 'Esta sala ha terminado',
   'ended.you': 'Has terminado la reunión',
-  'ended.you.text': 'La sala está cerrada para todos. Para volver a reuniros, usa un enlace nuevo.',
+  'ended.you.text': 'La sala está cerrada para todos. Para volver a reunirte, usa un enlace nuevo.',
   'ended.host': 'El anfitrión terminó la sala.',
   'ended.api': 'El organizador terminó la sala.',
   'ended.empty_timeout': 'Todos salieron.',

@@ -208,7 +208,7 @@ export const tr: Messages = {
   'pin.screen': '{name} adlı kişinin ekranını sabitle',
   'pin.do': 'Sabitle',
   'pin.undo': 'Sabitlemeyi kaldır',
-  'self.move': 'Kendi görünümünüzü başka bir köşeye taşıyın',
+  'self.move': 'Kendi görünümünüzü başka bir köşeye taşı',
   'fullScreen.enter': 'Tam ekran',
   'fullScreen.exit': 'Tam ekrandan çık',
   'zoom.title': 'Yakınlaştırma',
@@ -262,7 +262,7 @@ export const tr: Messages = {
 
   'leave.title': 'Odadan ayrılmak mı, odayı kapatmak mı?',
   'leave.text':
-    'Bu odada başka toplantı sahibi yok. Siz ayrılabilirsiniz, diğerleri kalabilir. Ya da odayı herkes için kapatabilirsiniz; bu geri alınamaz.',
+    'Bu odada başka oturum sahibi yok. Siz ayrılabilirsiniz, diğerleri kalabilir. Ya da odayı herkes için kapatabilirsiniz; bu geri alınamaz.',
   'end.open': 'Herkes için bitir…',
   'end.title': 'Oda herkes için bitirilsin mi?',
   'end.text': 'Oda herkes için sona erer. Bu işlem geri alınamaz.',
@@ -369,7 +369,7 @@ export const tr: Messages = {
   'chat.says': '{name} yazıyor: {text}',
 
   'hand.raise': 'El kaldır',
-  'hand.lower': 'Elini indir',
+  'hand.lower': 'Eli indir',
   'hand.down': 'İndir',
   'hand.lowerOf': '{name} kişisinin elini indir',
   'hand.lowerAll': 'Hepsini indir',
