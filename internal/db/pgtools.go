@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -43,6 +44,21 @@ func RestorePostgres(ctx context.Context, url, file string) error {
 	}
 	return runPostgresTool(ctx, config, address, "pg_restore", "--single-transaction", "--exit-on-error", "--no-owner",
 		"--no-privileges", "--dbname="+config.Database, file)
+}
+
+// ExecPostgres runs a statement on the PostgreSQL database at url without migrating it.
+func ExecPostgres(ctx context.Context, url, statement string) error {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	conn, err := connectPostgres(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer closePgx(conn)
+	_, err = conn.Exec(ctx, statement)
+	return err
 }
 
 // CreateTemporaryPostgres creates an empty database on the server of url and returns its
@@ -144,11 +160,16 @@ func reachedAddress(ctx context.Context, conn *pgx.Conn) serverAddress {
 
 // runPostgresTool runs a program of PostgreSQL on the database of config at an address.
 // Everything that it needs for the connection is in its environment, because every user of
-// the machine can read a command line. The error contains what the program printed.
+// the machine can read a command line. The error contains what the program printed. If this
+// process is killed, so is the program, because nobody would know what it did afterwards.
 func runPostgresTool(ctx context.Context, config *pgx.ConnConfig, address serverAddress, program string,
 	args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), toolEnvironment(config, address)...)
+	cmd.SysProcAttr = killedWithParent()
+	// The kernel kills the child when the thread ends that started it.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	var printed bytes.Buffer
 	cmd.Stderr = &printed
 	if err := cmd.Run(); err != nil {

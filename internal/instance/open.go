@@ -16,12 +16,18 @@ import (
 )
 
 // OpenStore opens the database of a configuration and unlocks its secrets. It fails and
-// changes nothing if the data directory belongs to another database, if the master key is
-// wrong, or if the database has to be contracted while an older node is alive. It creates a
+// changes nothing if the data directory belongs to another database, if a restore was
+// interrupted, if the master key is wrong, or if the database has to be contracted while an
+// older node is alive. It creates a
 // master key only for a database that has no sealed secrets yet.
 func OpenStore(ctx context.Context, cfg config.Config) (*store.DB, error) {
 	if err := checkDatabaseID(ctx, cfg); err != nil {
 		return nil, err
+	}
+	if cfg.DatabaseURL != "" {
+		if err := checkNotRestoring(ctx, cfg.DatabaseURL.Reveal()); err != nil {
+			return nil, err
+		}
 	}
 	keyCheck, err := store.ReadKeyCheck(ctx, cfg.DatabaseURL.Reveal(), cfg.DataDir)
 	if err != nil {

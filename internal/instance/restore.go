@@ -16,8 +16,13 @@ import (
 	"parley/internal/store"
 )
 
+// restoringSuffix is that of the files of a restore that is not complete.
+const restoringSuffix = ".restoring"
+
 // Restore restores a backup file into a data directory, or into the PostgreSQL database of
-// --database-url. It refuses a target that has a database, and then changes nothing.
+// --database-url. It refuses a target that has a database, and then changes nothing. A process
+// that is killed leaves either the whole database, with the entry in its audit log, or one that
+// no server uses.
 func Restore(ctx context.Context, storage config.Storage, file string) (backup.Manifest, error) {
 	m, err := CheckBackup(storage, file)
 	if err != nil {
@@ -34,10 +39,11 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 	if err == nil {
 		// Another process may have created a database before this one got the lock.
 		if err = checkRestoreTarget(ctx, storage, m); err == nil {
-			err = RestoreDatabase(ctx, file, m, storage.DatabaseURL.Reveal(), storage.DataDir)
-		}
-		if err == nil {
-			err = recordRestore(ctx, storage, m)
+			if storage.DatabaseURL == "" {
+				err = restoreSQLite(ctx, storage.DataDir, file, m)
+			} else {
+				err = restorePostgres(ctx, storage, file, m)
+			}
 		}
 		release()
 	}
@@ -51,24 +57,53 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 	return m, writeDatabaseID(storage.DataDir, m.DatabaseID)
 }
 
-// recordRestore records in the audit log of a restored database that it was restored. If that
-// fails, it deletes a SQLite database again, because a restore without an entry must not be
-// used.
-func recordRestore(ctx context.Context, storage config.Storage, m backup.Manifest) error {
-	err := writeRestoreEntry(ctx, storage, m)
-	if err == nil {
-		return nil
+// restoreSQLite completes the database in a directory of its own and then moves it into the data
+// directory.
+func restoreSQLite(ctx context.Context, dataDir, file string, m backup.Manifest) (err error) {
+	dir := store.SQLiteFile(dataDir) + restoringSuffix
+	if err := os.RemoveAll(dir); err != nil { // of a killed restore
+		return err
 	}
-	err = fmt.Errorf("record the restore in the audit log: %w", err)
-	if storage.DatabaseURL != "" {
-		return fmt.Errorf("%w. The backup is in the database of --database-url: empty it, then run the command again", err)
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return err
 	}
-	for _, file := range sqliteFiles(storage.DataDir) {
-		if removeErr := os.Remove(file); removeErr != nil && !errors.Is(removeErr, fs.ErrNotExist) {
-			err = errors.Join(err, removeErr)
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	if err := RestoreDatabase(ctx, file, m, "", dir); err != nil {
+		return err
+	}
+	if err := recordRestore(ctx, config.Storage{DataDir: dir}, m); err != nil {
+		return err
+	}
+	// Everything is in the file itself: SQLite deletes the others when it closes a database.
+	for _, other := range sqliteFiles(dir)[1:] {
+		if _, err := os.Lstat(other); !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s is still there after the database was closed: %w", other, err)
 		}
 	}
-	return err
+	return errors.Join(os.Rename(store.SQLiteFile(dir), store.SQLiteFile(dataDir)), backup.SyncDir(dataDir))
+}
+
+// restorePostgres marks the database until the restore is recorded.
+func restorePostgres(ctx context.Context, storage config.Storage, file string, m backup.Manifest) error {
+	url := storage.DatabaseURL.Reveal()
+	if err := store.BeginRestore(ctx, url); err != nil {
+		return err
+	}
+	if err := RestoreDatabase(ctx, file, m, url, storage.DataDir); err != nil {
+		return errors.Join(err, store.EndRestore(ctx, url)) // pg_restore has changed nothing
+	}
+	if err := recordRestore(ctx, storage, m); err != nil {
+		return fmt.Errorf("%w. The backup is in the database of --database-url: empty it, then run the command again", err)
+	}
+	return store.EndRestore(ctx, url)
+}
+
+// recordRestore records in the audit log of a restored database that it was restored.
+func recordRestore(ctx context.Context, storage config.Storage, m backup.Manifest) error {
+	if err := writeRestoreEntry(ctx, storage, m); err != nil {
+		return fmt.Errorf("record the restore in the audit log: %w", err)
+	}
+	return nil
 }
 
 func writeRestoreEntry(ctx context.Context, storage config.Storage, m backup.Manifest) error {
@@ -102,6 +137,9 @@ func checkRestoreTarget(ctx context.Context, storage config.Storage, m backup.Ma
 			return err
 		}
 		if has {
+			if err := checkNotRestoring(ctx, url); err != nil {
+				return err
+			}
 			return errors.New("--database-url: the database is not empty: restore into a new one")
 		}
 	} else if file, err := existingDatabaseFile(storage.DataDir); err != nil {
@@ -114,6 +152,16 @@ func checkRestoreTarget(ctx context.Context, storage config.Storage, m backup.Ma
 	if err == nil && recorded != "" && recorded != m.DatabaseID {
 		err = fmt.Errorf("--data-dir: %s belongs to the database %s, and the backup is of the database %s: use another "+
 			"--data-dir", storage.DataDir, recorded, m.DatabaseID)
+	}
+	return err
+}
+
+// checkNotRestoring returns an error if a restore into a PostgreSQL database was interrupted.
+func checkNotRestoring(ctx context.Context, url string) error {
+	restoring, err := store.IsRestoring(ctx, url)
+	if err == nil && restoring {
+		err = errors.New("--database-url (PARLEY_DATABASE_URL): a restore into this database was interrupted: empty the " +
+			"database, or use a new one, and run parley restore again")
 	}
 	return err
 }
@@ -154,7 +202,7 @@ func makeDataDir(dir string) (created bool, err error) {
 // RestoreDatabase restores the database of a backup file into an empty PostgreSQL
 // database, or for an empty url into a data directory without one.
 func RestoreDatabase(ctx context.Context, file string, m backup.Manifest, url, dataDir string) error {
-	extracted := filepath.Join(dataDir, m.Database.Name+".restoring")
+	extracted := filepath.Join(dataDir, m.Database.Name+restoringSuffix)
 	if err := os.Remove(extracted); err != nil && !errors.Is(err, fs.ErrNotExist) { // of a killed restore
 		return err
 	}

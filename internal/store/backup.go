@@ -46,13 +46,33 @@ func ReadContents(ctx context.Context, url, dataDir string) (Contents, error) {
 	return c, err
 }
 
-// HasTables reports whether the database that Open would open exists and has tables. It
-// changes nothing.
+// restoringTable marks a PostgreSQL database into which a restore is not complete.
+const restoringTable = "restoring"
+
+// BeginRestore marks an empty PostgreSQL database as one into which a restore is not complete.
+func BeginRestore(ctx context.Context, url string) error {
+	return db.ExecPostgres(ctx, url, `CREATE TABLE IF NOT EXISTS `+restoringTable+` AS SELECT now() AS began_at`)
+}
+
+// EndRestore removes the mark of BeginRestore.
+func EndRestore(ctx context.Context, url string) error {
+	return db.ExecPostgres(ctx, url, `DROP TABLE IF EXISTS `+restoringTable)
+}
+
+// IsRestoring reports whether a PostgreSQL database has the mark of BeginRestore.
+func IsRestoring(ctx context.Context, url string) (bool, error) {
+	marked := false
+	err := query(ctx, url, "", `SELECT true FROM `+restoringTable, &marked)
+	return marked, err
+}
+
+// HasTables reports whether the database that Open would open exists and has tables, besides
+// the mark of BeginRestore. It changes nothing.
 func HasTables(ctx context.Context, url, dataDir string) (bool, error) {
 	has := false
 	err := read(ctx, url, dataDir, func(r *db.Reader) error {
 		tables, err := r.Tables(ctx)
-		has = len(tables) > 0
+		has = slices.ContainsFunc(tables, func(name string) bool { return name != restoringTable })
 		return err
 	})
 	if errors.Is(err, fs.ErrNotExist) {

@@ -5,11 +5,16 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/backup"
+	"parley/internal/config"
 	"parley/internal/db"
+	"parley/internal/instance"
 	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -39,7 +44,7 @@ func killAfter(t *testing.T, s *service, after time.Duration, args ...string) (s
 // fillDatabase adds meetings to the database of a data directory.
 func fillDatabase(t *testing.T, s *service, dir string) {
 	t.Helper()
-	d, err := store.Open(t.Context(), "", dir)
+	d, err := store.Open(t.Context(), s.database, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -144,4 +149,67 @@ func countRooms(t *testing.T, url string) (n int) {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// A restore that is killed leaves a complete database, with the entry in its audit log, or one
+// that the server refuses, and it can be repeated.
+func TestRestore_KilledInTheMiddle(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		s := &service{master: seal.NewKey(), database: d.URL}
+		n := s.startNode(t)
+		fillDatabase(t, s, n.dir)
+		file := filepath.Join(t.TempDir(), "b.tar")
+		if !killAfter(t, s, time.Minute, "backup", file, "--data-dir", n.dir) {
+			t.Fatal("the backup failed")
+		}
+		n.stop()
+		for interrupted := 0; interrupted < 4; {
+			target := config.Storage{DataDir: t.TempDir(), MasterKey: seal.Secret(s.master.Reveal())}
+			args := []string{"restore", file, "--data-dir", target.DataDir}
+			if d.URL != "" {
+				target.DatabaseURL = seal.Secret(storetest.Postgres(t))
+				args = append(args, "--database-url", target.DatabaseURL.Reveal())
+			}
+			succeeded := killAfter(t, s, rand.N(1200*time.Millisecond), args...)
+			rooms, err := openRestored(t, target)
+			switch {
+			case err == nil && rooms == 1500:
+			case succeeded:
+				t.Fatalf("after a restore: got %d rooms, error %v, want 1500", rooms, err)
+			case err != nil && !strings.Contains(err.Error(), "a restore into this database was interrupted"):
+				t.Fatalf("open the database after a killed restore: got error %v, want none or that it was interrupted", err)
+			case err == nil && rooms != 0:
+				t.Fatalf("after a killed restore: got %d rooms, want all or none", rooms)
+			case err == nil && !killAfter(t, s, time.Minute, args...):
+				t.Fatal("a second restore into the same place failed, want it to succeed")
+			}
+			if !succeeded {
+				interrupted++
+			}
+		}
+	})
+}
+
+// openRestored opens a database as the server does, without creating one, and returns the number
+// of its rooms. A database with rooms must have the entry of its restore.
+func openRestored(t *testing.T, target config.Storage) (rooms int64, err error) {
+	t.Helper()
+	if has, err := store.HasTables(t.Context(), target.DatabaseURL.Reveal(), target.DataDir); err != nil || !has {
+		return 0, err
+	}
+	opened, err := instance.OpenStore(t.Context(), config.Config{Storage: target})
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = opened.Close() }()
+	entries, err := opened.AuditEntriesAfter(t.Context(), 0, 1000)
+	if err != nil || !slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Action == audit.DatabaseRestored }) {
+		t.Errorf("the audit log of a restored database: got %d entries, error %v, want one about the restore", len(entries), err)
+	}
+	contents := map[string]int64{}
+	err = opened.ReadSnapshot(t.Context(), func(r *db.Reader) (err error) {
+		contents, err = r.CountRows(t.Context())
+		return err
+	})
+	return contents["rooms"], err
 }
