@@ -139,7 +139,8 @@ test('a frame that can store nothing keeps its seat when it is reloaded, and say
     await inside.getByRole('button', { name: 'Leave', exact: true }).first().waitFor();
   }
   // Still the host, and one person.
-  await inside.getByRole('tab', { name: 'Room' }).click();
+  await inside.getByRole('button', { name: /^More/ }).click();
+  await inside.getByRole('button', { name: 'Room details' }).click();
   await inside.getByRole('button', { name: 'End for all…' }).waitFor();
   expect(await server.participants(room.room_id)).toBe(1);
   await framed.close();
