@@ -13,7 +13,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestProjects_List(t *testing.T) {
+func (s *suite) testProjects_List(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	first, second := Project(t, db), Project(t, db)
@@ -56,7 +56,7 @@ func (s *suite) TestProjects_List(t *testing.T) {
 	}
 }
 
-func (s *suite) TestTokens(t *testing.T) {
+func (s *suite) testTokens(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	if none, err := db.Tokens(ctx); err != nil || len(none) != 0 {
@@ -92,7 +92,7 @@ func (s *suite) TestTokens(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "token_not_found")
 }
 
-func (s *suite) TestRooms_List(t *testing.T) {
+func (s *suite) testRooms_List(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
@@ -177,7 +177,7 @@ func (s *suite) TestRooms_List(t *testing.T) {
 	}})
 }
 
-func (s *suite) TestRooms_ListClientRoomID(t *testing.T) {
+func (s *suite) testRooms_ListClientRoomID(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
@@ -218,7 +218,7 @@ func (s *suite) TestRooms_ListClientRoomID(t *testing.T) {
 	}
 }
 
-func (s *suite) TestPeopleOfRooms(t *testing.T) {
+func (s *suite) testPeopleOfRooms(t *testing.T) {
 	ctx := patient()
 	first, second := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	left, present := newSeat(first.ID, room.Free, 1), newSeat(second.ID, room.Joined, 2)
@@ -230,7 +230,7 @@ func (s *suite) TestPeopleOfRooms(t *testing.T) {
 		{RoomID: second.ID, Name: "Ada"}})
 }
 
-func (s *suite) TestUpdateOrganization(t *testing.T) {
+func (s *suite) testUpdateOrganization(t *testing.T) {
 	ctx := patient()
 	o := project.Organization{ID: NewID(), Name: "Org", Billing: project.Payg, CreatedAt: testTime(1)}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertOrganization(ctx, o) })
@@ -248,7 +248,7 @@ func (s *suite) TestUpdateOrganization(t *testing.T) {
 }
 
 // Only one transaction at a time holds the lock of a project or organization.
-func (s *suite) TestLockProjectAndOrganization(t *testing.T) {
+func (s *suite) testLockProjectAndOrganization(t *testing.T) {
 	ctx := patient()
 	p := s.insertBareProject(t)
 	const writers = 50

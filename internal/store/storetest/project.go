@@ -9,7 +9,7 @@ import (
 	"parley/internal/project"
 )
 
-func (s *suite) TestOrganization(t *testing.T) {
+func (s *suite) testOrganization(t *testing.T) {
 	ctx := patient()
 	for _, name := range trickyTexts {
 		o := project.Organization{ID: NewID(), Name: name, Billing: project.Payg, CreatedAt: testTime(1)}
@@ -25,7 +25,7 @@ func (s *suite) TestOrganization(t *testing.T) {
 	}))
 }
 
-func (s *suite) TestCountOrganizations(t *testing.T) {
+func (s *suite) testCountOrganizations(t *testing.T) {
 	db := s.open(t)
 	for want := range 3 {
 		got, err := db.CountOrganizations(patient())
@@ -34,7 +34,7 @@ func (s *suite) TestCountOrganizations(t *testing.T) {
 	}
 }
 
-func (s *suite) TestProject(t *testing.T) {
+func (s *suite) testProject(t *testing.T) {
 	ctx := patient()
 	for _, name := range trickyTexts {
 		p := project.Project{
@@ -58,7 +58,7 @@ func (s *suite) TestProject(t *testing.T) {
 	}
 }
 
-func (s *suite) TestProject_Refused(t *testing.T) {
+func (s *suite) testProject_Refused(t *testing.T) {
 	ctx := patient()
 	_, err := s.db.Project(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "project_not_found")
@@ -73,7 +73,7 @@ func (s *suite) TestProject_Refused(t *testing.T) {
 	}
 }
 
-func (s *suite) TestLogo(t *testing.T) {
+func (s *suite) testLogo(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	first, second := Project(t, db).ID, Project(t, db).ID

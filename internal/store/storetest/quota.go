@@ -8,7 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestQuota(t *testing.T) {
+func (s *suite) testQuota(t *testing.T) {
 	day := time.Date(2026, 6, 1, 23, 59, 59, 0, time.UTC)
 	p, other := s.insertBareProject(t), s.insertBareProject(t)
 	for _, c := range []struct {

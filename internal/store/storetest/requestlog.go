@@ -26,8 +26,8 @@ func newBlock(projectID, api string, numbers ...int64) requestlog.Block {
 	return b
 }
 
-// TestCalls_Filter reads the calls that match each filter.
-func (s *suite) TestCalls_Filter(t *testing.T) {
+// testCalls_Filter reads the calls that match each filter.
+func (s *suite) testCalls_Filter(t *testing.T) {
 	ctx := patient()
 	project := Project(t, s.db).ID
 	const tricky = `<a "b" & \'c'>`
@@ -100,8 +100,8 @@ func (s *suite) TestCalls_Filter(t *testing.T) {
 	}
 }
 
-// TestCalls inserts, reads, trims and prunes blocks.
-func (s *suite) TestCalls(t *testing.T) {
+// testCalls inserts, reads, trims and prunes blocks.
+func (s *suite) testCalls(t *testing.T) {
 	ctx := patient()
 	one, two := Project(t, s.db).ID, Project(t, s.db).ID
 	early, middle, late := newBlock(one, "v5", 1, 3), newBlock(one, "v5", 2, 4, 5), newBlock(one, "v5", 6)
@@ -167,9 +167,9 @@ func (s *suite) TestCalls(t *testing.T) {
 	list(two, "v5", 0, all, all, 10)
 }
 
-// TestRejections adds, reads and deletes. Their times are far in the future, because the
+// testRejections adds, reads and deletes. Their times are far in the future, because the
 // tests share the database.
-func (s *suite) TestRejections(t *testing.T) {
+func (s *suite) testRejections(t *testing.T) {
 	ctx := patient()
 	day := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 	rejections := func(address string, calls int64, hour int) requestlog.RejectionCount {
@@ -212,7 +212,7 @@ func (s *suite) TestRejections(t *testing.T) {
 	}
 }
 
-func (s *suite) TestCallTotals(t *testing.T) {
+func (s *suite) testCallTotals(t *testing.T) {
 	ctx := patient()
 	p := NewID()
 	day := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -247,7 +247,7 @@ func (s *suite) TestCallTotals(t *testing.T) {
 	requireEqual(t, got, err, requestlog.CallTotal{ProjectID: p, At: day, Accepted: 4, Rejected: 6})
 }
 
-func (s *suite) TestKeyCallers(t *testing.T) {
+func (s *suite) testKeyCallers(t *testing.T) {
 	ctx := patient()
 	p, other := NewID(), NewID()
 	caller := func(projectID, slot string, at int, address string) requestlog.KeyCaller {
@@ -279,7 +279,7 @@ func (s *suite) TestKeyCallers(t *testing.T) {
 	requireEqual(t, got, err, nil)
 }
 
-func (s *suite) TestCounters(t *testing.T) {
+func (s *suite) testCounters(t *testing.T) {
 	ctx := patient()
 	a, b := counter.Key{Subject: NewID(), Period: "2026-11-21"}, counter.Key{Subject: NewID(), Period: ""}
 	if got, err := s.db.LoadCount(ctx, a); err != nil || got != (counter.Count{}) {
@@ -300,7 +300,7 @@ func (s *suite) TestCounters(t *testing.T) {
 }
 
 // Several nodes add to the same counters at the same time, in any order.
-func (s *suite) TestCounters_Concurrent(t *testing.T) {
+func (s *suite) testCounters_Concurrent(t *testing.T) {
 	ctx := patient()
 	a, b := counter.Key{Subject: NewID()}, counter.Key{Subject: NewID()}
 	one := []counter.Count{{N: 1, Last: testTime(1)}, {N: 1, Last: testTime(1)}}

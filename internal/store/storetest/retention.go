@@ -84,9 +84,9 @@ func (s *suite) insertEndedMeeting(t *testing.T, projectID, userID string, ended
 	return m
 }
 
-// TestRetention_Rooms finds the rooms of a project that ended before a time, and deletes
+// testRetention_Rooms finds the rooms of a project that ended before a time, and deletes
 // one with all its rows.
-func (s *suite) TestRetention_Rooms(t *testing.T) {
+func (s *suite) testRetention_Rooms(t *testing.T) {
 	ctx := patient()
 	p, other := Project(t, s.db), Project(t, s.db)
 	second := s.insertEndedMeeting(t, p.ID, "u2", 200)
@@ -157,8 +157,8 @@ func (s *suite) TestRetention_Rooms(t *testing.T) {
 	requireEqual(t, has, err, true)
 }
 
-// TestRetention_Person finds a person and removes the name and the ID from every table.
-func (s *suite) TestRetention_Person(t *testing.T) {
+// testRetention_Person finds a person and removes the name and the ID from every table.
+func (s *suite) testRetention_Person(t *testing.T) {
 	ctx := patient()
 	p, other := Project(t, s.db), Project(t, s.db)
 	userID := NewID()
@@ -259,8 +259,8 @@ func (s *suite) TestRetention_Person(t *testing.T) {
 	}
 }
 
-// TestRetention_Projects deletes a project, and then its organization.
-func (s *suite) TestRetention_Projects(t *testing.T) {
+// testRetention_Projects deletes a project, and then its organization.
+func (s *suite) testRetention_Projects(t *testing.T) {
 	ctx := patient()
 	p := Project(t, s.db)
 	all, err := s.db.ProjectsAfter(ctx, "", 1000)

@@ -17,10 +17,10 @@ import (
 	"parley/internal/usage"
 )
 
-// TestUsageRollups checks that usage equals the sum over the raw rows, in whatever
+// testUsageRollups checks that usage equals the sum over the raw rows, in whatever
 // order participants join and leave, reports arrive late, hours, days and months end, and
 // rollups run, also those of a release that folds no days.
-func (s *suite) TestUsageRollups(t *testing.T) {
+func (s *suite) testUsageRollups(t *testing.T) {
 	db := s.open(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		m := newUsageModel(t, rt, db)
@@ -335,10 +335,10 @@ func (m *usageModel) checkReport(rt *rapid.T, project string) {
 	}
 }
 
-// TestUsageLedger checks what two nodes may do at the same time: of two rollups that
+// testUsageLedger checks what two nodes may do at the same time: of two rollups that
 // continue the same progress one is stored, and a report that arrives during a rollup
 // stays.
-func (s *suite) TestUsageLedger(t *testing.T) {
+func (s *suite) testUsageLedger(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)

@@ -14,7 +14,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestRoom(t *testing.T) {
+func (s *suite) testRoom(t *testing.T) {
 	ctx := patient()
 	for i, text := range trickyTexts {
 		full := &room.Room{
@@ -43,7 +43,7 @@ func (s *suite) TestRoom(t *testing.T) {
 }
 
 // UpdateRoom ignores the fields of the creation.
-func (s *suite) TestUpdateRoom(t *testing.T) {
+func (s *suite) testUpdateRoom(t *testing.T) {
 	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	want := *r
@@ -61,7 +61,7 @@ func (s *suite) TestUpdateRoom(t *testing.T) {
 	requireEqual(t, got, err, &want)
 }
 
-func (s *suite) TestRoom_Refused(t *testing.T) {
+func (s *suite) testRoom_Refused(t *testing.T) {
 	ctx := patient()
 	_, err := s.db.Room(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "room_not_found")
@@ -85,7 +85,7 @@ func (s *suite) TestRoom_Refused(t *testing.T) {
 	}
 }
 
-func (s *suite) TestClientRoomID(t *testing.T) {
+func (s *suite) testClientRoomID(t *testing.T) {
 	ctx := patient()
 	id := NewID()
 	named := func(projectID, id string) *room.Room {
@@ -136,7 +136,7 @@ func (s *suite) TestClientRoomID(t *testing.T) {
 
 // Without the lock, one of two concurrent read-modify-write transactions would
 // overwrite the change of the other. Some lock one room, some all, in any order.
-func (s *suite) TestLockRoom(t *testing.T) {
+func (s *suite) testLockRoom(t *testing.T) {
 	ctx := patient()
 	rooms := make([]*room.Room, 3)
 	for i := range rooms {
@@ -191,7 +191,7 @@ func (s *suite) TestLockRoom(t *testing.T) {
 	}
 }
 
-func (s *suite) TestDueRooms(t *testing.T) {
+func (s *suite) testDueRooms(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)
@@ -214,7 +214,7 @@ func (s *suite) TestDueRooms(t *testing.T) {
 	requireEqual(t, got, err, []string{first, second})
 }
 
-func (s *suite) TestEvents(t *testing.T) {
+func (s *suite) testEvents(t *testing.T) {
 	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	var events []event.Event
@@ -252,7 +252,7 @@ func (s *suite) TestEvents(t *testing.T) {
 	}
 }
 
-func (s *suite) TestSessions(t *testing.T) {
+func (s *suite) testSessions(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)

@@ -8,7 +8,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestAttendanceRecords(t *testing.T) {
+func (s *suite) testAttendanceRecords(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)
@@ -113,7 +113,7 @@ func (s *suite) TestAttendanceRecords(t *testing.T) {
 	requireEqual(t, total, nil, 0)
 }
 
-func (s *suite) TestLive(t *testing.T) {
+func (s *suite) testLive(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)

@@ -32,7 +32,7 @@ func (s *suite) insertSeats(t *testing.T, seats ...room.Seat) {
 	})
 }
 
-func (s *suite) TestSeat(t *testing.T) {
+func (s *suite) testSeat(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
@@ -65,7 +65,7 @@ func (s *suite) TestSeat(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "seat_not_found")
 }
 
-func (s *suite) TestHands(t *testing.T) {
+func (s *suite) testHands(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	first, second, down := newSeat(r.ID, room.Joined, 3), newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Joined, 2)
@@ -76,7 +76,7 @@ func (s *suite) TestHands(t *testing.T) {
 	requireEqual(t, got, err, []room.Seat{first, second})
 }
 
-func (s *suite) TestOccupancy(t *testing.T) {
+func (s *suite) testOccupancy(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	occupied := func(want room.Occupancy) {
@@ -116,7 +116,7 @@ func (s *suite) TestOccupancy(t *testing.T) {
 	requireEqual(t, got, err, nil)
 }
 
-func (s *suite) TestPresentNames(t *testing.T) {
+func (s *suite) testPresentNames(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	named := func(name string, role room.Role, state room.SeatState, at int) room.Seat {
@@ -138,7 +138,7 @@ func (s *suite) TestPresentNames(t *testing.T) {
 	requireEqual(t, got, err, []string{"Host", "Co-host", "Own"})
 }
 
-func (s *suite) TestAttendance(t *testing.T) {
+func (s *suite) testAttendance(t *testing.T) {
 	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	ada, bob := newSeat(r.ID, room.Joined, 1), newSeat(r.ID, room.Joined, 2)
@@ -200,7 +200,7 @@ func (s *suite) TestAttendance(t *testing.T) {
 	}
 }
 
-func (s *suite) TestQuality(t *testing.T) {
+func (s *suite) testQuality(t *testing.T) {
 	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	seat := newSeat(r.ID, room.Joined, 1)
@@ -227,7 +227,7 @@ func (s *suite) TestQuality(t *testing.T) {
 	requireEqual(t, got, err, []room.Attendance{a})
 }
 
-func (s *suite) TestDeleteUnusedSeat(t *testing.T) {
+func (s *suite) testDeleteUnusedSeat(t *testing.T) {
 	ctx := patient()
 	r := s.insertRoom(t, Room(s.project.ID))
 	unused, used := newSeat(r.ID, room.Reserved, 1), newSeat(r.ID, room.Free, 2)

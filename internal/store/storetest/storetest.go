@@ -118,12 +118,10 @@ type suite struct {
 func Run(t *testing.T, open func(t testing.TB) *store.DB) {
 	s := &suite{open: open, db: open(t)}
 	s.project = Project(t, s.db)
-	tests := reflect.TypeOf(s)
-	for i := range tests.NumMethod() {
-		m := tests.Method(i)
-		t.Run(strings.TrimPrefix(m.Name, "Test"), func(t *testing.T) {
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			m.Func.Call([]reflect.Value{reflect.ValueOf(s), reflect.ValueOf(t)})
+			test.run(s, t)
 		})
 	}
 }

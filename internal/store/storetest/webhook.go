@@ -56,7 +56,7 @@ func (s *suite) isDue(t *testing.T, bucket string, now time.Time) bool {
 
 // A due stream is leased once until the lease expires. Its release makes it due
 // again if deliveries were added, and fails after the lease was lost.
-func (s *suite) TestDueStreams(t *testing.T) {
+func (s *suite) testDueStreams(t *testing.T) {
 	ctx := patient()
 	st := s.newStream(NewID())
 	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(10)) })
@@ -123,7 +123,7 @@ func (s *suite) TestDueStreams(t *testing.T) {
 }
 
 // LeaseStreams returns the streams that are due for the longest time, at most n.
-func (s *suite) TestDueStreams_OldestFirst(t *testing.T) {
+func (s *suite) testDueStreams_OldestFirst(t *testing.T) {
 	bucket := "bucket " + NewID()
 	var ids []string
 	for i := range 3 {
@@ -141,7 +141,7 @@ func (s *suite) TestDueStreams_OldestFirst(t *testing.T) {
 }
 
 // Concurrent calls of LeaseStreams never lease the same stream.
-func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
+func (s *suite) testDueStreams_Concurrent(t *testing.T) {
 	bucket := "bucket " + NewID()
 	for range 20 {
 		st := s.newStream(NewID())
@@ -168,7 +168,7 @@ func (s *suite) TestDueStreams_Concurrent(t *testing.T) {
 	}
 }
 
-func (s *suite) TestWebhookDeliveries(t *testing.T) {
+func (s *suite) testWebhookDeliveries(t *testing.T) {
 	ctx := patient()
 	st := s.newStream(NewID())
 	first, second := s.newDelivery(st, 1), s.newDelivery(st, 2)
@@ -264,7 +264,7 @@ func (s *suite) TestWebhookDeliveries(t *testing.T) {
 
 // The other tests of the suite run at the same time, so the deliveries of this one are older
 // than theirs.
-func (s *suite) TestWebhookBacklog(t *testing.T) {
+func (s *suite) testWebhookBacklog(t *testing.T) {
 	early := testTime(-1_000_000)
 	st := s.newStream(NewID())
 	deliveries := []webhook.Delivery{s.newDelivery(st, 1), s.newDelivery(st, 2), s.newDelivery(st, 3)}
@@ -299,7 +299,7 @@ func (s *suite) TestWebhookBacklog(t *testing.T) {
 	}
 }
 
-func (s *suite) TestWebhookTargets(t *testing.T) {
+func (s *suite) testWebhookTargets(t *testing.T) {
 	ctx := patient()
 	url := hookURL + "/" + NewID()
 	known, err := s.db.Target(ctx, s.project.ID, url)
@@ -406,7 +406,7 @@ func (s *suite) TestWebhookTargets(t *testing.T) {
 	}
 }
 
-func (s *suite) TestWebhooks_Prune(t *testing.T) {
+func (s *suite) testWebhooks_Prune(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	own := suite{open: s.open, db: db, project: Project(t, db)}
@@ -483,7 +483,7 @@ func (s *suite) TestWebhooks_Prune(t *testing.T) {
 }
 
 // ConsumeNotices returns the notice of an overlap once, before the overlap ends.
-func (s *suite) TestNotices(t *testing.T) {
+func (s *suite) testNotices(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	p := Project(t, db)

@@ -9,7 +9,7 @@ import (
 	"parley/internal/room"
 )
 
-func (s *suite) TestWrite_ErrorRollsBack(t *testing.T) {
+func (s *suite) testWrite_ErrorRollsBack(t *testing.T) {
 	ctx := patient()
 	r := Room(s.project.ID)
 	errWork := errors.New("work failed")
@@ -28,7 +28,7 @@ func (s *suite) TestWrite_ErrorRollsBack(t *testing.T) {
 
 // A transaction reads its own writes, also those that the engine has only queued.
 // Other connections do not see them before the commit.
-func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
+func (s *suite) testWrite_ReadsOwnWrites(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertRoom(ctx, r); err != nil {
@@ -57,7 +57,7 @@ func (s *suite) TestWrite_ReadsOwnWrites(t *testing.T) {
 	})
 }
 
-func (s *suite) TestWrite_NestedJoins(t *testing.T) {
+func (s *suite) testWrite_NestedJoins(t *testing.T) {
 	ctx := patient()
 	outer, inner := Room(s.project.ID), Room(s.project.ID)
 	errWork := errors.New("work failed")
@@ -80,7 +80,7 @@ func (s *suite) TestWrite_NestedJoins(t *testing.T) {
 	}
 }
 
-func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
+func (s *suite) testInsert_OutsideWrite(t *testing.T) {
 	if err := s.db.InsertRoom(patient(), Room(s.project.ID)); err == nil {
 		t.Fatal("InsertRoom outside Write succeeded, want an error")
 	}
@@ -88,7 +88,7 @@ func (s *suite) TestInsert_OutsideWrite(t *testing.T) {
 
 // Work that ignores the error of a statement is rolled back on both engines,
 // because PostgreSQL accepts no statement after one that failed.
-func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
+func (s *suite) testWrite_IgnoredFailureRollsBack(t *testing.T) {
 	ctx := patient()
 	before, after := Room(s.project.ID), Room(s.project.ID)
 	err := s.db.Write(ctx, func(ctx context.Context) error {
@@ -109,7 +109,7 @@ func (s *suite) TestWrite_IgnoredFailureRollsBack(t *testing.T) {
 }
 
 // A missing row is not a failed statement.
-func (s *suite) TestWrite_IgnoredMissCommits(t *testing.T) {
+func (s *suite) testWrite_IgnoredMissCommits(t *testing.T) {
 	r := Room(s.project.ID)
 	s.write(t, func(ctx context.Context) error {
 		_, err := s.db.Room(ctx, r.ID)
