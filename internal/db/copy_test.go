@@ -6,10 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/db"
 	"parley/internal/store/storetest"
@@ -81,14 +82,14 @@ func TestCopyToPostgres_EveryTypeAndOrder(t *testing.T) {
 	to := storetest.Database{URL: storetest.Postgres(t)}
 	counts, err := source.CopyToPostgres(t.Context(), to.URL, copySchema, nil, noFinish)
 	want := map[string]int64{"zebras": 2500, "apples": 2500, "empty": 0}
-	if err != nil || !reflect.DeepEqual(counts, want) {
-		t.Fatalf("got %v, %v, want %v", counts, err, want)
+	if diff := cmp.Diff(want, counts); err != nil || diff != "" {
+		t.Fatalf("error %v, counts (-want +got):\n%s", err, diff)
 	}
 	for _, q := range []string{`SELECT n, zebra, "order" FROM apples ORDER BY n`,
 		`SELECT id, CASE WHEN tame THEN 1 ELSE 0 END AS tame, picture, born FROM zebras ORDER BY id`} {
 		got := queryAny(t, to.Raw(t), q)
-		if want := queryAny(t, from.Raw(t), q); !reflect.DeepEqual(got, want) || len(got) != 2500 {
-			t.Errorf("%s: got %d rows that differ from the %d of the source", q, len(got), len(want))
+		if diff := cmp.Diff(queryAny(t, from.Raw(t), q), got); diff != "" || len(got) != 2500 {
+			t.Errorf("%s: got %d rows, want 2500, those of the source (-want +got):\n%s", q, len(got), diff)
 		}
 	}
 	var n int

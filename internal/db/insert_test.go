@@ -3,10 +3,11 @@ package db_test
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/event"
 	"parley/internal/room"
@@ -98,15 +99,18 @@ func TestInsert_MixedWithOtherStatements(t *testing.T) {
 		}
 		g.runInOneTransaction(t, callers...)
 		for i, r := range rooms {
-			if got, err := g.db.Room(ctx, r.ID); err != nil || !reflect.DeepEqual(got, r) {
-				t.Errorf("room %d: got %+v, %v, want %+v", i, got, err, r)
+			got, err := g.db.Room(ctx, r.ID)
+			if diff := cmp.Diff(r, got, storetest.Exact); err != nil || diff != "" {
+				t.Errorf("room %d: error %v (-want +got):\n%s", i, err, diff)
 			}
-			if got, err := storetest.Events(ctx, g.db, r.ID); err != nil || !reflect.DeepEqual(got, events[i:i+1]) {
-				t.Errorf("events of room %d: got %+v, %v, want %+v", i, got, err, events[i:i+1])
+			gotEvents, err := storetest.Events(ctx, g.db, r.ID)
+			if diff := cmp.Diff(events[i:i+1], gotEvents, storetest.Exact); err != nil || diff != "" {
+				t.Errorf("events of room %d: error %v (-want +got):\n%s", i, err, diff)
 			}
 		}
-		if got, err := storetest.Events(ctx, g.db, known.ID); err != nil || !reflect.DeepEqual(got, eventsOfKnown) {
-			t.Errorf("events of the known room: got %+v, %v, want %+v", got, err, eventsOfKnown)
+		got, err := storetest.Events(ctx, g.db, known.ID)
+		if diff := cmp.Diff(eventsOfKnown, got, storetest.Exact); err != nil || diff != "" {
+			t.Errorf("events of the known room: error %v (-want +got):\n%s", err, diff)
 		}
 	})
 }

@@ -5,10 +5,10 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"parley/internal/db"
@@ -116,8 +116,9 @@ func TestSnapshot_SeveralHosts(t *testing.T) {
 	}
 	const q = `SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename`
 	want := queryAny(t, storetest.Database{URL: from}.Raw(t), q)
-	if got := queryAny(t, storetest.Database{URL: to}.Raw(t), q); len(want) == 0 || !reflect.DeepEqual(got, want) {
-		t.Errorf("got the tables %v, want %v", got, want)
+	got := queryAny(t, storetest.Database{URL: to}.Raw(t), q)
+	if diff := cmp.Diff(want, got); len(want) == 0 || diff != "" {
+		t.Errorf("got %d tables, want some, and those of the source (-want +got):\n%s", len(got), diff)
 	}
 }
 

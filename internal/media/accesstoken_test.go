@@ -4,12 +4,12 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+	"github.com/google/go-cmp/cmp"
 	"github.com/livekit/protocol/livekit"
 	"google.golang.org/protobuf/proto"
 
@@ -42,8 +42,8 @@ func TestAccessToken_NoGrants(t *testing.T) {
 	delete(got, "exp")
 	want := map[string]any{"iss": "parley", "sub": "p-1", "identity": "p-1", "video": map[string]any{"roomJoin": true,
 		"room": "r.1"}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("claims are\n%v, want\n%v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("claims (-want +got):\n%s", diff)
 	}
 }
 

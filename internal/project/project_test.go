@@ -4,12 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/event"
 	"parley/internal/fault"
@@ -175,8 +176,11 @@ func TestService_ConcurrentChanges(t *testing.T) {
 				wg.Wait()
 				got, err := d.Get(ctx, p.ID)
 				want := project.Settings{RequireSecretSignatures: true, DefaultEmptyTimeout: 20}
-				if err != nil || !got.Suspended() || got.Name != "New" || !reflect.DeepEqual(got.Settings, want) {
-					t.Fatalf("got %+v, %v, want New, suspended, with %+v", got, err, want)
+				if err != nil || !got.Suspended() || got.Name != "New" {
+					t.Fatalf("got %+v, %v, want New, suspended", got, err)
+				}
+				if diff := cmp.Diff(want, got.Settings); diff != "" {
+					t.Fatalf("settings (-want +got):\n%s", diff)
 				}
 				o, err := d.Organization(ctx, p.OrganizationID)
 				if err != nil || o.Name != "New" || o.Plan != "gold" {
@@ -241,8 +245,9 @@ func TestService_Lists(t *testing.T) {
 		first.OrganizationID:  {first, third},
 		second.OrganizationID: {second},
 	} {
-		if got, err := d.Projects(ctx, organization); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("projects of %s: got %+v, %v, want %+v", organization, got, err, want)
+		got, err := d.Projects(ctx, organization)
+		if diff := cmp.Diff(want, got, storetest.Exact); err != nil || diff != "" {
+			t.Errorf("projects of %q: error %v (-want +got):\n%s", organization, err, diff)
 		}
 	}
 	if _, err := d.Projects(ctx, storetest.NewID()); !fault.Is(err, fault.NotFound) {

@@ -2,10 +2,10 @@ package project_test
 
 import (
 	"context"
-	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"parley/internal/event"
@@ -29,19 +29,21 @@ func TestSettings_RoundTrip(t *testing.T) {
 				if err := d.Configure(ctx, p.ID, want); err != nil {
 					t.Fatal(err)
 				}
-				if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, want) {
-					t.Fatalf("%+v %v, want %+v", got.Settings, err, want)
+				got, err := d.Get(ctx, p.ID)
+				if diff := cmp.Diff(want, got.Settings); err != nil || diff != "" {
+					t.Fatalf("error %v, settings (-want +got):\n%s", err, diff)
 				}
 				want.Locks.Chat = !want.Locks.Chat
 				edited, err := d.Edit(ctx, p.ID, project.Edit{Settings: func(s *project.Settings) error {
 					s.Locks.Chat = !s.Locks.Chat
 					return nil
 				}})
-				if err != nil || !reflect.DeepEqual(edited.Settings, want) {
-					t.Fatalf("edited to %+v %v, want %+v", edited.Settings, err, want)
+				if diff := cmp.Diff(want, edited.Settings); err != nil || diff != "" {
+					t.Fatalf("edit: error %v, settings (-want +got):\n%s", err, diff)
 				}
-				if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got, edited) {
-					t.Fatalf("project after the edit: got %+v, error %v, want %+v", got, err, edited)
+				got, err = d.Get(ctx, p.ID)
+				if diff := cmp.Diff(edited, got, storetest.Exact); err != nil || diff != "" {
+					t.Fatalf("project after the edit: error %v (-want +got):\n%s", err, diff)
 				}
 			})
 		})
@@ -123,8 +125,9 @@ func TestSettings_Bounds(t *testing.T) {
 			t.Errorf("%v, want %s", err, tc.want)
 		}
 	}
-	if got, err := d.Get(ctx, p.ID); err != nil || !reflect.DeepEqual(got.Settings, settings{}) {
-		t.Errorf("settings after the refused changes: got %+v, error %v, want none set", got.Settings, err)
+	got, err := d.Get(ctx, p.ID)
+	if diff := cmp.Diff(settings{}, got.Settings); err != nil || diff != "" {
+		t.Errorf("settings after the refused changes: error %v (-want +got):\n%s", err, diff)
 	}
 	most := settings{DefaultEmptyTimeout: 86400, EmbedOrigins: many[:20],
 		Features: features{MaxParticipants: 1000, RoomDuration: 1440, BreakoutRooms: number(16)}}

@@ -1,12 +1,12 @@
 package room_test
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
+	"strings"
 
+	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"parley/internal/event"
@@ -33,10 +33,11 @@ func (m *model) check(rt *rapid.T) {
 	o, err := m.db.Occupancy(ctx, m.id)
 	if err != nil || o.Taken != m.taken() || o.Joined != m.count(room.Joined) || o.Taken > m.max ||
 		m.over() && o.Taken > 0 {
-		rt.Fatalf("%+v %v, want %d taken, %d joined of %d", o, err, m.taken(), m.count(room.Joined), m.max)
+		rt.Fatalf("occupancy: got %+v, %v, want %d taken, %d joined of %d", o, err, m.taken(),
+			m.count(room.Joined), m.max)
 	}
 	if m.state == room.Active && !r.EmptySince.Equal(m.emptySince) {
-		rt.Fatalf("empty since %s, want %s", r.EmptySince, m.emptySince)
+		rt.Fatalf("empty since: got %s, want %s", r.EmptySince, m.emptySince)
 	}
 	live, err := m.db.Sessions(ctx, room.SessionLive)
 	if err != nil || slices.ContainsFunc(live, func(s room.Session) bool { return s.RoomID == m.id }) != m.live {
@@ -102,12 +103,15 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 			rt.Fatalf("attendance after the room is over: got %+v, want an end", *o)
 		}
 	}
-	byConnection := func(a, b modelAttendance) int { return cmp.Compare(a.connection, b.connection) }
+	byConnection := func(a, b modelAttendance) int { return strings.Compare(a.connection, b.connection) }
 	for _, list := range [][]modelAttendance{got, emitted, want} {
 		slices.SortFunc(list, byConnection)
 	}
-	if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(emitted, want) {
-		rt.Fatalf("\nattendance %+v\nevents     %+v\nwant       %+v", got, emitted, want)
+	if diff := cmp.Diff(want, got, storetest.Exact); diff != "" {
+		rt.Fatalf("attendance (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff(want, emitted, storetest.Exact); diff != "" {
+		rt.Fatalf("attendance by events (-want +got):\n%s", diff)
 	}
 	var path []event.Type
 	if !m.start.IsZero() {
@@ -128,7 +132,7 @@ func (m *model) checkRecords(rt *rapid.T, r *room.Room) {
 		path = append(path, event.RoomCancelled)
 	}
 	if !slices.Equal(states, path) {
-		rt.Fatalf("the room went through %v, want %v", states, path)
+		rt.Fatalf("states: got %v, want %v", states, path)
 	}
 	if m.over() && events[len(events)-1].Type != path[len(path)-1] {
 		rt.Fatalf("last event of a room that is over: got %s, want %s", events[len(events)-1].Type, path[len(path)-1])

@@ -3,11 +3,12 @@ package store_test
 import (
 	"context"
 	"os"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/event"
 	"parley/internal/room"
@@ -89,8 +90,9 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 			}
 		}
 		want := []event.Event{logged(1, "e1", event.RoomOpened), logged(2, "e2", event.RoomStarted)}
-		if got, err := storetest.Events(ctx, db, "r"); err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("got %+v, %v, want %+v", got, err, want)
+		got, err := storetest.Events(ctx, db, "r")
+		if diff := cmp.Diff(want, got, storetest.Exact); err != nil || diff != "" {
+			t.Errorf("events: error %v (-want +got):\n%s", err, diff)
 		}
 	})
 }

@@ -10,11 +10,12 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/audit"
 	"parley/internal/counter"
@@ -333,8 +334,8 @@ func TestReseal(t *testing.T) {
 		if err := db.Unlock(ctx, storetest.Box(2)); err != nil {
 			t.Fatal(err)
 		}
-		if after := read(db); !reflect.DeepEqual(after, before) {
-			t.Error("the secrets after Reseal differ from those before")
+		if diff := cmp.Diff(before, read(db), storetest.Exact); diff != "" {
+			t.Errorf("keys and secrets after Reseal (-want +got):\n%s", diff)
 		}
 	})
 }

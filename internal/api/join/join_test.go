@@ -2,10 +2,11 @@ package join_test
 
 import (
 	"maps"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/project"
 	"parley/internal/room"
@@ -77,8 +78,8 @@ func TestContract(t *testing.T) {
 	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
 	want := []m{{"identity": host.Identity, "name": "Ada", "role": "host", "breakout": 0.},
 		{"identity": guest.Identity, "name": "Ben", "role": "guest", "breakout": 2.}}
-	if status != 200 || !reflect.DeepEqual(list.People, want) {
-		t.Errorf("%d %v, want %v", status, list.People, want)
+	if diff := cmp.Diff(want, list.People); status != 200 || diff != "" {
+		t.Errorf("/people: got %d, want 200; people (-want +got):\n%s", status, diff)
 	}
 	p.assertNoContent(id, "/broadcast", withSeatKey(hostKey, roomRoutes["/broadcast"]))
 	p.testReactions(id, host.Identity, guest.Identity)
@@ -201,9 +202,12 @@ func TestPreview_MaySendByRole(t *testing.T) {
 		"":   {"microphone": false, "camera": false, "screen_share": false, "chat": false},
 		link: {"microphone": true, "camera": true, "screen_share": false, "chat": true},
 	} {
-		if status, a := p.send(id, "/preview", m{"link": in}); status != 200 ||
-			!reflect.DeepEqual(a.You.MaySend, want) || !reflect.DeepEqual(a.Features, wantFeatures) {
-			t.Errorf("%d %s: %v, may send %v, want %v", status, a.You.Role, a.Features, a.You.MaySend, want)
+		status, a := p.send(id, "/preview", m{"link": in})
+		if diff := cmp.Diff(want, a.You.MaySend); status != 200 || diff != "" {
+			t.Errorf("preview by the link %q: got %d, want 200; may_send (-want +got):\n%s", in, status, diff)
+		}
+		if diff := cmp.Diff(wantFeatures, a.Features); diff != "" {
+			t.Errorf("preview by the link %q: features (-want +got):\n%s", in, diff)
 		}
 	}
 }

@@ -5,8 +5,9 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"reflect"
 	"strings"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/project"
 )
@@ -34,9 +35,9 @@ func (p *fixture) testLogo(id string) {
 		p.t.Fatal(err)
 	}
 	_, a := p.send(id, "/preview", m{})
-	if want := (m{"path": "/api/join/logos/" + logo.Hash, "width": 320., "height": 80.}); !reflect.DeepEqual(
-		a.BrandLogo, want) {
-		p.t.Errorf("preview with a logo: got %v, want %v", a.BrandLogo, want)
+	want := m{"path": "/api/join/logos/" + logo.Hash, "width": 320., "height": 80.}
+	if diff := cmp.Diff(want, a.BrandLogo); diff != "" {
+		p.t.Errorf("logo in the preview (-want +got):\n%s", diff)
 	}
 	res := p.getLogo("GET", logo.Hash)
 	got, err := io.ReadAll(res.Body)

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"parley/internal/audit"
 )
 
@@ -376,31 +378,31 @@ func testAudit(t *testing.T, b *fixture) {
 		t.Fatalf("got %d entries, want %d", n, b.lastAuditEntry())
 	}
 	newest := all[0].(m)
-	if newest["action"] != "project.changed" || newest["actor"] != "test" || newest["actor_kind"] != "token" ||
-		newest["subject"] != project || newest["project_id"] != project || newest["address"] != "192.0.2.1" ||
-		!reflect.DeepEqual(newest["before"], m{"name": "Lessons"}) ||
-		!reflect.DeepEqual(newest["after"], m{"name": "Classes"}) {
-		t.Errorf("newest entry: got %v, want the change of the project %s", newest, project)
+	for name, want := range (m{"action": "project.changed", "actor": "test", "actor_kind": "token", "subject": project,
+		"project_id": project, "address": "192.0.2.1", "before": m{"name": "Lessons"}, "after": m{"name": "Classes"}}) {
+		if diff := cmp.Diff(want, newest[name]); diff != "" {
+			t.Errorf("newest entry: %s (-want +got):\n%s", name, diff)
+		}
 	}
 	if of := list("?project_id=" + project); len(of) != 2 || of[1].(m)["action"] != "project.created" {
 		t.Errorf("entries of the project: got %v, want its creation and its change", of)
 	}
 	page := b.mustCall("GET", "/audit?limit=2", nil)
 	rest := b.mustCall("GET", "/audit?limit=100&cursor="+page["next_cursor"].(string), nil)
-	if got := append(page["entries"].([]any), rest["entries"].([]any)...); !reflect.DeepEqual(got, all) ||
-		rest["next_cursor"] != nil {
-		t.Errorf("two pages: got %v, want all entries", got)
+	paged := append(page["entries"].([]any), rest["entries"].([]any)...)
+	if diff := cmp.Diff(all, paged); diff != "" || rest["next_cursor"] != nil {
+		t.Errorf("two pages: got next_cursor %v, want none; entries (-want +got):\n%s", rest["next_cursor"], diff)
 	}
-	if since := list("?since=" + newest["at"].(string)); len(since) == 0 || !reflect.DeepEqual(since[0], newest) {
-		t.Errorf("entries since the newest: got %v, want at least that", since)
+	if since := list("?since=" + newest["at"].(string)); len(since) == 0 || !cmp.Equal(since[0], newest) {
+		t.Errorf("entries since the newest: got %v, want %v first", since, newest)
 	}
 	if before := list("?before=" + all[len(all)-2].(m)["at"].(string)); len(before) > 1 {
 		t.Errorf("entries before the second: got %v, want at most the first", before)
 	}
 	for _, at := range []string{"2999-01-01T00:00:00Z", "2999-01-01t00:00:00z", "2999-01-01T00:00:00.000000000Z",
 		"2999-01-01t00:00:00%2b00:00", "2999-01-01T05:30:00%2B05:30", "2998-12-31T16:00:00.5-08:00"} {
-		if before := list("?before=" + at); !reflect.DeepEqual(before, all) {
-			t.Errorf("entries before %s: got %v, want all", at, before)
+		if diff := cmp.Diff(all, list("?before="+at)); diff != "" {
+			t.Errorf("entries before %s (-want +got):\n%s", at, diff)
 		}
 		if since := list("?since=" + at); len(since) != 0 {
 			t.Errorf("entries since %s: got %v, want none", at, since)
@@ -430,9 +432,10 @@ func testAudit(t *testing.T, b *fixture) {
 	}
 	replaceAfter(`{"name":"Mallory"}`)
 	report = b.mustCall("GET", "/audit/verify", nil)
-	if want := (m{"n": 2.0, "defect": "changed", "message": "entry 2 was changed"}); report["ok"] != false ||
-		report["rows"] != 1.0 || !reflect.DeepEqual(report["problem"], want) {
-		t.Errorf("verify a changed entry: got %v, want the problem %v", report, want)
+	problem := m{"n": 2.0, "defect": "changed", "message": "entry 2 was changed"}
+	if diff := cmp.Diff(problem, report["problem"]); report["ok"] != false || report["rows"] != 1.0 || diff != "" {
+		t.Errorf("verify a changed entry: got ok %v and %v rows, want false and 1; the problem (-want +got):\n%s",
+			report["ok"], report["rows"], diff)
 	}
 	replaceAfter(`no JSON`)
 	b.assertError("GET", "/audit?limit=100", nil, 500, "internal", "internal error")

@@ -1,10 +1,11 @@
 package manage
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/fault"
 	"parley/internal/room"
@@ -247,8 +248,8 @@ func testOrganizationSuspension(t *testing.T, b *fixture) {
 			}
 			cursor = "&cursor=" + next
 		}
-		if len(all) == 0 || !reflect.DeepEqual(paged, all) {
-			t.Errorf("pages of %s: got %v, want %v", name, paged, all)
+		if diff := cmp.Diff(all, paged); len(all) == 0 || diff != "" {
+			t.Errorf("%s: got %d, want some; those on pages of one (-want +got):\n%s", name, len(all), diff)
 		}
 		b.assertError("GET", list+"limit=0", nil, 400, "invalid_request",
 			"limit must be a whole number of at least 1, in digits; more than 100 means 100")

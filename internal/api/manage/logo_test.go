@@ -6,9 +6,10 @@ import (
 	"image"
 	"image/jpeg"
 	"image/png"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // pngImage returns a PNG image as text, for a body that is sent unchanged.
@@ -45,8 +46,8 @@ func testLogo(t *testing.T, b *fixture) {
 		if set["width"] != tc.width || set["height"] != tc.height {
 			t.Errorf("%s: got %v, want %vx%v", tc.name, set, tc.width, tc.height)
 		}
-		if got := b.mustCall("GET", path, nil)["logo"]; !reflect.DeepEqual(got, set) {
-			t.Errorf("%s: got %v from the project, want %v", tc.name, got, set)
+		if diff := cmp.Diff(set, b.mustCall("GET", path, nil)["logo"]); diff != "" {
+			t.Errorf("%s: logo of the project (-want +got):\n%s", tc.name, diff)
 		}
 		paths[set["path"]] = true
 	}
@@ -80,8 +81,8 @@ func testLogo(t *testing.T, b *fixture) {
 		})
 	}
 	b.t = t
-	if got := b.mustCall("GET", path, nil)["logo"]; !reflect.DeepEqual(got, before) {
-		t.Errorf("after refusals: got %v, want %v", got, before)
+	if diff := cmp.Diff(before, b.mustCall("GET", path, nil)["logo"]); diff != "" {
+		t.Errorf("logo after refusals (-want +got):\n%s", diff)
 	}
 	for range 2 {
 		if got := b.mustCall("DELETE", path+"/logo", nil)["logo"]; got != nil {

@@ -4,11 +4,12 @@ import (
 	"context"
 	"net/http"
 	"net/netip"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
@@ -54,8 +55,8 @@ func testOverview(t *testing.T, b *fixture) {
 	want := m{"live_rooms": 1.0, "participants": 2.0, "project_id": p,
 		"connection_types": m{"udp": 2.0, "tcp": 0.0, "turn": 0.0, "unknown": 0.0}}
 	for name, value := range want {
-		if !reflect.DeepEqual(mine[name], value) {
-			t.Errorf("%s of the project: got %v, want %v", name, mine[name], value)
+		if diff := cmp.Diff(value, mine[name]); diff != "" {
+			t.Errorf("%s of the project (-want +got):\n%s", name, diff)
 		}
 	}
 	if calls := mine["calls"].(m); calls["accepted"] != 1.0 || calls["rejected"] != 0.0 || calls["recorded"] != true {
@@ -65,7 +66,7 @@ func testOverview(t *testing.T, b *fixture) {
 		t.Errorf("calls of all projects: got %v, want a rejected one", calls)
 	}
 	if most := o["calls"].(m)["most_rejected"]; !slices.ContainsFunc(most.([]any), func(one any) bool {
-		return reflect.DeepEqual(one, m{"project_id": failing, "accepted": 0.0, "rejected": 3.0})
+		return cmp.Equal(one, m{"project_id": failing, "accepted": 0.0, "rejected": 3.0})
 	}) {
 		t.Errorf("projects with the most rejected calls: got %v, want %s with 3", most, failing)
 	}
@@ -114,8 +115,8 @@ func testNodes(t *testing.T, b *fixture) {
 	want := m{"node": "n1", "version": "v1.2.3", "state": "live", "this_node": false,
 		"started_at": formatMillis(now.Add(-time.Hour)), "last_seen_at": formatMillis(now), "sessions": 0.0,
 		"people": 0.0, "redis": "ok"}
-	if !reflect.DeepEqual(found, want) {
-		t.Errorf("got %v, want %v", found, want)
+	if diff := cmp.Diff(want, found); diff != "" {
+		t.Errorf("node n1 (-want +got):\n%s", diff)
 	}
 }
 
@@ -124,8 +125,8 @@ func testServerSettings(t *testing.T, b *fixture) {
 	got := b.mustCall("GET", "/settings", nil)["settings"]
 	want := []any{m{"name": "listen", "flag": "--listen", "environment": "PARLEY_LISTEN", "value": "127.0.0.1:8080",
 		"source": "default", "secret": false, "help": "Address to listen on."}}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("settings (-want +got):\n%s", diff)
 	}
 }
 
@@ -171,8 +172,8 @@ func testSignatureChecks(t *testing.T, b *fixture) {
 			}
 		}
 		wantText := []any{m{"label": "body", "from": "the raw body, byte for byte", "value": "{}"}}
-		if !reflect.DeepEqual(got["signed_text"], wantText) {
-			t.Errorf("%q: got signed text %v, want %v", fake, got["signed_text"], wantText)
+		if diff := cmp.Diff(wantText, got["signed_text"]); diff != "" {
+			t.Errorf("%q: signed text (-want +got):\n%s", fake, diff)
 		}
 	}
 	b.assertError("POST", path, request("over"), 429, "too_many_attempts", "too many")

@@ -2,10 +2,11 @@ package manage
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // defaults returns the settings of a new project in their JSON form.
@@ -29,8 +30,8 @@ func testSettings(t *testing.T, b *fixture) {
 	shown := func() m { return b.mustCall("GET", path, nil)["settings"].(m) }
 	assertSettings := func(name string, want m) {
 		t.Helper()
-		if got := shown(); !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n got %v\nwant %v", name, got, want)
+		if diff := cmp.Diff(want, shown()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
 	}
 	assertSettings("a new project", defaults())

@@ -3,10 +3,11 @@ package v4
 import (
 	"context"
 	"net/http"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/api/apitest"
 	"parley/internal/api/roomapi"
@@ -109,7 +110,7 @@ func TestReceiveRoomEvent_MarksAttendance(t *testing.T) {
 	after, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	after.EventSequence = before.EventSequence
-	if !reflect.DeepEqual(after, before) {
-		t.Errorf("room after the attendance marks: got %+v, want only EventSequence changed: %+v", after, before)
+	if diff := cmp.Diff(before, after, storetest.Exact); diff != "" {
+		t.Errorf("room after the attendance marks, without EventSequence (-want +got):\n%s", diff)
 	}
 }

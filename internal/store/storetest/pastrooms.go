@@ -3,12 +3,12 @@ package storetest
 import (
 	"cmp"
 	"context"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
 
 	"parley/internal/room"
@@ -140,7 +140,10 @@ func (m *pastRoomsModel) check(rt *rapid.T) {
 	want = want[min(q.Offset, wantTotal):min(q.Offset+q.Limit, wantTotal)]
 	got, total, err := m.db.PastRooms(m.ctx, projectID, q)
 	must(rt, err)
-	if total != wantTotal || len(got)+len(want) > 0 && !reflect.DeepEqual(got, want) {
-		rt.Fatalf("past rooms %+v: got %+v of %d\nwant %+v of %d", q, got, total, want, wantTotal)
+	if total != wantTotal {
+		rt.Fatalf("past rooms %+v: got a total of %d, want %d", q, total, wantTotal)
+	}
+	if diff := gocmp.Diff(want, got, Exact); len(got)+len(want) > 0 && diff != "" {
+		rt.Fatalf("past rooms %+v (-want +got):\n%s", q, diff)
 	}
 }

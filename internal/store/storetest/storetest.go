@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 
 	"parley/internal/db"
@@ -154,14 +155,21 @@ func insertFullRoom(ctx context.Context, db *store.DB, r *room.Room) error {
 	return db.UpdateRoom(ctx, r)
 }
 
+// Exact makes cmp.Diff compare unexported fields too, and the zones of times, because the
+// store returns UTC.
+var Exact = cmp.Options{
+	cmp.Exporter(func(reflect.Type) bool { return true }),
+	cmp.Comparer(func(a, b time.Time) bool { return a == b }),
+}
+
 // requireEqual fails unless err is nil and got equals want.
 func requireEqual[T any](t *testing.T, got T, err error, want T) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Fatalf("\ngot  %+v\nwant %+v", got, want)
+	if diff := cmp.Diff(want, got, Exact); diff != "" {
+		t.Fatalf("values differ (-want +got):\n%s", diff)
 	}
 }
 

@@ -3,11 +3,12 @@ package storetest
 import (
 	"context"
 	"fmt"
-	"reflect"
 	"slices"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/event"
 	"parley/internal/fault"
@@ -255,8 +256,8 @@ func (s *suite) testWebhookDeliveries(t *testing.T) {
 			if f.EventID != "" {
 				want = slices.DeleteFunc(slices.Clone(all), func(d webhook.Delivery) bool { return d.EventID != f.EventID })
 			}
-			if err != nil || len(ours)+len(want) > 0 && !reflect.DeepEqual(ours, want) {
-				t.Errorf("%+v: got %+v, %v, want %+v", f, ours, err, want)
+			if diff := cmp.Diff(want, ours, Exact); err != nil || len(ours)+len(want) > 0 && diff != "" {
+				t.Errorf("%+v: error %v, deliveries (-want +got):\n%s", f, err, diff)
 			}
 		}
 	}
