@@ -103,7 +103,7 @@ func TestCopyTo_EveryTable(t *testing.T) {
 		}
 	}
 	if len(tables) < 20 {
-		t.Errorf("copied the tables %v, want at least 20", tables)
+		t.Errorf("copied tables: got %v, want at least 20", tables)
 	}
 	copied := to.Open(t)
 	if got, err := copied.OpenSecrets(ctx); err != nil || got != secrets {
@@ -197,6 +197,6 @@ func TestReadContents_DamagedFile(t *testing.T) {
 	}
 	_ = f.Close()
 	if _, err := store.ReadContents(t.Context(), "", dir); err == nil {
-		t.Error("after: got no error")
+		t.Error("after the damage: got no error, want one")
 	}
 }

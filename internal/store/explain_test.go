@@ -124,7 +124,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 		slices.Sort(found)
 		for _, scan := range slices.Compact(found) {
 			if !isExcused(q) {
-				t.Errorf("%s\nin the statement\n%s", scan, q)
+				t.Errorf("got the scan %s, want none, in the statement\n%s", scan, q)
 			}
 		}
 	}
@@ -161,13 +161,13 @@ func readCatalog(t *testing.T, d storetest.Database, db *store.DB, raw *sql.DB) 
 		}
 		c.growing[table] = true
 		if n < minFilled {
-			t.Errorf("the table %s has %d rows, want at least %d: fill it in fillAll, or give a reason in notGrowing",
+			t.Errorf("the table %s: got %d rows, want at least %d: fill it in fillAll, or give a reason in notGrowing",
 				table, n, minFilled)
 		}
 	}
 	for table := range notGrowing {
 		if _, exists := rows[table]; !exists {
-			t.Errorf("notGrowing names the table %s, which does not exist", table)
+			t.Errorf("notGrowing: got %s, want only tables that exist", table)
 		}
 	}
 	if d.URL == "" {
@@ -468,7 +468,7 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 				}
 			})
 			if rows > most {
-				t.Errorf("%s read %.0f rows, want at most %d\n%s %v", name, rows, most, s.q, s.args)
+				t.Errorf("%s: got %.0f rows read, want at most %d\n%s %v", name, rows, most, s.q, s.args)
 			}
 		}
 		run = nil

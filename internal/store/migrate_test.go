@@ -165,7 +165,7 @@ func TestRebuildUsage(t *testing.T) {
 		changed := got.Changes[0]
 		const firstDay = want - 40*time.Minute
 		if !changed.Date.Equal(began) || changed.ProjectID != "" || changed.After.VideoMillis != firstDay.Milliseconds() {
-			t.Errorf("first change: got %+v", changed)
+			t.Errorf("first change: got %+v, want that of %s with %s of video after it", changed, began, firstDay)
 		}
 		again, err := service.Rebuild(t.Context(), p.OrganizationID, began, time.Time{})
 		if err != nil || len(again.Changes) > 0 {

@@ -29,7 +29,7 @@ func TestAppendCallJSON_MatchesTags(t *testing.T) {
 		var got requestlog.NumberedCall
 		written := appendCallJSON(nil, want)
 		if err := json.Unmarshal(written, &got); err != nil || got != want {
-			t.Errorf("appendCallJSON wrote %s, which encoding/json reads as %+v, %v, want %+v", written, got, err, want)
+			t.Errorf("appendCallJSON: got %s, which encoding/json reads as %+v, %v, want %+v", written, got, err, want)
 		}
 	})
 }

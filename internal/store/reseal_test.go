@@ -298,7 +298,7 @@ func TestReseal(t *testing.T) {
 		found := 0
 		for column, values := range textColumns(t, p) {
 			if len(values) == 0 && column != "events.project_id" { // new rows have no value there
-				t.Errorf("fillDatabase leaves %s empty, so this test would not notice a sealed value there", column)
+				t.Errorf("%s: got no values, want some: fill it in fillDatabase to find sealed values", column)
 			}
 			for _, v := range values {
 				if !sealedPattern.MatchString(v) {
@@ -311,7 +311,7 @@ func TestReseal(t *testing.T) {
 			}
 		}
 		if found != n || n < 7 {
-			t.Errorf("Reseal returned %d, want %d, the number of sealed values, and at least 7", n, found)
+			t.Errorf("Reseal: got %d, want %d, the number of sealed values, and at least 7", n, found)
 		}
 		var wrong *seal.WrongKeyError
 		if err := db.Unlock(ctx, storetest.Box(1)); !errors.As(err, &wrong) {
@@ -429,7 +429,7 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 			for _, v := range values {
 				for _, s := range secrets {
 					if strings.Contains(v, s) {
-						t.Errorf("%s contains a secret in plaintext", column)
+						t.Errorf("%s: got a secret in plaintext, want none", column)
 					}
 				}
 			}
@@ -449,7 +449,7 @@ func TestStore_NoPlaintextSecrets(t *testing.T) {
 				}
 				for _, s := range secrets {
 					if bytes.Contains(content, []byte(s)) {
-						t.Errorf("%s: %s contains a secret in plaintext", when, filepath.Base(file))
+						t.Errorf("%s: got a secret in plaintext in %s, want none", when, filepath.Base(file))
 					}
 				}
 			}

@@ -34,7 +34,7 @@ func TestSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 	} else if diff := cmp.Diff(strings.Split(want, "\n"), strings.Split(string(text), "\n")); diff != "" {
-		t.Errorf("schema.sql differs from the migrated database (-database +file). Run the test with -update, "+
+		t.Errorf("schema.sql differs from the migrated database (-want +got). Run the test with -update, "+
 			"and write what a new table or column is:\n%s", diff)
 	}
 }
@@ -100,7 +100,7 @@ func TestSchema_SameOnBothEngines(t *testing.T) {
 		slices.Sort(columns[engine])
 	}
 	if diff := cmp.Diff(columns["sqlite"], columns["postgres"]); diff != "" {
-		t.Errorf("the columns differ (-SQLite +PostgreSQL):\n%s", diff)
+		t.Errorf("columns of PostgreSQL, want those of SQLite (-want +got):\n%s", diff)
 	}
 }
 

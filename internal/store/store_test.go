@@ -55,7 +55,7 @@ func TestSuite_CallsEveryMethod(t *testing.T) {
 		name := methods.Method(i).Name
 		if _, tested := engine.MethodByName(name); !tested && !slices.Contains(here, name) &&
 			!strings.Contains(suite.String(), "db."+name+"(") {
-			t.Errorf("storetest does not call %s", name)
+			t.Errorf("%s: got no call in storetest, want one", name)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func TestTable_UnknownColumnPanics(t *testing.T) {
 	t.Parallel()
 	defer func() {
 		if recover() == nil {
-			t.Error("newUpdateStmt accepted an unknown column, want a panic")
+			t.Error("newUpdateStmt with an unknown column: got no panic, want one")
 		}
 	}()
 	newTestTable().newUpdateStmt("missing")

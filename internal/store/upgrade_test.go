@@ -33,7 +33,7 @@ func TestMigrations_DeclareTheirKind(t *testing.T) {
 		}
 		n := len(declaration.FindAll(text, -1))
 		if number, _, _ := strings.Cut(file, "_"); number > lastWithoutRule && n != 1 {
-			t.Errorf("%s has %d lines \"-- parley: expand\" or \"-- parley: contract\", want 1", file, n)
+			t.Errorf("%s: got %d lines \"-- parley: expand\" or \"-- parley: contract\", want 1", file, n)
 		}
 	}
 }

@@ -296,6 +296,6 @@ func (s *suite) testLockProjectAndOrganization(t *testing.T) {
 	err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.LockOrganization(ctx, NewID()) })
 	requireFault(t, err, fault.NotFound, "organization_not_found")
 	if s.db.LockProject(ctx, p) == nil || s.db.LockOrganization(ctx, s.project.OrganizationID) == nil {
-		t.Error("a lock outside a transaction succeeded, want an error")
+		t.Error("a lock outside a transaction: got no error, want one")
 	}
 }

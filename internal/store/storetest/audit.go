@@ -53,7 +53,7 @@ func (s *suite) testAudit(t *testing.T) {
 	requireEqual(t, newest, nil, last.N)
 
 	if _, err := db.LockAuditChain(ctx); err == nil {
-		t.Error("a lock outside a transaction succeeded, want an error")
+		t.Error("a lock outside a transaction: got no error, want one")
 	}
 	last.N--
 	requireConstraintError(t, db.Write(ctx, func(ctx context.Context) error { return db.AppendAuditEntry(ctx, last) }))

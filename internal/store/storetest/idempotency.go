@@ -17,11 +17,11 @@ func (s *suite) testIdempotencyRecord(t *testing.T) {
 		ID: NewID(), BodyHash: "hash", SavedResult: "https://meet.example.org/r/1#t=token", ExpiresAt: testTime(60),
 	}
 	if !s.saveIdempotencyRecord(t, first, testTime(0)) {
-		t.Error("the first record was not inserted")
+		t.Error("first record: got not saved, want saved")
 	}
 	second := room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(90)}
 	if s.saveIdempotencyRecord(t, second, testTime(59)) {
-		t.Error("the second record replaced the first, which has not expired")
+		t.Error("second record before the first expires: got saved, want not saved")
 	}
 	got, err := s.db.IdempotencyRecord(ctx, first.ID, testTime(59))
 	requireEqual(t, got, err, first)
@@ -32,7 +32,7 @@ func (s *suite) testIdempotencyRecord(t *testing.T) {
 
 	next := room.IdempotencyRecord{ID: first.ID, BodyHash: "other", ExpiresAt: testTime(120)}
 	if !s.saveIdempotencyRecord(t, next, testTime(60)) {
-		t.Error("the expired record was not replaced")
+		t.Error("second record after the first expired: got not saved, want saved")
 	}
 	got, err = s.db.IdempotencyRecord(ctx, next.ID, testTime(60))
 	requireEqual(t, got, err, next)
@@ -44,7 +44,7 @@ func (s *suite) testIdempotencyRecord(t *testing.T) {
 			n, err := s.db.DeleteExpiredIdempotencyRecords(ctx, testTime(100), 1)
 			more = n == 1
 			if n > 1 {
-				t.Errorf("deleted %d records, want at most 1", n)
+				t.Errorf("deleted records: got %d, want at most 1", n)
 			}
 			return err
 		})
@@ -77,7 +77,7 @@ func (s *suite) testIdempotencyRecord_Concurrent(t *testing.T) {
 func (s *suite) testIdempotencyRecord_OutsideTransaction(t *testing.T) {
 	record := room.IdempotencyRecord{ID: NewID(), ExpiresAt: testTime(60)}
 	if _, err := s.db.InsertIdempotencyRecord(patient(), record, testTime(0)); err == nil {
-		t.Error("InsertIdempotencyRecord outside Write succeeded, want an error")
+		t.Error("InsertIdempotencyRecord outside Write: got no error, want one")
 	}
 }
 

@@ -14,7 +14,7 @@ func (s *suite) testMediaSecret(t *testing.T) {
 	requireEqual(t, again, err, first)
 	other, err := s.open(t).MediaSecret(ctx)
 	if err != nil || other == first {
-		t.Fatalf("MediaSecret of another database: got the same secret or error %v", err)
+		t.Fatalf("MediaSecret of another database: got %v, the same secret %v, want nil, false", err, other == first)
 	}
 }
 

@@ -158,7 +158,7 @@ func (s *suite) testCalls(t *testing.T) {
 		s.write(t, func(ctx context.Context) error {
 			n, err := s.db.DeleteCalls(ctx, project, time.Unix(0, 6), 10)
 			if n != want {
-				t.Errorf("DeleteCalls before 6 of project %s deleted %d blocks, want %d", project, n, want)
+				t.Errorf("DeleteCalls before 6 of project %s: got %d blocks deleted, want %d", project, n, want)
 			}
 			return err
 		})

@@ -361,7 +361,7 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	requireEqual(t, moves, err, []usage.Move{{ProjectID: p.ID, At: r.CreatedAt, Rooms: 1}})
 
 	if err := db.MarkUsageLate(ctx, usage.Rebuilt{OrganizationID: NewID()}, []time.Time{hour}, hour); err == nil {
-		t.Error("late hours of an unknown organization: got no error")
+		t.Error("late hours of an unknown organization: got no error, want one")
 	}
 	save := func(version, rooms int64, done ...usage.LateReport) {
 		t.Helper()

@@ -181,13 +181,13 @@ func (s *suite) testLockRoom(t *testing.T) {
 		requireEqual(t, got, err, &want)
 	}
 	if _, err := s.db.LockRoom(ctx, rooms[0].ID); err == nil {
-		t.Fatal("LockRoom outside Write succeeded, want an error")
+		t.Fatal("LockRoom outside Write: got no error, want one")
 	}
 	if err := s.db.LockRooms(ctx, nil); err != nil {
 		t.Errorf("LockRooms of no room: got %v, want no error", err)
 	}
 	if err := lockAll(ctx); err == nil {
-		t.Error("LockRooms outside Write succeeded, want an error")
+		t.Error("LockRooms outside Write: got no error, want one")
 	}
 }
 

@@ -196,7 +196,7 @@ func (s *suite) testAttendance(t *testing.T) {
 		return err
 	}))
 	if _, err := s.db.InsertAttendance(ctx, connected(ada, "PA_4", 1), testTime(1)); err == nil {
-		t.Fatal("InsertAttendance outside Write succeeded, want an error")
+		t.Fatal("InsertAttendance outside Write: got no error, want one")
 	}
 }
 

@@ -65,17 +65,17 @@ func (s *suite) testDueStreams(t *testing.T) {
 	requireEqual(t, known, err, []webhook.Stream{st})
 	if s.isDue(t, st.Bucket, testTime(9)) ||
 		len(s.leaseStreams(t, st.Bucket, "early", 5, testTime(9), testTime(40))) > 0 {
-		t.Error("the stream is due before its due time")
+		t.Error("before the due time: got a due stream, want none")
 	}
 	if !s.isDue(t, st.Bucket, testTime(10)) {
-		t.Error("the stream is not due at its due time")
+		t.Error("at the due time: got no due stream, want one")
 	}
 	want := st
 	want.LeaseID = "first"
 	requireEqual(t, s.leaseStreams(t, st.Bucket, "first", 5, testTime(10), testTime(40)), nil, []webhook.Stream{want})
 	if s.isDue(t, st.Bucket, testTime(39)) ||
 		len(s.leaseStreams(t, st.Bucket, "second", 5, testTime(39), testTime(70))) > 0 {
-		t.Error("the stream was leased during a lease")
+		t.Error("during a lease: got a due stream, want none")
 	}
 	want.LeaseID = "second"
 	requireEqual(t, s.leaseStreams(t, st.Bucket, "second", 5, testTime(40), testTime(70)), nil, []webhook.Stream{want})
@@ -93,15 +93,15 @@ func (s *suite) testDueStreams(t *testing.T) {
 	}
 	release(want, time.Time{}, 42)
 	if s.isDue(t, st.Bucket, testTime(1000)) {
-		t.Error("the stream is due without a new delivery")
+		t.Error("after the release without a new delivery: got a due stream, want none")
 	}
 	extend := func(n int64, now int) {
 		st.Enqueued, st.LastSequence = n, n+1
 		s.write(t, func(ctx context.Context) error { return s.db.ExtendStream(ctx, st, testTime(now)) })
 	}
 	extend(2, 50)
-	if s.isDue(t, st.Bucket, testTime(49)) || !s.isDue(t, st.Bucket, testTime(50)) {
-		t.Error("the stream is not due when a delivery is added")
+	if early, due := s.isDue(t, st.Bucket, testTime(49)), s.isDue(t, st.Bucket, testTime(50)); early || !due {
+		t.Errorf("delivery added at 50: got due at 49 %v, at 50 %v, want false, true", early, due)
 	}
 	// A delivery is added during a lease.
 	third := s.leaseStreams(t, st.Bucket, "third", 5, testTime(50), testTime(80))
@@ -110,16 +110,16 @@ func (s *suite) testDueStreams(t *testing.T) {
 	}
 	extend(3, 51)
 	if s.isDue(t, st.Bucket, testTime(79)) {
-		t.Error("a new delivery ended the lease")
+		t.Error("after a new delivery during a lease: got a due stream, want none")
 	}
 	release(third[0], time.Time{}, 55)
-	if s.isDue(t, st.Bucket, testTime(54)) || !s.isDue(t, st.Bucket, testTime(55)) {
-		t.Error("the stream is not due for the delivery that was added during the lease")
+	if early, due := s.isDue(t, st.Bucket, testTime(54)), s.isDue(t, st.Bucket, testTime(55)); early || !due {
+		t.Errorf("delivery added during a lease until 55: got due at 54 %v, at 55 %v, want false, true", early, due)
 	}
 	fourth := s.leaseStreams(t, st.Bucket, "fourth", 5, testTime(55), testTime(85))
 	release(fourth[0], testTime(60), 56)
-	if s.isDue(t, st.Bucket, testTime(59)) || !s.isDue(t, st.Bucket, testTime(60)) {
-		t.Error("the stream is not due at the time given to ReleaseStream")
+	if early, due := s.isDue(t, st.Bucket, testTime(59)), s.isDue(t, st.Bucket, testTime(60)); early || !due {
+		t.Errorf("ReleaseStream until 60: got due at 59 %v, at 60 %v, want false, true", early, due)
 	}
 }
 
@@ -164,7 +164,7 @@ func (s *suite) testDueStreams_Concurrent(t *testing.T) {
 	work.Wait()
 	for id, n := range seen {
 		if n != 1 {
-			t.Errorf("stream %s was leased %d times, want once", id, n)
+			t.Errorf("stream %s: got %d leases, want one", id, n)
 		}
 	}
 }
@@ -256,7 +256,8 @@ func (s *suite) testWebhookDeliveries(t *testing.T) {
 			if f.EventID != "" {
 				want = slices.DeleteFunc(slices.Clone(all), func(d webhook.Delivery) bool { return d.EventID != f.EventID })
 			}
-			if diff := cmp.Diff(want, ours, Exact); err != nil || len(ours)+len(want) > 0 && diff != "" {
+			diff := cmp.Diff(want, ours, Exact)
+			if err != nil || len(ours)+len(want) > 0 && diff != "" {
 				t.Errorf("%+v: error %v, deliveries (-want +got):\n%s", f, err, diff)
 			}
 		}
@@ -339,8 +340,8 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 		})
 		return acquired
 	}
-	if probe(9, 19) || !probe(10, 20) || probe(10, 20) {
-		t.Error("want AcquireProbe to succeed once, at the time of the probe")
+	if early, due, again := probe(9, 19), probe(10, 20), probe(10, 20); early || !due || again {
+		t.Errorf("AcquireProbe at 9, 10, 10: got %v, %v, %v, want false, true, false", early, due, again)
 	}
 
 	// Postpone delays a stream that is due and does not change one that is
@@ -363,9 +364,10 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 	s.write(t, func(ctx context.Context) error {
 		return s.db.Postpone(ctx, s.project.ID, url, testTime(11), testTime(20))
 	})
-	if s.isDue(t, waiting.Bucket, testTime(19)) || !s.isDue(t, waiting.Bucket, testTime(20)) ||
-		s.isDue(t, busy.Bucket, testTime(40)) {
-		t.Error("want the waiting stream due at 20 and the leased one not due")
+	early, due := s.isDue(t, waiting.Bucket, testTime(19)), s.isDue(t, waiting.Bucket, testTime(20))
+	if leased := s.isDue(t, busy.Bucket, testTime(40)); early || !due || leased {
+		t.Errorf("waiting stream due at 19 and 20, leased stream due: got %v, %v, %v, want false, true, false",
+			early, due, leased)
 	}
 
 	// RetryStreams makes the delayed stream due too, and does not change the leased one.
@@ -402,8 +404,9 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 	requireEqual(t, known, err, webhook.Target{})
 	_, held, err = s.db.NextDelivery(ctx, waiting.ID)
 	requireEqual(t, held, err, webhook.Target{})
-	if !s.isDue(t, waiting.Bucket, testTime(12)) || s.isDue(t, busy.Bucket, testTime(40)) {
-		t.Error("after ClearTarget, want the waiting stream due and the leased one not due")
+	due, leased := s.isDue(t, waiting.Bucket, testTime(12)), s.isDue(t, busy.Bucket, testTime(40))
+	if !due || leased {
+		t.Errorf("waiting and leased stream due after ClearTarget: got %v, %v, want true, false", due, leased)
 	}
 }
 
@@ -448,13 +451,13 @@ func (s *suite) testWebhooks_Prune(t *testing.T) {
 		return n
 	}
 	if n := prune(1, 10); n != 1 {
-		t.Errorf("DeleteDeliveries deleted %d, want 1", n)
+		t.Errorf("DeleteDeliveries: got %d, want 1", n)
 	}
 	if attempts, err := db.Attempts(ctx, deliveries[0].ID); err != nil || len(attempts) != 0 {
 		t.Errorf("attempts of a pruned delivery: got %v, %v, want none", attempts, err)
 	}
 	if n := prune(100, 1); n != 1 {
-		t.Errorf("DeleteDeliveries with limit 1 deleted %d, want 1", n)
+		t.Errorf("DeleteDeliveries with limit 1: got %d, want 1", n)
 	}
 	left, err := db.Deliveries(ctx, webhook.Filter{Limit: 10})
 	requireEqual(t, left, err, deliveries[2:])
@@ -466,7 +469,7 @@ func (s *suite) testWebhooks_Prune(t *testing.T) {
 		return len(all) == 1
 	}
 	if !has(over.ID) {
-		t.Error("PruneStreams deleted a stream that is due")
+		t.Error("PruneStreams with a due stream: got it deleted, want it kept")
 	}
 	for _, st := range streams {
 		for _, leased := range own.leaseStreams(t, st.Bucket, "lease", 1, testTime(2), testTime(30)) {
@@ -476,10 +479,12 @@ func (s *suite) testWebhooks_Prune(t *testing.T) {
 		}
 	}
 	if prune(1, 10); !has(over.ID) {
-		t.Error("PruneStreams deleted a stream that was updated after the given time")
+		t.Error("PruneStreams with a stream updated after the given time: got it deleted, want it kept")
 	}
-	if prune(100, 10); has(over.ID) || !has(open.ID) || !has("") {
-		t.Error("want PruneStreams to delete the streams of rooms that are over, and no others")
+	prune(100, 10)
+	if ofOver, ofOpen, ofNone := has(over.ID), has(open.ID), has(""); ofOver || !ofOpen || !ofNone {
+		t.Errorf("streams of a room that is over, of an open one, of none after PruneStreams: got %v, %v, %v, "+
+			"want false, true, true", ofOver, ofOpen, ofNone)
 	}
 }
 

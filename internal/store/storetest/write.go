@@ -82,7 +82,7 @@ func (s *suite) testWrite_NestedJoins(t *testing.T) {
 
 func (s *suite) testInsert_OutsideWrite(t *testing.T) {
 	if err := s.db.InsertRoom(patient(), Room(s.project.ID)); err == nil {
-		t.Fatal("InsertRoom outside Write succeeded, want an error")
+		t.Fatal("InsertRoom outside Write: got no error, want one")
 	}
 }
 
@@ -100,7 +100,7 @@ func (s *suite) testWrite_IgnoredFailureRollsBack(t *testing.T) {
 		return nil
 	})
 	if err == nil {
-		t.Fatal("Write committed work that ignored an error, want an error")
+		t.Fatal("Write of work that ignored an error: got no error, want one")
 	}
 	for _, r := range []*room.Room{before, after} {
 		_, err := s.db.Room(ctx, r.ID)
