@@ -53,7 +53,7 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	}
 	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout,
 		h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
-		t.Errorf("breakout rooms %v, want 0, 1, 2, 1", places)
+		t.Errorf("breakout rooms: got %v, want 0, 1, 2, 1", places)
 	}
 	last := h.engine.messages[len(h.engine.messages)-1]
 	if slices.Sort(last.identities); last.session != boss.SessionID || len(last.identities) != 3 ||
@@ -298,7 +298,7 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	assertError(t, err, fault.Exhausted, "too_many_attempts",
 		"a room may open at most 96 breakout rooms per hour, try again later")
 	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
-		t.Errorf("RetryAfter = %s, want 59 to 60 minutes", wait)
+		t.Errorf("RetryAfter: got %s, want 59 to 60 minutes", wait)
 	}
 	h.clock.advance(time.Hour)
 	if err := open(); err != nil {
@@ -353,7 +353,7 @@ func TestMove_PageThatDoesNotFollow(t *testing.T) {
 				}
 			}
 			if in := c.connectionIDs(id); !slices.Equal(in, connected) {
-				t.Errorf("after ten seconds, %v are connected, want %v", in, connected)
+				t.Errorf("connected after ten seconds: got %v, want %v", in, connected)
 			}
 			for session, want := range map[string]bool{host.SessionID: false, c.assigned(t, id, eve.Seat.ID): true} {
 				if a, err := c.nodes[0].Authorize(ctx, session, eve.Seat.ID); err != nil || a.Admitted != want {
@@ -400,7 +400,7 @@ func TestMove_SlowConnection(t *testing.T) {
 		c.deliver()
 	}
 	if in := c.connectionIDs(id); !slices.Equal(in, []string{"PA_1", "PA_2", "PA_3"}) {
-		t.Errorf("five seconds after the move, %v are connected, want also the old and the new connection", in)
+		t.Errorf("connected five seconds after the move: got %v, want also the old and the new connection", in)
 	}
 }
 

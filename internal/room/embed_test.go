@@ -19,7 +19,7 @@ func TestRoomPage_EmbedOrigins(t *testing.T) {
 	is := func(what, id string, want ...string) {
 		t.Helper()
 		if _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
-			t.Errorf("%s: %v, want %v", what, got, want)
+			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
 	allow := func(origins ...string) {

@@ -17,7 +17,7 @@ func (h *fixture) assertHands(t *testing.T, session, when string, want ...string
 	h.engine.mu.Lock()
 	defer h.engine.mu.Unlock()
 	if got := h.engine.metadata[session].Hands; !slices.Equal(got, want) {
-		t.Errorf("%s: hands of %q, want %q", when, got, want)
+		t.Errorf("%s: got hands of %q, want %q", when, got, want)
 	}
 }
 
@@ -226,7 +226,7 @@ func TestReact(t *testing.T) {
 	err := react(2, room.ThumbsUp)
 	assertError(t, err, fault.Exhausted, "too_often", "too many reactions and raised hands, try again in a moment")
 	if wait := fault.From(err).RetryAfter; wait != 600*time.Millisecond {
-		t.Errorf("RetryAfter = %s, want 600ms", wait)
+		t.Errorf("RetryAfter: got %s, want 600ms", wait)
 	}
 	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often",
 		"too many reactions and raised hands, try again in a moment")

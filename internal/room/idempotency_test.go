@@ -61,7 +61,7 @@ func TestIdempotencyKey_ConcurrentOnTwoNodes(t *testing.T) {
 					first = created
 				}
 				if diff := cmp.Diff(first, created); diff != "" {
-					t.Errorf("the result on the other node differs (-first +other):\n%s", diff)
+					t.Errorf("result on the other node (-want +got):\n%s", diff)
 				}
 			}
 			links.Range(func(link, _ any) bool {

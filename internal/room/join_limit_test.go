@@ -79,7 +79,7 @@ func TestJoinLimiter_FloodLeavesSeatForHost(t *testing.T) {
 		h := newLimitedFixture(t)
 		id, link := h.create(t, room.Spec{MaxParticipants: size})
 		if got := h.flood(t, id); got > 50 || size == 1000 && got < 40 {
-			t.Errorf("a room of %d: one address took %d seats in 20 s, want at most 50", size, got)
+			t.Errorf("a room of %d: got %d seats of one address in 20 s, want at most 50", size, got)
 		}
 		if a, err := h.ReserveSeat(t.Context(), id, withClientAddr(attacker, hostOf(1, link))); err != nil ||
 			a.Seat.Role != room.Host {
@@ -156,7 +156,7 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	h.enter(t, id, hostOf(4, link), "PA_4")
 	if out := h.engine.drainRemoved(); len(out) != 1 || out[0] != last[2].SeatID {
-		t.Errorf("removed: %v, want %s, the newest guest", out, last[2].SeatID)
+		t.Errorf("removed: got %v, want %s, the newest guest", out, last[2].SeatID)
 	}
 	rows, err := storetest.Attendance(t.Context(), h.db, id)
 	if err != nil || rows[2].LeftAt.IsZero() || rows[2].Reason != room.LeftRemoved {
@@ -268,12 +268,12 @@ func TestUnusedSeat_DeletedAfterReservation(t *testing.T) {
 		}
 	}
 	if n := h.countSeats(t, id, 6); n != 6 {
-		t.Fatalf("%d rows, want 6", n)
+		t.Fatalf("seats: got %d rows, want 6", n)
 	}
 	h.clock.advance(20 * time.Second)
 	h.Sweep(t.Context())
 	if n := h.countSeats(t, id, 6); n != 3 {
-		t.Errorf("%d rows, want 3: connected, host and invited", n)
+		t.Errorf("seats after the sweep: got %d rows, want 3: connected, host and invited", n)
 	}
 }
 
@@ -310,7 +310,7 @@ func TestUnusedSeat_DoesNotKeepRoomOpen(t *testing.T) {
 			time.Sleep(5 * time.Second)
 		}
 		if r := h.room(t, id); r.State != room.Expired || r.EndedAt.Sub(created) > 326*time.Second {
-			t.Errorf("%s after %s, want expired after 320 s", r.State, r.EndedAt.Sub(created))
+			t.Errorf("got %s after %s, want expired after 320 s", r.State, r.EndedAt.Sub(created))
 		}
 	})
 }

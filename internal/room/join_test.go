@@ -52,7 +52,7 @@ func TestCreatorLink(t *testing.T) {
 		t.Helper()
 		a, err := h.ReserveSeat(ctx, id, v)
 		if err != nil || a.Seat.Role != role || a.LinkStatus != link {
-			t.Errorf("%s %s %v, want %s %s", a.Seat.Role, a.LinkStatus, err, role, link)
+			t.Errorf("seat of %s: got %s %s %v, want %s %s", v.Name, a.Seat.Role, a.LinkStatus, err, role, link)
 		}
 		return a
 	}
@@ -256,7 +256,7 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 				for _, err := range []error{seat, preview} {
 					assertError(t, err, fault.Gone, "room_ended", "this room has ended")
 					if f := fault.From(err); f.Reason != c.reason {
-						t.Errorf("reason %q, want %q", f.Reason, c.reason)
+						t.Errorf("got reason %q, want %q", f.Reason, c.reason)
 					}
 				}
 				if over := h.room(t, id).Over(); over != swept {

@@ -35,7 +35,7 @@ func TestKeyedMutex(t *testing.T) {
 		give()
 		synctest.Wait()
 		if want := "[other first second]"; fmt.Sprint(got) != want || turns.Len() != 0 {
-			t.Errorf("%v, want %s; %d kept", got, want, turns.Len())
+			t.Errorf("order: got %v, %d keys kept, want %s, none kept", got, turns.Len(), want)
 		}
 	})
 }

@@ -439,7 +439,7 @@ func (m *model) stop(rt *rapid.T) {
 		return
 	}
 	if err != nil || out != m.count(room.Joined) {
-		rt.Fatalf("%d disconnected, want %d, %v", out, m.count(room.Joined), err)
+		rt.Fatalf("got %d disconnected, want %d, %v", out, m.count(room.Joined), err)
 	}
 	m.expectOpen()
 	if m.state == room.Scheduled {

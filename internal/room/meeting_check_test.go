@@ -98,7 +98,7 @@ func (m *meeting) checkSessions(rt *rapid.T, r *room.Room) {
 	}
 	slices.Sort(got)
 	if !slices.Equal(got, want) || len(want) > r.BreakoutRooms+1 {
-		rt.Fatalf("sessions %v are live, want %v", got, want)
+		rt.Fatalf("live sessions: got %v, want %v", got, want)
 	}
 }
 

@@ -58,8 +58,8 @@ func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 	ctx := context.Background()
 	knocks, err := m.db.Knocks(ctx, m.id)
 	if err != nil || len(knocks) > 0 && (r.Over() || !r.Locks.WaitingRoom) || r.Locks.WaitingRoom != m.locked {
-		rt.Fatalf("at the door of a room that is %s, its waiting room on: %v, want %v: %+v, %v", r.State, r.Locks.WaitingRoom,
-			m.locked, knocks, err)
+		rt.Fatalf("knocks of a room that is %s: got %+v, %v, waiting room %v, want %v, and knocks only then", r.State,
+			knocks, err, r.Locks.WaitingRoom, m.locked)
 	}
 	for _, k := range knocks {
 		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil {

@@ -117,7 +117,7 @@ func TestRemove(t *testing.T) {
 	}
 	h.Reconcile(ctx)
 	if out := h.engine.drainRemoved(); len(out) != 2 {
-		t.Errorf("reconciliation removed %v, want two participants", out)
+		t.Errorf("removed by reconciliation: got %v, want two participants", out)
 	}
 
 	comes := func(n int, link string) error {
@@ -230,7 +230,7 @@ func TestMute(t *testing.T) {
 		t.Fatal(err)
 	}
 	if want := []string{ben.Seat.ID, chen.Seat.ID}; !slices.Equal(h.engine.muted, want) {
-		t.Errorf("muted %v, want the guests %v", h.engine.muted, want)
+		t.Errorf("muted: got %v, want the guests %v", h.engine.muted, want)
 	}
 	if messages := h.engine.messages; len(messages) != 1 ||
 		messages[0].message != (room.Message{Kind: room.MessageMuted, From: "Guest 1"}) || len(messages[0].identities) != 2 {
@@ -380,7 +380,7 @@ func TestReconcile_AdmitsAfterMediaOutage(t *testing.T) {
 	}
 	h.Reconcile(t.Context())
 	if !slices.Equal(h.engine.admitted, []string{"PA_1"}) {
-		t.Errorf("reconciliation admitted %v, want PA_1", h.engine.admitted)
+		t.Errorf("admitted by reconciliation: got %v, want PA_1", h.engine.admitted)
 	}
 }
 

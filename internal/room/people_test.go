@@ -35,7 +35,7 @@ func TestPeople_BreakoutOfEachSeat(t *testing.T) {
 				got = append(got, fmt.Sprintf("%s %s %d", seat.Name, seat.Role, seat.Breakout))
 			}
 			if slices.Sort(got); err != nil || !slices.Equal(got, want) {
-				t.Errorf("%q %v, want %q", got, err, want)
+				t.Errorf("people for guest %d: got %q, %v, want %q", n, got, err, want)
 			}
 		}
 	}

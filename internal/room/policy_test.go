@@ -99,7 +99,7 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		f, l := settings.Features, settings.Locks
 		if want := (Features{Camera: q.Type == Video && !f.NoCamera, ScreenShare: q.Type == Video &&
 			!f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
-			t.Fatalf("%+v, want %+v", r.Features, want)
+			t.Fatalf("features of %+v: got %+v, want %+v", q, r.Features, want)
 		}
 		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat,
 			WaitingRoom: l.WaitingRoom}) {

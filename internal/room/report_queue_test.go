@@ -79,8 +79,8 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		for _, a := range rows {
 			w := want[a.Connection]
 			if a.JoinedAt.Sub(began) != w.joined || a.LeftAt.Sub(began) != w.left || a.Reason != w.reason {
-				t.Errorf("%s from %s to %s, %q; want %s to %s, %q", a.Connection, a.JoinedAt.Sub(began), a.LeftAt.Sub(began),
-					a.Reason, w.joined, w.left, w.reason)
+				t.Errorf("%s: got from %s to %s, %q, want %s to %s, %q", a.Connection, a.JoinedAt.Sub(began),
+					a.LeftAt.Sub(began), a.Reason, w.joined, w.left, w.reason)
 			}
 		}
 		stop()

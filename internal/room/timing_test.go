@@ -52,7 +52,7 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 		h.clock.advance(want.Add(-time.Hour).Sub(h.clock.Now()))
 		start := want.In(zone)
 		if got := start.Format("2006-01-02T15:04"); got != c.local {
-			t.Fatalf("%s is %s in %s, want %s", c.instant, got, zone, c.local)
+			t.Fatalf("%s in %s: got %s, want %s", c.instant, zone, got, c.local)
 		}
 		visited, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
 		swept, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
@@ -98,7 +98,7 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		opensAt := func(v room.JoinRequest, want time.Time) {
 			t.Helper()
 			if p, err := h.Preview(ctx, id, v); err != nil || !p.OpensAt.Equal(want) {
-				t.Errorf("opens at %s, %v, want %s", p.OpensAt, err, want)
+				t.Errorf("opens at: got %s, %v, want %s", p.OpensAt, err, want)
 			}
 		}
 		opensAt(host(1, link), start.Add(-10*time.Minute))
@@ -161,7 +161,7 @@ func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 		h.clock.advance(c.wait)
 		h.Sweep(t.Context())
 		if r := h.room(t, id); r.State != c.state {
-			t.Errorf("%s after %s more, want %s", r.State, c.wait, c.state)
+			t.Errorf("got %s after %s more, want %s", r.State, c.wait, c.state)
 		}
 	}
 	if got := h.eventTypes(t, id); !slices.Equal(got,
@@ -328,7 +328,7 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 				}
 				h.Sweep(context.Background())
 				if got := h.eventTypes(t, id); !slices.Equal(got, c.want) {
-					t.Errorf("%v, want %v", got, c.want)
+					t.Errorf("events: got %v, want %v", got, c.want)
 				}
 			}
 			if r := h.room(t, id); r.EndReason != c.reason {
@@ -361,7 +361,7 @@ func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	assertEndsAt := func(session string) {
 		t.Helper()
 		if i := h.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
-			t.Errorf("%s ends at %v, want %s", session, i.EndsAt, ends)
+			t.Errorf("%s ends: got %v, want %s", session, i.EndsAt, ends)
 		}
 	}
 	assertEndsAt(a.SessionID)

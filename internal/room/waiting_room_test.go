@@ -57,7 +57,7 @@ func TestWaitingRoom(t *testing.T) {
 	assertWaiting := func(want int) {
 		t.Helper()
 		if got := h.engine.metadata[ada.SessionID].Waiting; got != want {
-			t.Errorf("metadata.Waiting = %d, want %d", got, want)
+			t.Errorf("metadata.Waiting: got %d, want %d", got, want)
 		}
 	}
 	before, tokens := h.eventTypes(t, id), len(h.engine.tokenSpecs)
@@ -419,7 +419,7 @@ func TestCreateInvitation(t *testing.T) {
 	is := func(n int, link string, want room.Role, code string) {
 		t.Helper()
 		if got, refusal := comes(n, link); got != want || refusal != code {
-			t.Errorf("browser %d comes as %q (%s), want %q (%s)", n, got, refusal, want, code)
+			t.Errorf("browser %d: got %q (%s), want %q (%s)", n, got, refusal, want, code)
 		}
 	}
 	_, err := h.CreateInvitation(ctx, id, guest(2).SeatKey, room.Guest)
