@@ -85,12 +85,12 @@ func TestBypassCache_ReadsDatabase(t *testing.T) {
 		k, r, err := there.ByAPIKey(ctx, text)
 		if want == "" {
 			if !fault.Is(err, fault.NotFound) {
-				t.Errorf("%v, want no such key", err)
+				t.Errorf("key on the other node: got error %v, want NotFound", err)
 			}
 			return
 		}
 		if err != nil || k.Slot != want || r.Project.ID != b.project {
-			t.Errorf("%+v %v, want %s", k, err, want)
+			t.Errorf("key on the other node: got %+v, %v, want slot %s", k, err, want)
 		}
 	}
 	rotate := func() string {

@@ -54,7 +54,7 @@ func TestKeyring_Cached(t *testing.T) {
 			}
 		}
 		if n := db.reads.Load(); n != reads {
-			t.Errorf("read %d times, want %d", n, reads)
+			t.Errorf("reads: got %d, want %d", n, reads)
 		}
 	}
 	status(project.Active, 1)

@@ -61,7 +61,7 @@ func TestKeyIndex_Project(t *testing.T) {
 		t.Helper()
 		project, err := x.project(t.Context(), db, sha256.Sum256([]byte(k)))
 		if project != want || (want == "") != errors.Is(err, errKeyNotFound) {
-			t.Errorf("%s: %q %v, want %q", k, project, err, want)
+			t.Errorf("%s: got %q %v, want %q", k, project, err, want)
 		}
 	}
 	for range 3 {

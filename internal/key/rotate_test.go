@@ -150,7 +150,7 @@ func TestRotation(t *testing.T) {
 							t.Fatalf("rotate %+v: got error %v, want none", how, err)
 						}
 						if want := b.clock().Add(how.Overlap); !until.Equal(want) {
-							t.Fatalf("the overlap ends at %v, want %v", until, want)
+							t.Fatalf("end of the overlap: got %v, want %v", until, want)
 						}
 						if overlap, ends = current, until; how.Overlap == 0 {
 							overlap = ""
@@ -180,7 +180,7 @@ func TestRotation(t *testing.T) {
 							want = append(want, overlap)
 						}
 						if got := s.live(b, b.keyring(t)); strings.Join(got, ",") != strings.Join(want, ",") {
-							t.Fatalf("%d credentials are live, want %d, or they are others", len(got), len(want))
+							t.Fatalf("live credentials: got %d, want %d, the same ones", len(got), len(want))
 						}
 					},
 				})
@@ -201,7 +201,7 @@ func TestRotation_OverlapBounds(t *testing.T) {
 			b.createProject(t)
 			_, _, err := s.rotate(b, key.Rotation{Overlap: overlap})
 			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
-				t.Errorf("%s, overlap %v: %v, want %q", s.name, overlap, err, want)
+				t.Errorf("%s, overlap %v: got %v, want %q", s.name, overlap, err, want)
 			}
 		}
 	}

@@ -43,7 +43,7 @@ func TestVerify(t *testing.T) {
 		tried := 0
 		keyring.Verify(now, false, func(c string) bool { tried++; return c == "secret two" })
 		if tried != want {
-			t.Errorf("call %d tried %d credentials, want %d: the last one found comes first", i, tried, want)
+			t.Errorf("call %d: got %d credentials tried, want %d: the last one found comes first", i, tried, want)
 		}
 	}
 	if _, found := (&Keyring{}).Verify(now, false, func(string) bool { return true }); found {

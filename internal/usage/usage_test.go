@@ -119,7 +119,7 @@ func TestMinutes(t *testing.T) {
 	for ms, want := range map[int64]float64{0: 0, 299: 0, 300: 0.01, 600: 0.01, 60_000: 1,
 		90_000: 1.5, 100_000: 1.67, 3_600_000: 60} {
 		if got := minutesFromMillis(ms).Float(); got != want {
-			t.Errorf("%d ms: %v, want %v", ms, got, want)
+			t.Errorf("%d ms: got %v, want %v", ms, got, want)
 		}
 	}
 }
@@ -135,7 +135,7 @@ func TestAmount(t *testing.T) {
 		{"0", 12345, "0.00"}, {"2.50", 10000, "250.00"}, {"0.005", 33, "0.00165"},
 	} {
 		if got := Amount(tc.price, tc.minutes); got != tc.want {
-			t.Errorf("%s × %d: %s, want %s", tc.price, tc.minutes, got, tc.want)
+			t.Errorf("%s × %d: got %s, want %s", tc.price, tc.minutes, got, tc.want)
 		}
 	}
 }
@@ -149,7 +149,7 @@ func TestAmount_Exact(t *testing.T) {
 		want.Mul(want, big.NewRat(int64(m), 100))
 		got, ok := new(big.Rat).SetString(Amount(price, m))
 		if !ok || got.Cmp(want) != 0 {
-			t.Fatalf("%s × %d = %s, want %s", price, m, Amount(price, m), want)
+			t.Fatalf("%s × %d: got %s, want %s", price, m, Amount(price, m), want)
 		}
 	})
 }
