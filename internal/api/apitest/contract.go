@@ -98,15 +98,16 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 			IncludeResponseStatus: true}}
 	if resp.StatusCode == http.StatusOK {
 		if err := openapi3filter.ValidateRequest(context.Background(), in); err != nil {
-			t.Errorf("%s %s: got 200 for a request that the description does not allow: %v", method, target, err)
+			t.Errorf("%s %s: got 200, want an error, because the description does not allow the request: %v",
+				method, target, err)
 		}
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
 		RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header,
 		Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())), Options: in.Options,
 	}); err != nil {
-		t.Errorf("%s %s: the description does not allow the response %d: %v\n%s", method, target, resp.StatusCode, err,
-			w.Body)
+		t.Errorf("%s %s: got %d, want a response that the description allows: %v\n%s", method, target,
+			resp.StatusCode, err, w.Body)
 	}
 	return resp
 }
@@ -133,7 +134,7 @@ func (c *Checker) checkAllow(t testing.TB, r *http.Request, resp *http.Response)
 	}
 	slices.Sort(documented)
 	if got := resp.Header.Get("Allow"); got != strings.Join(documented, ", ") {
-		t.Errorf("%s %s: Allow is %q, want %v from the description", r.Method, r.URL.Path, got, documented)
+		t.Errorf("%s %s: got Allow %q, want %v from the description", r.Method, r.URL.Path, got, documented)
 	}
 }
 
@@ -162,6 +163,6 @@ func (c *Checker) AssertCovered() {
 	}
 	slices.Sort(missing)
 	if len(missing) > 0 {
-		c.t.Errorf("documented, but no response had:\n%s", strings.Join(missing, "\n"))
+		c.t.Errorf("got no response with these documented statuses, want one of each:\n%s", strings.Join(missing, "\n"))
 	}
 }

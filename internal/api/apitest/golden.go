@@ -79,7 +79,7 @@ func (c *Checker) AssertGolden(name string) {
 		}
 	}
 	if len(got) != len(wantLines) {
-		c.t.Fatalf("%s has %d lines, the responses have %d. If the change is intended, run the test with -update", name,
-			len(wantLines), len(got))
+		c.t.Fatalf("%s: got %d lines, want %d. If the change is intended, run the test with -update", name,
+			len(got), len(wantLines))
 	}
 }

@@ -60,11 +60,11 @@ func (w *WebhookChecker) Check(t testing.TB, body []byte) {
 	eventType, _ := value["type"].(string)
 	schema, known := w.schemas[eventType]
 	if !known {
-		t.Errorf("the description has no webhook for %s", body)
+		t.Errorf("got %s, want a type that the description has", body)
 		return
 	}
 	if err := schema.VisitJSON(value, openapi3.EnableFormatValidation(), openapi3.MultiErrors()); err != nil {
-		t.Errorf("the body does not match the schema of %s: %v\n%s", eventType, err, body)
+		t.Errorf("%s: got a body that does not match its schema, want one that does: %v\n%s", eventType, err, body)
 	}
 	w.markCovered(eventType, "", value)
 }
@@ -83,6 +83,7 @@ func (w *WebhookChecker) markCovered(eventType, path string, value map[string]an
 func (w *WebhookChecker) AssertCovered(t testing.TB) {
 	t.Helper()
 	if len(w.uncovered) > 0 {
-		t.Errorf("described, but in no body here:\n%s", strings.Join(slices.Sorted(maps.Keys(w.uncovered)), "\n"))
+		t.Errorf("got no body with these described fields, want one for each:\n%s",
+			strings.Join(slices.Sorted(maps.Keys(w.uncovered)), "\n"))
 	}
 }

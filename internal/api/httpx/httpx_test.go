@@ -48,7 +48,7 @@ func TestClientAddr(t *testing.T) {
 			r.Header.Add("X-Forwarded-For", strings.TrimSuffix(header, "\n"))
 		}
 		if got := clientAddr(r, tc.trusted).String(); got != tc.want {
-			t.Errorf("%s: %s, want %s", tc.name, got, tc.want)
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
 		}
 	}
 }
@@ -69,10 +69,10 @@ func TestMiddleware_LogsPathWithoutQuery(t *testing.T) {
 	}
 	if line["path"] != "/rtc" || line["status"] != 418.0 || line["bytes"] != 5.0 || line["error"] != "the cause" ||
 		line["request_id"] == "" {
-		t.Errorf("log line: %v", line)
+		t.Errorf("log line: got %v, want /rtc, 418, 5 bytes, the cause and a request_id", line)
 	}
 	if strings.Contains(log.String(), "SECRET") {
-		t.Error("the query is in the log")
+		t.Errorf("log: got the query in %s, want none", log.String())
 	}
 }
 
@@ -116,7 +116,7 @@ func TestMiddleware_RecordsCaller(t *testing.T) {
 	h := Middleware(mux, Options{Log: slog.New(slog.NewJSONHandler(&log, nil)), Now: func() time.Time { return now },
 		Done: func(_ *http.Request, info *RequestInfo) {
 			if rejected := info.Cause != ""; w.Flushed != rejected {
-				t.Errorf("cause %q: the response was flushed: %v, want %v", info.Cause, w.Flushed, rejected)
+				t.Errorf("cause %q: flushed: got %v, want %v", info.Cause, w.Flushed, rejected)
 			}
 			done = append(done, *info)
 		}})
@@ -151,7 +151,7 @@ func TestMiddleware_RecoversFromPanic(t *testing.T) {
 	h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if w.Code != 500 || !strings.Contains(log.String(), "panic=broken") ||
 		!strings.Contains(log.String(), "httpx_test.go") {
-		t.Errorf("status %d, want 500; log:\n%s", w.Code, log.String())
+		t.Errorf("got status %d, want 500; log:\n%s", w.Code, log.String())
 	}
 }
 
@@ -196,7 +196,7 @@ func TestObject_ReadsMembers(t *testing.T) {
 	if o.RequiredText("a") != "x" || o.RequiredInteger("n") != -5 || o.Text("none") != nil || o.Text("empty") != nil ||
 		o.Has("none") || !o.Has("more") ||
 		in.RequiredText("b") != "é" || o.Err() != nil {
-		t.Errorf("members read wrongly: %+v, error %v", o, o.Err())
+		t.Errorf("members: got %+v, error %v, want a x, n -5, none nil, empty nil, more, and in.b é", o, o.Err())
 	}
 	in.RequiredText("c")
 	o.RequiredText("a")
@@ -240,20 +240,20 @@ func FuzzParse(f *testing.F) {
 		o, err := ParseObject(body)
 		if err != nil {
 			if !fault.Is(err, fault.Invalid) {
-				t.Fatalf("%q: %v", body, err)
+				t.Fatalf("%q: got error %v, want Invalid", body, err)
 			}
 			return
 		}
 		var fields map[string]json.RawMessage
 		if err := json.Unmarshal(body, &fields); err != nil {
-			t.Fatalf("%q is accepted by ParseObject and rejected by encoding/json: %v", body, err)
+			t.Fatalf("%q: got no error, want that of encoding/json: %v", body, err)
 		}
 		if len(fields) != len(o.members) {
-			t.Fatalf("%q: %d members by encoding/json, %d by ParseObject", body, len(fields), len(o.members))
+			t.Fatalf("%q: got %d members, want %d", body, len(o.members), len(fields))
 		}
 		for name, value := range fields {
 			if raw := o.raw(name); raw != nil && string(raw) != string(value) {
-				t.Fatalf("%q: %s is %q by ParseObject, %q by encoding/json", body, name, raw, value)
+				t.Fatalf("%q: %s: got %q, want %q", body, name, raw, value)
 			}
 			_, _ = o.Text(name), o.Has(name)
 			_, _, _ = o.RequiredInteger(name), o.Integer(name), o.RequiredIntegerOrDigits(name)
@@ -283,11 +283,11 @@ func FuzzNumber(f *testing.F) {
 		want, rangeErr := strconv.Atoi(text)
 		switch err := o.Err(); {
 		case (err == nil) != (digits && rangeErr == nil):
-			t.Fatalf("%q: %d, %v", text, n, err)
+			t.Fatalf("%q: got %d, %v, want an error unless it is digits in range (%v)", text, n, err, rangeErr)
 		case err == nil && n != want:
 			t.Fatalf("%q: got %d, want %d", text, n, want)
 		case err != nil && (n != 0 || !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "n ")):
-			t.Fatalf("%q: %d, %v", text, n, err)
+			t.Fatalf("%q: got %d, %v, want 0 and Invalid about n", text, n, err)
 		}
 	})
 }
@@ -318,7 +318,7 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 			for header, want := range map[string]string{"X-Content-Type-Options": "nosniff",
 				"Content-Security-Policy": tc.policy, "Strict-Transport-Security": strict} {
 				if got := w.Header().Get(header); got != want {
-					t.Errorf("%s: %s is %q, want %q", name, header, got, want)
+					t.Errorf("%s: %s: got %q, want %q", name, header, got, want)
 				}
 			}
 		}
@@ -351,11 +351,11 @@ func TestMiddleware_ClosesConnectionAfterChunkedRequest(t *testing.T) {
 	reader := bufio.NewReader(conn)
 	resp, err := http.ReadResponse(reader, nil)
 	if err != nil || !resp.Close {
-		t.Fatalf("the response leaves the connection open: %v", err)
+		t.Fatalf("response: got %v, error %v, want one that closes the connection", resp, err)
 	}
 	_, _ = io.Copy(io.Discard, resp.Body)
 	if rest, err := io.ReadAll(reader); err != nil || len(rest) > 0 || served != 1 {
-		t.Errorf("%d requests served, want 1; the connection ended with %q, %v", served, rest, err)
+		t.Errorf("requests served: got %d, want 1; the connection ended with %q, %v", served, rest, err)
 	}
 }
 
@@ -367,7 +367,7 @@ func TestReadOnly_RejectsOtherMethods(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(method, "/", nil))
 		if w.Code != want || (want == 405) != (w.Header().Get("Allow") == "GET, HEAD") {
-			t.Errorf("%s: status %d, Allow %q, want %d", method, w.Code, w.Header().Get("Allow"), want)
+			t.Errorf("%s: got status %d, Allow %q, want %d", method, w.Code, w.Header().Get("Allow"), want)
 		}
 	}
 }

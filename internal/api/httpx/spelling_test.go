@@ -71,7 +71,7 @@ func TestCheckJSON(t *testing.T) {
 		"":                                    false,
 	} {
 		if err := checkJSON([]string{value}); (err == nil) != want {
-			t.Errorf("Content-Type %q: %v, want accepted %t", value, err, want)
+			t.Errorf("Content-Type %q: got %v, want accepted %t", value, err, want)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func TestParseStart(t *testing.T) {
 	} {
 		at, err := ParseStart(text, berlin)
 		if err != nil || at.Format(startFormat) != want {
-			t.Errorf("%s: %s %v, want %s", text, at.Format(startFormat), err, want)
+			t.Errorf("%s: got %s %v, want %s", text, at.Format(startFormat), err, want)
 		}
 	}
 	for _, text := range []string{"", "T", "2027-01-31", "2027-01-31T", "2027-01-31T09", "2027-01-31T09:3",
@@ -68,7 +68,7 @@ func TestParseStart(t *testing.T) {
 		"２027-01-31T09:30Z", "2027-01-31T09:30:15.٥Z", "1900000000"} {
 		if at, err := ParseStart(text, berlin); !fault.Is(err, fault.Invalid) ||
 			!strings.HasPrefix(err.Error(), "start_at must be an ISO 8601 date and time such as") {
-			t.Errorf("%q: %s %v", text, at, err)
+			t.Errorf("%q: got %s, %v, want Invalid: start_at must be an ISO 8601 date and time", text, at, err)
 		}
 	}
 }
@@ -83,7 +83,7 @@ func TestParseLocalStart_NonexistentTime(t *testing.T) {
 		{"Pacific/Apia", "2011-12-30T12:00", "start_at 2011-12-30T12:00 does not exist in Pacific/Apia: the clocks go from 2011-12-29T23:59 straight to 2011-12-31T00:00"},
 	} {
 		if _, err := ParseLocalStart(tc.text, loadLocation(t, tc.zone)); err == nil || err.Error() != tc.want {
-			t.Errorf("got  %v\nwant %s", err, tc.want)
+			t.Errorf("%s in %s: got  %v\nwant %s", tc.text, tc.zone, err, tc.want)
 		}
 	}
 	// These zones have an offset with seconds or no clock changes.
@@ -95,7 +95,7 @@ func TestParseLocalStart_NonexistentTime(t *testing.T) {
 		{"Pacific/Kiritimati", "2027-01-01T00:00", "2027-01-01T00:00:00+14:00"},
 	} {
 		if at, err := ParseLocalStart(tc.text, loadLocation(t, tc.zone)); err != nil || at.Format(startFormat) != tc.want {
-			t.Errorf("%s in %s: %s %v", tc.text, tc.zone, at.Format(startFormat), err)
+			t.Errorf("%s in %s: got %s, %v, want %s", tc.text, tc.zone, at.Format(startFormat), err, tc.want)
 		}
 	}
 }
@@ -128,7 +128,7 @@ func TestResolveLocalTime_AmbiguousIsFirst(t *testing.T) {
 		}
 		got, err := ParseLocalStart(text, zone)
 		if first.IsZero() != (err != nil) || err == nil && !got.Equal(first) {
-			t.Fatalf("%s in %s: %s %v, the search says %s", text, zone, got, err, first)
+			t.Fatalf("%s in %s: got %s, %v, want %s, which the search found", text, zone, got, err, first)
 		}
 	})
 }
@@ -150,7 +150,7 @@ func FuzzParseStart(f *testing.F) {
 			at, err := parse(text, zone)
 			if err != nil {
 				if !fault.Is(err, fault.Invalid) || !strings.HasPrefix(err.Error(), "start_at ") {
-					t.Fatalf("%q: %v", text, err)
+					t.Fatalf("%q: got error %v, want Invalid about start_at", text, err)
 				}
 				continue
 			}
@@ -158,7 +158,7 @@ func FuzzParseStart(f *testing.F) {
 				continue
 			}
 			if again, err := ParseStart(at.Format(startFormat), zone); err != nil || !again.Equal(at) {
-				t.Fatalf("%q is %s, and that is %s: %v", text, at.Format(startFormat), again, err)
+				t.Fatalf("%q: parsed from %s: got %s, %v, want %s", text, at.Format(startFormat), again, err, at)
 			}
 		}
 	})

@@ -67,8 +67,10 @@ func TestConsole_ServesBuiltFiles(t *testing.T) {
 	if w.Code != 404 || w.Body.String() != "the room" {
 		t.Errorf("the room page serves the console: got %d %q, want 404 %q", w.Code, w.Body, "the room")
 	}
-	if IsConsole("/consoles") || !IsConsole("/console") || !IsConsole("/console/rooms") {
-		t.Error("IsConsole is wrong for /consoles, /console or /console/rooms")
+	for path, want := range map[string]bool{"/consoles": false, "/console": true, "/console/rooms": true} {
+		if got := IsConsole(path); got != want {
+			t.Errorf("IsConsole(%q): got %v, want %v", path, got, want)
+		}
 	}
 }
 

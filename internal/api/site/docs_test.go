@@ -43,12 +43,12 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.cache)
 		}
 		if w.Header().Get("X-Frame-Options") != "DENY" || w.Header().Get("Referrer-Policy") != "no-referrer" {
-			t.Errorf("%s: headers %v", tc.path, w.Header())
+			t.Errorf("%s: got headers %v, want X-Frame-Options DENY, Referrer-Policy no-referrer", tc.path, w.Header())
 		}
 		policy := w.Header().Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'; script-src 'self';") || strings.Contains(policy, "unsafe") ||
 			strings.Contains(policy, "http") || !strings.HasSuffix(policy, "; frame-ancestors 'none'") {
-			t.Errorf("%s: policy %q", tc.path, policy)
+			t.Errorf("%s: got policy %q, want scripts of this host only, and no frame", tc.path, policy)
 		}
 	}
 	w := httptest.NewRecorder()
@@ -65,10 +65,12 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 	w = httptest.NewRecorder()
 	room.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/docs/vectors.json", nil))
 	if w.Code != 404 || w.Body.String() != "the room" {
-		t.Errorf("the room page serves the documentation: %d %q", w.Code, w.Body)
+		t.Errorf("the room page serves the documentation: got %d %q, want 404 %q", w.Code, w.Body, "the room")
 	}
-	if IsDocs("/docsy") || !IsDocs("/docs") || !IsDocs("/docs/v3") {
-		t.Error("IsDocs is wrong for /docsy, /docs or /docs/v3")
+	for path, want := range map[string]bool{"/docsy": false, "/docs": true, "/docs/v3": true} {
+		if got := IsDocs(path); got != want {
+			t.Errorf("IsDocs(%q): got %v, want %v", path, got, want)
+		}
 	}
 }
 

@@ -51,10 +51,10 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 		policy := w.Header().Get("Content-Security-Policy")
 		if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") ||
 			strings.Contains(policy, "http") {
-			t.Errorf("%s: policy %q", tc.path, policy)
+			t.Errorf("%s: got policy %q, want default-src none, nothing unsafe and no other host", tc.path, policy)
 		}
 		if w.Header().Get("Referrer-Policy") != "no-referrer" || w.Header().Get("X-Content-Type-Options") != "nosniff" {
-			t.Errorf("%s: headers %v", tc.path, w.Header())
+			t.Errorf("%s: got headers %v, want Referrer-Policy no-referrer and nosniff", tc.path, w.Header())
 		}
 	}
 	w := httptest.NewRecorder()
@@ -108,7 +108,8 @@ func TestHandler_LinkPreview(t *testing.T) {
 		w := httptest.NewRecorder()
 		h.ServeHTTP(w, httptest.NewRequest(http.MethodGet, path, nil))
 		if w.Body.String() != want || w.Header().Get("Content-Length") != strconv.Itoa(len(want)) {
-			t.Errorf("%s: got %s with Content-Length %s", path, w.Body, w.Header().Get("Content-Length"))
+			t.Errorf("%s: got %s with Content-Length %s\nwant %s with %d", path, w.Body,
+				w.Header().Get("Content-Length"), want, len(want))
 		}
 	}
 }
@@ -139,10 +140,10 @@ func TestHandler_FrameAncestors(t *testing.T) {
 			policy, refused := w.Header().Get("Content-Security-Policy"), w.Header().Get("X-Frame-Options")
 			if !strings.HasSuffix(policy, "; form-action 'none'; frame-ancestors "+want) ||
 				strings.Count(policy, "frame-ancestors") != 1 {
-				t.Errorf("%s %s: policy %q, want %s", method, path, policy, want)
+				t.Errorf("%s %s: got policy %q, want %s", method, path, policy, want)
 			}
 			if (refused == "DENY") != (want == "'none'") || refused != "" && refused != "DENY" {
-				t.Errorf("%s %s: X-Frame-Options %q", method, path, refused)
+				t.Errorf("%s %s: got X-Frame-Options %q, want DENY %v", method, path, refused, want == "'none'")
 			}
 		}
 	}

@@ -60,7 +60,7 @@ func TestCallCounter_CountsPerKey(t *testing.T) {
 	} {
 		clear(uses)
 		if status := call(tc.signer, tc.apiKey, tc.olderKey); status != tc.status || !maps.Equal(uses, tc.want) {
-			t.Errorf("%s: %d, counted %v, want %v", tc.name, status, uses, tc.want)
+			t.Errorf("%s: got %d, counted %v, want %v", tc.name, status, uses, tc.want)
 		}
 	}
 	clear(uses)

@@ -259,7 +259,7 @@ func TestCreateScheduledRooms_StartTimeFormats(t *testing.T) {
 			want := map[string]any{"status": true, "message": "the room is scheduled", "room_type": string(kind),
 				"start_time": local.Format(time.RFC3339), "room_id": id}
 			if answer.StatusCode != 200 || !maps.Equal(out, want) {
-				t.Errorf("%s: %d %v, want %v", startAt, answer.StatusCode, out, want)
+				t.Errorf("%s: got %d %v, want %v", startAt, answer.StatusCode, out, want)
 				continue
 			}
 			r, err := b.Rooms.Get(t.Context(), id)

@@ -25,7 +25,7 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 		t.Helper()
 		for name, want := range map[string]string{"Deprecation": deprecation, "Sunset": end, "Link": link} {
 			if got := answer.Header.Get(name); got != want {
-				t.Errorf("%d: %s is %q, want %q", answer.StatusCode, name, got, want)
+				t.Errorf("response %d: %s: got %q, want %q", answer.StatusCode, name, got, want)
 			}
 		}
 	}
@@ -47,7 +47,7 @@ func TestDeprecation_HeadersAndSunset(t *testing.T) {
 		announced(answer, "@1769904000", "", link)
 		answer = all(serve(Deprecation{Deprecated: deprecated, Sunset: sunset}))[i]
 		if announced(answer, "@1769904000", sunset.UTC().Format(http.TimeFormat), link); answer.StatusCode != want {
-			t.Errorf("before the end: %d, want %d", answer.StatusCode, want)
+			t.Errorf("before the end: got %d, want %d", answer.StatusCode, want)
 		}
 	}
 	now = sunset

@@ -154,12 +154,12 @@ func TestCreateScheduleVideoRoom_StoresRoom(t *testing.T) {
 		"room_id":    id, "client_room_id": full["client_room_id"], "final_link": link}
 	if answer.StatusCode != 200 || !maps.Equal(out, want) ||
 		!strings.HasPrefix(link, "https://meet.example.org/r/"+id+"#t=") {
-		t.Fatalf("%d %v\nwant %v", answer.StatusCode, out, want)
+		t.Fatalf("got %d %v\nwant %v", answer.StatusCode, out, want)
 	}
 	const named = "metadata.default_lock_settings, metadata.logout_url, metadata.room_features.a_b__X-Evil__1, metadata.room_features.chat_features, " +
 		"metadata.room_features.breakout_room_features.is_allow"
 	if got := answer.Header.Get("X-Ignored-Fields"); got != named {
-		t.Errorf("X-Ignored-Fields: %q\nwant %q", got, named)
+		t.Errorf("X-Ignored-Fields: got %q\nwant %q", got, named)
 	}
 	if got := answer.Header.Values("X-Feature-Adjusted"); got != nil {
 		t.Errorf("X-Feature-Adjusted: got %q, want none", got)

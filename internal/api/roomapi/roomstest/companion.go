@@ -32,7 +32,7 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 		t.Helper()
 		if out := h.MustCall(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open ||
 			out["message"] != message {
-			t.Errorf("room_status: %v", out)
+			t.Errorf("room_status: got %v, want status %v, %q", out, open, message)
 		}
 	}
 	is(false, "the room is scheduled")
@@ -41,12 +41,12 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 	opened := h.MustCall(t, "/rooms/start_schedule_room",
 		map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
 	if opened["status"] != true || opened["room_id"] != id || len(opened) != 3 {
-		t.Errorf("start_schedule_room: %v", opened)
+		t.Errorf("start_schedule_room: got %v, want status true, room_id %s and a link", opened, id)
 	}
 	is(true, "the room is open")
 	second := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
 	if second["final_link"] == opened["final_link"] {
-		t.Error("two hosts have one link")
+		t.Errorf("links of two hosts: got %v twice, want two", second["final_link"])
 	}
 
 	join := func(name, user string, more map[string]any) string {
@@ -54,14 +54,14 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 		maps.Copy(info, more)
 		out := h.MustCall(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
 		if out["status"] != true || len(out) != 2 {
-			t.Errorf("join_room: %v", out)
+			t.Errorf("join_room for %s: got %v, want status true and a link", name, out)
 		}
 		return out["final_link"].(string)
 	}
 	invited := func(role string) string {
 		out := h.MustCall(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
 		if out["status"] != true || out["invitation_link"] != out["invitation_url"] || len(out) != 3 {
-			t.Errorf("create_invitation_link: %v", out)
+			t.Errorf("create_invitation_link for %s: got %v, want status true and the same link twice", role, out)
 		}
 		return out["invitation_link"].(string)
 	}
@@ -80,11 +80,13 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 	}{{amina, room.Host}, {bela, room.Guest}, {admin, room.Host}, {formula, room.Guest}, {again, room.Guest},
 		{cohost, room.CoHost}} {
 		if tc.a.Seat.Role != tc.role || tc.a.LinkStatus != room.LinkOK {
-			t.Errorf("%s is %s by a link that is %s", tc.a.Seat.Name, tc.a.Seat.Role, tc.a.LinkStatus)
+			t.Errorf("%s: got %s, link %s, want %s, link %s", tc.a.Seat.Name, tc.a.Seat.Role, tc.a.LinkStatus,
+				tc.role, room.LinkOK)
 		}
 	}
 	if taken := h.Join(t, link, "Mallory", 8); taken.LinkStatus != room.LinkTaken || taken.Seat.Role != room.Guest {
-		t.Errorf("an admin link admits one person, not %s", taken.Seat.Role)
+		t.Errorf("second use of an admin link: got %s, link %s, want %s, link %s", taken.Seat.Role, taken.LinkStatus,
+			room.Guest, room.LinkTaken)
 	} else {
 		h.Leave(taken, 8)
 	}
@@ -99,7 +101,7 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 	h.checkAnalytics(t, id, 25) // while it goes on
 	if out := h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true ||
 		out["msg"] != "the room is over" || len(out) != 2 {
-		t.Errorf("end_room: %v", out)
+		t.Errorf("end_room: got %v, want status true and that the room is over", out)
 	}
 	h.Now = h.Now.Add(time.Hour)
 	is(false, "the room is ended")
@@ -121,21 +123,21 @@ func (h *MeetingFixture) checkActive(t *testing.T, id string) {
 		info["joined_participants"] != "6" || info["is_running"] != 1.0 ||
 		info["creation_time"] != fmt.Sprint(time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC).Unix()) ||
 		info["webhook_url"] != "https://example.org/hook" || inside["welcome_message"] != "Hello" {
-		t.Errorf("room_info: %v", info)
+		t.Errorf("room_info: got %v, want Standup, session %s.1, running, created at 12:00, 6 participants", info, id)
 	}
 	people := result["participants_info"].([]any)
 	var names []string
 	for _, p := range people {
 		names = append(names, p.(map[string]any)["name"].(string))
 	}
-	if !slices.Equal(names, []string{"Amina", "Bela", "Ada", "=HYPERLINK(1)", "Dan", "Eve"}) {
-		t.Errorf("in the room are %v", names)
+	if want := []string{"Amina", "Bela", "Ada", "=HYPERLINK(1)", "Dan", "Eve"}; !slices.Equal(names, want) {
+		t.Errorf("participants: got %q, want %q", names, want)
 	}
 	bela := people[1].(map[string]any)
 	if bela["identity"] != "4712" || bela["sid"] != "PA_2" || bela["state"] != "ACTIVE" ||
 		bela["is_publisher"] != true ||
 		bela["joined_at"] != fmt.Sprint(h.Now.Unix()) || bela["metadata"].(map[string]any)["role"] != "guest" {
-		t.Errorf("a participant: %v", bela)
+		t.Errorf("participant 2: got %v, want 4712, PA_2, ACTIVE, publisher, guest, joined at %d", bela, h.Now.Unix())
 	}
 	all := h.MustCall(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
 	found := 0
@@ -145,7 +147,7 @@ func (h *MeetingFixture) checkActive(t *testing.T, id string) {
 		}
 	}
 	if all["status"] != true || found != 6 {
-		t.Errorf("get_active_rooms_info has %d people in the room: %v", found, all)
+		t.Errorf("get_active_rooms_info: got %d people in the room, want 6: %v", found, all)
 	}
 }
 
@@ -157,21 +159,22 @@ func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 	durations := out["participant_durations"].(map[string]any)
 	if durations["4711"] != 10+90.007+60+last || durations["4712"] != 90.007+last || len(durations) != 7 ||
 		durations["4714"] != nil {
-		t.Errorf("participant_durations: %v", durations)
+		t.Errorf("participant_durations: got %v, want 7, %v for 4711, %v for 4712, none for 4714", durations,
+			10+90.007+60+last, 90.007+last)
 	}
 	sum := 0.0
 	for _, d := range durations {
 		sum += d.(float64)
 	}
 	if total := out["total_duration"].(float64); math.Abs(sum-total) > 1e-6 {
-		t.Errorf("total_duration is %v, the sum %v", total, sum)
+		t.Errorf("total_duration: got %v, want the sum %v", total, sum)
 	}
 	bela := out["participants"].([]any)[1].(map[string]any)
 	if bela["identity"] != "4712" || bela["connections"] != 2.0 || bela["duration"] != 90.007+last {
-		t.Errorf("a participant: %v", bela)
+		t.Errorf("participant 2: got %v, want 4712, 2 connections, duration %v", bela, 90.007+last)
 	}
-	if used := h.usedMinutes(t); used != math.Floor(sum/60*100+0.5)/100 {
-		t.Errorf("usage says %v minutes, analytics %v", used, sum/60)
+	if used, want := h.usedMinutes(t), math.Floor(sum/60*100+0.5)/100; used != want {
+		t.Errorf("minutes of usage: got %v, want %v, the sum of the analytics", used, want)
 	}
 }
 
@@ -203,17 +206,17 @@ func (h *MeetingFixture) checkExport(t *testing.T, id string) {
 	if resp.Header.Get("Content-Disposition") != `attachment; filename="attendance-`+id+`.csv"` ||
 		!strings.HasPrefix(resp.Header.Get("Content-Type"), "text/csv") ||
 		lines[0] != "\uFEFFroom_id,session,identity,name,role,joined_at,left_at,seconds,reason" || len(lines) != 10 {
-		t.Fatalf("%v\n%s", resp.Header, raw)
+		t.Fatalf("attendance-%s.csv: got %v\n%s\nwant text/csv with the header and 8 rows", id, resp.Header, raw)
 	}
 	want := id + "," + id + ".1,4712,Bela,guest,2026-06-15T12:00:10.000Z,2026-06-15T12:01:40.007Z,90.007,left"
 	if lines[2] != want {
 		t.Errorf("line 2: got %s\nwant %s", lines[2], want)
 	}
 	if !strings.Contains(lines[4], ",'=HYPERLINK(1),guest,") {
-		t.Errorf("a formula: %s", lines[4])
+		t.Errorf("name with a formula: got %s, want it after an apostrophe", lines[4])
 	}
 	if strings.Contains(string(raw), "Ghost") {
-		t.Error("a hidden participant is in the export")
+		t.Errorf("export: got the hidden participant Ghost in\n%s\nwant none", raw)
 	}
 }
 
@@ -227,36 +230,36 @@ func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
 	out, rooms := list(map[string]any{"room_ids": []string{strings.ToUpper(id), cancelled, unknownID, "mine\u0000"}})
 	if out["total_rooms"] != "2" || out["from"] != 0.0 || out["limit"] != 20.0 || out["order_by"] != "DESC" ||
 		len(rooms) != 2 {
-		t.Fatalf("fetch_past_rooms: %v", out)
+		t.Fatalf("fetch_past_rooms: got %v, want two rooms, from 0, limit 20, DESC", out)
 	}
 	if first := rooms[0].(map[string]any); first["room_id"] != cancelled || first["room_sid"] != "" ||
 		first["joined_participants"] != "0" {
-		t.Errorf("the last to end comes first: %v", first)
+		t.Errorf("first past room: got %v, want %s, which ended last, without a session", first, cancelled)
 	}
 	want := map[string]any{"room_id": id, "room_sid": id + ".1", "room_title": "Standup",
 		"created": "2026-06-15T12:00:00Z", "ended": "2026-06-15T12:03:05.007Z",
 		"joined_participants": "7", "analytics_file_id": "", "webhook_url": "https://example.org/hook"}
 	if got := rooms[1].(map[string]any); !maps.Equal(got, want) {
-		t.Errorf("a past room is %v\nwant %v", got, want)
+		t.Errorf("second past room: got %v\nwant %v", got, want)
 	}
 	out, rooms = list(map[string]any{"room_ids": []string{id, cancelled}, "from": 1, "limit": 1, "order_by": "ASC"})
 	if out["total_rooms"] != "2" || len(rooms) != 1 || rooms[0].(map[string]any)["room_id"] != cancelled {
-		t.Errorf("the second of two: %v", out)
+		t.Errorf("second of two past rooms, ASC: got %v, want %s", out, cancelled)
 	}
 	if out, rooms = list(map[string]any{"room_ids": []string{"mine"}}); out["total_rooms"] != "0" || len(rooms) != 0 {
-		t.Errorf("no room of ours: %v", out)
+		t.Errorf("past rooms with the ID mine: got %v, want none", out)
 	}
 
 	page := h.MustCall(t, "/rooms/list_rooms?limit=1", nil)
 	newest := page["rooms"].([]any)[0].(map[string]any)
 	if newest["room_id"] != cancelled || newest["state"] != "cancelled" || page["next_cursor"] != cancelled {
-		t.Errorf("list_rooms: %v", page)
+		t.Errorf("list_rooms, limit 1: got %v, want %s, cancelled, and it as next_cursor", page, cancelled)
 	}
 	page = h.MustCall(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
 	ended := page["rooms"].([]any)[0].(map[string]any)
 	if ended["room_id"] != id || ended["end_reason"] != "api" || ended["room_type"] != "video" ||
 		page["next_cursor"] != nil {
-		t.Errorf("list_rooms: %v", page)
+		t.Errorf("list_rooms, ended: got %v, want %s, video, ended by api, and no next_cursor", page, id)
 	}
 }
 
@@ -276,21 +279,22 @@ func (h *MeetingFixture) CheckReschedule(t *testing.T) {
 		out["room_type"] != "video" ||
 		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.ReturnsLink ||
 		resp.Header.Get("X-Ignored-Fields") != "client_room_id" {
-		t.Errorf("reschedule_room: %d %v %v", resp.StatusCode, out, resp.Header)
+		t.Errorf("reschedule_room: got %d %v %v, want 200, scheduled at %s, a link %v, client_room_id ignored",
+			resp.StatusCode, out, resp.Header, at.Format(time.RFC3339), h.ReturnsLink)
 	}
 	r, err := h.LiveRooms.Get(t.Context(), created.ID)
 	Must(t, err)
 	if !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || r.State != room.Scheduled || r.MaxParticipants != 3 ||
 		r.Title != "Later" || r.WelcomeMessage != "Hello" ||
 		r.EmptyTimeout != 300*time.Second || r.CreatorName != "Amina" || r.ExternalUserID != "4711" {
-		t.Errorf("stored: %+v", r)
+		t.Errorf("stored room: got %+v, want scheduled at %s, 3 participants, Later, and the rest unchanged", r, at)
 	}
 	if after := h.eventTypes(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
-		t.Errorf("events: %v, then %v", before, after)
+		t.Errorf("events: got %v, want %v and room.scheduled", after, before)
 	}
 	h.Now = at
 	if host := h.Join(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
-		t.Errorf("by the first link one is %s", host.Seat.Role)
+		t.Errorf("role by the first link: got %s, want %s", host.Seat.Role, room.Host)
 	}
 	h.Now = h.Now.Add(2 * time.Minute)
 	AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 400,
@@ -356,7 +360,7 @@ func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
 	} {
 		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
-				t.Errorf("%s: %d, want %d", tc.name, status, tc.status)
+				t.Errorf("%s: got %d, want %d", tc.name, status, tc.status)
 			}
 		})
 		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{},

@@ -224,7 +224,7 @@ func (h *MeetingFixture) CheckErrors(t *testing.T) {
 	for _, op := range h.operations() {
 		t.Run(strings.Trim(op.route, "/"), func(t *testing.T) {
 			if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
-				t.Fatalf("%d %s", resp.StatusCode, ErrorMessage(t, resp))
+				t.Fatalf("valid call: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 			}
 			h.checkSignatures(t, op, issued)
 			h.checkBodies(t, op)
@@ -372,7 +372,7 @@ func (h *MeetingFixture) checkProjectStatus(t *testing.T, op operation) {
 	if resp := h.send(t, s, nil); op.needsActiveProject {
 		AssertError(t, resp, 403, "the project is inactive")
 	} else if resp.StatusCode != 200 {
-		t.Errorf("an inactive project: %d %s", resp.StatusCode, ErrorMessage(t, resp))
+		t.Errorf("inactive project: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 	}
 	Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active))
 	Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
@@ -395,7 +395,7 @@ func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
 		Failures: ExhaustedLimiter{}}, func() {
 		AssertError(t, h.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
 		if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
-			t.Errorf("a valid call: %d", resp.StatusCode)
+			t.Errorf("valid call: got %d, want 200", resp.StatusCode)
 		}
 	})
 	if h.EndedHandler != nil {

@@ -123,7 +123,7 @@ func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]
 	resp := h.Call(t, route, fields)
 	out := DecodeFields(t, resp)
 	if resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %v", route, resp.StatusCode, out)
+		t.Fatalf("%s: got %d %v, want 200", route, resp.StatusCode, out)
 	}
 	return out
 }

@@ -21,7 +21,7 @@ func (h *MeetingFixture) CheckErrorOrder(t *testing.T) {
 		used := request{method: http.MethodPost, target: path, key: "used",
 			body: EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": "A"}})}
 		if resp := h.send(t, used, nil); resp.StatusCode != http.StatusOK {
-			t.Fatalf("the first link: %d", resp.StatusCode)
+			t.Fatalf("first link: got %d, want 200", resp.StatusCode)
 		}
 		limiter.AllowAll = false
 		Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))

@@ -142,13 +142,13 @@ func AssertError(t testing.TB, resp *http.Response, status int, message string) 
 		t.Errorf("got %d %q\nwant %d %q", resp.StatusCode, got, status, message)
 	}
 	if resp.Header.Get("X-Request-ID") == "" {
-		t.Error("no X-Request-ID")
+		t.Errorf("X-Request-ID with %d %q: got none, want one", status, message)
 	}
 	if got := resp.Header.Get("WWW-Authenticate"); (status == 401) != (got != "") {
-		t.Errorf("WWW-Authenticate: %q", got)
+		t.Errorf("WWW-Authenticate with %d: got %q, want it with 401 only", status, got)
 	}
 	if got := resp.Header.Get("Retry-After"); got == "" && (status == 429 || status == 503) {
-		t.Error("no Retry-After")
+		t.Errorf("Retry-After with %d: got none, want one", status)
 	}
 }
 

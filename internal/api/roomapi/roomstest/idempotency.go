@@ -43,7 +43,7 @@ func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route str
 			same, again.Header)
 	}
 	if other, text := post("another ~ key!"); other.StatusCode != 200 || text == same {
-		t.Errorf("another key is another room: %d %s", other.StatusCode, text)
+		t.Errorf("another key: got %d %s, want 200 and another room", other.StatusCode, text)
 	}
 	fields["max_participants"] = 0 // another body, which is detected before its fields are checked
 	resp, _ = post("first")
@@ -56,11 +56,11 @@ func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route str
 	resp, _ = post("running")
 	AssertError(t, resp, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
 	if resp.Header.Get("Retry-After") != "1" {
-		t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
+		t.Errorf("Retry-After: got %q, want 1", resp.Header.Get("Retry-After"))
 	}
 	end()
 	if resp, _ = post("running"); resp.StatusCode != 200 {
-		t.Errorf("after it ended: %d", resp.StatusCode)
+		t.Errorf("after the first request ended: got %d, want 200", resp.StatusCode)
 	}
 }
 
@@ -106,9 +106,9 @@ func CheckFuzzedBody(t *testing.T, handler http.Handler, b *Fixture, method, tar
 	switch w.Code {
 	case 200, 400, 401, 409, 413:
 	default:
-		t.Fatalf("%d %s for %q", w.Code, w.Body, text)
+		t.Fatalf("%q: got %d %s, want 200, 400, 401, 409 or 413", text, w.Code, w.Body)
 	}
 	if w.Code != 200 && len(ErrorMessage(t, w.Result())) < 10 {
-		t.Fatalf("the error is too short: %s", w.Body)
+		t.Fatalf("%q: got %s, want an error of at least 10 bytes", text, w.Body)
 	}
 }

@@ -132,7 +132,7 @@ func NewFaultyRequest(t *testing.T, b *Fixture, handler http.Handler, limiter *S
 		Body:        `{"project_id":"PROJECT",` + fields + `,"client_room_id":"taken"}`, Signer: b.Issued.APIKey,
 		IdempotencyKey: &used}
 	if resp := f.send(); resp.StatusCode != http.StatusOK {
-		t.Fatalf("the first room: %d %s", resp.StatusCode, ErrorMessage(t, resp))
+		t.Fatalf("first room: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 	}
 	Must(t, b.Projects.SetStatus(t.Context(), b.Project.ID, project.Inactive))
 	limiter.AllowAll = false

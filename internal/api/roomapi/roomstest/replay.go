@@ -29,7 +29,7 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		upper := captured.Clone()
 		upper.Set("Hash-Signature", strings.ToUpper(captured.Get("Hash-Signature")))
 		if resp := send(captured); resp.StatusCode != http.StatusOK {
-			t.Errorf("%s: %d", route, resp.StatusCode)
+			t.Errorf("%s: got %d, want 200", route, resp.StatusCode)
 		}
 		AssertError(t, send(captured), http.StatusConflict, alreadyUsed)
 		AssertError(t, send(upper), http.StatusConflict, alreadyUsed)
@@ -38,10 +38,11 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		first, again, other := send(one), send(one), send(two)
 		if a, b := DecodeFields(t, first), DecodeFields(t, again); first.StatusCode != 200 || again.StatusCode != 200 ||
 			a["final_link"] != b["final_link"] {
-			t.Errorf("%s with an Idempotency-Key: %d %v, then %d %v", route, first.StatusCode, a, again.StatusCode, b)
+			t.Errorf("%s with an Idempotency-Key: got %d %v, then %d %v, want 200 and the same link twice", route,
+				first.StatusCode, a, again.StatusCode, b)
 		}
 		if other.StatusCode != 200 {
-			t.Errorf("%s with another Idempotency-Key: %d", route, other.StatusCode)
+			t.Errorf("%s with another Idempotency-Key: got %d, want 200", route, other.StatusCode)
 		}
 	}
 
@@ -61,7 +62,7 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 	header = V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
 	for range 2 {
 		if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
-			t.Errorf("fetch_past_rooms: %d", resp.StatusCode)
+			t.Errorf("fetch_past_rooms: got %d, want 200", resp.StatusCode)
 		}
 	}
 }
@@ -87,7 +88,7 @@ func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string,
 					"a body with it is a join event, and its signature over the body is good for that alone")
 		}
 		if resp := event(id, person("Ada")); resp.StatusCode != 200 {
-			t.Fatalf("a join event: %d", resp.StatusCode)
+			t.Fatalf("join event: got %d, want 200", resp.StatusCode)
 		}
 		for range 2 {
 			AssertError(t, call("/rooms/join_room", person("Ada")), 409,
@@ -97,14 +98,14 @@ func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string,
 		// A client that requests a link, reports the join and requests it again.
 		for range 2 {
 			if resp := call("/rooms/join_room", person("Bela")); resp.StatusCode != 200 {
-				t.Errorf("join_room: %d %s", resp.StatusCode, ErrorMessage(t, resp))
+				t.Errorf("join_room: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 			}
 			if resp := event(id, person("Bela")); resp.StatusCode != 200 {
-				t.Errorf("the event after join_room: %d", resp.StatusCode)
+				t.Errorf("join event after join_room: got %d, want 200", resp.StatusCode)
 			}
 		}
 		if resp := call("/rooms/end_room", EncodeJSON(t, map[string]any{"room_id": id})); resp.StatusCode != 200 {
-			t.Errorf("end_room: %d", resp.StatusCode)
+			t.Errorf("end_room: got %d, want 200", resp.StatusCode)
 		}
 	})
 }
