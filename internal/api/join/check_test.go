@@ -20,7 +20,7 @@ func (p *fixture) testConnectionCheck(id, early string) {
 			p.t.Errorf("check of a room: got %d %+v, want 200 and a token", status, a)
 		}
 		if n := p.checkLimit.failed.Load() - before; n != 1 {
-			p.t.Errorf("a check counts as %d attempts, want 1", n)
+			p.t.Errorf("attempts of a check: got %d, want 1", n)
 		}
 	}
 	p.checkLimit.over.Store(true)
@@ -42,7 +42,7 @@ func (p *fixture) testConnectionCheck(id, early string) {
 	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+"/check",
 		http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 	if res.StatusCode != http.StatusUnsupportedMediaType {
-		p.t.Errorf("text/plain: %d", res.StatusCode)
+		p.t.Errorf("text/plain: got %d, want 415", res.StatusCode)
 	}
 	projects := project.NewService(p.db, time.Now, storetest.NewID, func(string) {})
 	if err := projects.SetStatus(p.t.Context(), p.project.ID, project.Inactive); err != nil {

@@ -23,7 +23,7 @@ func (p *fixture) testErrors(id, early string) {
 		res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path,
 			http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 		if res.StatusCode != http.StatusUnsupportedMediaType {
-			p.t.Errorf("text/plain: %d", res.StatusCode)
+			p.t.Errorf("%s: text/plain: got %d, want 415", path, res.StatusCode)
 		}
 		p.assertError(storetest.NewID(), path, withSeatKey(otherKey, in), 404, "room_not_found")
 		p.guesses.over.Store(true)
@@ -96,7 +96,7 @@ func (p *fixture) testErrors(id, early string) {
 		before := p.guesses.failed.Load()
 		p.assertError(id, path, wrong, 403, "invitation_required")
 		if n := p.guesses.failed.Load() - before; n != 1 {
-			p.t.Errorf("a wrong link at %s: counted as %d guesses, want 1", path, n)
+			p.t.Errorf("guesses of a wrong link at %s: got %d, want 1", path, n)
 		}
 	}
 	if status, a := p.send(id, "/check", m{"seat_key": guestKey}); status != 200 || a.MediaToken == "" {

@@ -35,7 +35,7 @@ func (p *fixture) testFeedback(id, early string) {
 	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path,
 		http.Header{"Content-Type": {"text/plain"}}, []byte(`{}`))
 	if res.StatusCode != http.StatusUnsupportedMediaType {
-		p.t.Errorf("text/plain: %d", res.StatusCode)
+		p.t.Errorf("text/plain: got %d, want 415", res.StatusCode)
 	}
 	p.assertError(storetest.NewID(), path, withSeatKey(hostKey, good), 404, "room_not_found")
 	p.guesses.over.Store(true)
@@ -45,7 +45,7 @@ func (p *fixture) testFeedback(id, early string) {
 	id, link := p.create(room.Spec{})
 	status, a := p.send(id, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": link})
 	if status != 200 {
-		p.t.Fatalf("take a seat: %d %+v", status, a)
+		p.t.Fatalf("reserve a seat: got %d %+v, want 200", status, a)
 	}
 	p.ParticipantJoined(a.SessionID, a.Identity, "PA_1", time.Now())
 	for _, in := range []m{bad, bad, good} {

@@ -53,7 +53,7 @@ func TestContract(t *testing.T) {
 	for in, want := range map[string]time.Time{"": start, earlyLink: start.Add(-10 * time.Minute)} {
 		if status, a := p.send(early, "/preview", m{"link": in}); status != 200 || a.OpensAt == nil ||
 			!a.OpensAt.Equal(want) {
-			t.Errorf("%d opens at %v, want %s", status, a.OpensAt, want)
+			t.Errorf("preview by the link %q: got %d, opens at %v, want 200, %s", in, status, a.OpensAt, want)
 		}
 	}
 	p.assertError(early, "/seats", m{"name": "Ada", "seat_key": hostKey, "link": earlyLink}, 409, "room_not_open")
@@ -94,7 +94,7 @@ func TestContract(t *testing.T) {
 		t.Errorf("after the breakouts: got %d %+v, want 200 and %s in the main room", status, a, guest.Identity)
 	}
 	if n := p.guesses.failed.Load(); n > 0 {
-		t.Errorf("%d errors of participants counted as guesses, want 0", n)
+		t.Errorf("guesses after errors of participants: got %d, want 0", n)
 	}
 
 	p.testLogo(id)
@@ -103,14 +103,14 @@ func TestContract(t *testing.T) {
 	p.assertNoContent(id, "/end", withSeatKey(hostKey, nil))
 	for path, in := range roomRoutes {
 		if a := p.assertError(id, path, withSeatKey(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
-			t.Errorf("%s: reason %q", path, a.Error.Reason)
+			t.Errorf("%s: got reason %q, want host", path, a.Error.Reason)
 		}
 	}
 	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 410, "room_ended")
 	p.assertError(id, "/preview", m{}, 410, "room_ended")
 	p.assertError(id, "/check", m{}, 410, "room_ended")
 	if a := p.assertError(id, "/preview", m{}, 410, "room_ended"); a.Error.Title != "Title" {
-		t.Errorf("ended: title %q, want that of the room", a.Error.Title)
+		t.Errorf("ended: got title %q, want that of the room", a.Error.Title)
 	}
 	p.testFeedback(id, early)
 

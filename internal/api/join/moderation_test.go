@@ -19,7 +19,7 @@ func TestModeration_HostsAndCoHosts(t *testing.T) {
 		in["name"], in["seat_key"] = name, key
 		status, a := p.send(id, "/seats", in)
 		if status != 200 {
-			t.Fatalf("%s: %d %+v", name, status, a)
+			t.Fatalf("seat of %s: got %d %+v, want 200", name, status, a)
 		}
 		p.ParticipantJoined(a.SessionID, a.Identity, "PA_"+name, time.Now())
 		return a

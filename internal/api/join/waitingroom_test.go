@@ -16,7 +16,7 @@ func (p *fixture) testWaitingRoom(id string) {
 			p.t.Errorf("%s: preview with a waiting room: got %d %+v, want 200 and that they wait", name, status, a.You)
 		}
 		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i]}); status != 202 || a.AskAgainIn != 2 {
-			p.t.Errorf("%s: %d %+v", name, status, a)
+			p.t.Errorf("seat of %s: got %d %+v, want 202 and to ask again in 2", name, status, a)
 		}
 	}
 	status, list := p.send(id, "/people", withSeatKey(hostKey, nil))
@@ -51,7 +51,8 @@ func (p *fixture) testWaitingRoom(id string) {
 	for i, name := range []string{"Emil", "Fay"} {
 		if status, a := p.send(id, "/seats", m{"name": name, "seat_key": keys[i+1]}); status != 200 ||
 			a.Identity != list.Waiting[i+1]["identity"] {
-			p.t.Errorf("%s: %d %+v", name, status, a)
+			p.t.Errorf("seat of %s: got %d %+v, want 200 and the identity %v", name, status, a,
+				list.Waiting[i+1]["identity"])
 		}
 	}
 	for n := range 50 {
