@@ -59,7 +59,7 @@ func testRoles(t *testing.T, b *fixture) {
 	for _, o := range b.contract.Operations() {
 		roles, known := rolesOf[o.ID]
 		if !known {
-			t.Errorf("%s is not in rolesOf: add it", o.ID)
+			t.Errorf("rolesOf: got no entry of %s, want one: add it", o.ID)
 			continue
 		}
 		call := func(token string, c customer) (int, string) {

@@ -215,7 +215,7 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 			b.t = t
 			call, known := changingCalls[o.ID]
 			if !known {
-				t.Fatalf("changingCalls has no call of %s", o.ID)
+				t.Fatalf("changingCalls: got no call of %s, want one: add it", o.ID)
 			}
 			path, body := call.prepare(b)
 			last := b.lastAuditEntry()
@@ -255,7 +255,7 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 				t.Errorf("got %+v, want the action %s with values and the origin %+v", e, call.action, want)
 			}
 			if strings.HasPrefix(path, "/projects/") && e.ProjectID != strings.Split(path, "/")[2] {
-				t.Errorf("%s: got an entry of the project %q", path, e.ProjectID)
+				t.Errorf("%s: got an entry of the project %q, want that of the path", path, e.ProjectID)
 			}
 		})
 		t.Run(o.ID+" refused", func(t *testing.T) {
@@ -290,7 +290,7 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 	for _, e := range b.auditEntries(0) {
 		for _, secret := range append(b.secrets, b.token, "T0KEN", "PASSW0RD") {
 			if strings.Contains(fmt.Sprintf("%+v", e), secret) {
-				t.Errorf("entry %d (%s) contains a secret", e.N, e.Action)
+				t.Errorf("entry %d (%s): got a secret, want none", e.N, e.Action)
 			}
 		}
 	}

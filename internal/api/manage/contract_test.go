@@ -124,7 +124,7 @@ func testProjects(t *testing.T, b *fixture) {
 	for field, prefix := range map[string]string{"project_secret": "whsec_", "api_key": "pk_", "gateway_secret": "gs_",
 		"name": "Lessons", "status": "active"} {
 		if text, _ := p[field].(string); !strings.HasPrefix(text, prefix) {
-			t.Errorf("%s is %v", field, p[field])
+			t.Errorf("%s: got %v, want the prefix %s", field, p[field], prefix)
 		}
 	}
 	path := "/projects/" + id
@@ -135,7 +135,7 @@ func testProjects(t *testing.T, b *fixture) {
 	}
 	for _, q := range []string{"", "?organization_id=" + p["organization_id"].(string)} {
 		if list := b.mustCall("GET", "/projects"+q, nil)["projects"].([]any); len(list) != 1 {
-			t.Errorf("%s: %v", q, list)
+			t.Errorf("projects%s: got %v, want one", q, list)
 		}
 	}
 	changed := b.mustCall("PATCH", path, m{"name": "Classes", "default_empty_timeout": 60,
@@ -146,7 +146,7 @@ func testProjects(t *testing.T, b *fixture) {
 	}
 	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Settings.RequireSecretSignatures ||
 		r.Project.Name != "Classes" {
-		t.Errorf("the change is not in force: %+v %v", r.Project, err)
+		t.Errorf("keyring after the change: got %+v, %v, want Classes, with secret signatures", r, err)
 	}
 	b.assertError("PATCH", path, m{"name": "Other", "default_empty_timeout": 86401}, 400, "invalid_request",
 		"default_empty_timeout must be between 0 and 86400, not 86401")
@@ -155,7 +155,7 @@ func testProjects(t *testing.T, b *fixture) {
 	b.assertError("PATCH", path, m{"default_empty_timeout": 1.5}, 400, "invalid_request",
 		"default_empty_timeout must be an integer")
 	if same := b.mustCall("PATCH", path, m{}); same["name"] != "Classes" {
-		t.Errorf("a rejected change took effect: %v", same)
+		t.Errorf("after rejected changes: got %v, want the name Classes", same)
 	}
 	open, active, scheduled := b.createRoom(id), b.createRoom(id), b.createScheduled(id)
 	b.setState(active, room.Active)
@@ -164,7 +164,7 @@ func testProjects(t *testing.T, b *fixture) {
 		t.Errorf("suspend: got %v, want no rooms ended", s)
 	}
 	if r, err := b.keys.Keyring(t.Context(), id); err != nil || !r.Project.Suspended() {
-		t.Errorf("the suspension is not in force: %v", err)
+		t.Errorf("keyring after the suspension: got %+v, %v, want a suspended project", r, err)
 	}
 	if s := b.mustCall("POST", path+"/suspend", m{"end_rooms": true}); s["rooms_ended"] != 2.0 {
 		t.Errorf("suspend and end rooms: got %v, want 2 rooms ended", s)
@@ -173,7 +173,7 @@ func testProjects(t *testing.T, b *fixture) {
 		scheduled: "scheduled "} {
 		r := b.mustCall("GET", "/rooms/"+room, nil)
 		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want {
-			t.Errorf("%q, want %q", got, want)
+			t.Errorf("room %s after the suspension: got %q, want %q", room, got, want)
 		}
 	}
 	if r := b.mustCall("POST", path+"/resume", nil); r["suspended"] != false || r["status"] != "active" ||
@@ -303,7 +303,7 @@ func testCredentials(t *testing.T, b *fixture) {
 	b.assertError("POST", path+"/keys/revoke-overlap", nil, 404, "no_overlap", noOverlap)
 	b.mustCall("POST", path+"/keys/rotate", m{"overlap": 0})
 	if k := keys(); len(k) != 1 {
-		t.Errorf("after an overlap of 0: %v", k)
+		t.Errorf("keys after an overlap of 0: got %v, want one", k)
 	}
 
 	secret := b.mustCall("POST", path+"/rotate-secret", m{"overlap": 3600})
@@ -354,7 +354,7 @@ func testRooms(t *testing.T, b *fixture) {
 		r := b.mustCall("POST", "/rooms/"+room+"/end", nil)
 		if got := r["state"].(string) + " " + r["end_reason"].(string); got != want ||
 			r["participants_sent_out"] != 0.0 || r["ended_at"] == nil {
-			t.Errorf("%v, want %q", r, want)
+			t.Errorf("end room %s: got %v, want %q and nobody sent out", room, r, want)
 		}
 		b.assertError("POST", "/rooms/"+room+"/end", nil, 409, "room_over",
 			"the room is over already: its state is "+strings.Fields(want)[0])
@@ -362,7 +362,7 @@ func testRooms(t *testing.T, b *fixture) {
 	for state, want := range map[string]string{"open": created[2], "ended": created[1], "cancelled": created[0]} {
 		if rooms := b.mustCall("GET", "/rooms?state="+state+"&project_id="+id, nil)["rooms"].([]any); len(rooms) != 1 ||
 			rooms[0].(m)["room_id"] != want {
-			t.Errorf("%s: %v", state, rooms)
+			t.Errorf("%s rooms: got %v, want only %s", state, rooms, want)
 		}
 	}
 	b.join(created[2], "Amina")
@@ -376,7 +376,7 @@ func testRooms(t *testing.T, b *fixture) {
 	}
 	if in := b.mustCall("GET", "/rooms/"+created[2], nil); in["participants"] != 2.0 || in["state"] != "active" ||
 		in["started_at"] == nil {
-		t.Errorf("with two people: %v", in)
+		t.Errorf("room with two people: got %v, want 2 participants, active and started_at", in)
 	}
 	remove := "/rooms/" + created[2] + "/remove-person"
 	people := b.mustCall("GET", "/rooms/"+created[2]+"/people", nil)["people"].([]any)
@@ -393,7 +393,7 @@ func testRooms(t *testing.T, b *fixture) {
 		"the room is over already: its state is ended")
 	if out := b.mustCall("POST", "/rooms/"+created[2]+"/end", nil); out["participants_sent_out"] != 2.0 ||
 		out["participants"] != 0.0 || out["end_reason"] != "api" {
-		t.Errorf("ended: %v", out)
+		t.Errorf("end: got %v, want two participants sent out, none left, and the reason api", out)
 	}
 	events, err := storetest.Events(t.Context(), b.db, created[2])
 	must(t, err)
@@ -404,11 +404,11 @@ func testRooms(t *testing.T, b *fixture) {
 	if got, want := strings.Join(types, " "),
 		"room.opened room.started participant.joined participant.joined participant.joined participant.left "+
 			"participant.left participant.left room.ended"; got != want {
-		t.Errorf("the events are\n %s, want\n %s", got, want)
+		t.Errorf("events: got\n %s, want\n %s", got, want)
 	}
 	if _, err := b.rooms.ReserveSeat(t.Context(), created[2],
 		room.JoinRequest{Name: "Dara", SeatKey: strings.Repeat("d", 30)}); !fault.Is(err, fault.Gone) {
-		t.Errorf("a join of an ended room: %v", err)
+		t.Errorf("join of an ended room: got error %v, want Gone", err)
 	}
 	shown := b.mustCall("GET", "/rooms/"+created[2], nil)
 	if shown["room_type"] != "audio" || shown["title"] != "Standup" || shown["participants"] != 0.0 ||
@@ -450,7 +450,7 @@ func testTokens(t *testing.T, b *fixture) {
 	b.token = token
 	once := b.mustCall("GET", "/tokens", nil)["tokens"].([]any)[1].(m)["revoked_at"]
 	if again := b.mustCall("POST", path, nil); again["revoked_at"] != once || again["in_use"] != false {
-		t.Errorf("%v, revoked first at %v", again, once)
+		t.Errorf("revoke twice: got %v, want not in use, and revoked_at %v", again, once)
 	}
 	b.assertError("POST", "/tokens", m{"name": ""}, 400, "invalid_request",
 		"name must have 1 to 255 characters and not be blank")

@@ -209,7 +209,7 @@ func (b *fixture) send(method, path string, header http.Header, body []byte) (in
 	b.t.Helper()
 	resp := b.contract.Do(b.t, method, "/api/manage"+path, header, body)
 	if resp.Header.Get("Cache-Control") != "no-store" || resp.Header.Get("X-Request-ID") == "" {
-		b.t.Errorf("%s %s: headers %v", method, path, resp.Header)
+		b.t.Errorf("%s %s: got headers %v, want Cache-Control no-store and X-Request-ID", method, path, resp.Header)
 	}
 	raw, err := io.ReadAll(resp.Body)
 	must(b.t, err)

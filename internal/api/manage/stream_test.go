@@ -72,7 +72,7 @@ func (b *fixture) openStream(t *testing.T, paths ...string) (next func() sentEve
 		select {
 		case ticks <- time.Now():
 		case <-time.After(testkit.Timeout):
-			t.Fatal("the stream does not wait for the next interval")
+			t.Fatalf("stream: got no wait for the next interval in %s, want one", testkit.Timeout)
 		}
 	}
 	return next, pass, func() { close(stopping) }
@@ -204,7 +204,7 @@ func TestStreams_Limits(t *testing.T) {
 	}
 	if err := enterAs(operator.Integrator, "customer"); err == nil ||
 		!strings.Contains(err.Error(), "you have 3 streams") {
-		t.Errorf("one stream too many of an integrator: got %v", err)
+		t.Errorf("one stream too many of an integrator: got error %v, want: you have 3 streams", err)
 	}
 	for range maxStreamsOfCaller {
 		if err := enter("a"); err != nil {
@@ -212,12 +212,12 @@ func TestStreams_Limits(t *testing.T) {
 		}
 	}
 	if err := enter("a"); err == nil || !strings.Contains(err.Error(), "you have 16 streams open already") {
-		t.Errorf("one stream too many of a caller: got %v", err)
+		t.Errorf("one stream too many of a caller: got error %v, want: you have 16 streams", err)
 	}
 	for i := range maxStreams - maxStreamsOfCaller - maxStreamsOfIntegrator {
 		if i == maxStreams-reservedStreams-maxStreamsOfCaller-maxStreamsOfIntegrator {
 			if err := enterAs(operator.Integrator, "another"); err == nil {
-				t.Error("an integrator with only the reserved streams left: got no error")
+				t.Error("an integrator with only the reserved streams left: got no error, want one")
 			}
 		}
 		if err := enter(string(rune('b' + i/maxStreamsOfCaller))); err != nil {
@@ -225,7 +225,7 @@ func TestStreams_Limits(t *testing.T) {
 		}
 	}
 	if err := enter("z"); err == nil || !strings.Contains(err.Error(), "this node serves 256 streams already") {
-		t.Errorf("one stream too many of the node: got %v", err)
+		t.Errorf("one stream too many of the node: got error %v, want: this node serves 256 streams", err)
 	}
 	for _, l := range leave {
 		l()

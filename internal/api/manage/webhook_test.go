@@ -60,7 +60,7 @@ func testWebhooks(t *testing.T, b *fixture) {
 	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3,
 		"&state=gone": 0} {
 		if got := list(query); len(got) != want {
-			t.Errorf("%s: %v", query, got)
+			t.Errorf("deliveries with %s: got %v, want %d", query, got, want)
 		}
 	}
 	page := b.mustCall("GET", "/webhooks?limit=2&project_id="+id, nil)
