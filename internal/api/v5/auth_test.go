@@ -149,7 +149,7 @@ func TestAuthenticate_SameResponseForEveryCause(t *testing.T) {
 			t.Errorf("%s: got\n%s\nwant\n%s", tc.name, got, first)
 		}
 		if !w.Flushed {
-			t.Errorf("%s: the response was not flushed before the call was recorded", tc.name)
+			t.Errorf("%s: got no flush of the response before the call was recorded, want one", tc.name)
 		}
 		if tc.result != "" {
 			wanted = append(wanted, tc)

@@ -136,10 +136,10 @@ func decodeError(t testing.TB, resp *http.Response) (code, message string) {
 		t.Fatalf("got body %s, want an error with code, message and request_id", raw)
 	}
 	if id := body["error"]["request_id"]; id == "" || id != resp.Header.Get("X-Gateway-Request-ID") {
-		t.Errorf("request_id %q, X-Gateway-Request-ID %q", id, resp.Header.Get("X-Gateway-Request-ID"))
+		t.Errorf("request_id: got %q, want the X-Gateway-Request-ID %q", id, resp.Header.Get("X-Gateway-Request-ID"))
 	}
-	if resp.Header.Get("X-Gateway-Requests-Used") != "" {
-		t.Error("an error response has the header X-Gateway-Requests-Used")
+	if used := resp.Header.Get("X-Gateway-Requests-Used"); used != "" {
+		t.Errorf("X-Gateway-Requests-Used with an error: got %q, want none", used)
 	}
 	return body["error"]["code"], body["error"]["message"]
 }
@@ -159,7 +159,7 @@ func decodeData[T any](t testing.TB, resp *http.Response) (out T) {
 	}
 	must(t, json.Unmarshal(envelope["data"], &out))
 	if resp.Header.Get("X-Gateway-Request-ID") == "" || resp.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("headers: %v", resp.Header)
+		t.Errorf("headers: got %v, want X-Gateway-Request-ID and Cache-Control no-store", resp.Header)
 	}
 	return out
 }
@@ -203,11 +203,11 @@ func TestContract(t *testing.T) {
 			decodeData[map[string]any](t, resp)
 			if used := resp.Header.Get("X-Gateway-Requests-Used"); resp.StatusCode == 200 && used == "" || i == 0 &&
 				used != "1" {
-				t.Errorf("used: %q", used)
+				t.Errorf("X-Gateway-Requests-Used: got %q, want a count, 1 at first", used)
 			}
 			if resp := c.Do(t, http.MethodHead, target, b.signedHeaders("HEAD", target, nil),
 				nil); resp.StatusCode != 200 {
-				t.Errorf("HEAD: %d", resp.StatusCode)
+				t.Errorf("HEAD: got %d, want 200", resp.StatusCode)
 			}
 			expect(get(t, target, nil, nil), 401, "SVC_UNAUTHORIZED",
 				"the API key, signature or timestamp was not accepted")
@@ -227,7 +227,7 @@ func TestContract(t *testing.T) {
 			post := c.Do(t, http.MethodPost, target, header, nil)
 			expect(post, 404, "SVC_RESOURCE_NOT_FOUND", "this resource is read with GET or HEAD")
 			if post.Header.Get("Allow") != "GET, HEAD" {
-				t.Errorf("Allow: %q", post.Header.Get("Allow"))
+				t.Errorf("Allow: got %q, want GET, HEAD", post.Header.Get("Allow"))
 			}
 			c.WithHandler(b.serve(t, usage.NoProvider{}, Options{Disabled: true}), func() {
 				expect(get(t, target, header, nil), 404, "SVC_GATEWAY_DISABLED",
@@ -239,7 +239,7 @@ func TestContract(t *testing.T) {
 				resp := get(t, target, header, nil)
 				expect(resp, 429, "SVC_RATE_LIMITED", "too many calls with this API key, try again later")
 				if resp.Header.Get("Retry-After") != "2" {
-					t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
+					t.Errorf("Retry-After: got %q, want 2", resp.Header.Get("Retry-After"))
 				}
 				expect(get(t, target, nil, nil), 429, "SVC_RATE_LIMITED",
 					"too many calls from this address failed to authenticate, try again later")
@@ -250,7 +250,7 @@ func TestContract(t *testing.T) {
 				resp := get(t, target, header, nil)
 				expect(resp, 503, "SVC_GATEWAY_UNAVAILABLE", unavailable.Message)
 				if resp.Header.Get("Retry-After") != "1" {
-					t.Errorf("Retry-After: %q", resp.Header.Get("Retry-After"))
+					t.Errorf("Retry-After: got %q, want 1", resp.Header.Get("Retry-After"))
 				}
 			})
 			c.WithHandler(b.failingHandler(t, errors.New("secret cause")), func() {
@@ -282,7 +282,7 @@ func TestContract(t *testing.T) {
 					resp := get(t, target, b.signedHeaders("GET", target, nil), nil)
 					if code, got := decodeError(t, resp); resp.StatusCode != 400 || code != "SVC_INVALID_REQUEST" ||
 						got != message {
-						t.Errorf("%s: %d %s %q, want %q", query, resp.StatusCode, code, got, message)
+						t.Errorf("%s: got %d %s %q, want %q", query, resp.StatusCode, code, got, message)
 					}
 				})
 			}
@@ -308,7 +308,8 @@ func TestContract(t *testing.T) {
 			resp := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
 			if code, _ := decodeError(t, resp); resp.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" ||
 				resp.Header.Get("Allow") != "" {
-				t.Errorf("%q: %d %s", path, resp.StatusCode, code)
+				t.Errorf("%q: got %d %s, Allow %q, want 404 SVC_RESOURCE_NOT_FOUND without Allow", path,
+					resp.StatusCode, code, resp.Header.Get("Allow"))
 			}
 		}
 	})
@@ -328,17 +329,18 @@ func TestDescription_DeclaresAuthentication(t *testing.T) {
 	}
 	must(t, json.Unmarshal(text, &document))
 	if len(document.Security) != 1 || len(document.Security[0]) != 3 {
-		t.Errorf("security: %v", document.Security)
+		t.Errorf("security: got %v, want one requirement with three headers", document.Security)
 	}
 	for path, methods := range document.Paths {
 		for method, operation := range methods {
 			if method != "get" || (operation.Security == nil) == (path == "/openapi.json") {
-				t.Errorf("%s %s: %v", method, path, operation.Security)
+				t.Errorf("%s %s: got security %v, want get, with its own security for openapi.json only", method, path,
+					operation.Security)
 			}
 		}
 	}
 	if len(document.Paths) != len(signedRoutes)+1 {
-		t.Errorf("%d paths", len(document.Paths))
+		t.Errorf("paths: got %d, want %d", len(document.Paths), len(signedRoutes)+1)
 	}
 }
 
@@ -387,7 +389,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	c := apitest.New(t, description, b.handler)
 	for n := 1; n <= 3; n++ {
 		if got := call(c); got != strconv.Itoa(n) {
-			t.Errorf("%q, want %d", got, n)
+			t.Errorf("X-Gateway-Requests-Used: got %q, want %d", got, n)
 		}
 	}
 	// Rejected calls count only if their signature is correct.
@@ -396,7 +398,7 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	must(t, b.projects.Resume(t.Context(), b.project.ID))
 	c.Do(t, http.MethodGet, prefix+"limits", nil, nil)
 	if got := call(c); got != "5" {
-		t.Errorf("%q, want 5", got)
+		t.Errorf("X-Gateway-Requests-Used: got %q, want 5", got)
 	}
 	// Another project of the organization has the same count.
 	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
@@ -404,19 +406,19 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 	resp := c.Do(t, http.MethodGet, prefix+"limits",
 		signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)
 	if got := resp.Header.Get("X-Gateway-Requests-Used"); got != "6" || p.ID == b.project.ID {
-		t.Errorf("%q, want 6", got)
+		t.Errorf("X-Gateway-Requests-Used: got %q, want 6", got)
 	}
 	// The count survives a restart.
 	must(t, b.counter.Flush(t.Context()))
 	b.counter = counter.New(b.db, func() time.Time { return b.now })
 	c = apitest.New(t, description, b.serve(t, usage.NoProvider{}, b.options))
 	if got := call(c); got != "7" {
-		t.Errorf("%q, want 7", got)
+		t.Errorf("X-Gateway-Requests-Used: got %q, want 7", got)
 	}
 	// The count starts again on each UTC day.
 	b.now = time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
 	if got := call(c); got != "1" {
-		t.Errorf("%q, want 1", got)
+		t.Errorf("X-Gateway-Requests-Used: got %q, want 1", got)
 	}
 	// If the counter fails, the response is the same and the count unavailable.
 	h := NewHandler(b.keys, usage.NewService(b.db, usage.NoProvider{}, time.Now), failingCounter{},

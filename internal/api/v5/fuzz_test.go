@@ -60,7 +60,7 @@ func FuzzPage(f *testing.F) {
 	f.Fuzz(func(t *testing.T, query string) {
 		limit, below, err := parsePageQuery(query)
 		if err == nil && (limit < 1 || limit > 100 || below < 0) {
-			t.Fatalf("%q: %d %d", query, limit, below)
+			t.Fatalf("%q: got limit %d, below %d, want 1 to 100, at least 0", query, limit, below)
 		}
 		target := prefix + "requests?" + query
 		r := httptest.NewRequest(http.MethodGet, prefix+"requests", nil)
@@ -76,7 +76,7 @@ func FuzzPage(f *testing.F) {
 			want = 401 // no such request line exists
 		}
 		if w.Code != want {
-			t.Fatalf("%q: %d, want %d: %s", query, w.Code, want, w.Body)
+			t.Fatalf("%q: got %d, want %d: %s", query, w.Code, want, w.Body)
 		}
 	})
 }
@@ -87,7 +87,7 @@ func FuzzCursor(f *testing.F) {
 	f.Add(encodeCursor(1_800_000_000_000_000_000))
 	f.Fuzz(func(t *testing.T, text string) {
 		if n, err := parseCursor(text); err == nil && (n < 0 || encodeCursor(n) != text) {
-			t.Fatalf("cursor %q is accepted as %d, want an error", text, n)
+			t.Fatalf("cursor %q: got %d, want an error", text, n)
 		}
 	})
 }

@@ -52,7 +52,8 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 		t.Helper()
 		if code, _ := decodeError(t, resp); resp.StatusCode != 503 || code != "SVC_GATEWAY_UNAVAILABLE" ||
 			resp.Header.Get("Retry-After") == "" {
-			t.Errorf("%s: %d %s", what, resp.StatusCode, code)
+			t.Errorf("%s: got %d %s, Retry-After %q, want 503 SVC_GATEWAY_UNAVAILABLE, some Retry-After", what,
+				resp.StatusCode, code, resp.Header.Get("Retry-After"))
 		}
 	}
 	call("keys")
@@ -60,7 +61,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 
 	decodeData[Keys](t, call("keys"))
 	if resp := call("limits"); resp.Header.Get("X-Gateway-Requests-Used") != "3" {
-		t.Errorf("used: %q", resp.Header.Get("X-Gateway-Requests-Used"))
+		t.Errorf("X-Gateway-Requests-Used: got %q, want 3", resp.Header.Get("X-Gateway-Requests-Used"))
 	}
 	unavailable(call("requests"), "requests")
 	unavailable(call("usage"), "usage")

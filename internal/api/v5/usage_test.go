@@ -178,7 +178,7 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 	b.insertAttendance(t, b.project.ID, room.Audio, b.now.Add(-time.Hour),
 		[]attendanceRow{{joined: b.now.Add(-time.Hour), left: b.now.Add(-time.Hour + 90*time.Second)}})
 	if u := get(); u.BillingModel != Payg || *u.PayAsYouGo != (PayAsYouGo{Availability: AvailabilityUnavailable}) {
-		t.Errorf("without a price: %+v", u.PayAsYouGo)
+		t.Errorf("without a price: got %s %+v, want %s, unavailable", u.BillingModel, u.PayAsYouGo, Payg)
 	}
 	currency, price := "EUR", "0.0035"
 	_, err := b.projects.SetOrganization(t.Context(), b.organization.ID,
@@ -205,7 +205,7 @@ func TestLimits_ByPlan(t *testing.T) {
 		l := get()
 		if len(values) == 0 {
 			if l.Availability != AvailabilityUnavailable || l.Entitlements == nil || len(l.Entitlements) != 0 {
-				t.Errorf("%s: %+v", name, l)
+				t.Errorf("%s: got %+v, want unavailable, and empty entitlements", name, l)
 			}
 			return
 		}
@@ -215,7 +215,7 @@ func TestLimits_ByPlan(t *testing.T) {
 			{Availability: AvailabilityAvailable, Key: BreakoutRooms, Scope: Room, Source: source, Unit: EntitlementUnitRooms, Value: values[2]},
 		}
 		if l.Availability != AvailabilityAvailable || !slices.Equal(l.Entitlements, want) {
-			t.Errorf("%s: %+v", name, l)
+			t.Errorf("%s: got %+v, want available, and %+v", name, l, want)
 		}
 	}
 	check("the default plan", "plan:default", 1000, 1440, 16)
