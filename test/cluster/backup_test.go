@@ -203,8 +203,9 @@ func openRestored(t *testing.T, target config.Storage) (rooms int64, err error) 
 	}
 	defer func() { _ = opened.Close() }()
 	entries, err := opened.AuditEntriesAfter(t.Context(), 0, 1000)
-	if err != nil || !slices.ContainsFunc(entries, func(e audit.Entry) bool { return e.Action == audit.DatabaseRestored }) {
-		t.Errorf("the audit log of a restored database: got %d entries, error %v, want one about the restore", len(entries), err)
+	isRestore := func(e audit.Entry) bool { return e.Action == audit.DatabaseRestored }
+	if err != nil || !slices.ContainsFunc(entries, isRestore) {
+		t.Errorf("audit log of a restored database: got %d entries, error %v, want one about the restore", len(entries), err)
 	}
 	contents := map[string]int64{}
 	err = opened.ReadSnapshot(t.Context(), func(r *db.Reader) (err error) {
