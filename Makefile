@@ -14,13 +14,16 @@ PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public d
 SLOW_PACKAGES := ^parley/test/(cluster|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow gen bench clean
+.PHONY: help run dev build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow fmt gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
 
 run: build ## Build everything and run it, with two rooms to try
 	bin/parley serve --demo
+
+dev: $(PAGE) ## Serve the page from its sources, and restart the server when its code changes
+	@mkdir -p bin && test/dev.sh
 
 build: $(PAGE) ## Build bin/parley with the room page inside
 	go build -buildvcs=auto -ldflags "-s -w" -o bin/parley ./cmd/parley
@@ -92,6 +95,10 @@ lint: $(PAGE) ## Check formatting, types, vet, staticcheck, Biome, go.mod and ge
 lint-slow: ## Check the modules of tests that only make test-all runs
 	cd test/metrics && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/openid && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
+
+fmt: $(WEB) ## Format Go and TypeScript as lint checks them
+	gofmt -w $$(git ls-files '*.go')
+	cd web && npm run format
 
 gen: $(WEB) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...

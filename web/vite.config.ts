@@ -6,7 +6,7 @@ import { preloadLinks } from './build/preloadLinks.ts';
 import { splitMessages } from './build/splitMessages.ts';
 import { staticImports } from './build/staticImports.ts';
 
-/** The server for `npm run dev`. */
+/** The server behind `make dev`, which also has the pages that are built separately. */
 const server = 'http://127.0.0.1:8080';
 
 const source = (name: string): string => resolve(import.meta.dirname, 'src', name);
@@ -28,10 +28,10 @@ export default defineConfig({
     alias: [
       { find: /^react$|^react-dom$/, replacement: 'preact/compat' },
       { find: 'react-dom/client', replacement: 'preact/compat/client' },
-      { find: 'react/jsx-runtime', replacement: 'preact/jsx-runtime' },
+      { find: /^react\/jsx(-dev)?-runtime$/, replacement: 'preact/jsx-runtime' },
     ],
   },
-  server: { proxy: { '/api': server, '/rtc': { target: server, ws: true } } },
+  server: { proxy: { '/api': server, '/healthz': server, '/console': server, '/docs': server, '/rtc': { target: server, ws: true } } },
   build: {
     outDir: 'dist/app',
     emptyOutDir: true,
