@@ -21,25 +21,25 @@ type localRooms struct {
 	names map[string]struct{}
 }
 
-func (h *localRooms) add(session string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.names == nil {
-		h.names = map[string]struct{}{}
+func (l *localRooms) add(session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.names == nil {
+		l.names = map[string]struct{}{}
 	}
-	h.names[session] = struct{}{}
+	l.names[session] = struct{}{}
 }
 
-func (h *localRooms) remove(session string) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.names, session)
+func (l *localRooms) remove(session string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.names, session)
 }
 
-func (h *localRooms) list() []string {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return slices.Collect(maps.Keys(h.names))
+func (l *localRooms) list() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Collect(maps.Keys(l.names))
 }
 
 // registerLocalRooms keeps the local sessions registered in Redis for as long as the

@@ -21,7 +21,7 @@ import (
 // the same body and a new signature, and that the next one follows when it has
 // failed.
 func TestDelivery_RetrySchedule(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		var fails atomic.Bool
 		fails.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -29,31 +29,31 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				http.Error(w, "not today", http.StatusInternalServerError)
 			}
 		})
-		h.run(h.sender)
+		f.run(f.sender)
 		room := storetest.NewID()
-		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
+		ids := f.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
 		after := []time.Duration{0, 5 * time.Second, time.Minute, 5 * time.Minute, 30 * time.Minute, 2 * time.Hour,
 			5 * time.Hour, 10 * time.Hour, 14 * time.Hour, 20 * time.Hour, 24 * time.Hour}
 		for i, d := range after {
 			if i > 0 {
-				h.advance(d * 88 / 100) // jitter takes off a tenth at most
-				h.waitForSweep()
+				f.advance(d * 88 / 100) // jitter takes off a tenth at most
+				f.waitForSweep()
 				if n := len(r.messages()); d > time.Minute && n != i {
 					t.Fatalf("got %d attempts %s after attempt %d, want %d", n, d*88/100, i, i)
 				}
-				h.advance(d * 24 / 100)
+				f.advance(d * 24 / 100)
 			}
 			testkit.Eventually(t, fmt.Sprintf("attempt %d is stored", i+1),
-				func() bool { d, _ := h.delivery(ids[0]); return d.Attempts == i+1 })
+				func() bool { d, _ := f.delivery(ids[0]); return d.Attempts == i+1 })
 		}
-		d, attempts := h.waitForState(ids[0], webhook.Failed)
+		d, attempts := f.waitForState(ids[0], webhook.Failed)
 		if len(attempts) != len(after) || attempts[3].Status != 500 ||
 			attempts[3].ResponseBody != "not today\n" || d.DoneAt.IsZero() {
 			t.Errorf("got %+v with attempts %+v, want %d attempts with status 500 and an end", d, attempts, len(after))
 		}
 		fails.Store(false)
-		h.advance(time.Minute)
-		h.waitForState(ids[1], webhook.Delivered)
+		f.advance(time.Minute)
+		f.waitForState(ids[1], webhook.Delivered)
 		first := r.messages()[0]
 		times := map[string]bool{}
 		for _, m := range r.messages()[:len(after)] {
@@ -61,7 +61,7 @@ func TestDelivery_RetrySchedule(t *testing.T) {
 				t.Fatalf("got webhook %s, want every attempt to send %s", m.body, first.body)
 			}
 			times[m.header.Get("webhook-timestamp")] = true
-			h.verifySignature(m)
+			f.verifySignature(m)
 		}
 		if len(times) != len(after) {
 			t.Errorf("got %d distinct timestamps, want one for each of %d attempts", len(times), len(after))
@@ -104,15 +104,15 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 			webhook.Delivered, 200, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			forEachEngine(t, func(t *testing.T, h *fixture) {
+			forEachEngine(t, func(t *testing.T, f *fixture) {
 				r := newReceiver(t, tc.answer)
-				h.run(h.sender)
-				id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+				f.run(f.sender)
+				id := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 				testkit.Eventually(t, "an attempt is stored", func() bool {
-					d, _ := h.delivery(id)
+					d, _ := f.delivery(id)
 					return d.Attempts == 1
 				})
-				d, attempts := h.delivery(id)
+				d, attempts := f.delivery(id)
 				if d.State != tc.state || attempts[0].Status != tc.status || attempts[0].Error != tc.error ||
 					len(attempts[0].ResponseBody) > 1024 {
 					t.Errorf("got %+v with attempts %+v, want state %s, status %d, error %q and at most 1024 bytes of the body",
@@ -131,22 +131,22 @@ func TestDelivery_FaultyReceivers(t *testing.T) {
 // TestDelivery_RetryAfter checks that Retry-After can extend the wait of the
 // schedule.
 func TestDelivery_RetryAfter(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "3600")
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
-		h.run(h.sender)
-		id := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		f.run(f.sender)
+		id := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		waitForAttempts := func(n int) {
 			t.Helper()
-			testkit.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := h.delivery(id); return d.Attempts == n })
+			testkit.Eventually(t, fmt.Sprintf("%d attempts", n), func() bool { d, _ := f.delivery(id); return d.Attempts == n })
 		}
 		waitForAttempts(1)
-		h.advance(59 * time.Minute)
-		h.waitForSweep()
+		f.advance(59 * time.Minute)
+		f.waitForSweep()
 		waitForAttempts(1)
-		h.advance(time.Minute)
+		f.advance(time.Minute)
 		waitForAttempts(2)
 	})
 }
@@ -154,23 +154,23 @@ func TestDelivery_RetryAfter(t *testing.T) {
 // TestDelivery_DeadTargetDoesNotBlockOthers checks that a target gets its
 // deliveries in order while another one hangs.
 func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		dead, alive := newReceiver(t, func(_ http.ResponseWriter,
 			q *http.Request) {
 			<-q.Context().Done()
 		}), newReceiver(t, nil)
-		stop := h.run(h.sender)
+		stop := f.run(f.sender)
 		var rooms []string
 		for range 20 {
 			room := storetest.NewID()
 			rooms = append(rooms, room)
-			h.enqueueEvents(room, dead.URL+"/"+room, event.RoomOpened) // the URLs differ, the host is the same
+			f.enqueueEvents(room, dead.URL+"/"+room, event.RoomOpened) // the URLs differ, the host is the same
 		}
 		dead.waitForMessages(t, 4)
-		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
+		f.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = alive.URL })
 		for range 3 {
 			for _, room := range rooms {
-				h.enqueueEvents(room, "", event.ParticipantJoined, event.ParticipantLeft)
+				f.enqueueEvents(room, "", event.ParticipantJoined, event.ParticipantLeft)
 			}
 		}
 		last := map[string]int64{}
@@ -185,7 +185,7 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 		}
 		// The stop releases the streams of long attempts.
 		stop()
-		buckets, err := h.db.DueBuckets(context.Background(), h.now())
+		buckets, err := f.db.DueBuckets(context.Background(), f.now())
 		if err != nil || len(buckets) != 1 {
 			t.Errorf("due buckets after the stop: got %v, %v, want the dead target", buckets, err)
 		}
@@ -195,14 +195,14 @@ func TestDelivery_DeadTargetDoesNotBlockOthers(t *testing.T) {
 // TestDelivery_DeadTargetsOfOneProject checks that a project with many targets that hang delays
 // only its own deliveries.
 func TestDelivery_DeadTargetsOfOneProject(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		const most = 16
 		targets := 400
 		if testing.Short() {
 			targets = 40
 		}
 		var hanging, tooMany, ended atomic.Int32
-		honest := newFixture(t, h.db) // its events are sent by the same process
+		honest := newFixture(t, f.db) // its events are sent by the same process
 		for n := range targets {
 			dead := newReceiver(t, func(_ http.ResponseWriter, q *http.Request) {
 				if now := hanging.Add(1); now > most {
@@ -212,14 +212,14 @@ func TestDelivery_DeadTargetsOfOneProject(t *testing.T) {
 				hanging.Add(-1)
 				ended.Add(1)
 			})
-			h.enqueueEvents(storetest.NewID(), fmt.Sprintf("%s/%d", dead.URL, n), event.RoomOpened)
+			f.enqueueEvents(storetest.NewID(), fmt.Sprintf("%s/%d", dead.URL, n), event.RoomOpened)
 		}
-		h.run(h.sender)
+		f.run(f.sender)
 		testkit.Eventually(t, "16 targets hang", func() bool { return hanging.Load() == most })
 		alive := newReceiver(t, nil)
 		begin := time.Now()
 		honest.enqueueEvents(storetest.NewID(), alive.URL, event.RoomOpened)
-		h.Wake()
+		f.Wake()
 		alive.waitForMessages(t, 1)
 		t.Logf("the honest project's webhook arrived after %s", time.Since(begin))
 		if ended.Load() > 0 {
@@ -235,7 +235,7 @@ func TestDelivery_DeadTargetsOfOneProject(t *testing.T) {
 // paused and probed, and that the waiting deliveries are sent when it has
 // recovered.
 func TestTarget_PausedAfterFailures(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		var fails atomic.Bool
 		fails.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -243,17 +243,17 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 				w.WriteHeader(http.StatusBadGateway)
 			}
 		})
-		h.run(h.sender)
+		f.run(f.sender)
 		var ids []string
 		for range 12 {
-			ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
+			ids = append(ids, f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		}
 		r.waitForMessages(t, 12)
 		var target webhook.Target
 		testkit.Eventually(t, "the target is paused", func() bool {
-			h.advance(10 * time.Minute)
-			h.waitForSweep()
-			all, err := h.Targets(t.Context(), h.project.ID)
+			f.advance(10 * time.Minute)
+			f.waitForSweep()
+			all, err := f.Targets(t.Context(), f.project.ID)
 			if len(all) == 1 {
 				target = all[0]
 			}
@@ -264,28 +264,28 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 			t.Errorf("got target %+v, want 20 failures in at least an hour, and a notice", target)
 		}
 		// New deliveries wait while one at a time is used as a probe.
-		ids = append(ids, h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
+		ids = append(ids, f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		testkit.Eventually(t, "all attempts are stored", func() bool {
 			stored := 0
 			for _, id := range ids {
-				d, _ := h.delivery(id)
+				d, _ := f.delivery(id)
 				stored += d.Attempts
 			}
 			return stored == len(r.messages())
 		})
 		before := len(r.messages())
-		h.advance(11 * time.Minute)
+		f.advance(11 * time.Minute)
 		r.waitForMessages(t, before+1)
-		h.waitForSweep()
+		f.waitForSweep()
 		if n := len(r.messages()) - before; n != 1 {
 			t.Errorf("got %d attempts for a probe, want 1", n)
 		}
 		fails.Store(false)
-		h.advance(11 * time.Minute)
+		f.advance(11 * time.Minute)
 		for _, id := range ids {
-			h.waitForState(id, webhook.Delivered)
+			f.waitForState(id, webhook.Delivered)
 		}
-		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 0 {
+		if all, err := f.Targets(t.Context(), f.project.ID); err != nil || len(all) != 0 {
 			t.Errorf("failing targets after the recovery: got %+v, %v, want none", all, err)
 		}
 	})
@@ -294,7 +294,7 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 // TestTarget_Resume checks that a target that answered 410 is not tried until an
 // operator resumes it.
 func TestTarget_Resume(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		var gone atomic.Bool
 		gone.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -302,25 +302,25 @@ func TestTarget_Resume(t *testing.T) {
 				w.WriteHeader(http.StatusGone)
 			}
 		})
-		h.run(h.sender)
+		f.run(f.sender)
 		room := storetest.NewID()
-		ids := h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
-		h.waitForState(ids[0], webhook.Gone)
-		if all, err := h.Targets(t.Context(), h.project.ID); err != nil || len(all) != 1 ||
+		ids := f.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomEnded)
+		f.waitForState(ids[0], webhook.Gone)
+		if all, err := f.Targets(t.Context(), f.project.ID); err != nil || len(all) != 1 ||
 			all[0].Notice != "the receiver answered 410 Gone: resume the target manually" {
 			t.Errorf("got targets %+v, %v, want the notice of a 410", all, err)
 		}
 		gone.Store(false)
-		h.advance(100 * time.Hour)
-		h.waitForSweep()
-		if d, _ := h.delivery(ids[1]); d.State != webhook.Pending {
+		f.advance(100 * time.Hour)
+		f.waitForSweep()
+		if d, _ := f.delivery(ids[1]); d.State != webhook.Pending {
 			t.Errorf("a delivery to a target that answered 410: got %+v, want it pending", d)
 		}
-		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+		if err := f.Resume(t.Context(), f.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
-		h.waitForState(ids[1], webhook.Delivered)
-		if err := h.Resume(t.Context(), h.project.ID, r.URL); err == nil {
+		f.waitForState(ids[1], webhook.Delivered)
+		if err := f.Resume(t.Context(), f.project.ID, r.URL); err == nil {
 			t.Error("resume a target twice: got no error, want one")
 		}
 	})
@@ -329,42 +329,42 @@ func TestTarget_Resume(t *testing.T) {
 // TestTarget_GoneProbe checks that a target that answered 410 to a probe gets no other probe, so
 // that only an operator resumes it.
 func TestTarget_GoneProbe(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		var status atomic.Int32
 		status.Store(http.StatusBadGateway)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(int(status.Load())) })
-		h.run(h.sender)
+		f.run(f.sender)
 		for range 12 {
-			h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)
+			f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)
 		}
 		target := func() (out webhook.Target) {
-			all, err := h.Targets(t.Context(), h.project.ID)
+			all, err := f.Targets(t.Context(), f.project.ID)
 			if err != nil || len(all) > 1 {
 				t.Errorf("got targets %+v, %v, want at most one", all, err)
 			}
 			return append(all, out)[0]
 		}
 		testkit.Eventually(t, "the target is paused", func() bool {
-			h.advance(10 * time.Minute)
-			h.waitForSweep()
+			f.advance(10 * time.Minute)
+			f.waitForSweep()
 			return target().Paused()
 		})
 		status.Store(http.StatusGone)
 		testkit.Eventually(t, "a probe was answered with 410", func() bool {
-			h.advance(11 * time.Minute)
-			h.waitForSweep()
+			f.advance(11 * time.Minute)
+			f.waitForSweep()
 			return strings.Contains(target().Notice, "410 Gone")
 		})
 		status.Store(http.StatusOK)
 		before := len(r.messages())
 		for range 3 {
-			h.advance(11 * time.Minute)
-			h.waitForSweep()
+			f.advance(11 * time.Minute)
+			f.waitForSweep()
 		}
 		if n := len(r.messages()) - before; n != 0 || !target().Paused() {
 			t.Errorf("after a 410: got %d requests and target %+v, want none and a paused target", n, target())
 		}
-		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+		if err := f.Resume(t.Context(), f.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
 		r.waitForMessages(t, before+11)
@@ -374,7 +374,7 @@ func TestTarget_GoneProbe(t *testing.T) {
 // TestTarget_Pause checks that nothing is sent to a target that is paused by hand, also not by
 // probes, and that a delivery which succeeds meanwhile does not lift the pause.
 func TestTarget_Pause(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		entered, answer, fails := make(chan struct{}, 9), make(chan struct{}), atomic.Bool{}
 		fails.Store(true)
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) {
@@ -385,48 +385,48 @@ func TestTarget_Pause(t *testing.T) {
 			entered <- struct{}{}
 			<-answer
 		})
-		h.run(h.sender)
-		first := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		f.run(f.sender)
+		first := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
 		testkit.Eventually(t, "the first attempt has failed", func() bool {
-			all, err := h.Targets(t.Context(), h.project.ID)
+			all, err := f.Targets(t.Context(), f.project.ID)
 			return err == nil && len(all) == 1
 		})
 		fails.Store(false)
-		h.advance(time.Minute)
+		f.advance(time.Minute)
 		<-entered
-		if err := h.Pause(t.Context(), h.project.ID, r.URL); err != nil {
+		if err := f.Pause(t.Context(), f.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
 		close(answer)
-		h.waitForState(first, webhook.Delivered)
-		second := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
-		h.advance(100 * time.Hour)
-		h.waitForSweep()
-		d, _ := h.delivery(second)
-		all, err := h.Targets(t.Context(), h.project.ID)
+		f.waitForState(first, webhook.Delivered)
+		second := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		f.advance(100 * time.Hour)
+		f.waitForSweep()
+		d, _ := f.delivery(second)
+		all, err := f.Targets(t.Context(), f.project.ID)
 		if d.State != webhook.Pending || d.Attempts != 0 || err != nil || len(all) != 1 || !all[0].PausedByHand() {
 			t.Errorf("while paused: got %+v, targets %+v, %v, want no attempt and the pause", d, all, err)
 		}
-		if err := h.Resume(t.Context(), h.project.ID, r.URL); err != nil {
+		if err := f.Resume(t.Context(), f.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
-		h.waitForState(second, webhook.Delivered)
+		f.waitForState(second, webhook.Delivered)
 	})
 }
 
 // TestReplay_Filters replays deliveries by event, room and time, with the same bytes and
 // marked as a replay.
 func TestReplay_Filters(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		r := newReceiver(t, nil)
-		h.run(h.sender)
+		f.run(f.sender)
 		room, other := storetest.NewID(), storetest.NewID()
-		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
-		h.enqueueEvents(other, r.URL, event.RoomOpened)
+		f.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
+		f.enqueueEvents(other, r.URL, event.RoomOpened)
 		sent := r.waitForMessages(t, 4)
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, err := h.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
 		var ofRoom []message
@@ -441,8 +441,8 @@ func TestReplay_Filters(t *testing.T) {
 		replay := func(q webhook.Replay, want []message) {
 			t.Helper()
 			before := len(r.messages())
-			q.ProjectID = h.project.ID
-			n, err := h.Replay(ctx, q)
+			q.ProjectID = f.project.ID
+			n, err := f.Replay(ctx, q)
 			if err != nil || n != len(want) {
 				t.Fatalf("replay %+v: got %d deliveries, %v, want %d", q, n, err, len(want))
 			}
@@ -450,21 +450,21 @@ func TestReplay_Filters(t *testing.T) {
 				if m.body != want[i].body || m.header.Get("webhook-replay") != "true" {
 					t.Errorf("replay %+v, message %d: got %s %v, want %s marked as a replay", q, i, m.body, m.header, want[i].body)
 				}
-				h.verifySignature(m)
+				f.verifySignature(m)
 			}
 		}
 		replay(webhook.Replay{EventID: sent[0].ID}, sent[:1])
 		replay(webhook.Replay{RoomID: room}, ofRoom)
 		replay(webhook.Replay{RoomID: room, URL: r.URL}, ofRoom)
-		for _, q := range []webhook.Replay{{}, {ProjectID: h.project.ID, Since: h.now()},
+		for _, q := range []webhook.Replay{{}, {ProjectID: f.project.ID, Since: f.now()},
 			{ProjectID: storetest.NewID(), EventID: sent[0].ID},
-			{ProjectID: h.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: h.project.ID, Since: h.now(), Before: h.now().Add(time.Hour)}} {
-			if n, err := h.Replay(ctx, q); err == nil || n != 0 {
+			{ProjectID: f.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: f.project.ID, Since: f.now(), Before: f.now().Add(time.Hour)}} {
+			if n, err := f.Replay(ctx, q); err == nil || n != 0 {
 				t.Errorf("replay %+v: got %d deliveries, %v, want an error", q, n, err)
 			}
 		}
-		if n, err := h.Replay(ctx, webhook.Replay{ProjectID: h.project.ID, Since: h.now().Add(-time.Hour),
-			Before: h.now()}); err != nil || n != 4 {
+		if n, err := f.Replay(ctx, webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour),
+			Before: f.now()}); err != nil || n != 4 {
 			t.Errorf("replay the last hour: got %d deliveries, %v, want 4", n, err)
 		}
 	})
@@ -472,20 +472,20 @@ func TestReplay_Filters(t *testing.T) {
 
 // The refusal of a replay names the period of the project.
 func TestReplay_NothingMatches(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		for kept, want := range map[time.Duration]string{
 			0:                   "no delivery matches",
 			24 * time.Hour:      "no delivery of the last day matches",
 			14 * 24 * time.Hour: "no delivery of the last 14 days matches",
 		} {
-			hooks := webhook.NewService(h.db, h.now, storetest.NewID,
+			hooks := webhook.NewService(f.db, f.now, storetest.NewID,
 				webhook.WithRetention(func(p project.Project) time.Duration {
-					if p.ID != h.project.ID {
-						t.Errorf("the period of the project %s is asked for, want %s", p.ID, h.project.ID)
+					if p.ID != f.project.ID {
+						t.Errorf("the period of the project %s is asked for, want %s", p.ID, f.project.ID)
 					}
 					return kept
 				}))
-			_, err := hooks.Replay(t.Context(), webhook.Replay{ProjectID: h.project.ID, EventID: storetest.NewID()})
+			_, err := hooks.Replay(t.Context(), webhook.Replay{ProjectID: f.project.ID, EventID: storetest.NewID()})
 			if got := fault.From(err); got.Code != "nothing_to_replay" || got.Message != want {
 				t.Errorf("deliveries are kept for %s: got %v, want %q", kept, err, want)
 			}

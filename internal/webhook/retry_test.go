@@ -15,7 +15,7 @@ import (
 
 // A pending delivery is sent at once, whatever its next attempt is.
 func TestRetry_SendsNow(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		var broken atomic.Bool
 		broken.Store(true)
@@ -24,34 +24,34 @@ func TestRetry_SendsNow(t *testing.T) {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		})
-		h.run(h.sender)
-		ids := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened, event.RoomEnded)
+		f.run(f.sender)
+		ids := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened, event.RoomEnded)
 		r.waitForMessages(t, 1)
-		d := h.waitForAttempts(ids[0], 1)
-		listed, err := h.List(ctx, webhook.Filter{EventID: ids[0], Limit: 1})
-		if err != nil || len(listed) != 1 || !listed[0].NextAttemptAt.After(h.now()) {
+		d := f.waitForAttempts(ids[0], 1)
+		listed, err := f.List(ctx, webhook.Filter{EventID: ids[0], Limit: 1})
+		if err != nil || len(listed) != 1 || !listed[0].NextAttemptAt.After(f.now()) {
 			t.Fatalf("list the delivery: got %+v, %v, want a next attempt in the future", listed, err)
 		}
 		broken.Store(false)
 		for name, q := range map[string]webhook.Retry{
-			"another project": {ProjectID: storetest.NewID()}, "another target": {ProjectID: h.project.ID, URL: r.URL + "/x"},
-			"later":              {ProjectID: h.project.ID, Since: h.now().Add(time.Hour)},
+			"another project": {ProjectID: storetest.NewID()}, "another target": {ProjectID: f.project.ID, URL: r.URL + "/x"},
+			"later":              {ProjectID: f.project.ID, Since: f.now().Add(time.Hour)},
 			"of another project": {DeliveryID: d.ID, ProjectID: storetest.NewID()},
 		} {
-			if n, err := h.Retry(ctx, q); n != (webhook.Retried{}) || !fault.Is(err, fault.NotFound) {
+			if n, err := f.Retry(ctx, q); n != (webhook.Retried{}) || !fault.Is(err, fault.NotFound) {
 				t.Errorf("retry, %s: got %+v, %v, want NotFound", name, n, err)
 			}
 		}
-		if n, err := h.Retry(ctx, webhook.Retry{}); n != (webhook.Retried{}) || !fault.Is(err, fault.Invalid) {
+		if n, err := f.Retry(ctx, webhook.Retry{}); n != (webhook.Retried{}) || !fault.Is(err, fault.Invalid) {
 			t.Errorf("retry without a selection: got %+v, %v, want Invalid", n, err)
 		}
-		n, err := h.Retry(ctx, webhook.Retry{ProjectID: h.project.ID, URL: r.URL})
+		n, err := f.Retry(ctx, webhook.Retry{ProjectID: f.project.ID, URL: r.URL})
 		if want := (webhook.Retried{Deliveries: 2, Streams: 1}); n != want || err != nil {
 			t.Fatalf("retry: got %+v, %v, want %+v", n, err, want)
 		}
-		h.waitForState(ids[0], webhook.Delivered)
-		h.waitForState(ids[1], webhook.Delivered)
-		if n, err = h.Retry(ctx, webhook.Retry{DeliveryID: d.ID}); n != (webhook.Retried{}) ||
+		f.waitForState(ids[0], webhook.Delivered)
+		f.waitForState(ids[1], webhook.Delivered)
+		if n, err = f.Retry(ctx, webhook.Retry{DeliveryID: d.ID}); n != (webhook.Retried{}) ||
 			!fault.Is(err, fault.Conflict) {
 			t.Errorf("retry a delivery that is done: got %+v, %v, want Conflict", n, err)
 		}
@@ -60,17 +60,17 @@ func TestRetry_SendsNow(t *testing.T) {
 
 // Retries of a broken receiver use up none of the attempts of the schedule.
 func TestRetry_KeepsSchedule(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) })
-		h.run(h.sender)
-		ids := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)
-		d := h.waitForAttempts(ids[0], 1)
+		f.run(f.sender)
+		ids := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)
+		d := f.waitForAttempts(ids[0], 1)
 		const retries = 15 // more than the schedule has attempts
 		for n := range retries {
-			if retried, err := h.Retry(t.Context(), webhook.Retry{DeliveryID: d.ID}); retried.Deliveries != 1 || err != nil {
+			if retried, err := f.Retry(t.Context(), webhook.Retry{DeliveryID: d.ID}); retried.Deliveries != 1 || err != nil {
 				t.Fatalf("retry %d: got %+v, %v, want 1", n, retried, err)
 			}
-			d = h.waitForAttempts(ids[0], n+2)
+			d = f.waitForAttempts(ids[0], n+2)
 		}
 		if d.State != webhook.Pending || d.Step != 1 {
 			t.Errorf("after %d retries: got state %s, step %d, want pending, 1", retries, d.State, d.Step)
@@ -79,13 +79,13 @@ func TestRetry_KeepsSchedule(t *testing.T) {
 }
 
 func TestRetry_PausedTarget(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		r := newReceiver(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) })
-		h.run(h.sender)
-		ids := h.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened, event.RoomEnded)
-		h.waitForState(ids[0], webhook.Gone)
-		h.waitForSweep()
-		n, err := h.Retry(t.Context(), webhook.Retry{URL: r.URL})
+		f.run(f.sender)
+		ids := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened, event.RoomEnded)
+		f.waitForState(ids[0], webhook.Gone)
+		f.waitForSweep()
+		n, err := f.Retry(t.Context(), webhook.Retry{URL: r.URL})
 		if n != (webhook.Retried{}) || !fault.Is(err, fault.Conflict) {
 			t.Errorf("retry a paused target: got %+v, %v, want Conflict", n, err)
 		}
@@ -94,11 +94,11 @@ func TestRetry_PausedTarget(t *testing.T) {
 
 // waitForAttempts waits until the delivery of an event has a number of attempts, and returns
 // it. Its stream is released in the transaction that records an attempt.
-func (h *fixture) waitForAttempts(eventID string, n int) webhook.Delivery {
-	h.t.Helper()
+func (f *fixture) waitForAttempts(eventID string, n int) webhook.Delivery {
+	f.t.Helper()
 	var d webhook.Delivery
-	testkit.Eventually(h.t, "the attempts are recorded", func() bool {
-		d, _ = h.delivery(eventID)
+	testkit.Eventually(f.t, "the attempts are recorded", func() bool {
+		d, _ = f.delivery(eventID)
 		return d.Attempts >= n
 	})
 	return d

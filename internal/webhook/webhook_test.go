@@ -59,105 +59,105 @@ func (w countingStore) DueBuckets(ctx context.Context, now time.Time) ([]string,
 
 func newFixture(t testing.TB, db *store.DB) *fixture {
 	t.Helper()
-	h := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
-	h.Service, h.sender, h.keys = h.newNode(post.New(post.Guard{AllowPrivate: true}))
-	return h
+	f := &fixture{t: t, db: db, project: storetest.Project(t, db), lastSequence: map[string]int64{}}
+	f.Service, f.sender, f.keys = f.newNode(post.New(post.Guard{AllowPrivate: true}))
+	return f
 }
 
 // newNode returns another process on the same database.
-func (h *fixture) newNode(poster sender.Poster) (*webhook.Service, *sender.Service, *key.Service) {
-	projects := project.NewService(h.db, h.now, storetest.NewID, func(string) {})
-	hooks := webhook.NewService(h.db, h.now, storetest.NewID)
-	keys := key.NewService(h.db, projects, h.now, storetest.NewID, key.WithEventRecorder(hooks.ProjectChanged))
-	s := sender.NewService(countingStore{h.db, &h.dueReads}, hooks, keys, poster, h.now,
+func (f *fixture) newNode(poster sender.Poster) (*webhook.Service, *sender.Service, *key.Service) {
+	projects := project.NewService(f.db, f.now, storetest.NewID, func(string) {})
+	hooks := webhook.NewService(f.db, f.now, storetest.NewID)
+	keys := key.NewService(f.db, projects, f.now, storetest.NewID, key.WithEventRecorder(hooks.ProjectChanged))
+	s := sender.NewService(countingStore{f.db, &f.dueReads}, hooks, keys, poster, f.now,
 		storetest.NewID, slog.New(slog.DiscardHandler))
 	return hooks, s, keys
 }
 
-func (h *fixture) now() time.Time {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return time.Now().Add(h.clockOffset)
+func (f *fixture) now() time.Time {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return time.Now().Add(f.clockOffset)
 }
 
-func (h *fixture) advance(d time.Duration) {
-	h.mu.Lock()
-	h.clockOffset += d
-	h.mu.Unlock()
-	h.Wake()
+func (f *fixture) advance(d time.Duration) {
+	f.mu.Lock()
+	f.clockOffset += d
+	f.mu.Unlock()
+	f.Wake()
 }
 
 // waitForSweep returns when a sweep at the current time has started its
 // attempts.
-func (h *fixture) waitForSweep() {
-	h.t.Helper()
-	before := h.dueReads.Load()
-	testkit.Eventually(h.t, "a sweep is complete", func() bool { h.Wake(); return h.dueReads.Load() >= before+2 })
+func (f *fixture) waitForSweep() {
+	f.t.Helper()
+	before := f.dueReads.Load()
+	testkit.Eventually(f.t, "a sweep is complete", func() bool { f.Wake(); return f.dueReads.Load() >= before+2 })
 }
 
 // run runs the sender until the test ends or the returned function is called.
-func (h *fixture) run(s *sender.Service) (stop func()) {
+func (f *fixture) run(s *sender.Service) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
 	stop = func() { cancel(); <-done }
-	h.t.Cleanup(stop)
+	f.t.Cleanup(stop)
 	return stop
 }
 
 // enqueueEvents enqueues events of a room for its URL.
-func (h *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []string) {
-	h.t.Helper()
+func (f *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []string) {
+	f.t.Helper()
 	var events []event.Event
 	for _, kind := range kinds {
-		h.lastSequence[room]++
-		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: room,
-			Sequence: h.lastSequence[room], At: h.now(),
+		f.lastSequence[room]++
+		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: room,
+			Sequence: f.lastSequence[room], At: f.now(),
 			Data: event.Data{RoomID: room, RoomType: "audio"}}
 		events, ids = append(events, e), append(ids, e.ID)
 	}
-	err := h.db.Write(context.Background(), func(ctx context.Context) error {
-		_, err := h.RoomChanged(ctx, url, events)
+	err := f.db.Write(context.Background(), func(ctx context.Context) error {
+		_, err := f.RoomChanged(ctx, url, events)
 		return err
 	})
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	h.Wake()
+	f.Wake()
 	return ids
 }
 
-func (h *fixture) updateSettings(change func(*project.Settings)) {
-	h.t.Helper()
-	change(&h.project.Settings)
-	err := h.db.Write(context.Background(),
-		func(ctx context.Context) error { return h.db.UpdateProject(ctx, h.project) })
+func (f *fixture) updateSettings(change func(*project.Settings)) {
+	f.t.Helper()
+	change(&f.project.Settings)
+	err := f.db.Write(context.Background(),
+		func(ctx context.Context) error { return f.db.UpdateProject(ctx, f.project) })
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 }
 
 // delivery returns the only delivery of an event.
-func (h *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
-	h.t.Helper()
-	all, err := h.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
+func (f *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
+	f.t.Helper()
+	all, err := f.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
 	if err != nil || len(all) != 1 {
-		h.t.Fatalf("deliveries of event %s: got %+v, %v, want one", eventID, all, err)
+		f.t.Fatalf("deliveries of event %s: got %+v, %v, want one", eventID, all, err)
 	}
-	d, attempts, err := h.Show(context.Background(), all[0].ID)
+	d, attempts, err := f.Show(context.Background(), all[0].ID)
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	return d, attempts
 }
 
-func (h *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
-	h.t.Helper()
-	testkit.Eventually(h.t, "the delivery is "+string(state), func() bool {
-		d, _ := h.delivery(eventID)
+func (f *fixture) waitForState(eventID string, state webhook.State) (webhook.Delivery, []webhook.Attempt) {
+	f.t.Helper()
+	testkit.Eventually(f.t, "the delivery is "+string(state), func() bool {
+		d, _ := f.delivery(eventID)
 		return d.State == state
 	})
-	return h.delivery(eventID)
+	return f.delivery(eventID)
 }
 
 // message is a message that a receiver got.
@@ -220,7 +220,7 @@ func (r *receiver) waitForMessages(t testing.TB, n int) []message {
 }
 
 // forEachEngine runs a test on each engine.
-func forEachEngine(t *testing.T, test func(t *testing.T, h *fixture)) {
+func forEachEngine(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Parallel()
 	for name, open := range storetest.Engines {
 		t.Run(name, func(t *testing.T) {
@@ -234,13 +234,13 @@ func forEachEngine(t *testing.T, test func(t *testing.T, h *fixture)) {
 // room and of the project, in order, signed, and with sequence numbers that
 // reveal gaps.
 func TestDelivery_OrderedAndSigned(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		own, all := newReceiver(t, nil), newReceiver(t, nil)
-		h.run(h.sender)
-		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
+		f.run(f.sender)
+		f.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = all.URL })
 		room := storetest.NewID()
-		ids := h.enqueueEvents(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
-		ids = append(ids, h.enqueueEvents(room, own.URL, event.RoomEnded)...)
+		ids := f.enqueueEvents(room, own.URL, event.RoomOpened, event.AttendanceMarked, event.RoomStarted)
+		ids = append(ids, f.enqueueEvents(room, own.URL, event.RoomEnded)...)
 		for _, r := range []*receiver{own, all} {
 			got := r.waitForMessages(t, 3)
 			for i, want := range []message{
@@ -250,7 +250,7 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 			} {
 				m := got[i]
 				if m.ID != want.ID || m.Type != want.Type || m.Sequence != want.Sequence ||
-					m.Previous != want.Previous || m.ProjectID != h.project.ID {
+					m.Previous != want.Previous || m.ProjectID != f.project.ID {
 					t.Errorf("message %d: got %s, want %+v", i, m.body, want)
 				}
 				if string(m.Data) != `{"room_id":"`+room+`","room_type":"audio"}` {
@@ -260,33 +260,33 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 					time.Since(at) > time.Minute {
 					t.Errorf("message %d: got timestamp %q, %v, want one of the last minute", i, m.Timestamp, err)
 				}
-				h.verifySignature(m)
+				f.verifySignature(m)
 			}
 		}
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, err := h.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
 	})
 }
 
 // verifySignature checks the signature of a message.
-func (h *fixture) verifySignature(m message) {
-	h.t.Helper()
-	keyring, err := h.keys.Keyring(context.Background(), h.project.ID)
+func (f *fixture) verifySignature(m message) {
+	f.t.Helper()
+	keyring, err := f.keys.Keyring(context.Background(), f.project.ID)
 	if err != nil {
-		h.t.Fatal(err)
+		f.t.Fatal(err)
 	}
-	for _, secret := range keyring.LiveProjectSecrets(h.now()) {
+	for _, secret := range keyring.LiveProjectSecrets(f.now()) {
 		err := sign.VerifyWebhook([]string{secret}, m.header.Get("webhook-id"), m.header.Get("webhook-timestamp"),
 			[]byte(m.body), m.header.Get("webhook-signature"))
 		if err != nil {
-			h.t.Errorf("verify the signature of %s with headers %v: got error %v, want none", m.ID, m.header, err)
+			f.t.Errorf("verify the signature of %s with headers %v: got error %v, want none", m.ID, m.header, err)
 		}
 	}
 	if m.header.Get("webhook-id") != m.ID || m.header.Get("Content-Type") != "application/json" ||
 		m.header.Get("User-Agent") != "Parley-Webhooks/1" {
-		h.t.Errorf("got headers %v, want the id %s, JSON and the user agent", m.header, m.ID)
+		f.t.Errorf("got headers %v, want the id %s, JSON and the user agent", m.header, m.ID)
 	}
 }
 
@@ -294,17 +294,17 @@ func (h *fixture) verifySignature(m message) {
 // room and project gets each event once, and that previous skips the event types
 // that are not subscribed.
 func TestDelivery_TargetsAndFilter(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.sender)
-		h.updateSettings(func(s *project.Settings) {
+		f.run(f.sender)
+		f.updateSettings(func(s *project.Settings) {
 			s.DefaultWebhookURL, s.WebhookEvents = r.URL, []event.Type{event.RoomOpened, event.RoomEnded}
 		})
 		room := storetest.NewID()
-		h.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.ParticipantJoined)
-		h.enqueueEvents(room, r.URL, event.ParticipantLeft)
-		last := h.enqueueEvents(room, r.URL, event.RoomEnded)
-		h.waitForState(last[0], webhook.Delivered)
+		f.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.ParticipantJoined)
+		f.enqueueEvents(room, r.URL, event.ParticipantLeft)
+		last := f.enqueueEvents(room, r.URL, event.RoomEnded)
+		f.waitForState(last[0], webhook.Delivered)
 		got := r.messages()
 		if len(got) != 2 || got[1].Sequence != 5 || got[1].Previous != 1 {
 			t.Errorf("got %+v, want the first event, and the fifth with previous 1", got)
@@ -315,38 +315,38 @@ func TestDelivery_TargetsAndFilter(t *testing.T) {
 // TestEventsAfter_Pages checks that the events of a room can be read page by page as
 // the same bytes that a receiver of all types gets.
 func TestEventsAfter_Pages(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		r := newReceiver(t, nil)
-		h.run(h.sender)
-		id := storetest.Room(h.project.ID)
+		f.run(f.sender)
+		id := storetest.Room(f.project.ID)
 		start := time.Now().Add(time.Hour)
 		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1",
 			Connection: "PA_1", JoinedAt: time.Now()}
 		var events []event.Event
 		for i, kind := range []event.Type{event.RoomOpened, event.AttendanceMarked, event.RoomStarted,
 			event.ParticipantJoined, event.RoomEnded} {
-			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: id.ID,
-				Sequence: int64(i + 1), At: h.now(),
+			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: id.ID,
+				Sequence: int64(i + 1), At: f.now(),
 				Data: event.Data{RoomID: id.ID, RoomType: "video", StartAt: &start}}
 			if kind == event.ParticipantJoined {
 				e.Data.Participant = person
 			}
 			events = append(events, e)
 		}
-		err := h.db.Write(t.Context(), func(ctx context.Context) error {
-			if err := h.db.InsertRoom(ctx, id); err != nil {
+		err := f.db.Write(t.Context(), func(ctx context.Context) error {
+			if err := f.db.InsertRoom(ctx, id); err != nil {
 				return err
 			}
-			if err := h.db.AppendEvents(ctx, events); err != nil {
+			if err := f.db.AppendEvents(ctx, events); err != nil {
 				return err
 			}
-			_, err := h.RoomChanged(ctx, r.URL, events)
+			_, err := f.RoomChanged(ctx, r.URL, events)
 			return err
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.Wake()
+		f.Wake()
 		sent := r.waitForMessages(t, 4)
 		for _, c := range []struct {
 			after int64
@@ -356,7 +356,7 @@ func TestEventsAfter_Pages(t *testing.T) {
 			more  bool
 		}{{0, 50, sent, 5, false}, {0, 4, sent, 5, false}, {0, 2, sent[:2], 3, true}, {1, 1, sent[1:2], 3, true}, {2, 3,
 			sent[1:], 5, false}, {5, 3, nil, 5, false}, {9, 3, nil, 9, false}} {
-			bodies, last, more, err := h.EventsAfter(t.Context(), id.ID, c.after, c.limit)
+			bodies, last, more, err := f.EventsAfter(t.Context(), id.ID, c.after, c.limit)
 			if err != nil || last != c.last || more != c.more || len(bodies) != len(c.want) {
 				t.Fatalf("%d events after %d: got %d events, last %d, more %t, %v, want %d, %d, %t",
 					c.limit, c.after, len(bodies), last, more, err, len(c.want), c.last, c.more)
@@ -373,23 +373,23 @@ func TestEventsAfter_Pages(t *testing.T) {
 // TestEventsAfter_DeletedEvents checks that a reader learns which events are not kept any more,
 // and that events which are never delivered are no gap.
 func TestEventsAfter_DeletedEvents(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
-		r := storetest.Room(h.project.ID)
+	forEachEngine(t, func(t *testing.T, f *fixture) {
+		r := storetest.Room(f.project.ID)
 		r.EventSequence = 5
 		var events []event.Event
 		for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked,
 			event.RoomStarted, event.RoomEnded} {
-			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: h.project.ID, RoomID: r.ID,
-				Sequence: int64(i + 1), At: h.now(), Data: event.Data{RoomID: r.ID, RoomType: "video"}})
+			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: r.ID,
+				Sequence: int64(i + 1), At: f.now(), Data: event.Data{RoomID: r.ID, RoomType: "video"}})
 		}
 		write := func(work func(ctx context.Context) error) {
 			t.Helper()
-			if err := h.db.Write(t.Context(), work); err != nil {
+			if err := f.db.Write(t.Context(), work); err != nil {
 				t.Fatal(err)
 			}
 		}
 		write(func(ctx context.Context) error {
-			return errors.Join(h.db.InsertRoom(ctx, r), h.db.AppendEvents(ctx, events))
+			return errors.Join(f.db.InsertRoom(ctx, r), f.db.AppendEvents(ctx, events))
 		})
 		for deleted, c := range []map[int64]string{
 			{0: "2 after 0, 4 after 2, 5 after 4", 2: "4 after 2, 5 after 4", 5: ""},
@@ -400,11 +400,11 @@ func TestEventsAfter_DeletedEvents(t *testing.T) {
 			{0: "gone", 4: "gone", 5: "", 9: ""},
 		} {
 			if deleted > 0 {
-				write(func(ctx context.Context) error { _, _, err := h.db.DeleteRoom(ctx, r.ID, 1); return err })
+				write(func(ctx context.Context) error { _, _, err := f.db.DeleteRoom(ctx, r.ID, 1); return err })
 			}
 			gone := fmt.Sprintf("the events 1 to %d of this room are no longer kept, because the room is being deleted", deleted)
 			for after, want := range c {
-				bodies, _, _, err := h.EventsAfter(t.Context(), r.ID, after, 10)
+				bodies, _, _, err := f.EventsAfter(t.Context(), r.ID, after, 10)
 				var got []string
 				for _, body := range bodies {
 					var m message
@@ -413,7 +413,7 @@ func TestEventsAfter_DeletedEvents(t *testing.T) {
 					}
 					got = append(got, fmt.Sprintf("%d after %d", m.Sequence, m.Previous))
 				}
-				_, _, timelineErr := h.Timeline(t.Context(), r.ID, after, 10)
+				_, _, timelineErr := f.Timeline(t.Context(), r.ID, after, 10)
 				if want == "gone" {
 					for _, err := range []error{err, timelineErr} {
 						if !fault.Is(err, fault.NotFound) || err.Error() != gone {
@@ -431,20 +431,20 @@ func TestEventsAfter_DeletedEvents(t *testing.T) {
 // TestProjectEvents_OwnSequence checks that events of a project have their own sequence
 // numbers and go to its target.
 func TestProjectEvents_OwnSequence(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, h *fixture) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
 		ctx := context.Background()
 		r := newReceiver(t, nil)
-		h.run(h.sender)
-		if _, err := h.Test(ctx, h.project.ID); err == nil {
+		f.run(f.sender)
+		if _, err := f.Test(ctx, f.project.ID); err == nil {
 			t.Error("test webhook without a target: got no error, want one")
 		}
-		h.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
-		id, err := h.Test(ctx, h.project.ID)
+		f.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
+		id, err := f.Test(ctx, f.project.ID)
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.waitForState(id, webhook.Delivered)
-		if _, err := h.keys.RotateSecret(ctx, h.project.ID, key.Rotation{Overlap: time.Hour}); err != nil {
+		f.waitForState(id, webhook.Delivered)
+		if _, err := f.keys.RotateSecret(ctx, f.project.ID, key.Rotation{Overlap: time.Hour}); err != nil {
 			t.Fatal(err)
 		}
 		got := r.waitForMessages(t, 2)
@@ -454,15 +454,15 @@ func TestProjectEvents_OwnSequence(t *testing.T) {
 		if got[1].Type != event.KeyRotated || got[1].Sequence != 2 || got[1].Previous != 1 {
 			t.Errorf("got %+v, want key.rotated with sequence 2 and previous 1", got[1])
 		}
-		h.keys.Invalidate(h.project.ID)
-		id, _ = h.Test(ctx, h.project.ID)
-		h.waitForState(id, webhook.Delivered)
-		h.verifySignature(r.messages()[2]) // with both secrets
+		f.keys.Invalidate(f.project.ID)
+		id, _ = f.Test(ctx, f.project.ID)
+		f.waitForState(id, webhook.Delivered)
+		f.verifySignature(r.messages()[2]) // with both secrets
 
 		// One event announces the end of the overlap half an hour before.
-		h.advance(31 * time.Minute)
+		f.advance(31 * time.Minute)
 		for range 2 {
-			if err := h.keys.Sweep(ctx); err != nil {
+			if err := f.keys.Sweep(ctx); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -470,7 +470,7 @@ func TestProjectEvents_OwnSequence(t *testing.T) {
 		if got[3].Type != event.KeyOverlapEnding || got[3].Sequence != 4 {
 			t.Errorf("got %+v, want key.overlap_ending with sequence 4", got[3])
 		}
-		if all, err := storetest.ProjectEvents(ctx, h.db, h.project.ID); err != nil || len(all) != 4 {
+		if all, err := storetest.ProjectEvents(ctx, f.db, f.project.ID); err != nil || len(all) != 4 {
 			t.Errorf("events of the project: got %+v, %v, want 4", all, err)
 		}
 	})

@@ -97,14 +97,14 @@ func (s *Server) listPeople(w http.ResponseWriter, r *http.Request, roomID strin
 		return People{}, err
 	}
 	all, err := s.moderation.People(r.Context(), roomID, seatKey)
-	out := People{People: people(all.Seats), Removed: people(all.Removed), Waiting: []Waiting{}}
+	out := People{People: newPeople(all.Seats), Removed: newPeople(all.Removed), Waiting: []Waiting{}}
 	for _, knock := range all.Waiting {
 		out.Waiting = append(out.Waiting, Waiting{Identity: knock.ID, Name: knock.Name})
 	}
 	return out, err
 }
 
-func people(seats []room.Seat) []Person {
+func newPeople(seats []room.Seat) []Person {
 	out := make([]Person, 0, len(seats))
 	for _, seat := range seats {
 		person := Person{Identity: seat.ID, Name: seat.Name, Role: Role(seat.Role), Breakout: seat.Breakout}

@@ -137,7 +137,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title,
 		WelcomeMessage: p.Room.WelcomeMessage, State: PreviewState(p.Room.State),
 		Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants,
-		Features: features(p.Room), ServerTime: s.now().UTC()}
+		Features: newFeatures(p.Room), ServerTime: s.now().UTC()}
 	out.HostPresent = p.HostPresent
 	out.Others.Count, out.Others.Names = p.Others, append([]string{}, p.OtherNames...)
 	if at := p.Room.StartAt; !at.IsZero() {
@@ -205,7 +205,7 @@ func (s *Server) ReserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 		httpx.WriteJSON(w, http.StatusAccepted, Wait{AskAgainIn: int(a.RetryAfter / time.Second), HostPresent: a.HostPresent})
 		return
 	}
-	httpx.WriteJSON(w, http.StatusOK, seat(a))
+	httpx.WriteJSON(w, http.StatusOK, newSeat(a))
 }
 
 func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID string) (room.Admission, error) {
@@ -226,17 +226,17 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 	return s.joining.ReserveSeat(r.Context(), roomID, req)
 }
 
-func seat(a room.Admission) Seat {
+func newSeat(a room.Admission) Seat {
 	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
 		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: features(a.Room), LogoutUrl: httpx.OrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
+		Features: newFeatures(a.Room), LogoutUrl: httpx.OrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}
 	return out
 }
 
-func features(r *room.Room) Features {
+func newFeatures(r *room.Room) Features {
 	return Features{Camera: r.Features.Camera, ScreenShare: r.Features.ScreenShare, Chat: r.Features.Chat}
 }
 

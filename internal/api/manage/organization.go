@@ -29,7 +29,7 @@ func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
 	out := OrganizationList{Organizations: []Organization{}}
 	page, next, err := pageOf(query, all, func(o project.Organization) string { return o.ID })
 	for _, o := range page {
-		out.Organizations = append(out.Organizations, organization(o))
+		out.Organizations = append(out.Organizations, newOrganization(o))
 	}
 	out.NextCursor = next
 	return out, err
@@ -42,12 +42,12 @@ func (s *server) CreateOrganization(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	o, err := s.Projects.CreateOrganization(r.Context(), q.Name, project.Billing(q.Billing))
-	writeResult(w, r, organization(o), err)
+	writeResult(w, r, newOrganization(o), err)
 }
 
 func (s *server) GetOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	o, err := s.Projects.Organization(r.Context(), id)
-	writeResult(w, r, organization(o), err)
+	writeResult(w, r, newOrganization(o), err)
 }
 
 func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id string) {
@@ -61,7 +61,7 @@ func (s *server) ChangeOrganization(w http.ResponseWriter, r *http.Request, id s
 	}
 	o, err := s.Projects.SetOrganization(r.Context(), id,
 		project.OrganizationChanges{Name: q.Name, Plan: q.Plan, Currency: q.Currency, UnitPrice: q.UnitPrice})
-	writeResult(w, r, organization(o), err)
+	writeResult(w, r, newOrganization(o), err)
 }
 
 // checkPlan returns an error for a plan that is not configured, because rooms
@@ -84,7 +84,7 @@ func (s *server) SuspendOrganization(w http.ResponseWriter, r *http.Request, id 
 		return
 	}
 	o, err := s.Projects.SuspendOrganization(r.Context(), id)
-	out := organization(o)
+	out := newOrganization(o)
 	if err == nil {
 		ended := 0
 		if q.EndRooms != nil && *q.EndRooms {
@@ -114,10 +114,10 @@ func (s *server) endRoomsOf(ctx context.Context, organizationID string) (ended i
 
 func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id string) {
 	o, err := s.Projects.ResumeOrganization(r.Context(), id)
-	writeResult(w, r, organization(o), err)
+	writeResult(w, r, newOrganization(o), err)
 }
 
-func organization(o project.Organization) Organization {
+func newOrganization(o project.Organization) Organization {
 	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt,
 		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice,
 		Suspended: o.Suspended(), SuspendedAt: httpx.TimeOrNil(o.SuspendedAt)}

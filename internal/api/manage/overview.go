@@ -42,7 +42,7 @@ func newOverview(o overview.Overview) Overview {
 	out := Overview{At: formatMillis(o.At), LiveRooms: o.Live.Rooms,
 		ConnectionTypes: ConnectionTypes{Udp: o.Live.People[room.ConnectionUDP], Tcp: o.Live.People[room.ConnectionTCP],
 			Turn: o.Live.People[room.ConnectionTURN], Unknown: o.Live.People[room.ConnectionUnknown]},
-		FailingWebhookTargets: webhookTargets(o.Targets).Targets,
+		FailingWebhookTargets: newWebhookTargets(o.Targets).Targets,
 		Calls: CallTotals{Since: formatMillis(o.Calls.At), Accepted: o.Calls.Accepted, Rejected: o.Calls.Rejected,
 			Recorded: o.Recorded},
 		Findings: []Finding{}, Hours: []OverviewHour{}}

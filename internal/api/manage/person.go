@@ -35,7 +35,7 @@ func (s *server) DeleteOrganization(w http.ResponseWriter, r *http.Request, id s
 	}
 	allowLongRequest(w)
 	done, err := s.Retention.DeleteOrganization(r.Context(), id)
-	out, compaction := organization(o), Compaction(done.Compaction)
+	out, compaction := newOrganization(o), Compaction(done.Compaction)
 	out.UsageHours, out.Compaction = &done.UsageHours, &compaction
 	writeResult(w, r, out, err)
 }
@@ -53,7 +53,7 @@ func (s *server) ExportPerson(w http.ResponseWriter, r *http.Request, id string)
 	page, next, err := s.Retention.Export(r.Context(), person(id, q.UserId, q.SeatId), cursor)
 	out := PersonExport{Rooms: []PersonRoom{}}
 	for _, record := range page {
-		out.Rooms = append(out.Rooms, personRoom(record))
+		out.Rooms = append(out.Rooms, newPersonRoom(record))
 	}
 	if next != "" {
 		out.NextCursor = &next
@@ -79,7 +79,7 @@ func person(projectID string, userID, seatID *string) retention.Person {
 	return retention.Person{ProjectID: projectID, UserID: httpx.OrZero(userID), SeatID: httpx.OrZero(seatID)}
 }
 
-func personRoom(record retention.RoomRecord) PersonRoom {
+func newPersonRoom(record retention.RoomRecord) PersonRoom {
 	out := PersonRoom{RoomId: record.Room.ID, Title: record.Room.Title, CreatedAt: record.Room.CreatedAt,
 		IsCreator: record.IsCreator, Seats: []PersonSeat{}, Links: []PersonLink{}, Connections: []PersonConnection{},
 		Events: []PersonEvent{}, HostActions: []PersonHostAction{}, Knocks: []PersonKnock{}}

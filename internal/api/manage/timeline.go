@@ -52,10 +52,10 @@ func (s *server) roomTimeline(r *http.Request, id string) (RoomTimeline, error) 
 			break
 		}
 		if len(actions) > 0 && (len(events) == 0 || actions[0].Sequence < events[0].Sequence) {
-			out.Events, after.action = append(out.Events, timelineAction(actions[0])), actions[0].N
+			out.Events, after.action = append(out.Events, newTimelineAction(actions[0])), actions[0].N
 			actions = actions[1:]
 		} else {
-			out.Events, after.event = append(out.Events, timelineEvent(events[0])), events[0].Sequence
+			out.Events, after.event = append(out.Events, newTimelineEvent(events[0])), events[0].Sequence
 			events = events[1:]
 		}
 	}
@@ -78,22 +78,22 @@ func parseTimelineCursor(text string) (timelineCursor, error) {
 	return timelineCursor{event, action}, nil
 }
 
-func timelineEvent(e webhook.TimelineEvent) TimelineEvent {
+func newTimelineEvent(e webhook.TimelineEvent) TimelineEvent {
 	out := TimelineEvent{Sequence: e.Sequence, EventId: e.ID, At: formatMillis(e.At), Kind: string(e.Type),
 		Name: personOf(e.Data), Data: e.Data, Deliveries: []Webhook{}}
 	for _, d := range e.Deliveries {
-		out.Deliveries = append(out.Deliveries, delivery(d))
+		out.Deliveries = append(out.Deliveries, newWebhook(d))
 	}
 	return out
 }
 
-// timelineAction returns an action of a host. The name is that of the target. If the action has
+// newTimelineAction returns an action of a host. The name is that of the target. If the action has
 // no single target, it is the host's.
-func timelineAction(a room.HostAction) TimelineEvent {
-	action := HostAction{Number: a.N, By: hostActor(a.By), Breakout: a.Details.Breakout}
+func newTimelineAction(a room.HostAction) TimelineEvent {
+	action := HostAction{Number: a.N, By: newHostActor(a.By), Breakout: a.Details.Breakout}
 	name := a.By.Name
 	if a.Target != (room.HostActor{}) {
-		action.Target, name = new(hostActor(a.Target)), a.Target.Name
+		action.Target, name = new(newHostActor(a.Target)), a.Target.Name
 	}
 	if a.Details.Role != "" {
 		action.Role = new(string(a.Details.Role))
@@ -108,7 +108,7 @@ func timelineAction(a room.HostAction) TimelineEvent {
 		Data: event.Data{RoomID: a.RoomID}, Deliveries: []Webhook{}}
 }
 
-func hostActor(a room.HostActor) HostActor {
+func newHostActor(a room.HostActor) HostActor {
 	return HostActor{SeatId: a.SeatID, Name: a.Name, Role: string(a.Role)}
 }
 

@@ -24,7 +24,7 @@ func (s *server) listTokens(r *http.Request) (TokenList, error) {
 	out := TokenList{Tokens: []Token{}}
 	page, next, err := pageOf(query, all, func(t operator.Token) string { return t.ID })
 	for _, t := range page {
-		out.Tokens = append(out.Tokens, token(r, t))
+		out.Tokens = append(out.Tokens, newToken(r, t))
 	}
 	out.NextCursor = next
 	return out, err
@@ -60,10 +60,10 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) (NewTokenWi
 
 func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) {
 	t, err := s.Tokens.Revoke(r.Context(), id)
-	writeResult(w, r, token(r, t), err)
+	writeResult(w, r, newToken(r, t), err)
 }
 
-func token(r *http.Request, t operator.Token) Token {
+func newToken(r *http.Request, t operator.Token) Token {
 	return Token{TokenId: t.ID, Name: t.Name, Role: TokenRole(t.Role), ProjectIds: projectIDs(t.ProjectIDs),
 		CreatedAt: t.CreatedAt.UTC(), ExpiresAt: httpx.TimeOrNil(t.ExpiresAt), LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
 		RevokedAt: httpx.TimeOrNil(t.RevokedAt), InUse: t.ID == caller(r).ID}

@@ -39,7 +39,7 @@ func (s *server) ListWebhooks(w http.ResponseWriter, r *http.Request) {
 	all, err := s.Webhooks.List(r.Context(), f)
 	out := WebhookList{Webhooks: []Webhook{}}
 	for _, d := range all[:min(limit, len(all))] {
-		out.Webhooks = append(out.Webhooks, delivery(d))
+		out.Webhooks = append(out.Webhooks, newWebhook(d))
 	}
 	if len(all) > limit {
 		out.NextCursor = &all[limit-1].ID
@@ -81,7 +81,7 @@ func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error
 
 func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	d, attempts, err := s.Webhooks.Show(r.Context(), id)
-	out := delivery(d)
+	out := newWebhook(d)
 	out.Body = &d.Body
 	all := []WebhookAttempt{}
 	for _, a := range attempts {
@@ -163,7 +163,7 @@ func (s *server) listTargets(r *http.Request) (WebhookTargetList, error) {
 		all = slices.DeleteFunc(all, func(t webhook.Target) bool { return compareTargets(t, after) <= 0 })
 	}
 	page, next, err := limitPage(query, all, targetCursor)
-	out := webhookTargets(page)
+	out := newWebhookTargets(page)
 	out.NextCursor = next
 	return out, err
 }
@@ -214,10 +214,10 @@ func (s *server) ResumeWebhookTarget(w http.ResponseWriter, r *http.Request, id 
 
 func (s *server) writeTargets(w http.ResponseWriter, r *http.Request, projectID string) {
 	all, err := s.Webhooks.Targets(r.Context(), projectID)
-	writeResult(w, r, webhookTargets(all), err)
+	writeResult(w, r, newWebhookTargets(all), err)
 }
 
-func webhookTargets(all []webhook.Target) WebhookTargetList {
+func newWebhookTargets(all []webhook.Target) WebhookTargetList {
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
 		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures,
@@ -227,7 +227,7 @@ func webhookTargets(all []webhook.Target) WebhookTargetList {
 	return out
 }
 
-func delivery(d webhook.Delivery) Webhook {
+func newWebhook(d webhook.Delivery) Webhook {
 	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL,
 		Type:     string(d.Type),
 		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay,

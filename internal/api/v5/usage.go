@@ -16,7 +16,7 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 		AsOf: Time(u.AsOf), Totals: Totals{ParticipantMinutes: u.ParticipantMinutes.Float(),
 			AudioParticipantMinutes: u.AudioMinutes.Float(), VideoParticipantMinutes: u.VideoMinutes.Float(),
 			RoomsCreated: u.RoomsCreated, Sessions: u.Sessions, PeakConcurrentParticipants: u.Peak},
-		Plan: planUsage(u)}
+		Plan: newPlanUsage(u)}
 	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
 	if p := u.PayAsYouGo; p != nil {
 		out.PayAsYouGo = &PayAsYouGo{Availability: availability(p.Priced)}
@@ -29,7 +29,7 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 	return json.Marshal(UsageResponse{Data: out})
 }
 
-func planUsage(u usage.Usage) PlanUsage {
+func newPlanUsage(u usage.Usage) PlanUsage {
 	if !u.Plan.Known {
 		return PlanUsage{Availability: AvailabilityUnavailable}
 	}
