@@ -126,9 +126,17 @@ type appOptions struct {
 func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instance.ExclusiveResources,
 	options appOptions) (_ *App, err error) {
 	registry := newRegistry(cfg)
-	a := &App{ExclusiveResources: e, cfg: cfg, log: log, supervisor: options.supervisor,
-		isolated: options.isolated, registry: registry, stopping: make(chan struct{}),
-		metrics: newMetrics(registry), refusals: refusal.NewRecorder(registry, log, time.Now)}
+	a := &App{
+		ExclusiveResources: e,
+		cfg:                cfg,
+		log:                log,
+		supervisor:         options.supervisor,
+		isolated:           options.isolated,
+		registry:           registry,
+		stopping:           make(chan struct{}),
+		metrics:            newMetrics(registry),
+		refusals:           refusal.NewRecorder(registry, log, time.Now),
+	}
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -170,10 +178,18 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.limitConnections(trusted)
-	a.engine, err = media.New(media.Config{SigningKey: "parley", SigningSecret: secret.Reveal(),
-		NodeIP: strings.Join(nodeIPs, ","), UDPPort: a.cfg.RTCUDPPort, TCPPort: a.cfg.RTCTCPPort,
-		LimitTCP: a.connections.LimitMediaConnections,
-		RedisURL: a.cfg.RedisURL.Reveal(), Log: a.log, Refusals: a.refusals, Metrics: a.metrics.Media})
+	a.engine, err = media.New(media.Config{
+		SigningKey:    "parley",
+		SigningSecret: secret.Reveal(),
+		NodeIP:        strings.Join(nodeIPs, ","),
+		UDPPort:       a.cfg.RTCUDPPort,
+		TCPPort:       a.cfg.RTCTCPPort,
+		LimitTCP:      a.connections.LimitMediaConnections,
+		RedisURL:      a.cfg.RedisURL.Reveal(),
+		Log:           a.log,
+		Refusals:      a.refusals,
+		Metrics:       a.metrics.Media,
+	})
 	if err != nil {
 		return err
 	}
@@ -201,15 +217,27 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	a.keys = key.NewService(a.db, a.projects, now, newID, keyOptions...)
 	a.rooms = room.NewService(a.db, a.engine, a.BaseURL, now, newID, a.log, room.Options{
-		Plans: usage.RoomPlans{Provider: provider, Keys: a.keys}, Webhooks: a.webhooks,
-		JoinLimiter: limits.seatLimiter(), Clustered: a.redis != nil, Version: Build().Version,
+		Plans:          usage.RoomPlans{Provider: provider, Keys: a.keys},
+		Webhooks:       a.webhooks,
+		JoinLimiter:    limits.seatLimiter(),
+		Clustered:      a.redis != nil,
+		Version:        Build().Version,
 		RedisAvailable: a.redisAvailable(),
-		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms }})
+		Kept:           func(p project.Project) time.Duration { return periods.ForProject(p.Settings.Retention).Rooms },
+	})
 	a.retention = retention.NewService(a.db, periods, a.rooms.Bookings, a.keys.InvalidateAndPublish, now, a.log)
 	a.tokens = operator.NewService(a.db, now, newID)
 	a.audit = audit.NewService(a.db, now)
-	a.quickstart = quickstart.New(quickstart.Config{DataDir: a.cfg.DataDir, BaseURL: a.baseURL, Store: a.db,
-		Projects: a.projects, Keys: a.keys, Tokens: a.tokens, Rooms: a.rooms, Log: a.log})
+	a.quickstart = quickstart.New(quickstart.Config{
+		DataDir:  a.cfg.DataDir,
+		BaseURL:  a.baseURL,
+		Store:    a.db,
+		Projects: a.projects,
+		Keys:     a.keys,
+		Tokens:   a.tokens,
+		Rooms:    a.rooms,
+		Log:      a.log,
+	})
 	if err := a.wireSender(now); err != nil {
 		return err
 	}
@@ -246,11 +274,25 @@ func (a *App) wire(ctx context.Context) error {
 	a.registerRestartMetrics()
 	a.registerHealthMetrics()
 	a.registerUsageMetrics()
-	management := manage.Services{Projects: a.projects, Keys: a.quickstart.WithRotation(),
-		KeyUses: a.callStats.counter, Rooms: a.rooms,
-		Tokens: a.tokens, Plans: provider, Webhooks: a.webhooks, Retention: a.retention, Audit: a.audit, Usage: a.usage,
-		Backups: a.backups, Settings: a.settingValues(), Signatures: signatures, Console: a.tokens, BaseURL: a.BaseURL,
-		Failures: a.failures, Stopping: a.stopping}
+	management := manage.Services{
+		Projects:   a.projects,
+		Keys:       a.quickstart.WithRotation(),
+		KeyUses:    a.callStats.counter,
+		Rooms:      a.rooms,
+		Tokens:     a.tokens,
+		Plans:      provider,
+		Webhooks:   a.webhooks,
+		Retention:  a.retention,
+		Audit:      a.audit,
+		Usage:      a.usage,
+		Backups:    a.backups,
+		Settings:   a.settingValues(),
+		Signatures: signatures,
+		Console:    a.tokens,
+		BaseURL:    a.BaseURL,
+		Failures:   a.failures,
+		Stopping:   a.stopping,
+	}
 	if management.OpenID, err = a.openIDProvider(now); err != nil {
 		return err
 	}

@@ -58,8 +58,13 @@ func (b *backups) Create(ctx context.Context) (*backup.Archive, error) {
 	archive, err := b.create(ctx)
 	if err != nil {
 		b.running.Unlock()
-		return nil, &fault.Error{Kind: fault.Unavailable, Code: "backup_failed", RetryAfter: time.Minute, Err: err,
-			Message: "the backup could not be made: " + err.Error()}
+		return nil, &fault.Error{
+			Kind:       fault.Unavailable,
+			Code:       "backup_failed",
+			RetryAfter: time.Minute,
+			Err:        err,
+			Message:    "the backup could not be made: " + err.Error(),
+		}
 	}
 	return archive, nil
 }
@@ -133,8 +138,13 @@ func (a *App) scheduledBackups(ctx context.Context) (*scheduledBackups, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newScheduledBackups(backup.Schedule{Dir: a.cfg.BackupDir, Every: a.cfg.BackupEvery.Std(),
-		Keep: a.cfg.BackupKeep, DatabaseID: id, Create: a.backups.Create}, time.Now, a.log, a.registry), nil
+	return newScheduledBackups(backup.Schedule{
+		Dir:        a.cfg.BackupDir,
+		Every:      a.cfg.BackupEvery.Std(),
+		Keep:       a.cfg.BackupKeep,
+		DatabaseID: id,
+		Create:     a.backups.Create,
+	}, time.Now, a.log, a.registry), nil
 }
 
 func newScheduledBackups(schedule backup.Schedule, now func() time.Time, log *slog.Logger,

@@ -20,7 +20,12 @@ func (a *App) openIDProvider(now func() time.Time) (manage.OpenID, error) {
 	if err != nil {
 		return nil, err
 	}
-	return openid.New(openid.Config{Issuer: a.cfg.OIDCIssuer, ClientID: a.cfg.OIDCClientID, ClientSecret: secret,
-		Name: a.cfg.OIDCName, Allowed: allowed,
-		RedirectURL: func() string { return a.BaseURL() + manage.OpenIDCallbackPath }}, now), nil
+	return openid.New(openid.Config{
+		Issuer:       a.cfg.OIDCIssuer,
+		ClientID:     a.cfg.OIDCClientID,
+		ClientSecret: secret,
+		Name:         a.cfg.OIDCName,
+		Allowed:      allowed,
+		RedirectURL:  func() string { return a.BaseURL() + manage.OpenIDCallbackPath },
+	}, now), nil
 }

@@ -13,8 +13,13 @@ import (
 const restartNotice = 24 * time.Hour
 
 func (a *App) newOverview(now func() time.Time) *overview.Service {
-	sources := overview.Sources{Rooms: a.rooms, Webhooks: a.webhooks, Usage: a.usage, Keys: a.keys,
-		Health: func(ctx context.Context) []overview.Finding { return a.healthFindings(ctx, now()) }}
+	sources := overview.Sources{
+		Rooms:    a.rooms,
+		Webhooks: a.webhooks,
+		Usage:    a.usage,
+		Keys:     a.keys,
+		Health:   func(ctx context.Context) []overview.Finding { return a.healthFindings(ctx, now()) },
+	}
 	if a.callStats.requestLog != nil {
 		sources.Calls = a.callStats.requestLog
 	}

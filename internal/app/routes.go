@@ -54,8 +54,13 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 		v5Options.Rate, v5Options.Failures = limits.reads, limits.failures
 	}
 	v5Handler := v5.NewHandler(a.keys, a.usage, a.callStats.counter, now, v5Options)
-	options := roomapi.Options{Zone: zone, Limits: limits.roomAPILimits(), CallCounter: a.callStats.counter,
-		Skew: a.cfg.ClockSkew.Std(), BodySignatures: a.cfg.LegacyCompanionBodySignatures}
+	options := roomapi.Options{
+		Zone:           zone,
+		Limits:         limits.roomAPILimits(),
+		CallCounter:    a.callStats.counter,
+		Skew:           a.cfg.ClockSkew.Std(),
+		BodySignatures: a.cfg.LegacyCompanionBodySignatures,
+	}
 	v3Options := v3.Options{Options: options,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
 	v3Options.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader
@@ -134,7 +139,10 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 		all = httpx.WithHSTS(all)
 	}
 	return httpx.Middleware(all, httpx.Options{
-		Trusted: trusted, Log: a.log, LogPath: requestlog.Sanitize, LimitLog: newLogLimit(time.Now),
+		Trusted:  trusted,
+		Log:      a.log,
+		LogPath:  requestlog.Sanitize,
+		LimitLog: newLogLimit(time.Now),
 		Fail: func(w http.ResponseWriter, r *http.Request) {
 			if v := handlers.version(r.URL.Path); v != nil {
 				v.internalError(w, r)

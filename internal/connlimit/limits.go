@@ -115,9 +115,16 @@ type connection struct {
 // that is not trusted; 0 for no limit.
 func New(limit, perAddress int, trusted []netip.Prefix,
 	refusals *refusal.Recorder) *Limits {
-	c := &Limits{max: limit, perAddress: perAddress, trusted: trusted, refusals: refusals,
-		writeTimeout: WriteTimeout, created: time.Now(), clients: map[netip.Prefix]*clientConnections{},
-		slots: map[netip.Prefix]*requestSlots{}}
+	c := &Limits{
+		max:          limit,
+		perAddress:   perAddress,
+		trusted:      trusted,
+		refusals:     refusals,
+		writeTimeout: WriteTimeout,
+		created:      time.Now(),
+		clients:      map[netip.Prefix]*clientConnections{},
+		slots:        map[netip.Prefix]*requestSlots{},
+	}
 	c.freed = sync.NewCond(&c.mu)
 	return c
 }
@@ -163,8 +170,13 @@ func (c *limitListener) admit(conn net.Conn) *connection {
 	if remote, err := netip.ParseAddrPort(conn.RemoteAddr().String()); err == nil {
 		peer = remote.Addr().Unmap()
 	}
-	added := &connection{Conn: conn, limits: c.Limits, address: network.ClientPrefix(peer),
-		limited: c.perAddress > 0 && peer.IsValid(), gone: make(chan struct{})}
+	added := &connection{
+		Conn:    conn,
+		limits:  c.Limits,
+		address: network.ClientPrefix(peer),
+		limited: c.perAddress > 0 && peer.IsValid(),
+		gone:    make(chan struct{}),
+	}
 	for _, p := range c.trusted {
 		added.limited = added.limited && !p.Contains(peer)
 	}

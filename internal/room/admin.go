@@ -124,9 +124,13 @@ func (s *core) recordRemoval(ctx context.Context, r *Room, seat Seat, connected 
 	if !seat.RemovedAt.IsZero() && !connected {
 		return nil
 	}
-	return audit.Record(ctx, s.store, now, audit.Change{Action: audit.ParticipantRemoved, Subject: seat.ID,
-		ProjectID: r.ProjectID, Before: audit.Fields{"connected": connected, "removed": !seat.RemovedAt.IsZero()},
-		After: audit.Fields{"connected": false, "removed": true, "room_id": r.ID}})
+	return audit.Record(ctx, s.store, now, audit.Change{
+		Action:    audit.ParticipantRemoved,
+		Subject:   seat.ID,
+		ProjectID: r.ProjectID,
+		Before:    audit.Fields{"connected": connected, "removed": !seat.RemovedAt.IsZero()},
+		After:     audit.Fields{"connected": false, "removed": true, "room_id": r.ID},
+	})
 }
 
 // EndByAPI ends a room of the project, like End.

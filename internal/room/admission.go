@@ -71,8 +71,13 @@ func (s *Joining) completeAdmission(ctx context.Context, a *Admission) error {
 }
 
 func mediaUnavailable(err error) error {
-	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
-		Message: "the media engine does not respond, try again in a moment", RetryAfter: time.Second, Err: err}
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Code:       "unavailable",
+		Message:    "the media engine does not respond, try again in a moment",
+		RetryAfter: time.Second,
+		Err:        err,
+	}
 }
 
 // checkJoinable returns an error unless the room is open, its project allows joins

@@ -75,8 +75,13 @@ func analyze(r *Room, records []AttendanceRecord, asOf time.Time) Analytics {
 		if !known {
 			i = len(out.People)
 			index[record.PublicID()] = i
-			out.People = append(out.People, Attendee{Identity: record.PublicID(), Name: record.Name, Role: record.Role,
-				JoinedAt: record.JoinedAt, LeftAt: record.LeftAt})
+			out.People = append(out.People, Attendee{
+				Identity: record.PublicID(),
+				Name:     record.Name,
+				Role:     record.Role,
+				JoinedAt: record.JoinedAt,
+				LeftAt:   record.LeftAt,
+			})
 		}
 		attendee, duration := &out.People[i], record.Duration(asOf)
 		attendee.Duration += duration

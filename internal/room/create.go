@@ -72,8 +72,15 @@ func (s *Bookings) create(ctx context.Context, p project.Project, request Spec, 
 	r.CreatorLinkHash = seal.Hash(token)
 	r.initialize(now)
 	guest := s.publicURL() + "/r/" + r.ID
-	created := Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt,
-		FinalLink: guest + "#t=" + token, GuestLink: guest, Adjusted: adjusted}
+	created := Created{
+		ID:           r.ID,
+		ClientRoomID: r.ClientRoomID,
+		Type:         r.Type,
+		StartAt:      r.StartAt,
+		FinalLink:    guest + "#t=" + token,
+		GuestLink:    guest,
+		Adjusted:     adjusted,
+	}
 	events := r.drainEvents(s.newID)
 	pending := false // deliveries wait for the sender of webhooks
 	err = s.store.Write(ctx, func(ctx context.Context) error {

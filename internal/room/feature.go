@@ -48,8 +48,13 @@ func (l Locks) String() string {
 // ParseLocks parses the result of Locks.String.
 func ParseLocks(text string) Locks {
 	has := parseNames(text)
-	return Locks{Microphone: has(nameMicrophone), Camera: has(nameCamera), ScreenShare: has(nameScreenShare),
-		Chat: has(nameChat), WaitingRoom: has(nameWaitingRoom)}
+	return Locks{
+		Microphone:  has(nameMicrophone),
+		Camera:      has(nameCamera),
+		ScreenShare: has(nameScreenShare),
+		Chat:        has(nameChat),
+		WaitingRoom: has(nameWaitingRoom),
+	}
 }
 
 func joinNames(microphone, camera, screenShare, chat, waitingRoom bool) string {

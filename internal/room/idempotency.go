@@ -129,8 +129,13 @@ func decodeResult(text []byte) (*Created, error) {
 		return nil, fmt.Errorf("room: read the saved result of a request: %w", err)
 	}
 	if b := saved.Body; b != nil {
-		saved.Created = Created{ID: b.RoomID, ClientRoomID: b.ClientRoomID, Type: b.RoomType, StartAt: b.StartTime,
-			FinalLink: cmp.Or(b.FinalLink, b.InvitationLink)}
+		saved.Created = Created{
+			ID:           b.RoomID,
+			ClientRoomID: b.ClientRoomID,
+			Type:         b.RoomType,
+			StartAt:      b.StartTime,
+			FinalLink:    cmp.Or(b.FinalLink, b.InvitationLink),
+		}
 		if saved.Adjusted != "" {
 			saved.Created.Adjusted = strings.Split(saved.Adjusted, ", ")
 		}

@@ -231,8 +231,14 @@ func (r *Room) eventData() event.Data {
 
 func (r *Room) appendEvent(kind event.Type, at time.Time, data event.Data) {
 	r.EventSequence++
-	r.events = append(r.events, event.Event{Type: kind, ProjectID: r.ProjectID, RoomID: r.ID,
-		Sequence: r.EventSequence, At: at, Data: data})
+	r.events = append(r.events, event.Event{
+		Type:      kind,
+		ProjectID: r.ProjectID,
+		RoomID:    r.ID,
+		Sequence:  r.EventSequence,
+		At:        at,
+		Data:      data,
+	})
 }
 
 // drainEvents returns the emitted events with new ids, and clears them.

@@ -125,8 +125,18 @@ func (s *Moderation) CreateInvitation(ctx context.Context, roomID, seatKey strin
 // and returns its URL.
 func (s *core) createLink(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
 	token := seal.NewLinkToken().Reveal()
-	l := Link{ID: s.newID(), RoomID: r.ID, TokenHash: seal.Hash(token), Role: q.Role, SingleUse: q.SingleUse,
-		Name: q.Name, UserID: q.UserID, Hidden: q.Hidden, CreatedBy: q.createdBy, CreatedAt: now}
+	l := Link{
+		ID:        s.newID(),
+		RoomID:    r.ID,
+		TokenHash: seal.Hash(token),
+		Role:      q.Role,
+		SingleUse: q.SingleUse,
+		Name:      q.Name,
+		UserID:    q.UserID,
+		Hidden:    q.Hidden,
+		CreatedBy: q.createdBy,
+		CreatedAt: now,
+	}
 	if q.ExpiresIn > 0 {
 		l.ExpiresAt = now.Add(time.Duration(q.ExpiresIn) * time.Second)
 	}
@@ -172,8 +182,15 @@ func errRoomOver(r *Room) error {
 }
 
 func (r *Room) creatorLink() Link {
-	return Link{RoomID: r.ID, TokenHash: r.CreatorLinkHash, Role: Host, SingleUse: true, Name: r.CreatorName,
-		UserID: r.ExternalUserID, RedeemedBy: r.CreatorLinkRedeemedBy}
+	return Link{
+		RoomID:     r.ID,
+		TokenHash:  r.CreatorLinkHash,
+		Role:       Host,
+		SingleUse:  true,
+		Name:       r.CreatorName,
+		UserID:     r.ExternalUserID,
+		RedeemedBy: r.CreatorLinkRedeemedBy,
+	}
 }
 
 // redeemLink records that a single-use link was used with the seat key of that

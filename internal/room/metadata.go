@@ -8,8 +8,13 @@ import (
 // newMetadata returns the metadata of the session of a breakout room, or of the room
 // itself if breakout is zero.
 func newMetadata(r *Room, breakout Breakout, all []Breakout, hands []Seat, waiting int) Metadata {
-	m := Metadata{RoomType: r.Type, Breakout: breakout.N, Breakouts: listOpenBreakouts(all),
-		Locks: r.Locks, Waiting: waiting}
+	m := Metadata{
+		RoomType:  r.Type,
+		Breakout:  breakout.N,
+		Breakouts: listOpenBreakouts(all),
+		Locks:     r.Locks,
+		Waiting:   waiting,
+	}
 	for _, seat := range hands {
 		if seat.Breakout == breakout.N {
 			m.Hands = append(m.Hands, seat.ID)

@@ -34,8 +34,17 @@ func (s *Presence) recordJoin(session, identity, connection string, at time.Time
 		if seat.State == Free {
 			r.lowerHand(&seat)
 		}
-		a := Attendance{ID: CompactID(s.newID()), RoomID: r.ID, Session: n, SeatID: seat.ID, Connection: connection,
-			Hidden: seat.Hidden, Node: s.nodeID, JoinedAt: at, ConnectionType: s.media.ConnectionType(session, identity)}
+		a := Attendance{
+			ID:             CompactID(s.newID()),
+			RoomID:         r.ID,
+			Session:        n,
+			SeatID:         seat.ID,
+			Connection:     connection,
+			Hidden:         seat.Hidden,
+			Node:           s.nodeID,
+			JoinedAt:       at,
+			ConnectionType: s.media.ConnectionType(session, identity),
+		}
 		result, err := s.claimSeat(ctx, r, seat, &a, now)
 		if superseded = result == newerRecorded; err != nil || result != seatClaimed {
 			return err
@@ -98,8 +107,14 @@ func (s *Presence) Authorize(ctx context.Context, session, identity string) (Aut
 	if assigned, err := s.assignedSession(ctx, r, seat); err != nil || assigned != n {
 		return Authorization{}, err
 	}
-	return Authorization{Admitted: true, Name: seat.Name, Role: seat.Role, Type: r.Type, Grants: r.grants(seat.Role),
-		Hidden: seat.Hidden}, nil
+	return Authorization{
+		Admitted: true,
+		Name:     seat.Name,
+		Role:     seat.Role,
+		Type:     r.Type,
+		Grants:   r.grants(seat.Role),
+		Hidden:   seat.Hidden,
+	}, nil
 }
 
 // connectingSeat returns the seat of a connecting participant, and whether the

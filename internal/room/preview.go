@@ -104,10 +104,20 @@ func (s *Joining) loadForPreview(ctx context.Context, r *Room, now time.Time) (
 }
 
 func newPreview(r *Room, p project.Project, o Occupancy, from visitor) Preview {
-	out := Preview{Room: r, TakenSeats: o.Taken, Others: o.Taken, HostPresent: o.Hosts > 0, LogoutURL: logoutURL(r, p),
-		BrandName: p.Settings.BrandName, BrandColor: p.Settings.BrandColor,
-		LinkStatus: from.status, Role: from.role, Name: cmp.Or(from.seat.Name, from.link.Name),
-		Returning: from.known && from.seat.KeyHash == from.keyHash, MustWait: r.mustWait(from)}
+	out := Preview{
+		Room:        r,
+		TakenSeats:  o.Taken,
+		Others:      o.Taken,
+		HostPresent: o.Hosts > 0,
+		LogoutURL:   logoutURL(r, p),
+		BrandName:   p.Settings.BrandName,
+		BrandColor:  p.Settings.BrandColor,
+		LinkStatus:  from.status,
+		Role:        from.role,
+		Name:        cmp.Or(from.seat.Name, from.link.Name),
+		Returning:   from.known && from.seat.KeyHash == from.keyHash,
+		MustWait:    r.mustWait(from),
+	}
 	out.JoinedElsewhere = from.known && !out.Returning && from.seat.State == Joined
 	if hidden := from.seat.Hidden && from.status != LinkOK || from.link.Hidden; !hidden {
 		out.Grants = r.grants(out.Role)

@@ -63,8 +63,15 @@ func (s *Bookings) Reschedule(ctx context.Context, p project.Project, roomID str
 		if err != nil {
 			return err
 		}
-		out = Created{ID: r.ID, ClientRoomID: r.ClientRoomID, Type: r.Type, StartAt: r.StartAt, FinalLink: link,
-			GuestLink: s.publicURL() + "/r/" + r.ID, Adjusted: adjusted}
+		out = Created{
+			ID:           r.ID,
+			ClientRoomID: r.ClientRoomID,
+			Type:         r.Type,
+			StartAt:      r.StartAt,
+			FinalLink:    link,
+			GuestLink:    s.publicURL() + "/r/" + r.ID,
+			Adjusted:     adjusted,
+		}
 		return s.saveResult(ctx, key, out, now)
 	})
 	if err != nil {

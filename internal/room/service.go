@@ -102,13 +102,29 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 	if options.Webhooks == nil {
 		options.Webhooks = noWebhooks{}
 	}
-	c := &core{store: store, media: media, publicURL: publicURL, now: now, newID: newID, log: log, options: options,
-		nodeID: CompactID(newID()), wake: make(chan struct{}, 1)}
-	return &Service{Bookings: &Bookings{core: c},
+	c := &core{
+		store:     store,
+		media:     media,
+		publicURL: publicURL,
+		now:       now,
+		newID:     newID,
+		log:       log,
+		options:   options,
+		nodeID:    CompactID(newID()),
+		wake:      make(chan struct{}, 1),
+	}
+	return &Service{
+		Bookings:   &Bookings{core: c},
 		Joining:    &Joining{core: c, failedJoins: failedJoins{byRoom: map[string]logged{}}},
 		Moderation: &Moderation{core: c},
-		Presence: &Presence{core: c, startedAt: now(), lastSeen: map[string]*lastSeen{},
-			unrecorded: map[string]string{}, misplaced: map[string]time.Time{}}}
+		Presence: &Presence{
+			core:       c,
+			startedAt:  now(),
+			lastSeen:   map[string]*lastSeen{},
+			unrecorded: map[string]string{},
+			misplaced:  map[string]time.Time{},
+		},
+	}
 }
 
 // Webhooks stores deliveries of events.
@@ -230,9 +246,13 @@ func (s *core) recordEnd(ctx context.Context, r *Room, before State, now time.Ti
 	if r.State == Cancelled {
 		action = audit.RoomCancelled
 	}
-	return audit.Record(ctx, s.store, now, audit.Change{Action: action, Subject: r.ID, ProjectID: r.ProjectID,
-		Before: audit.Fields{"state": before, "end_reason": EndReason("")},
-		After:  audit.Fields{"state": r.State, "end_reason": r.EndReason}})
+	return audit.Record(ctx, s.store, now, audit.Change{
+		Action:    action,
+		Subject:   r.ID,
+		ProjectID: r.ProjectID,
+		Before:    audit.Fields{"state": before, "end_reason": EndReason("")},
+		After:     audit.Fields{"state": r.State, "end_reason": r.EndReason},
+	})
 }
 
 func (s *core) logEvent(e event.Event) {
@@ -368,8 +388,15 @@ func (s *core) endAttendance(
 }
 
 func participant(seat Seat, a Attendance, reason LeaveReason) *event.Participant {
-	return &event.Participant{Identity: seat.PublicID(), Name: seat.Name, Role: string(seat.Role),
-		Session: SessionID(a.RoomID, a.Session), Connection: a.Connection, JoinedAt: a.JoinedAt, Reason: string(reason)}
+	return &event.Participant{
+		Identity:   seat.PublicID(),
+		Name:       seat.Name,
+		Role:       string(seat.Role),
+		Session:    SessionID(a.RoomID, a.Session),
+		Connection: a.Connection,
+		JoinedAt:   a.JoinedAt,
+		Reason:     string(reason),
+	}
 }
 
 func (s *core) wakeRun() {

@@ -174,8 +174,16 @@ func (s *Moderation) admitKnock(ctx context.Context, r *Room, k Knock, now time.
 	} else if !fault.Is(err, fault.NotFound) {
 		return err
 	}
-	seat := Seat{ID: k.ID, RoomID: r.ID, KeyHash: k.KeyHash, Name: k.Name, Role: Guest,
-		Invited: true, State: Free, CreatedAt: now}
+	seat := Seat{
+		ID:        k.ID,
+		RoomID:    r.ID,
+		KeyHash:   k.KeyHash,
+		Name:      k.Name,
+		Role:      Guest,
+		Invited:   true,
+		State:     Free,
+		CreatedAt: now,
+	}
 	if err := s.store.InsertSeat(ctx, seat); err != nil {
 		return err
 	}
