@@ -14,7 +14,7 @@ export default defineConfig({
     alias: [
       { find: /^react$|^react-dom$/, replacement: 'preact/compat' },
       { find: 'react-dom/client', replacement: 'preact/compat/client' },
-      { find: 'react/jsx-runtime', replacement: 'preact/jsx-runtime' },
+      { find: /^react\/jsx(-dev)?-runtime$/, replacement: 'preact/jsx-runtime' },
     ],
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8080' } },

@@ -11,6 +11,7 @@ import (
 	"parley/internal/api/apitest"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 var (
@@ -161,7 +162,7 @@ func TestJoinAPI_Requests(t *testing.T) {
 	})
 	t.Run("an ended room", func(t *testing.T) {
 		ended, _ := s.createRoom(2, 300)
-		if err := s.app.db.Write(t.Context(), func(ctx context.Context) error {
+		if err := s.app.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 			r, err := s.app.db.LockRoom(ctx, ended)
 			if err != nil {
 				return err

@@ -140,7 +140,7 @@ func TestIdempotencyKey_ResultOfEarlierRelease(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k := &room.IdempotencyKey{ProjectID: p.ID, Route: "/route", Key: name, Body: []byte("{}")}
-			err := db.Write(t.Context(), func(ctx context.Context) error {
+			err := db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 				_, err := db.InsertIdempotencyRecord(ctx,
 					room.IdempotencyRecord{ID: seal.Hash(p.ID + "\n/route\n" + name), BodyHash: seal.Hash("{}"),
 						SavedResult: seal.Secret(c.saved), ExpiresAt: time.Now().Add(time.Hour)}, time.Now())

@@ -104,7 +104,7 @@ func TestRecordHeartbeat_SchemaVersion(t *testing.T) {
 		if _, err := raw.Exec(`INSERT INTO nodes (id, last_alive) VALUES ('n', 1)`); err != nil {
 			t.Fatal(err)
 		}
-		err := db.Write(t.Context(), func(ctx context.Context) error {
+		err := db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 			return db.RecordHeartbeat(ctx, room.Node{ID: "n", LastAlive: time.Now()})
 		})
 		if err != nil {

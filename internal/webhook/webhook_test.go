@@ -116,7 +116,7 @@ func (f *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []st
 			Data: event.Data{RoomID: room, RoomType: "audio"}}
 		events, ids = append(events, e), append(ids, e.ID)
 	}
-	err := f.db.Write(context.Background(), func(ctx context.Context) error {
+	err := f.db.Write(storetest.Patient(context.Background()), func(ctx context.Context) error {
 		_, err := f.RoomChanged(ctx, url, events)
 		return err
 	})
@@ -130,7 +130,7 @@ func (f *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []st
 func (f *fixture) updateSettings(change func(*project.Settings)) {
 	f.t.Helper()
 	change(&f.project.Settings)
-	err := f.db.Write(context.Background(),
+	err := f.db.Write(storetest.Patient(context.Background()),
 		func(ctx context.Context) error { return f.db.UpdateProject(ctx, f.project) })
 	if err != nil {
 		f.t.Fatal(err)
@@ -333,7 +333,7 @@ func TestEventsAfter_Pages(t *testing.T) {
 			}
 			events = append(events, e)
 		}
-		err := f.db.Write(t.Context(), func(ctx context.Context) error {
+		err := f.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 			if err := f.db.InsertRoom(ctx, id); err != nil {
 				return err
 			}
@@ -384,7 +384,7 @@ func TestEventsAfter_DeletedEvents(t *testing.T) {
 		}
 		write := func(work func(ctx context.Context) error) {
 			t.Helper()
-			if err := f.db.Write(t.Context(), work); err != nil {
+			if err := f.db.Write(storetest.Patient(t.Context()), work); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/audit"
+	"parley/internal/store/storetest"
 )
 
 // changingCall is a call that changes something and succeeds.
@@ -426,7 +427,7 @@ func testAudit(t *testing.T, b *fixture) {
 	}
 	replaceAfter := func(text string) {
 		t.Helper()
-		must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
+		must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 			return b.db.Exec(ctx, `UPDATE audit SET after = $1 WHERE n = 2`, text)
 		}))
 	}

@@ -17,13 +17,14 @@ import (
 	"parley/internal/overview"
 	"parley/internal/requestlog"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 func testOverview(t *testing.T, b *fixture) {
 	b.t = t
 	owner := b.token
 	defer func() { b.token = owner }()
-	must(t, b.db.Write(t.Context(), b.rooms.Deregister)) // the nodes of other tests
+	must(t, b.db.Write(storetest.Patient(t.Context()), b.rooms.Deregister)) // the nodes of other tests
 	p := b.createProject()["project_id"].(string)
 	before := b.mustCall("GET", "/overview", nil)
 	live := b.createRoom(p)
@@ -101,7 +102,7 @@ func testOverview(t *testing.T, b *fixture) {
 func testNodes(t *testing.T, b *fixture) {
 	b.t = t
 	now := time.Now().Truncate(time.Millisecond)
-	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
+	must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 		return b.db.RecordHeartbeat(ctx, room.Node{ID: "n1", Version: "v1.2.3", StartedAt: now.Add(-time.Hour),
 			LastAlive: now, Redis: room.RedisOK})
 	}))

@@ -58,7 +58,7 @@ func createExpired(t testing.TB, b *Fixture) string {
 	r, err := b.Rooms.Get(t.Context(), id)
 	Must(t, err)
 	r.State, r.EndedAt, r.DueAt = room.Expired, time.Now(), time.Time{}
-	Must(t, b.DB.Write(t.Context(), func(ctx context.Context) error { return b.DB.UpdateRoom(ctx, r) }))
+	Must(t, b.DB.Write(storetest.Patient(t.Context()), func(ctx context.Context) error { return b.DB.UpdateRoom(ctx, r) }))
 	return id
 }
 

@@ -13,6 +13,7 @@ import (
 	"parley/internal/api/apitest"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/store/storetest"
 	"parley/internal/usage"
 )
 
@@ -29,7 +30,7 @@ func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Typ
 	r := &room.Room{ID: newID(), ProjectID: projectID, State: room.Active, CreatorLinkHash: "h", CreatedAt: created,
 		OpenedAt: created, Spec: room.Spec{Type: kind, Title: "T", CreatorName: "A", MaxParticipants: 1000,
 			EmptyTimeout: time.Minute, Duration: time.Hour}}
-	must(t, b.db.Write(t.Context(), func(ctx context.Context) error {
+	must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 		if err := b.db.InsertRoom(ctx, r); err != nil {
 			return err
 		}

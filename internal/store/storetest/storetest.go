@@ -135,9 +135,11 @@ func (s *suite) write(t *testing.T, work func(ctx context.Context) error) {
 	}
 }
 
-// patient returns a context in which writes wait longer than 900 ms, because the tests of
+// Patient returns a context in which writes wait longer than 900 ms, because the tests of
 // other packages may leave the database without a processor for that long.
-func patient() context.Context { return db.WithWriteTimeout(context.Background(), 20*time.Second) }
+func Patient(ctx context.Context) context.Context { return db.WithWriteTimeout(ctx, time.Minute) }
+
+func patient() context.Context { return Patient(context.Background()) }
 
 // insertRoom stores a room with all its fields.
 func (s *suite) insertRoom(t *testing.T, r *room.Room) *room.Room {
