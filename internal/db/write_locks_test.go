@@ -15,14 +15,18 @@ import (
 func TestWrite_DeadlockRetried(t *testing.T) {
 	t.Parallel()
 	g := newFixture(t, storetest.Database{URL: storetest.Postgres(t)})
-	ctx := context.Background()
+	ctx := storetest.Patient(t.Context())
 	a, b := g.insertRoom(t), g.insertRoom(t)
-	var met, wg sync.WaitGroup
-	met.Add(2)
 	runs := make([]int, 2)
+	var hasFirst [2]chan struct{} // closed when a transaction has its first lock
+	for i := range hasFirst {
+		hasFirst[i] = make(chan struct{})
+	}
+	var wg sync.WaitGroup
 	for i, order := range [][]*room.Room{{a, b}, {b, a}} {
-		first := sync.OnceFunc(func() { met.Done(); met.Wait() })
+		arrive := sync.OnceFunc(func() { close(hasFirst[i]) })
 		wg.Go(func() {
+			defer arrive() // so that the other one does not wait forever if this one fails
 			err := g.db.Write(ctx, func(ctx context.Context) error {
 				runs[i]++
 				for _, r := range order {
@@ -34,7 +38,8 @@ func TestWrite_DeadlockRetried(t *testing.T) {
 					if err := g.db.UpdateRoom(ctx, locked); err != nil {
 						return err
 					}
-					first() // both transactions have their first lock
+					arrive()
+					<-hasFirst[1-i]
 				}
 				return nil
 			})
@@ -42,6 +47,7 @@ func TestWrite_DeadlockRetried(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		<-hasFirst[i] // one writer would take two queued callers into one transaction
 	}
 	wg.Wait()
 	if runs[0]+runs[1] < 3 {

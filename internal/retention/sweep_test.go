@@ -101,7 +101,9 @@ func TestSweep_DeletesOldRooms(t *testing.T) {
 		}
 		again := storetest.Room(f.project.ID)
 		again.ClientRoomID = old.ClientRoomID
-		err = f.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error { return f.db.InsertRoom(ctx, again) })
+		err = f.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
+			return f.db.InsertRoom(ctx, again)
+		})
 		if fault.From(err).Code != "client_room_id_taken" {
 			t.Errorf("the client_room_id of the deleted room: got %v, want client_room_id_taken", err)
 		}
