@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,7 @@ func TestRoomEventData_HasEveryField(t *testing.T) {
 		Mark:       &event.AttendanceMark{Name: "n", Source: event.SourceExternal},
 		FailedJoin: &event.FailedJoin{Name: "n", Code: "room_full"},
 		Feedback:   &event.Feedback{Identity: "i", Name: "n", Role: "guest", Rating: "good"}}
+	assertComplete(t, reflect.ValueOf(sent))
 	encoded, err := json.Marshal(sent)
 	if err != nil {
 		t.Fatal(err)
@@ -43,6 +45,24 @@ func TestRoomEventData_HasEveryField(t *testing.T) {
 	}
 	if diff := cmp.Diff(string(encoded), string(again)); diff != "" {
 		t.Errorf("data of an event (-want +got):\n%s", diff)
+	}
+}
+
+// assertComplete fails unless each field of a struct, and of those in it, has a value.
+func assertComplete(t *testing.T, v reflect.Value) {
+	t.Helper()
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if field.IsZero() {
+			t.Errorf("%s.%s: got the zero value, want any other, so that the test covers it", v.Type(), v.Type().Field(i).Name)
+			continue
+		}
+		if field.Kind() == reflect.Pointer {
+			field = field.Elem()
+		}
+		if field.Kind() == reflect.Struct && field.Type() != reflect.TypeFor[time.Time]() {
+			assertComplete(t, field)
+		}
 	}
 }
 

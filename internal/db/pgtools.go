@@ -160,14 +160,14 @@ func reachedAddress(ctx context.Context, conn *pgx.Conn) serverAddress {
 
 // runPostgresTool runs a program of PostgreSQL on the database of config at an address.
 // Everything that it needs for the connection is in its environment, because every user of
-// the machine can read a command line. The error contains what the program printed. If this
-// process is killed, so is the program, because nobody would know what it did afterwards.
+// the machine can read a command line. The error contains what the program printed. On
+// Linux the program is killed with this process, because nobody would know what it did afterwards.
 func runPostgresTool(ctx context.Context, config *pgx.ConnConfig, address serverAddress, program string,
 	args ...string) error {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Env = append(os.Environ(), toolEnvironment(config, address)...)
 	cmd.SysProcAttr = killedWithParent()
-	// The kernel kills the child when the thread ends that started it.
+	// The kernel kills the child when the thread that started it ends.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var printed bytes.Buffer

@@ -16,8 +16,11 @@ import (
 	"parley/internal/store"
 )
 
-// restoringSuffix is that of the files of a restore that is not complete.
+// restoringSuffix ends the names of the files of an incomplete restore.
 const restoringSuffix = ".restoring"
+
+// unmarkTimeout bounds the end of a restore into PostgreSQL.
+const unmarkTimeout = time.Minute
 
 // Restore restores a backup file into a data directory, or into the PostgreSQL database of
 // --database-url. It refuses a target that has a database, and then changes nothing. A process
@@ -83,19 +86,30 @@ func restoreSQLite(ctx context.Context, dataDir, file string, m backup.Manifest)
 	return errors.Join(os.Rename(store.SQLiteFile(dir), store.SQLiteFile(dataDir)), backup.SyncDir(dataDir))
 }
 
-// restorePostgres marks the database until the restore is recorded.
+// restorePostgres marks the database until the restore is recorded, or has changed nothing.
 func restorePostgres(ctx context.Context, storage config.Storage, file string, m backup.Manifest) error {
 	url := storage.DatabaseURL.Reveal()
 	if err := store.BeginRestore(ctx, url); err != nil {
 		return err
 	}
-	if err := RestoreDatabase(ctx, file, m, url, storage.DataDir); err != nil {
-		return errors.Join(err, store.EndRestore(ctx, url)) // pg_restore has changed nothing
+	err := RestoreDatabase(ctx, file, m, url, storage.DataDir)
+	if err == nil {
+		err = recordRestore(ctx, storage, m)
 	}
-	if err := recordRestore(ctx, storage, m); err != nil {
+	// Also after Ctrl-C, so that what is complete or empty is not refused later.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unmarkTimeout)
+	defer cancel()
+	if err == nil {
+		return store.EndRestore(ctx, url)
+	}
+	has, readErr := store.HasTables(ctx, url, storage.DataDir)
+	switch {
+	case readErr != nil:
+		return errors.Join(err, readErr)
+	case has:
 		return fmt.Errorf("%w. The backup is in the database of --database-url: empty it, then run the command again", err)
 	}
-	return store.EndRestore(ctx, url)
+	return errors.Join(err, store.EndRestore(ctx, url))
 }
 
 // recordRestore records in the audit log of a restored database that it was restored.

@@ -71,7 +71,7 @@ func TestLimits(t *testing.T) {
 				before, refusedBefore := heapMB(t, baseURL), refusedCount(t, baseURL, attack.kind)
 				refused := func() int { return refusedCount(t, baseURL, attack.kind) - refusedBefore }
 				eve := newAttacker(t, baseURL, token(n))
-				most, every := 20_000, 1000
+				most, every := 100_000, 1000
 				if attack.within > 0 {
 					most, every = attack.within, attack.within
 				}

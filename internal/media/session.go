@@ -182,6 +182,9 @@ func (e *Engine) IsLocal(session string) bool {
 	return e.checkRunning() == nil && e.node.rooms.GetRoom(context.Background(), livekit.RoomName(session)) != nil
 }
 
+// LocalSessions returns the sessions that this process hosts, also those of connection checks.
+func (e *Engine) LocalSessions() []string { return e.localRooms.list() }
+
 // sessionLocation says where a session is hosted.
 type sessionLocation struct {
 	local    bool // in this process, so that no message bus is needed

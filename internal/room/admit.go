@@ -322,8 +322,8 @@ func (f facts) hold(seat *Seat, now time.Time) (needsToken bool) {
 // connected to, or else the seat of the guest who came last. For a guest with a
 // personal link only a seat is displaced that was never connected to, and only if all
 // visible seats belong to anonymous guests. For another guest only what
-// chooseHoarded returns is. Before all others, the visitor's own seat as another person is
-// displaced.
+// chooseHoarded returns is. If the visitor is connected as another person, that seat is
+// displaced first.
 func (f facts) ensureCapacity(
 	seat, previous Seat, network string, freed []Seat, now time.Time,
 ) (displaced Seat, err error) {

@@ -256,8 +256,13 @@ type nodeMedia struct {
 func (m nodeMedia) Open(_ context.Context, s room.MediaSession) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.sessions[s.Name] == nil {
-		m.sessions[s.Name] = &hostedSession{m.n, map[string]room.Participant{}}
+	if m.sessions[s.Name] != nil {
+		return nil
+	}
+	m.sessions[s.Name] = &hostedSession{m.n, map[string]room.Participant{}}
+	if own := m.forgotten[m.n][s.Name]; own != nil { // a node has one session of a name
+		m.sessions[s.Name] = own
+		delete(m.forgotten[m.n], s.Name)
 	}
 	return nil
 }
@@ -265,13 +270,28 @@ func (m nodeMedia) Open(_ context.Context, s room.MediaSession) error {
 func (m nodeMedia) Close(_ context.Context, session string) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if s := m.sessions[session]; s != nil {
+	if s := m.session(session); s != nil {
 		for identity := range s.participants {
-			m.endConnection(session, identity, room.LeftRoomOver)
+			m.endConnectionIn(s, session, identity, room.LeftRoomOver)
 		}
-		delete(m.sessions, session)
+		if s == m.sessions[session] {
+			delete(m.sessions, session)
+		}
 	}
 	return nil
+}
+
+func (m nodeMedia) LocalSessions() (names []string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, sessions := range []map[string]*hostedSession{m.forgotten[m.n], m.sessions} {
+		for name := range sessions {
+			if s := m.session(name); s != nil && s.node == m.n {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
 }
 
 func (m nodeMedia) DropRelayedConnections(string, time.Time) {}

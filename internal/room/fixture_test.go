@@ -205,6 +205,12 @@ func (e *fakeMedia) Open(_ context.Context, s room.MediaSession) error {
 
 func (e *fakeMedia) IsLocal(session string) bool { return e.isOpen(session) }
 
+func (e *fakeMedia) LocalSessions() []string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.Collect(maps.Keys(e.sessions))
+}
+
 func (e *fakeMedia) DropRelayedConnections(string, time.Time) {}
 
 func (e *fakeMedia) UpdateMetadata(_ context.Context, session string, info room.Metadata) error {

@@ -6,8 +6,8 @@ import (
 )
 
 // Media is the media engine. Creating a room does not call it; a session is opened
-// when the first participant joins. In a cluster every method except IsLocal
-// reaches a session on whichever node hosts it.
+// when the first participant joins. In a cluster every method except those about
+// this process reaches a session on whichever node hosts it.
 type Media interface {
 	// Open prepares the session for participants. It does nothing if the session
 	// is already open.
@@ -17,6 +17,9 @@ type Media interface {
 	Close(ctx context.Context, session string) error
 	// IsLocal reports whether this process hosts the session.
 	IsLocal(session string) bool
+	// LocalSessions returns the sessions that this process hosts, also those of connection
+	// checks.
+	LocalSessions() []string
 	// DropRelayedConnections closes the connections that this process has relayed
 	// since before a time to a session whose node was lost. Their pages do not
 	// notice the loss otherwise, and reconnect when the connection closes.

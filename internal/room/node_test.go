@@ -258,6 +258,32 @@ func TestFailover_NodeThatStoodStill(t *testing.T) {
 	}
 }
 
+// A room ends while a node stands still that hosts its session. When the node goes on, it closes
+// the session, which the other node has opened again and closed.
+func TestFailover_RoomEndsWhileNodeStandsStill(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	id := c.create(t, room.Spec{MaxParticipants: 2})
+	c.enter(t, 0, id, guest(1), "PA_1")
+	c.tick(0, 1)
+	c.forget(0)
+	for range 6 {
+		c.tick(1)
+	}
+	if _, err := c.nodes[1].End(t.Context(), id, "api"); err != nil {
+		t.Fatal(err)
+	}
+	c.tick(1)
+	if in := c.connectionIDs(id); !slices.Equal(in, []string{"PA_1"}) {
+		t.Fatalf("before the node goes on: got %v connected, want PA_1", in)
+	}
+	c.tick(0, 1)
+	c.nodes[0].EnforcePlacement(t.Context())
+	if in := c.connectionIDs(id); len(in) > 0 {
+		t.Errorf("got %v connected, want none", in)
+	}
+}
+
 // While the database is unavailable no node can write heartbeats, and none is
 // considered lost.
 func TestFailover_NotAfterDatabaseOutage(t *testing.T) {

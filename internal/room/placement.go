@@ -173,12 +173,14 @@ func (p placement) isSuperseded(identity, connection string) bool {
 
 // enforcePlacement closes the connections of this process that are in another session than
 // the assigned one or have been superseded, after the pages had time to follow a move. Only
-// rooms with breakout rooms have several sessions.
+// rooms with breakout rooms have several sessions. It also closes sessions that are over.
 func (s *Presence) enforcePlacement(ctx context.Context) {
+	hosted := s.media.LocalSessions() // first, because a session is stored before it is opened
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.logFailure(ctx, "list live sessions", err) {
 		return
 	}
+	s.closeForgotten(ctx, hosted, sessions)
 	local, hasBreakouts := map[string][]int{}, map[string]bool{} // by room
 	for _, session := range sessions {
 		if s.media.IsLocal(SessionID(session.RoomID, session.N)) {
@@ -194,6 +196,21 @@ func (s *Presence) enforcePlacement(ctx context.Context) {
 		}
 	}
 	s.misplaced = misplaced
+}
+
+// closeForgotten closes the sessions of this process that are not live. While this process stood
+// still, another node may have opened them again, and have closed them when the room ended.
+func (s *Presence) closeForgotten(ctx context.Context, hosted []string, live []Session) {
+	isLive := map[string]bool{}
+	for _, session := range live {
+		isLive[SessionID(session.RoomID, session.N)] = true
+	}
+	for _, name := range hosted {
+		// The session of connection checks is in no room.
+		if id, _, ok := ParseSessionID(name); ok && !isLive[name] {
+			s.logFailure(ctx, "close a session that is over", s.media.Close(ctx, name), "room_id", id)
+		}
+	}
 }
 
 // enforcePlacementIn does the same for the sessions of one room, and adds the connections

@@ -68,10 +68,7 @@ func (s *Presence) recordJoin(session, identity, connection string, at time.Time
 	case rejected:
 		return s.media.Remove(ctx, session, identity)
 	case superseded:
-		// The first reconciliation after a reconnection may still find the old connection.
-		if isReturning(connection) {
-			s.media.CloseConnection(session, identity, engineConnectionID(connection))
-		}
+		s.media.CloseConnection(session, identity, engineConnectionID(connection))
 		return nil
 	}
 	// Permissions may have changed while the participant connected.

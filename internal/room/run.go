@@ -36,6 +36,7 @@ func (s *Presence) Run(ctx context.Context) {
 	defer ticker.Stop()
 	var reconciled, purged time.Time
 	for {
+		began := s.now()
 		s.flushReports()
 		s.sweep(ctx)
 		s.deleteStaleKnocks(ctx)
@@ -51,15 +52,15 @@ func (s *Presence) Run(ctx context.Context) {
 			reconciled = now
 			s.reconcile(ctx)
 		}
-		waiting := s.now()
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.wake:
 		case <-ticker.C:
 		}
-		// Round removes the monotonic clock, which stops while a machine is suspended.
-		if s.now().Round(0).Sub(waiting.Round(0)) >= nodeTimeout {
+		// Round removes the monotonic clock, which stops while a machine is suspended. A pass of a
+		// slow database may take as long; then the comparison is only early.
+		if s.now().Round(0).Sub(began.Round(0)) >= nodeTimeout-clusterHeartbeat {
 			// This process stood still, and its participants may have connected elsewhere.
 			reconciled = time.Time{}
 		}
@@ -168,24 +169,31 @@ func (s *Presence) recheckUnrecorded(ctx context.Context) {
 		return
 	}
 	s.recheckAt = time.Time{}
-	for connection, session := range s.unrecorded {
-		err := s.recheckConnection(ctx, session, connection)
-		s.logFailure(ctx, "look again at a connection", err, "session", session)
+	sessions := map[string]bool{}
+	for _, session := range s.unrecorded {
+		sessions[session] = true
+	}
+	for session := range sessions {
+		s.logFailure(ctx, "look again at connections", s.recheckSession(ctx, session), "session", session)
 	}
 }
 
-func (s *Presence) recheckConnection(ctx context.Context, session, connection string) error {
+func (s *Presence) recheckSession(ctx context.Context, session string) error {
+	if !s.media.IsLocal(session) {
+		return nil
+	}
 	roomID, _, _ := ParseSessionID(session)
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
-	recorded := slices.ContainsFunc(rows, func(a Attendance) bool {
-		return engineConnectionID(a.Connection) == connection
-	})
-	if err != nil || recorded || !s.media.IsLocal(session) {
+	if err != nil {
 		return err
+	}
+	recorded := map[string]bool{}
+	for _, a := range rows {
+		recorded[engineConnectionID(a.Connection)] = true
 	}
 	participants, err := s.media.Participants(ctx, session)
 	for _, p := range participants {
-		if p.SID == connection {
+		if p.Active && s.unrecorded[p.SID] == session && !recorded[p.SID] {
 			s.recordAgain(session, p)
 		}
 	}
@@ -301,9 +309,6 @@ func (s *Presence) storeQualities(ctx context.Context, changed []Attendance) err
 // rejoinSeparator separates the engine's id of a connection from a suffix. The
 // suffix makes the id unique if the same connection is recorded a second time.
 const rejoinSeparator = "/"
-
-// isReturning reports whether a connection is recorded again after its attendance ended.
-func isReturning(connection string) bool { return strings.Contains(connection, rejoinSeparator) }
 
 // engineConnectionID returns the engine's id of a recorded connection.
 func engineConnectionID(connection string) string {

@@ -131,10 +131,8 @@ test('a frame that can store nothing keeps its seat when it is reloaded, and say
   await inside.getByRole('button', { name: 'Join', exact: true }).click();
   await inside.getByText('You’re the first one here').waitFor();
   for (let times = 0; times < 3; times++) {
-    await framed.page
-      .frames()
-      .at(-1)
-      ?.evaluate(() => location.reload());
+    await inside.locator('body').evaluate(() => void setTimeout(() => location.reload()));
+    await inside.getByRole('button', { name: 'Leave', exact: true }).first().waitFor({ state: 'detached' });
     await inside.getByRole('button', { name: 'Rejoin', exact: true }).click();
     await inside.getByRole('button', { name: 'Leave', exact: true }).first().waitFor();
   }

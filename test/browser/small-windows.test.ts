@@ -37,7 +37,7 @@ test.each([
     const label = control.locator('.control-label');
     await expect.poll(() => label.evaluate((it) => getComputedStyle(it).opacity)).toBe('1');
     const text = await label.innerText();
-    expect(await isWhole(label), text).toBe(true);
+    await expect.poll(() => isWhole(label), { message: text }).toBe(true);
     // The words fit the label, on one line of readable text.
     const { height, covered } = await label.evaluate((it) => {
       const own = it.getBoundingClientRect();
@@ -63,14 +63,14 @@ test('on a laptop a host ends the room, or the breakout rooms, without scrolling
     guests.push(guest);
   }
   await host.openRoomTab();
-  expect(await isWhole(host.button('End for all…'))).toBe(true);
+  await expect.poll(() => isWhole(host.button('End for all…'))).toBe(true);
   await host.seen('laptop-room');
   await host.button('Breakout rooms').click();
   await host.button('Assign evenly').click();
   await host.button(/^Open \d rooms$/).click();
   await host.button('Close all breakout rooms').waitFor();
   await host.page.getByLabel('Add a room').waitFor();
-  expect(await isWhole(host.button('Close all breakout rooms'))).toBe(true);
+  await expect.poll(() => isWhole(host.button('Close all breakout rooms'))).toBe(true);
   await host.seen('laptop-breakout-rooms');
   await closeAll([host, ...guests]);
 });
@@ -113,8 +113,8 @@ test('a long name takes two lines in the list of people, and all of it is with t
       const line = Number.parseFloat(getComputedStyle(it).lineHeight);
       return { shown: Math.round(it.clientHeight / line), all: Math.round(it.scrollHeight / line) };
     });
+  await expect.poll(async () => (await lines()).shown).toBeLessThanOrEqual(2);
   const collapsed = await lines();
-  expect(collapsed.shown).toBeLessThanOrEqual(2);
   await host.seen('phone-long-name');
   await host.button(/^Manage Benedikta/).click();
   await expect.poll(lines).toEqual({ shown: collapsed.all, all: collapsed.all });
@@ -140,6 +140,6 @@ test('a dialog that is longer than the window fades out at its edge until its en
   await host.seen('small-window-dialog');
   await sheet.evaluate((it) => it.scrollTo(0, it.scrollHeight));
   const last = sheet.locator('button:visible').last();
-  expect(await isWhole(last), await last.innerText()).toBe(true);
+  await expect.poll(() => isWhole(last), { message: await last.innerText() }).toBe(true);
   await closeAll([host]);
 });

@@ -163,31 +163,64 @@ func TestRestore_KilledInTheMiddle(t *testing.T) {
 			t.Fatal("the backup failed")
 		}
 		n.stop()
-		for interrupted := 0; interrupted < 4; {
-			target := config.Storage{DataDir: t.TempDir(), MasterKey: seal.Secret(s.master.Reveal())}
-			args := []string{"restore", file, "--data-dir", target.DataDir}
+		newTarget := func() (target config.Storage, args []string) {
+			target = config.Storage{DataDir: t.TempDir(), MasterKey: seal.Secret(s.master.Reveal())}
+			args = []string{"restore", file, "--data-dir", target.DataDir}
 			if d.URL != "" {
 				target.DatabaseURL = seal.Secret(storetest.Postgres(t))
 				args = append(args, "--database-url", target.DatabaseURL.Reveal())
 			}
-			succeeded := killAfter(t, s, rand.N(1200*time.Millisecond), args...)
-			rooms, err := openRestored(t, target)
-			switch {
-			case err == nil && rooms == 1500:
-			case succeeded:
-				t.Fatalf("after a restore: got %d rooms, error %v, want 1500", rooms, err)
-			case err != nil && !strings.Contains(err.Error(), "a restore into this database was interrupted"):
-				t.Fatalf("open the database after a killed restore: got error %v, want none or that it was interrupted", err)
-			case err == nil && rooms != 0:
-				t.Fatalf("after a killed restore: got %d rooms, want all or none", rooms)
-			case err == nil && !killAfter(t, s, time.Minute, args...):
-				t.Fatal("a second restore into the same place failed, want it to succeed")
-			}
+			return target, args
+		}
+		_, args := newTarget()
+		began := time.Now()
+		if !killAfter(t, s, time.Minute, args...) {
+			t.Fatal("the restore failed")
+		}
+		took := time.Since(began)
+		interrupted, begun := 0, 0
+		for tries := 0; tries < 40 && (interrupted < 4 || begun == 0); tries++ {
+			target, args := newTarget()
+			succeeded := killAfter(t, s, rand.N(took), args...)
 			if !succeeded {
 				interrupted++
 			}
+			if hasBegun(t, target) {
+				begun++
+			}
+			rooms, err := openRestored(t, target)
+			isMarked := err != nil && strings.Contains(err.Error(), "a restore into this database was interrupted")
+			switch {
+			case err == nil && rooms == 1500, isMarked && !succeeded:
+			case succeeded, err != nil, rooms != 0:
+				t.Fatalf("after a restore, succeeded %t: got %d rooms, error %v, want all, or after a kill none or a mark",
+					succeeded, rooms, err)
+			case killAfter(t, s, time.Minute, args...):
+			default: // the kill came while PostgreSQL committed
+				if _, err := openRestored(t, target); err == nil {
+					t.Fatal("a second restore into the same place failed, want it to succeed")
+				}
+			}
+		}
+		t.Logf("%d restores were interrupted, %d of them had begun", interrupted, begun)
+		if begun == 0 {
+			t.Error("interrupted restores: got none that had begun to write, want at least one")
 		}
 	})
+}
+
+// hasBegun reports whether a killed restore has left something.
+func hasBegun(t *testing.T, target config.Storage) bool {
+	t.Helper()
+	if target.DatabaseURL == "" {
+		left, err := filepath.Glob(filepath.Join(target.DataDir, "*.restoring"))
+		return err == nil && len(left) > 0
+	}
+	marked, err := store.IsRestoring(t.Context(), target.DatabaseURL.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return marked
 }
 
 // openRestored opens a database as the server does, without creating one, and returns the number

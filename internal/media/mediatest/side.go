@@ -50,25 +50,45 @@ func sdpValue(sdp, prefix string) string {
 
 // Check sends a connectivity check, a STUN binding request (RFC 8445, section 7.2.2).
 func (s *Side) Check() error {
-	m, err := stun.Build(stun.BindingRequest, stun.TransactionID, stun.NewUsername(s.userName),
-		stun.NewShortTermIntegrity(s.password), stun.Fingerprint)
+	check, err := s.newCheck()
 	if err != nil {
 		return err
 	}
-	return s.Send(m.Raw)
+	return s.Send(check.Raw)
 }
 
-// AwaitCheck sends connectivity checks until the server has responded to one.
+func (s *Side) newCheck() (*stun.Message, error) {
+	return stun.Build(stun.BindingRequest, stun.TransactionID, stun.NewUsername(s.userName),
+		stun.NewShortTermIntegrity(s.password), stun.Fingerprint)
+}
+
+// AwaitCheck sends connectivity checks until the server has responded to one, for WaitTimeout at
+// most.
 func (s *Side) AwaitCheck(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
+	defer cancel()
+	sent := map[[stun.TransactionIDSize]byte]bool{}
 	for ctx.Err() == nil {
-		if err := s.Check(); err != nil {
+		check, err := s.newCheck()
+		if err == nil {
+			sent[check.TransactionID] = true
+			err = s.Send(check.Raw)
+		}
+		if err == nil {
+			err = s.conn.SetReadDeadline(time.Now().Add(checkInterval))
+		}
+		if err != nil {
 			return err
 		}
-		if err := s.conn.SetReadDeadline(time.Now().Add(checkInterval)); err != nil {
-			return err
-		}
-		if _, err := s.conn.Read(make([]byte, 1500)); err == nil {
-			return nil
+		for packet := make([]byte, 1500); ; {
+			n, err := s.conn.Read(packet)
+			if err != nil {
+				break // no response yet
+			}
+			response := &stun.Message{Raw: packet[:n]}
+			if response.Decode() == nil && sent[response.TransactionID] {
+				return nil
+			}
 		}
 	}
 	return ctx.Err()
