@@ -2,12 +2,16 @@ package media
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"sync"
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/rtc"
+	"github.com/livekit/livekit-server/pkg/rtc/types"
+	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/livekit"
 )
 
@@ -42,9 +46,10 @@ func (l *localRooms) list() []string {
 	return slices.Collect(maps.Keys(l.names))
 }
 
-// registerLocalRooms keeps the local sessions registered in Redis for as long as the
-// engine runs. A Redis that was restarted knows no sessions, and the next participant
-// would be alone in a new session of the same name on another node.
+// registerLocalRooms compares the local sessions with Redis for as long as the engine runs. A
+// Redis that was restarted knows no sessions, and the next participant would be alone in a new
+// session of the same name on another node. A session for which Redis names another node was
+// opened there while this process stood still.
 func (e *Engine) registerLocalRooms() {
 	tick := time.NewTicker(registerInterval)
 	defer tick.Stop()
@@ -52,8 +57,8 @@ func (e *Engine) registerLocalRooms() {
 		select {
 		case <-tick.C:
 			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			if err := e.registerMissingRooms(ctx); err != nil {
-				e.log.Debug("register local sessions in Redis failed, will retry", "error", err)
+			if err := e.checkRegistrations(ctx); err != nil {
+				e.log.Debug("check the local sessions in Redis failed, will retry", "error", err)
 			}
 			cancel()
 		case <-e.done:
@@ -62,8 +67,9 @@ func (e *Engine) registerLocalRooms() {
 	}
 }
 
-// registerMissingRooms registers the local sessions that Redis does not know.
-func (e *Engine) registerMissingRooms(ctx context.Context) error {
+// checkRegistrations registers the local sessions that Redis does not know, and gives up those
+// that another node hosts.
+func (e *Engine) checkRegistrations(ctx context.Context) error {
 	names := e.localRooms.list()
 	if len(names) == 0 {
 		return nil
@@ -73,21 +79,46 @@ func (e *Engine) registerMissingRooms(ctx context.Context) error {
 		return err
 	}
 	for i, name := range names {
-		if known[i] != nil {
-			continue
-		}
 		rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(name))
-		if rm == nil {
+		owner, isKnown := known[i].(string)
+		if rm == nil || owner == string(e.node.self.NodeID()) {
 			continue
 		}
-		internal := &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}
-		if err := e.node.store.StoreRoom(ctx, rm.ToProto(), internal); err != nil {
-			return err
+		if isKnown {
+			if err := e.yield(ctx, rm, livekit.NodeID(owner)); err != nil {
+				return err
+			}
+			continue
 		}
-		if err := e.node.router.SetNodeForRoom(ctx, livekit.RoomName(name), e.node.self.NodeID()); err != nil {
+		if err := e.register(ctx, rm.ToProto(), e.node.self.NodeID()); err != nil {
 			return err
 		}
 		e.log.Info("registered a local session in Redis again", "session", name)
 	}
 	return nil
+}
+
+// register stores in Redis that a node hosts a session.
+func (e *Engine) register(ctx context.Context, rm *livekit.Room, owner livekit.NodeID) error {
+	internal := &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}
+	if err := e.node.store.StoreRoom(ctx, rm, internal); err != nil {
+		return err
+	}
+	return e.node.router.SetNodeForRoom(ctx, livekit.RoomName(rm.Name), owner)
+}
+
+// yield ends a local session that another node hosts. Its participants connect again, to the
+// session of that node. LiveKit deletes a session from Redis when it ends, so this registers it
+// for the other node again.
+func (e *Engine) yield(ctx context.Context, rm *rtc.Room, owner livekit.NodeID) error {
+	e.log.Warn("giving up a session that another node hosts", "session", rm.Name(), "node", owner)
+	hosted, _, err := e.node.store.LoadRoom(ctx, rm.Name(), false)
+	if errors.Is(err, service.ErrRoomNotFound) {
+		hosted, err = rm.ToProto(), nil
+	}
+	if err != nil {
+		return err
+	}
+	rm.Close(types.ParticipantCloseReasonRoomManagerStop)
+	return e.register(ctx, hosted, owner)
 }

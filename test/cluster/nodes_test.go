@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -280,5 +281,70 @@ func TestRedis_StartsEmpty(t *testing.T) {
 		if err := second.AwaitPacketsFrom(ctx, first.Identity, mediatest.Microphone); err != nil {
 			t.Fatalf("packets of the first participant: got error %v, want packets", err)
 		}
+	}
+}
+
+// A node stands still for so long that another one hosts its room for a participant who joins
+// meanwhile. When it goes on, its participants come to the other node, because otherwise the
+// room would be two rooms.
+func TestNode_StandsStill(t *testing.T) {
+	t.Parallel()
+	s, a, b := startTwoNodes(t)
+	db := s.openDatabase(t, t.TempDir())
+	id, _, err := a.createRoom(5, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	join := func(n *node, browser int) (identity string, p *mediatest.Participant) {
+		t.Helper()
+		testkit.Eventually(t, "a participant joins", func() bool {
+			var taken seat
+			taken, p, err = n.join(ctx, id, seatKey(browser))
+			identity = taken.Identity
+			return err == nil
+		})
+		t.Cleanup(p.Abort)
+		if err := p.Publish(ctx, fmt.Sprint("microphone of ", n.url), mediatest.Microphone); err != nil {
+			t.Fatal(err)
+		}
+		return identity, p
+	}
+	host, other := a, b
+	_, first := join(a, 1)
+	testkit.Eventually(t, "the participant has attendance", func() bool {
+		present, err := db.CurrentAttendance(ctx, id)
+		if err != nil || len(present) != 1 {
+			return false
+		}
+		if present[0].Node != a.logField("node") {
+			host, other = b, a
+		}
+		return true
+	})
+	if host == b {
+		first.Abort()
+		_, first = join(b, 1)
+	}
+
+	stopped := host.child()
+	if err := syscall.Kill(stopped, syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(8 * time.Second) // the length of the fault
+	_, second := join(other, 2)
+	if err := syscall.Kill(stopped, syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	testkit.Eventually(t, "the node that stood still gives its participant up", first.Closed)
+	identity, first := join(host, 1) // as a page does
+	if err := second.AwaitPacketsFrom(ctx, identity, mediatest.Microphone); err != nil {
+		t.Fatalf("packets of the participant of the other node: got error %v, want packets", err)
+	}
+	t.Logf("heard %s after the node went on", time.Since(began).Round(time.Millisecond))
+	if end := first.End(); end != nil {
+		t.Errorf("the connection after the return: got the end %+v, want none", end)
 	}
 }
