@@ -137,12 +137,15 @@ func (p *parley) newAttacker(ctx context.Context) (*attacker, error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	var seat struct {
-		Token string `json:"token"`
+		MediaToken string `json:"media_token"`
 	}
-	if err := json.NewDecoder(res.Body).Decode(&seat); err != nil || seat.Token == "" {
-		return nil, fmt.Errorf("reserve a seat: status %d, %w", res.StatusCode, err)
+	if err := json.NewDecoder(res.Body).Decode(&seat); err != nil {
+		return nil, err
 	}
-	raw, err := mediatest.Dial(ctx, baseURL, seat.Token, mediatest.RawOptions{})
+	if seat.MediaToken == "" {
+		return nil, fmt.Errorf("reserve a seat: got status %d and no token", res.StatusCode)
+	}
+	raw, err := mediatest.Dial(ctx, baseURL, seat.MediaToken, mediatest.RawOptions{})
 	if err != nil {
 		return nil, err
 	}
