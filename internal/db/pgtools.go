@@ -64,8 +64,7 @@ func ExecPostgres(ctx context.Context, url, statement string) error {
 // CreateTemporaryPostgres creates an empty database on the server of url and returns its
 // URL. drop deletes it, also while it is in use.
 func CreateTemporaryPostgres(ctx context.Context, serverURL string) (tempURL string, drop func() error, err error) {
-	config, err := pgx.ParseConfig(serverURL)
-	if err != nil {
+	if _, err := pgx.ParseConfig(serverURL); err != nil {
 		return "", nil, fmt.Errorf("open PostgreSQL: %w", err)
 	}
 	u, err := url.Parse(serverURL)
@@ -83,22 +82,13 @@ func CreateTemporaryPostgres(ctx context.Context, serverURL string) (tempURL str
 		return "", nil, errors.New("open PostgreSQL: the URL does not let the drill choose another database: " +
 			"name the database in the path of the URL")
 	}
-	exec := func(ctx context.Context, statement string) error {
-		conn, err := connectPostgres(ctx, config)
-		if err != nil {
-			return err
-		}
-		defer closePgx(conn)
-		_, err = conn.Exec(ctx, statement)
-		return err
-	}
-	if err := exec(ctx, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
+	if err := ExecPostgres(ctx, serverURL, "CREATE DATABASE "+name+" TEMPLATE template0"); err != nil {
 		return "", nil, fmt.Errorf("create a temporary database, which needs the right CREATEDB: %w", err)
 	}
 	return u.String(), func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
 		defer cancel()
-		if err := exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
+		if err := ExecPostgres(ctx, serverURL, "DROP DATABASE "+name+" WITH (FORCE)"); err != nil {
 			return fmt.Errorf("drop the temporary database %s: %w", name, err)
 		}
 		return nil
