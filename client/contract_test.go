@@ -22,12 +22,25 @@ import (
 func TestRoomEventData_HasEveryField(t *testing.T) {
 	at := time.Date(2027, 1, 31, 8, 30, 0, 0, time.UTC)
 	sent := event.Data{
-		RoomID: "r", ClientRoomID: "c", SessionID: "r.1", RoomType: "video", StartAt: &at, EndReason: "host",
+		RoomID:       "r",
+		ClientRoomID: "c",
+		SessionID:    "r.1",
+		RoomType:     "video",
+		StartAt:      &at,
+		EndReason:    "host",
 		Participant: &event.Participant{
-			Identity: "i", Name: "n", Role: "guest", Session: "r.1", Connection: "x", JoinedAt: at, Reason: "left"},
+			Identity:   "i",
+			Name:       "n",
+			Role:       "guest",
+			Session:    "r.1",
+			Connection: "x",
+			JoinedAt:   at,
+			Reason:     "left",
+		},
 		Mark:       &event.AttendanceMark{Name: "n", Source: event.SourceExternal},
 		FailedJoin: &event.FailedJoin{Name: "n", Code: "room_full"},
-		Feedback:   &event.Feedback{Identity: "i", Name: "n", Role: "guest", Rating: "good"}}
+		Feedback:   &event.Feedback{Identity: "i", Name: "n", Role: "guest", Rating: "good"},
+	}
 	assertComplete(t, reflect.ValueOf(sent))
 	encoded, err := json.Marshal(sent)
 	if err != nil {

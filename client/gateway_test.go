@@ -30,24 +30,49 @@ func TestGateway_Reads(t *testing.T) {
 		want         any
 	}{
 		{"keys", "/api/v5/keys", func(c *client.Client) (any, error) { return c.Keys(t.Context()) }, &client.Keys{
-			Current: client.CurrentKey{ID: "k2", APIKey: "pk_0000T…0000", Status: "active",
-				SigningProfile: "SVC-HMAC-V5-1", CreatedAt: at("2026-11-20T10:00:00Z")},
-			Overlap: &client.OverlapKey{ID: "k1", APIKey: "pk_9999T…9999", Status: "retiring",
-				RetiringSince: at("2026-11-20T10:00:00Z"),
-				OverlapEndsAt: at("2026-11-21T10:00:00Z"), LastUsedAt: &ago, RequestsSinceRotation: 3},
+			Current: client.CurrentKey{
+				ID:             "k2",
+				APIKey:         "pk_0000T…0000",
+				Status:         "active",
+				SigningProfile: "SVC-HMAC-V5-1",
+				CreatedAt:      at("2026-11-20T10:00:00Z"),
+			},
+			Overlap: &client.OverlapKey{
+				ID:                    "k1",
+				APIKey:                "pk_9999T…9999",
+				Status:                "retiring",
+				RetiringSince:         at("2026-11-20T10:00:00Z"),
+				OverlapEndsAt:         at("2026-11-21T10:00:00Z"),
+				LastUsedAt:            &ago,
+				RequestsSinceRotation: 3,
+			},
 			GatewayMeta: meta}},
 		{"usage", "/api/v5/usage", func(c *client.Client) (any, error) { return c.Usage(t.Context()) }, &client.Usage{
-			OrganizationID: "o1", BillingModel: "payg",
+			OrganizationID: "o1",
+			BillingModel:   "payg",
 			Period: client.UsagePeriod{Start: at("2026-11-01T00:00:00Z"),
-				End: at("2026-12-01T00:00:00Z")}, AsOf: at("2026-11-21T10:00:00Z"),
-			Totals: client.UsageTotals{ParticipantMinutes: 90.25, AudioParticipantMinutes: 30,
-				VideoParticipantMinutes: 60.25, RoomsCreated: 4, Sessions: 3, PeakConcurrentParticipants: 7},
+				End: at("2026-12-01T00:00:00Z")},
+			AsOf: at("2026-11-21T10:00:00Z"),
+			Totals: client.UsageTotals{
+				ParticipantMinutes:         90.25,
+				AudioParticipantMinutes:    30,
+				VideoParticipantMinutes:    60.25,
+				RoomsCreated:               4,
+				Sessions:                   3,
+				PeakConcurrentParticipants: 7,
+			},
 			Plan: client.PlanUsage{Availability: client.Available, Name: "default",
 				IncludedMinutes: &client.Figure{Availability: client.Unavailable},
 				UsedMinutes:     &client.Figure{Availability: client.Available, Value: &minutes}},
-			PayAsYouGo: &client.PayAsYouGo{Availability: client.Available, Currency: "EUR", Unit: "participant_minute",
-				UnitPrice: "0.0042", AmountDue: "0.37905"},
-			GatewayMeta: meta}},
+			PayAsYouGo: &client.PayAsYouGo{
+				Availability: client.Available,
+				Currency:     "EUR",
+				Unit:         "participant_minute",
+				UnitPrice:    "0.0042",
+				AmountDue:    "0.37905",
+			},
+			GatewayMeta: meta,
+		}},
 		{"limits", "/api/v5/limits", func(c *client.Client) (any, error) { return c.Limits(t.Context()) }, &client.Limits{
 			Availability: client.Available,
 			Entitlements: []client.Entitlement{{Key: "max_participants", Value: 1000, Unit: "participants",
@@ -138,10 +163,19 @@ func TestRequests_FirstPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	skew := int64(310)
-	want := client.RequestItem{RequestID: "req_3", ReceivedAt: at("2026-11-21T10:00:00Z"), Method: "GET",
-		Path: "/api/v5/keys", Status: 401,
-		Code: "SVC_UNAUTHORIZED", DurationMS: 0.25, KeySlot: "current", AuthResult: "stale_timestamp",
-		Hint: "the timestamp is in milliseconds", ClockSkewSeconds: &skew}
+	want := client.RequestItem{
+		RequestID:        "req_3",
+		ReceivedAt:       at("2026-11-21T10:00:00Z"),
+		Method:           "GET",
+		Path:             "/api/v5/keys",
+		Status:           401,
+		Code:             "SVC_UNAUTHORIZED",
+		DurationMS:       0.25,
+		KeySlot:          "current",
+		AuthResult:       "stale_timestamp",
+		Hint:             "the timestamp is in milliseconds",
+		ClockSkewSeconds: &skew,
+	}
 	if len(page.Items) != 2 || !cmp.Equal(page.Items[0], want) || page.NextCursor != "a/b+c=&2" ||
 		page.Availability != client.Available {
 		t.Errorf("got the page %+v, want 2 items, the first %+v, and the cursor a/b+c=&2", page, want)

@@ -66,8 +66,13 @@ func TestRooms_Writes(t *testing.T) {
 			body: `{"project_id":"` + projectID +
 				`","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "video",
-				StartTime: start9, RequestID: "req_1"},
+			want: &client.ScheduledRoom{
+				RoomID:    roomID,
+				Message:   "the room is scheduled",
+				RoomType:  "video",
+				StartTime: start9,
+				RequestID: "req_1",
+			},
 		},
 		{
 			name: "scheduled audio, version 3",
@@ -78,8 +83,13 @@ func TestRooms_Writes(t *testing.T) {
 			body: `{"project_id":"` + projectID +
 				`","start_at":"2027-01-31T09:30:00+01:00","max_participants":10,"empty_timeout":0,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled", RoomType: "audio",
-				StartTime: start9, RequestID: "req_1"},
+			want: &client.ScheduledRoom{
+				RoomID:    roomID,
+				Message:   "the room is scheduled",
+				RoomType:  "audio",
+				StartTime: start9,
+				RequestID: "req_1",
+			},
 		},
 		{
 			name: "scheduled video, nothing optional",
@@ -91,11 +101,16 @@ func TestRooms_Writes(t *testing.T) {
 			body: `{"project_id":"` + projectID +
 				`","start_at":"2027-01-31T09:30","max_participants":10,"empty_timeout":300,` +
 				`"metadata":{"room_title":"Weekly","welcome_message":""}}`,
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled",
-				RoomType: "video", StartTime: start9,
+			want: &client.ScheduledRoom{
+				RoomID:           roomID,
+				Message:          "the room is scheduled",
+				RoomType:         "video",
+				StartTime:        start9,
 				FinalLink:        "https://meet.example.org/r/" + roomID + "#t=1",
 				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
-				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
+				IgnoredFields:    []string{"metadata.logout_url"},
+				RequestID:        "req_1",
+			},
 		},
 		{
 			name:   "scheduled video, everything optional",
@@ -108,11 +123,17 @@ func TestRooms_Writes(t *testing.T) {
 				`"name":"Amina","external_user_id":"4711","logout_url":"https://example.org/bye",` +
 				`"webhook_url":"https://example.org/hook","client_room_id":"weekly-1"}`,
 			idempotencyKey: "order 1",
-			want: &client.ScheduledRoom{RoomID: roomID, Message: "the room is scheduled",
-				RoomType: "video", StartTime: start9,
-				ClientRoomID: "weekly-1", FinalLink: "https://meet.example.org/r/" + roomID + "#t=1",
+			want: &client.ScheduledRoom{
+				RoomID:           roomID,
+				Message:          "the room is scheduled",
+				RoomType:         "video",
+				StartTime:        start9,
+				ClientRoomID:     "weekly-1",
+				FinalLink:        "https://meet.example.org/r/" + roomID + "#t=1",
 				FeaturesAdjusted: []string{"room_duration", "breakout_room_features.allowed_number_rooms"},
-				IgnoredFields:    []string{"metadata.logout_url"}, RequestID: "req_1"},
+				IgnoredFields:    []string{"metadata.logout_url"},
+				RequestID:        "req_1",
+			},
 		},
 		{
 			name:   "project status",

@@ -59,7 +59,14 @@ func TestV5_DifferentPartsDifferentSignature(t *testing.T) {
 // parts: the result changes, also if a line feed moves with it and the signed
 // text stays the same.
 func TestVerifyV5_LineFeedInIdempotencyKey(t *testing.T) {
-	a := v5Parts{secret: "gs_s", method: "POST", target: "/a", timestamp: "1", key: "k", body: []byte("b\nc")}
+	a := v5Parts{
+		secret:    "gs_s",
+		method:    "POST",
+		target:    "/a",
+		timestamp: "1",
+		key:       "k",
+		body:      []byte("b\nc"),
+	}
 	shifted := a
 	shifted.key, shifted.body = "k\nb", []byte("c")
 	if shifted.sign() != a.sign() {

@@ -94,8 +94,16 @@ var timestampsDescription = []string{
 
 // v5Case returns a case with the signature that fits it.
 func v5Case(name, why, method, target, timestamp, idempotencyKey string, body []byte) vectorCase {
-	c := vectorCase{Name: name, Why: why, Valid: true, Secrets: []string{gatewaySecret},
-		Method: &method, Target: &target, Timestamp: &timestamp, IdempotencyKey: &idempotencyKey}
+	c := vectorCase{
+		Name:           name,
+		Why:            why,
+		Valid:          true,
+		Secrets:        []string{gatewaySecret},
+		Method:         &method,
+		Target:         &target,
+		Timestamp:      &timestamp,
+		IdempotencyKey: &idempotencyKey,
+	}
 	c.Body, c.BodyBase64 = encodeRaw(body)
 	c.SignedText, c.SignedTextBase64 = encodeRaw(sign.V5Text(method, target, timestamp, idempotencyKey, body))
 	c.Signature = sign.V5(gatewaySecret, method, target, timestamp, idempotencyKey, body)
@@ -237,7 +245,14 @@ func legacyCases() []vectorCase {
 
 // webhookCase returns a case whose header was made with signedBy.
 func webhookCase(name, why string, valid bool, known, signedBy []string, id, timestamp string, body []byte) vectorCase {
-	c := vectorCase{Name: name, Why: why, Valid: valid, Secrets: known, ID: &id, Timestamp: &timestamp}
+	c := vectorCase{
+		Name:      name,
+		Why:       why,
+		Valid:     valid,
+		Secrets:   known,
+		ID:        &id,
+		Timestamp: &timestamp,
+	}
 	c.Body, c.BodyBase64 = encodeRaw(body)
 	c.SignedText, c.SignedTextBase64 = encodeRaw(sign.WebhookText(id, timestamp, body))
 	if !slices.Equal(known, signedBy) {
@@ -318,8 +333,14 @@ func timestampCases() []timestampCase {
 		{"date", "2026-01-01T00:00:00Z"},
 	} {
 		got := sign.CheckTimestamp(c.timestamp, time.Unix(at, 0), sign.DefaultSkew)
-		cases = append(cases, timestampCase{Name: c.name, Timestamp: c.timestamp, Now: at, BoundSecs: 300,
-			Result: got.Freshness.String(), SkewSeconds: got.SkewSeconds})
+		cases = append(cases, timestampCase{
+			Name:        c.name,
+			Timestamp:   c.timestamp,
+			Now:         at,
+			BoundSecs:   300,
+			Result:      got.Freshness.String(),
+			SkewSeconds: got.SkewSeconds,
+		})
 	}
 	return cases
 }

@@ -67,9 +67,15 @@ func TestClient_EveryRoute(t *testing.T) {
 		},
 		"v4 video": func() (*client.ScheduledRoom, error) {
 			return c.CreateScheduledVideoRoom(ctx,
-				client.ScheduledRoomRequest{StartAt: client.LocalTime(tomorrow, berlin), MaxParticipants: 3,
+				client.ScheduledRoomRequest{
+					StartAt:         client.LocalTime(tomorrow, berlin),
+					MaxParticipants: 3,
 					Metadata: client.ScheduledRoomMetadata{
-						Metadata: about}, Name: "Amina", ExternalUserID: "7", ClientRoomID: "mine"})
+						Metadata: about},
+					Name:           "Amina",
+					ExternalUserID: "7",
+					ClientRoomID:   "mine",
+				})
 		},
 	} {
 		room, err := schedule()

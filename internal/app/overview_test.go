@@ -70,15 +70,26 @@ func TestSignatureCheck(t *testing.T) {
 	timestamp := sign.FormatTimestamp(time.Now())
 	stale := sign.FormatTimestamp(time.Now().Add(-time.Hour))
 	v5 := func(version, method, query, key, timestamp, signature, body string) signedRequest {
-		return signedRequest{Version: version, Method: method, Path: v5Path, Query: query, Body: body,
-			Headers: []sentHeader{{"api-key", key}, {"Timestamp", timestamp}, {"hash-signature", signature}}}
+		return signedRequest{
+			Version: version,
+			Method:  method,
+			Path:    v5Path,
+			Query:   query,
+			Body:    body,
+			Headers: []sentHeader{{"api-key", key}, {"Timestamp", timestamp}, {"hash-signature", signature}},
+		}
 	}
 	signV5 := func(target, timestamp, body string) string {
 		return sign.V5(s.GatewaySecret, "GET", target, timestamp, "", []byte(body))
 	}
 	v3 := func(signature string) signedRequest {
-		return signedRequest{Version: "v3", Method: "POST", Path: "/api/v3/rooms/create_quick_audio_room", Body: body,
-			Headers: []sentHeader{{"hash-signature", signature}}}
+		return signedRequest{
+			Version: "v3",
+			Method:  "POST",
+			Path:    "/api/v3/rooms/create_quick_audio_room",
+			Body:    body,
+			Headers: []sentHeader{{"hash-signature", signature}},
+		}
 	}
 	right := signV5(v5Path+"?limit=5", timestamp, "")
 	for _, c := range []struct {

@@ -156,8 +156,13 @@ func Record(ctx context.Context, store Appender, at time.Time, c Change) error {
 	if len(before) == 0 && len(after) == 0 {
 		return nil
 	}
-	e := Entry{At: at.UTC().Truncate(time.Millisecond), Origin: origin, Action: c.Action, Subject: c.Subject,
-		ProjectID: c.ProjectID}
+	e := Entry{
+		At:        at.UTC().Truncate(time.Millisecond),
+		Origin:    origin,
+		Action:    c.Action,
+		Subject:   c.Subject,
+		ProjectID: c.ProjectID,
+	}
 	for _, f := range []struct {
 		text   *string
 		values Fields

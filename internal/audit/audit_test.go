@@ -20,8 +20,14 @@ import (
 var start = time.UnixMilli(1_780_000_000_123).UTC()
 
 // origin has a value in every field.
-var origin = audit.Origin{Kind: audit.KindToken, ActorID: "token-id", ActorName: "O'Brien 𝄞", RequestID: "req_1",
-	Address: "2001:db8::1", Node: "node"}
+var origin = audit.Origin{
+	Kind:      audit.KindToken,
+	ActorID:   "token-id",
+	ActorName: "O'Brien 𝄞",
+	RequestID: "req_1",
+	Address:   "2001:db8::1",
+	Node:      "node",
+}
 
 // record records n changes, one per transaction and hour.
 func record(t testing.TB, db *store.DB, n int) {
@@ -29,9 +35,13 @@ func record(t testing.TB, db *store.DB, n int) {
 	ctx := audit.WithOrigin(context.Background(), origin)
 	for i := range n {
 		err := db.Write(ctx, func(ctx context.Context) error {
-			return audit.Record(ctx, db, start.Add(time.Duration(i)*time.Hour), audit.Change{Action: audit.ProjectChanged,
-				Subject: fmt.Sprint("subject ", i), ProjectID: fmt.Sprint("project ", i%2),
-				Before: audit.Fields{"name": "a", "same": 1}, After: audit.Fields{"name": "<b> & \u2028", "same": 1}})
+			return audit.Record(ctx, db, start.Add(time.Duration(i)*time.Hour), audit.Change{
+				Action:    audit.ProjectChanged,
+				Subject:   fmt.Sprint("subject ", i),
+				ProjectID: fmt.Sprint("project ", i%2),
+				Before:    audit.Fields{"name": "a", "same": 1},
+				After:     audit.Fields{"name": "<b> & \u2028", "same": 1},
+			})
 		})
 		if err != nil {
 			t.Fatal(err)

@@ -29,9 +29,21 @@ type hashedEntry struct {
 
 // computeHash returns the SHA-256 of PrevHash, followed by the entry as JSON, in hex.
 func (e *Entry) computeHash() string {
-	text, err := json.Marshal(hashedEntry{N: e.N, At: e.At.UnixMilli(), ActorKind: e.Kind, ActorID: e.ActorID,
-		ActorName: e.ActorName, RequestID: e.RequestID, Address: e.Address, Node: e.Node, Action: e.Action,
-		Subject: e.Subject, ProjectID: e.ProjectID, Before: e.Before, After: e.After})
+	text, err := json.Marshal(hashedEntry{
+		N:         e.N,
+		At:        e.At.UnixMilli(),
+		ActorKind: e.Kind,
+		ActorID:   e.ActorID,
+		ActorName: e.ActorName,
+		RequestID: e.RequestID,
+		Address:   e.Address,
+		Node:      e.Node,
+		Action:    e.Action,
+		Subject:   e.Subject,
+		ProjectID: e.ProjectID,
+		Before:    e.Before,
+		After:     e.After,
+	})
 	if err != nil {
 		panic(err) // impossible: all fields are strings and integers
 	}

@@ -105,8 +105,13 @@ func (a *Archive) Write(ctx context.Context, w io.Writer) error {
 		{sumsName, int64(len(sums)), bytes.NewReader(sums)},
 	} {
 		// The GNU format has headers of one block for every size.
-		header := &tar.Header{Name: f.name, Mode: 0o600, Size: f.size, Format: tar.FormatGNU,
-			ModTime: a.Manifest.CreatedAt.Truncate(time.Second)}
+		header := &tar.Header{
+			Name:    f.name,
+			Mode:    0o600,
+			Size:    f.size,
+			Format:  tar.FormatGNU,
+			ModTime: a.Manifest.CreatedAt.Truncate(time.Second),
+		}
 		if err := archive.WriteHeader(header); err != nil {
 			return err
 		}

@@ -38,8 +38,14 @@ func newArchive(t testing.TB, m backup.Manifest, content string) *backup.Archive
 
 func archiveBytes(t testing.TB, content string) []byte {
 	t.Helper()
-	a := newArchive(t, backup.Manifest{CreatedAt: madeAt, Engine: backup.SQLite, Schema: 14, DatabaseID: "id",
-		KeyFingerprint: "01234567", Rows: map[string]int64{"rooms": 3}}, content)
+	a := newArchive(t, backup.Manifest{
+		CreatedAt:      madeAt,
+		Engine:         backup.SQLite,
+		Schema:         14,
+		DatabaseID:     "id",
+		KeyFingerprint: "01234567",
+		Rows:           map[string]int64{"rooms": 3},
+	}, content)
 	defer func() { _ = a.Close() }()
 	var out bytes.Buffer
 	if err := a.Write(t.Context(), &out); err != nil || int64(out.Len()) != a.Size() {

@@ -23,12 +23,17 @@ type scheduleFixture struct {
 
 func newSchedule(t *testing.T, dir string) *scheduleFixture {
 	f := &scheduleFixture{now: madeAt}
-	f.Schedule = backup.Schedule{Dir: dir, Every: 6 * time.Hour, Keep: 3, DatabaseID: "mine",
+	f.Schedule = backup.Schedule{
+		Dir:        dir,
+		Every:      6 * time.Hour,
+		Keep:       3,
+		DatabaseID: "mine",
 		Create: func(context.Context) (*backup.Archive, error) {
 			f.made++
 			m := backup.Manifest{CreatedAt: f.now, Engine: backup.SQLite, DatabaseID: f.DatabaseID}
 			return newArchive(t, m, "content"), nil
-		}}
+		},
+	}
 	return f
 }
 

@@ -96,7 +96,13 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		kong.Description("Video and audio conferences on your own server."),
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { status = code }),
-		kong.Bind(&streams{in: os.Stdin, terminal: isTerminal(os.Stdin), out: out, err: errs, environ: environ}),
+		kong.Bind(&streams{
+			in:       os.Stdin,
+			terminal: isTerminal(os.Stdin),
+			out:      out,
+			err:      errs,
+			environ:  environ,
+		}),
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.ConfigureHelp(kong.HelpOptions{Compact: true}),
 	)

@@ -59,8 +59,14 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	}
 	l := &webhookReceiver{verifier: newWebhookVerifier(secret, q.ProjectID), command: c, out: s.out}
 	l.printInstructions(s.err, listener.Addr(), q.ProjectID)
-	server := &http.Server{Handler: l, ReadHeaderTimeout: webhookReadTimeout, ReadTimeout: webhookReadTimeout,
-		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{
+		Handler:           l,
+		ReadHeaderTimeout: webhookReadTimeout,
+		ReadTimeout:       webhookReadTimeout,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    16 << 10,
+		ErrorLog:          log.New(io.Discard, "", 0),
+	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {
@@ -175,8 +181,13 @@ func (l *webhookReceiver) rejectUnreadable(w http.ResponseWriter, r *http.Reques
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.verifier.received++
-	l.print(webhookReport{ReceivedAt: time.Now().UTC().Format(timestampLayout), Target: r.URL.RequestURI(),
-		WebhookID: r.Header.Get(headerWebhookID), Problem: &problem, Status: status})
+	l.print(webhookReport{
+		ReceivedAt: time.Now().UTC().Format(timestampLayout),
+		Target:     r.URL.RequestURI(),
+		WebhookID:  r.Header.Get(headerWebhookID),
+		Problem:    &problem,
+		Status:     status,
+	})
 	http.Error(w, problem.Message, status)
 }
 

@@ -88,8 +88,14 @@ func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, err
 	if err != nil {
 		return manage.NewTokenWithSecret{}, err
 	}
-	out := manage.NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Role: manage.TokenRole(t.Role),
-		ProjectIds: append([]string{}, t.ProjectIDs...), CreatedAt: t.CreatedAt, Token: secret.Reveal()}
+	out := manage.NewTokenWithSecret{
+		TokenId:    t.ID,
+		Name:       t.Name,
+		Role:       manage.TokenRole(t.Role),
+		ProjectIds: append([]string{}, t.ProjectIDs...),
+		CreatedAt:  t.CreatedAt,
+		Token:      secret.Reveal(),
+	}
 	if !expiresAt.IsZero() {
 		out.ExpiresAt = &expiresAt
 	}

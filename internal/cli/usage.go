@@ -182,18 +182,32 @@ func (c usageCommand) fetch(ctx context.Context) ([]manage.UsageReport, error) {
 }
 
 func periodFigures(r manage.UsageReport) usageFigures {
-	return usageFigures{OrganizationID: r.OrganizationId, ProjectID: valueOrEmpty(r.ProjectId),
-		ParticipantMinutes: r.ParticipantMinutes, AudioMinutes: r.AudioMinutes, VideoMinutes: r.VideoMinutes,
-		RoomsCreated: r.RoomsCreated, Sessions: r.Sessions, PeakParticipants: r.PeakParticipants}
+	return usageFigures{
+		OrganizationID:     r.OrganizationId,
+		ProjectID:          valueOrEmpty(r.ProjectId),
+		ParticipantMinutes: r.ParticipantMinutes,
+		AudioMinutes:       r.AudioMinutes,
+		VideoMinutes:       r.VideoMinutes,
+		RoomsCreated:       r.RoomsCreated,
+		Sessions:           r.Sessions,
+		PeakParticipants:   r.PeakParticipants,
+	}
 }
 
 func dailyFigures(r manage.UsageReport) []usageFigures {
 	var figures []usageFigures
 	for _, d := range *r.Days {
-		figures = append(figures, usageFigures{OrganizationID: r.OrganizationId, ProjectID: valueOrEmpty(r.ProjectId),
-			Date: d.Date, ParticipantMinutes: d.ParticipantMinutes, AudioMinutes: d.AudioMinutes,
-			VideoMinutes: d.VideoMinutes, RoomsCreated: d.RoomsCreated, Sessions: d.Sessions,
-			PeakParticipants: d.PeakParticipants})
+		figures = append(figures, usageFigures{
+			OrganizationID:     r.OrganizationId,
+			ProjectID:          valueOrEmpty(r.ProjectId),
+			Date:               d.Date,
+			ParticipantMinutes: d.ParticipantMinutes,
+			AudioMinutes:       d.AudioMinutes,
+			VideoMinutes:       d.VideoMinutes,
+			RoomsCreated:       d.RoomsCreated,
+			Sessions:           d.Sessions,
+			PeakParticipants:   d.PeakParticipants,
+		})
 	}
 	return figures
 }

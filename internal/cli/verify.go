@@ -76,8 +76,15 @@ func (c verifyCommand) verify(given string, now time.Time) (verification, error)
 	if err != nil {
 		return verification{}, err
 	}
-	v := verification{Profile: t.Profile, Key: t.KeyName, Parts: t.Parts, Expected: t.signature(),
-		Hints: []hint{}, Differences: []difference{}, text: t}
+	v := verification{
+		Profile:     t.Profile,
+		Key:         t.KeyName,
+		Parts:       t.Parts,
+		Expected:    t.signature(),
+		Hints:       []hint{},
+		Differences: []difference{},
+		text:        t,
+	}
 	if t.usesV5 {
 		v.Valid = sign.VerifyV5(t.key, t.value("method"), t.value("target"), t.value("timestamp"),
 			t.value("idempotency key"), []byte(t.value("body")), c.Signature)
@@ -111,8 +118,13 @@ func differences(t signedText, given string) []difference {
 			line = lines[i]
 		}
 		if line != p.Value {
-			all = append(all, difference{Part: i + 1, Name: p.Name, Expected: p.Value, Given: line,
-				At: firstDifference(p.Value, line)})
+			all = append(all, difference{
+				Part:     i + 1,
+				Name:     p.Name,
+				Expected: p.Value,
+				Given:    line,
+				At:       firstDifference(p.Value, line),
+			})
 		}
 	}
 	// The line feeds before empty parts at the end may be missing.

@@ -33,8 +33,13 @@ func TestVerify_Hints(t *testing.T) {
 	}
 	get := message{Method: "get", Target: "/api/v5/requests?limit=5&cursor=a%20b", Timestamp: seconds}
 	right := text("GET", get.Target, seconds, "", "")
-	post := message{Method: "POST", Target: "/api/v4/rooms/end_room", Timestamp: seconds,
-		IdempotencyKey: "once", Body: body}
+	post := message{
+		Method:         "POST",
+		Target:         "/api/v4/rooms/end_room",
+		Timestamp:      seconds,
+		IdempotencyKey: "once",
+		Body:           body,
+	}
 	older := message{Method: "POST", Target: "/api/v3/rooms/create_quick_audio_room", Body: body}
 	asHex := func(key, text string) string { return hex.EncodeToString(hmacSHA256(key, text)) }
 	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(hmacSHA256(key, text)) }

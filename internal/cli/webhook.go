@@ -113,8 +113,14 @@ type webhookReplay struct {
 
 // Run replays the deliveries.
 func (c webhookReplay) Run(ctx context.Context, s *streams) error {
-	q := manage.WebhookReplay{ProjectId: c.Project, EventId: optionalString(c.Event), RoomId: optionalString(c.Room),
-		Since: optionalString(c.Since), Before: optionalString(c.Before), Url: optionalString(c.Target)}
+	q := manage.WebhookReplay{
+		ProjectId: c.Project,
+		EventId:   optionalString(c.Event),
+		RoomId:    optionalString(c.Room),
+		Since:     optionalString(c.Since),
+		Before:    optionalString(c.Before),
+		Url:       optionalString(c.Target),
+	}
 	done, err := callManagement[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
 	if err != nil || c.JSON {
 		return s.printResult(done, err)
@@ -138,8 +144,13 @@ func (c webhookRetry) Run(ctx context.Context, s *streams) error {
 	if c.Delivery+c.Project+c.Target == "" {
 		return usageError{errors.New("--delivery, --project or --target is required")}
 	}
-	q := manage.WebhookRetry{DeliveryId: optionalString(c.Delivery), ProjectId: optionalString(c.Project),
-		Url: optionalString(c.Target), Since: optionalString(c.Since), Before: optionalString(c.Before)}
+	q := manage.WebhookRetry{
+		DeliveryId: optionalString(c.Delivery),
+		ProjectId:  optionalString(c.Project),
+		Url:        optionalString(c.Target),
+		Since:      optionalString(c.Since),
+		Before:     optionalString(c.Before),
+	}
 	done, err := callManagement[manage.WebhookRetried](ctx, c.manager, "POST", "/webhook-retries", q)
 	if err != nil || c.JSON {
 		return s.printResult(done, err)

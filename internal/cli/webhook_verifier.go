@@ -93,8 +93,13 @@ type webhookVerifier struct {
 }
 
 func newWebhookVerifier(secret, project string) *webhookVerifier {
-	return &webhookVerifier{secret: secret, project: project, countByID: map[string]int{},
-		bodyHashes: map[string][sha256.Size]byte{}, lastSequence: map[string]int64{}}
+	return &webhookVerifier{
+		secret:       secret,
+		project:      project,
+		countByID:    map[string]int{},
+		bodyHashes:   map[string][sha256.Size]byte{},
+		lastSequence: map[string]int64{},
+	}
 }
 
 // record checks a delivery. It remembers only valid ones, so that messages of

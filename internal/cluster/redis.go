@@ -85,8 +85,11 @@ func Connect(ctx context.Context, url string, log *slog.Logger) (*Redis, error) 
 	options.PoolTimeout, options.ContextTimeoutEnabled = commandTimeout, true
 	options.DisableIdentity = true
 	r := &Redis{
-		client: redis.NewClient(options), nodeID: uuid.NewString(), log: log,
-		cacheMaxAge: cacheMaxAge, unpublished: map[string]struct{}{},
+		client:      redis.NewClient(options),
+		nodeID:      uuid.NewString(),
+		log:         log,
+		cacheMaxAge: cacheMaxAge,
+		unpublished: map[string]struct{}{},
 	}
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

@@ -36,12 +36,24 @@ func (c *Config) Values() []Value {
 	var all []Value
 	fields := reflect.ValueOf(c).Elem()
 	for _, s := range settings() {
-		v := Value{Name: s.key, Flag: "--" + s.flag, Environment: s.env, Source: c.sourceOf(s.flag), Help: s.help}
+		v := Value{
+			Name:        s.key,
+			Flag:        "--" + s.flag,
+			Environment: s.env,
+			Source:      c.sourceOf(s.flag),
+			Help:        s.help,
+		}
 		v.Text, v.Secret = displayText(s.key, fields.FieldByIndex(s.index).Interface())
 		all = append(all, v)
 	}
-	key := Value{Name: "master_key", Environment: envMasterKey, Text: setText(c.MasterKey), Source: FromDefault,
-		Secret: true, Help: "The master key itself, in place of a file."}
+	key := Value{
+		Name:        "master_key",
+		Environment: envMasterKey,
+		Text:        setText(c.MasterKey),
+		Source:      FromDefault,
+		Secret:      true,
+		Help:        "The master key itself, in place of a file.",
+	}
 	if c.MasterKey != "" {
 		key.Source = FromEnvironment
 	}

@@ -19,8 +19,13 @@ import (
 
 // unavailable returns the error for a database that cannot be reached.
 func unavailable(cause error) error {
-	return &fault.Error{Kind: fault.Unavailable, Code: "unavailable",
-		Message: "the database does not answer, try again in a moment", RetryAfter: time.Second, Err: cause}
+	return &fault.Error{
+		Kind:       fault.Unavailable,
+		Code:       "unavailable",
+		Message:    "the database does not answer, try again in a moment",
+		RetryAfter: time.Second,
+		Err:        cause,
+	}
 }
 
 // translate turns the error of a driver that cannot reach its database into

@@ -27,8 +27,13 @@ func (s *Service) recordChange(ctx context.Context, projectID, credential string
 	if credential == event.CredentialSecret {
 		action = forSecret
 	}
-	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: projectID, ProjectID: projectID,
-		Before: before, After: after})
+	return audit.Record(ctx, s.store, s.now(), audit.Change{
+		Action:    action,
+		Subject:   projectID,
+		ProjectID: projectID,
+		Before:    before,
+		After:     after,
+	})
 }
 
 // auditFields returns the ids of the live credentials of one kind and the end of their

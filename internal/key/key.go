@@ -142,9 +142,15 @@ func WithEventRecorder(record project.EventRecorder) Option {
 // NewService returns a Service.
 func NewService(store Store, projects *project.Service, now func() time.Time, newID func() string,
 	options ...Option) *Service {
-	s := &Service{store: store, projects: projects, now: now, newID: newID, index: newKeyIndex(),
+	s := &Service{
+		store:               store,
+		projects:            projects,
+		now:                 now,
+		newID:               newID,
+		index:               newKeyIndex(),
 		publishInvalidation: func(string) {},
-		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil }}
+		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil },
+	}
 	for _, apply := range options {
 		apply(s)
 	}
@@ -164,12 +170,23 @@ func (s *Service) CreateProject(ctx context.Context, organizationID, name string
 			return err
 		}
 		now := s.now()
-		if err := s.store.InsertAPIKey(ctx, APIKey{ID: s.newID(), ProjectID: p.ID, Slot: Current,
-			Key: issued.APIKey, GatewaySecret: issued.GatewaySecret, CreatedAt: now}); err != nil {
+		if err := s.store.InsertAPIKey(ctx, APIKey{
+			ID:            s.newID(),
+			ProjectID:     p.ID,
+			Slot:          Current,
+			Key:           issued.APIKey,
+			GatewaySecret: issued.GatewaySecret,
+			CreatedAt:     now,
+		}); err != nil {
 			return err
 		}
-		return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: p.ID, Slot: Current,
-			Secret: issued.ProjectSecret, CreatedAt: now})
+		return s.store.InsertProjectSecret(ctx, ProjectSecret{
+			ID:        s.newID(),
+			ProjectID: p.ID,
+			Slot:      Current,
+			Secret:    issued.ProjectSecret,
+			CreatedAt: now,
+		})
 	})
 	if err == nil {
 		s.InvalidateAndPublish(p.ID)

@@ -74,8 +74,14 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, options Rotat
 				return err
 			}
 		}
-		return s.store.InsertAPIKey(ctx, APIKey{ID: s.newID(), ProjectID: projectID, Slot: Current,
-			Key: out.APIKey, GatewaySecret: out.GatewaySecret, CreatedAt: now})
+		return s.store.InsertAPIKey(ctx, APIKey{
+			ID:            s.newID(),
+			ProjectID:     projectID,
+			Slot:          Current,
+			Key:           out.APIKey,
+			GatewaySecret: out.GatewaySecret,
+			CreatedAt:     now,
+		})
 	})
 	return out, err
 }
@@ -99,8 +105,13 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, options Ro
 					return err
 				}
 			}
-			return s.store.InsertProjectSecret(ctx, ProjectSecret{ID: s.newID(), ProjectID: projectID, Slot: Current,
-				Secret: out.ProjectSecret, CreatedAt: now})
+			return s.store.InsertProjectSecret(ctx, ProjectSecret{
+				ID:        s.newID(),
+				ProjectID: projectID,
+				Slot:      Current,
+				Secret:    out.ProjectSecret,
+				CreatedAt: now,
+			})
 		})
 	return out, err
 }

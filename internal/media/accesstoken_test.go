@@ -77,8 +77,13 @@ func TestPermission_ByAuthorization(t *testing.T) {
 			p := joinWithToken(t, h.url, h.accessTokenFor(t, session, "ada", c.allowed))
 			got := p.JoinResponse().Participant
 			// The whole permission is compared, so that nothing else is granted.
-			want := &livekit.ParticipantPermission{CanSubscribe: true, CanPublish: len(c.sources) > 0,
-				CanPublishData: c.data, CanPublishSources: c.sources, Hidden: c.allowed.Hidden}
+			want := &livekit.ParticipantPermission{
+				CanSubscribe:      true,
+				CanPublish:        len(c.sources) > 0,
+				CanPublishData:    c.data,
+				CanPublishSources: c.sources,
+				Hidden:            c.allowed.Hidden,
+			}
 			if !proto.Equal(got.Permission, want) {
 				t.Errorf("got %v, want %v", got.Permission, want)
 			}

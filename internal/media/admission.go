@@ -185,8 +185,13 @@ func (a *admissions) visibleParticipants(
 		case !held(p):
 			visible = append(visible, p)
 		case p.State == livekit.ParticipantInfo_DISCONNECTED:
-			visible = append(visible, &livekit.ParticipantInfo{Sid: p.Sid, Identity: p.Identity, State: p.State,
-				Version: p.Version, DisconnectReason: p.DisconnectReason})
+			visible = append(visible, &livekit.ParticipantInfo{
+				Sid:              p.Sid,
+				Identity:         p.Identity,
+				State:            p.State,
+				Version:          p.Version,
+				DisconnectReason: p.DisconnectReason,
+			})
 		}
 	}
 	return visible

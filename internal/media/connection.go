@@ -33,9 +33,15 @@ type connection struct {
 }
 
 func newConnection(p types.LocalParticipant, o *offender) *connection {
-	c := &connection{participant: p, offender: o, messages: newMeter(&messageLimit),
-		messageBytes: newMeter(&messageBytesLimit), channels: newMeter(&channelLimit), reports: newMeter(&reportLimit),
-		packets: newPacketFilter(o.refusals, o)}
+	c := &connection{
+		participant:  p,
+		offender:     o,
+		messages:     newMeter(&messageLimit),
+		messageBytes: newMeter(&messageBytesLimit),
+		channels:     newMeter(&channelLimit),
+		reports:      newMeter(&reportLimit),
+		packets:      newPacketFilter(o.refusals, o),
+	}
 	c.messageBytes.refused = c.messages.refused
 	return c
 }

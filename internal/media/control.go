@@ -72,7 +72,11 @@ func (e *Engine) SendMessage(ctx context.Context, session string, identities []s
 	}
 	topic := Topic
 	req := &livekit.SendDataRequest{
-		Room: session, Data: text, Kind: livekit.DataPacket_RELIABLE, Topic: &topic, DestinationIdentities: identities,
+		Room:                  session,
+		Data:                  text,
+		Kind:                  livekit.DataPacket_RELIABLE,
+		Topic:                 &topic,
+		DestinationIdentities: identities,
 	}
 	if location.local {
 		_, err = e.node.rooms.SendData(ctx, req)

@@ -89,8 +89,14 @@ func TestEngine_SurvivesCrashInputs(t *testing.T) {
 						}
 						t.Fatal(err)
 					}
-					err = eve.AddTrack(t.Context(), &livekit.AddTrackRequest{Cid: "cam", Name: "cam",
-						Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA, Width: 640, Height: 480})
+					err = eve.AddTrack(t.Context(), &livekit.AddTrackRequest{
+						Cid:    "cam",
+						Name:   "cam",
+						Type:   livekit.TrackType_VIDEO,
+						Source: livekit.TrackSource_CAMERA,
+						Width:  640,
+						Height: 480,
+					})
 					if allowed := err == nil; allowed != (session == "picture.1") {
 						t.Errorf("announcement of video in %s: got error %v, want success: %v", session, err, session == "picture.1")
 					}

@@ -103,14 +103,26 @@ func New(cfg Config) (_ *Engine, err error) {
 		}
 	}()
 
-	e := &Engine{cfg: cfg, addresses: addrs, log: cfg.Log, refusals: cfg.Refusals, events: newEventQueue(cfg.Metrics),
-		preflightDuration: preflightDuration, done: make(chan struct{})}
+	e := &Engine{
+		cfg:               cfg,
+		addresses:         addrs,
+		log:               cfg.Log,
+		refusals:          cfg.Refusals,
+		events:            newEventQueue(cfg.Metrics),
+		preflightDuration: preflightDuration,
+		done:              make(chan struct{}),
+	}
 	types := &trackTypes{log: cfg.Log, refusals: e.refusals}
 	e.admissions = &admissions{log: cfg.Log, refusals: e.refusals, connectTimeout: connectTimeout}
 	routeLogs(cfg, e.admissions.countChannel)
 	listen := func(t telemetry.TelemetryService) telemetry.TelemetryService {
-		return &telemetryListener{TelemetryService: t, events: e.events, localRooms: &e.localRooms,
-			trackTypes: types, admissions: e.admissions}
+		return &telemetryListener{
+			TelemetryService: t,
+			events:           e.events,
+			localRooms:       &e.localRooms,
+			trackTypes:       types,
+			admissions:       e.admissions,
+		}
 	}
 	e.node, err = buildNode(conf, addrs.node, tcp, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {

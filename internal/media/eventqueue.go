@@ -53,9 +53,14 @@ func (r *telemetryListener) ParticipantActive(ctx context.Context, rm *livekit.R
 	meta *livekit.AnalyticsClientMeta, migration bool, guard *telemetry.ReferenceGuard) {
 	r.TelemetryService.ParticipantActive(ctx, rm, p, meta, migration, guard)
 	if !migration && rm.Name != preflightSession {
-		r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: joinedAt(p),
+		r.events.add(event{
+			session:     rm.Name,
+			identity:    p.Identity,
+			sid:         p.Sid,
+			at:          joinedAt(p),
 			connection:  meta.GetConnectionType(),
-			timeToMedia: time.Duration(meta.GetClientConnectTime()) * time.Millisecond})
+			timeToMedia: time.Duration(meta.GetClientConnectTime()) * time.Millisecond,
+		})
 	}
 }
 
@@ -68,8 +73,14 @@ func (r *telemetryListener) ParticipantLeft(ctx context.Context, rm *livekit.Roo
 		r.trackTypes.remove(p.Sid)
 		r.admissions.remove(livekit.ParticipantID(p.Sid))
 		if rm.Name != preflightSession {
-			r.events.add(event{session: rm.Name, identity: p.Identity, sid: p.Sid, at: time.Now(),
-				reason: leaveReason(p.DisconnectReason), failure: joinFailure(p.DisconnectReason)})
+			r.events.add(event{
+				session:  rm.Name,
+				identity: p.Identity,
+				sid:      p.Sid,
+				at:       time.Now(),
+				reason:   leaveReason(p.DisconnectReason),
+				failure:  joinFailure(p.DisconnectReason),
+			})
 		}
 	}
 }

@@ -37,8 +37,15 @@ type fixture struct {
 
 // newConfig returns a configuration for loopback.
 func newConfig(udpPort int, log *slog.Logger) media.Config {
-	return media.Config{SigningKey: "parley", SigningSecret: testSecret, NodeIP: "127.0.0.1", UDPPort: udpPort,
-		Log: log, Refusals: refusal.NewRecorder(nil, log, time.Now), Metrics: metrics.NewMedia(nil)}
+	return media.Config{
+		SigningKey:    "parley",
+		SigningSecret: testSecret,
+		NodeIP:        "127.0.0.1",
+		UDPPort:       udpPort,
+		Log:           log,
+		Refusals:      refusal.NewRecorder(nil, log, time.Now),
+		Metrics:       metrics.NewMedia(nil),
+	}
 }
 
 // newFixture starts an engine on loopback and stops it with the test.

@@ -24,7 +24,12 @@ func TestHandler_ServesOnlySignaling(t *testing.T) {
 	h.openSession(t, "r.1", room.Video)
 	// Even a token with all grants can only be used to join.
 	admin, err := auth.NewAccessToken("parley", testSecret).SetIdentity("admin").SetVideoGrant(&auth.VideoGrant{
-		RoomCreate: true, RoomList: true, RoomAdmin: true, RoomJoin: true, Room: "r.1"}).ToJWT()
+		RoomCreate: true,
+		RoomList:   true,
+		RoomAdmin:  true,
+		RoomJoin:   true,
+		Room:       "r.1",
+	}).ToJWT()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -43,10 +43,21 @@ var (
 
 // The limits of the data messages of one participant. A chat message has a few hundred bytes.
 var (
-	messageLimit = limit{name: "messages", kind: refusal.DataRate, burst: 200, perSecond: 50, disconnectAfter: 200}
+	messageLimit = limit{
+		name:            "messages",
+		kind:            refusal.DataRate,
+		burst:           200,
+		perSecond:       50,
+		disconnectAfter: 200,
+	}
 	// messageBytesLimit shares the refusals of messageLimit.
-	messageBytesLimit = limit{name: "bytes in messages", kind: refusal.DataRate, burst: 1 << 20, perSecond: 128 << 10,
-		disconnectAfter: 200}
+	messageBytesLimit = limit{
+		name:            "bytes in messages",
+		kind:            refusal.DataRate,
+		burst:           1 << 20,
+		perSecond:       128 << 10,
+		disconnectAfter: 200,
+	}
 	// No page reaches channelLimit: a page and the server open a few data channels. Each costs
 	// 64 KiB and a goroutine.
 	channelLimit = limit{name: "data channels", kind: refusal.MediaSources, burst: 16, disconnectAfter: 1}
@@ -57,15 +68,25 @@ var (
 var (
 	// Every source costs a buffer until the participant leaves: with packets that belong to no
 	// track, up to 200 kB.
-	sourceLimit = limit{name: "sources of packets", kind: refusal.MediaSources, burst: 200, perSecond: 1.0 / 30,
-		disconnectAfter: 200}
+	sourceLimit = limit{
+		name:            "sources of packets",
+		kind:            refusal.MediaSources,
+		burst:           200,
+		perSecond:       1.0 / 30,
+		disconnectAfter: 200,
+	}
 	// reportLimit bounds the sources that RTCP packets name. LiveKit keeps them all, each in less
 	// than a kilobyte. A track of another participant that ends may leave one.
 	reportLimit = limit{name: "sources in reports", kind: refusal.MediaSources, burst: 20_000, disconnectAfter: 1}
 	// A packet with a distant sequence number costs milliseconds, because LiveKit visits each
 	// number between. A connection that was lost for seconds causes one in each source.
-	jumpLimit = limit{name: "jumps of sequence numbers", kind: refusal.MediaPackets, burst: 50, perSecond: 10,
-		disconnectAfter: 500}
+	jumpLimit = limit{
+		name:            "jumps of sequence numbers",
+		kind:            refusal.MediaPackets,
+		burst:           50,
+		perSecond:       10,
+		disconnectAfter: 500,
+	}
 	packetLimit     = limit{name: "media packets", kind: refusal.MediaPackets, burst: 5000, perSecond: 1500}
 	reportByteLimit = limit{name: "bytes of reports", kind: refusal.MediaPackets, burst: 100_000, perSecond: 30_000}
 	dtlsByteLimit   = limit{name: "bytes of packets with messages", kind: refusal.MediaPackets, burst: 8 << 20,

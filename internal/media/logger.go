@@ -51,9 +51,13 @@ const (
 // LiveKit's own setup functions, because they replace slog.Default and with it Go's
 // standard log.
 func routeLogs(cfg Config, onDataChannel func(livekit.ParticipantID)) {
-	currentLogTarget.Store(&logTarget{handler: cfg.Log.Handler(), secret: cfg.SigningSecret,
-		limiter:  refusal.NewLogLimiter[string](maxLogLines, maxLogMessages),
-		refusals: cfg.Refusals, onDataChannel: onDataChannel})
+	currentLogTarget.Store(&logTarget{
+		handler:       cfg.Log.Handler(),
+		secret:        cfg.SigningSecret,
+		limiter:       refusal.NewLogLimiter[string](maxLogLines, maxLogMessages),
+		refusals:      cfg.Refusals,
+		onDataChannel: onDataChannel,
+	})
 	logOnce.Do(func() { logger.SetLogger(&livekitLogger{}, "livekit") })
 }
 

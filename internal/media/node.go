@@ -188,8 +188,13 @@ func buildNode(conf *config.Config, announced []netip.Addr, tcp net.Listener, re
 	if err != nil {
 		return nil, err
 	}
-	n.allocator = &allocator{RoomAllocator: standard, router: n.router, self: n.self.NodeID(), store: n.store,
-		codecs: codecsFor}
+	n.allocator = &allocator{
+		RoomAllocator: standard,
+		router:        n.router,
+		self:          n.self.NodeID(),
+		store:         n.store,
+		codecs:        codecsFor,
+	}
 	if n.redis != nil {
 		n.allocator.redisJustStarted = func(ctx context.Context) bool {
 			return redisUptime(ctx, n.redis) < redisStartupSeconds
@@ -225,8 +230,16 @@ func buildNode(conf *config.Config, announced []netip.Addr, tcp net.Listener, re
 		return nil, err
 	}
 	n.closers = append(n.closers, closeTCP)
-	n.sessions = &sessionHandler{self: n.self, router: n.router, rooms: n.rooms, announced: announced,
-		admissions: admissions, packets: n.packets, log: admissions.log, refusals: refusals}
+	n.sessions = &sessionHandler{
+		self:       n.self,
+		router:     n.router,
+		rooms:      n.rooms,
+		announced:  announced,
+		admissions: admissions,
+		packets:    n.packets,
+		log:        admissions.log,
+		refusals:   refusals,
+	}
 	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
 	if err != nil {
 		return nil, err

@@ -95,9 +95,17 @@ type packetFilter struct {
 }
 
 func newPacketFilter(refusals *refusal.Recorder, owner *offender) *packetFilter {
-	return &packetFilter{refusals: refusals, owner: owner, last: make(map[uint32]uint16),
-		sources: newMeter(&sourceLimit), jumps: newMeter(&jumpLimit), packets: newMeter(&packetLimit),
-		reportBytes: newMeter(&reportByteLimit), messageBytes: newMeter(&dtlsByteLimit), checks: newMeter(&checkLimit)}
+	return &packetFilter{
+		refusals:     refusals,
+		owner:        owner,
+		last:         make(map[uint32]uint16),
+		sources:      newMeter(&sourceLimit),
+		jumps:        newMeter(&jumpLimit),
+		packets:      newMeter(&packetLimit),
+		reportBytes:  newMeter(&reportByteLimit),
+		messageBytes: newMeter(&dtlsByteLimit),
+		checks:       newMeter(&checkLimit),
+	}
 }
 
 // accept reports whether LiveKit receives a packet. The protocols that share a connection

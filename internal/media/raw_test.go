@@ -62,8 +62,14 @@ func TestRaw(t *testing.T) {
 			before, n := ada.Received(mediatest.Video), uint16(0)
 			testkit.Eventually(t, "video arrives", func() bool {
 				n++
-				header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 480,
-					SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
+				header := &rtp.Header{
+					Version:        2,
+					Marker:         true,
+					SequenceNumber: n,
+					Timestamp:      uint32(n) * 480,
+					SSRC:           track.SSRC(),
+					PayloadType:    track.PayloadTypes()[0],
+				}
 				if err := header.SetExtension(id, []byte{1, 2, 3}); err != nil {
 					t.Fatal(err)
 				}

@@ -41,11 +41,19 @@ type requestFilter struct {
 func newRequestFilter(source routing.MessageSource, responses routing.MessageSink, trackExists func(sid string) bool,
 	announced []netip.Addr, sender *offender) *requestFilter {
 	return &requestFilter{
-		MessageSource: source, responses: responses, trackExists: trackExists, announced: announced,
-		sender: sender, candidatesLeft: maxCandidates,
-		accepted: make(chan proto.Message), closed: make(chan struct{}),
-		all: newMeter(&requestLimit), tracks: newMeter(&trackLimit), candidates: newMeter(&candidateLimit),
-		descriptions: newMeter(&descriptionLimit), announcements: newMeter(&announcementLimit),
+		MessageSource:  source,
+		responses:      responses,
+		trackExists:    trackExists,
+		announced:      announced,
+		sender:         sender,
+		candidatesLeft: maxCandidates,
+		accepted:       make(chan proto.Message),
+		closed:         make(chan struct{}),
+		all:            newMeter(&requestLimit),
+		tracks:         newMeter(&trackLimit),
+		candidates:     newMeter(&candidateLimit),
+		descriptions:   newMeter(&descriptionLimit),
+		announcements:  newMeter(&announcementLimit),
 	}
 }
 

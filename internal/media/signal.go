@@ -68,8 +68,13 @@ func (s *sessionHandler) HandleSession(
 	sender := &offender{log: s.log, refusals: s.refusals, attrs: participantAttrs(name, pi.Identity),
 		remove: func() { disconnect(s.rooms, name, pi.Identity) }}
 	requests := newRequestFilter(source, sink, exists, s.announced, sender)
-	responses := &responseFilter{MessageSink: sink, identity: pi.Identity, admissions: s.admissions,
-		packets: s.packets, session: name}
+	responses := &responseFilter{
+		MessageSink: sink,
+		identity:    pi.Identity,
+		admissions:  s.admissions,
+		packets:     s.packets,
+		session:     name,
+	}
 	if err := s.rooms.StartSession(ctx, pi, requests, responses, false); err != nil {
 		requests.Close()
 		return err
@@ -138,8 +143,12 @@ func trackExists(rooms *service.RoomManager, name livekit.RoomName, sid string) 
 // checkParticipantInit checks the requests that arrived with the connection.
 func checkParticipantInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
 	return signalfilter.SanitizeJoinRequest(&livekit.JoinRequest{
-		ClientInfo: pi.Client, AddTrackRequests: pi.AddTrackRequests,
-		PublisherOffer: pi.PublisherOffer, SyncState: pi.SyncState, ParticipantSid: string(pi.ID)})
+		ClientInfo:       pi.Client,
+		AddTrackRequests: pi.AddTrackRequests,
+		PublisherOffer:   pi.PublisherOffer,
+		SyncState:        pi.SyncState,
+		ParticipantSid:   string(pi.ID),
+	})
 }
 
 // responseFilter filters the messages of the server to a participant.

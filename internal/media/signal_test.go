@@ -65,8 +65,14 @@ func TestResponseFilter_HidesCounts(t *testing.T) {
 
 // A participant receives only the server information that livekit-client needs.
 func TestResponseFilter_HidesServerDetails(t *testing.T) {
-	info := &livekit.ServerInfo{Version: "1.13.5", Protocol: 17, Region: "here", NodeId: "ND_1", DebugInfo: "x",
-		AgentProtocol: 3}
+	info := &livekit.ServerInfo{
+		Version:       "1.13.5",
+		Protocol:      17,
+		Region:        "here",
+		NodeId:        "ND_1",
+		DebugInfo:     "x",
+		AgentProtocol: 3,
+	}
 	want := &livekit.ServerInfo{Version: "1.13.0", Protocol: 17}
 	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5",
 		ServerRegion: "here"}

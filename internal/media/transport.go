@@ -44,10 +44,14 @@ func limitTransport(rooms *service.RoomManager, limits *packetLimits, tcp net.Li
 	if tcp == nil {
 		return func() {}, nil
 	}
-	mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{Listener: tcp,
-		Logger:         pionlogger.NewLoggerFactory(logger.GetLogger()).NewLogger("tcp_mux"),
-		ReadBufferSize: tcpQueuePackets, WriteBufferSize: tcpQueueBytes,
-		FirstStunBindTimeout: firstPacketTimeout, AliveDurationForConnFromStun: unknownUserTimeout})
+	mux := ice.NewTCPMuxDefault(ice.TCPMuxParams{
+		Listener:                     tcp,
+		Logger:                       pionlogger.NewLoggerFactory(logger.GetLogger()).NewLogger("tcp_mux"),
+		ReadBufferSize:               tcpQueuePackets,
+		WriteBufferSize:              tcpQueueBytes,
+		FirstStunBindTimeout:         firstPacketTimeout,
+		AliveDurationForConnFromStun: unknownUserTimeout,
+	})
 	conf.SettingEngine.SetICETCPMux(&limitedTCPMux{TCPMuxDefault: mux, limits: limits})
 	conf.SettingEngine.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6,
 		webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6})

@@ -57,7 +57,8 @@ func NewMedia(registry prometheus.Registerer) *Media {
 		Name: "parley_joins_total", Help: "Participants whose media has connected, by the type of their connection.",
 	}, []string{"connection"})
 	m := &Media{
-		joins: map[string]prometheus.Counter{}, participants: map[string]prometheus.Gauge{},
+		joins:        map[string]prometheus.Counter{},
+		participants: map[string]prometheus.Gauge{},
 		rooms: auto.NewGauge(prometheus.GaugeOpts{
 			Name: "parley_live_rooms", Help: "Rooms with at least one participant whose media is connected.",
 		}),

@@ -30,8 +30,13 @@ func New(registry prometheus.Registerer, build Build) *Metrics {
 		ConstLabels: prometheus.Labels{"version": build.Version, "revision": build.Revision,
 			"goversion": build.GoVersion},
 	}).Set(1)
-	return &Metrics{Requests: newRequests(registry), Seats: newSeats(registry), Media: NewMedia(registry),
-		Webhooks: newWebhooks(registry), Database: newDatabase(registry)}
+	return &Metrics{
+		Requests: newRequests(registry),
+		Seats:    newSeats(registry),
+		Media:    NewMedia(registry),
+		Webhooks: newWebhooks(registry),
+		Database: newDatabase(registry),
+	}
 }
 
 // otherValue is the label value of everything that has none of its own.

@@ -199,8 +199,13 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 }
 
 func (p *Provider) oauth(found *oidc.Provider) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.cfg.ClientID, ClientSecret: p.cfg.ClientSecret.Reveal(), Endpoint: found.Endpoint(),
-		RedirectURL: p.cfg.RedirectURL(), Scopes: []string{oidc.ScopeOpenID, "email"}}
+	return &oauth2.Config{
+		ClientID:     p.cfg.ClientID,
+		ClientSecret: p.cfg.ClientSecret.Reveal(),
+		Endpoint:     found.Endpoint(),
+		RedirectURL:  p.cfg.RedirectURL(),
+		Scopes:       []string{oidc.ScopeOpenID, "email"},
+	}
 }
 
 // exchangeError distinguishes a provider that refuses the code from one that does not answer.

@@ -151,8 +151,15 @@ func (s *Service) Create(ctx context.Context, q NewToken) (Token, seal.Secret, e
 		return Token{}, "", err
 	}
 	clear := seal.NewManagementToken()
-	t := Token{ID: s.newID(), Name: q.Name, Hash: seal.Hash(clear.Reveal()), Role: q.Role, ProjectIDs: q.ProjectIDs,
-		CreatedAt: s.now(), ExpiresAt: q.ExpiresAt}
+	t := Token{
+		ID:         s.newID(),
+		Name:       q.Name,
+		Hash:       seal.Hash(clear.Reveal()),
+		Role:       q.Role,
+		ProjectIDs: q.ProjectIDs,
+		CreatedAt:  s.now(),
+		ExpiresAt:  q.ExpiresAt,
+	}
 	after := auditFields(t.Name, t.Role, t.ProjectIDs)
 	if !t.ExpiresAt.IsZero() {
 		after["expires_at"] = audit.Timestamp(t.ExpiresAt)

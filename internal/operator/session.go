@@ -89,7 +89,14 @@ type Caller struct {
 
 // Caller returns the caller that has the rights of the token.
 func (t Token) Caller() Caller {
-	return Caller{Kind: ByToken, ID: t.ID, Name: t.Name, Role: t.Role, ProjectIDs: t.ProjectIDs, ExpiresAt: t.ExpiresAt}
+	return Caller{
+		Kind:       ByToken,
+		ID:         t.ID,
+		Name:       t.Name,
+		Role:       t.Role,
+		ProjectIDs: t.ProjectIDs,
+		ExpiresAt:  t.ExpiresAt,
+	}
 }
 
 // auditOrigin returns the origin of the changes that the caller makes.
@@ -157,9 +164,21 @@ func (s *Service) callerOf(ctx context.Context, session Session) (c Caller, err 
 		if err != nil {
 			return Caller{}, err
 		}
-		c = Caller{Kind: ByUser, ID: u.ID, Name: u.Name, Role: u.Role, ProjectIDs: u.ProjectIDs}
+		c = Caller{
+			Kind:       ByUser,
+			ID:         u.ID,
+			Name:       u.Name,
+			Role:       u.Role,
+			ProjectIDs: u.ProjectIDs,
+		}
 	default:
-		c = Caller{Kind: ByLink, ID: session.ID, Name: session.Name, Role: session.Role, ProjectIDs: session.ProjectIDs}
+		c = Caller{
+			Kind:       ByLink,
+			ID:         session.ID,
+			Name:       session.Name,
+			Role:       session.Role,
+			ProjectIDs: session.ProjectIDs,
+		}
 	}
 	c.SessionID, c.ExpiresAt = session.ID, session.ExpiresAt
 	return c, nil
@@ -272,8 +291,16 @@ type NewLink struct {
 // opened for 24 hours, or 15 minutes if it has a role other than integrator, but not after
 // ExpiresAt. Errors: Invalid, NotFound. The caller checks that the projects exist.
 func (s *Service) CreateLink(ctx context.Context, q NewLink) (Session, seal.Secret, error) {
-	session := Session{ID: s.newID(), UserID: q.UserID, Name: q.Name, Role: q.Role, ProjectIDs: q.ProjectIDs,
-		CreatedAt: s.now(), OpenBy: s.now().Add(openLifetime), ExpiresAt: q.ExpiresAt}
+	session := Session{
+		ID:         s.newID(),
+		UserID:     q.UserID,
+		Name:       q.Name,
+		Role:       q.Role,
+		ProjectIDs: q.ProjectIDs,
+		CreatedAt:  s.now(),
+		OpenBy:     s.now().Add(openLifetime),
+		ExpiresAt:  q.ExpiresAt,
+	}
 	if q.ExpiresAt.IsZero() {
 		session.ExpiresAt = s.now().Add(sessionLifetime)
 	}

@@ -65,8 +65,14 @@ type userStore interface {
 // CreateUser creates a user. Errors: Invalid, and Conflict if the email address is taken. The
 // caller checks that the projects exist.
 func (s *Service) CreateUser(ctx context.Context, q NewUser) (User, error) {
-	u := User{ID: s.newID(), Email: strings.ToLower(q.Email), Name: cmp.Or(q.Name, q.Email), Role: q.Role,
-		ProjectIDs: q.ProjectIDs, CreatedAt: s.now()}
+	u := User{
+		ID:         s.newID(),
+		Email:      strings.ToLower(q.Email),
+		Name:       cmp.Or(q.Name, q.Email),
+		Role:       q.Role,
+		ProjectIDs: q.ProjectIDs,
+		CreatedAt:  s.now(),
+	}
 	if err := u.check(); err != nil {
 		return User{}, err
 	}

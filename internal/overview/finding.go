@@ -80,17 +80,25 @@ func targetFindings(targets []webhook.Target) []Finding {
 			continue
 		}
 		if t.PausedByHand() {
-			found = append(found, Finding{ID: "webhook_target_held", Level: Note, ProjectID: t.ProjectID,
-				Text: fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339)),
+			found = append(found, Finding{
+				ID:        "webhook_target_held",
+				Level:     Note,
+				ProjectID: t.ProjectID,
+				Text:      fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339)),
 				Action: "Resume the target when its receiver is ready: parley webhook resume " + t.ProjectID + " " +
-					t.URL})
+					t.URL,
+			})
 			continue
 		}
-		found = append(found, Finding{ID: "webhook_target_paused", Level: Warning, ProjectID: t.ProjectID,
+		found = append(found, Finding{
+			ID:        "webhook_target_paused",
+			Level:     Warning,
+			ProjectID: t.ProjectID,
 			Text: fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
 				t.PausedAt.UTC().Format(time.RFC3339)),
 			Action: "Ask the integrator to repair the receiver, then resume the target: parley webhook resume " +
-				t.ProjectID + " " + t.URL})
+				t.ProjectID + " " + t.URL,
+		})
 	}
 	return found
 }
@@ -102,10 +110,14 @@ func overlapFindings(overlaps []key.EndingOverlap) []Finding {
 		if o.Credential == event.CredentialSecret {
 			what, slot, revoke = "project secret", "overlap_secret", "parley project revoke-secret-overlap "
 		}
-		found = append(found, Finding{ID: "overlap_ending", Level: Note, ProjectID: o.ProjectID,
-			Text: fmt.Sprintf("The old %s stops working at %s.", what, o.EndsAt.UTC().Format(time.RFC3339)),
+		found = append(found, Finding{
+			ID:        "overlap_ending",
+			Level:     Note,
+			ProjectID: o.ProjectID,
+			Text:      fmt.Sprintf("The old %s stops working at %s.", what, o.EndsAt.UTC().Format(time.RFC3339)),
 			Action: fmt.Sprintf("Check who still uses it: parley calls --project %s --key-slot %s. If nobody does, end the "+
-				"overlap now: %s%s", o.ProjectID, slot, revoke, o.ProjectID)})
+				"overlap now: %s%s", o.ProjectID, slot, revoke, o.ProjectID),
+		})
 	}
 	return found
 }

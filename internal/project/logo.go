@@ -94,8 +94,13 @@ func (s *Service) changeLogo(ctx context.Context, projectID string, l Logo,
 		if err := change(ctx); err != nil {
 			return err
 		}
-		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.ProjectChanged, Subject: projectID,
-			ProjectID: projectID, Before: audit.Fields{"logo": before.Hash}, After: audit.Fields{"logo": l.Hash}})
+		return audit.Record(ctx, s.store, s.now(), audit.Change{
+			Action:    audit.ProjectChanged,
+			Subject:   projectID,
+			ProjectID: projectID,
+			Before:    audit.Fields{"logo": before.Hash},
+			After:     audit.Fields{"logo": l.Hash},
+		})
 	})
 }
 

@@ -144,8 +144,13 @@ func WithEventRecorder(record EventRecorder) Option {
 // project that has changed.
 func NewService(store Store, now func() time.Time, newID func() string,
 	invalidateCache func(projectID string), options ...Option) *Service {
-	s := &Service{store: store, now: now, newID: newID, invalidateCache: invalidateCache,
-		recordEvent: func(context.Context, Project, event.Type, event.ProjectData) error { return nil }}
+	s := &Service{
+		store:           store,
+		now:             now,
+		newID:           newID,
+		invalidateCache: invalidateCache,
+		recordEvent:     func(context.Context, Project, event.Type, event.ProjectData) error { return nil },
+	}
 	for _, apply := range options {
 		apply(s)
 	}
@@ -182,7 +187,13 @@ func (s *Service) Create(ctx context.Context, organizationID, name string) (Proj
 	if err := checkName(name); err != nil {
 		return Project{}, err
 	}
-	p := Project{ID: s.newID(), OrganizationID: organizationID, Name: name, Status: Active, CreatedAt: s.now()}
+	p := Project{
+		ID:             s.newID(),
+		OrganizationID: organizationID,
+		Name:           name,
+		Status:         Active,
+		CreatedAt:      s.now(),
+	}
 	return p, s.store.Write(ctx, func(ctx context.Context) error {
 		if err := s.store.LockOrganization(ctx, organizationID); err != nil { // against a suspension meanwhile
 			return err
@@ -252,8 +263,13 @@ func (s *Service) update(ctx context.Context, id string, action audit.Action,
 				return err
 			}
 		}
-		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: id, ProjectID: id,
-			Before: before.auditFields(), After: p.auditFields()})
+		return audit.Record(ctx, s.store, s.now(), audit.Change{
+			Action:    action,
+			Subject:   id,
+			ProjectID: id,
+			Before:    before.auditFields(),
+			After:     p.auditFields(),
+		})
 	})
 	if err == nil {
 		s.invalidateCache(id)

@@ -68,11 +68,20 @@ func drawSettings(t *rapid.T) project.Settings {
 			{"https://b.example:8443", "http://localhost:3000"}}).Draw(t, "embed_origins"),
 		BrandName:  rapid.SampledFrom([]string{"", "Acme Школа"}).Draw(t, "brand_name"),
 		BrandColor: rapid.SampledFrom([]string{"", "#0a6b3d"}).Draw(t, "brand_color"),
-		Features: project.Features{MaxParticipants: number("max_participants", 1000),
-			RoomDuration: number("room_duration", 1440),
-			NoCamera:     flag("no_camera"), NoScreenShare: flag("no_screen_share"), NoChat: flag("no_chat")},
-		Locks: project.Locks{Microphone: flag("microphone"), Camera: flag("camera"), ScreenShare: flag("screen_share"),
-			Chat: flag("chat"), WaitingRoom: flag("waiting room")},
+		Features: project.Features{
+			MaxParticipants: number("max_participants", 1000),
+			RoomDuration:    number("room_duration", 1440),
+			NoCamera:        flag("no_camera"),
+			NoScreenShare:   flag("no_screen_share"),
+			NoChat:          flag("no_chat"),
+		},
+		Locks: project.Locks{
+			Microphone:  flag("microphone"),
+			Camera:      flag("camera"),
+			ScreenShare: flag("screen_share"),
+			Chat:        flag("chat"),
+			WaitingRoom: flag("waiting room"),
+		},
 	}
 	if flag("breakout_rooms set") {
 		n := number("breakout_rooms", 16)

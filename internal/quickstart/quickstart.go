@@ -119,8 +119,16 @@ type Service struct {
 
 // New returns a Service.
 func New(c Config) *Service {
-	return &Service{dataDir: c.DataDir, baseURL: c.BaseURL, db: c.Store, projects: c.Projects, keys: c.Keys,
-		tokens: c.Tokens, rooms: c.Rooms, log: c.Log}
+	return &Service{
+		dataDir:  c.DataDir,
+		baseURL:  c.BaseURL,
+		db:       c.Store,
+		projects: c.Projects,
+		keys:     c.Keys,
+		tokens:   c.Tokens,
+		rooms:    c.Rooms,
+		log:      c.Log,
+	}
 }
 
 // Ensure creates the first organization, project, key and management token if there is
@@ -265,9 +273,14 @@ func (s *Service) createDemoRooms(ctx context.Context, projectID string, out io.
 	}
 	fmt.Fprintln(out, "\nTo try a room, open its two links in two browsers.")
 	for _, kind := range []room.Type{room.Audio, room.Video} {
-		created, err := s.rooms.CreateQuick(ctx, p, room.Spec{Type: kind, CreatorName: "Host",
-			MaxParticipants: 10, EmptyTimeout: time.Hour, Title: "Demo " + string(kind) + " room",
-			WelcomeMessage: "Welcome. This room is for trying things out."}, nil)
+		created, err := s.rooms.CreateQuick(ctx, p, room.Spec{
+			Type:            kind,
+			CreatorName:     "Host",
+			MaxParticipants: 10,
+			EmptyTimeout:    time.Hour,
+			Title:           "Demo " + string(kind) + " room",
+			WelcomeMessage:  "Welcome. This room is for trying things out.",
+		}, nil)
 		if err != nil {
 			return fmt.Errorf("--demo: %w", err)
 		}

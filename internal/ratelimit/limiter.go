@@ -38,7 +38,13 @@ func New(perSecond int, now func() time.Time, exchange Exchange) *Limiter {
 }
 
 func newLimiter(interval, burst time.Duration, now func() time.Time, exchange Exchange) *Limiter {
-	return &Limiter{interval: interval, burst: burst, now: now, exchange: exchange, buckets: map[string]*bucket{}}
+	return &Limiter{
+		interval: interval,
+		burst:    burst,
+		now:      now,
+		exchange: exchange,
+		buckets:  map[string]*bucket{},
+	}
 }
 
 // Allow reports whether a caller may call now, and if not, after which time.

@@ -35,8 +35,13 @@ func (r *callerRecorder) add(c Call) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.keepLatest(KeyCaller{ProjectID: c.ProjectID, KeySlot: c.KeySlot, At: c.ReceivedAt, Address: c.Address,
-		UserAgent: c.UserAgent})
+	r.keepLatest(KeyCaller{
+		ProjectID: c.ProjectID,
+		KeySlot:   c.KeySlot,
+		At:        c.ReceivedAt,
+		Address:   c.Address,
+		UserAgent: c.UserAgent,
+	})
 }
 
 func (r *callerRecorder) keepLatest(c KeyCaller) {

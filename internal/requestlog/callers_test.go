@@ -14,8 +14,15 @@ func TestRecorder_StoresKeyCallers(t *testing.T) {
 	at := time.Date(2026, 11, 24, 10, 0, 0, 0, time.UTC)
 	r := NewRecorder(store, func() time.Time { return at })
 	call := func(second int, slot, cause, agent string) {
-		r.Record(Call{ProjectID: "p", API: "v4", ReceivedAt: at.Add(time.Duration(second) * time.Second), Cause: cause,
-			KeySlot: slot, Address: "192.0.2.1", UserAgent: agent}, nil)
+		r.Record(Call{
+			ProjectID:  "p",
+			API:        "v4",
+			ReceivedAt: at.Add(time.Duration(second) * time.Second),
+			Cause:      cause,
+			KeySlot:    slot,
+			Address:    "192.0.2.1",
+			UserAgent:  agent,
+		}, nil)
 	}
 	call(1, "current", "", "a")
 	call(3, "current", "invalid_request", "b\x00")

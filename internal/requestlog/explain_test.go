@@ -39,8 +39,14 @@ func TestBodySignedCall_Hints(t *testing.T) {
 		"another secret":     {[]string{signature("sk_2", string(body))}, false, ""},
 		"no Base64":          {[]string{strings.Repeat("?", 44)}, false, ""},
 	} {
-		call := BodySignedCall{APIKeys: []string{"pk_1"}, GatewaySecrets: []string{"gs_1"}, ProjectSecrets: []string{"sk_1"},
-			SecretsOnly: tc.secretsOnly, Signatures: tc.signatures, Message: body}
+		call := BodySignedCall{
+			APIKeys:        []string{"pk_1"},
+			GatewaySecrets: []string{"gs_1"},
+			ProjectSecrets: []string{"sk_1"},
+			SecretsOnly:    tc.secretsOnly,
+			Signatures:     tc.signatures,
+			Message:        body,
+		}
 		if cause, got := call.Explain(t.Context()); got != tc.want || cause != "" {
 			t.Errorf("%s: got hint %q and cause %q, want hint %q", name, got, cause, tc.want)
 		}

@@ -41,8 +41,13 @@ type Page struct {
 
 // List returns a page of the calls of a project.
 func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
-	stored := BlockQuery{ProjectID: q.ProjectID, API: q.API, FirstBelow: cmp.Or(q.After.Below, math.MaxInt64),
-		LastBelow: cmp.Or(q.After.BlocksBelow, math.MaxInt64), Filter: q.Filter}
+	stored := BlockQuery{
+		ProjectID:  q.ProjectID,
+		API:        q.API,
+		FirstBelow: cmp.Or(q.After.Below, math.MaxInt64),
+		LastBelow:  cmp.Or(q.After.BlocksBelow, math.MaxInt64),
+		Filter:     q.Filter,
+	}
 	if !q.Since.IsZero() {
 		stored.Since = unixNano(q.Since)
 	}

@@ -75,8 +75,11 @@ type logKey struct{ projectID, api string }
 // NewRecorder returns a Recorder. Run stores its calls.
 func NewRecorder(store Store, now func() time.Time) *Recorder {
 	return &Recorder{
-		store: store, now: now, unexplained: make(chan unexplainedCall, maxUnexplained),
-		rejections: newRejectionCounter(), addedSinceTrim: map[logKey]int{},
+		store:          store,
+		now:            now,
+		unexplained:    make(chan unexplainedCall, maxUnexplained),
+		rejections:     newRejectionCounter(),
+		addedSinceTrim: map[logKey]int{},
 	}
 }
 

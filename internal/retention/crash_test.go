@@ -161,10 +161,24 @@ func (f *fixture) reportLate(roomID string, raw *storetest.RawUsage) {
 	if err != nil {
 		f.t.Fatal(err)
 	}
-	seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Role: room.Guest, State: room.Free,
-		CreatedAt: r.CreatedAt}
-	a := room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_late",
-		JoinedAt: r.CreatedAt, LeftAt: r.CreatedAt.Add(time.Minute), Reason: room.LeftByChoice}
+	seat := room.Seat{
+		ID:        storetest.NewID(),
+		RoomID:    r.ID,
+		KeyHash:   storetest.NewID(),
+		Role:      room.Guest,
+		State:     room.Free,
+		CreatedAt: r.CreatedAt,
+	}
+	a := room.Attendance{
+		ID:         storetest.NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_late",
+		JoinedAt:   r.CreatedAt,
+		LeftAt:     r.CreatedAt.Add(time.Minute),
+		Reason:     room.LeftByChoice,
+	}
 	f.write(func(ctx context.Context) error {
 		if err := f.db.InsertSeat(ctx, seat); err != nil {
 			return err

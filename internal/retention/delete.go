@@ -113,8 +113,13 @@ func (s *Service) finishDeletion(ctx context.Context, p project.Project, compact
 }
 
 func (s *Service) recordProject(ctx context.Context, action audit.Action, p project.Project, after audit.Fields) error {
-	return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: p.ID, ProjectID: p.ID,
-		Before: audit.Fields{"name": p.Name, "organization_id": p.OrganizationID}, After: after})
+	return audit.Record(ctx, s.store, s.now(), audit.Change{
+		Action:    action,
+		Subject:   p.ID,
+		ProjectID: p.ID,
+		Before:    audit.Fields{"name": p.Name, "organization_id": p.OrganizationID},
+		After:     after,
+	})
 }
 
 // OrganizationDeletion is the receipt of the deletion of an organization.

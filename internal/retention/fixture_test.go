@@ -112,8 +112,17 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 			return err
 		}
 		r.CreatorLinkRedeemedBy = storetest.NewID()
-		link := room.Link{ID: storetest.NewID(), RoomID: r.ID, TokenHash: storetest.NewID(), Role: room.Host,
-			SingleUse: true, RedeemedBy: r.CreatorLinkRedeemedBy, Name: guests[0].name, UserID: guests[0].userID, CreatedAt: at}
+		link := room.Link{
+			ID:         storetest.NewID(),
+			RoomID:     r.ID,
+			TokenHash:  storetest.NewID(),
+			Role:       room.Host,
+			SingleUse:  true,
+			RedeemedBy: r.CreatorLinkRedeemedBy,
+			Name:       guests[0].name,
+			UserID:     guests[0].userID,
+			CreatedAt:  at,
+		}
 		if err := f.db.InsertLink(ctx, link); err != nil {
 			return err
 		}
@@ -122,17 +131,40 @@ func (f *fixture) meeting(projectID string, ended time.Time, guests ...guest) *r
 		add := func(kind event.Type, change func(d *event.Data)) {
 			d := event.Data{RoomID: r.ID, RoomType: string(r.Type)}
 			change(&d)
-			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: projectID, RoomID: r.ID,
-				Sequence: int64(len(events) + 1), At: at, Data: d})
+			events = append(events, event.Event{
+				ID:        storetest.NewID(),
+				Type:      kind,
+				ProjectID: projectID,
+				RoomID:    r.ID,
+				Sequence:  int64(len(events) + 1),
+				At:        at,
+				Data:      d,
+			})
 		}
 		for i, g := range guests {
-			seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: g.name, UserID: g.userID,
-				Role: room.Guest, State: room.Free, CreatedAt: at}
+			seat := room.Seat{
+				ID:        storetest.NewID(),
+				RoomID:    r.ID,
+				KeyHash:   storetest.NewID(),
+				Name:      g.name,
+				UserID:    g.userID,
+				Role:      room.Guest,
+				State:     room.Free,
+				CreatedAt: at,
+			}
 			if i == 0 {
 				seat.KeyHash = r.CreatorLinkRedeemedBy
 			}
-			a := room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
-				JoinedAt: at, LeftAt: ended, Reason: room.LeftByChoice}
+			a := room.Attendance{
+				ID:         storetest.NewID(),
+				RoomID:     r.ID,
+				Session:    1,
+				SeatID:     seat.ID,
+				Connection: "PA_1",
+				JoinedAt:   at,
+				LeftAt:     ended,
+				Reason:     room.LeftByChoice,
+			}
 			if err := f.db.InsertSeat(ctx, seat); err != nil {
 				return err
 			}
@@ -306,9 +338,15 @@ func (f *fixture) rejoin(r *room.Room, identity, name string, n int) {
 	f.write(func(ctx context.Context) error {
 		var events []event.Event
 		for i := range n {
-			events = append(events, event.Event{ID: storetest.NewID(), Type: event.ParticipantJoined, ProjectID: r.ProjectID,
-				RoomID: r.ID, Sequence: r.EventSequence + int64(i) + 1, At: r.EndedAt,
-				Data: event.Data{RoomID: r.ID, Participant: &event.Participant{Identity: identity, Name: name}}})
+			events = append(events, event.Event{
+				ID:        storetest.NewID(),
+				Type:      event.ParticipantJoined,
+				ProjectID: r.ProjectID,
+				RoomID:    r.ID,
+				Sequence:  r.EventSequence + int64(i) + 1,
+				At:        r.EndedAt,
+				Data:      event.Data{RoomID: r.ID, Participant: &event.Participant{Identity: identity, Name: name}},
+			})
 		}
 		if err := f.db.AppendEvents(ctx, events); err != nil {
 			return err
@@ -382,13 +420,28 @@ func (f *fixture) attend(r *room.Room, n int) {
 	for first := 0; first < n; first += batch {
 		f.write(func(ctx context.Context) error {
 			for i := first; i < min(n, first+batch); i++ {
-				seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: fmt.Sprintf("Guest %d", i),
-					Role: room.Guest, State: room.Free, CreatedAt: r.CreatedAt}
+				seat := room.Seat{
+					ID:        storetest.NewID(),
+					RoomID:    r.ID,
+					KeyHash:   storetest.NewID(),
+					Name:      fmt.Sprintf("Guest %d", i),
+					Role:      room.Guest,
+					State:     room.Free,
+					CreatedAt: r.CreatedAt,
+				}
 				if err := f.db.InsertSeat(ctx, seat); err != nil {
 					return err
 				}
-				_, err := f.db.InsertAttendance(ctx, room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1,
-					SeatID: seat.ID, Connection: "PA_1", JoinedAt: r.CreatedAt, LeftAt: r.EndedAt, Reason: room.LeftByChoice},
+				_, err := f.db.InsertAttendance(ctx, room.Attendance{
+					ID:         storetest.NewID(),
+					RoomID:     r.ID,
+					Session:    1,
+					SeatID:     seat.ID,
+					Connection: "PA_1",
+					JoinedAt:   r.CreatedAt,
+					LeftAt:     r.EndedAt,
+					Reason:     room.LeftByChoice,
+				},
 					r.EndedAt)
 				if err != nil {
 					return err

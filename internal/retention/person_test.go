@@ -42,8 +42,15 @@ func TestErase_NoByteLeft(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want := retention.Erased{Rooms: 30, Seats: 30, Links: 10, Events: 90, Deliveries: 90, HostActions: 90,
-			Compaction: f.compaction()}
+		want := retention.Erased{
+			Rooms:       30,
+			Seats:       30,
+			Links:       10,
+			Events:      90,
+			Deliveries:  90,
+			HostActions: 90,
+			Compaction:  f.compaction(),
+		}
 		if done != want {
 			t.Errorf("receipt: got %+v, want %+v", done, want)
 		}
@@ -92,7 +99,14 @@ func TestErase_BySeat(t *testing.T) {
 		for _, seat := range seats {
 			if seat.Name == "Zebulon" {
 				done, err := f.retention.Erase(t.Context(), retention.Person{ProjectID: f.project.ID, SeatID: seat.ID})
-				want := retention.Erased{Rooms: 1, Seats: 1, Events: 3, Deliveries: 3, HostActions: 3, Compaction: f.compaction()}
+				want := retention.Erased{
+					Rooms:       1,
+					Seats:       1,
+					Events:      3,
+					Deliveries:  3,
+					HostActions: 3,
+					Compaction:  f.compaction(),
+				}
 				if err != nil || done != want {
 					t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
 				}
@@ -143,8 +157,15 @@ func TestErase_CreatorBySeat(t *testing.T) {
 			t.Errorf("export: got %+v, %v, want the creator with one link", page, err)
 		}
 		done, err := f.retention.Erase(t.Context(), person)
-		want := retention.Erased{Rooms: 1, Seats: 1, Links: 1, Events: 3, Deliveries: 3, HostActions: 3,
-			Compaction: f.compaction()}
+		want := retention.Erased{
+			Rooms:       1,
+			Seats:       1,
+			Links:       1,
+			Events:      3,
+			Deliveries:  3,
+			HostActions: 3,
+			Compaction:  f.compaction(),
+		}
 		if err != nil || done != want {
 			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
 		}
@@ -161,8 +182,14 @@ func TestErase_CreatorBySeat(t *testing.T) {
 func TestErase_NamesakeStays(t *testing.T) {
 	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", "user-7"}, guest{"Amina", ""}, guest{"Amina", "user-8"})
-		knock := room.Knock{ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: "Amina",
-			CreatedAt: f.now, ExpiresAt: f.now.Add(day)}
+		knock := room.Knock{
+			ID:        storetest.NewID(),
+			RoomID:    r.ID,
+			KeyHash:   storetest.NewID(),
+			Name:      "Amina",
+			CreatedAt: f.now,
+			ExpiresAt: f.now.Add(day),
+		}
 		personKnock := knock
 		personKnock.ID = storetest.NewID()
 		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
@@ -185,8 +212,15 @@ func TestErase_NamesakeStays(t *testing.T) {
 			t.Errorf("export: got %+v, %v, want one seat, 3 events, one knock, and 3 actions of which one is theirs", page, err)
 		}
 		done, err := f.retention.Erase(t.Context(), person)
-		want := retention.Erased{Rooms: 1, Seats: 1, Events: 3, Deliveries: 3, HostActions: 3, Knocks: 1,
-			Compaction: f.compaction()}
+		want := retention.Erased{
+			Rooms:       1,
+			Seats:       1,
+			Events:      3,
+			Deliveries:  3,
+			HostActions: 3,
+			Knocks:      1,
+			Compaction:  f.compaction(),
+		}
 		if err != nil || done != want {
 			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
 		}
@@ -214,8 +248,15 @@ func TestErase_ManyEvents(t *testing.T) {
 		origin := audit.Origin{Kind: audit.KindToken, ActorID: "token"}
 		done, err := f.retention.Erase(audit.WithOrigin(t.Context(), origin),
 			retention.Person{ProjectID: f.project.ID, UserID: "user-7"})
-		want := retention.Erased{Rooms: 3, Seats: 3, Links: 3, Events: rejoins + 9, Deliveries: 9, HostActions: 12,
-			Compaction: f.compaction()}
+		want := retention.Erased{
+			Rooms:       3,
+			Seats:       3,
+			Links:       3,
+			Events:      rejoins + 9,
+			Deliveries:  9,
+			HostActions: 12,
+			Compaction:  f.compaction(),
+		}
 		if err != nil || done != want {
 			t.Errorf("receipt: got %+v, %v, want %+v", done, err, want)
 		}

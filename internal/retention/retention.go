@@ -245,6 +245,14 @@ type Rooms interface {
 // whose deletion has begun or ended.
 func NewService(store Store, periods Periods, rooms Rooms, changed func(projectID string), now func() time.Time,
 	log *slog.Logger) *Service {
-	return &Service{store: store, periods: periods, rooms: rooms, changed: changed, now: now, log: log,
-		wake: make(chan struct{}, 1), batchRows: minRows}
+	return &Service{
+		store:     store,
+		periods:   periods,
+		rooms:     rooms,
+		changed:   changed,
+		now:       now,
+		log:       log,
+		wake:      make(chan struct{}, 1),
+		batchRows: minRows,
+	}
 }

@@ -255,8 +255,13 @@ func TestSweep_DeletesCallsWithoutProject(t *testing.T) {
 		}
 		for _, at := range []time.Time{old, recent} {
 			block := requestlog.Block{API: "manage", Calls: []requestlog.NumberedCall{{N: at.UnixNano()}}}
-			rejected := requestlog.RejectionCount{Day: at.Truncate(day), API: "v3", Cause: requestlog.CauseUnknownProject,
-				Calls: 1, LastAt: at}
+			rejected := requestlog.RejectionCount{
+				Day:    at.Truncate(day),
+				API:    "v3",
+				Cause:  requestlog.CauseUnknownProject,
+				Calls:  1,
+				LastAt: at,
+			}
 			err := errors.Join(f.db.InsertCalls(t.Context(), []requestlog.Block{block}),
 				f.db.AddRejections(t.Context(), []requestlog.RejectionCount{rejected}))
 			if err != nil {
@@ -486,8 +491,14 @@ func TestSweep_PrunesAllStreams(t *testing.T) {
 		r := f.meeting(f.project.ID, f.now.Add(-31*day), guest{"Amina", ""})
 		f.write(func(ctx context.Context) error {
 			for range replays {
-				err := f.db.InsertStream(ctx, webhook.Stream{ID: storetest.NewID(), ProjectID: f.project.ID, RoomID: r.ID,
-					URL: r.WebhookURL, Replay: storetest.NewID(), Bucket: "b"}, f.now.Add(-31*day))
+				err := f.db.InsertStream(ctx, webhook.Stream{
+					ID:        storetest.NewID(),
+					ProjectID: f.project.ID,
+					RoomID:    r.ID,
+					URL:       r.WebhookURL,
+					Replay:    storetest.NewID(),
+					Bucket:    "b",
+				}, f.now.Add(-31*day))
 				if err != nil {
 					return err
 				}

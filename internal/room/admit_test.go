@@ -16,16 +16,30 @@ func TestAdmit(t *testing.T) {
 	now := time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)
 	key := "seat-key-of-the-visitor-1"
 	own := func(change func(*Seat)) Seat {
-		seat := Seat{ID: "own", KeyHash: seal.Hash(key), Name: "Ana", Role: Guest, State: Reserved, Connection: "PA_1",
-			CreatedAt: now.Add(-time.Minute), HeldUntil: now.Add(time.Minute)}
+		seat := Seat{
+			ID:         "own",
+			KeyHash:    seal.Hash(key),
+			Name:       "Ana",
+			Role:       Guest,
+			State:      Reserved,
+			Connection: "PA_1",
+			CreatedAt:  now.Add(-time.Minute),
+			HeldUntil:  now.Add(time.Minute),
+		}
 		if change != nil {
 			change(&seat)
 		}
 		return seat
 	}
 	unused := func(id, network string, age time.Duration) Seat {
-		return Seat{ID: id, Role: Guest, State: Reserved, Network: network, CreatedAt: now.Add(-age),
-			HeldUntil: now.Add(time.Minute)}
+		return Seat{
+			ID:        id,
+			Role:      Guest,
+			State:     Reserved,
+			Network:   network,
+			CreatedAt: now.Add(-age),
+			HeldUntil: now.Add(time.Minute),
+		}
 	}
 	link := func(l Link) func(*facts, *JoinRequest) {
 		return func(f *facts, v *JoinRequest) { f.link, f.linkFound, v.LinkToken = l, true, "token" }

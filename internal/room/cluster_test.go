@@ -48,8 +48,13 @@ type report struct {
 
 func newCluster(t testing.TB, db *store.DB) *cluster {
 	t.Helper()
-	c := &cluster{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()},
-		sessions: map[string]*hostedSession{}, forgotten: [2]map[string]*hostedSession{{}, {}}}
+	c := &cluster{
+		db:        db,
+		project:   storetest.Project(t, db),
+		clock:     &clock{now: time.UnixMilli(1_780_000_000_000).UTC()},
+		sessions:  map[string]*hostedSession{},
+		forgotten: [2]map[string]*hostedSession{{}, {}},
+	}
 	for n := range c.nodes {
 		c.startNode(t, n)
 	}
@@ -145,8 +150,13 @@ func (c *cluster) connect(session, identity, sid string) bool {
 	p := room.Participant{Identity: identity, SID: sid, JoinedAt: c.clock.Now(), Active: true}
 	s.participants[identity] = p
 	c.stays = append(c.stays, &stay{session: session, identity: identity, sid: sid, from: p.JoinedAt})
-	c.reports = append(c.reports, report{to: c.nodes[s.node], session: session, identity: identity, sid: sid,
-		at: p.JoinedAt})
+	c.reports = append(c.reports, report{
+		to:       c.nodes[s.node],
+		session:  session,
+		identity: identity,
+		sid:      sid,
+		at:       p.JoinedAt,
+	})
 	return true
 }
 

@@ -120,8 +120,15 @@ func FuzzApplyPolicy(f *testing.F) {
 	f.Add(strings.Repeat("é", 256), 1<<40, -1, "\u2028", "\u0085", strings.Repeat("x", 2001), 0, -5)
 	f.Fuzz(func(t *testing.T, name string, participants, empty int, id, title, welcome string, allowed,
 		projectDefault int) {
-		q := Spec{Type: Audio, CreatorName: name, MaxParticipants: participants,
-			EmptyTimeout: time.Duration(empty) * time.Second, ClientRoomID: id, Title: title, WelcomeMessage: welcome}
+		q := Spec{
+			Type:            Audio,
+			CreatorName:     name,
+			MaxParticipants: participants,
+			EmptyTimeout:    time.Duration(empty) * time.Second,
+			ClientRoomID:    id,
+			Title:           title,
+			WelcomeMessage:  welcome,
+		}
 		plan := Entitlements{MaxParticipants: allowed, Duration: time.Hour}
 		r, _, err := newRoom(plan, project.Settings{DefaultEmptyTimeout: projectDefault}, q)
 		if err != nil {

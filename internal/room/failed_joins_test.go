@@ -120,8 +120,14 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 			r.EventSequence)
 	}
 	if _, err := h.CreateQuick(context.Background(), h.project,
-		room.Spec{Type: room.Video, CreatorName: "Ada", Title: "Title", MaxParticipants: 2, ClientRoomID: "mine",
-			WebhookURL: "https://example.org/hook"}, nil); !fault.Is(err, fault.Unavailable) {
+		room.Spec{
+			Type:            room.Video,
+			CreatorName:     "Ada",
+			Title:           "Title",
+			MaxParticipants: 2,
+			ClientRoomID:    "mine",
+			WebhookURL:      "https://example.org/hook",
+		}, nil); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("create while deliveries cannot be stored: got error %v, want Unavailable", err)
 	}
 	fails = nil

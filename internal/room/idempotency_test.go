@@ -95,7 +95,13 @@ func TestIdempotencyKey_NotSavedWhenCreationFails(t *testing.T) {
 	db := storetest.SQLite(t)
 	p := storetest.Project(t, db)
 	n := newNodeService(db, time.Now)
-	q := room.Spec{Type: room.Audio, CreatorName: "A", Title: "T", MaxParticipants: 2, ClientRoomID: "mine"}
+	q := room.Spec{
+		Type:            room.Audio,
+		CreatorName:     "A",
+		Title:           "T",
+		MaxParticipants: 2,
+		ClientRoomID:    "mine",
+	}
 	if _, err := n.CreateQuick(t.Context(), p, q, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -133,8 +139,14 @@ func TestIdempotencyKey_ResultOfEarlierRelease(t *testing.T) {
 			room.Created{ID: "1", FinalLink: "https://m/r/1#t=x"}},
 		"a scheduled room": {`{"adjusted":"room_duration, breakout_rooms","ignored":"name","body":{"status":true,"message":"m","room_type":"video",` +
 			`"start_time":"2026-12-01T10:00:00+01:00","room_id":"2","final_link":"https://m/r/2#t=x","client_room_id":"mine"}}`,
-			room.Created{ID: "2", Type: room.Video, StartAt: start, FinalLink: "https://m/r/2#t=x", ClientRoomID: "mine",
-				Adjusted: []string{"room_duration", "breakout_rooms"}}},
+			room.Created{
+				ID:           "2",
+				Type:         room.Video,
+				StartAt:      start,
+				FinalLink:    "https://m/r/2#t=x",
+				ClientRoomID: "mine",
+				Adjusted:     []string{"room_duration", "breakout_rooms"},
+			}},
 		"a link": {`{"body":{"status":true,"invitation_link":"https://m/r/3#t=x","invitation_url":"https://m/r/3#t=x"}}`,
 			room.Created{FinalLink: "https://m/r/3#t=x"}},
 	} {

@@ -125,7 +125,13 @@ func TestOpenBreakouts_ConcurrentWithinLimit(t *testing.T) {
 			}
 			for round := range 10 {
 				created, err := s.CreateQuick(t.Context(), p,
-					room.Spec{Type: room.Video, CreatorName: "Host", Title: "T", MaxParticipants: 4, BreakoutRooms: 2}, nil)
+					room.Spec{
+						Type:            room.Video,
+						CreatorName:     "Host",
+						Title:           "T",
+						MaxParticipants: 4,
+						BreakoutRooms:   2,
+					}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -65,8 +65,13 @@ func TestCreatorLink(t *testing.T) {
 	preview(room.JoinRequest{LinkToken: link + "x"}, room.Preview{Role: room.Guest, LinkStatus: room.LinkUnknown})
 
 	first := take(with(1, link, room.Host), room.Host, room.LinkOK)
-	preview(with(1, link, ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true,
-		LinkStatus: room.LinkOK})
+	preview(with(1, link, ""), room.Preview{
+		TakenSeats: 1,
+		Role:       room.Host,
+		Name:       "Guest 1",
+		Returning:  true,
+		LinkStatus: room.LinkOK,
+	})
 	preview(with(1, "", ""), room.Preview{TakenSeats: 1, Role: room.Host, Name: "Guest 1", Returning: true})
 	preview(with(2, link, ""), room.Preview{TakenSeats: 1, Others: 1, Role: room.Guest, LinkStatus: room.LinkTaken})
 

@@ -97,8 +97,14 @@ func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
 	q := room.Spec{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"),
 		EmptyTimeout: time.Second *
 			rapid.SampledFrom([]time.Duration{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
-	m := &model{fixture: h, state: room.Open, opened: true, max: q.MaxParticipants, created: h.clock.Now(),
-		seats: map[int]*modelSeat{}}
+	m := &model{
+		fixture: h,
+		state:   room.Open,
+		opened:  true,
+		max:     q.MaxParticipants,
+		created: h.clock.Now(),
+		seats:   map[int]*modelSeat{},
+	}
 	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
 		m.start, m.state, m.opened = m.created.Add(ahead), room.Scheduled, false
 		q.StartAt = m.start

@@ -95,11 +95,24 @@ type page struct {
 
 func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	ctx := context.Background()
-	m := &meeting{cluster: c, t: t, max: rapid.IntRange(1, 4).Draw(rt, "max"), roles: map[string]room.Role{},
-		users: map[string]string{}, removed: map[string]bool{}}
+	m := &meeting{
+		cluster: c,
+		t:       t,
+		max:     rapid.IntRange(1, 4).Draw(rt, "max"),
+		roles:   map[string]room.Role{},
+		users:   map[string]string{},
+		removed: map[string]bool{},
+	}
 	created, err := c.nodes[0].CreateQuick(ctx, c.project,
-		room.Spec{Type: room.Video, CreatorName: "Ada", Title: "T", MaxParticipants: m.max, EmptyTimeout: time.Hour,
-			BreakoutRooms: 2, ExternalUserID: "ada"}, nil)
+		room.Spec{
+			Type:            room.Video,
+			CreatorName:     "Ada",
+			Title:           "T",
+			MaxParticipants: m.max,
+			EmptyTimeout:    time.Hour,
+			BreakoutRooms:   2,
+			ExternalUserID:  "ada",
+		}, nil)
 	if err != nil {
 		rt.Fatal(err)
 	}
@@ -123,7 +136,13 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 			rt.Fatal(err)
 		}
 		_, token, _ := strings.Cut(link, "#t=")
-		l := &invitation{token: token, role: q.Role, single: q.SingleUse, user: q.UserID, hidden: q.Hidden}
+		l := &invitation{
+			token:  token,
+			role:   q.Role,
+			single: q.SingleUse,
+			user:   q.UserID,
+			hidden: q.Hidden,
+		}
 		if q.ExpiresIn > 0 {
 			l.expires = c.clock.Now().Add(time.Minute)
 		}

@@ -273,7 +273,13 @@ func (s *Presence) heartbeat(ctx context.Context) {
 }
 
 func (s *Presence) writeHeartbeat(ctx context.Context) error {
-	n := Node{ID: s.nodeID, Version: s.options.Version, StartedAt: s.startedAt, LastAlive: s.now(), Redis: RedisNone}
+	n := Node{
+		ID:        s.nodeID,
+		Version:   s.options.Version,
+		StartedAt: s.startedAt,
+		LastAlive: s.now(),
+		Redis:     RedisNone,
+	}
 	if s.options.RedisAvailable != nil {
 		if n.Redis = RedisUnavailable; s.options.RedisAvailable() {
 			n.Redis = RedisOK

@@ -29,11 +29,20 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 		flag := func(name string) bool { return rapid.Bool().Draw(t, name) }
 		settings := project.Settings{DefaultEmptyTimeout: rapid.IntRange(0, validate.MaxEmptyTimeout).Draw(t,
 			"default empty_timeout"),
-			Features: project.Features{MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants),
-				RoomDuration: lowers("minutes", validate.MaxRoomDuration),
-				NoCamera:     flag("no camera"), NoScreenShare: flag("no screen share"), NoChat: flag("no chat")},
-			Locks: project.Locks{Microphone: flag("lock microphone"), Camera: flag("lock camera"),
-				ScreenShare: flag("lock screen share"), Chat: flag("lock chat"), WaitingRoom: flag("waiting room")}}
+			Features: project.Features{
+				MaxParticipants: lowers("participants", MaxEntitlements.MaxParticipants),
+				RoomDuration:    lowers("minutes", validate.MaxRoomDuration),
+				NoCamera:        flag("no camera"),
+				NoScreenShare:   flag("no screen share"),
+				NoChat:          flag("no chat"),
+			},
+			Locks: project.Locks{
+				Microphone:  flag("lock microphone"),
+				Camera:      flag("lock camera"),
+				ScreenShare: flag("lock screen share"),
+				Chat:        flag("lock chat"),
+				WaitingRoom: flag("waiting room"),
+			}}
 		if flag("the project bounds breakout rooms") {
 			n := rapid.IntRange(0, validate.MaxBreakoutRooms).Draw(t, "project: breakout rooms")
 			settings.Features.BreakoutRooms = &n
@@ -52,7 +61,9 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			return time.Duration(rapid.IntRange(-1, limit+1).Draw(t, name))
 		}
 		q := Spec{
-			Type: rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"), Title: "T", CreatorName: "A",
+			Type:            rapid.SampledFrom([]Type{Video, Audio}).Draw(t, "type"),
+			Title:           "T",
+			CreatorName:     "A",
 			MaxParticipants: rapid.IntRange(-1, 1002).Draw(t, "max_participants"),
 			EmptyTimeout:    draw("empty_timeout", validate.MaxEmptyTimeout) * time.Second,
 			Duration:        draw("room_duration", validate.MaxRoomDuration) * time.Minute,
@@ -101,8 +112,13 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 			!f.NoScreenShare, Chat: !f.NoChat}); r.Features != want {
 			t.Fatalf("features of %+v: got %+v, want %+v", q, r.Features, want)
 		}
-		if r.Locks != (Locks{Microphone: l.Microphone, Camera: l.Camera, ScreenShare: l.ScreenShare, Chat: l.Chat,
-			WaitingRoom: l.WaitingRoom}) {
+		if r.Locks != (Locks{
+			Microphone:  l.Microphone,
+			Camera:      l.Camera,
+			ScreenShare: l.ScreenShare,
+			Chat:        l.Chat,
+			WaitingRoom: l.WaitingRoom,
+		}) {
 			t.Fatalf("locks: got %+v, want those of the project: %+v", r.Locks, l)
 		}
 		if ParseFeatures(r.Features.String()) != r.Features || ParseLocks(r.Locks.String()) != r.Locks {
@@ -125,13 +141,34 @@ func TestApplyPolicy_NeverExceedsPlan(t *testing.T) {
 // own id.
 func TestSpecChange_CoversSpec(t *testing.T) {
 	t.Parallel()
-	before := Spec{Type: Video, ClientRoomID: "mine", StartAt: monday.Add(time.Hour), Title: "a", WelcomeMessage: "a",
-		CreatorName: "a", ExternalUserID: "a", LogoutURL: "https://example.org/a", WebhookURL: "https://example.org/a",
-		MaxParticipants: 1, EmptyTimeout: time.Second, Duration: time.Minute, BreakoutRooms: 1}
-	change := SpecChange{StartAt: monday.Add(2 * time.Hour), Title: new("b"), WelcomeMessage: new("b"),
-		CreatorName: new("b"), ExternalUserID: new("b"), LogoutURL: new("https://example.org/b"),
-		WebhookURL: new("https://example.org/b"), MaxParticipants: new(2), EmptyTimeout: new(2 * time.Second),
-		Duration: new(2 * time.Minute), BreakoutRooms: new(2)}
+	before := Spec{
+		Type:            Video,
+		ClientRoomID:    "mine",
+		StartAt:         monday.Add(time.Hour),
+		Title:           "a",
+		WelcomeMessage:  "a",
+		CreatorName:     "a",
+		ExternalUserID:  "a",
+		LogoutURL:       "https://example.org/a",
+		WebhookURL:      "https://example.org/a",
+		MaxParticipants: 1,
+		EmptyTimeout:    time.Second,
+		Duration:        time.Minute,
+		BreakoutRooms:   1,
+	}
+	change := SpecChange{
+		StartAt:         monday.Add(2 * time.Hour),
+		Title:           new("b"),
+		WelcomeMessage:  new("b"),
+		CreatorName:     new("b"),
+		ExternalUserID:  new("b"),
+		LogoutURL:       new("https://example.org/b"),
+		WebhookURL:      new("https://example.org/b"),
+		MaxParticipants: new(2),
+		EmptyTimeout:    new(2 * time.Second),
+		Duration:        new(2 * time.Minute),
+		BreakoutRooms:   new(2),
+	}
 	after := before
 	if adjusted, err := change.apply(&after, MaxEntitlements, project.Settings{}, monday); err != nil || adjusted != nil {
 		t.Fatalf("got adjusted %v, %v, want none", adjusted, err)

@@ -15,8 +15,13 @@ func TestQuotas(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.plan = room.MaxEntitlements
-	scheduled, err := h.Schedule(t.Context(), h.project, room.Spec{Type: room.Audio, CreatorName: "Ada", Title: "T",
-		MaxParticipants: 5, StartAt: h.clock.Now().Add(72 * time.Hour)}, nil)
+	scheduled, err := h.Schedule(t.Context(), h.project, room.Spec{
+		Type:            room.Audio,
+		CreatorName:     "Ada",
+		Title:           "T",
+		MaxParticipants: 5,
+		StartAt:         h.clock.Now().Add(72 * time.Hour),
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,13 @@ func (s *Presence) ParticipantJoined(session, identity, connection string, at ti
 
 // ParticipantLeft stores that a connection ended.
 func (s *Presence) ParticipantLeft(session, identity, connection string, at time.Time, reason LeaveReason) {
-	s.receive(report{session: session, identity: identity, connection: connection, at: at, reason: reason})
+	s.receive(report{
+		session:    session,
+		identity:   identity,
+		connection: connection,
+		at:         at,
+		reason:     reason,
+	})
 }
 
 func (s *Presence) receive(r report) {

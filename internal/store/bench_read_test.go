@@ -22,8 +22,13 @@ func BenchmarkRead(b *testing.B) {
 			}
 			for i := range 20 {
 				seat := room.Seat{
-					ID: storetest.NewID(), RoomID: r.ID, KeyHash: storetest.NewID(), Name: "Ada",
-					Role: room.Guest, State: room.Joined, CreatedAt: r.CreatedAt,
+					ID:        storetest.NewID(),
+					RoomID:    r.ID,
+					KeyHash:   storetest.NewID(),
+					Name:      "Ada",
+					Role:      room.Guest,
+					State:     room.Joined,
+					CreatedAt: r.CreatedAt,
 				}
 				if err := db.InsertSeat(ctx, seat); err != nil {
 					return err

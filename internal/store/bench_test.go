@@ -30,7 +30,11 @@ func createRooms(b *testing.B, db room.Store, p project.Project) {
 	rooms := room.NewService(db, nil, func() string { return "https://example.com" }, time.Now, storetest.NewID,
 		slog.New(slog.DiscardHandler), room.Options{})
 	q := room.Spec{
-		Type: room.Audio, CreatorName: "Ada", MaxParticipants: 10, Title: "Title", WelcomeMessage: "Welcome",
+		Type:            room.Audio,
+		CreatorName:     "Ada",
+		MaxParticipants: 10,
+		Title:           "Title",
+		WelcomeMessage:  "Welcome",
 	}
 	b.SetParallelism(callers / runtime.GOMAXPROCS(0))
 	b.ReportAllocs()

@@ -65,13 +65,26 @@ const compactPrefix = `{"t":`
 func formatEventData(d *event.Data, roomID string, at time.Time) (string, error) {
 	var stored any = d
 	if d.RoomID == roomID {
-		c := &compactEventData{RoomType: d.RoomType, ClientRoomID: d.ClientRoomID,
-			Session: strings.TrimPrefix(d.SessionID, roomID), StartAt: d.StartAt, EndReason: d.EndReason, Mark: d.Mark,
-			FailedJoin: d.FailedJoin, Feedback: d.Feedback}
+		c := &compactEventData{
+			RoomType:     d.RoomType,
+			ClientRoomID: d.ClientRoomID,
+			Session:      strings.TrimPrefix(d.SessionID, roomID),
+			StartAt:      d.StartAt,
+			EndReason:    d.EndReason,
+			Mark:         d.Mark,
+			FailedJoin:   d.FailedJoin,
+			Feedback:     d.Feedback,
+		}
 		if p := d.Participant; p != nil {
-			c.Participant = &compactParticipant{Identity: p.Identity, Name: p.Name,
-				Role: unless(usualRole, p.Role), Session: unless(usualSession, strings.TrimPrefix(p.Session, roomID)),
-				Connection: p.Connection, JoinedAt: p.JoinedAt.UnixMilli(), Reason: p.Reason}
+			c.Participant = &compactParticipant{
+				Identity:   p.Identity,
+				Name:       p.Name,
+				Role:       unless(usualRole, p.Role),
+				Session:    unless(usualSession, strings.TrimPrefix(p.Session, roomID)),
+				Connection: p.Connection,
+				JoinedAt:   p.JoinedAt.UnixMilli(),
+				Reason:     p.Reason,
+			}
 			if c.Participant.JoinedAt == at.UnixMilli() {
 				c.Participant.JoinedAt = 0
 			}
@@ -98,12 +111,27 @@ func parseEventData(text, roomID string, at time.Time) (event.Data, error) {
 		}
 		return stored
 	}
-	d = event.Data{RoomID: roomID, ClientRoomID: c.ClientRoomID, SessionID: sessionID(c.Session), RoomType: c.RoomType,
-		StartAt: c.StartAt, EndReason: c.EndReason, Mark: c.Mark, FailedJoin: c.FailedJoin, Feedback: c.Feedback}
+	d = event.Data{
+		RoomID:       roomID,
+		ClientRoomID: c.ClientRoomID,
+		SessionID:    sessionID(c.Session),
+		RoomType:     c.RoomType,
+		StartAt:      c.StartAt,
+		EndReason:    c.EndReason,
+		Mark:         c.Mark,
+		FailedJoin:   c.FailedJoin,
+		Feedback:     c.Feedback,
+	}
 	if p := c.Participant; p != nil {
-		d.Participant = &event.Participant{Identity: p.Identity, Name: p.Name,
-			Role: valueOr(usualRole, p.Role), Session: sessionID(valueOr(usualSession, p.Session)),
-			Connection: p.Connection, JoinedAt: at, Reason: p.Reason}
+		d.Participant = &event.Participant{
+			Identity:   p.Identity,
+			Name:       p.Name,
+			Role:       valueOr(usualRole, p.Role),
+			Session:    sessionID(valueOr(usualSession, p.Session)),
+			Connection: p.Connection,
+			JoinedAt:   at,
+			Reason:     p.Reason,
+		}
 		if p.JoinedAt != 0 {
 			d.Participant.JoinedAt = time.UnixMilli(p.JoinedAt).UTC()
 		}

@@ -484,18 +484,35 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 				room.Expired} {
 				_, err := db.List(ctx, room.ListQuery{ProjectID: projectID, State: state, Before: before, Limit: limit})
 				check(fmt.Sprintf("rooms of project %q in state %q before %q", projectID, state, before), err)
-				_, err = db.List(ctx, room.ListQuery{ProjectID: projectID, ClientRoomID: "lesson-7", State: state,
-					Before: before, Limit: limit})
+				_, err = db.List(ctx, room.ListQuery{
+					ProjectID:    projectID,
+					ClientRoomID: "lesson-7",
+					State:        state,
+					Before:       before,
+					Limit:        limit,
+				})
 				check(fmt.Sprintf("client_room_id in project %q and state %q before %q", projectID, state, before), err)
-				_, err = db.List(ctx, room.ListQuery{ID: middle, ProjectID: projectID, State: state, Before: before, Limit: limit})
+				_, err = db.List(ctx, room.ListQuery{
+					ID:        middle,
+					ProjectID: projectID,
+					State:     state,
+					Before:    before,
+					Limit:     limit,
+				})
 				check(fmt.Sprintf("room by ID in project %q and state %q before %q", projectID, state, before), err)
 			}
 		}
 		for _, of := range []webhook.Filter{{}, {RoomID: middle}, {EventID: events[0].ID}} {
 			for _, state := range []webhook.State{"", webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone} {
 				for _, cursor := range []string{"", middle} {
-					f := webhook.Filter{ProjectID: projectID, RoomID: of.RoomID, EventID: of.EventID, State: state,
-						Cursor: cursor, Limit: limit}
+					f := webhook.Filter{
+						ProjectID: projectID,
+						RoomID:    of.RoomID,
+						EventID:   of.EventID,
+						State:     state,
+						Cursor:    cursor,
+						Limit:     limit,
+					}
 					_, err := db.Deliveries(ctx, f)
 					check(fmt.Sprintf("deliveries %+v", f), err)
 				}
@@ -514,8 +531,13 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		check(fmt.Sprintf("past rooms %+v", q), err)
 	}
 	for _, api := range []string{"", "v5"} {
-		_, err = db.Calls(ctx, requestlog.BlockQuery{ProjectID: p.ID, API: api, FirstBelow: math.MaxInt64,
-			LastBelow: math.MaxInt64, Limit: limit})
+		_, err = db.Calls(ctx, requestlog.BlockQuery{
+			ProjectID:  p.ID,
+			API:        api,
+			FirstBelow: math.MaxInt64,
+			LastBelow:  math.MaxInt64,
+			Limit:      limit,
+		})
 		check("calls of API "+api, err)
 	}
 	_, err = db.Rejections(ctx, time.Time{}, requestlog.RejectionCount{}, limit)

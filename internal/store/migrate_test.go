@@ -85,8 +85,13 @@ func TestMigrate_KeepsEvents(t *testing.T) {
 		db := p.Open(t)
 		logged := func(n int64, id string, kind event.Type) event.Event {
 			return event.Event{
-				ID: id, Type: kind, ProjectID: "p", RoomID: "r", Sequence: n,
-				At: time.UnixMilli(n).UTC(), Data: event.Data{RoomID: "r"},
+				ID:        id,
+				Type:      kind,
+				ProjectID: "p",
+				RoomID:    "r",
+				Sequence:  n,
+				At:        time.UnixMilli(n).UTC(),
+				Data:      event.Data{RoomID: "r"},
 			}
 		}
 		want := []event.Event{logged(1, "e1", event.RoomOpened), logged(2, "e2", event.RoomStarted)}
@@ -262,10 +267,23 @@ func joinRoom(t *testing.T, db *store.DB, projectID string, at time.Time) room.A
 	t.Helper()
 	r := storetest.Room(projectID)
 	r.CreatedAt = at
-	seat := room.Seat{ID: storetest.NewID(), RoomID: r.ID, KeyHash: r.ID, Name: "Ada", Role: room.Guest,
-		State: room.Joined, CreatedAt: at}
-	a := room.Attendance{ID: storetest.NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
-		JoinedAt: at}
+	seat := room.Seat{
+		ID:        storetest.NewID(),
+		RoomID:    r.ID,
+		KeyHash:   r.ID,
+		Name:      "Ada",
+		Role:      room.Guest,
+		State:     room.Joined,
+		CreatedAt: at,
+	}
+	a := room.Attendance{
+		ID:         storetest.NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_1",
+		JoinedAt:   at,
+	}
 	mustWrite(t, db, func(ctx context.Context) error {
 		if err := db.InsertRoom(ctx, r); err != nil {
 			return err

@@ -35,8 +35,14 @@ import (
 // services, and returns every secret that they issued or received.
 func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []string) {
 	t.Helper()
-	ctx := audit.WithOrigin(context.Background(), audit.Origin{Kind: audit.KindToken, ActorID: "token", ActorName: "Ada",
-		RequestID: "req_1", Address: "192.0.2.1", Node: "node"})
+	ctx := audit.WithOrigin(context.Background(), audit.Origin{
+		Kind:      audit.KindToken,
+		ActorID:   "token",
+		ActorName: "Ada",
+		RequestID: "req_1",
+		Address:   "192.0.2.1",
+		Node:      "node",
+	})
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -75,8 +81,14 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 		_, quotaErr := db.UseQuota(ctx, p.ID, room.QuotaRooms, time.Now())
 		call := requestlog.NumberedCall{N: 1, Call: requestlog.Call{Method: "GET", Path: "/api/v5/keys"}}
 		block := requestlog.Block{ProjectID: p.ID, API: "v5", Calls: []requestlog.NumberedCall{call}}
-		rejected := requestlog.RejectionCount{Day: time.Now(), API: "v3", Cause: "unknown_project", Address: "192.0.2.1",
-			Calls: 1, LastAt: time.Now()}
+		rejected := requestlog.RejectionCount{
+			Day:     time.Now(),
+			API:     "v3",
+			Cause:   "unknown_project",
+			Address: "192.0.2.1",
+			Calls:   1,
+			LastAt:  time.Now(),
+		}
 		return errors.Join(err, quotaErr, db.InsertCalls(ctx, []requestlog.Block{block}),
 			db.AddRejections(ctx, []requestlog.RejectionCount{rejected}),
 			db.AddCallTotals(ctx, []requestlog.CallTotal{{ProjectID: p.ID, At: time.Now(), Accepted: 1}}))
@@ -113,9 +125,15 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	rooms := room.NewService(db, fakeMedia{}, func() string { return "https://example.com" }, time.Now,
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: hooks})
 	created, err := rooms.CreateQuick(ctx, p, room.Spec{
-		Type: room.Video, CreatorName: "Ada", MaxParticipants: 5, ClientRoomID: "mine", Title: "Title",
-		WelcomeMessage: "Welcome", ExternalUserID: "7", LogoutURL: "https://example.com/bye",
-		WebhookURL: "https://example.com/hook",
+		Type:            room.Video,
+		CreatorName:     "Ada",
+		MaxParticipants: 5,
+		ClientRoomID:    "mine",
+		Title:           "Title",
+		WelcomeMessage:  "Welcome",
+		ExternalUserID:  "7",
+		LogoutURL:       "https://example.com/bye",
+		WebhookURL:      "https://example.com/hook",
 	}, &room.IdempotencyKey{ProjectID: p.ID, Route: "route", Key: "key"})
 	must(err)
 	link := created.FinalLink[strings.Index(created.FinalLink, "#t=")+3:]
@@ -174,8 +192,16 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	must(db.Write(ctx, func(ctx context.Context) error { return insertFailedDelivery(ctx, db, p.ID, created.ID) }))
 	later := func() time.Time { return time.Now().Add(26 * time.Hour) } // today is folded
 	must(usage.NewService(db, usage.NoProvider{}, later).RollUp(ctx))
-	late := room.Attendance{ID: storetest.NewID(), RoomID: created.ID, Session: 1, SeatID: admission.Seat.ID,
-		Connection: "PA_2", JoinedAt: time.Now(), LeftAt: time.Now(), Quality: room.QualityGood}
+	late := room.Attendance{
+		ID:         storetest.NewID(),
+		RoomID:     created.ID,
+		Session:    1,
+		SeatID:     admission.Seat.ID,
+		Connection: "PA_2",
+		JoinedAt:   time.Now(),
+		LeftAt:     time.Now(),
+		Quality:    room.QualityGood,
+	}
 	must(db.Write(ctx, func(ctx context.Context) error {
 		_, err := db.InsertAttendance(ctx, late, later())
 		return err

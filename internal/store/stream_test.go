@@ -18,8 +18,12 @@ func TestDueStreams_ConcurrentNodes(t *testing.T) {
 	project := storetest.Project(t, one)
 	now := time.Now()
 	st := webhook.Stream{
-		ID: storetest.NewID(), ProjectID: project.ID, URL: "https://example.org", Bucket: "bucket",
-		Enqueued: 1, LastSequence: 1,
+		ID:           storetest.NewID(),
+		ProjectID:    project.ID,
+		URL:          "https://example.org",
+		Bucket:       "bucket",
+		Enqueued:     1,
+		LastSequence: 1,
 	}
 	err := one.Write(t.Context(), func(ctx context.Context) error { return one.InsertStream(ctx, st, now) })
 	if err != nil {

@@ -47,7 +47,14 @@ func TestTable_Statements(t *testing.T) {
 func TestTable_Values(t *testing.T) {
 	t.Parallel()
 	things := newTestTable()
-	row := testRow{id: "a", parent: "p", state: "old", count: 3, hash: "h", at: time.UnixMilli(5)}
+	row := testRow{
+		id:     "a",
+		parent: "p",
+		state:  "old",
+		count:  3,
+		hash:   "h",
+		at:     time.UnixMilli(5),
+	}
 	want := []any{"a", "p", 3, db.NullString(""), db.NullMillis(row.at), "h", "more"}
 	if got := things.values(&row, "more"); !slices.Equal(got, want) {
 		t.Errorf("values: got %v, want %v", got, want)

@@ -98,8 +98,13 @@ func start(files []*os.File, history crashes) (*child, error) {
 		_, _ = reports.Close(), life.Close()
 		return nil, fmt.Errorf("start the service process: %w", err)
 	}
-	c := &child{cmd: cmd, life: life, exited: make(chan struct{}), serving: make(chan struct{}),
-		reportsRead: make(chan struct{})}
+	c := &child{
+		cmd:         cmd,
+		life:        life,
+		exited:      make(chan struct{}),
+		serving:     make(chan struct{}),
+		reportsRead: make(chan struct{}),
+	}
 	go c.readReports(reports)
 	go func() {
 		_ = cmd.Wait() // exitInfo reads the state of the process

@@ -78,8 +78,13 @@ func midnight(t time.Time) time.Time {
 
 // plus returns the totals of two periods that follow each other.
 func (t Totals) plus(o Totals) Totals {
-	return Totals{AudioMillis: t.AudioMillis + o.AudioMillis, VideoMillis: t.VideoMillis + o.VideoMillis,
-		RoomsCreated: t.RoomsCreated + o.RoomsCreated, Sessions: t.Sessions + o.Sessions, Peak: max(t.Peak, o.Peak)}
+	return Totals{
+		AudioMillis:  t.AudioMillis + o.AudioMillis,
+		VideoMillis:  t.VideoMillis + o.VideoMillis,
+		RoomsCreated: t.RoomsCreated + o.RoomsCreated,
+		Sessions:     t.Sessions + o.Sessions,
+		Peak:         max(t.Peak, o.Peak),
+	}
 }
 
 // LastHours returns the usage of the last 24 hours (UTC), the current one last, of a scope or,

@@ -102,8 +102,16 @@ func (s *series) intervals() []Interval {
 	for i, k := range s.order {
 		t := s.timelines[k]
 		t.advance(t.end)
-		all[i] = Interval{ProjectID: k.projectID, Start: k.start, Length: s.length, Change: t.level, Millis: t.millis,
-			Rise: t.peak, Rooms: t.rooms, Sessions: t.sessions}
+		all[i] = Interval{
+			ProjectID: k.projectID,
+			Start:     k.start,
+			Length:    s.length,
+			Change:    t.level,
+			Millis:    t.millis,
+			Rise:      t.peak,
+			Rooms:     t.rooms,
+			Sessions:  t.sessions,
+		}
 	}
 	slices.SortStableFunc(all, func(a, b Interval) int { return a.Start.Compare(b.Start) })
 	return all
@@ -123,7 +131,13 @@ type timeline struct {
 // newTimeline returns a timeline for a period. level is the number of connections
 // at the time at, which may be before the period.
 func newTimeline(start, end, at time.Time, level Level) *timeline {
-	return &timeline{start: start, end: end, at: at, level: level, peak: math.MinInt64}
+	return &timeline{
+		start: start,
+		end:   end,
+		at:    at,
+		level: level,
+		peak:  math.MinInt64,
+	}
 }
 
 // advance continues the current level until a time.
@@ -163,8 +177,13 @@ func (t *timeline) addInterval(i *Interval) {
 }
 
 func (t *timeline) totals() Totals {
-	return Totals{AudioMillis: t.millis.Audio, VideoMillis: t.millis.Video, RoomsCreated: t.rooms,
-		Sessions: t.sessions, Peak: max(0, t.peak)}
+	return Totals{
+		AudioMillis:  t.millis.Audio,
+		VideoMillis:  t.millis.Video,
+		RoomsCreated: t.rooms,
+		Sessions:     t.sessions,
+		Peak:         max(0, t.peak),
+	}
 }
 
 // timelines are the timelines of consecutive periods. Intervals and moves must be added in

@@ -94,9 +94,13 @@ func (s *Service) Resume(ctx context.Context, projectID, url string) error {
 		if err := s.store.ClearTarget(ctx, projectID, url, s.now()); err != nil {
 			return err
 		}
-		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.WebhookTargetResumed, Subject: projectID,
-			ProjectID: projectID, Before: audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
-			After: audit.Fields{"url": audit.Target(url)}})
+		return audit.Record(ctx, s.store, s.now(), audit.Change{
+			Action:    audit.WebhookTargetResumed,
+			Subject:   projectID,
+			ProjectID: projectID,
+			Before:    audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
+			After:     audit.Fields{"url": audit.Target(url)},
+		})
 	})
 	if err == nil {
 		s.Wake()
@@ -141,9 +145,13 @@ func (s *Service) Pause(ctx context.Context, projectID, url string) error {
 		if err := s.store.HoldTarget(ctx, t); err != nil {
 			return err
 		}
-		return audit.Record(ctx, s.store, now, audit.Change{Action: audit.WebhookTargetPaused, Subject: projectID,
-			ProjectID: projectID, Before: before,
-			After: audit.Fields{"url": audit.Target(url), "paused_at": audit.Timestamp(now)}})
+		return audit.Record(ctx, s.store, now, audit.Change{
+			Action:    audit.WebhookTargetPaused,
+			Subject:   projectID,
+			ProjectID: projectID,
+			Before:    before,
+			After:     audit.Fields{"url": audit.Target(url), "paused_at": audit.Timestamp(now)},
+		})
 	})
 }
 
@@ -200,9 +208,17 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
 		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
 	}
-	f := Filter{ProjectID: q.ProjectID, EventID: q.EventID, RoomID: q.RoomID, URL: q.URL,
-		Since: q.Since, Before: q.Before,
-		Limit: replayBatch, OldestFirst: true, Sent: true}
+	f := Filter{
+		ProjectID:   q.ProjectID,
+		EventID:     q.EventID,
+		RoomID:      q.RoomID,
+		URL:         q.URL,
+		Since:       q.Since,
+		Before:      q.Before,
+		Limit:       replayBatch,
+		OldestFirst: true,
+		Sent:        true,
+	}
 	id, created := s.newID(), 0
 	streams := map[string]Stream{} // by the id of the original stream
 	for {
@@ -299,8 +315,14 @@ func (s *Service) enqueueReplay(ctx context.Context, replay string, page []Deliv
 		stream, seen := touched[d.StreamID]
 		if !seen {
 			if stream, seen = streams[d.StreamID]; !seen {
-				stream = Stream{ID: s.newID(), ProjectID: d.ProjectID, RoomID: d.RoomID, URL: d.URL, Replay: replay,
-					Bucket: bucketName(d.ProjectID, d.URL)}
+				stream = Stream{
+					ID:        s.newID(),
+					ProjectID: d.ProjectID,
+					RoomID:    d.RoomID,
+					URL:       d.URL,
+					Replay:    replay,
+					Bucket:    bucketName(d.ProjectID, d.URL),
+				}
 			}
 		}
 		stream.Enqueued++

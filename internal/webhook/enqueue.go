@@ -53,13 +53,25 @@ func roomEventBody(e event.Event) eventBody {
 		shown.JoinedAt = shown.JoinedAt.UTC().Truncate(time.Millisecond)
 		data.Participant = &shown
 	}
-	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence,
-		ProjectID: e.ProjectID, Data: data}
+	return eventBody{
+		ID:        e.ID,
+		Type:      e.Type,
+		Timestamp: formatTimestamp(e.At),
+		Sequence:  e.Sequence,
+		ProjectID: e.ProjectID,
+		Data:      data,
+	}
 }
 
 func projectEventBody(e event.ProjectEvent) eventBody {
-	return eventBody{ID: e.ID, Type: e.Type, Timestamp: formatTimestamp(e.At), Sequence: e.Sequence,
-		ProjectID: e.ProjectID, Data: e.Data}
+	return eventBody{
+		ID:        e.ID,
+		Type:      e.Type,
+		Timestamp: formatTimestamp(e.At),
+		Sequence:  e.Sequence,
+		ProjectID: e.ProjectID,
+		Data:      e.Data,
+	}
 }
 
 // isSubscribed reports whether events of this type are delivered.
@@ -136,7 +148,13 @@ func (s *Service) ProjectChanged(ctx context.Context, p project.Project,
 
 func (s *Service) recordProjectEvent(ctx context.Context, p project.Project, kind event.Type,
 	data event.ProjectData) (event.ProjectEvent, error) {
-	e := event.ProjectEvent{ID: s.newID(), Type: kind, ProjectID: p.ID, At: s.now(), Data: data}
+	e := event.ProjectEvent{
+		ID:        s.newID(),
+		Type:      kind,
+		ProjectID: p.ID,
+		At:        s.now(),
+		Data:      data,
+	}
 	last, err := s.store.ProjectSequence(ctx, p.ID)
 	if err != nil {
 		return e, err
@@ -188,8 +206,13 @@ func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls [
 	now := s.now()
 	for _, u := range urls {
 		i := slices.IndexFunc(known, func(k Stream) bool { return k.URL == u })
-		stream := Stream{ID: s.newID(), ProjectID: scope.projectID, RoomID: scope.roomID, URL: u,
-			Bucket: bucketName(scope.projectID, u)}
+		stream := Stream{
+			ID:        s.newID(),
+			ProjectID: scope.projectID,
+			RoomID:    scope.roomID,
+			URL:       u,
+			Bucket:    bucketName(scope.projectID, u),
+		}
 		save := s.store.InsertStream
 		if i >= 0 {
 			stream, save = known[i], s.store.ExtendStream
@@ -203,10 +226,21 @@ func (s *Service) enqueue(ctx context.Context, settings project.Settings, urls [
 			}
 			stream.Enqueued++
 			stream.LastSequence = e.Sequence
-			pending = append(pending, Delivery{ID: s.newID(), StreamID: stream.ID,
-				Position: stream.Enqueued, EventID: e.ID,
-				ProjectID: scope.projectID, RoomID: scope.roomID, URL: u, Type: e.Type,
-				Sequence: e.Sequence, Previous: e.Previous, Body: text, State: Pending, CreatedAt: now})
+			pending = append(pending, Delivery{
+				ID:        s.newID(),
+				StreamID:  stream.ID,
+				Position:  stream.Enqueued,
+				EventID:   e.ID,
+				ProjectID: scope.projectID,
+				RoomID:    scope.roomID,
+				URL:       u,
+				Type:      e.Type,
+				Sequence:  e.Sequence,
+				Previous:  e.Previous,
+				Body:      text,
+				State:     Pending,
+				CreatedAt: now,
+			})
 		}
 		if err := save(ctx, stream, now); err != nil {
 			return false, err

@@ -111,9 +111,15 @@ func (f *fixture) enqueueEvents(room, url string, kinds ...event.Type) (ids []st
 	var events []event.Event
 	for _, kind := range kinds {
 		f.lastSequence[room]++
-		e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: room,
-			Sequence: f.lastSequence[room], At: f.now(),
-			Data: event.Data{RoomID: room, RoomType: "audio"}}
+		e := event.Event{
+			ID:        storetest.NewID(),
+			Type:      kind,
+			ProjectID: f.project.ID,
+			RoomID:    room,
+			Sequence:  f.lastSequence[room],
+			At:        f.now(),
+			Data:      event.Data{RoomID: room, RoomType: "audio"},
+		}
 		events, ids = append(events, e), append(ids, e.ID)
 	}
 	err := f.db.Write(storetest.Patient(context.Background()), func(ctx context.Context) error {
@@ -320,14 +326,26 @@ func TestEventsAfter_Pages(t *testing.T) {
 		f.run(f.sender)
 		id := storetest.Room(f.project.ID)
 		start := time.Now().Add(time.Hour)
-		person := &event.Participant{Identity: "4712", Name: "Zoë <b>&\u2028", Role: "guest", Session: id.ID + ".1",
-			Connection: "PA_1", JoinedAt: time.Now()}
+		person := &event.Participant{
+			Identity:   "4712",
+			Name:       "Zoë <b>&\u2028",
+			Role:       "guest",
+			Session:    id.ID + ".1",
+			Connection: "PA_1",
+			JoinedAt:   time.Now(),
+		}
 		var events []event.Event
 		for i, kind := range []event.Type{event.RoomOpened, event.AttendanceMarked, event.RoomStarted,
 			event.ParticipantJoined, event.RoomEnded} {
-			e := event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: id.ID,
-				Sequence: int64(i + 1), At: f.now(),
-				Data: event.Data{RoomID: id.ID, RoomType: "video", StartAt: &start}}
+			e := event.Event{
+				ID:        storetest.NewID(),
+				Type:      kind,
+				ProjectID: f.project.ID,
+				RoomID:    id.ID,
+				Sequence:  int64(i + 1),
+				At:        f.now(),
+				Data:      event.Data{RoomID: id.ID, RoomType: "video", StartAt: &start},
+			}
 			if kind == event.ParticipantJoined {
 				e.Data.Participant = person
 			}
@@ -379,8 +397,15 @@ func TestEventsAfter_DeletedEvents(t *testing.T) {
 		var events []event.Event
 		for i, kind := range []event.Type{event.AttendanceMarked, event.RoomOpened, event.AttendanceMarked,
 			event.RoomStarted, event.RoomEnded} {
-			events = append(events, event.Event{ID: storetest.NewID(), Type: kind, ProjectID: f.project.ID, RoomID: r.ID,
-				Sequence: int64(i + 1), At: f.now(), Data: event.Data{RoomID: r.ID, RoomType: "video"}})
+			events = append(events, event.Event{
+				ID:        storetest.NewID(),
+				Type:      kind,
+				ProjectID: f.project.ID,
+				RoomID:    r.ID,
+				Sequence:  int64(i + 1),
+				At:        f.now(),
+				Data:      event.Data{RoomID: r.ID, RoomType: "video"},
+			})
 		}
 		write := func(work func(ctx context.Context) error) {
 			t.Helper()

@@ -122,8 +122,13 @@ func (b *bench) consoleOn(ctx context.Context, database string, c *cluster, figu
 			sum += millis(took)
 			*figures = append(*figures, figure{Of: of, Name: "GET " + path, Value: millis(took), Unit: "ms"})
 		}
-		*figures = append(*figures, figure{Of: of, Name: page.name, Value: sum, Unit: "ms",
-			Comment: "all requests of the page"}.atMost(consoleGoal))
+		*figures = append(*figures, figure{
+			Of:      of,
+			Name:    page.name,
+			Value:   sum,
+			Unit:    "ms",
+			Comment: "all requests of the page",
+		}.atMost(consoleGoal))
 	}
 	return i.end()
 }
@@ -200,10 +205,19 @@ func (i *installation) fillCalls(ctx context.Context) error {
 	log := requestlog.NewRecorder(s, time.Now)
 	began := time.Now().Add(-3 * 24 * time.Hour)
 	for n := range kept * 9 / 10 {
-		c := requestlog.Call{RequestID: fmt.Sprint("req_", n), ProjectID: i.ProjectID, API: "v4",
-			ReceivedAt: began.Add(time.Duration(n) * time.Second), Method: "POST",
-			Path: "/api/v4/rooms/create_quick_video_room", Status: http.StatusCreated, Micros: 2000, KeySlot: "current",
-			Address: "192.0.2.1", UserAgent: "backend/1"}
+		c := requestlog.Call{
+			RequestID:  fmt.Sprint("req_", n),
+			ProjectID:  i.ProjectID,
+			API:        "v4",
+			ReceivedAt: began.Add(time.Duration(n) * time.Second),
+			Method:     "POST",
+			Path:       "/api/v4/rooms/create_quick_video_room",
+			Status:     http.StatusCreated,
+			Micros:     2000,
+			KeySlot:    "current",
+			Address:    "192.0.2.1",
+			UserAgent:  "backend/1",
+		}
 		if n%100 == 0 {
 			c.Status, c.Cause = http.StatusBadRequest, "invalid_request"
 		}

@@ -86,8 +86,13 @@ func (b *bench) growthOn(ctx context.Context, database string, c *cluster) ([]fi
 		err := g.compare(ctx, o, b.pairs)
 		var refused *measure.StatusError
 		if errors.As(err, &refused) { // for example a query that is too slow for the timeout
-			g.figures = append(g.figures, figure{Of: g.of, Name: o.name, Goal: fmt.Sprintf("≤ %g", growthGoal),
-				Outcome: outcomeMiss, Comment: "not measured: status " + refused.Status})
+			g.figures = append(g.figures, figure{
+				Of:      g.of,
+				Name:    o.name,
+				Goal:    fmt.Sprintf("≤ %g", growthGoal),
+				Outcome: outcomeMiss,
+				Comment: "not measured: status " + refused.Status,
+			})
 			continue
 		}
 		if err != nil {

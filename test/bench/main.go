@@ -142,8 +142,16 @@ func run() error {
 	if *consoleMeetings < 1 {
 		return errors.New("-console-meetings must be at least 1")
 	}
-	b := &bench{pairs: *pairs, slice: *slice, joins: joinsWanted, meetings: sizes, years: *years,
-		consoleMeetings: *consoleMeetings, databases: databasesWanted, upgradeMeetings: *upgradeMeetings}
+	b := &bench{
+		pairs:           *pairs,
+		slice:           *slice,
+		joins:           joinsWanted,
+		meetings:        sizes,
+		years:           *years,
+		consoleMeetings: *consoleMeetings,
+		databases:       databasesWanted,
+		upgradeMeetings: *upgradeMeetings,
+	}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err
 	}

@@ -76,8 +76,13 @@ func (b *bench) compareRead(ctx context.Context, p *parley, name string, others 
 		return nil, nil, err
 	}
 	defer a.Close()
-	return b.compareWithBare(ctx, bareComparison{of: "signed read of " + name + ", 16 connections", load: a,
-		request: plainGet(readTarget(name)), cpuGoal: 1.9, rateGoal: 0.60}, others...)
+	return b.compareWithBare(ctx, bareComparison{
+		of:       "signed read of " + name + ", 16 connections",
+		load:     a,
+		request:  plainGet(readTarget(name)),
+		cpuGoal:  1.9,
+		rateGoal: 0.60,
+	}, others...)
 }
 
 func dialRead(server string, p *parley, name string) (*measure.Load, error) {

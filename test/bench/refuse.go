@@ -22,8 +22,13 @@ func (b *bench) refuse(ctx context.Context) ([]figure, error) {
 	unknown.GatewaySecret = known.GatewaySecret
 	unknown.APIKey = p.APIKey[:3] + strings.Repeat("0", len(p.APIKey)-3)
 	dial := func(name string, h serverInfo) (*measure.Load, error) {
-		return measure.Dial(measure.Target{Name: name, Address: p.Address, CPU: p.cpu(),
-			Request: signedRequest(h, "GET", "/api/v5/keys", nil), Status: "401"}, 1)
+		return measure.Dial(measure.Target{
+			Name:    name,
+			Address: p.Address,
+			CPU:     p.cpu(),
+			Request: signedRequest(h, "GET", "/api/v5/keys", nil),
+			Status:  "401",
+		}, 1)
 	}
 	a, err := dial("a known key", known)
 	if err != nil {

@@ -32,8 +32,13 @@ func (b *bench) sqlite(ctx context.Context) ([]figure, error) {
 		return nil, err
 	}
 	defer a.Close()
-	figures, _, err := b.compareWithBare(ctx, bareComparison{of: "room creation, SQLite, 64 connections", load: a,
-		request: createRoom(p.serverInfo), cpuGoal: 5, rateGoal: 0.20})
+	figures, _, err := b.compareWithBare(ctx, bareComparison{
+		of:       "room creation, SQLite, 64 connections",
+		load:     a,
+		request:  createRoom(p.serverInfo),
+		cpuGoal:  5,
+		rateGoal: 0.20,
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -142,11 +142,15 @@ func (m *meeting) create(ctx context.Context, seats int) {
 	// about to end and the start is in the next one.
 	start := time.Now().Add(5 * time.Second).UTC().Format("2006-01-02T15:04")
 	created, err := m.n.client().CreateScheduledVideoRoom(ctx,
-		client.ScheduledRoomRequest{StartAt: start,
-			Name: "Ada", MaxParticipants: seats, EmptyTimeout: 60,
+		client.ScheduledRoomRequest{
+			StartAt:         start,
+			Name:            "Ada",
+			MaxParticipants: seats,
+			EmptyTimeout:    60,
 			Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Title"},
 				RoomFeatures: &client.RoomFeatures{RoomDuration: 1,
-					BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 2}}}})
+					BreakoutRooms: &client.BreakoutRoomFeatures{AllowedNumberRooms: 2}}},
+		})
 	if err != nil {
 		m.t.Fatal(err)
 	}

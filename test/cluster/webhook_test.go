@@ -108,8 +108,11 @@ func createAndCancelRooms(rooms int, url string, nextClient func() *client.Clien
 					created, err := nextClient().CreateScheduledVideoRoom(context.Background(),
 						client.ScheduledRoomRequest{
 							StartAt:         time.Now().UTC().Add(time.Hour).Format("2006-01-02T15:04"),
-							MaxParticipants: 5, EmptyTimeout: 60, WebhookURL: url,
-							Metadata: client.ScheduledRoomMetadata{Metadata: metadata}})
+							MaxParticipants: 5,
+							EmptyTimeout:    60,
+							WebhookURL:      url,
+							Metadata:        client.ScheduledRoomMetadata{Metadata: metadata},
+						})
 					if err != nil {
 						return err
 					}

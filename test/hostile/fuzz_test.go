@@ -38,12 +38,17 @@ func TestFuzz(t *testing.T) {
 	for i, kind := range []room.Type{room.Audio, room.Video} {
 		m := p.createRoom(kind, 1000)
 		witnesses = append(witnesses, m.startWitness())
-		fuzzers = append(fuzzers, &mediatest.Fuzzer{BaseURL: p.URL, Type: kind, Seed: seed + uint64(i),
-			RequestsPerSecond: 40, PacketsPerSecond: 1500,
+		fuzzers = append(fuzzers, &mediatest.Fuzzer{
+			BaseURL:           p.URL,
+			Type:              kind,
+			Seed:              seed + uint64(i),
+			RequestsPerSecond: 40,
+			PacketsPerSecond:  1500,
 			Token: func(context.Context) (string, error) {
 				s, err := m.reserveSeat("Guest", "")
 				return s.Token, err
-			}})
+			},
+		})
 	}
 	p.warmUp(t, witnesses[0].meeting)
 	before := p.heap()

@@ -47,8 +47,13 @@ func newScrapes(t *testing.T, now time.Time) *scrapes {
 			t.Error(err)
 		}
 	})
-	return &scrapes{ctx: t.Context(), engine: engine, times: [2]time.Time{now, now.Add(scrapeInterval)},
-		series: map[uint64]*series{}, counters: map[string]bool{}}
+	return &scrapes{
+		ctx:      t.Context(),
+		engine:   engine,
+		times:    [2]time.Time{now, now.Add(scrapeInterval)},
+		series:   map[uint64]*series{},
+		counters: map[string]bool{},
+	}
 }
 
 // add adds the metrics of one scrape as Prometheus does: with the labels of the target, and

@@ -68,8 +68,13 @@ func newProvider(t *testing.T) *provider {
 func (p *provider) rotateKeys() {
 	accounts := people{}
 	for _, name := range []string{"ada", "bob", "eve"} {
-		accounts[name] = &storage.User{ID: name, Username: name, Password: "verysecure", Email: name + "@example.org",
-			EmailVerified: name != "bob"}
+		accounts[name] = &storage.User{
+			ID:            name,
+			Username:      name,
+			Password:      "verysecure",
+			Email:         name + "@example.org",
+			EmailVerified: name != "bob",
+		}
 	}
 	var h http.Handler = exampleop.SetupServer(p.URL, storage.NewStorageWithClients(accounts, p.clients), nil, false)
 	p.handler.Store(&h)
@@ -116,11 +121,20 @@ func newServer(t *testing.T, p *provider, clientID string, allowed ...string) *s
 	start := time.Now()
 	now := func() time.Time { return start.Add(time.Duration(s.now.Load())) }
 	s.operators = operator.NewService(db, time.Now, func() string { return uuid.Must(uuid.NewV7()).String() })
-	services := manage.Services{Tokens: s.operators, Console: s.operators, Rooms: rooms{},
+	services := manage.Services{
+		Tokens:  s.operators,
+		Console: s.operators,
+		Rooms:   rooms{},
 		BaseURL: func() string { return s.URL },
-		OpenID: openid.New(openid.Config{Issuer: p.URL, ClientID: clientID, ClientSecret: "secret", Name: "Example",
-			Allowed:     allowed,
-			RedirectURL: func() string { return s.URL + manage.OpenIDCallbackPath }}, now)}
+		OpenID: openid.New(openid.Config{
+			Issuer:       p.URL,
+			ClientID:     clientID,
+			ClientSecret: "secret",
+			Name:         "Example",
+			Allowed:      allowed,
+			RedirectURL:  func() string { return s.URL + manage.OpenIDCallbackPath },
+		}, now),
+	}
 	mux := http.NewServeMux()
 	mux.Handle("/api/manage/", manage.NewHandler(services))
 	mux.Handle("/console/openid/", manage.NewOpenIDHandler(services))

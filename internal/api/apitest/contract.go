@@ -57,7 +57,14 @@ func New(t testing.TB, description []byte, handler http.Handler) *Checker {
 	if err != nil {
 		t.Fatalf("route the description: %v", err)
 	}
-	return &Checker{t: t, doc: doc, router: router, handler: handler, seen: map[string]bool{}, errors: errorLog{}}
+	return &Checker{
+		t:       t,
+		doc:     doc,
+		router:  router,
+		handler: handler,
+		seen:    map[string]bool{},
+		errors:  errorLog{},
+	}
 }
 
 // Do sends a request and returns the response. The description must document
@@ -103,8 +110,11 @@ func (c *Checker) Do(t testing.TB, method, target string, header http.Header, bo
 		}
 	}
 	if err := openapi3filter.ValidateResponse(context.Background(), &openapi3filter.ResponseValidationInput{
-		RequestValidationInput: in, Status: resp.StatusCode, Header: resp.Header,
-		Body: io.NopCloser(bytes.NewReader(w.Body.Bytes())), Options: in.Options,
+		RequestValidationInput: in,
+		Status:                 resp.StatusCode,
+		Header:                 resp.Header,
+		Body:                   io.NopCloser(bytes.NewReader(w.Body.Bytes())),
+		Options:                in.Options,
 	}); err != nil {
 		t.Errorf("%s %s: got %d, want a response that the description allows: %v\n%s", method, target,
 			resp.StatusCode, err, w.Body)

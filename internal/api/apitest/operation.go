@@ -29,8 +29,13 @@ func (c *Checker) Operations() []Operation {
 				security = *o.Security
 			}
 			hasJSON := o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
-			all = append(all, Operation{ID: o.OperationID, Method: method, Path: prefix + path, HasJSON: hasJSON,
-				Public: len(security) == 0})
+			all = append(all, Operation{
+				ID:      o.OperationID,
+				Method:  method,
+				Path:    prefix + path,
+				HasJSON: hasJSON,
+				Public:  len(security) == 0,
+			})
 		}
 	}
 	slices.SortFunc(all, func(a, b Operation) int {

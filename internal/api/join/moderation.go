@@ -38,9 +38,13 @@ func (s *Server) Readmit(w http.ResponseWriter, r *http.Request, roomID string) 
 func (s *Server) UpdateLocks(w http.ResponseWriter, r *http.Request, roomID string) {
 	s.serveAction(w, r, func(o *httpx.Object, seatKey string) error {
 		locks := o.RequiredObject("locks")
-		change := room.LockChange{Microphone: optionalFlag(locks, "microphone"), Camera: optionalFlag(locks, "camera"),
-			ScreenShare: optionalFlag(locks, "screen_share"), Chat: optionalFlag(locks, "chat"),
-			WaitingRoom: optionalFlag(locks, "waiting_room")}
+		change := room.LockChange{
+			Microphone:  optionalFlag(locks, "microphone"),
+			Camera:      optionalFlag(locks, "camera"),
+			ScreenShare: optionalFlag(locks, "screen_share"),
+			Chat:        optionalFlag(locks, "chat"),
+			WaitingRoom: optionalFlag(locks, "waiting_room"),
+		}
 		if err := o.Err(); err != nil {
 			return err
 		}

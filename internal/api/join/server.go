@@ -76,7 +76,14 @@ type Server struct {
 // and logs the requests that exceed a limit.
 func NewHandler(joining Joining, moderation Moderation, logos Logos, limits Limits, refusals *refusal.Recorder,
 	now func() time.Time) http.Handler {
-	s := &Server{joining: joining, moderation: moderation, logos: logos, limits: limits, refusals: refusals, now: now}
+	s := &Server{
+		joining:    joining,
+		moderation: moderation,
+		logos:      logos,
+		limits:     limits,
+		refusals:   refusals,
+		now:        now,
+	}
 	mux := httpx.NewMux(notFound, notAllowed)
 	mux.Handle(routes("/api/join", s))
 	return httpx.WithRequestID(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -134,10 +141,17 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	out := Preview{RoomId: id, RoomType: RoomType(p.Room.Type), Title: p.Room.Title,
-		WelcomeMessage: p.Room.WelcomeMessage, State: PreviewState(p.Room.State),
-		Participants: p.TakenSeats, MaxParticipants: p.Room.MaxParticipants,
-		Features: newFeatures(p.Room), ServerTime: s.now().UTC()}
+	out := Preview{
+		RoomId:          id,
+		RoomType:        RoomType(p.Room.Type),
+		Title:           p.Room.Title,
+		WelcomeMessage:  p.Room.WelcomeMessage,
+		State:           PreviewState(p.Room.State),
+		Participants:    p.TakenSeats,
+		MaxParticipants: p.Room.MaxParticipants,
+		Features:        newFeatures(p.Room),
+		ServerTime:      s.now().UTC(),
+	}
 	out.HostPresent = p.HostPresent
 	out.Others.Count, out.Others.Names = p.Others, append([]string{}, p.OtherNames...)
 	if at := p.Room.StartAt; !at.IsZero() {
@@ -213,9 +227,13 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 	if err != nil {
 		return room.Admission{}, err
 	}
-	req := room.JoinRequest{Name: o.RequiredText("name"), SeatKey: o.RequiredText("seat_key"),
-		LinkToken: httpx.OrZero(o.Text("link")), ExpectedRole: room.Role(httpx.OrZero(o.Text("role"))),
-		ClientAddr: httpx.FromContext(r.Context()).Client}
+	req := room.JoinRequest{
+		Name:         o.RequiredText("name"),
+		SeatKey:      o.RequiredText("seat_key"),
+		LinkToken:    httpx.OrZero(o.Text("link")),
+		ExpectedRole: room.Role(httpx.OrZero(o.Text("role"))),
+		ClientAddr:   httpx.FromContext(r.Context()).Client,
+	}
 	if err := o.Err(); err != nil {
 		return room.Admission{}, err
 	}
@@ -227,9 +245,19 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 }
 
 func newSeat(a room.Admission) Seat {
-	out := Seat{Identity: a.Seat.ID, Name: a.Seat.Name, Role: Role(a.Seat.Role), SessionId: a.SessionID,
-		MediaToken: a.Token, RoomType: RoomType(a.Room.Type), Title: a.Room.Title, MaxBreakouts: a.Room.BreakoutRooms,
-		Features: newFeatures(a.Room), LogoutUrl: httpx.OrNil(a.LogoutURL), InvitedOnly: a.InvitationsRequired}
+	out := Seat{
+		Identity:     a.Seat.ID,
+		Name:         a.Seat.Name,
+		Role:         Role(a.Seat.Role),
+		SessionId:    a.SessionID,
+		MediaToken:   a.Token,
+		RoomType:     RoomType(a.Room.Type),
+		Title:        a.Room.Title,
+		MaxBreakouts: a.Room.BreakoutRooms,
+		Features:     newFeatures(a.Room),
+		LogoutUrl:    httpx.OrNil(a.LogoutURL),
+		InvitedOnly:  a.InvitationsRequired,
+	}
 	if b := a.Breakout; b.N > 0 {
 		out.Breakout = &Breakout{Number: b.N, Name: b.Name}
 	}

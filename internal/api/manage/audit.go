@@ -58,9 +58,20 @@ func parseAuditQuery(rawQuery string) (audit.Query, error) {
 }
 
 func newAuditEntry(e audit.Entry) (AuditEntry, error) {
-	out := AuditEntry{N: e.N, At: formatMillis(e.At), Actor: e.Actor(),
-		ActorKind: AuditEntryActorKind(e.Kind), ActorId: e.ActorID, Action: string(e.Action), Subject: e.Subject,
-		ProjectId: e.ProjectID, RequestId: e.RequestID, Address: e.Address, Node: e.Node, Hash: e.Hash}
+	out := AuditEntry{
+		N:         e.N,
+		At:        formatMillis(e.At),
+		Actor:     e.Actor(),
+		ActorKind: AuditEntryActorKind(e.Kind),
+		ActorId:   e.ActorID,
+		Action:    string(e.Action),
+		Subject:   e.Subject,
+		ProjectId: e.ProjectID,
+		RequestId: e.RequestID,
+		Address:   e.Address,
+		Node:      e.Node,
+		Hash:      e.Hash,
+	}
 	err := errors.Join(json.Unmarshal([]byte(e.Before), &out.Before), json.Unmarshal([]byte(e.After), &out.After))
 	if err != nil {
 		return out, fmt.Errorf("audit entry %d: %w", e.N, err)

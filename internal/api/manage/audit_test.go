@@ -250,8 +250,14 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 				t.Fatalf("got the entries %+v, want one", entries)
 			}
 			e := entries[0]
-			want := audit.Origin{Kind: audit.KindToken, ActorID: tokens[0].ID, ActorName: "test",
-				RequestID: resp.Header.Get("X-Request-ID"), Address: "192.0.2.1", Node: b.rooms.NodeID()}
+			want := audit.Origin{
+				Kind:      audit.KindToken,
+				ActorID:   tokens[0].ID,
+				ActorName: "test",
+				RequestID: resp.Header.Get("X-Request-ID"),
+				Address:   "192.0.2.1",
+				Node:      b.rooms.NodeID(),
+			}
 			if e.Origin != want || e.Action != call.action || e.Subject == "" || e.Before+e.After == "{}{}" {
 				t.Errorf("got %+v, want the action %s with values and the origin %+v", e, call.action, want)
 			}

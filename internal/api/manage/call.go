@@ -129,10 +129,22 @@ func parseStatus(text string) (low, high int, err error) {
 }
 
 func newCall(c requestlog.Call) Call {
-	out := Call{RequestId: c.RequestID, At: formatMillis(c.ReceivedAt), Method: c.Method, Path: c.Path,
-		Route: c.RouteOrPath(), Version: c.API, Status: c.Status, Cause: c.Cause, Hint: c.Hint,
-		KeySlot: CallKeySlot(c.KeySlot), TokenId: c.TokenID,
-		ClientAddress: c.Address, UserAgent: c.UserAgent, DurationMs: float64(c.Micros) / 1000}
+	out := Call{
+		RequestId:     c.RequestID,
+		At:            formatMillis(c.ReceivedAt),
+		Method:        c.Method,
+		Path:          c.Path,
+		Route:         c.RouteOrPath(),
+		Version:       c.API,
+		Status:        c.Status,
+		Cause:         c.Cause,
+		Hint:          c.Hint,
+		KeySlot:       CallKeySlot(c.KeySlot),
+		TokenId:       c.TokenID,
+		ClientAddress: c.Address,
+		UserAgent:     c.UserAgent,
+		DurationMs:    float64(c.Micros) / 1000,
+	}
 	if c.HasTimestamp {
 		out.ClockSkewSeconds = &c.ClockSkew
 	}
@@ -177,9 +189,14 @@ func (s *server) listRejectedCalls(r *http.Request) (RejectedCallList, error) {
 	}
 	out := RejectedCallList{RejectedCalls: []RejectedCalls{}}
 	for _, c := range found {
-		out.RejectedCalls = append(out.RejectedCalls, RejectedCalls{Date: c.Day.UTC().Format(time.DateOnly),
-			Version: c.API, Cause: c.Cause, Address: c.Address, Calls: c.Calls,
-			LastAt: formatMillis(c.LastAt)})
+		out.RejectedCalls = append(out.RejectedCalls, RejectedCalls{
+			Date:    c.Day.UTC().Format(time.DateOnly),
+			Version: c.API,
+			Cause:   c.Cause,
+			Address: c.Address,
+			Calls:   c.Calls,
+			LastAt:  formatMillis(c.LastAt),
+		})
 	}
 	if more {
 		out.NextCursor = new(rejectionsCursor(found[len(found)-1]))

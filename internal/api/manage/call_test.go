@@ -19,10 +19,19 @@ func testCalls(t *testing.T, b *fixture) {
 	project := b.createProject()["project_id"].(string)
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for i := range 5 {
-		c := requestlog.Call{RequestID: fmt.Sprint("req_", i), ProjectID: project, API: "v3",
-			ReceivedAt: now.Add(time.Duration(i) * time.Second), Method: "POST",
-			Path: "/api/v3/rooms/create_quick_audio_room", Status: 200, Micros: 1500, KeySlot: "current",
-			Address: "192.0.2.1", UserAgent: "test/1"}
+		c := requestlog.Call{
+			RequestID:  fmt.Sprint("req_", i),
+			ProjectID:  project,
+			API:        "v3",
+			ReceivedAt: now.Add(time.Duration(i) * time.Second),
+			Method:     "POST",
+			Path:       "/api/v3/rooms/create_quick_audio_room",
+			Status:     200,
+			Micros:     1500,
+			KeySlot:    "current",
+			Address:    "192.0.2.1",
+			UserAgent:  "test/1",
+		}
 		if i == 3 {
 			c.API, c.Path, c.Route = "v4", "/api/v4/rooms/1/events", "/api/v4/rooms/{room_id}/events"
 			c.Status, c.Cause, c.Hint, c.KeySlot = 401, requestlog.CauseStaleTimestamp, requestlog.HintMilliseconds, "overlap"

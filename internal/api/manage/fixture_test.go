@@ -126,8 +126,14 @@ func setup(t *testing.T) *fixture {
 	b.audit = audit.NewService(db, time.Now)
 	b.calls = requestlog.NewRecorder(db, time.Now)
 	b.usage = usage.NewService(db, usage.NoProvider{}, time.Now)
-	b.overviews = overview.NewService(overview.Sources{Rooms: b.rooms, Webhooks: b.hooks, Calls: b.calls, Usage: b.usage,
-		Keys: b.keys, Health: func(context.Context) []overview.Finding { return b.findings }}, b.tick)
+	b.overviews = overview.NewService(overview.Sources{
+		Rooms:    b.rooms,
+		Webhooks: b.hooks,
+		Calls:    b.calls,
+		Usage:    b.usage,
+		Keys:     b.keys,
+		Health:   func(context.Context) []overview.Finding { return b.findings },
+	}, b.tick)
 	_, token, err := b.tokens.Create(t.Context(), operator.NewToken{Name: "test"})
 	must(t, err)
 	b.token = token.Reveal()
@@ -152,14 +158,26 @@ func (b *fixture) handler(tokens Tokens, plans Plans, failures FailureLimiter) h
 
 // services returns the services of the management API without the request log.
 func (b *fixture) services(tokens Tokens, plans Plans, failures FailureLimiter) Services {
-	return Services{Projects: b.projects, Keys: b.keys, KeyUses: counter.New(b.db, time.Now),
-		Rooms: b.rooms, Tokens: tokens, Console: b.tokens,
-		BaseURL: func() string { return "https://meet.example.org" },
-		Plans:   plans, Webhooks: b.hooks, Retention: b.cleanup, Audit: b.audit,
-		Usage: b.usage, Backups: b.backups, Failures: failures, Overviews: b.overviews,
+	return Services{
+		Projects:  b.projects,
+		Keys:      b.keys,
+		KeyUses:   counter.New(b.db, time.Now),
+		Rooms:     b.rooms,
+		Tokens:    tokens,
+		Console:   b.tokens,
+		BaseURL:   func() string { return "https://meet.example.org" },
+		Plans:     plans,
+		Webhooks:  b.hooks,
+		Retention: b.cleanup,
+		Audit:     b.audit,
+		Usage:     b.usage,
+		Backups:   b.backups,
+		Failures:  failures,
+		Overviews: b.overviews,
 		Settings: []config.Value{{Name: "listen", Flag: "--listen", Environment: "PARLEY_LISTEN", Text: "127.0.0.1:8080",
 			Source: config.FromDefault, Help: "Address to listen on."}},
-		Signatures: map[string]SignatureChecker{"v3": fakeCheck}}
+		Signatures: map[string]SignatureChecker{"v3": fakeCheck},
+	}
 }
 
 func withMiddleware(h http.Handler) http.Handler {

@@ -53,9 +53,15 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 		if err != nil {
 			return KeyList{}, err
 		}
-		shown := Key{Id: k.ID, ApiKey: k.Masked(), Status: KeyStatusActive, CreatedAt: k.CreatedAt,
-			RetiringSince: httpx.TimeOrNil(k.RetiringSince), OverlapEndsAt: httpx.TimeOrNil(k.OverlapEndsAt),
-			LastUsedAt: httpx.TimeOrNil(last)}
+		shown := Key{
+			Id:            k.ID,
+			ApiKey:        k.Masked(),
+			Status:        KeyStatusActive,
+			CreatedAt:     k.CreatedAt,
+			RetiringSince: httpx.TimeOrNil(k.RetiringSince),
+			OverlapEndsAt: httpx.TimeOrNil(k.OverlapEndsAt),
+			LastUsedAt:    httpx.TimeOrNil(last),
+		}
 		if k.Slot == key.Overlap {
 			shown.Status, shown.RequestsSinceRotation = KeyStatusRetiring, &calls
 		}

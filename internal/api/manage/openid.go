@@ -54,14 +54,27 @@ func (s *server) startOpenID(w http.ResponseWriter, r *http.Request) {
 		redirectError(w, r, err)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: openIDCookie, Value: string(signIn), Path: "/", MaxAge: openIDSeconds,
-		Secure: true, HttpOnly: true, SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     openIDCookie,
+		Value:    string(signIn),
+		Path:     "/",
+		MaxAge:   openIDSeconds,
+		Secure:   true,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
 	http.Redirect(w, r, target, http.StatusSeeOther)
 }
 
 func (s *server) finishOpenID(w http.ResponseWriter, r *http.Request) {
-	http.SetCookie(w, &http.Cookie{Name: openIDCookie, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true,
-		SameSite: http.SameSiteLaxMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     openIDCookie,
+		Path:     "/",
+		MaxAge:   -1,
+		Secure:   true,
+		HttpOnly: true,
+		SameSite: http.SameSiteLaxMode,
+	})
 	account, err := s.openIDAccount(r)
 	if err != nil {
 		redirectError(w, r, LimitFailures(r, s.Failures, err))

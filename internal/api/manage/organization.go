@@ -118,7 +118,15 @@ func (s *server) ResumeOrganization(w http.ResponseWriter, r *http.Request, id s
 }
 
 func newOrganization(o project.Organization) Organization {
-	return Organization{OrganizationId: o.ID, Name: o.Name, Billing: Billing(o.Billing), CreatedAt: o.CreatedAt,
-		Plan: o.Plan, Currency: o.Currency, UnitPrice: o.UnitPrice,
-		Suspended: o.Suspended(), SuspendedAt: httpx.TimeOrNil(o.SuspendedAt)}
+	return Organization{
+		OrganizationId: o.ID,
+		Name:           o.Name,
+		Billing:        Billing(o.Billing),
+		CreatedAt:      o.CreatedAt,
+		Plan:           o.Plan,
+		Currency:       o.Currency,
+		UnitPrice:      o.UnitPrice,
+		Suspended:      o.Suspended(),
+		SuspendedAt:    httpx.TimeOrNil(o.SuspendedAt),
+	}
 }

@@ -39,13 +39,17 @@ func (s *server) overview(r *http.Request) (overview.Overview, error) {
 }
 
 func newOverview(o overview.Overview) Overview {
-	out := Overview{At: formatMillis(o.At), LiveRooms: o.Live.Rooms,
+	out := Overview{
+		At:        formatMillis(o.At),
+		LiveRooms: o.Live.Rooms,
 		ConnectionTypes: ConnectionTypes{Udp: o.Live.People[room.ConnectionUDP], Tcp: o.Live.People[room.ConnectionTCP],
 			Turn: o.Live.People[room.ConnectionTURN], Unknown: o.Live.People[room.ConnectionUnknown]},
 		FailingWebhookTargets: newWebhookTargets(o.Targets).Targets,
 		Calls: CallTotals{Since: formatMillis(o.Calls.At), Accepted: o.Calls.Accepted, Rejected: o.Calls.Rejected,
 			Recorded: o.Recorded},
-		Findings: []Finding{}, Hours: []OverviewHour{}}
+		Findings: []Finding{},
+		Hours:    []OverviewHour{},
+	}
 	for _, n := range o.Live.People {
 		out.Participants += n
 	}
@@ -101,8 +105,16 @@ func (s *server) listNodes(r *http.Request) (NodeList, error) {
 	}
 	out := NodeList{Nodes: []Node{}}
 	for _, n := range nodes {
-		shown := Node{Node: n.ID, Version: n.Version, State: NodeStateLive, ThisNode: n.Own,
-			LastSeenAt: formatMillis(n.LastAlive), Sessions: n.Sessions, People: n.People, Redis: NodeRedis(n.Redis)}
+		shown := Node{
+			Node:       n.ID,
+			Version:    n.Version,
+			State:      NodeStateLive,
+			ThisNode:   n.Own,
+			LastSeenAt: formatMillis(n.LastAlive),
+			Sessions:   n.Sessions,
+			People:     n.People,
+			Redis:      NodeRedis(n.Redis),
+		}
 		if n.Lost {
 			shown.State = NodeStateLost
 		}

@@ -103,8 +103,13 @@ func testNodes(t *testing.T, b *fixture) {
 	b.t = t
 	now := time.Now().Truncate(time.Millisecond)
 	must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
-		return b.db.RecordHeartbeat(ctx, room.Node{ID: "n1", Version: "v1.2.3", StartedAt: now.Add(-time.Hour),
-			LastAlive: now, Redis: room.RedisOK})
+		return b.db.RecordHeartbeat(ctx, room.Node{
+			ID:        "n1",
+			Version:   "v1.2.3",
+			StartedAt: now.Add(-time.Hour),
+			LastAlive: now,
+			Redis:     room.RedisOK,
+		})
 	}))
 	nodes := b.mustCall("GET", "/nodes", nil)["nodes"].([]any)
 	var found m

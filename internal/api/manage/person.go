@@ -71,8 +71,15 @@ func (s *server) ErasePerson(w http.ResponseWriter, r *http.Request, id string) 
 	done, err := s.Retention.Erase(r.Context(), person(id, q.UserId, q.SeatId))
 	writeResult(w, r, PersonErased{Compacted: done.Compaction == retention.CompactionDone,
 		Compaction: Compaction(done.Compaction), ErasedAt: time.Now().UTC(),
-		Erased: PersonErasedCounts{Rooms: done.Rooms, Seats: done.Seats, Links: done.Links, Events: done.Events,
-			Deliveries: done.Deliveries, HostActions: done.HostActions, Knocks: done.Knocks}}, err)
+		Erased: PersonErasedCounts{
+			Rooms:       done.Rooms,
+			Seats:       done.Seats,
+			Links:       done.Links,
+			Events:      done.Events,
+			Deliveries:  done.Deliveries,
+			HostActions: done.HostActions,
+			Knocks:      done.Knocks,
+		}}, err)
 }
 
 func person(projectID string, userID, seatID *string) retention.Person {
@@ -80,15 +87,29 @@ func person(projectID string, userID, seatID *string) retention.Person {
 }
 
 func newPersonRoom(record retention.RoomRecord) PersonRoom {
-	out := PersonRoom{RoomId: record.Room.ID, Title: record.Room.Title, CreatedAt: record.Room.CreatedAt,
-		IsCreator: record.IsCreator, Seats: []PersonSeat{}, Links: []PersonLink{}, Connections: []PersonConnection{},
-		Events: []PersonEvent{}, HostActions: []PersonHostAction{}, Knocks: []PersonKnock{}}
+	out := PersonRoom{
+		RoomId:      record.Room.ID,
+		Title:       record.Room.Title,
+		CreatedAt:   record.Room.CreatedAt,
+		IsCreator:   record.IsCreator,
+		Seats:       []PersonSeat{},
+		Links:       []PersonLink{},
+		Connections: []PersonConnection{},
+		Events:      []PersonEvent{},
+		HostActions: []PersonHostAction{},
+		Knocks:      []PersonKnock{},
+	}
 	if record.IsCreator {
 		out.CreatorName = &record.Room.CreatorName
 	}
 	for _, seat := range record.Seats {
-		out.Seats = append(out.Seats, PersonSeat{SeatId: seat.ID, Name: seat.Name, UserId: seat.UserID, Role: seat.Role,
-			CreatedAt: seat.CreatedAt})
+		out.Seats = append(out.Seats, PersonSeat{
+			SeatId:    seat.ID,
+			Name:      seat.Name,
+			UserId:    seat.UserID,
+			Role:      seat.Role,
+			CreatedAt: seat.CreatedAt,
+		})
 	}
 	for _, l := range record.Links {
 		out.Links = append(out.Links, PersonLink{LinkId: l.ID, Name: l.Name, UserId: l.UserID, Role: l.Role})
@@ -98,8 +119,13 @@ func newPersonRoom(record retention.RoomRecord) PersonRoom {
 			JoinedAt: c.JoinedAt, LeftAt: httpx.TimeOrNil(c.LeftAt)})
 	}
 	for _, e := range record.Events {
-		out.Events = append(out.Events, PersonEvent{EventId: e.ID, Sequence: int(e.Sequence), Type: string(e.Type), At: e.At,
-			Data: e.Data})
+		out.Events = append(out.Events, PersonEvent{
+			EventId:  e.ID,
+			Sequence: int(e.Sequence),
+			Type:     string(e.Type),
+			At:       e.At,
+			Data:     e.Data,
+		})
 	}
 	for _, a := range record.HostActions {
 		out.HostActions = append(out.HostActions,

@@ -48,10 +48,15 @@ func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p, issued, err := s.Keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
-	writeResult(w, r, NewProjectWithSecrets{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name,
-		Status:        ProjectStatus(p.Status),
-		ProjectSecret: issued.ProjectSecret.Reveal(), ApiKey: issued.APIKey.Reveal(),
-		GatewaySecret: issued.GatewaySecret.Reveal()}, err)
+	writeResult(w, r, NewProjectWithSecrets{
+		ProjectId:      p.ID,
+		OrganizationId: p.OrganizationID,
+		Name:           p.Name,
+		Status:         ProjectStatus(p.Status),
+		ProjectSecret:  issued.ProjectSecret.Reveal(),
+		ApiKey:         issued.APIKey.Reveal(),
+		GatewaySecret:  issued.GatewaySecret.Reveal(),
+	}, err)
 }
 
 func (s *server) GetProject(w http.ResponseWriter, r *http.Request, id string) {
@@ -123,9 +128,17 @@ func (s *server) ResumeProject(w http.ResponseWriter, r *http.Request, id string
 }
 
 func newProject(p project.Project) Project {
-	return Project{ProjectId: p.ID, OrganizationId: p.OrganizationID, Name: p.Name, Status: ProjectStatus(p.Status),
-		Suspended: p.Suspended(), SuspendedAt: httpx.TimeOrNil(p.SuspendedAt), DeletedAt: httpx.TimeOrNil(p.DeletedAt),
-		CreatedAt: p.CreatedAt, Settings: newProjectSettings(p.Settings)}
+	return Project{
+		ProjectId:      p.ID,
+		OrganizationId: p.OrganizationID,
+		Name:           p.Name,
+		Status:         ProjectStatus(p.Status),
+		Suspended:      p.Suspended(),
+		SuspendedAt:    httpx.TimeOrNil(p.SuspendedAt),
+		DeletedAt:      httpx.TimeOrNil(p.DeletedAt),
+		CreatedAt:      p.CreatedAt,
+		Settings:       newProjectSettings(p.Settings),
+	}
 }
 
 // setIfPresent copies *src to *dst unless src is nil.

@@ -22,8 +22,13 @@ func testPeople(t *testing.T, b *fixture) {
 	id := p["project_id"].(string)
 	domain, err := b.projects.Get(t.Context(), id)
 	must(t, err)
-	created, err := b.rooms.CreateQuick(t.Context(), domain, room.Spec{Type: room.Video, CreatorName: "Zebulon",
-		ExternalUserID: "user-7", MaxParticipants: 5, Title: "Standup"}, nil)
+	created, err := b.rooms.CreateQuick(t.Context(), domain, room.Spec{
+		Type:            room.Video,
+		CreatorName:     "Zebulon",
+		ExternalUserID:  "user-7",
+		MaxParticipants: 5,
+		Title:           "Standup",
+	}, nil)
 	must(t, err)
 	b.join(created.ID, "Amina")
 	path := "/projects/" + id + "/person-"

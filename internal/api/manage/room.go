@@ -35,8 +35,13 @@ func parseRoomQuery(rawQuery string) (q room.SearchQuery, err error) {
 		return q, err
 	}
 	q = room.SearchQuery{Title: query["title"], Person: query["person"], ListQuery: room.ListQuery{
-		ID: query["room_id"], ProjectID: query["project_id"], ClientRoomID: query["client_room_id"],
-		State: room.State(query["state"]), Before: query["cursor"], Limit: validate.DefaultPage}}
+		ID:           query["room_id"],
+		ProjectID:    query["project_id"],
+		ClientRoomID: query["client_room_id"],
+		State:        room.State(query["state"]),
+		Before:       query["cursor"],
+		Limit:        validate.DefaultPage,
+	}}
 	if text, sent := query["from"]; sent {
 		if q.From, err = parseTime("from", &text); err != nil {
 			return q, err
@@ -92,10 +97,20 @@ func (s *server) RemovePerson(w http.ResponseWriter, r *http.Request, id string)
 }
 
 func newRoom(l room.Summary) Room {
-	return Room{RoomId: l.ID, ProjectId: l.ProjectID, ClientRoomId: l.ClientRoomID, RoomType: RoomRoomType(l.Type),
-		State:     RoomState(l.State),
-		EndReason: RoomEndReason(l.EndReason), Title: l.Title, Participants: l.Participants,
+	return Room{
+		RoomId:          l.ID,
+		ProjectId:       l.ProjectID,
+		ClientRoomId:    l.ClientRoomID,
+		RoomType:        RoomRoomType(l.Type),
+		State:           RoomState(l.State),
+		EndReason:       RoomEndReason(l.EndReason),
+		Title:           l.Title,
+		Participants:    l.Participants,
 		MaxParticipants: l.MaxParticipants,
-		CreatedAt:       l.CreatedAt, StartAt: httpx.TimeOrNil(l.StartAt), OpenedAt: httpx.TimeOrNil(l.OpenedAt),
-		StartedAt: httpx.TimeOrNil(l.StartedAt), EndedAt: httpx.TimeOrNil(l.EndedAt)}
+		CreatedAt:       l.CreatedAt,
+		StartAt:         httpx.TimeOrNil(l.StartAt),
+		OpenedAt:        httpx.TimeOrNil(l.OpenedAt),
+		StartedAt:       httpx.TimeOrNil(l.StartedAt),
+		EndedAt:         httpx.TimeOrNil(l.EndedAt),
+	}
 }

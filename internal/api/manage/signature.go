@@ -86,8 +86,13 @@ func signedRequest(sent SignedRequest) (*http.Request, error) {
 	case sent.Headers != nil && len(*sent.Headers) > maxSentHeaders:
 		return nil, fault.Invalidf("headers must have at most %d entries", maxSentHeaders)
 	}
-	r := &http.Request{Method: strings.ToUpper(sent.Method), URL: u, RequestURI: target, Header: http.Header{},
-		Body: http.NoBody}
+	r := &http.Request{
+		Method:     strings.ToUpper(sent.Method),
+		URL:        u,
+		RequestURI: target,
+		Header:     http.Header{},
+		Body:       http.NoBody,
+	}
 	if sent.Headers != nil {
 		for _, h := range *sent.Headers {
 			r.Header.Add(h.Name, strings.TrimSpace(h.Value))

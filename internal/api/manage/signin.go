@@ -69,8 +69,15 @@ func keepsSecureCookies(r *http.Request) bool {
 }
 
 func setSessionCookie(w http.ResponseWriter, secret seal.Secret, expiresAt time.Time) {
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Value: secret.Reveal(), Path: "/", Expires: expiresAt,
-		Secure: true, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     sessionCookie,
+		Value:    secret.Reveal(),
+		Path:     "/",
+		Expires:  expiresAt,
+		Secure:   true,
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
 }
 
 func (s *server) ListSignInMethods(w http.ResponseWriter, _ *http.Request) {
@@ -92,8 +99,14 @@ func (s *server) SignOut(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: sessionCookie, Path: "/", MaxAge: -1, Secure: true, HttpOnly: true,
-		SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name:     sessionCookie,
+		Path:     "/",
+		MaxAge:   -1,
+		Secure:   true,
+		HttpOnly: true,
+		SameSite: http.SameSiteStrictMode,
+	})
 	httpx.WriteJSON(w, http.StatusOK, newCaller(c))
 }
 
@@ -102,8 +115,15 @@ func (s *server) GetCaller(w http.ResponseWriter, r *http.Request) {
 }
 
 func newCaller(c operator.Caller) Caller {
-	return Caller{Kind: CallerKind(c.Kind), Id: c.ID, Name: c.Name, Role: TokenRole(c.Role),
-		ProjectIds: projectIDs(c.ProjectIDs), SessionId: httpx.OrNil(c.SessionID), ExpiresAt: httpx.TimeOrNil(c.ExpiresAt)}
+	return Caller{
+		Kind:       CallerKind(c.Kind),
+		Id:         c.ID,
+		Name:       c.Name,
+		Role:       TokenRole(c.Role),
+		ProjectIds: projectIDs(c.ProjectIDs),
+		SessionId:  httpx.OrNil(c.SessionID),
+		ExpiresAt:  httpx.TimeOrNil(c.ExpiresAt),
+	}
 }
 
 func (s *server) CreateSignInLink(w http.ResponseWriter, r *http.Request) {

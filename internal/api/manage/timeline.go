@@ -79,8 +79,15 @@ func parseTimelineCursor(text string) (timelineCursor, error) {
 }
 
 func newTimelineEvent(e webhook.TimelineEvent) TimelineEvent {
-	out := TimelineEvent{Sequence: e.Sequence, EventId: e.ID, At: formatMillis(e.At), Kind: string(e.Type),
-		Name: personOf(e.Data), Data: e.Data, Deliveries: []Webhook{}}
+	out := TimelineEvent{
+		Sequence:   e.Sequence,
+		EventId:    e.ID,
+		At:         formatMillis(e.At),
+		Kind:       string(e.Type),
+		Name:       personOf(e.Data),
+		Data:       e.Data,
+		Deliveries: []Webhook{},
+	}
 	for _, d := range e.Deliveries {
 		out.Deliveries = append(out.Deliveries, newWebhook(d))
 	}
@@ -104,8 +111,14 @@ func newTimelineAction(a room.HostAction) TimelineEvent {
 	if a.Details.Count > 0 {
 		action.Count = &a.Details.Count
 	}
-	return TimelineEvent{At: formatMillis(a.At), Kind: string(a.Kind), Name: name, Action: &action,
-		Data: event.Data{RoomID: a.RoomID}, Deliveries: []Webhook{}}
+	return TimelineEvent{
+		At:         formatMillis(a.At),
+		Kind:       string(a.Kind),
+		Name:       name,
+		Action:     &action,
+		Data:       event.Data{RoomID: a.RoomID},
+		Deliveries: []Webhook{},
+	}
 }
 
 func newHostActor(a room.HostActor) HostActor {
@@ -167,10 +180,21 @@ func (s *server) roomPeople(r *http.Request, id string) (RoomPeople, error) {
 		out.NextCursor = &records[limit-1].ID
 	}
 	for _, a := range records {
-		shown := RoomPerson{Identity: a.PublicID(), Name: a.Name, Role: string(a.Role), UserId: a.UserID, SeatId: a.SeatID,
-			Session: a.Session, Node: a.Node, Hidden: a.Hidden, ConnectionType: RoomPersonConnectionType(a.ConnectionType),
-			ConnectionQuality: RoomPersonConnectionQuality(a.Quality), PoorSeconds: int(a.PoorFor / time.Second),
-			JoinedAt: formatMillis(a.JoinedAt), Reason: string(a.Reason)}
+		shown := RoomPerson{
+			Identity:          a.PublicID(),
+			Name:              a.Name,
+			Role:              string(a.Role),
+			UserId:            a.UserID,
+			SeatId:            a.SeatID,
+			Session:           a.Session,
+			Node:              a.Node,
+			Hidden:            a.Hidden,
+			ConnectionType:    RoomPersonConnectionType(a.ConnectionType),
+			ConnectionQuality: RoomPersonConnectionQuality(a.Quality),
+			PoorSeconds:       int(a.PoorFor / time.Second),
+			JoinedAt:          formatMillis(a.JoinedAt),
+			Reason:            string(a.Reason),
+		}
 		if !a.LeftAt.IsZero() {
 			shown.LeftAt = new(formatMillis(a.LeftAt))
 		}

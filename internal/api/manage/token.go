@@ -54,8 +54,15 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) (NewTokenWi
 	if err != nil {
 		return NewTokenWithSecret{}, err
 	}
-	return NewTokenWithSecret{TokenId: t.ID, Name: t.Name, Role: TokenRole(t.Role), ProjectIds: projectIDs(t.ProjectIDs),
-		Token: secret.Reveal(), CreatedAt: t.CreatedAt.UTC(), ExpiresAt: httpx.TimeOrNil(t.ExpiresAt)}, nil
+	return NewTokenWithSecret{
+		TokenId:    t.ID,
+		Name:       t.Name,
+		Role:       TokenRole(t.Role),
+		ProjectIds: projectIDs(t.ProjectIDs),
+		Token:      secret.Reveal(),
+		CreatedAt:  t.CreatedAt.UTC(),
+		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
+	}, nil
 }
 
 func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) {
@@ -64,9 +71,17 @@ func (s *server) RevokeToken(w http.ResponseWriter, r *http.Request, id string) 
 }
 
 func newToken(r *http.Request, t operator.Token) Token {
-	return Token{TokenId: t.ID, Name: t.Name, Role: TokenRole(t.Role), ProjectIds: projectIDs(t.ProjectIDs),
-		CreatedAt: t.CreatedAt.UTC(), ExpiresAt: httpx.TimeOrNil(t.ExpiresAt), LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
-		RevokedAt: httpx.TimeOrNil(t.RevokedAt), InUse: t.ID == caller(r).ID}
+	return Token{
+		TokenId:    t.ID,
+		Name:       t.Name,
+		Role:       TokenRole(t.Role),
+		ProjectIds: projectIDs(t.ProjectIDs),
+		CreatedAt:  t.CreatedAt.UTC(),
+		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
+		LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
+		RevokedAt:  httpx.TimeOrNil(t.RevokedAt),
+		InUse:      t.ID == caller(r).ID,
+	}
 }
 
 // projectsOf returns the projects that a body names for a role, or NotFound if one does not

@@ -94,9 +94,15 @@ func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebu
 }
 
 func newUsageDay(date time.Time, t usage.Totals) UsageDay {
-	return UsageDay{Date: date.Format(time.DateOnly), ParticipantMinutes: t.ParticipantMinutes().Float(),
-		AudioMinutes: t.AudioMinutes().Float(), VideoMinutes: t.VideoMinutes().Float(), RoomsCreated: t.RoomsCreated,
-		Sessions: t.Sessions, PeakParticipants: t.Peak}
+	return UsageDay{
+		Date:               date.Format(time.DateOnly),
+		ParticipantMinutes: t.ParticipantMinutes().Float(),
+		AudioMinutes:       t.AudioMinutes().Float(),
+		VideoMinutes:       t.VideoMinutes().Float(),
+		RoomsCreated:       t.RoomsCreated,
+		Sessions:           t.Sessions,
+		PeakParticipants:   t.Peak,
+	}
 }
 
 // parseDate parses an optional date such as 2026-11-01.
@@ -113,11 +119,18 @@ func parseDate(name, text string) (time.Time, error) {
 
 func newUsageReport(scope usage.Scope, report usage.Report, byDay bool) UsageReport {
 	t := report.Totals
-	out := UsageReport{OrganizationId: scope.OrganizationID, From: report.From.Format(time.DateOnly),
-		To: report.To.Format(time.DateOnly), AsOf: report.AsOf,
-		ParticipantMinutes: t.ParticipantMinutes().Float(), AudioMinutes: t.AudioMinutes().Float(),
-		VideoMinutes: t.VideoMinutes().Float(), RoomsCreated: t.RoomsCreated, Sessions: t.Sessions,
-		PeakParticipants: t.Peak}
+	out := UsageReport{
+		OrganizationId:     scope.OrganizationID,
+		From:               report.From.Format(time.DateOnly),
+		To:                 report.To.Format(time.DateOnly),
+		AsOf:               report.AsOf,
+		ParticipantMinutes: t.ParticipantMinutes().Float(),
+		AudioMinutes:       t.AudioMinutes().Float(),
+		VideoMinutes:       t.VideoMinutes().Float(),
+		RoomsCreated:       t.RoomsCreated,
+		Sessions:           t.Sessions,
+		PeakParticipants:   t.Peak,
+	}
 	if scope.ProjectID != "" {
 		out.ProjectId = &scope.ProjectID
 	}

@@ -39,11 +39,20 @@ func newSession(r *http.Request, n operator.Session) Session {
 	case n.UserID != "":
 		kind = operator.ByUser
 	}
-	out := Session{SessionId: n.ID, Kind: SessionKind(kind), TokenId: httpx.OrNil(n.TokenID),
-		UserId: httpx.OrNil(n.UserID), Name: n.Name, Role: httpx.OrNil(TokenRole(n.Role)),
-		ProjectIds: projectIDs(n.ProjectIDs), CreatedAt: n.CreatedAt.UTC(), ExpiresAt: n.ExpiresAt.UTC(),
-		LastUsedAt: httpx.TimeOrNil(n.LastUsedAt), EndedAt: httpx.TimeOrNil(n.EndedAt),
-		InUse: n.ID == caller(r).SessionID}
+	out := Session{
+		SessionId:  n.ID,
+		Kind:       SessionKind(kind),
+		TokenId:    httpx.OrNil(n.TokenID),
+		UserId:     httpx.OrNil(n.UserID),
+		Name:       n.Name,
+		Role:       httpx.OrNil(TokenRole(n.Role)),
+		ProjectIds: projectIDs(n.ProjectIDs),
+		CreatedAt:  n.CreatedAt.UTC(),
+		ExpiresAt:  n.ExpiresAt.UTC(),
+		LastUsedAt: httpx.TimeOrNil(n.LastUsedAt),
+		EndedAt:    httpx.TimeOrNil(n.EndedAt),
+		InUse:      n.ID == caller(r).SessionID,
+	}
 	if n.Hash == "" {
 		out.OpenBy = httpx.TimeOrNil(n.OpenBy)
 	}
@@ -93,8 +102,16 @@ func (s *server) listUsers(r *http.Request) (UserList, error) {
 }
 
 func newUser(u operator.User) User {
-	return User{UserId: u.ID, Email: u.Email, Name: u.Name, Role: TokenRole(u.Role), ProjectIds: projectIDs(u.ProjectIDs),
-		Openid: u.Subject != "", CreatedAt: u.CreatedAt.UTC(), LastSignInAt: httpx.TimeOrNil(u.LastSignInAt)}
+	return User{
+		UserId:       u.ID,
+		Email:        u.Email,
+		Name:         u.Name,
+		Role:         TokenRole(u.Role),
+		ProjectIds:   projectIDs(u.ProjectIDs),
+		Openid:       u.Subject != "",
+		CreatedAt:    u.CreatedAt.UTC(),
+		LastSignInAt: httpx.TimeOrNil(u.LastSignInAt),
+	}
 }
 
 func (s *server) CreateUser(w http.ResponseWriter, r *http.Request) {

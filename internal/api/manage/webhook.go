@@ -64,8 +64,13 @@ func parseWebhookFilter(rawQuery string) (f webhook.Filter, limit int, err error
 	if err := validate.Range("limit", limit, 1, validate.MaxPage); err != nil {
 		return f, 0, err
 	}
-	f = webhook.Filter{ProjectID: query["project_id"], RoomID: query["room_id"], EventID: query["event_id"],
-		Cursor: query["cursor"], Limit: limit + 1}
+	f = webhook.Filter{
+		ProjectID: query["project_id"],
+		RoomID:    query["room_id"],
+		EventID:   query["event_id"],
+		Cursor:    query["cursor"],
+		Limit:     limit + 1,
+	}
 	if state, sent := query["state"]; sent {
 		f.State = webhook.State(state)
 		if !slices.Contains([]webhook.State{webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone},
@@ -85,8 +90,14 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	out.Body = &d.Body
 	all := []WebhookAttempt{}
 	for _, a := range attempts {
-		all = append(all, WebhookAttempt{N: a.N, At: a.At, DurationMs: a.Duration.Milliseconds(), Status: a.Status,
-			Error: a.Error, Answer: a.ResponseBody})
+		all = append(all, WebhookAttempt{
+			N:          a.N,
+			At:         a.At,
+			DurationMs: a.Duration.Milliseconds(),
+			Status:     a.Status,
+			Error:      a.Error,
+			Answer:     a.ResponseBody,
+		})
 	}
 	out.Attempts = &all
 	writeResult(w, r, out, err)
@@ -220,17 +231,35 @@ func (s *server) writeTargets(w http.ResponseWriter, r *http.Request, projectID 
 func newWebhookTargets(all []webhook.Target) WebhookTargetList {
 	out := WebhookTargetList{Targets: []WebhookTarget{}}
 	for _, t := range all {
-		out.Targets = append(out.Targets, WebhookTarget{ProjectId: t.ProjectID, Url: t.URL, Failures: t.Failures,
-			FailingSince: t.FailingSince, Paused: t.Paused(), PausedAt: httpx.TimeOrNil(t.PausedAt),
-			ProbeAt: httpx.TimeOrNil(t.ProbeAt), Notice: t.Notice})
+		out.Targets = append(out.Targets, WebhookTarget{
+			ProjectId:    t.ProjectID,
+			Url:          t.URL,
+			Failures:     t.Failures,
+			FailingSince: t.FailingSince,
+			Paused:       t.Paused(),
+			PausedAt:     httpx.TimeOrNil(t.PausedAt),
+			ProbeAt:      httpx.TimeOrNil(t.ProbeAt),
+			Notice:       t.Notice,
+		})
 	}
 	return out
 }
 
 func newWebhook(d webhook.Delivery) Webhook {
-	return Webhook{DeliveryId: d.ID, EventId: d.EventID, ProjectId: d.ProjectID, RoomId: d.RoomID, Url: d.URL,
-		Type:     string(d.Type),
-		Sequence: d.Sequence, Previous: d.Previous, State: WebhookState(d.State), Replay: d.Replay,
-		AttemptCount: d.Attempts,
-		CreatedAt:    d.CreatedAt, DoneAt: httpx.TimeOrNil(d.DoneAt), NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt)}
+	return Webhook{
+		DeliveryId:    d.ID,
+		EventId:       d.EventID,
+		ProjectId:     d.ProjectID,
+		RoomId:        d.RoomID,
+		Url:           d.URL,
+		Type:          string(d.Type),
+		Sequence:      d.Sequence,
+		Previous:      d.Previous,
+		State:         WebhookState(d.State),
+		Replay:        d.Replay,
+		AttemptCount:  d.Attempts,
+		CreatedAt:     d.CreatedAt,
+		DoneAt:        httpx.TimeOrNil(d.DoneAt),
+		NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt),
+	}
 }

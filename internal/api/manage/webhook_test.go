@@ -18,8 +18,13 @@ func (b *fixture) failDelivery(id string) {
 			return err
 		}
 		d.State, d.Attempts, d.DoneAt = webhook.Gone, 1, time.Now()
-		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{N: 1, At: time.Now(), Duration: time.Second, Status: 410,
-			ResponseBody: "no more"}); err != nil {
+		if err := b.db.RecordAttempt(ctx, d, webhook.Attempt{
+			N:            1,
+			At:           time.Now(),
+			Duration:     time.Second,
+			Status:       410,
+			ResponseBody: "no more",
+		}); err != nil {
 			return err
 		}
 		target, err := b.db.RecordTargetFailure(ctx, d.ProjectID, d.URL, time.Now())

@@ -29,10 +29,23 @@ func Call(log Log, api string, r *http.Request, info *httpx.RequestInfo) {
 		}
 		return
 	}
-	c := requestlog.Call{RequestID: info.ID, ProjectID: info.Caller.ProjectID, API: api, ReceivedAt: info.StartedAt,
-		Method: r.Method, Path: r.URL.Path, Status: info.Status, Micros: info.Duration.Microseconds(),
-		KeySlot: info.Caller.KeySlot, TokenID: info.Caller.TokenID, Cause: info.Cause, ClockSkew: info.Caller.ClockSkew,
-		HasTimestamp: info.Caller.HasTimestamp, Address: info.Client.String(), UserAgent: r.UserAgent()}
+	c := requestlog.Call{
+		RequestID:    info.ID,
+		ProjectID:    info.Caller.ProjectID,
+		API:          api,
+		ReceivedAt:   info.StartedAt,
+		Method:       r.Method,
+		Path:         r.URL.Path,
+		Status:       info.Status,
+		Micros:       info.Duration.Microseconds(),
+		KeySlot:      info.Caller.KeySlot,
+		TokenID:      info.Caller.TokenID,
+		Cause:        info.Cause,
+		ClockSkew:    info.Caller.ClockSkew,
+		HasTimestamp: info.Caller.HasTimestamp,
+		Address:      info.Client.String(),
+		UserAgent:    r.UserAgent(),
+	}
 	if info.Route != c.Path {
 		c.Route = info.Route
 	}

@@ -55,12 +55,23 @@ const successMessage = "success"
 func newActiveRoom(found room.RunningRoom) ActiveRoom {
 	r := found.Room
 	out := ActiveRoom{ParticipantsInfo: make([]ParticipantInfo, 0, len(found.People)), RoomInfo: RoomInfo{
-		RoomId: uuid.MustParse(r.ID), RoomTitle: r.Title, Sid: sessionID(r.ID, r.Session),
+		RoomId:             uuid.MustParse(r.ID),
+		RoomTitle:          r.Title,
+		Sid:                sessionID(r.ID, r.Session),
 		JoinedParticipants: strconv.Itoa(len(found.People)),
-		IsRunning:          1, CreationTime: unixSeconds(r.CreatedAt), Metadata: metadataJSON(r), WebhookUrl: r.WebhookURL}}
+		IsRunning:          1,
+		CreationTime:       unixSeconds(r.CreatedAt),
+		Metadata:           metadataJSON(r),
+		WebhookUrl:         r.WebhookURL,
+	}}
 	for _, person := range found.People {
-		info := ParticipantInfo{Identity: person.PublicID(), Name: person.Name, Sid: person.Connection, State: ACTIVE,
-			JoinedAt: unixSeconds(person.JoinedAt)}
+		info := ParticipantInfo{
+			Identity: person.PublicID(),
+			Name:     person.Name,
+			Sid:      person.Connection,
+			State:    ACTIVE,
+			JoinedAt: unixSeconds(person.JoinedAt),
+		}
 		may := person.Grants
 		info.IsPublisher = may.Microphone || may.Camera || may.ScreenShare
 		info.Metadata.Role, info.Metadata.IsAdmin, info.Metadata.BreakoutRoom = ParticipantRole(person.Role),

@@ -128,8 +128,14 @@ func New(version Version, service Rooms, keys Keys, now func() time.Time, option
 	if options.Zone == nil {
 		options.Zone = time.UTC
 	}
-	a := &API{Version: version, Options: options, rooms: service, keys: keys, now: now,
-		repeatsMessage: map[string]bool{}}
+	a := &API{
+		Version:        version,
+		Options:        options,
+		rooms:          service,
+		keys:           keys,
+		now:            now,
+		repeatsMessage: map[string]bool{},
+	}
 	a.mux = httpx.NewMux(notFound, a.notAllowed)
 	a.handler = a.mux
 	if version.Middleware != nil {

@@ -184,9 +184,14 @@ func verifySignature(r *http.Request, keyring *key.Keyring, secretsOnly bool, no
 		verifyDummy(r, message)
 	}
 	explain := func(ctx context.Context) (cause, hint string) {
-		return requestlog.BodySignedCall{APIKeys: keyring.LiveAPIKeys(now),
-			ProjectSecrets: keyring.LiveProjectSecrets(now), GatewaySecrets: keyring.LiveGatewaySecrets(now),
-			SecretsOnly: secretsOnly, Signatures: signatures, Message: message}.Explain(ctx)
+		return requestlog.BodySignedCall{
+			APIKeys:        keyring.LiveAPIKeys(now),
+			ProjectSecrets: keyring.LiveProjectSecrets(now),
+			GatewaySecrets: keyring.LiveGatewaySecrets(now),
+			SecretsOnly:    secretsOnly,
+			Signatures:     signatures,
+			Message:        message,
+		}.Explain(ctx)
 	}
 	return authentication{keyring: keyring, cause: requestlog.CauseBadSignature, explain: explain}
 }

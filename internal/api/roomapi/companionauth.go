@@ -133,8 +133,13 @@ func companionMessage(c *Call) []byte {
 
 // signedCall returns what the signature of a companion call covers.
 func signedCall(r *http.Request, body []byte) requestlog.SignedCall {
-	signed := requestlog.SignedCall{Method: r.Method, Target: r.RequestURI, Timestamp: r.Header.Get("Timestamp"),
-		Signature: r.Header.Get("Hash-Signature"), Body: body}
+	signed := requestlog.SignedCall{
+		Method:    r.Method,
+		Target:    r.RequestURI,
+		Timestamp: r.Header.Get("Timestamp"),
+		Signature: r.Header.Get("Hash-Signature"),
+		Body:      body,
+	}
 	if r.Method == http.MethodPost {
 		signed.IdempotencyKey = headerValue(r, "Idempotency-Key")
 	}

@@ -27,8 +27,14 @@ func (a *API) startScheduleRoom(c *Call) error {
 func (a *API) joinRoom(c *Call) error {
 	link, err := a.invite(c, func(fields *httpx.Object) (room.Invitation, error) {
 		info := fields.RequiredObject("user_info")
-		invitation := room.Invitation{Role: room.Guest, SingleUse: true, Personal: true, Name: info.RequiredText("name"),
-			UserID: OptionalText(info, "client_user_id"), Hidden: info.Flag("is_hidden")}
+		invitation := room.Invitation{
+			Role:      room.Guest,
+			SingleUse: true,
+			Personal:  true,
+			Name:      info.RequiredText("name"),
+			UserID:    OptionalText(info, "client_user_id"),
+			Hidden:    info.Flag("is_hidden"),
+		}
 		if info.Flag("is_admin") {
 			invitation.Role = room.Host
 		}

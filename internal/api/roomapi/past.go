@@ -24,13 +24,21 @@ func (a *API) listRooms(c *Call) error {
 	}
 	out := RoomList{Rooms: make([]ListedRoom, 0, len(all))}
 	for _, l := range all {
-		out.Rooms = append(out.Rooms, ListedRoom{RoomId: uuid.MustParse(l.ID), ClientRoomId: httpx.OrNil(l.ClientRoomID),
-			RoomType: ListedRoomRoomType(l.Type),
-			State:    RoomState(l.State), EndReason: (*ListedRoomEndReason)(httpx.OrNil(string(l.EndReason))),
+		out.Rooms = append(out.Rooms, ListedRoom{
+			RoomId:             uuid.MustParse(l.ID),
+			ClientRoomId:       httpx.OrNil(l.ClientRoomID),
+			RoomType:           ListedRoomRoomType(l.Type),
+			State:              RoomState(l.State),
+			EndReason:          (*ListedRoomEndReason)(httpx.OrNil(string(l.EndReason))),
 			RoomTitle:          l.Title,
-			JoinedParticipants: l.Participants, MaxParticipants: l.MaxParticipants, CreatedAt: l.CreatedAt,
-			StartAt:  httpx.TimeOrNil(l.StartAt),
-			OpenedAt: httpx.TimeOrNil(l.OpenedAt), StartedAt: httpx.TimeOrNil(l.StartedAt), EndedAt: httpx.TimeOrNil(l.EndedAt)})
+			JoinedParticipants: l.Participants,
+			MaxParticipants:    l.MaxParticipants,
+			CreatedAt:          l.CreatedAt,
+			StartAt:            httpx.TimeOrNil(l.StartAt),
+			OpenedAt:           httpx.TimeOrNil(l.OpenedAt),
+			StartedAt:          httpx.TimeOrNil(l.StartedAt),
+			EndedAt:            httpx.TimeOrNil(l.EndedAt),
+		})
 	}
 	if more {
 		next := out.Rooms[len(out.Rooms)-1].RoomId
@@ -81,13 +89,23 @@ func (a *API) fetchPastRooms(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := PastRooms{From: q.Offset, Limit: q.Limit, OrderBy: order, TotalRooms: strconv.Itoa(total),
-		RoomsList: make([]PastRoom, 0, len(all))}
+	out := PastRooms{
+		From:       q.Offset,
+		Limit:      q.Limit,
+		OrderBy:    order,
+		TotalRooms: strconv.Itoa(total),
+		RoomsList:  make([]PastRoom, 0, len(all)),
+	}
 	for _, p := range all {
-		out.RoomsList = append(out.RoomsList, PastRoom{RoomId: uuid.MustParse(p.ID), RoomSid: sessionID(p.ID, p.Session),
-			RoomTitle: p.Title,
-			Created:   p.CreatedAt, Ended: p.EndedAt, JoinedParticipants: strconv.Itoa(p.ParticipantCount),
-			WebhookUrl: p.WebhookURL})
+		out.RoomsList = append(out.RoomsList, PastRoom{
+			RoomId:             uuid.MustParse(p.ID),
+			RoomSid:            sessionID(p.ID, p.Session),
+			RoomTitle:          p.Title,
+			Created:            p.CreatedAt,
+			Ended:              p.EndedAt,
+			JoinedParticipants: strconv.Itoa(p.ParticipantCount),
+			WebhookUrl:         p.WebhookURL,
+		})
 	}
 	c.writeJSON(PastRoomsResponse{Status: true, Rooms: out})
 	return nil
@@ -98,17 +116,28 @@ func (a *API) analytics(c *Call) error {
 	if err != nil {
 		return err
 	}
-	out := AnalyticsResponse{Status: true, Msg: successMessage, RoomId: uuid.MustParse(found.Room.ID),
+	out := AnalyticsResponse{
+		Status:               true,
+		Msg:                  successMessage,
+		RoomId:               uuid.MustParse(found.Room.ID),
 		AsOf:                 found.AsOf.UTC().Truncate(time.Millisecond),
-		ParticipantDurations: map[string]float64{}, TotalDuration: found.Total.Seconds(),
-		Participants: make([]AttendeeInfo, 0, len(found.People)),
-		Reported:     make([]ReportedAttendee, 0, len(found.Reported))}
+		ParticipantDurations: map[string]float64{},
+		TotalDuration:        found.Total.Seconds(),
+		Participants:         make([]AttendeeInfo, 0, len(found.People)),
+		Reported:             make([]ReportedAttendee, 0, len(found.Reported)),
+	}
 	for _, person := range found.People {
 		out.ParticipantDurations[person.Identity] = person.Duration.Seconds()
 		out.Participants = append(out.Participants,
-			AttendeeInfo{Identity: person.Identity, Name: person.Name, Role: ParticipantRole(person.Role),
-				JoinedAt: person.JoinedAt, LeftAt: httpx.TimeOrNil(person.LeftAt), Duration: person.Duration.Seconds(),
-				Connections: person.Connections})
+			AttendeeInfo{
+				Identity:    person.Identity,
+				Name:        person.Name,
+				Role:        ParticipantRole(person.Role),
+				JoinedAt:    person.JoinedAt,
+				LeftAt:      httpx.TimeOrNil(person.LeftAt),
+				Duration:    person.Duration.Seconds(),
+				Connections: person.Connections,
+			})
 	}
 	for _, r := range found.Reported {
 		out.Reported = append(out.Reported,

@@ -48,9 +48,13 @@ func (format) QuickResponse(c room.Created) any {
 
 // ScheduledResponse implements roomapi.Format.
 func (format) ScheduledResponse(c room.Created) any {
-	return ScheduledRoomCreated{Status: true, Message: "the room is scheduled",
+	return ScheduledRoomCreated{
+		Status:    true,
+		Message:   "the room is scheduled",
 		RoomType:  ScheduledRoomCreatedRoomType(c.Type),
-		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID)}
+		StartTime: c.StartAt,
+		RoomId:    uuid.MustParse(c.ID),
+	}
 }
 
 // ignoredFields names the fields that were sent and have no effect: those that only

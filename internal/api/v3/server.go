@@ -19,6 +19,12 @@ type Options struct {
 
 // NewHandler returns the handler of everything under /api/v3/.
 func NewHandler(service roomapi.Rooms, keys roomapi.Keys, now func() time.Time, options Options) *roomapi.API {
-	return roomapi.New(roomapi.Version{Name: "v3", Description: openAPI, Format: format{}, AnyProjectID: true,
-		DuplicateMessage: true, Middleware: options.Deprecation.middleware(now)}, service, keys, now, options.Options)
+	return roomapi.New(roomapi.Version{
+		Name:             "v3",
+		Description:      openAPI,
+		Format:           format{},
+		AnyProjectID:     true,
+		DuplicateMessage: true,
+		Middleware:       options.Deprecation.middleware(now),
+	}, service, keys, now, options.Options)
 }

@@ -12,7 +12,9 @@ import (
 
 func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	return NewMeetingFixture(t, b, Version{
-		Prefix: "/api/v4", ReturnsLink: true, HasEvents: true,
+		Prefix:      "/api/v4",
+		ReturnsLink: true,
+		HasEvents:   true,
 		Serve: func(service MeetingRooms, limits roomapi.Limits, options roomapi.Options) http.Handler {
 			options.Limits = limits
 			return NewHandler(service, b.Projects, b.Keys, newWebhooks(b), time.Now, options)

@@ -10,9 +10,14 @@ import (
 // joinEventRoute receives join events. The secret of the room's project signs them, so an
 // unknown room is the only error before the signature is checked.
 func (s *server) joinEventRoute() roomapi.Route {
-	return roomapi.Route{Method: http.MethodPost, Path: "/webhook/get_room_events/{room_id}",
-		Auth: roomapi.SecretAuth(s.projectOfRoom), Effect: roomapi.Sets,
-		FieldPaths: map[string]string{"name": "user_info.name"}, Handle: s.receiveJoinEvent}
+	return roomapi.Route{
+		Method:     http.MethodPost,
+		Path:       "/webhook/get_room_events/{room_id}",
+		Auth:       roomapi.SecretAuth(s.projectOfRoom),
+		Effect:     roomapi.Sets,
+		FieldPaths: map[string]string{"name": "user_info.name"},
+		Handle:     s.receiveJoinEvent,
+	}
 }
 
 func (s *server) projectOfRoom(c *roomapi.Call) (projectID string, err error) {

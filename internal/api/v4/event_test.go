@@ -28,9 +28,13 @@ func joinEventCases() []ErrorCase {
 		}
 	}
 	return append(append(unauthorized, TransportCases()...),
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401,
+		ErrorCase{
+			Name:    "bad fields after a bad signature stay unsaid",
+			Body:    RawBody(`{`),
+			Status:  401,
 			Message: "invalid signature",
-			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") },
+		},
 		BodyCase("empty body", ``, "the body ends before its JSON does"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 		BodyCase("a field twice", `{"room_id":"a","room_id":"b"}`, "the body has a field twice: room_id"),

@@ -50,12 +50,18 @@ func readCreation(o *httpx.Object, kind room.Type) (room.Spec, roomapi.IgnoredFi
 func (format) ReadChange(o *httpx.Object) (room.SpecChange, roomapi.IgnoredFields) {
 	metadata := o.Object("metadata")
 	features := metadata.Object("room_features")
-	change := room.SpecChange{MaxParticipants: optionalNumber(o, "max_participants"),
-		EmptyTimeout: roomapi.OptionalUnits(optionalNumber(o, "empty_timeout"), time.Second), CreatorName: o.Text("name"),
-		ExternalUserID: o.Text("external_user_id"), LogoutURL: o.Text("logout_url"), WebhookURL: o.Text("webhook_url"),
-		Title: metadata.Text("room_title"), WelcomeMessage: metadata.Text("welcome_message"),
-		Duration:      roomapi.OptionalUnits(features.Integer("room_duration"), time.Minute),
-		BreakoutRooms: features.Object("breakout_room_features").Integer("allowed_number_rooms")}
+	change := room.SpecChange{
+		MaxParticipants: optionalNumber(o, "max_participants"),
+		EmptyTimeout:    roomapi.OptionalUnits(optionalNumber(o, "empty_timeout"), time.Second),
+		CreatorName:     o.Text("name"),
+		ExternalUserID:  o.Text("external_user_id"),
+		LogoutURL:       o.Text("logout_url"),
+		WebhookURL:      o.Text("webhook_url"),
+		Title:           metadata.Text("room_title"),
+		WelcomeMessage:  metadata.Text("welcome_message"),
+		Duration:        roomapi.OptionalUnits(features.Integer("room_duration"), time.Minute),
+		BreakoutRooms:   features.Object("breakout_room_features").Integer("allowed_number_rooms"),
+	}
 	ignored := ignoredFields(metadata, features)
 	ignored.Add(o, "", "client_room_id")
 	return change, ignored
@@ -73,9 +79,14 @@ func (format) QuickResponse(c room.Created) any {
 
 // ScheduledResponse implements roomapi.Format.
 func (format) ScheduledResponse(c room.Created) any {
-	out := ScheduledRoomCreated{Status: true, Message: "the room is scheduled",
+	out := ScheduledRoomCreated{
+		Status:    true,
+		Message:   "the room is scheduled",
 		RoomType:  ScheduledRoomCreatedRoomType(c.Type),
-		StartTime: c.StartAt, RoomId: uuid.MustParse(c.ID), FinalLink: c.FinalLink}
+		StartTime: c.StartAt,
+		RoomId:    uuid.MustParse(c.ID),
+		FinalLink: c.FinalLink,
+	}
 	if c.ClientRoomID != "" {
 		out.ClientRoomId = &c.ClientRoomID
 	}

@@ -10,8 +10,13 @@ import (
 
 // statusRoute sets the status of the project that the query names.
 func (s *server) statusRoute() roomapi.Route {
-	return roomapi.Route{Method: http.MethodPut, Path: "/projects/update_project_status",
-		Auth: roomapi.ProjectAuth(queryProjectID), Effect: roomapi.Sets, Handle: s.updateStatus}
+	return roomapi.Route{
+		Method: http.MethodPut,
+		Path:   "/projects/update_project_status",
+		Auth:   roomapi.ProjectAuth(queryProjectID),
+		Effect: roomapi.Sets,
+		Handle: s.updateStatus,
+	}
 }
 
 func (s *server) updateStatus(c *roomapi.Call) error {

@@ -13,9 +13,13 @@ import (
 
 func statusCases() []ErrorCase {
 	return append(append(SignatureCases(), TransportCases()...),
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Body: RawBody(`{`), Status: 401,
+		ErrorCase{
+			Name:    "bad fields after a bad signature stay unsaid",
+			Body:    RawBody(`{`),
+			Status:  401,
 			Message: "invalid signature",
-			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") },
+		},
 		BodyCase("empty body", ``, "the body ends before its JSON does"),
 		BodyCase("an array", `[]`, "the body must be a JSON object"),
 		BodyCase("a field twice", `{"status":"active","status":"inactive"}`, "the body has a field twice: status"),

@@ -108,8 +108,16 @@ func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 		c.keyring, c.key = keyring, k
 		return true, nil
 	}
-	info.Explain = requestlog.SignedCall{Secret: secret, Method: r.Method, Target: r.RequestURI, Timestamp: timestamp,
-		Signature: signature, Body: body, Check: check, HeadersWrong: !headersComplete}.Explain
+	info.Explain = requestlog.SignedCall{
+		Secret:       secret,
+		Method:       r.Method,
+		Target:       r.RequestURI,
+		Timestamp:    timestamp,
+		Signature:    signature,
+		Body:         body,
+		Check:        check,
+		HeadersWrong: !headersComplete,
+	}.Explain
 	if s.options.Failures != nil {
 		if over, after := s.options.Failures.RecordAttempt(info.Client); over {
 			return false, &fault.Error{Kind: fault.Exhausted, Code: "rate_limited",

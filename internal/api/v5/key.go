@@ -20,17 +20,28 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			keys.Current = CurrentKey{Id: k.ID, ApiKey: k.Masked(), Status: Active,
+			keys.Current = CurrentKey{
+				Id:             k.ID,
+				ApiKey:         k.Masked(),
+				Status:         Active,
 				SigningProfile: sign.Profile,
-				CreatedAt:      Time(k.CreatedAt), LastUsedAt: timeOrNil(last)}
+				CreatedAt:      Time(k.CreatedAt),
+				LastUsedAt:     timeOrNil(last),
+			}
 		case k.Live(c.receivedAt):
 			n, last, err := s.keyUsage(c, k)
 			if err != nil {
 				return nil, err
 			}
-			keys.Overlap = &OverlapKey{Id: k.ID, ApiKey: k.Masked(), Status: Retiring,
-				RetiringSince: Time(k.RetiringSince),
-				OverlapEndsAt: Time(k.OverlapEndsAt), LastUsedAt: timeOrNil(last), RequestsSinceRotation: n}
+			keys.Overlap = &OverlapKey{
+				Id:                    k.ID,
+				ApiKey:                k.Masked(),
+				Status:                Retiring,
+				RetiringSince:         Time(k.RetiringSince),
+				OverlapEndsAt:         Time(k.OverlapEndsAt),
+				LastUsedAt:            timeOrNil(last),
+				RequestsSinceRotation: n,
+			}
 		}
 	}
 	return appendKeys(make([]byte, 0, 640), keys), nil

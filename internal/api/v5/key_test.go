@@ -86,12 +86,24 @@ func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
 			moment := at(name)
 			return &moment
 		}
-		k := Keys{Current: CurrentKey{Id: text("id"), ApiKey: text("key"), Status: Active, SigningProfile: SVCHMACV51,
-			CreatedAt: at("created"), LastUsedAt: maybe("used")}}
+		k := Keys{Current: CurrentKey{
+			Id:             text("id"),
+			ApiKey:         text("key"),
+			Status:         Active,
+			SigningProfile: SVCHMACV51,
+			CreatedAt:      at("created"),
+			LastUsedAt:     maybe("used"),
+		}}
 		if rapid.Bool().Draw(t, "overlap") {
-			k.Overlap = &OverlapKey{Id: text("id"), ApiKey: text("key"), Status: Retiring, RetiringSince: at("since"),
-				OverlapEndsAt: at("ends"),
-				LastUsedAt:    maybe("used"), RequestsSinceRotation: rapid.Int64().Draw(t, "n")}
+			k.Overlap = &OverlapKey{
+				Id:                    text("id"),
+				ApiKey:                text("key"),
+				Status:                Retiring,
+				RetiringSince:         at("since"),
+				OverlapEndsAt:         at("ends"),
+				LastUsedAt:            maybe("used"),
+				RequestsSinceRotation: rapid.Int64().Draw(t, "n"),
+			}
 		}
 		want, err := json.Marshal(KeysResponse{Data: k})
 		if err != nil {

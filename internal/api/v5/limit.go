@@ -8,8 +8,14 @@ func (s *Server) getLimits(c *call) ([]byte, error) {
 	out := Limits{Availability: availability(known), Entitlements: []Entitlement{}}
 	if known {
 		addEntitlement := func(key EntitlementKey, value int, unit EntitlementUnit) {
-			out.Entitlements = append(out.Entitlements, Entitlement{Key: key, Value: value, Unit: unit, Scope: Room,
-				Source: "plan:" + plan.Name, Availability: AvailabilityAvailable})
+			out.Entitlements = append(out.Entitlements, Entitlement{
+				Key:          key,
+				Value:        value,
+				Unit:         unit,
+				Scope:        Room,
+				Source:       "plan:" + plan.Name,
+				Availability: AvailabilityAvailable,
+			})
 		}
 		addEntitlement(MaxParticipants, plan.MaxParticipants, EntitlementUnitParticipants)
 		addEntitlement(RoomDuration, plan.RoomDuration, EntitlementUnitMinutes)

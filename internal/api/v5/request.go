@@ -37,10 +37,19 @@ func (s *Server) getRequests(c *call) ([]byte, error) {
 }
 
 func newRequestItem(c requestlog.Call) RequestItem {
-	i := RequestItem{RequestId: c.RequestID, ReceivedAt: Time(c.ReceivedAt), Method: c.Method, Path: c.Path,
-		Status: c.Status, Code: httpx.OrNil(string(codeByStatus[c.Status])), DurationMs: float64(c.Micros) / 1000,
-		KeySlot: RequestItemKeySlot(c.KeySlot), AuthResult: authResult(c.Cause), Hint: httpx.OrNil(c.Hint),
-		UserAgent: httpx.OrNil(c.UserAgent)}
+	i := RequestItem{
+		RequestId:  c.RequestID,
+		ReceivedAt: Time(c.ReceivedAt),
+		Method:     c.Method,
+		Path:       c.Path,
+		Status:     c.Status,
+		Code:       httpx.OrNil(string(codeByStatus[c.Status])),
+		DurationMs: float64(c.Micros) / 1000,
+		KeySlot:    RequestItemKeySlot(c.KeySlot),
+		AuthResult: authResult(c.Cause),
+		Hint:       httpx.OrNil(c.Hint),
+		UserAgent:  httpx.OrNil(c.UserAgent),
+	}
 	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew
 	}

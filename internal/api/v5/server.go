@@ -98,7 +98,13 @@ var description []byte
 // NewHandler returns the handler for all paths under /api/v5/.
 func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now func() time.Time,
 	options Options) *Server {
-	return &Server{keys: keys, usage: usageReader, counts: counts, now: now, options: options}
+	return &Server{
+		keys:    keys,
+		usage:   usageReader,
+		counts:  counts,
+		now:     now,
+		options: options,
+	}
 }
 
 // ServeHTTP implements http.Handler. The order of the checks is part of the

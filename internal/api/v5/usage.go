@@ -12,11 +12,20 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := Usage{OrganizationId: u.Organization.ID, BillingModel: UsageBillingModel(u.Organization.Billing),
-		AsOf: Time(u.AsOf), Totals: Totals{ParticipantMinutes: u.ParticipantMinutes.Float(),
-			AudioParticipantMinutes: u.AudioMinutes.Float(), VideoParticipantMinutes: u.VideoMinutes.Float(),
-			RoomsCreated: u.RoomsCreated, Sessions: u.Sessions, PeakConcurrentParticipants: u.Peak},
-		Plan: newPlanUsage(u)}
+	out := Usage{
+		OrganizationId: u.Organization.ID,
+		BillingModel:   UsageBillingModel(u.Organization.Billing),
+		AsOf:           Time(u.AsOf),
+		Totals: Totals{
+			ParticipantMinutes:         u.ParticipantMinutes.Float(),
+			AudioParticipantMinutes:    u.AudioMinutes.Float(),
+			VideoParticipantMinutes:    u.VideoMinutes.Float(),
+			RoomsCreated:               u.RoomsCreated,
+			Sessions:                   u.Sessions,
+			PeakConcurrentParticipants: u.Peak,
+		},
+		Plan: newPlanUsage(u),
+	}
 	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
 	if p := u.PayAsYouGo; p != nil {
 		out.PayAsYouGo = &PayAsYouGo{Availability: availability(p.Priced)}
@@ -33,9 +42,13 @@ func newPlanUsage(u usage.Usage) PlanUsage {
 	if !u.Plan.Known {
 		return PlanUsage{Availability: AvailabilityUnavailable}
 	}
-	return PlanUsage{Availability: AvailabilityAvailable, Name: &u.Plan.Name,
-		IncludedMinutes: newFigure(u.Plan.Included),
-		UsedMinutes:     newFigure(&u.ParticipantMinutes), RemainingMinutes: newFigure(u.Plan.Remaining)}
+	return PlanUsage{
+		Availability:     AvailabilityAvailable,
+		Name:             &u.Plan.Name,
+		IncludedMinutes:  newFigure(u.Plan.Included),
+		UsedMinutes:      newFigure(&u.ParticipantMinutes),
+		RemainingMinutes: newFigure(u.Plan.Remaining),
+	}
 }
 
 func newFigure(m *usage.Minutes) *Figure {

@@ -27,9 +27,22 @@ type attendanceRow struct {
 func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Type, created time.Time,
 	people []attendanceRow) {
 	t.Helper()
-	r := &room.Room{ID: newID(), ProjectID: projectID, State: room.Active, CreatorLinkHash: "h", CreatedAt: created,
-		OpenedAt: created, Spec: room.Spec{Type: kind, Title: "T", CreatorName: "A", MaxParticipants: 1000,
-			EmptyTimeout: time.Minute, Duration: time.Hour}}
+	r := &room.Room{
+		ID:              newID(),
+		ProjectID:       projectID,
+		State:           room.Active,
+		CreatorLinkHash: "h",
+		CreatedAt:       created,
+		OpenedAt:        created,
+		Spec: room.Spec{
+			Type:            kind,
+			Title:           "T",
+			CreatorName:     "A",
+			MaxParticipants: 1000,
+			EmptyTimeout:    time.Minute,
+			Duration:        time.Hour,
+		},
+	}
 	must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
 		if err := b.db.InsertRoom(ctx, r); err != nil {
 			return err
@@ -39,13 +52,27 @@ func (b *fixture) insertAttendance(t testing.TB, projectID string, kind room.Typ
 			return err
 		}
 		for i, p := range people {
-			seat := room.Seat{ID: newID(), RoomID: r.ID, KeyHash: strconv.Itoa(i), Name: "A", Role: room.Guest,
-				State: room.Joined, CreatedAt: p.joined}
+			seat := room.Seat{
+				ID:        newID(),
+				RoomID:    r.ID,
+				KeyHash:   strconv.Itoa(i),
+				Name:      "A",
+				Role:      room.Guest,
+				State:     room.Joined,
+				CreatedAt: p.joined,
+			}
 			if err := b.db.InsertSeat(ctx, seat); err != nil {
 				return err
 			}
-			a := room.Attendance{ID: newID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "c",
-				JoinedAt: p.joined, LeftAt: p.left}
+			a := room.Attendance{
+				ID:         newID(),
+				RoomID:     r.ID,
+				Session:    1,
+				SeatID:     seat.ID,
+				Connection: "c",
+				JoinedAt:   p.joined,
+				LeftAt:     p.left,
+			}
 			if _, err := b.db.InsertAttendance(ctx, a, a.JoinedAt); err != nil {
 				return err
 			}
@@ -133,10 +160,14 @@ func testUsageTotals(t *testing.T, url string) {
 	}
 	minutes := func(ms int64) float64 { return math.Floor(float64(ms)/600+0.5) / 100 }
 	u := get()
-	want := Totals{AudioParticipantMinutes: minutes(millis[room.Audio]),
-		VideoParticipantMinutes: minutes(millis[room.Video]),
-		ParticipantMinutes:      minutes(millis[room.Audio] + millis[room.Video]), RoomsCreated: int64(rooms),
-		Sessions: int64(rooms), PeakConcurrentParticipants: int64(peak)}
+	want := Totals{
+		AudioParticipantMinutes:    minutes(millis[room.Audio]),
+		VideoParticipantMinutes:    minutes(millis[room.Video]),
+		ParticipantMinutes:         minutes(millis[room.Audio] + millis[room.Video]),
+		RoomsCreated:               int64(rooms),
+		Sessions:                   int64(rooms),
+		PeakConcurrentParticipants: int64(peak),
+	}
 	if u.Totals != want || peak < 3 {
 		t.Errorf("got  %+v\nwant %+v", u.Totals, want)
 	}

@@ -16,8 +16,14 @@ var CrashPayload = []byte{0x08}
 // LiveKit uses as an index without a check.
 func InvalidLayerTrack(cid string, source livekit.TrackSource) *livekit.AddTrackRequest {
 	layers := []*livekit.VideoLayer{{Quality: -1}}
-	return &livekit.AddTrackRequest{Cid: cid, Name: cid, Type: livekit.TrackType_VIDEO, Source: source, Layers: layers,
-		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: cid, Layers: layers}}}
+	return &livekit.AddTrackRequest{
+		Cid:             cid,
+		Name:            cid,
+		Type:            livekit.TrackType_VIDEO,
+		Source:          source,
+		Layers:          layers,
+		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: cid, Layers: layers}},
+	}
 }
 
 // InvalidLayerJoin returns a join request that announces InvalidLayerTrack and offers it.
@@ -35,8 +41,14 @@ func InvalidLayerJoin(source livekit.TrackSource) (*livekit.JoinRequest, error) 
 // CrashHeader returns the header of the n-th packet of a track, with FiveTemporalLayers as the
 // extension of each id.
 func CrashHeader(track *RawTrack, n uint16, extensionIDs ...uint8) (*rtp.Header, error) {
-	header := &rtp.Header{Version: 2, Marker: true, SequenceNumber: n, Timestamp: uint32(n) * 3000,
-		SSRC: track.SSRC(), PayloadType: track.PayloadTypes()[0]}
+	header := &rtp.Header{
+		Version:        2,
+		Marker:         true,
+		SequenceNumber: n,
+		Timestamp:      uint32(n) * 3000,
+		SSRC:           track.SSRC(),
+		PayloadType:    track.PayloadTypes()[0],
+	}
 	descriptor, err := FiveTemporalLayers(n)
 	if err != nil {
 		return nil, err
@@ -63,6 +75,11 @@ func FiveTemporalLayers(frame uint16) ([]byte, error) {
 	}
 	structure, mask := &dd.FrameDependencyStructure{NumDecodeTargets: 2, Templates: templates}, uint32(3)
 	return (&dd.DependencyDescriptorExtension{Structure: structure, Descriptor: &dd.DependencyDescriptor{
-		FirstPacketInFrame: true, LastPacketInFrame: true, FrameNumber: frame, FrameDependencies: templates[0],
-		AttachedStructure: structure, ActiveDecodeTargetsBitmask: &mask}}).Marshal()
+		FirstPacketInFrame:         true,
+		LastPacketInFrame:          true,
+		FrameNumber:                frame,
+		FrameDependencies:          templates[0],
+		AttachedStructure:          structure,
+		ActiveDecodeTargetsBitmask: &mask,
+	}}).Marshal()
 }

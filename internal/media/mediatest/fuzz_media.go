@@ -54,8 +54,14 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 	defer r.Abort()
 	step, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	req := &livekit.AddTrackRequest{Cid: "track", Name: "track",
-		Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA, Width: 640, Height: 480}
+	req := &livekit.AddTrackRequest{
+		Cid:    "track",
+		Name:   "track",
+		Type:   livekit.TrackType_VIDEO,
+		Source: livekit.TrackSource_CAMERA,
+		Width:  640,
+		Height: 480,
+	}
 	if isAudio(mimeType) {
 		req.Type, req.Source = livekit.TrackType_AUDIO, livekit.TrackSource_MICROPHONE
 	}
@@ -75,7 +81,14 @@ func (f *Fuzzer) mediaRound(ctx context.Context, n int) error {
 			return err
 		}
 	}
-	a := &mediaAttack{Fuzzer: f, rnd: rnd, raw: r, track: track, reliable: reliable, mimeType: mimeType}
+	a := &mediaAttack{
+		Fuzzer:   f,
+		rnd:      rnd,
+		raw:      r,
+		track:    track,
+		reliable: reliable,
+		mimeType: mimeType,
+	}
 	for _, uri := range AllExtensions() {
 		if id := r.ExtensionID(uri); id != 0 {
 			a.ids = append(a.ids, id)
@@ -179,8 +192,14 @@ func (a *mediaAttack) sendRTP() {
 	if oneChanceIn(rnd, 3) {
 		a.timestamp += rnd.Uint32N(1 << 20)
 	}
-	header := &rtp.Header{Version: 2, Marker: oneChanceIn(rnd, 2), SequenceNumber: a.sequence, Timestamp: a.timestamp,
-		SSRC: a.track.SSRC(), PayloadType: a.track.PayloadTypes()[0]}
+	header := &rtp.Header{
+		Version:        2,
+		Marker:         oneChanceIn(rnd, 2),
+		SequenceNumber: a.sequence,
+		Timestamp:      a.timestamp,
+		SSRC:           a.track.SSRC(),
+		PayloadType:    a.track.PayloadTypes()[0],
+	}
 	if oneChanceIn(rnd, 30) {
 		header.PayloadType = uint8(rnd.IntN(128))
 	}

@@ -57,14 +57,20 @@ type signalAttack struct {
 
 func (f *Fuzzer) signalRound(ctx context.Context, n int, offers []string) error {
 	rnd := f.newRand(signalStream, n)
-	a := &signalAttack{Fuzzer: f, rnd: rnd, offers: offers, gentle: oneChanceIn(rnd, 2), texts: []string{
-		"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264",
-		"audio/opus",
-		"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00",
-		"-1",
-		`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
-		`{"candidate":"x"}`, `{"candidate":"candidate:1 1 tcp 1 ::1 9 typ host tcptype active"}`,
-		strings.Repeat("A", 5000), pick(rnd, offers)}}
+	a := &signalAttack{
+		Fuzzer: f,
+		rnd:    rnd,
+		offers: offers,
+		gentle: oneChanceIn(rnd, 2),
+		texts: []string{
+			"", "t0", "t1", "t2", "track", "TR_x", "PA_x", "video/VP8", "video/VP9", "video/AV1", "video/H264",
+			"audio/opus",
+			"audio/red", "vp8", "vp9", "av1", "h264", "offer", "answer", "rollback", "pranswer", "q", "h", "f", "\x00",
+			"-1",
+			`{"candidate":"candidate:1 1 udp 1 127.0.0.1 9 typ host","sdpMid":"0","sdpMLineIndex":0}`,
+			`{"candidate":"x"}`, `{"candidate":"candidate:1 1 tcp 1 ::1 9 typ host tcptype active"}`,
+			strings.Repeat("A", 5000), pick(rnd, offers)},
+	}
 	options := RawOptions{HalfConnected: oneChanceIn(rnd, 2)}
 	switch rnd.IntN(4) {
 	case 0:

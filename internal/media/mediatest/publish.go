@@ -86,7 +86,13 @@ func (p *Participant) PublishMislabeled(ctx context.Context, name string, source
 // Announce is the first half of publishing: it asks the server for permission.
 func (p *Participant) Announce(ctx context.Context, name string, source Source, kind TrackType) error {
 	return p.announce(ctx, &livekit.AddTrackRequest{
-		Cid: name, Name: name, Type: kind.proto(), Source: source.proto(), Width: 640, Height: 480})
+		Cid:    name,
+		Name:   name,
+		Type:   kind.proto(),
+		Source: source.proto(),
+		Width:  640,
+		Height: 480,
+	})
 }
 
 func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest) error {

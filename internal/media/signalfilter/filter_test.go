@@ -23,13 +23,18 @@ const offer = "v=0\r\no=- 1 2 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\na=group:BUNDLE
 	"a=sendonly\r\n"
 
 func addTrack(change func(*livekit.AddTrackRequest)) *livekit.SignalRequest {
-	add := &livekit.AddTrackRequest{Cid: "cam", Name: "cam", Type: livekit.TrackType_VIDEO,
+	add := &livekit.AddTrackRequest{
+		Cid:    "cam",
+		Name:   "cam",
+		Type:   livekit.TrackType_VIDEO,
 		Source: livekit.TrackSource_CAMERA,
-		Width:  1280, Height: 720,
+		Width:  1280,
+		Height: 720,
 		Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_LOW},
 			{Quality: livekit.VideoQuality_HIGH}},
 		SimulcastCodecs: []*livekit.SimulcastCodec{{Codec: "vp8", Cid: "cam",
-			Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_MEDIUM}}}}}
+			Layers: []*livekit.VideoLayer{{Quality: livekit.VideoQuality_MEDIUM}}}},
+	}
 	change(add)
 	return &livekit.SignalRequest{Message: &livekit.SignalRequest_AddTrack{AddTrack: add}}
 }

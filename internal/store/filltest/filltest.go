@@ -110,30 +110,71 @@ func (f *filler) add(ctx context.Context, first, last int, start time.Time, step
 // meeting returns a meeting that begins at a time.
 func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 	r := &room.Room{
-		ID: f.id(at), ProjectID: f.project, State: room.Open,
-		Spec: room.Spec{Type: kind, Title: "Weekly planning", WelcomeMessage: "Good morning, and welcome to everybody",
-			CreatorName: "Amina", MaxParticipants: 10, EmptyTimeout: 5 * time.Minute, Duration: time.Hour},
-		CreatorLinkHash: f.hash(), EventSequence: 2 + 2*People, CreatedAt: at, OpenedAt: at, DueAt: at.Add(time.Hour),
+		ID:        f.id(at),
+		ProjectID: f.project,
+		State:     room.Open,
+		Spec: room.Spec{
+			Type:            kind,
+			Title:           "Weekly planning",
+			WelcomeMessage:  "Good morning, and welcome to everybody",
+			CreatorName:     "Amina",
+			MaxParticipants: 10,
+			EmptyTimeout:    5 * time.Minute,
+			Duration:        time.Hour,
+		},
+		CreatorLinkHash: f.hash(),
+		EventSequence:   2 + 2*People,
+		CreatedAt:       at,
+		OpenedAt:        at,
+		DueAt:           at.Add(time.Hour),
 	}
 	m := meeting{room: r}
 	record := func(kind event.Type, at time.Time, person *event.Participant) {
-		m.events = append(m.events, event.Event{ID: f.id(at), ProjectID: f.project, RoomID: r.ID,
-			Sequence: int64(len(m.events) + 1), Type: kind, At: at,
-			Data: event.Data{RoomID: r.ID, RoomType: string(r.Type), Participant: person}})
+		m.events = append(m.events, event.Event{
+			ID:        f.id(at),
+			ProjectID: f.project,
+			RoomID:    r.ID,
+			Sequence:  int64(len(m.events) + 1),
+			Type:      kind,
+			At:        at,
+			Data:      event.Data{RoomID: r.ID, RoomType: string(r.Type), Participant: person},
+		})
 	}
 	record(event.RoomOpened, at, nil)
 	node, ended := room.CompactID(f.id(at)), at
 	for range People {
 		joined := at.Add(f.duration(time.Minute))
 		left := joined.Add(f.duration(time.Hour))
-		seat := room.Seat{ID: f.id(joined), RoomID: r.ID, KeyHash: f.hash(), Name: "Ada Lovelace", Role: room.Guest,
-			State: room.Free, Connection: "PA_" + f.hash()[:12], CreatedAt: joined}
+		seat := room.Seat{
+			ID:         f.id(joined),
+			RoomID:     r.ID,
+			KeyHash:    f.hash(),
+			Name:       "Ada Lovelace",
+			Role:       room.Guest,
+			State:      room.Free,
+			Connection: "PA_" + f.hash()[:12],
+			CreatedAt:  joined,
+		}
 		m.seats = append(m.seats, seat)
-		m.attendance = append(m.attendance, room.Attendance{ID: room.CompactID(f.id(joined)), RoomID: r.ID, Session: 1,
-			SeatID: seat.ID, Connection: seat.Connection, Node: node, JoinedAt: joined, LeftAt: left,
-			Reason: room.LeftByChoice})
-		person := &event.Participant{Identity: seat.ID, Name: seat.Name, Role: string(seat.Role),
-			Session: room.SessionID(r.ID, 1), Connection: seat.Connection, JoinedAt: joined}
+		m.attendance = append(m.attendance, room.Attendance{
+			ID:         room.CompactID(f.id(joined)),
+			RoomID:     r.ID,
+			Session:    1,
+			SeatID:     seat.ID,
+			Connection: seat.Connection,
+			Node:       node,
+			JoinedAt:   joined,
+			LeftAt:     left,
+			Reason:     room.LeftByChoice,
+		})
+		person := &event.Participant{
+			Identity:   seat.ID,
+			Name:       seat.Name,
+			Role:       string(seat.Role),
+			Session:    room.SessionID(r.ID, 1),
+			Connection: seat.Connection,
+			JoinedAt:   joined,
+		}
 		record(event.ParticipantJoined, joined, person)
 		record(event.ParticipantLeft, left, person)
 		if left.After(ended) {

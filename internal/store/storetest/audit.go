@@ -16,9 +16,25 @@ func (s *suite) testAudit(t *testing.T) {
 	requireEqual(t, newest, nil, 0)
 	var all []audit.Entry
 	for i, text := range trickyTexts {
-		e := audit.Entry{N: int64(i + 1), At: testTime(i), Origin: audit.Origin{Kind: audit.KindToken, ActorID: text,
-			ActorName: text, RequestID: text, Address: text, Node: text}, Action: audit.Action(text), Subject: text,
-			ProjectID: text, Before: text, After: text, PrevHash: text, Hash: NewID()}
+		e := audit.Entry{
+			N:  int64(i + 1),
+			At: testTime(i),
+			Origin: audit.Origin{
+				Kind:      audit.KindToken,
+				ActorID:   text,
+				ActorName: text,
+				RequestID: text,
+				Address:   text,
+				Node:      text,
+			},
+			Action:    audit.Action(text),
+			Subject:   text,
+			ProjectID: text,
+			Before:    text,
+			After:     text,
+			PrevHash:  text,
+			Hash:      NewID(),
+		}
 		err := db.Write(ctx, func(ctx context.Context) error {
 			chain, err := db.LockAuditChain(ctx)
 			requireEqual(t, chain.N, err, int64(i))

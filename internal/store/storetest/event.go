@@ -23,8 +23,13 @@ func (s *suite) testDeliveredEvents(t *testing.T) {
 	const mark = event.AttendanceMarked
 	for i, kind := range []event.Type{mark, event.RoomOpened, mark, mark, event.RoomStarted, event.RoomEnded, mark} {
 		e := event.Event{
-			ID: NewID(), Type: kind, ProjectID: s.project.ID, RoomID: r.ID, Sequence: int64(i + 1), At: testTime(i),
-			Data: event.Data{RoomID: r.ID, RoomType: "video"},
+			ID:        NewID(),
+			Type:      kind,
+			ProjectID: s.project.ID,
+			RoomID:    r.ID,
+			Sequence:  int64(i + 1),
+			At:        testTime(i),
+			Data:      event.Data{RoomID: r.ID, RoomType: "video"},
 		}
 		all = append(all, e)
 		if kind != mark {
@@ -50,9 +55,16 @@ func (s *suite) testDeliveredEvents(t *testing.T) {
 	requireEqual(t, got, err, nil)
 
 	for i := range 3 {
-		e := event.Event{ID: NewID(), Type: event.ParticipantReported, ProjectID: s.project.ID, RoomID: other.ID,
-			Sequence: int64(8 + i), At: testTime(i), Data: event.Data{RoomID: other.ID, Mark: &event.AttendanceMark{
-				Name: trickyTexts[i], Source: event.SourceExternal}}}
+		e := event.Event{
+			ID:        NewID(),
+			Type:      event.ParticipantReported,
+			ProjectID: s.project.ID,
+			RoomID:    other.ID,
+			Sequence:  int64(8 + i),
+			At:        testTime(i),
+			Data: event.Data{RoomID: other.ID, Mark: &event.AttendanceMark{
+				Name: trickyTexts[i], Source: event.SourceExternal}},
+		}
 		s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, []event.Event{e}) })
 	}
 	reported, err := s.db.ReportedAttendance(ctx, other.ID, 6)
@@ -76,8 +88,14 @@ func (s *suite) testEventData(t *testing.T) {
 	start := testTime(900)
 	r := s.insertRoom(t, Room(s.project.ID))
 	person := func(joined int) *event.Participant {
-		return &event.Participant{Identity: NewID(), Name: trickyTexts[0], Role: "cohost", Session: room.SessionID(r.ID, 2),
-			Connection: "PA_1", JoinedAt: testTime(joined)}
+		return &event.Participant{
+			Identity:   NewID(),
+			Name:       trickyTexts[0],
+			Role:       "cohost",
+			Session:    room.SessionID(r.ID, 2),
+			Connection: "PA_1",
+			JoinedAt:   testTime(joined),
+		}
 	}
 	left := person(1)
 	left.Reason = "left"
@@ -99,8 +117,15 @@ func (s *suite) testEventData(t *testing.T) {
 	var want []event.Event
 	for i, data := range all {
 		data.RoomID = r.ID
-		want = append(want, event.Event{ID: NewID(), Type: event.ParticipantJoined, ProjectID: s.project.ID, RoomID: r.ID,
-			Sequence: int64(i + 1), At: testTime(i), Data: data})
+		want = append(want, event.Event{
+			ID:        NewID(),
+			Type:      event.ParticipantJoined,
+			ProjectID: s.project.ID,
+			RoomID:    r.ID,
+			Sequence:  int64(i + 1),
+			At:        testTime(i),
+			Data:      data,
+		})
 	}
 	s.write(t, func(ctx context.Context) error { return s.db.AppendEvents(ctx, want) })
 	var stored []string

@@ -15,10 +15,15 @@ func (s *suite) testHostActions(t *testing.T) {
 	var all []room.HostAction
 	two := 2
 	for i, roomID := range []string{r.ID, other.ID, r.ID, r.ID, r.ID} {
-		a := room.HostAction{RoomID: roomID, Sequence: int64(i), At: testTime(i), Kind: room.HostMoved,
-			By:      room.HostActor{SeatID: NewID(), Name: trickyTexts[i%len(trickyTexts)], Role: room.CoHost},
-			Target:  room.HostActor{SeatID: NewID(), Name: "Ben", Role: room.Guest},
-			Details: room.HostActionDetails{Locks: map[string]bool{"chat": false}, Breakout: &two}}
+		a := room.HostAction{
+			RoomID:   roomID,
+			Sequence: int64(i),
+			At:       testTime(i),
+			Kind:     room.HostMoved,
+			By:       room.HostActor{SeatID: NewID(), Name: trickyTexts[i%len(trickyTexts)], Role: room.CoHost},
+			Target:   room.HostActor{SeatID: NewID(), Name: "Ben", Role: room.Guest},
+			Details:  room.HostActionDetails{Locks: map[string]bool{"chat": false}, Breakout: &two},
+		}
 		s.write(t, func(ctx context.Context) error { return s.db.AppendHostAction(ctx, a, keep) })
 		if roomID == r.ID {
 			a.N = int64(len(all) + 1)
@@ -32,9 +37,14 @@ func (s *suite) testHostActions(t *testing.T) {
 
 	people, err := s.db.HostActionsOfRoom(ctx, r.ID)
 	last := all[3]
-	requireEqual(t, people[2], err, retention.HostAction{N: 4, At: last.At, Kind: string(last.Kind),
-		By: retention.Actor{SeatID: last.By.SeatID, Name: last.By.Name}, Target: retention.Actor{
-			SeatID: last.Target.SeatID, Name: "Ben"}})
+	requireEqual(t, people[2], err, retention.HostAction{
+		N:    4,
+		At:   last.At,
+		Kind: string(last.Kind),
+		By:   retention.Actor{SeatID: last.By.SeatID, Name: last.By.Name},
+		Target: retention.Actor{
+			SeatID: last.Target.SeatID, Name: "Ben"},
+	})
 	people[2].By.Name = ""
 	s.write(t, func(ctx context.Context) error { return s.db.RenameHostAction(ctx, r.ID, people[2]) })
 	last.By.Name = ""

@@ -18,8 +18,11 @@ import (
 func (s *suite) insertBareProject(t *testing.T) string {
 	t.Helper()
 	p := project.Project{
-		ID: NewID(), OrganizationID: s.project.OrganizationID, Name: "bare",
-		Status: project.Active, CreatedAt: testTime(0),
+		ID:             NewID(),
+		OrganizationID: s.project.OrganizationID,
+		Name:           "bare",
+		Status:         project.Active,
+		CreatedAt:      testTime(0),
 	}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
 	return p.ID
@@ -27,8 +30,12 @@ func (s *suite) insertBareProject(t *testing.T) string {
 
 func newAPIKey(projectID string, slot key.Slot) key.APIKey {
 	k := key.APIKey{
-		ID: NewID(), ProjectID: projectID, Slot: slot, Key: seal.NewAPIKey(),
-		GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1),
+		ID:            NewID(),
+		ProjectID:     projectID,
+		Slot:          slot,
+		Key:           seal.NewAPIKey(),
+		GatewaySecret: seal.NewGatewaySecret(),
+		CreatedAt:     testTime(1),
 	}
 	if slot != key.Current {
 		k.RetiringSince, k.OverlapEndsAt = testTime(2), testTime(3)
@@ -38,7 +45,11 @@ func newAPIKey(projectID string, slot key.Slot) key.APIKey {
 
 func newProjectSecret(projectID string, slot key.Slot) key.ProjectSecret {
 	p := key.ProjectSecret{
-		ID: NewID(), ProjectID: projectID, Slot: slot, Secret: seal.NewProjectSecret(), CreatedAt: testTime(1),
+		ID:        NewID(),
+		ProjectID: projectID,
+		Slot:      slot,
+		Secret:    seal.NewProjectSecret(),
+		CreatedAt: testTime(1),
 	}
 	if slot != key.Current {
 		p.RetiringSince, p.OverlapEndsAt = testTime(2), testTime(3)
@@ -232,10 +243,21 @@ func (s *suite) testPurgeRetired(t *testing.T) {
 func (s *suite) testEndingOverlaps(t *testing.T) {
 	ctx := patient()
 	p := s.insertBareProject(t)
-	k := key.APIKey{ID: NewID(), ProjectID: p, Slot: key.Current, Key: seal.NewAPIKey(),
-		GatewaySecret: seal.NewGatewaySecret(), CreatedAt: testTime(1)}
-	secret := key.ProjectSecret{ID: NewID(), ProjectID: p, Slot: key.Current, Secret: seal.NewProjectSecret(),
-		CreatedAt: testTime(1)}
+	k := key.APIKey{
+		ID:            NewID(),
+		ProjectID:     p,
+		Slot:          key.Current,
+		Key:           seal.NewAPIKey(),
+		GatewaySecret: seal.NewGatewaySecret(),
+		CreatedAt:     testTime(1),
+	}
+	secret := key.ProjectSecret{
+		ID:        NewID(),
+		ProjectID: p,
+		Slot:      key.Current,
+		Secret:    seal.NewProjectSecret(),
+		CreatedAt: testTime(1),
+	}
 	s.write(t, func(ctx context.Context) error {
 		if err := s.db.InsertAPIKey(ctx, k); err != nil {
 			return err

@@ -13,8 +13,13 @@ func (s *suite) testKnocks(t *testing.T) {
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	knock := func(roomID string, n int) room.Knock {
 		return room.Knock{
-			ID: NewID(), RoomID: roomID, KeyHash: trickyTexts[n], Name: trickyTexts[n],
-			Network: "192.0.2.1/32", CreatedAt: testTime(n), ExpiresAt: testTime(n + 10),
+			ID:        NewID(),
+			RoomID:    roomID,
+			KeyHash:   trickyTexts[n],
+			Name:      trickyTexts[n],
+			Network:   "192.0.2.1/32",
+			CreatedAt: testTime(n),
+			ExpiresAt: testTime(n + 10),
 		}
 	}
 	first, second, other := knock(r.ID, 1), knock(r.ID, 2), knock(elsewhere.ID, 1)

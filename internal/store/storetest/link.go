@@ -14,8 +14,15 @@ func (s *suite) testLinks(t *testing.T) {
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	for i, text := range trickyTexts {
 		l := room.Link{
-			ID: NewID(), RoomID: r.ID, TokenHash: NewID(), Role: room.CoHost, SingleUse: i%2 == 0, Name: text,
-			UserID: text, Hidden: i%2 == 1, CreatedAt: testTime(i),
+			ID:        NewID(),
+			RoomID:    r.ID,
+			TokenHash: NewID(),
+			Role:      room.CoHost,
+			SingleUse: i%2 == 0,
+			Name:      text,
+			UserID:    text,
+			Hidden:    i%2 == 1,
+			CreatedAt: testTime(i),
 		}
 		if i > 2 {
 			l.ExpiresAt, l.CreatedBy = testTime(i+60), NewID()
@@ -50,7 +57,13 @@ func (s *suite) testBreakouts(t *testing.T) {
 	ctx := patient()
 	r, elsewhere := s.insertRoom(t, Room(s.project.ID)), s.insertRoom(t, Room(s.project.ID))
 	breakout := func(roomID string, n int) room.Breakout {
-		return room.Breakout{RoomID: roomID, N: n, Name: trickyTexts[n], Session: n + 1, OpenedAt: testTime(n)}
+		return room.Breakout{
+			RoomID:   roomID,
+			N:        n,
+			Name:     trickyTexts[n],
+			Session:  n + 1,
+			OpenedAt: testTime(n),
+		}
 	}
 	first, second, other := breakout(r.ID, 1), breakout(r.ID, 2), breakout(elsewhere.ID, 1)
 	s.write(t, func(ctx context.Context) error {

@@ -45,7 +45,13 @@ func (s *suite) testNodes(t *testing.T) {
 	r := Room(Project(t, db).ID)
 	seat := newSeat(r.ID, room.Joined, 1)
 	in := room.Attendance{
-		ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Node: "a", JoinedAt: testTime(1),
+		ID:         NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_1",
+		Node:       "a",
+		JoinedAt:   testTime(1),
 	}
 	write(func(ctx context.Context) error {
 		if err := db.InsertRoom(ctx, r); err != nil {
@@ -76,5 +82,11 @@ func (s *suite) testNodes(t *testing.T) {
 
 // heartbeatOf is the heartbeat of a node at a time.
 func heartbeatOf(node string, at int) room.Node {
-	return room.Node{ID: node, Version: "v1.2.3", StartedAt: testTime(1), LastAlive: testTime(at), Redis: room.RedisOK}
+	return room.Node{
+		ID:        node,
+		Version:   "v1.2.3",
+		StartedAt: testTime(1),
+		LastAlive: testTime(at),
+		Redis:     room.RedisOK,
+	}
 }

@@ -12,7 +12,13 @@ import (
 func (s *suite) testToken(t *testing.T) {
 	ctx := patient()
 	for i, name := range trickyTexts {
-		token := operator.Token{ID: NewID(), Name: name, Hash: NewID(), Role: operator.Operator, CreatedAt: testTime(i)}
+		token := operator.Token{
+			ID:        NewID(),
+			Name:      name,
+			Hash:      NewID(),
+			Role:      operator.Operator,
+			CreatedAt: testTime(i),
+		}
 		if i%2 == 1 {
 			token.RevokedAt = testTime(i + 1)
 		}
@@ -73,8 +79,15 @@ func (s *suite) testLiveConsoleSessions(t *testing.T) {
 	token, user := NewID(), NewID()
 	insert := func(change func(n *operator.Session)) operator.Session {
 		t.Helper()
-		n := operator.Session{ID: NewID(), Hash: NewID(), TokenID: token, Name: "Ada", CreatedAt: testTime(0),
-			ExpiresAt: testTime(20), LastUsedAt: testTime(0)}
+		n := operator.Session{
+			ID:         NewID(),
+			Hash:       NewID(),
+			TokenID:    token,
+			Name:       "Ada",
+			CreatedAt:  testTime(0),
+			ExpiresAt:  testTime(20),
+			LastUsedAt: testTime(0),
+		}
 		change(&n)
 		s.write(t, func(ctx context.Context) error { return s.db.InsertConsoleSession(ctx, n) })
 		return n

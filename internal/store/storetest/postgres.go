@@ -99,9 +99,13 @@ func (s *PostgresServer) Freeze(t testing.TB) {
 func (s *PostgresServer) Thaw(t testing.TB) { t.Helper(); s.signal(t, syscall.SIGCONT) }
 
 func (s *PostgresServer) url(database string) string {
-	u := url.URL{Scheme: "postgres", User: url.UserPassword("parley", s.password),
-		Host: net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)), Path: database,
-		RawQuery: "sslmode=disable"} // because a refused attempt to use TLS costs another process of the server
+	u := url.URL{
+		Scheme:   "postgres",
+		User:     url.UserPassword("parley", s.password),
+		Host:     net.JoinHostPort("127.0.0.1", strconv.Itoa(s.port)),
+		Path:     database,
+		RawQuery: "sslmode=disable",
+	} // because a refused attempt to use TLS costs another process of the server
 	return u.String()
 }
 

@@ -38,8 +38,11 @@ func (s *suite) testProject(t *testing.T) {
 	ctx := patient()
 	for _, name := range trickyTexts {
 		p := project.Project{
-			ID: NewID(), OrganizationID: s.project.OrganizationID, Name: name,
-			Status: project.Active, CreatedAt: testTime(1),
+			ID:             NewID(),
+			OrganizationID: s.project.OrganizationID,
+			Name:           name,
+			Status:         project.Active,
+			CreatedAt:      testTime(1),
 		}
 		s.write(t, func(ctx context.Context) error { return s.db.InsertProject(ctx, p) })
 		got, err := s.db.Project(ctx, p.ID)
@@ -63,7 +66,11 @@ func (s *suite) testProject_Refused(t *testing.T) {
 	_, err := s.db.Project(ctx, NewID())
 	requireFault(t, err, fault.NotFound, "project_not_found")
 	unknown := project.Project{
-		ID: NewID(), OrganizationID: NewID(), Name: "n", Status: project.Active, CreatedAt: testTime(1),
+		ID:             NewID(),
+		OrganizationID: NewID(),
+		Name:           "n",
+		Status:         project.Active,
+		CreatedAt:      testTime(1),
 	}
 	err = s.db.Write(ctx, func(ctx context.Context) error { return s.db.UpdateProject(ctx, unknown) })
 	requireFault(t, err, fault.NotFound, "project_not_found")

@@ -17,10 +17,22 @@ func newBlock(projectID, api string, numbers ...int64) requestlog.Block {
 	b := requestlog.Block{ProjectID: projectID, API: api}
 	for _, n := range numbers {
 		b.Calls = append(b.Calls, requestlog.NumberedCall{N: n, Call: requestlog.Call{
-			RequestID: "req", ProjectID: projectID, API: api, ReceivedAt: testTime(int(n)), Method: "GET",
-			Path: "/api/v4/rooms/1/events", Route: "/api/v4/rooms/{room_id}/events", Status: 401, Micros: 40,
-			KeySlot: "current", Cause: requestlog.CauseBadSignature, Hint: requestlog.HintQuery, ClockSkew: -n,
-			HasTimestamp: true, Address: "192.0.2.1", UserAgent: trickyTexts[2],
+			RequestID:    "req",
+			ProjectID:    projectID,
+			API:          api,
+			ReceivedAt:   testTime(int(n)),
+			Method:       "GET",
+			Path:         "/api/v4/rooms/1/events",
+			Route:        "/api/v4/rooms/{room_id}/events",
+			Status:       401,
+			Micros:       40,
+			KeySlot:      "current",
+			Cause:        requestlog.CauseBadSignature,
+			Hint:         requestlog.HintQuery,
+			ClockSkew:    -n,
+			HasTimestamp: true,
+			Address:      "192.0.2.1",
+			UserAgent:    trickyTexts[2],
 		}})
 	}
 	return b
@@ -78,8 +90,13 @@ func (s *suite) testCalls_Filter(t *testing.T) {
 		{requestlog.Filter{MinStatus: 404, MaxStatus: 404, Cause: new(first.Cause)}, []int64{4}},
 		{requestlog.Filter{ManagementToken: "token-2", KeySlot: new("current")}, []int64{9, 6, 7, 1, 2, 3, 4}},
 	} {
-		got, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: project, FirstBelow: math.MaxInt64,
-			LastBelow: math.MaxInt64, Limit: 10, Filter: tc.filter})
+		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+			ProjectID:  project,
+			FirstBelow: math.MaxInt64,
+			LastBelow:  math.MaxInt64,
+			Limit:      10,
+			Filter:     tc.filter,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -118,8 +135,14 @@ func (s *suite) testCalls(t *testing.T) {
 		for _, b := range want {
 			stored = append(stored, requestlog.StoredBlock{First: b.First(), Last: b.Last(), Calls: b.Calls})
 		}
-		got, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: project, API: api, Since: since,
-			FirstBelow: firstBelow, LastBelow: lastBelow, Limit: limit})
+		got, err := s.db.Calls(ctx, requestlog.BlockQuery{
+			ProjectID:  project,
+			API:        api,
+			Since:      since,
+			FirstBelow: firstBelow,
+			LastBelow:  lastBelow,
+			Limit:      limit,
+		})
 		requireEqual(t, got, err, stored)
 	}
 	const all = math.MaxInt64
@@ -173,8 +196,14 @@ func (s *suite) testRejections(t *testing.T) {
 	ctx := patient()
 	day := time.Date(2200, 1, 1, 0, 0, 0, 0, time.UTC)
 	rejections := func(address string, calls int64, hour int) requestlog.RejectionCount {
-		return requestlog.RejectionCount{Day: day, API: "v3", Cause: requestlog.CauseUnknownProject, Address: address,
-			Calls: calls, LastAt: day.Add(time.Duration(hour) * time.Hour)}
+		return requestlog.RejectionCount{
+			Day:     day,
+			API:     "v3",
+			Cause:   requestlog.CauseUnknownProject,
+			Address: address,
+			Calls:   calls,
+			LastAt:  day.Add(time.Duration(hour) * time.Hour),
+		}
 	}
 	for _, added := range [][]requestlog.RejectionCount{
 		{rejections("192.0.2.1", 2, 1), rejections("", 1, 2)},
@@ -251,8 +280,13 @@ func (s *suite) testKeyCallers(t *testing.T) {
 	ctx := patient()
 	p, other := NewID(), NewID()
 	caller := func(projectID, slot string, at int, address string) requestlog.KeyCaller {
-		return requestlog.KeyCaller{ProjectID: projectID, KeySlot: slot, At: testTime(at), Address: address,
-			UserAgent: trickyTexts[at%len(trickyTexts)]}
+		return requestlog.KeyCaller{
+			ProjectID: projectID,
+			KeySlot:   slot,
+			At:        testTime(at),
+			Address:   address,
+			UserAgent: trickyTexts[at%len(trickyTexts)],
+		}
 	}
 	latest, old := caller(p, "overlap", 3, "192.0.2.3"), caller(p, "current", 1, "192.0.2.1")
 	for _, set := range [][]requestlog.KeyCaller{

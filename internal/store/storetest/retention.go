@@ -35,8 +35,15 @@ func (s *suite) insertEndedMeeting(t *testing.T, projectID, userID string, ended
 	m.room.ExternalUserID, m.room.EventSequence = userID, 2
 	m.seat = newSeat(m.room.ID, room.Joined, 0)
 	m.seat.UserID = userID
-	m.link = room.Link{ID: NewID(), RoomID: m.room.ID, TokenHash: NewID(), Role: room.Guest, Name: m.seat.Name,
-		UserID: userID, CreatedAt: testTime(0)}
+	m.link = room.Link{
+		ID:        NewID(),
+		RoomID:    m.room.ID,
+		TokenHash: NewID(),
+		Role:      room.Guest,
+		Name:      m.seat.Name,
+		UserID:    userID,
+		CreatedAt: testTime(0),
+	}
 	opened := Event(m.room, 1)
 	m.joined = Event(m.room, 2)
 	m.joined.Type = event.ParticipantJoined
@@ -57,12 +64,25 @@ func (s *suite) insertEndedMeeting(t *testing.T, projectID, userID string, ended
 				return s.db.InsertBreakout(ctx, room.Breakout{RoomID: m.room.ID, N: 1, Session: 2, OpenedAt: testTime(0)})
 			},
 			func() error {
-				return s.db.UpsertKnock(ctx, room.Knock{ID: NewID(), RoomID: m.room.ID, KeyHash: NewID(), Name: m.seat.Name,
-					CreatedAt: testTime(0), ExpiresAt: testTime(9)})
+				return s.db.UpsertKnock(ctx, room.Knock{
+					ID:        NewID(),
+					RoomID:    m.room.ID,
+					KeyHash:   NewID(),
+					Name:      m.seat.Name,
+					CreatedAt: testTime(0),
+					ExpiresAt: testTime(9),
+				})
 			},
 			func() error {
-				_, err := s.db.InsertAttendance(ctx, room.Attendance{ID: NewID(), RoomID: m.room.ID, Session: 1,
-					SeatID: m.seat.ID, Connection: "PA_1", JoinedAt: testTime(1), LeftAt: testTime(2)}, testTime(2))
+				_, err := s.db.InsertAttendance(ctx, room.Attendance{
+					ID:         NewID(),
+					RoomID:     m.room.ID,
+					Session:    1,
+					SeatID:     m.seat.ID,
+					Connection: "PA_1",
+					JoinedAt:   testTime(1),
+					LeftAt:     testTime(2),
+				}, testTime(2))
 				return err
 			},
 			func() error { return s.db.AppendEvents(ctx, []event.Event{opened, m.joined}) },
@@ -180,8 +200,14 @@ func (s *suite) testRetention_Person(t *testing.T) {
 	after, err := s.db.RoomsOfUser(ctx, p.ID, userID, m.room.ID, 10)
 	requireEqual(t, after, err, nil)
 	r, err := s.db.RoomOfSeat(ctx, p.ID, m.seat.ID)
-	requireEqual(t, r, err, retention.PersonRoom{ID: m.room.ID, Title: m.room.Title, CreatedAt: m.room.CreatedAt,
-		CreatorName: m.room.CreatorName, ExternalUserID: userID, RedeemedBy: r.RedeemedBy})
+	requireEqual(t, r, err, retention.PersonRoom{
+		ID:             m.room.ID,
+		Title:          m.room.Title,
+		CreatedAt:      m.room.CreatedAt,
+		CreatorName:    m.room.CreatorName,
+		ExternalUserID: userID,
+		RedeemedBy:     r.RedeemedBy,
+	})
 	_, err = s.db.RoomOfSeat(ctx, p.ID, elsewhere.seat.ID)
 	requireFault(t, err, fault.NotFound, "seat_not_found")
 
@@ -195,8 +221,14 @@ func (s *suite) testRetention_Person(t *testing.T) {
 	requireEqual(t, connections, err, []retention.Connection{{SeatID: m.seat.ID, Session: 1, JoinedAt: testTime(1),
 		LeftAt: testTime(2)}})
 	events, err := s.db.EventsAboutPeople(ctx, m.room.ID, 1, 10)
-	want := retention.Event{ID: m.joined.ID, RoomID: m.room.ID, Sequence: 2, Type: m.joined.Type, At: m.joined.At,
-		Data: m.joined.Data}
+	want := retention.Event{
+		ID:       m.joined.ID,
+		RoomID:   m.room.ID,
+		Sequence: 2,
+		Type:     m.joined.Type,
+		At:       m.joined.At,
+		Data:     m.joined.Data,
+	}
 	requireEqual(t, events, err, []retention.Event{want})
 	deliveries, err := s.db.DeliveriesOfEvents(ctx, []string{m.joined.ID, NewID(), NewID()})
 	requireEqual(t, deliveries, err, []webhook.Delivery{m.delivery})
@@ -297,7 +329,14 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 		return err
 	})
 	requireEqual(t, deleted, nil, []int{4, 0}) // the client_room_id, the stream, the key and the secret
-	counts := retention.Deleted{Rooms: 1, Seats: 2, Connections: 3, Links: 4, Events: 5, Deliveries: 6}
+	counts := retention.Deleted{
+		Rooms:       1,
+		Seats:       2,
+		Connections: 3,
+		Links:       4,
+		Events:      5,
+		Deliveries:  6,
+	}
 	s.write(t, func(ctx context.Context) error { return s.db.AddDeleted(ctx, p.ID, counts, testTime(6)) })
 	s.write(t, func(ctx context.Context) error {
 		return s.db.AddDeleted(ctx, p.ID, retention.Deleted{Seats: 1}, testTime(7))

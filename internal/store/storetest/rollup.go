@@ -179,9 +179,16 @@ func (m *usageModel) createRoom(rt *rapid.T) {
 func (m *usageModel) join(rt *rapid.T) {
 	r := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(m.rooms), (*room.Room).Over)).Draw(rt, "room")
 	seat := newSeat(r.ID, room.Joined, len(m.attended))
-	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
-		Hidden: rapid.IntRange(0, 9).Draw(rt, "hidden") == 0, JoinedAt: m.reportedAt(rt, m.began),
-		Node: rapid.SampledFrom(m.nodes).Draw(rt, "node")}
+	a := room.Attendance{
+		ID:         NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_1",
+		Hidden:     rapid.IntRange(0, 9).Draw(rt, "hidden") == 0,
+		JoinedAt:   m.reportedAt(rt, m.began),
+		Node:       rapid.SampledFrom(m.nodes).Draw(rt, "node"),
+	}
 	must(rt, m.db.Write(m.ctx, func(ctx context.Context) error {
 		if err := m.db.InsertSeat(ctx, seat); err != nil {
 			return err
@@ -325,9 +332,13 @@ func (m *usageModel) checkReport(rt *rapid.T, project string) {
 		if got != want {
 			rt.Fatalf("usage of %q on a day: got %+v, want %+v", project, got, want)
 		}
-		sum = usage.Totals{AudioMillis: sum.AudioMillis + want.Totals.AudioMillis,
-			VideoMillis: sum.VideoMillis + want.Totals.VideoMillis, RoomsCreated: sum.RoomsCreated + want.Totals.RoomsCreated,
-			Sessions: sum.Sessions + want.Totals.Sessions, Peak: max(sum.Peak, want.Totals.Peak)}
+		sum = usage.Totals{
+			AudioMillis:  sum.AudioMillis + want.Totals.AudioMillis,
+			VideoMillis:  sum.VideoMillis + want.Totals.VideoMillis,
+			RoomsCreated: sum.RoomsCreated + want.Totals.RoomsCreated,
+			Sessions:     sum.Sessions + want.Totals.Sessions,
+			Peak:         max(sum.Peak, want.Totals.Peak),
+		}
 		day = end
 	}
 	if !day.Equal(m.now) && !day.After(m.now) || report.Totals != sum {
@@ -368,9 +379,15 @@ func (s *suite) testUsageLedger(t *testing.T) {
 		h := usage.Interval{ProjectID: p.ID, Start: hour, Length: time.Hour, Rooms: rooms}
 		all := h
 		all.ProjectID = ""
-		err := db.SaveUsageRollup(ctx, usage.Rollup{OrganizationID: p.OrganizationID, Version: version,
-			Until: hour.Add(time.Hour), Hours: []usage.Interval{all, h}, Done: done,
-			Days: []time.Time{day}, DaysUntil: day.Add(usage.DayLength)})
+		err := db.SaveUsageRollup(ctx, usage.Rollup{
+			OrganizationID: p.OrganizationID,
+			Version:        version,
+			Until:          hour.Add(time.Hour),
+			Hours:          []usage.Interval{all, h},
+			Done:           done,
+			Days:           []time.Time{day},
+			DaysUntil:      day.Add(usage.DayLength),
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -393,7 +410,14 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	save(0, 2) // by another node
 	check(1)
 	// Of a connection without duration, the join and the leave are reports of their own.
-	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", JoinedAt: r.CreatedAt}
+	a := room.Attendance{
+		ID:         NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_1",
+		JoinedAt:   r.CreatedAt,
+	}
 	inTx(func(ctx context.Context) error {
 		_, err := db.InsertAttendance(ctx, a, a.JoinedAt.Add(room.ReportDelay))
 		return err

@@ -18,22 +18,47 @@ func (s *suite) testRoom(t *testing.T) {
 	ctx := patient()
 	for i, text := range trickyTexts {
 		full := &room.Room{
-			ID: NewID(), ProjectID: s.project.ID, State: room.Active, EndReason: room.EndedDuration,
-			Spec: room.Spec{Type: room.Audio, ClientRoomID: NewID(), StartAt: testTime(6), Title: text,
-				WelcomeMessage: text + "\n\r\n" + text, CreatorName: text, ExternalUserID: text, LogoutURL: text,
-				WebhookURL: text, MaxParticipants: 1000, EmptyTimeout: 24 * time.Hour,
-				Duration: 1440 * time.Minute, BreakoutRooms: 16},
-			CreatorLinkHash: "hash", CreatorLinkRedeemedBy: "key hash", Session: i + 1, SessionLive: true,
-			EventSequence: 1 << 40, CreatedAt: testTime(1), OpenedAt: testTime(2), StartedAt: testTime(3),
-			EmptySince: testTime(4), EndedAt: testTime(5), DueAt: testTime(1e9 + i),
+			ID:        NewID(),
+			ProjectID: s.project.ID,
+			State:     room.Active,
+			EndReason: room.EndedDuration,
+			Spec: room.Spec{
+				Type:            room.Audio,
+				ClientRoomID:    NewID(),
+				StartAt:         testTime(6),
+				Title:           text,
+				WelcomeMessage:  text + "\n\r\n" + text,
+				CreatorName:     text,
+				ExternalUserID:  text,
+				LogoutURL:       text,
+				WebhookURL:      text,
+				MaxParticipants: 1000,
+				EmptyTimeout:    24 * time.Hour,
+				Duration:        1440 * time.Minute,
+				BreakoutRooms:   16,
+			},
+			CreatorLinkHash:       "hash",
+			CreatorLinkRedeemedBy: "key hash",
+			Session:               i + 1,
+			SessionLive:           true,
+			EventSequence:         1 << 40,
+			CreatedAt:             testTime(1),
+			OpenedAt:              testTime(2),
+			StartedAt:             testTime(3),
+			EmptySince:            testTime(4),
+			EndedAt:               testTime(5),
+			DueAt:                 testTime(1e9 + i),
 		}
 		s.insertRoom(t, full)
 		got, err := s.db.Room(ctx, full.ID)
 		requireEqual(t, got, err, full)
 	}
 	minimal := &room.Room{
-		ID: NewID(), ProjectID: s.project.ID, Spec: room.Spec{Type: room.Video, MaxParticipants: 1},
-		State: room.Open, CreatedAt: testTime(1),
+		ID:        NewID(),
+		ProjectID: s.project.ID,
+		Spec:      room.Spec{Type: room.Video, MaxParticipants: 1},
+		State:     room.Open,
+		CreatedAt: testTime(1),
 	}
 	for _, fresh := range []*room.Room{minimal, Room(s.project.ID)} {
 		s.write(t, func(ctx context.Context) error { return s.db.InsertRoom(ctx, fresh) })
@@ -220,16 +245,28 @@ func (s *suite) testEvents(t *testing.T) {
 	var events []event.Event
 	for i, text := range trickyTexts {
 		e := event.Event{
-			ID: NewID(), Type: event.ParticipantLeft, ProjectID: s.project.ID, RoomID: r.ID,
-			Sequence: int64(i + 1), At: testTime(i),
+			ID:        NewID(),
+			Type:      event.ParticipantLeft,
+			ProjectID: s.project.ID,
+			RoomID:    r.ID,
+			Sequence:  int64(i + 1),
+			At:        testTime(i),
 			Data: event.Data{
-				RoomID: r.ID, ClientRoomID: text, SessionID: room.SessionID(r.ID, i), RoomType: "video",
-				EndReason: "duration",
+				RoomID:       r.ID,
+				ClientRoomID: text,
+				SessionID:    room.SessionID(r.ID, i),
+				RoomType:     "video",
+				EndReason:    "duration",
 			},
 		}
 		if i > 0 {
 			e.Data.Participant = &event.Participant{
-				Identity: NewID(), Name: text, Role: "host", Connection: "PA_1", JoinedAt: testTime(i), Reason: "left",
+				Identity:   NewID(),
+				Name:       text,
+				Role:       "host",
+				Connection: "PA_1",
+				JoinedAt:   testTime(i),
+				Reason:     "left",
 			}
 		}
 		events = append(events, e)

@@ -31,10 +31,20 @@ func (s *suite) testAttendanceRecords(t *testing.T) {
 		seat.UserID, seat.Breakout, seat.Hidden = trickyTexts[n%len(trickyTexts)], n, hidden
 		out := room.AttendanceRecord{
 			Attendance: room.Attendance{
-				ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", Hidden: hidden,
-				Node: "node", JoinedAt: testTime(joined), ConnectionType: room.ConnectionTCP,
+				ID:             NewID(),
+				RoomID:         r.ID,
+				Session:        1,
+				SeatID:         seat.ID,
+				Connection:     "PA_1",
+				Hidden:         hidden,
+				Node:           "node",
+				JoinedAt:       testTime(joined),
+				ConnectionType: room.ConnectionTCP,
 			},
-			Name: seat.Name, UserID: seat.UserID, Role: seat.Role, Breakout: n,
+			Name:     seat.Name,
+			UserID:   seat.UserID,
+			Role:     seat.Role,
+			Breakout: n,
 		}
 		if left > 0 {
 			out.LeftAt, out.Reason = testTime(left), room.LeftByChoice
@@ -88,8 +98,13 @@ func (s *suite) testAttendanceRecords(t *testing.T) {
 
 	past := func(r *room.Room, joined int) room.PastRoom {
 		return room.PastRoom{
-			ID: r.ID, Session: 2, Title: r.Title, WebhookURL: r.WebhookURL,
-			CreatedAt: r.CreatedAt, EndedAt: r.EndedAt, ParticipantCount: joined,
+			ID:               r.ID,
+			Session:          2,
+			Title:            r.Title,
+			WebhookURL:       r.WebhookURL,
+			CreatedAt:        r.CreatedAt,
+			EndedAt:          r.EndedAt,
+			ParticipantCount: joined,
 		}
 	}
 	for _, tc := range []struct {

@@ -12,7 +12,13 @@ import (
 
 func newSeat(roomID string, state room.SeatState, at int) room.Seat {
 	s := room.Seat{
-		ID: NewID(), RoomID: roomID, KeyHash: NewID(), Name: "Ada", Role: room.Guest, State: state, CreatedAt: testTime(at),
+		ID:        NewID(),
+		RoomID:    roomID,
+		KeyHash:   NewID(),
+		Name:      "Ada",
+		Role:      room.Guest,
+		State:     state,
+		CreatedAt: testTime(at),
 	}
 	if state == room.Reserved {
 		s.HeldUntil = testTime(at + 60)
@@ -56,7 +62,13 @@ func (s *suite) testSeat(t *testing.T) {
 		_, err = s.db.SeatByKey(ctx, elsewhere.ID, seat.KeyHash)
 		requireFault(t, err, fault.NotFound, "seat_not_found")
 
-		twin := room.Seat{ID: NewID(), RoomID: r.ID, KeyHash: seat.KeyHash, State: room.Free, CreatedAt: testTime(1)}
+		twin := room.Seat{
+			ID:        NewID(),
+			RoomID:    r.ID,
+			KeyHash:   seat.KeyHash,
+			State:     room.Free,
+			CreatedAt: testTime(1),
+		}
 		requireConstraintError(t, s.db.Write(ctx, func(ctx context.Context) error { return s.db.InsertSeat(ctx, twin) }))
 		twin.RoomID = elsewhere.ID // the same browser in another room
 		s.insertSeats(t, twin)
@@ -145,7 +157,12 @@ func (s *suite) testAttendance(t *testing.T) {
 	s.insertSeats(t, ada, bob)
 	connected := func(seat room.Seat, connection string, at int) room.Attendance {
 		return room.Attendance{
-			ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: connection, JoinedAt: testTime(at),
+			ID:         NewID(),
+			RoomID:     r.ID,
+			Session:    1,
+			SeatID:     seat.ID,
+			Connection: connection,
+			JoinedAt:   testTime(at),
 		}
 	}
 	insert := func(a room.Attendance) (fresh bool) {
@@ -205,7 +222,14 @@ func (s *suite) testQuality(t *testing.T) {
 	r := s.insertRoom(t, Room(s.project.ID))
 	seat := newSeat(r.ID, room.Joined, 1)
 	s.insertSeats(t, seat)
-	a := room.Attendance{ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1", JoinedAt: testTime(1)}
+	a := room.Attendance{
+		ID:         NewID(),
+		RoomID:     r.ID,
+		Session:    1,
+		SeatID:     seat.ID,
+		Connection: "PA_1",
+		JoinedAt:   testTime(1),
+	}
 	update := func(q room.ConnectionQuality, poor time.Duration) {
 		t.Helper()
 		changed := a
@@ -234,7 +258,12 @@ func (s *suite) testDeleteUnusedSeat(t *testing.T) {
 	s.insertSeats(t, unused, used)
 	s.write(t, func(ctx context.Context) error {
 		_, err := s.db.InsertAttendance(ctx, room.Attendance{
-			ID: NewID(), RoomID: r.ID, Session: 1, SeatID: used.ID, Connection: "PA_1", JoinedAt: testTime(3),
+			ID:         NewID(),
+			RoomID:     r.ID,
+			Session:    1,
+			SeatID:     used.ID,
+			Connection: "PA_1",
+			JoinedAt:   testTime(3),
 		}, testTime(3))
 		return err
 	})

@@ -84,18 +84,34 @@ func Project(t testing.TB, db *store.DB) project.Project {
 // Room returns a new quick room, which is not in the database.
 func Room(projectID string) *room.Room {
 	return &room.Room{
-		ID: NewID(), ProjectID: projectID, State: room.Open,
-		Spec: room.Spec{Type: room.Video, Title: "Title", CreatorName: "Ada", MaxParticipants: 10,
-			EmptyTimeout: 5 * time.Minute, Duration: time.Hour},
-		CreatorLinkHash: "hash", EventSequence: 1, CreatedAt: testTime(0), OpenedAt: testTime(0), DueAt: testTime(300),
+		ID:        NewID(),
+		ProjectID: projectID,
+		State:     room.Open,
+		Spec: room.Spec{
+			Type:            room.Video,
+			Title:           "Title",
+			CreatorName:     "Ada",
+			MaxParticipants: 10,
+			EmptyTimeout:    5 * time.Minute,
+			Duration:        time.Hour,
+		},
+		CreatorLinkHash: "hash",
+		EventSequence:   1,
+		CreatedAt:       testTime(0),
+		OpenedAt:        testTime(0),
+		DueAt:           testTime(300),
 	}
 }
 
 // Event returns a new event of a room, which is not in the database.
 func Event(r *room.Room, sequence int) event.Event {
 	return event.Event{
-		ID: NewID(), Type: event.RoomOpened, ProjectID: r.ProjectID, RoomID: r.ID,
-		Sequence: int64(sequence), At: r.CreatedAt,
+		ID:        NewID(),
+		Type:      event.RoomOpened,
+		ProjectID: r.ProjectID,
+		RoomID:    r.ID,
+		Sequence:  int64(sequence),
+		At:        r.CreatedAt,
 		Data: event.Data{
 			RoomID: r.ID, RoomType: string(r.Type), EndReason: fmt.Sprint("sequence ", sequence),
 		},

@@ -12,8 +12,13 @@ import (
 func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 	ctx := patient()
 	const url = "https://held.example.org/hook"
-	held := webhook.Target{ProjectID: s.project.ID, URL: url, FailingSince: testTime(1), PausedAt: testTime(1),
-		Notice: trickyTexts[0]}
+	held := webhook.Target{
+		ProjectID:    s.project.ID,
+		URL:          url,
+		FailingSince: testTime(1),
+		PausedAt:     testTime(1),
+		Notice:       trickyTexts[0],
+	}
 	check := func(when string, want webhook.Target) {
 		t.Helper()
 		if got, err := s.db.Target(ctx, s.project.ID, url); err != nil || got != want {

@@ -38,8 +38,12 @@ func (s *suite) testTotals(t *testing.T) {
 					return err
 				}
 				a := room.Attendance{
-					ID: NewID(), RoomID: r.ID, Session: 1, SeatID: seat.ID, Connection: "PA_1",
-					JoinedAt: testTime(c.joined),
+					ID:         NewID(),
+					RoomID:     r.ID,
+					Session:    1,
+					SeatID:     seat.ID,
+					Connection: "PA_1",
+					JoinedAt:   testTime(c.joined),
 				}
 				if c.left > 0 {
 					a.LeftAt = testTime(c.left)
@@ -73,7 +77,13 @@ func (s *suite) testTotals(t *testing.T) {
 		connection{room.Audio, 220, 220}, // zero duration
 		connection{room.Audio, 240, 0},   // has not left
 	)
-	totals := usage.Totals{VideoMillis: 160_000, AudioMillis: 160_000, RoomsCreated: 5, Sessions: 5, Peak: 3}
+	totals := usage.Totals{
+		VideoMillis:  160_000,
+		AudioMillis:  160_000,
+		RoomsCreated: 5,
+		Sessions:     5,
+		Peak:         3,
+	}
 	checkTotals(0, 300, totals)
 	totals.AudioMillis = 260_000
 	checkTotals(0, 400, totals)
@@ -84,7 +94,10 @@ func (s *suite) testTotals(t *testing.T) {
 	checkTotals(300, 310, usage.Totals{AudioMillis: 10_000, Peak: 1})
 	insert(p.ID, 2000, connection{room.Video, 2000, 2000 + 31*24*3600})
 	checkTotals(2000, 2000+31*24*3600, usage.Totals{
-		VideoMillis: 31 * 24 * time.Hour.Milliseconds(),
-		AudioMillis: 31 * 24 * time.Hour.Milliseconds(), RoomsCreated: 1, Sessions: 1, Peak: 2,
+		VideoMillis:  31 * 24 * time.Hour.Milliseconds(),
+		AudioMillis:  31 * 24 * time.Hour.Milliseconds(),
+		RoomsCreated: 1,
+		Sessions:     1,
+		Peak:         2,
 	})
 }

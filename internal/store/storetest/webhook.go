@@ -21,16 +21,31 @@ const hookURL = "https://example.org/hook"
 // newStream returns a stream in its own bucket, so that tests do not interfere.
 func (s *suite) newStream(roomID string) webhook.Stream {
 	return webhook.Stream{
-		ID: NewID(), ProjectID: s.project.ID, RoomID: roomID, URL: hookURL, Bucket: "bucket " + NewID(),
-		Enqueued: 1, LastSequence: 1,
+		ID:           NewID(),
+		ProjectID:    s.project.ID,
+		RoomID:       roomID,
+		URL:          hookURL,
+		Bucket:       "bucket " + NewID(),
+		Enqueued:     1,
+		LastSequence: 1,
 	}
 }
 
 func (s *suite) newDelivery(st webhook.Stream, position int64) webhook.Delivery {
 	return webhook.Delivery{
-		ID: NewID(), StreamID: st.ID, Position: position, EventID: NewID(), ProjectID: st.ProjectID,
-		RoomID: st.RoomID, URL: st.URL, Type: event.RoomOpened, Sequence: position + 1, Previous: position,
-		Body: trickyTexts[0], State: webhook.Pending, CreatedAt: testTime(int(position)),
+		ID:        NewID(),
+		StreamID:  st.ID,
+		Position:  position,
+		EventID:   NewID(),
+		ProjectID: st.ProjectID,
+		RoomID:    st.RoomID,
+		URL:       st.URL,
+		Type:      event.RoomOpened,
+		Sequence:  position + 1,
+		Previous:  position,
+		Body:      trickyTexts[0],
+		State:     webhook.Pending,
+		CreatedAt: testTime(int(position)),
 	}
 }
 

@@ -46,8 +46,13 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 			s.release(j, s.now())
 			return
 		}
-		next, more := s.finish(ctx, j, webhook.Attempt{At: began, Duration: took, Status: response.Status,
-			Error: response.Error, ResponseBody: response.Body}, response)
+		next, more := s.finish(ctx, j, webhook.Attempt{
+			At:           began,
+			Duration:     took,
+			Status:       response.Status,
+			Error:        response.Error,
+			ResponseBody: response.Body,
+		}, response)
 		if !more {
 			return
 		}

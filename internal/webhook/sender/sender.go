@@ -108,9 +108,18 @@ func WithAttemptObserver(observe func(state webhook.State, took time.Duration)) 
 // NewService returns a Service. Call Run to send deliveries.
 func NewService(store Store, signal Signal, keyrings Keyrings, poster Poster, now func() time.Time,
 	newID func() string, log *slog.Logger, options ...Option) *Service {
-	s := &Service{store: store, signal: signal, keyrings: keyrings, poster: poster, now: now, newID: newID, log: log,
-		attempt: func(webhook.State, time.Duration) {}, node: newID(),
-		buckets: buckets{byName: map[string]*bucket{}, byProject: map[string]int{}}}
+	s := &Service{
+		store:    store,
+		signal:   signal,
+		keyrings: keyrings,
+		poster:   poster,
+		now:      now,
+		newID:    newID,
+		log:      log,
+		attempt:  func(webhook.State, time.Duration) {},
+		node:     newID(),
+		buckets:  buckets{byName: map[string]*bucket{}, byProject: map[string]int{}},
+	}
 	for _, option := range options {
 		option(s)
 	}

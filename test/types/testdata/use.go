@@ -23,8 +23,11 @@ func QuickRoom(ctx context.Context, server string, sign func(context.Context, *h
 	once := "order-1"
 	params := &v3.CreateQuickAudioRoomParams{IdempotencyKey: &once}
 	res, err := client.CreateQuickAudioRoomWithResponse(ctx, params, v3.CreateQuickRoomRequest{
-		ProjectId: "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10", Name: "Amina", MaxParticipants: 10, EmptyTimeout: 300,
-		Metadata: v3.Metadata{RoomTitle: "Standup", WelcomeMessage: "Good morning"},
+		ProjectId:       "0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10",
+		Name:            "Amina",
+		MaxParticipants: 10,
+		EmptyTimeout:    300,
+		Metadata:        v3.Metadata{RoomTitle: "Standup", WelcomeMessage: "Good morning"},
 	})
 	switch {
 	case err != nil:
@@ -48,8 +51,12 @@ func Schedule(ctx context.Context, client v4.ClientWithResponsesInterface, proje
 	}
 	name := "Amina"
 	res, err := client.CreateScheduleVideoRoomWithResponse(ctx, nil, v4.CreateScheduledRoomRequest{
-		ProjectId: project, StartAt: "2027-01-31T09:30", Name: &name, MaxParticipants: most, EmptyTimeout: empty,
-		Metadata: v4.Metadata{RoomTitle: "Weekly", WelcomeMessage: "Good morning"},
+		ProjectId:       project,
+		StartAt:         "2027-01-31T09:30",
+		Name:            &name,
+		MaxParticipants: most,
+		EmptyTimeout:    empty,
+		Metadata:        v4.Metadata{RoomTitle: "Weekly", WelcomeMessage: "Good morning"},
 	})
 	if err != nil {
 		return "", err

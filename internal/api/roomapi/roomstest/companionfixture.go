@@ -145,9 +145,16 @@ func (h *MeetingFixture) CreateQuick(t testing.TB) string {
 }
 
 func (h *MeetingFixture) roomRequest(startAt time.Time) room.Spec {
-	return room.Spec{Type: room.Video, StartAt: startAt, MaxParticipants: 9, Title: "Standup",
-		WelcomeMessage: "Hello", CreatorName: "Amina",
-		ExternalUserID: "4711", WebhookURL: "https://example.org/hook"}
+	return room.Spec{
+		Type:            room.Video,
+		StartAt:         startAt,
+		MaxParticipants: 9,
+		Title:           "Standup",
+		WelcomeMessage:  "Hello",
+		CreatorName:     "Amina",
+		ExternalUserID:  "4711",
+		WebhookURL:      "https://example.org/hook",
+	}
 }
 
 // Join joins a room with a link.

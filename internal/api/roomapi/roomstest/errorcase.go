@@ -152,18 +152,27 @@ func TransportCases() []ErrorCase {
 func CreateCases() []ErrorCase {
 	long := strings.Repeat("é", 256)
 	key := func(name string, values []string, message string) ErrorCase {
-		return ErrorCase{Name: name, Status: 400, Message: message, Change: SetField("max_participants", 0),
+		return ErrorCase{
+			Name:    name,
+			Status:  400,
+			Message: message,
+			Change:  SetField("max_participants", 0),
 			// the key is checked before the fields
-			Header: func(_ *Fixture, h http.Header, _ []byte) { h["Idempotency-Key"] = values }}
+			Header: func(_ *Fixture, h http.Header, _ []byte) { h["Idempotency-Key"] = values },
+		}
 	}
 	const badKey = "the header Idempotency-Key must have 1 to 255 printable ASCII characters"
 	list := append(SignatureCases(), TransportCases()...)
 	return append(list,
 		ErrorCase{Name: "unknown project", Change: SetField("project_id", "01890000-0000-7000-8000-000000000000"),
 			Status: 401, Message: "invalid signature"},
-		ErrorCase{Name: "bad fields after a bad signature stay unsaid", Change: SetField("max_participants", 0),
-			Status: 401, Message: "invalid signature",
-			Header: func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") }},
+		ErrorCase{
+			Name:    "bad fields after a bad signature stay unsaid",
+			Change:  SetField("max_participants", 0),
+			Status:  401,
+			Message: "invalid signature",
+			Header:  func(_ *Fixture, h http.Header, _ []byte) { h.Set("hash-signature", "AAAA") },
+		},
 		ErrorCase{Name: "a bad Idempotency-Key after a bad signature stays unsaid", Status: 401,
 			Message: "invalid signature",
 			Header: func(_ *Fixture, h http.Header, _ []byte) {

@@ -127,10 +127,17 @@ func NewFaultyRequest(t *testing.T, b *Fixture, handler http.Handler, limiter *S
 	t.Helper()
 	used, empty := "used", ""
 	limiter.AllowAll = true
-	f := &FaultyRequest{Fixture: b, Handler: handler, Limiter: limiter, Method: http.MethodPost, Target: target,
-		ContentType: "application/json",
-		Body:        `{"project_id":"PROJECT",` + fields + `,"client_room_id":"taken"}`, Signer: b.Issued.APIKey,
-		IdempotencyKey: &used}
+	f := &FaultyRequest{
+		Fixture:        b,
+		Handler:        handler,
+		Limiter:        limiter,
+		Method:         http.MethodPost,
+		Target:         target,
+		ContentType:    "application/json",
+		Body:           `{"project_id":"PROJECT",` + fields + `,"client_room_id":"taken"}`,
+		Signer:         b.Issued.APIKey,
+		IdempotencyKey: &used,
+	}
 	if resp := f.send(); resp.StatusCode != http.StatusOK {
 		t.Fatalf("first room: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 	}
