@@ -20,8 +20,8 @@ import (
 // An access token only identifies a participant and a session. The permissions are decided
 // when the participant connects.
 func TestAccessToken_NoGrants(t *testing.T) {
-	h := newFixture(t)
-	token, err := h.engine.AccessToken(room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
+	f := newFixture(t)
+	token, err := f.engine.AccessToken(room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: 10 * time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func TestAccessToken_NoGrants(t *testing.T) {
 }
 
 func TestPermission_ByAuthorization(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "sound.1", room.Audio)
-	h.openSession(t, "picture.1", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "sound.1", room.Audio)
+	f.openSession(t, "picture.1", room.Video)
 	const (
 		camera, microphone  = livekit.TrackSource_CAMERA, livekit.TrackSource_MICROPHONE
 		screen, screenAudio = livekit.TrackSource_SCREEN_SHARE, livekit.TrackSource_SCREEN_SHARE_AUDIO
@@ -74,7 +74,7 @@ func TestPermission_ByAuthorization(t *testing.T) {
 				session = "sound.1"
 			}
 			c.allowed.Role = room.CoHost
-			p := joinWithToken(t, h.url, h.accessTokenFor(t, session, "ada", c.allowed))
+			p := joinWithToken(t, f.url, f.accessTokenFor(t, session, "ada", c.allowed))
 			got := p.JoinResponse().Participant
 			// The whole permission is compared, so that nothing else is granted.
 			want := &livekit.ParticipantPermission{
@@ -96,7 +96,7 @@ func TestPermission_ByAuthorization(t *testing.T) {
 }
 
 func TestAccessToken_MissingField(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	good := room.AccessTokenSpec{Session: "r.1", Identity: "p-1", TTL: time.Minute}
 	for name, change := range map[string]func(*room.AccessTokenSpec){
 		"session":  func(p *room.AccessTokenSpec) { p.Session = "" },
@@ -105,7 +105,7 @@ func TestAccessToken_MissingField(t *testing.T) {
 	} {
 		p := good
 		change(&p)
-		if token, err := h.engine.AccessToken(p); err == nil {
+		if token, err := f.engine.AccessToken(p); err == nil {
 			t.Errorf("without %s: got token %s, want an error", name, token)
 		}
 	}

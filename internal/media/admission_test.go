@@ -11,9 +11,9 @@ import (
 
 // joinHalfConnected joins a participant that publishes although it does not answer the
 // server's offer.
-func joinHalfConnected(t *testing.T, h *fixture, session, identity string) *mediatest.Raw {
+func joinHalfConnected(t *testing.T, f *fixture, session, identity string) *mediatest.Raw {
 	t.Helper()
-	eve := dialRaw(t, h.url, h.accessToken(t, session, identity, room.Video), mediatest.RawOptions{HalfConnected: true})
+	eve := dialRaw(t, f.url, f.accessToken(t, session, identity, room.Video), mediatest.RawOptions{HalfConnected: true})
 	if err := eve.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
 		t.Fatal(err)
 	}
@@ -21,7 +21,7 @@ func joinHalfConnected(t *testing.T, h *fixture, session, identity string) *medi
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the engine receives the track", func() bool {
-		return h.engine.PublishedTrackCount(session, identity) == 1
+		return f.engine.PublishedTrackCount(session, identity) == 1
 	})
 	return eve
 }
@@ -30,11 +30,11 @@ func joinHalfConnected(t *testing.T, h *fixture, session, identity string) *medi
 // messages, but the host can lock and remove it. Once it is admitted, it is like any other
 // participant.
 func TestAdmission_HalfConnected(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := joinHalfConnected(t, h, "r.1", "eve")
-	ben := h.join(t, "r.1", "ben", room.Video) // joins later and must only see ada
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	eve := joinHalfConnected(t, f, "r.1", "eve")
+	ben := f.join(t, "r.1", "ben", room.Video) // joins later and must only see ada
 	publish(t, ben, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	for _, p := range []*mediatest.Participant{ada, ben} {
@@ -45,13 +45,13 @@ func TestAdmission_HalfConnected(t *testing.T) {
 	}
 
 	// Changed permissions apply to it.
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, room.Grants{Chat: true}); err != nil {
+	if err := f.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, room.Grants{Chat: true}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the track is removed", func() bool {
-		return h.engine.PublishedTrackCount("r.1", "eve") == 0
+		return f.engine.PublishedTrackCount("r.1", "eve") == 0
 	})
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
+	if err := f.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	// Once it is connected, the others see it and its tracks.
@@ -59,7 +59,7 @@ func TestAdmission_HalfConnected(t *testing.T) {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "the engine receives the track", func() bool {
-		return h.engine.PublishedTrackCount("r.1", "eve") == 1
+		return f.engine.PublishedTrackCount("r.1", "eve") == 1
 	})
 	if err := eve.AnswerOffer(); err != nil {
 		t.Fatal(err)
@@ -68,8 +68,8 @@ func TestAdmission_HalfConnected(t *testing.T) {
 	awaitPackets(t, ben, "eve", mediatest.Microphone)
 
 	// A half-connected participant can be removed.
-	dora := joinHalfConnected(t, h, "r.1", "dora")
-	if err := h.engine.Remove(t.Context(), "r.1", "dora"); err != nil {
+	dora := joinHalfConnected(t, f, "r.1", "dora")
+	if err := f.engine.Remove(t.Context(), "r.1", "dora"); err != nil {
 		t.Fatal(err)
 	}
 	awaitEnd(t, dora.Participant, "PARTICIPANT_REMOVED")
@@ -79,45 +79,45 @@ func TestAdmission_HalfConnected(t *testing.T) {
 }
 
 func TestAdmission_ConnectTimeout(t *testing.T) {
-	h := newFixture(t)
-	h.engine.SetConnectTimeout(300 * time.Millisecond)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := dialRaw(t, h.url, h.accessToken(t, "r.1", "eve", room.Video), mediatest.RawOptions{HalfConnected: true})
+	f := newFixture(t)
+	f.engine.SetConnectTimeout(300 * time.Millisecond)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	eve := dialRaw(t, f.url, f.accessToken(t, "r.1", "eve", room.Video), mediatest.RawOptions{HalfConnected: true})
 	awaitEnd(t, eve.Participant, "JOIN_FAILURE")
-	if !h.log.HasLine("refused", `"kind":"not_connected"`, `"identity":"eve"`) {
-		t.Errorf("log: got no line with refused, not_connected and eve, want one in:\n%s", h.log)
+	if !f.log.HasLine("refused", `"kind":"not_connected"`, `"identity":"eve"`) {
+		t.Errorf("log: got no line with refused, not_connected and eve, want one in:\n%s", f.log)
 	}
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
 	if ada.End() != nil {
 		t.Errorf("end of the connected participant: got %+v, want none", ada.End())
 	}
-	testkit.Eventually(t, "no participant is held back", func() bool { return h.engine.HeldCount() == 0 })
+	testkit.Eventually(t, "no participant is held back", func() bool { return f.engine.HeldCount() == 0 })
 }
 
 // Nothing is forwarded before the observer has admitted the connection, even if media is
 // connected.
 func TestAdmission_NothingForwardedBefore(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}) // what follows is about eve's connection
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}) // what follows is about eve's connection
 	admit := make(chan string, 1)
-	h.observer.onJoined = func(connection string) { admit <- connection }
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f.observer.onJoined = func(connection string) { admit <- connection }
+	eve := f.join(t, "r.1", "eve", room.Video)
 	connection := <-admit
 	if err := eve.SendData(t.Context(), "chat", "too early"); err != nil {
 		t.Fatal(err)
 	}
 	publish(t, eve, "mic", mediatest.Microphone) // takes longer than the message
 	testkit.Eventually(t, "the engine receives the track", func() bool {
-		return h.engine.PublishedTrackCount("r.1", "eve") == 1
+		return f.engine.PublishedTrackCount("r.1", "eve") == 1
 	})
 	if ada.EverSaw("eve") || ada.Received(mediatest.Audio) > 0 {
 		t.Errorf("ada before the attendance of eve was recorded: got eve seen: %v, %d audio packets, want false, none",
 			ada.EverSaw("eve"), ada.Received(mediatest.Audio))
 	}
-	h.engine.Admit(connection)
+	f.engine.Admit(connection)
 	awaitPackets(t, ada, "eve", mediatest.Microphone)
 	if err := eve.SendData(t.Context(), "chat", "now"); err != nil {
 		t.Fatal(err)

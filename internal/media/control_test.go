@@ -15,7 +15,7 @@ import (
 
 // assertControl checks the control of a session, which must be the same for a session of
 // this process and of another: pages receive changes and messages, and permissions change.
-func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest.Participant) {
+func assertControl(t *testing.T, f *fixture, session string, ada, ben *mediatest.Participant) {
 	t.Helper()
 	ctx := t.Context()
 
@@ -23,7 +23,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	info := room.Metadata{EndsAt: &ends, Breakouts: []room.BreakoutInfo{{Number: 1, Name: "Red"}},
 		Locks: room.Locks{Camera: true}}
 	for range 3 { // the same metadata is announced only once
-		if err := h.engine.UpdateMetadata(ctx, session, info); err != nil {
+		if err := f.engine.UpdateMetadata(ctx, session, info); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ada.AwaitInfo(ctx, func(i room.Metadata) bool { return len(i.Breakouts) == 1 }); err != nil {
@@ -31,7 +31,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 		}
 	}
 	info.Breakouts[0].Name = "Blue"
-	if err := h.engine.UpdateMetadata(ctx, session, info); err != nil {
+	if err := f.engine.UpdateMetadata(ctx, session, info); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*mediatest.Participant{ada, ben} {
@@ -50,12 +50,12 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 		}
 	}
 
-	if err := h.engine.SendMessage(ctx, session, []string{"ben", "nobody"},
+	if err := f.engine.SendMessage(ctx, session, []string{"ben", "nobody"},
 		room.Message{Kind: room.MessageMove}); err != nil {
 		t.Fatal(err)
 	}
 	all := room.Message{Kind: room.MessageBroadcast, Text: "Five more minutes", From: "Ada"}
-	if err := h.engine.SendMessage(ctx, session, nil, all); err != nil {
+	if err := f.engine.SendMessage(ctx, session, nil, all); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*mediatest.Participant{ada, ben} {
@@ -72,7 +72,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 
 	publish(t, ben, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
-	if muted, err := h.engine.Mute(ctx, session, []string{"ada", "ben"}); err != nil ||
+	if muted, err := f.engine.Mute(ctx, session, []string{"ada", "ben"}); err != nil ||
 		!slices.Equal(muted, []string{"ben"}) {
 		t.Errorf("muted %v, %v, want ben", muted, err)
 	}
@@ -84,7 +84,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	publish(t, ben, "cam", mediatest.Camera)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Camera)
-	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Host,
+	if err := f.engine.UpdatePermissions(ctx, session, "ben", room.Host,
 		room.Grants{Microphone: true, Chat: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	awaitNoVideo(t, ada)
 
 	// The permissions are restored.
-	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, allGrants); err != nil {
+	if err := f.engine.UpdatePermissions(ctx, session, "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "ben is a guest", func() bool {
@@ -117,7 +117,7 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	testkit.Eventually(t, "ada reads", func() bool {
 		return slices.Contains(ada.DataMessages(), mediatest.DataMessage{Topic: "chat", From: "ben", Text: "hello"})
 	})
-	if err := h.engine.UpdatePermissions(ctx, session, "ben", room.Guest, room.Grants{}); err != nil {
+	if err := f.engine.UpdatePermissions(ctx, session, "ben", room.Guest, room.Grants{}); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "ben publishes nothing", func() bool {
@@ -140,14 +140,14 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 	}
 
 	for _, unknown := range []string{session, "never"} {
-		if err := h.engine.UpdatePermissions(ctx, unknown, "nobody", room.Guest, allGrants); err != nil {
+		if err := f.engine.UpdatePermissions(ctx, unknown, "nobody", room.Guest, allGrants); err != nil {
 			t.Errorf("update the permissions of an unknown participant in %s: got error %v, want none", unknown, err)
 		}
 	}
-	if err := h.engine.UpdateMetadata(ctx, "never", info); err != nil {
+	if err := f.engine.UpdateMetadata(ctx, "never", info); err != nil {
 		t.Error(err)
 	}
-	if err := h.engine.SendMessage(ctx, "never", nil, all); err != nil {
+	if err := f.engine.SendMessage(ctx, "never", nil, all); err != nil {
 		t.Error(err)
 	}
 }
@@ -155,11 +155,11 @@ func assertControl(t *testing.T, h *fixture, session string, ada, ben *mediatest
 // Messages of a participant without the chat permission are not forwarded, under any topic.
 // Messages of others arrive with the identity of their sender.
 func TestChat_WithoutPermission(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Audio)
-	ada := h.join(t, "r.1", "ada", room.Audio)
-	ben := h.join(t, "r.1", "ben", room.Audio)
-	eve := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Audio,
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Audio)
+	ada := f.join(t, "r.1", "ada", room.Audio)
+	ben := f.join(t, "r.1", "ben", room.Audio)
+	eve := joinWithToken(t, f.url, f.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Audio,
 		Grants: room.Grants{Microphone: true}}))
 	for _, topic := range []string{"chat", "parley", ""} {
 		if err := eve.SendData(t.Context(), topic, `{"id":"12345678","text":"psst"}`); err != nil {
@@ -171,7 +171,7 @@ func TestChat_WithoutPermission(t *testing.T) {
 	}
 	testkit.Eventually(t, "ada reads ben", func() bool { return len(ada.DataMessages()) > 0 })
 	// Once eve has the permission, only new messages are forwarded.
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
+	if err := f.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	testkit.Eventually(t, "ada reads eve", func() bool {
@@ -205,38 +205,38 @@ func awaitNoPackets(t *testing.T, condition string, received func() int) {
 }
 
 func TestEngine_ControlsLocalSession(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	if !h.engine.IsLocal("r.1") || h.engine.IsLocal("r.2") {
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	if !f.engine.IsLocal("r.1") || f.engine.IsLocal("r.2") {
 		t.Error("IsLocal is wrong, want true for r.1 and false for r.2")
 	}
-	ada := h.join(t, "r.1", "ada", room.Video)
-	ben := h.join(t, "r.1", "ben", room.Video)
-	assertControl(t, h, "r.1", ada, ben)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	ben := f.join(t, "r.1", "ben", room.Video)
+	assertControl(t, f, "r.1", ada, ben)
 }
 
 // Opening an open session again does not change its metadata.
 func TestOpen_Repeated(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	open := func(breakout int) {
 		t.Helper()
-		if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Audio,
+		if err := f.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Audio,
 			Metadata: room.Metadata{Breakout: breakout}}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	open(1)
-	ada := h.join(t, "r.1", "ada", room.Audio)
+	ada := f.join(t, "r.1", "ada", room.Audio)
 	if got := ada.Info(); got.Breakout != 1 || got.RoomType != room.Audio {
 		t.Errorf("metadata of ada: got %+v, want Breakout 1 and RoomType %s", got, room.Audio)
 	}
 	open(2)
-	ben := h.join(t, "r.1", "ben", room.Audio)
+	ben := f.join(t, "r.1", "ben", room.Audio)
 	if got := ben.Info(); got.Breakout != 1 {
 		t.Errorf("metadata of ben after a second Open: got %+v, want Breakout 1", got)
 	}
 	// UpdateMetadata does not change the type of the session.
-	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{RoomType: room.Video,
+	if err := f.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{RoomType: room.Video,
 		Breakout: 3}); err != nil {
 		t.Fatal(err)
 	}
@@ -244,7 +244,7 @@ func TestOpen_Repeated(t *testing.T) {
 		got.RoomType != room.Audio {
 		t.Errorf("metadata of ben after an update to Breakout 3: got %+v, error %v, want RoomType %s", got, err, room.Audio)
 	}
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "ben", room.Guest, allGrants); err != nil {
+	if err := f.engine.UpdatePermissions(t.Context(), "r.1", "ben", room.Guest, allGrants); err != nil {
 		t.Fatal(err)
 	}
 	if err := ben.Publish(t.Context(), "cam", mediatest.Camera); !errors.Is(err, mediatest.ErrNotAllowed) {
@@ -254,10 +254,10 @@ func TestOpen_Repeated(t *testing.T) {
 
 // A participant can use the server's topic, but its messages name it as the sender.
 func TestServerTopic_NamesSender(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	eve := f.join(t, "r.1", "eve", room.Video)
 	if err := eve.SendData(t.Context(), "parley", `{"kind":"move"}`); err != nil {
 		t.Fatal(err)
 	}
@@ -273,14 +273,14 @@ func TestServerTopic_NamesSender(t *testing.T) {
 // A track that was announced with permission must not be sent after the permission was
 // revoked.
 func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	eve := f.join(t, "r.1", "eve", room.Video)
 	if err := eve.Announce(t.Context(), "cam", mediatest.Camera, mediatest.Video); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest,
+	if err := f.engine.UpdatePermissions(t.Context(), "r.1", "eve", room.Guest,
 		room.Grants{Microphone: true}); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +291,7 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 	awaitPackets(t, ada, "eve", mediatest.Microphone)
 	testkit.Eventually(t, "no camera", func() bool {
 		seen, _ := ada.RemoteParticipant("eve")
-		return h.engine.PublishedTrackCount("r.1", "eve") == 1 &&
+		return f.engine.PublishedTrackCount("r.1", "eve") == 1 &&
 			slices.Equal(seen.Tracks, []mediatest.Source{mediatest.Microphone})
 	})
 	awaitNoVideo(t, ada)
@@ -302,10 +302,10 @@ func TestTrack_ForbiddenAfterAnnouncement(t *testing.T) {
 
 // A participant without the camera permission cannot publish video as a microphone.
 func TestTrack_LockedCameraMislabeled(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	eve := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Video,
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	eve := joinWithToken(t, f.url, f.accessTokenFor(t, "r.1", "eve", room.Authorization{Type: room.Video,
 		Grants: room.Grants{Microphone: true}}))
 	if err := eve.Announce(t.Context(), "cam", mediatest.Microphone, mediatest.Video); !errors.Is(err,
 		mediatest.ErrNotAllowed) {
@@ -313,8 +313,8 @@ func TestTrack_LockedCameraMislabeled(t *testing.T) {
 	}
 	publishMislabeled(t, eve, "lie", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 	testkit.Eventually(t, "published and removed again", func() bool {
-		return h.log.HasLine("media does not match its source", `"identity":"eve"`) &&
-			h.engine.PublishedTrackCount("r.1", "eve") == 0
+		return f.log.HasLine("media does not match its source", `"identity":"eve"`) &&
+			f.engine.PublishedTrackCount("r.1", "eve") == 0
 	})
 	testkit.Eventually(t, "ada sees no track", func() bool {
 		seen, found := ada.RemoteParticipant("eve")
@@ -323,15 +323,15 @@ func TestTrack_LockedCameraMislabeled(t *testing.T) {
 }
 
 func TestParticipant_Hidden(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	spy := joinWithToken(t, h.url, h.accessTokenFor(t, "r.1", "spy", room.Authorization{
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	spy := joinWithToken(t, f.url, f.accessTokenFor(t, "r.1", "spy", room.Authorization{
 		Type: room.Video, Grants: allGrants, Hidden: true}))
-	ben := h.join(t, "r.1", "ben", room.Video)
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
+	ben := f.join(t, "r.1", "ben", room.Video)
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
 		observerCall{"r.1", "ben", ben.SID(), ""})
-	if list := h.participants(t, "r.1"); len(list) != 3 {
+	if list := f.participants(t, "r.1"); len(list) != 3 {
 		t.Errorf("participants: got %v, want three", list)
 	}
 
@@ -343,7 +343,7 @@ func TestParticipant_Hidden(t *testing.T) {
 	testkit.Eventually(t, "the hidden participant receives the message", func() bool {
 		return len(spy.DataMessages()) == 1
 	})
-	if err := h.engine.SendMessage(t.Context(), "r.1", []string{"spy"},
+	if err := f.engine.SendMessage(t.Context(), "r.1", []string{"spy"},
 		room.Message{Kind: room.MessageMove}); err != nil {
 		t.Fatal(err)
 	}
@@ -359,18 +359,18 @@ func TestParticipant_Hidden(t *testing.T) {
 		if err := spy.SendData(t.Context(), "parley", `{"kind":"broadcast"}`); err != nil {
 			t.Fatal(err)
 		}
-		if err := h.engine.UpdatePermissions(t.Context(), "r.1", "spy", room.Host, allGrants); err != nil {
+		if err := f.engine.UpdatePermissions(t.Context(), "r.1", "spy", room.Host, allGrants); err != nil {
 			t.Fatal(err)
 		}
 	}
 	spy.Leave()
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "spy", spy.SID(), ""},
 		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "spy", spy.SID(), room.LeftByChoice})
 
 	// This change arrives last, so that the others would have noticed the hidden
 	// participant before it.
-	if err := h.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{Breakout: 1}); err != nil {
+	if err := f.engine.UpdateMetadata(t.Context(), "r.1", room.Metadata{Breakout: 1}); err != nil {
 		t.Fatal(err)
 	}
 	for _, p := range []*mediatest.Participant{ada, ben} {
@@ -391,9 +391,9 @@ func TestParticipant_Hidden(t *testing.T) {
 
 // The newer protocol is served for every video session, whatever the permissions are.
 func TestProtocol_ByRoomType(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	h.openSession(t, "r.2", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	f.openSession(t, "r.2", room.Audio)
 	for _, c := range []struct {
 		session string
 		allowed room.Authorization
@@ -404,7 +404,7 @@ func TestProtocol_ByRoomType(t *testing.T) {
 		{"r.2", room.Authorization{Type: room.Audio, Grants: allGrants}, false},
 	} {
 		// If the path exists, the status is that of a missing join request.
-		got := h.getStatus(t, "/rtc/v1/validate", h.accessTokenFor(t, c.session, "ada", c.allowed))
+		got := f.getStatus(t, "/rtc/v1/validate", f.accessTokenFor(t, c.session, "ada", c.allowed))
 		if (got != http.StatusNotFound) != c.found {
 			t.Errorf("%+v: got status %d, want found %t", c.allowed, got, c.found)
 		}

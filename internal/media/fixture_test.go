@@ -51,24 +51,24 @@ func newConfig(udpPort int, log *slog.Logger) media.Config {
 // newFixture starts an engine on loopback and stops it with the test.
 func newFixture(t *testing.T, change ...func(*media.Config)) *fixture {
 	t.Helper()
-	h := &fixture{observer: &observer{}, log: &testkit.Buffer{}}
-	cfg := newConfig(testkit.FreeUDPPort(t), slog.New(slog.NewJSONHandler(h.log, nil)))
-	for _, f := range change {
-		f(&cfg)
+	f := &fixture{observer: &observer{}, log: &testkit.Buffer{}}
+	cfg := newConfig(testkit.FreeUDPPort(t), slog.New(slog.NewJSONHandler(f.log, nil)))
+	for _, apply := range change {
+		apply(&cfg)
 	}
-	h.cfg = cfg
+	f.cfg = cfg
 	engine, err := media.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.engine = engine
-	h.observer.onJoined = engine.Admit
+	f.engine = engine
+	f.observer.onJoined = engine.Admit
 	t.Cleanup(func() { engine.Stop(context.Background()) })
-	if err := engine.Start(t.Context(), h.observer, &h.authorizer); err != nil {
+	if err := engine.Start(t.Context(), f.observer, &f.authorizer); err != nil {
 		t.Fatal(err)
 	}
-	h.url = serveSignaling(t, engine)
-	return h
+	f.url = serveSignaling(t, engine)
+	return f
 }
 
 func serveSignaling(t *testing.T, engine *media.Engine) string {
@@ -82,23 +82,23 @@ func serveSignaling(t *testing.T, engine *media.Engine) string {
 	return server.URL
 }
 
-func (h *fixture) openSession(t *testing.T, name string, kind room.Type) {
+func (f *fixture) openSession(t *testing.T, name string, kind room.Type) {
 	t.Helper()
-	if err := h.engine.Open(t.Context(), room.MediaSession{Name: name, Type: kind, MaxParticipants: 20}); err != nil {
+	if err := f.engine.Open(t.Context(), room.MediaSession{Name: name, Type: kind, MaxParticipants: 20}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (h *fixture) accessToken(t *testing.T, session, identity string, kind room.Type) string {
+func (f *fixture) accessToken(t *testing.T, session, identity string, kind room.Type) string {
 	t.Helper()
-	return h.accessTokenFor(t, session, identity, room.Authorization{Type: kind, Grants: allGrants})
+	return f.accessTokenFor(t, session, identity, room.Authorization{Type: kind, Grants: allGrants})
 }
 
 // accessTokenFor returns an access token whose holder has the given authorization.
-func (h *fixture) accessTokenFor(t *testing.T, session, identity string, a room.Authorization) string {
+func (f *fixture) accessTokenFor(t *testing.T, session, identity string, a room.Authorization) string {
 	t.Helper()
-	h.authorizer.grant(session, identity, a)
-	token, err := h.engine.AccessToken(room.AccessTokenSpec{Session: session, Identity: identity, TTL: time.Minute})
+	f.authorizer.grant(session, identity, a)
+	token, err := f.engine.AccessToken(room.AccessTokenSpec{Session: session, Identity: identity, TTL: time.Minute})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,9 +106,9 @@ func (h *fixture) accessTokenFor(t *testing.T, session, identity string, a room.
 }
 
 // getStatus requests a path of the signaling with a token and returns the status.
-func (h *fixture) getStatus(t *testing.T, path, token string) int {
+func (f *fixture) getStatus(t *testing.T, path, token string) int {
 	t.Helper()
-	res, err := http.Get(h.url + path + "?access_token=" + url.QueryEscape(token))
+	res, err := http.Get(f.url + path + "?access_token=" + url.QueryEscape(token))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -117,9 +117,9 @@ func (h *fixture) getStatus(t *testing.T, path, token string) int {
 }
 
 // join joins an open session with a new access token.
-func (h *fixture) join(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
+func (f *fixture) join(t *testing.T, session, identity string, kind room.Type) *mediatest.Participant {
 	t.Helper()
-	return joinWithToken(t, h.url, h.accessToken(t, session, identity, kind))
+	return joinWithToken(t, f.url, f.accessToken(t, session, identity, kind))
 }
 
 // joinWithToken joins with a token. The connection is aborted at the end of the test.
@@ -192,9 +192,9 @@ func freshToken(t *testing.T, p *mediatest.Participant) string {
 	return p.Token()
 }
 
-func (h *fixture) participants(t *testing.T, session string) []room.Participant {
+func (f *fixture) participants(t *testing.T, session string) []room.Participant {
 	t.Helper()
-	list, err := h.engine.Participants(t.Context(), session)
+	list, err := f.engine.Participants(t.Context(), session)
 	if err != nil {
 		t.Fatal(err)
 	}

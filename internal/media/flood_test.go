@@ -236,9 +236,9 @@ func TestSubscription_UnknownTracks(t *testing.T) {
 
 // A participant may name the tracks that others publish.
 func TestSubscription_ExistingTracks(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "sound", room.Audio)
-	ada, ben := h.join(t, "sound", "ada", room.Audio), h.join(t, "sound", "ben", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "sound", room.Audio)
+	ada, ben := f.join(t, "sound", "ada", room.Audio), f.join(t, "sound", "ben", room.Audio)
 	publish(t, ada, "mic", mediatest.Microphone)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
 	seen, _ := ben.RemoteParticipant("ada")
@@ -258,29 +258,29 @@ func TestSubscription_ExistingTracks(t *testing.T) {
 
 // A participant that connects too often gets the status 429.
 func TestConnections_RateLimited(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	token := h.accessToken(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	token := f.accessToken(t, "r.1", "eve", room.Video)
 	got := map[int]int{}
 	for range 60 {
-		got[h.getStatus(t, "/rtc/validate", token)]++
+		got[f.getStatus(t, "/rtc/validate", token)]++
 	}
 	if got[200] < 20 || got[200] > 35 || got[200]+got[429] != 60 {
 		t.Errorf("got statuses %v, want 20 to 35 of 200 and the rest 429", got)
 	}
-	if status := h.getStatus(t, "/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video)); status != 200 {
+	if status := f.getStatus(t, "/rtc/validate", f.accessToken(t, "r.1", "ada", room.Video)); status != 200 {
 		t.Errorf("got status %d for another participant, want 200", status)
 	}
 }
 
 // The engine limits how often it logs the same text, and truncates long values.
 func TestEngineLog_RateLimited(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	for n := range 1000 {
-		h.engine.LogWarning(fmt.Sprintf("could not parse what a guest sent as %d", n), bytes.Repeat([]byte("x"), 100_000))
+		f.engine.LogWarning(fmt.Sprintf("could not parse what a guest sent as %d", n), bytes.Repeat([]byte("x"), 100_000))
 	}
-	lines := strings.Count(h.log.String(), "could not parse what a guest sent")
-	if lines == 0 || lines > 30 || len(h.log.String()) > 100_000 {
-		t.Errorf("got %d lines, %d bytes, want 1 to 30 lines and at most 100,000 bytes", lines, len(h.log.String()))
+	lines := strings.Count(f.log.String(), "could not parse what a guest sent")
+	if lines == 0 || lines > 30 || len(f.log.String()) > 100_000 {
+		t.Errorf("got %d lines, %d bytes, want 1 to 30 lines and at most 100,000 bytes", lines, len(f.log.String()))
 	}
 }

@@ -20,8 +20,8 @@ import (
 )
 
 func TestHandler_ServesOnlySignaling(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
 	// Even a token with all grants can only be used to join.
 	admin, err := auth.NewAccessToken("parley", testSecret).SetIdentity("admin").SetVideoGrant(&auth.VideoGrant{
 		RoomCreate: true,
@@ -50,7 +50,7 @@ func TestHandler_ServesOnlySignaling(t *testing.T) {
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequest(c.method, c.path+"?access_token="+admin, strings.NewReader("{}"))
-		h.engine.Handler().ServeHTTP(w, r)
+		f.engine.Handler().ServeHTTP(w, r)
 		if w.Code != c.want {
 			t.Errorf("%s %s: %d, want %d", c.method, c.path, w.Code, c.want)
 		}
@@ -58,9 +58,9 @@ func TestHandler_ServesOnlySignaling(t *testing.T) {
 }
 
 func TestHandler_ChecksToken(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	h.openSession(t, "r.2", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	f.openSession(t, "r.2", room.Audio)
 	sign := func(key, secret string, valid time.Duration) string {
 		token, err := auth.NewAccessToken(key, secret).SetIdentity("eve").SetValidFor(valid).
 			SetVideoGrant(&auth.VideoGrant{RoomJoin: true, Room: "r.1"}).ToJWT()
@@ -79,12 +79,12 @@ func TestHandler_ChecksToken(t *testing.T) {
 		"another key":          {"/rtc/validate", sign("other", testSecret, time.Minute), 401},
 		"another secret":       {"/rtc/validate", sign("parley", strings.Repeat("x", 40), time.Minute), 401},
 		"expired":              {"/rtc/validate", expired, 401},
-		"unknown session":      {"/rtc/validate", h.accessToken(t, "r.3", "eve", room.Video), 404},
-		"valid":                {"/rtc/validate", h.accessToken(t, "r.1", "ada", room.Video), 200},
-		"audio session":        {"/rtc/validate", h.accessToken(t, "r.2", "ada", room.Audio), 200},
-		"audio session, newer": {"/rtc/v1/validate", h.accessToken(t, "r.2", "ada", room.Audio), 404},
+		"unknown session":      {"/rtc/validate", f.accessToken(t, "r.3", "eve", room.Video), 404},
+		"valid":                {"/rtc/validate", f.accessToken(t, "r.1", "ada", room.Video), 200},
+		"audio session":        {"/rtc/validate", f.accessToken(t, "r.2", "ada", room.Audio), 200},
+		"audio session, newer": {"/rtc/v1/validate", f.accessToken(t, "r.2", "ada", room.Audio), 404},
 	} {
-		if got := h.getStatus(t, c.path, c.token); got != c.want {
+		if got := f.getStatus(t, c.path, c.token); got != c.want {
 			t.Errorf("%s: %d, want %d", name, got, c.want)
 		}
 	}
@@ -102,10 +102,10 @@ func expiredToken(t *testing.T) string {
 // A participant has only the identity that was issued. With the publish parameter, LiveKit
 // would add a suffix that the client chooses.
 func TestHandler_IgnoresPublishParameter(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	baseURL := strings.Replace(h.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
-	ws, _, err := websocket.DefaultDialer.Dial(baseURL+h.accessToken(t, "r.1", "eve", room.Video), nil)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	baseURL := strings.Replace(f.url, "http", "ws", 1) + "/rtc?protocol=16&publish=again&access_token="
+	ws, _, err := websocket.DefaultDialer.Dial(baseURL+f.accessToken(t, "r.1", "eve", room.Video), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,32 +124,32 @@ func TestHandler_IgnoresPublishParameter(t *testing.T) {
 }
 
 func TestHandler_MessageTooLong(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	eve := f.join(t, "r.1", "eve", room.Video)
 	// The error is ignored, because the server may close the connection during the write.
 	_ = eve.Write(make([]byte, 2<<20))
 	testkit.Eventually(t, "the connection is closed", eve.Closed)
-	h.join(t, "r.1", "ada", room.Video)
+	f.join(t, "r.1", "ada", room.Video)
 }
 
 // No secret is logged, even at debug level.
 func TestLogs_NoSecrets(t *testing.T) {
 	var lines testkit.Buffer
-	h := newFixture(t, func(c *media.Config) {
+	f := newFixture(t, func(c *media.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&lines, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
-	h.openSession(t, "r.1", room.Video)
-	token := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := joinWithToken(t, h.url, token)
+	f.openSession(t, "r.1", room.Video)
+	token := f.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, f.url, token)
 	publish(t, ada, "mic", mediatest.Microphone)
 	freshToken(t, ada)
 	bad := token[:len(token)-4] + "AAAA"
-	refusedStatus(t, h.url, bad)
-	absent := h.accessToken(t, "r.9", "ada", room.Video)
-	refusedStatus(t, h.url, absent)
+	refusedStatus(t, f.url, bad)
+	absent := f.accessToken(t, "r.9", "ada", room.Video)
+	refusedStatus(t, f.url, absent)
 	ada.Leave()
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
 		room.LeftByChoice})
 
 	text := lines.String()

@@ -20,14 +20,14 @@ import (
 )
 
 func TestStop_NotifiesParticipants(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	ada := h.join(t, "r.1", "ada", room.Video)
-	ben := h.join(t, "r.1", "ben", room.Video)
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""})
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	ada := f.join(t, "r.1", "ada", room.Video)
+	ben := f.join(t, "r.1", "ben", room.Video)
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""})
 
-	h.engine.Stop(context.Background())
-	calls := h.recorded()
+	f.engine.Stop(context.Background())
+	calls := f.recorded()
 	reasons := map[string]room.LeaveReason{}
 	for _, s := range calls[2:] {
 		reasons[s.identity] = s.reason
@@ -41,35 +41,35 @@ func TestStop_NotifiesParticipants(t *testing.T) {
 		}
 	}
 
-	if err := h.engine.Healthy(); err == nil {
+	if err := f.engine.Healthy(); err == nil {
 		t.Error("Healthy after Stop: got no error, want one")
 	}
-	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err,
+	if err := f.engine.Open(t.Context(), room.MediaSession{Name: "r.2", Type: room.Video}); !fault.Is(err,
 		fault.Unavailable) {
 		t.Errorf("Open after Stop: got error %v, want Unavailable", err)
 	}
-	if status := refusedStatus(t, h.url, h.accessToken(t, "r.1", "ada",
+	if status := refusedStatus(t, f.url, f.accessToken(t, "r.1", "ada",
 		room.Video)); status != http.StatusServiceUnavailable {
 		t.Errorf("join after Stop: got status %d, want %d", status, http.StatusServiceUnavailable)
 	}
-	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: h.cfg.UDPPort})
+	conn, err := net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1), Port: f.cfg.UDPPort})
 	if err != nil {
-		t.Fatalf("listen on UDP port %d after Stop: got error %v, want none", h.cfg.UDPPort, err)
+		t.Fatalf("listen on UDP port %d after Stop: got error %v, want none", f.cfg.UDPPort, err)
 	}
 	_ = conn.Close()
-	h.engine.Stop(context.Background()) // a second call has no effect
+	f.engine.Stop(context.Background()) // a second call has no effect
 }
 
 // Tokens are still valid after a restart of the process with the same secret.
 func TestAccessToken_ValidAfterRestart(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	token := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := joinWithToken(t, h.url, token)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	token := f.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, f.url, token)
 	freshToken(t, ada)
-	h.engine.Stop(context.Background())
+	f.engine.Stop(context.Background())
 
-	restarted := newFixture(t, func(c *media.Config) { c.UDPPort = h.cfg.UDPPort })
+	restarted := newFixture(t, func(c *media.Config) { c.UDPPort = f.cfg.UDPPort })
 	restarted.openSession(t, "r.1", room.Video)
 	first := joinWithToken(t, restarted.url, token)
 	restarted.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
@@ -77,8 +77,8 @@ func TestAccessToken_ValidAfterRestart(t *testing.T) {
 }
 
 func TestNew_SecondEngine(t *testing.T) {
-	h := newFixture(t)
-	cfg := h.cfg
+	f := newFixture(t)
+	cfg := f.cfg
 	cfg.UDPPort = testkit.FreeUDPPort(t)
 	if _, err := media.New(cfg); err == nil || !strings.Contains(err.Error(),
 		"already running") {
@@ -108,19 +108,19 @@ func TestNew_PortInUse(t *testing.T) {
 }
 
 func TestNew_LoopbackOnly(t *testing.T) {
-	h := newFixture(t, func(c *media.Config) { c.TCPPort = testkit.FreeUDPPort(t) })
+	f := newFixture(t, func(c *media.Config) { c.TCPPort = testkit.FreeUDPPort(t) })
 	for _, table := range []string{"/proc/self/net/udp", "/proc/self/net/udp6"} {
-		for _, local := range listening(t, table, h.cfg.UDPPort) {
+		for _, local := range listening(t, table, f.cfg.UDPPort) {
 			if local != "0100007F" {
 				t.Errorf("%s: got UDP bound to %s, want 0100007F (127.0.0.1)", table, local)
 			}
 		}
 	}
-	if got := listening(t, "/proc/self/net/udp", h.cfg.UDPPort); len(got) != 1 {
-		t.Errorf("addresses of UDP port %d: got %v, want one", h.cfg.UDPPort, got)
+	if got := listening(t, "/proc/self/net/udp", f.cfg.UDPPort); len(got) != 1 {
+		t.Errorf("addresses of UDP port %d: got %v, want one", f.cfg.UDPPort, got)
 	}
 	for _, table := range []string{"/proc/self/net/tcp", "/proc/self/net/tcp6"} {
-		if got := listening(t, table, h.cfg.TCPPort); len(got) != 0 {
+		if got := listening(t, table, f.cfg.TCPPort); len(got) != 0 {
 			t.Errorf("%s: got TCP bound to %v, want none", table, got)
 		}
 	}

@@ -172,12 +172,12 @@ func refusedCount(t *testing.T, baseURL, kind string) int {
 
 // Nine people who talk, show themselves, share a screen, mute, and connect again meet no limit.
 func TestLimits_HonestMeeting(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "video", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "video", room.Video)
 	for round := range 2 {
 		var all []*mediatest.Participant
 		for n := range 9 {
-			p := h.join(t, "video", fmt.Sprint("person-", n), room.Video) // in the second round it replaces the first
+			p := f.join(t, "video", fmt.Sprint("person-", n), room.Video) // in the second round it replaces the first
 			publish(t, p, "mic", mediatest.Microphone)
 			publish(t, p, "cam", mediatest.Camera)
 			all = append(all, p)
@@ -188,8 +188,8 @@ func TestLimits_HonestMeeting(t *testing.T) {
 			awaitPackets(t, p, fmt.Sprint("person-", (n+1)%len(all)), mediatest.Microphone)
 		}
 	}
-	if h.log.HasLine("refused") || h.log.HasLine("participant disconnected") {
-		t.Errorf("got the log\n%s\nwant no refusal", h.log)
+	if f.log.HasLine("refused") || f.log.HasLine("participant disconnected") {
+		t.Errorf("got the log\n%s\nwant no refusal", f.log)
 	}
 }
 

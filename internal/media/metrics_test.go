@@ -40,8 +40,8 @@ func gatherMetrics(t *testing.T, registry *prometheus.Registry) map[string]float
 
 func TestMetrics_JoinsAndFailures(t *testing.T) {
 	registry := prometheus.NewRegistry()
-	h := newFixture(t, func(c *media.Config) { c.Metrics = metrics.NewMedia(registry) })
-	h.engine.SetConnectTimeout(300 * time.Millisecond)
+	f := newFixture(t, func(c *media.Config) { c.Metrics = metrics.NewMedia(registry) })
+	f.engine.SetConnectTimeout(300 * time.Millisecond)
 	expect := func(what string, want map[string]float64) {
 		t.Helper()
 		var got map[string]float64
@@ -55,17 +55,17 @@ func TestMetrics_JoinsAndFailures(t *testing.T) {
 			return cmp.Equal(want, got)
 		})
 	}
-	h.openSession(t, "r.1", room.Video)
-	h.openSession(t, "r.2", room.Video) // a breakout room of the same room
-	h.openSession(t, "s.1", room.Audio)
-	ada, ben := h.join(t, "r.1", "ada", room.Video), h.join(t, "r.2", "ben", room.Video)
-	eve := h.join(t, "s.1", "eve", room.Audio)
+	f.openSession(t, "r.1", room.Video)
+	f.openSession(t, "r.2", room.Video) // a breakout room of the same room
+	f.openSession(t, "s.1", room.Audio)
+	ada, ben := f.join(t, "r.1", "ada", room.Video), f.join(t, "r.2", "ben", room.Video)
+	eve := f.join(t, "s.1", "eve", room.Audio)
 	expect("three participants are in two rooms", map[string]float64{"parley_joins_total udp": 3,
 		"parley_live_participants udp": 3, "parley_live_rooms": 2, "parley_time_to_media_seconds": 3})
 
-	dialRaw(t, h.url, h.accessToken(t, "r.1", "dora", room.Video), mediatest.RawOptions{HalfConnected: true})
-	refusedStatus(t, h.url, "not a token")
-	h.getStatus(t, "/rtc/validate", "not a token")
+	dialRaw(t, f.url, f.accessToken(t, "r.1", "dora", room.Video), mediatest.RawOptions{HalfConnected: true})
+	refusedStatus(t, f.url, "not a token")
+	f.getStatus(t, "/rtc/validate", "not a token")
 	ada.Leave()
 	eve.Leave()
 	expect("one participant is left and two failed", map[string]float64{"parley_joins_total udp": 3,

@@ -12,11 +12,11 @@ import (
 // A muted participant that continues to send is not heard by the others until it unmutes
 // itself.
 func TestMute(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	h.openSession(t, "r.1", room.Video)
-	ada, ben, chen := h.join(t, "r.1", "ada", room.Video), h.join(t, "r.1", "ben", room.Video),
-		h.join(t, "r.1", "chen", room.Video)
+	f.openSession(t, "r.1", room.Video)
+	ada, ben, chen := f.join(t, "r.1", "ada", room.Video), f.join(t, "r.1", "ben", room.Video),
+		f.join(t, "r.1", "chen", room.Video)
 	publish(t, ben, "mic", mediatest.Microphone)
 	publish(t, ben, "cam", mediatest.Camera)
 	publish(t, chen, "mic", mediatest.Microphone)
@@ -25,7 +25,7 @@ func TestMute(t *testing.T) {
 
 	mute := func(identities ...string) []string {
 		t.Helper()
-		muted, err := h.engine.Mute(ctx, "r.1", identities)
+		muted, err := f.engine.Mute(ctx, "r.1", identities)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -63,7 +63,7 @@ func TestMute(t *testing.T) {
 		t.Fatal(err)
 	}
 	awaitMore("ben", mediatest.Microphone)
-	if muted, err := h.engine.Mute(ctx, "never", []string{"ben"}); err != nil || muted != nil {
+	if muted, err := f.engine.Mute(ctx, "never", []string{"ben"}); err != nil || muted != nil {
 		t.Errorf("mute in an unknown session: got %v, %v, want nil, nil", muted, err)
 	}
 }

@@ -14,14 +14,14 @@ import (
 // A participant of the preflight session reaches the engine, but neither the other
 // participants of that session nor the observer learn of it.
 func TestPreflight_IsolatedFromOthers(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	check := func() *mediatest.Participant {
 		t.Helper()
-		token, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+		token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return joinWithToken(t, h.url, token)
+		return joinWithToken(t, f.url, token)
 	}
 	one, other := check(), check()
 	if one.Identity() == other.Identity() {
@@ -34,35 +34,35 @@ func TestPreflight_IsolatedFromOthers(t *testing.T) {
 	other.Leave()
 
 	// The observer is called in order, so that earlier events would be recorded first.
-	h.openSession(t, "r.1", "audio")
-	ada := h.join(t, "r.1", "ada", "audio")
+	f.openSession(t, "r.1", "audio")
+	ada := f.join(t, "r.1", "ada", "audio")
 	joined := observerCall{"r.1", "ada", ada.SID(), ""}
-	h.expectCalls(t, joined) // LiveKit reports nobody who leaves before it has seen the connection
+	f.expectCalls(t, joined) // LiveKit reports nobody who leaves before it has seen the connection
 	ada.Leave()
-	h.expectCalls(t, joined, observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
+	f.expectCalls(t, joined, observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
 }
 
 // The reservations of one network and of all networks together are limited.
 func TestPreflight_Bounds(t *testing.T) {
-	h := newFixture(t)
+	f := newFixture(t)
 	refused := func(network string, kind fault.Kind, message string) {
 		t.Helper()
-		_, err := h.engine.PreflightToken(t.Context(), network)
-		if f := fault.From(err); err == nil || f.Kind != kind || f.Code != "check_busy" || f.Message != message ||
-			f.RetryAfter <= 0 || f.RetryAfter > 21*time.Second {
-			t.Errorf("%s: got %v (%+v), want %q", network, err, f, message)
+		_, err := f.engine.PreflightToken(t.Context(), network)
+		if e := fault.From(err); err == nil || e.Kind != kind || e.Code != "check_busy" || e.Message != message ||
+			e.RetryAfter <= 0 || e.RetryAfter > 21*time.Second {
+			t.Errorf("%s: got %v (%+v), want %q", network, err, e, message)
 		}
 	}
 	for n := range 64 {
 		network := fmt.Sprintf("192.0.2.%d/32", n/8)
-		token, err := h.engine.PreflightToken(t.Context(), network)
+		token, err := f.engine.PreflightToken(t.Context(), network)
 		if err != nil {
 			t.Fatalf("token number %d: got error %v, want none", n+1, err)
 		}
 		if n%8 == 7 {
 			refused(network, fault.Exhausted,
 				"too many connections are being checked from your network, try again in a moment")
-			p, err := mediatest.Join(t.Context(), h.url, token)
+			p, err := mediatest.Join(t.Context(), f.url, token)
 			if err != nil {
 				t.Fatalf("join with token number %d: got error %v, want none", n+1, err)
 			}
@@ -70,7 +70,7 @@ func TestPreflight_Bounds(t *testing.T) {
 		}
 	}
 	refused("198.51.100.7/32", fault.Unavailable, "too many connections are being checked, try again in a moment")
-	if status := h.getStatus(t, "/rtc/validate", h.accessToken(t, "check", "ada.1",
+	if status := f.getStatus(t, "/rtc/validate", f.accessToken(t, "check", "ada.1",
 		"video")); status != http.StatusUnauthorized {
 		t.Errorf("got status %d after the expiry, want 401", status)
 	}
@@ -78,37 +78,37 @@ func TestPreflight_Bounds(t *testing.T) {
 
 // A reservation is released when its token expires.
 func TestPreflight_ReleasedAtExpiry(t *testing.T) {
-	h := newFixture(t)
-	h.engine.SetPreflightDuration(50 * time.Millisecond)
+	f := newFixture(t)
+	f.engine.SetPreflightDuration(50 * time.Millisecond)
 	for n := range 8 {
-		if _, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
+		if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
 			t.Fatalf("token number %d: got error %v, want none", n+1, err)
 		}
 	}
-	_, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+	_, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
 	time.Sleep(fault.From(err).RetryAfter) // proves that the returned time is long enough
-	if _, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
+	if _, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32"); err != nil {
 		t.Errorf("token after RetryAfter: got error %v, want none", err)
 	}
 }
 
 // A participant is removed when its token expires, and cannot join again with the token.
 func TestPreflight_RemovedAtExpiry(t *testing.T) {
-	h := newFixture(t)
-	h.engine.SetPreflightDuration(2 * time.Second)
-	token, err := h.engine.PreflightToken(t.Context(), "192.0.2.1/32")
+	f := newFixture(t)
+	f.engine.SetPreflightDuration(2 * time.Second)
+	token, err := f.engine.PreflightToken(t.Context(), "192.0.2.1/32")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := joinWithToken(t, h.url, token)
+	p := joinWithToken(t, f.url, token)
 	awaitEnd(t, p, "PARTICIPANT_REMOVED")
-	if list := h.participants(t, "check"); len(list) > 0 {
+	if list := f.participants(t, "check"); len(list) > 0 {
 		t.Errorf("got participants %v, want none", list)
 	}
 	if fresh := p.Token(); fresh != "" {
 		token = fresh
 	}
-	if status := refusedStatus(t, h.url, token); status != http.StatusUnauthorized {
+	if status := refusedStatus(t, f.url, token); status != http.StatusUnauthorized {
 		t.Errorf("got status %d after the expiry, want 401", status)
 	}
 }

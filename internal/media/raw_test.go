@@ -43,14 +43,14 @@ func publishRawTrack(t *testing.T, r *mediatest.Raw, req *livekit.AddTrackReques
 }
 
 func TestRaw(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "video", room.Video)
-	h.openSession(t, "audio", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "video", room.Video)
+	f.openSession(t, "audio", room.Audio)
 
 	t.Run("publishes with header extensions on both paths", func(t *testing.T) {
-		ada := h.join(t, "video", "ada", room.Video)
+		ada := f.join(t, "video", "ada", room.Video)
 		for _, path := range []string{"/rtc", "/rtc/v1"} {
-			eve := dialRaw(t, h.url, h.accessToken(t, "video", "eve", room.Video),
+			eve := dialRaw(t, f.url, f.accessToken(t, "video", "eve", room.Video),
 				mediatest.RawOptions{Path: path, Extensions: mediatest.AllExtensions()})
 			track := publishRawTrack(t, eve, &livekit.AddTrackRequest{
 				Cid: "cam", Type: livekit.TrackType_VIDEO, Source: livekit.TrackSource_CAMERA}, mediatest.VP8)
@@ -87,7 +87,7 @@ func TestRaw(t *testing.T) {
 	})
 
 	t.Run("stays half-connected until it answers", func(t *testing.T) {
-		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio),
+		eve := dialRaw(t, f.url, f.accessToken(t, "audio", "eve", room.Audio),
 			mediatest.RawOptions{HalfConnected: true})
 		channel, err := eve.OpenDataChannel(t.Context(), "_lossy", nil)
 		if err != nil {
@@ -97,7 +97,7 @@ func TestRaw(t *testing.T) {
 			t.Error(err)
 		}
 		active := func() bool {
-			return slices.ContainsFunc(h.participants(t, "audio"), func(p room.Participant) bool { return p.Active })
+			return slices.ContainsFunc(f.participants(t, "audio"), func(p room.Participant) bool { return p.Active })
 		}
 		if active() {
 			t.Error("participant before it answered the offer: got Active true, want false")
@@ -119,7 +119,7 @@ func TestRaw(t *testing.T) {
 		defer func() { _ = stranger.Close() }()
 		candidate := fmt.Sprintf("a=candidate:1 1 udp 2130706431 127.0.0.1 %d typ host\r\n",
 			stranger.LocalAddr().(*net.UDPAddr).Port)
-		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
+		eve := dialRaw(t, f.url, f.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
 			ChangeOffer: func(sdp string) string { return sdp + strings.Repeat(candidate, 20) }})
 		track := publishRawTrack(t, eve, &livekit.AddTrackRequest{Cid: "mic", Type: livekit.TrackType_AUDIO,
 			Source: livekit.TrackSource_MICROPHONE}, mediatest.Opus)
@@ -139,7 +139,7 @@ func TestRaw(t *testing.T) {
 		// With other credentials than its own, the connection never finds its peer, so that the
 		// server goes on looking.
 		credentials := regexp.MustCompile(`a=ice-(ufrag|pwd):.*`)
-		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
+		eve := dialRaw(t, f.url, f.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{
 			ChangeOffer: func(sdp string) string {
 				return credentials.ReplaceAllString(sdp, "a=ice-$1:"+strings.Repeat("x", 32)+"\r")
 			}})
@@ -175,10 +175,10 @@ func TestRaw(t *testing.T) {
 
 	t.Run("returns refusals", func(t *testing.T) {
 		var refused *mediatest.RefusedError
-		if _, err := mediatest.Dial(t.Context(), h.url, "no token", mediatest.RawOptions{}); !errors.As(err, &refused) {
+		if _, err := mediatest.Dial(t.Context(), f.url, "no token", mediatest.RawOptions{}); !errors.As(err, &refused) {
 			t.Errorf("without a token: got %v, want *RefusedError", err)
 		}
-		eve := dialRaw(t, h.url, h.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
+		eve := dialRaw(t, f.url, f.accessToken(t, "audio", "eve", room.Audio), mediatest.RawOptions{})
 		if _, err := eve.OfferTrack(t.Context(), "cam", mediatest.VP8); !errors.Is(err, mediatest.ErrRejected) {
 			t.Errorf("video in an audio session: got %v, want ErrRejected", err)
 		}

@@ -14,13 +14,13 @@ import (
 )
 
 func TestSession_TwoParticipants(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	h.openSession(t, "r.1", room.Video) // changes nothing
-	ada := h.join(t, "r.1", "ada", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	f.openSession(t, "r.1", room.Video) // changes nothing
+	ada := f.join(t, "r.1", "ada", room.Video)
 	adaJoined := observerCall{"r.1", "ada", ada.SID(), ""}
-	h.expectCalls(t, adaJoined)
-	ben := h.join(t, "r.1", "ben", room.Video)
+	f.expectCalls(t, adaJoined)
+	ben := f.join(t, "r.1", "ben", room.Video)
 
 	publish(t, ada, "mic-a", mediatest.Microphone)
 	publish(t, ben, "mic-b", mediatest.Microphone)
@@ -28,11 +28,11 @@ func TestSession_TwoParticipants(t *testing.T) {
 	testkit.Eventually(t, "ben hears ada", func() bool { return ben.Received(mediatest.Audio) > 5 })
 	testkit.Eventually(t, "ada hears ben", func() bool { return ada.Received(mediatest.Audio) > 5 })
 	testkit.Eventually(t, "ben sees ada", func() bool { return ben.Received(mediatest.Video) > 0 })
-	if err := h.engine.Healthy(); err != nil {
+	if err := f.engine.Healthy(); err != nil {
 		t.Error(err)
 	}
 
-	list := h.participants(t, "r.1")
+	list := f.participants(t, "r.1")
 	sids := map[string]string{}
 	for _, p := range list {
 		sids[p.Identity] = p.SID
@@ -43,7 +43,7 @@ func TestSession_TwoParticipants(t *testing.T) {
 	if len(list) != 2 || sids["ada"] != ada.SID() || sids["ben"] != ben.SID() {
 		t.Fatalf("participants: got %v, want ada with SID %s and ben with SID %s", list, ada.SID(), ben.SID())
 	}
-	if got := h.participants(t, "r.2"); len(got) != 0 {
+	if got := f.participants(t, "r.2"); len(got) != 0 {
 		t.Fatalf("participants of an unknown session: got %v, want none", got)
 	}
 
@@ -55,66 +55,66 @@ func TestSession_TwoParticipants(t *testing.T) {
 	}
 
 	ada.Leave()
-	h.expectCalls(t, adaJoined,
+	f.expectCalls(t, adaJoined,
 		observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
-	testkit.Eventually(t, "ada is gone from the list", func() bool { return len(h.participants(t, "r.1")) == 1 })
+	testkit.Eventually(t, "ada is gone from the list", func() bool { return len(f.participants(t, "r.1")) == 1 })
 }
 
 func TestClose(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	accessToken := h.accessToken(t, "r.1", "ada", room.Video)
-	ada := joinWithToken(t, h.url, accessToken)
-	if err := h.engine.Close(t.Context(), "r.1"); err != nil {
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	accessToken := f.accessToken(t, "r.1", "ada", room.Video)
+	ada := joinWithToken(t, f.url, accessToken)
+	if err := f.engine.Close(t.Context(), "r.1"); err != nil {
 		t.Fatal(err)
 	}
 	if end := awaitEnd(t, ada, "ROOM_DELETED"); end.Reconnect {
 		t.Error("end of ada: got Reconnect true, want false")
 	}
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(),
 		room.LeftRoomOver})
-	if got := h.participants(t, "r.1"); len(got) != 0 {
+	if got := f.participants(t, "r.1"); len(got) != 0 {
 		t.Errorf("got participants %v, want none", got)
 	}
 
-	if status := refusedStatus(t, h.url, accessToken); status != http.StatusNotFound {
+	if status := refusedStatus(t, f.url, accessToken); status != http.StatusNotFound {
 		t.Errorf("got status %d for a closed session, want 404", status)
 	}
 	for _, name := range []string{"r.1", "never"} {
-		if err := h.engine.Close(t.Context(), name); err != nil {
+		if err := f.engine.Close(t.Context(), name); err != nil {
 			t.Errorf("close %s a second time or without Open: got error %v, want none", name, err)
 		}
 	}
 }
 
 func TestRemove(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	accessToken := h.accessToken(t, "r.1", "eve", room.Video)
-	eve := joinWithToken(t, h.url, accessToken)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	accessToken := f.accessToken(t, "r.1", "eve", room.Video)
+	eve := joinWithToken(t, f.url, accessToken)
 	freshToken(t, eve)
-	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""})
-	h.authorizer.setDenied(map[string]bool{"r.1 eve": true}, nil)
-	if err := h.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
+	f.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""})
+	f.authorizer.setDenied(map[string]bool{"r.1 eve": true}, nil)
+	if err := f.engine.Remove(t.Context(), "r.1", "eve"); err != nil {
 		t.Fatal(err)
 	}
 	awaitEnd(t, eve, "PARTICIPANT_REMOVED")
-	h.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""}, observerCall{"r.1", "eve", eve.SID(), room.LeftRemoved})
+	f.expectCalls(t, observerCall{"r.1", "eve", eve.SID(), ""}, observerCall{"r.1", "eve", eve.SID(), room.LeftRemoved})
 
 	for name, token := range map[string]string{"the old token": accessToken, "the token the server sent": eve.Token()} {
-		if status := refusedStatus(t, h.url, token); status != http.StatusUnauthorized {
+		if status := refusedStatus(t, f.url, token); status != http.StatusUnauthorized {
 			t.Errorf("%s: got status %d, want 401", name, status)
 		}
 	}
-	h.authorizer.setDenied(nil, errors.New("the database is away"))
-	if status := refusedStatus(t, h.url, accessToken); status != http.StatusServiceUnavailable {
+	f.authorizer.setDenied(nil, errors.New("the database is away"))
+	if status := refusedStatus(t, f.url, accessToken); status != http.StatusServiceUnavailable {
 		t.Errorf("got status %d while the authorizer fails, want 503", status)
 	}
-	h.authorizer.setDenied(nil, nil)
-	joinWithToken(t, h.url, accessToken)
+	f.authorizer.setDenied(nil, nil)
+	joinWithToken(t, f.url, accessToken)
 	for _, session := range []string{"r.1", "never"} {
-		if err := h.engine.Remove(t.Context(), session, "nobody"); err != nil {
+		if err := f.engine.Remove(t.Context(), session, "nobody"); err != nil {
 			t.Errorf("remove an unknown participant from %s: got error %v, want none", session, err)
 		}
 	}
@@ -123,53 +123,53 @@ func TestRemove(t *testing.T) {
 // A participant whose browser was killed stays in the session until the server notices.
 func TestParticipant_ConnectionLost(t *testing.T) {
 	testkit.Slow(t)
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Audio)
-	ada := h.join(t, "r.1", "ada", room.Audio)
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Audio)
+	ada := f.join(t, "r.1", "ada", room.Audio)
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""})
 	ada.Abort()
 	begin := time.Now()
 	testkit.EventuallyWithin(t, time.Minute, "the server notices the lost connection", func() bool {
-		return len(h.recorded()) >= 2
+		return len(f.recorded()) >= 2
 	})
-	h.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftLost})
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ada", ada.SID(), room.LeftLost})
 	if took := time.Since(begin); took < 5*time.Second {
 		t.Errorf("the server noticed the lost connection after %s, want at least 5s", took)
 	}
 }
 
 func TestSession_DuplicateIdentity(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	first := h.join(t, "r.1", "ada", room.Video)
-	h.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
-	second := h.join(t, "r.1", "ada", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	first := f.join(t, "r.1", "ada", room.Video)
+	f.expectCalls(t, observerCall{"r.1", "ada", first.SID(), ""})
+	second := f.join(t, "r.1", "ada", room.Video)
 	awaitEnd(t, first, "DUPLICATE_IDENTITY")
-	h.expectCalls(t,
+	f.expectCalls(t,
 		observerCall{"r.1", "ada", first.SID(), ""},
 		observerCall{"r.1", "ada", first.SID(), room.LeftReplaced},
 		observerCall{"r.1", "ada", second.SID(), ""})
-	if list := h.participants(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
+	if list := f.participants(t, "r.1"); len(list) != 1 || list[0].SID != second.SID() {
 		t.Errorf("participants: got %v, want one with SID %s", list, second.SID())
 	}
 }
 
 func TestMaxParticipants(t *testing.T) {
-	h := newFixture(t)
-	if err := h.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Video,
+	f := newFixture(t)
+	if err := f.engine.Open(t.Context(), room.MediaSession{Name: "r.1", Type: room.Video,
 		MaxParticipants: 1}); err != nil {
 		t.Fatal(err)
 	}
-	h.join(t, "r.1", "ada", room.Video)
-	refusedStatus(t, h.url, h.accessToken(t, "r.1", "ben", room.Video))
-	h.join(t, "r.1", "ada", room.Video) // the same identity again does not count twice
+	f.join(t, "r.1", "ada", room.Video)
+	refusedStatus(t, f.url, f.accessToken(t, "r.1", "ben", room.Video))
+	f.join(t, "r.1", "ada", room.Video) // the same identity again does not count twice
 }
 
 // These requests are accepted by LiveKit but must have no effect.
 func TestSignaling_ForbiddenRequests(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	eve := f.join(t, "r.1", "eve", room.Video)
 	for _, req := range []*livekit.SignalRequest{
 		{Message: &livekit.SignalRequest_Simulate{Simulate: &livekit.SimulateScenario{
 			Scenario: &livekit.SimulateScenario_ServerLeave{ServerLeave: true}}}},
@@ -181,7 +181,7 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 		}
 	}
 	publish(t, eve, "mic", mediatest.Microphone)
-	ben := h.join(t, "r.1", "ben", room.Video)
+	ben := f.join(t, "r.1", "ben", room.Video)
 	testkit.Eventually(t, "sound arrives", func() bool { return ben.Received(mediatest.Audio) > 0 })
 	if eve.End() != nil {
 		t.Errorf("end of eve after the forbidden requests: got %+v, want none", eve.End())
@@ -194,17 +194,17 @@ func TestSignaling_ForbiddenRequests(t *testing.T) {
 // A connection that the participant must not have ends with the reason of a move, so that its page
 // asks for its seat again. Another connection with that name, and the others, stay.
 func TestCloseConnection(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "main", room.Audio)
-	eve := h.join(t, "main", "eve", room.Audio)
-	ben := h.join(t, "main", "ben", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "main", room.Audio)
+	eve := f.join(t, "main", "eve", room.Audio)
+	ben := f.join(t, "main", "ben", room.Audio)
 	publish(t, ben, "mic", mediatest.Microphone)
-	h.engine.CloseConnection("main", "eve", "PA_unknown")
-	h.engine.CloseConnection("main", "chen", eve.SID())
-	h.engine.CloseConnection("elsewhere", "eve", eve.SID())
+	f.engine.CloseConnection("main", "eve", "PA_unknown")
+	f.engine.CloseConnection("main", "chen", eve.SID())
+	f.engine.CloseConnection("elsewhere", "eve", eve.SID())
 	awaitPackets(t, eve, "ben", mediatest.Microphone)
-	h.engine.CloseConnection("main", "eve", eve.SID())
+	f.engine.CloseConnection("main", "eve", eve.SID())
 	awaitEnd(t, eve, "MIGRATION")
-	again := h.join(t, "main", "eve", room.Audio)
+	again := f.join(t, "main", "eve", room.Audio)
 	awaitPackets(t, again, "ben", mediatest.Microphone)
 }

@@ -10,17 +10,17 @@ import (
 )
 
 func TestAudioSession_RefusesVideo(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Audio)
-	listener := h.join(t, "r.1", "ear", room.Audio)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Audio)
+	listener := f.join(t, "r.1", "ear", room.Audio)
 
 	// A microphone is forwarded.
-	ada := h.join(t, "r.1", "ada", room.Audio)
+	ada := f.join(t, "r.1", "ada", room.Audio)
 	publish(t, ada, "mic", mediatest.Microphone)
 	testkit.Eventually(t, "sound arrives", func() bool { return listener.Received(mediatest.Audio) > 5 })
 
 	t.Run("a camera is refused", func(t *testing.T) {
-		ben := h.join(t, "r.1", "ben", room.Audio)
+		ben := f.join(t, "r.1", "ben", room.Audio)
 		for _, source := range []mediatest.Source{mediatest.Camera, mediatest.ScreenShare, mediatest.UnknownSource} {
 			err := ben.Announce(t.Context(), string(source), source, mediatest.Video)
 			if !errors.Is(err, mediatest.ErrNotAllowed) {
@@ -30,7 +30,7 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 	})
 
 	t.Run("video announced as audio is not forwarded", func(t *testing.T) {
-		eve := h.join(t, "r.1", "eve", room.Audio)
+		eve := f.join(t, "r.1", "eve", room.Audio)
 		publishMislabeled(t, eve, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 		testkit.Eventually(t, "the server rejects the track", eve.Rejected)
 		// The microphone of ada shows that packets arrive.
@@ -39,20 +39,20 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 		if n := listener.Received(mediatest.Video); n != 0 {
 			t.Errorf("%d video packets were forwarded, want 0", n)
 		}
-		if n := h.engine.PublishedTrackCount("r.1", "eve"); n != 0 {
+		if n := f.engine.PublishedTrackCount("r.1", "eve"); n != 0 {
 			t.Errorf("eve has %d published tracks, want 0", n)
 		}
 		eve.Abort()
 	})
 
 	t.Run("video with the source microphone is refused", func(t *testing.T) {
-		eve := h.join(t, "r.1", "mallory", room.Audio)
+		eve := f.join(t, "r.1", "mallory", room.Audio)
 		if err := eve.Announce(t.Context(), "odd", mediatest.Microphone, mediatest.Video); !errors.Is(err,
 			mediatest.ErrNotAllowed) {
 			t.Errorf("announce video with the source microphone: got error %v, want %v", err, mediatest.ErrNotAllowed)
 		}
-		if !h.log.HasLine("refused", `"kind":"track"`, `"identity":"mallory"`, "type does not match its source") {
-			t.Errorf("log: got no line with refused, track and mallory, want one in:\n%s", h.log)
+		if !f.log.HasLine("refused", `"kind":"track"`, `"identity":"mallory"`, "type does not match its source") {
+			t.Errorf("log: got no line with refused, track and mallory, want one in:\n%s", f.log)
 		}
 	})
 }
@@ -60,16 +60,16 @@ func TestAudioSession_RefusesVideo(t *testing.T) {
 // The second line of defense works alone: in an audio session with video codecs, as another
 // release might open it, published video is removed.
 func TestAudioSession_RemovesPublishedVideo(t *testing.T) {
-	h := newFixture(t)
-	h.engine.AllowAllCodecs()
-	h.openSession(t, "r.1", room.Audio)
-	listener := h.join(t, "r.1", "ear", room.Audio)
-	eve := h.join(t, "r.1", "eve", room.Audio)
+	f := newFixture(t)
+	f.engine.AllowAllCodecs()
+	f.openSession(t, "r.1", room.Audio)
+	listener := f.join(t, "r.1", "ear", room.Audio)
+	eve := f.join(t, "r.1", "eve", room.Audio)
 	publishMislabeled(t, eve, "cam", mediatest.Microphone, mediatest.Audio, mediatest.Video)
 	testkit.Eventually(t, "published and removed again", func() bool {
-		return h.log.HasLine("media does not match its source", `"session":"r.1"`, `"identity":"eve"`)
+		return f.log.HasLine("media does not match its source", `"session":"r.1"`, `"identity":"eve"`)
 	})
-	if n := h.engine.PublishedTrackCount("r.1", "eve"); n != 0 {
+	if n := f.engine.PublishedTrackCount("r.1", "eve"); n != 0 {
 		t.Errorf("%d tracks are still published, want 0", n)
 	}
 	testkit.Eventually(t, "the listener sees no track", func() bool {
@@ -83,17 +83,17 @@ func TestAudioSession_RemovesPublishedVideo(t *testing.T) {
 
 // A second microphone track of a participant replaces the first.
 func TestTracks_OnePerSource(t *testing.T) {
-	h := newFixture(t)
-	h.openSession(t, "r.1", room.Video)
-	listener := h.join(t, "r.1", "ear", room.Video)
-	eve := h.join(t, "r.1", "eve", room.Video)
+	f := newFixture(t)
+	f.openSession(t, "r.1", room.Video)
+	listener := f.join(t, "r.1", "ear", room.Video)
+	eve := f.join(t, "r.1", "eve", room.Video)
 	for _, name := range []string{"mic-1", "mic-2", "mic-3"} {
 		publish(t, eve, name, mediatest.Microphone)
 		awaitPackets(t, listener, "eve", mediatest.Microphone)
 	}
 	testkit.Eventually(t, "one microphone is left", func() bool {
 		seen, _ := listener.RemoteParticipant("eve")
-		return h.engine.PublishedTrackCount("r.1", "eve") == 1 && len(seen.Tracks) == 1
+		return f.engine.PublishedTrackCount("r.1", "eve") == 1 && len(seen.Tracks) == 1
 	})
 	awaitPackets(t, listener, "eve", mediatest.Microphone)
 }

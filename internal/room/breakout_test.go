@@ -12,9 +12,9 @@ import (
 )
 
 // seat returns a participant's seat.
-func (h *fixture) seat(t testing.TB, a room.Admission) room.Seat {
+func (f *fixture) seat(t testing.TB, a room.Admission) room.Seat {
 	t.Helper()
-	seat, err := h.db.Seat(context.Background(), a.Seat.RoomID, a.Seat.ID)
+	seat, err := f.db.Seat(context.Background(), a.Seat.RoomID, a.Seat.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,14 +22,14 @@ func (h *fixture) seat(t testing.TB, a room.Admission) room.Seat {
 }
 
 // openBreakout opens a breakout room for these participants, or for all guests.
-func (h *fixture) openBreakout(t testing.TB, id string, people ...room.Admission) {
+func (f *fixture) openBreakout(t testing.TB, id string, people ...room.Admission) {
 	t.Helper()
 	opening := room.OpenBreakoutsRequest{Names: []string{"One"}, DistributeEvenly: len(people) == 0,
 		Assign: map[string]int{}}
 	for _, p := range people {
 		opening.Assign[p.Seat.ID] = 0
 	}
-	if _, err := h.OpenBreakouts(context.Background(), id, guest(1).SeatKey, opening); err != nil {
+	if _, err := f.OpenBreakouts(context.Background(), id, guest(1).SeatKey, opening); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -38,64 +38,64 @@ func (h *fixture) openBreakout(t testing.TB, id string, people ...room.Admission
 // who moved there, were assigned but had not moved yet, or were already returning.
 func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
+	id, link := f.create(t, room.Spec{MaxParticipants: 4, BreakoutRooms: 2})
 	key := guest(1).SeatKey
-	boss := h.enter(t, id, host(1, link), "PA_1")
-	went, called, back := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3"),
-		h.enter(t, id, guest(4), "PA_4")
-	opened, err := h.OpenBreakouts(ctx, id, key,
+	boss := f.enter(t, id, host(1, link), "PA_1")
+	went, called, back := f.enter(t, id, guest(2), "PA_2"), f.enter(t, id, guest(3), "PA_3"),
+		f.enter(t, id, guest(4), "PA_4")
+	opened, err := f.OpenBreakouts(ctx, id, key,
 		room.OpenBreakoutsRequest{Names: []string{"One", "Two"}, DistributeEvenly: true})
 	if err != nil || len(opened) != 2 || opened[0].N != 1 || opened[1].Name != "Two" {
 		t.Fatalf("breakout rooms: got %+v, error %v, want two, the first with number 1 and the second with name Two",
 			opened, err)
 	}
-	if places := []int{h.seat(t, boss).Breakout, h.seat(t, went).Breakout, h.seat(t, called).Breakout,
-		h.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
+	if places := []int{f.seat(t, boss).Breakout, f.seat(t, went).Breakout, f.seat(t, called).Breakout,
+		f.seat(t, back).Breakout}; !slices.Equal(places, []int{0, 1, 2, 1}) {
 		t.Errorf("breakout rooms: got %v, want 0, 1, 2, 1", places)
 	}
-	last := h.engine.messages[len(h.engine.messages)-1]
+	last := f.engine.messages[len(f.engine.messages)-1]
 	if slices.Sort(last.identities); last.session != boss.SessionID || len(last.identities) != 3 ||
 		last.message.Kind != room.MessageMove {
 		t.Errorf("last message: got %+v, want %s to three participants of session %s", last, room.MessageMove, boss.SessionID)
 	}
 	for n, a := range map[int]*room.Admission{2: &went, 4: &back} {
 		old := *a
-		*a = h.enter(t, id, guest(n), old.Seat.ID)
-		h.leave(old, map[int]string{2: "PA_2", 4: "PA_4"}[n], room.LeftByChoice)
+		*a = f.enter(t, id, guest(n), old.Seat.ID)
+		f.leave(old, map[int]string{2: "PA_2", 4: "PA_4"}[n], room.LeftByChoice)
 	}
-	if i := h.engine.metadata[went.SessionID]; i.Breakout != 1 || len(i.Breakouts) != 2 {
+	if i := f.engine.metadata[went.SessionID]; i.Breakout != 1 || len(i.Breakouts) != 2 {
 		t.Errorf("metadata of breakout room 1: got %+v, want Breakout 1 and a list of two breakout rooms", i)
 	}
-	if err := h.Move(ctx, id, guest(4).SeatKey, "", 0); err != nil { // and has not gone yet
+	if err := f.Move(ctx, id, guest(4).SeatKey, "", 0); err != nil { // and has not gone yet
 		t.Fatal(err)
 	}
-	if err := h.CloseBreakouts(ctx, id, key); err != nil {
+	if err := f.CloseBreakouts(ctx, id, key); err != nil {
 		t.Fatal(err)
 	}
-	h.Sweep(ctx)
+	f.Sweep(ctx)
 	for _, a := range []room.Admission{went, back} {
-		h.leave(a, a.Seat.ID, room.LeftRoomOver)
+		f.leave(a, a.Seat.ID, room.LeftRoomOver)
 	}
-	h.clock.advance(59 * time.Second)
-	_, err = h.ReserveSeat(ctx, id, guest(5))
+	f.clock.advance(59 * time.Second)
+	_, err = f.ReserveSeat(ctx, id, guest(5))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 4 seats are taken")
 	for n, a := range map[int]room.Admission{2: went, 4: back} {
-		if again := h.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID ||
+		if again := f.enter(t, id, guest(n), "PA_again_"+a.Seat.ID); again.Seat.ID != a.Seat.ID ||
 			again.SessionID != boss.SessionID || again.Breakout.N != 0 {
 			t.Errorf("guest %d returns after the breakout rooms closed: got %+v, want seat %s, session %s, no breakout room", n,
 				again, a.Seat.ID, boss.SessionID)
 		}
 	}
 	// A participant who never moved keeps the seat without asking for it.
-	h.clock.advance(time.Hour)
-	h.Sweep(ctx)
-	if s := h.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
+	f.clock.advance(time.Hour)
+	f.Sweep(ctx)
+	if s := f.seat(t, called); s.State != room.Joined || s.Breakout != 0 || !s.HeldUntil.IsZero() {
 		t.Errorf("seat of a participant who never moved: got %+v, want state %s, no breakout room and no HeldUntil", s,
 			room.Joined)
 	}
-	rows, err := storetest.Attendance(ctx, h.db, id)
+	rows, err := storetest.Attendance(ctx, f.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,39 +113,39 @@ func TestCloseBreakouts_ReturnsEveryoneToOwnSeat(t *testing.T) {
 // even if the leave of the old connection is reported later.
 func TestParticipantLeft_LateGoodbyeKeepsRequestedSeat(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
-	a := h.enter(t, id, guest(1), "PA_1")
-	if _, err := h.ReserveSeat(t.Context(), id, guest(1)); err != nil {
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 1})
+	a := f.enter(t, id, guest(1), "PA_1")
+	if _, err := f.ReserveSeat(t.Context(), id, guest(1)); err != nil {
 		t.Fatal(err)
 	}
-	h.leave(a, "PA_1", room.LeftByChoice)
-	_, err := h.ReserveSeat(t.Context(), id, guest(2))
+	f.leave(a, "PA_1", room.LeftByChoice)
+	_, err := f.ReserveSeat(t.Context(), id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	h.leave(h.enter(t, id, guest(1), "PA_2"), "PA_2", room.LeftByChoice)
-	h.enter(t, id, guest(2), "PA_3") // that was a goodbye
+	f.leave(f.enter(t, id, guest(1), "PA_2"), "PA_2", room.LeftByChoice)
+	f.enter(t, id, guest(2), "PA_3") // that was a goodbye
 }
 
 // A participant who leaves one session before joining the other has moved.
 func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 3, BreakoutRooms: 1})
-	moves, goes := h.enter(t, id, guest(2), "PA_2"), h.enter(t, id, guest(3), "PA_3")
-	h.openBreakout(t, id)
-	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 3, BreakoutRooms: 1})
+	moves, goes := f.enter(t, id, guest(2), "PA_2"), f.enter(t, id, guest(3), "PA_3")
+	f.openBreakout(t, id)
+	if _, err := f.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
-	h.leave(moves, "PA_2", room.LeftByChoice)
-	h.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
-	if s := h.seat(t, moves); s.State != room.Reserved {
+	f.leave(moves, "PA_2", room.LeftByChoice)
+	f.leave(goes, "PA_3", room.LeftByChoice) // was called, and said goodbye instead
+	if s := f.seat(t, moves); s.State != room.Reserved {
 		t.Errorf("seat of the participant who moves: got %+v, want state %s", s, room.Reserved)
 	}
-	if s := h.seat(t, goes); s.State != room.Free {
+	if s := f.seat(t, goes); s.State != room.Free {
 		t.Errorf("seat of the participant who left the room: got %+v, want state %s", s, room.Free)
 	}
-	rows, err := storetest.Attendance(ctx, h.db, id)
+	rows, err := storetest.Attendance(ctx, f.db, id)
 	if err != nil || rows[1].Reason != room.LeftMoved || rows[2].Reason != room.LeftByChoice {
 		t.Errorf("attendance: got %+v, error %v, want reason %q in row 1 and %q in row 2", rows, err, room.LeftMoved,
 			room.LeftByChoice)
@@ -156,25 +156,25 @@ func TestParticipantLeft_BeforeJoiningBreakoutIsMove(t *testing.T) {
 // because every connected participant has a seat.
 func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
-	a := h.enter(t, id, guest(2), "PA_2")
-	h.openBreakout(t, id)
-	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
+	a := f.enter(t, id, guest(2), "PA_2")
+	f.openBreakout(t, id)
+	if _, err := f.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(time.Hour)
-	_, err := h.ReserveSeat(ctx, id, guest(3))
+	f.clock.advance(time.Hour)
+	_, err := f.ReserveSeat(ctx, id, guest(3))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
-	h.Sweep(ctx)
-	if s := h.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
+	f.Sweep(ctx)
+	if s := f.seat(t, a); s.State != room.Joined || s.Connection != "PA_2" {
 		t.Errorf("seat of the participant who stays: got %+v, want state %s and connection PA_2", s, room.Joined)
 	}
 	// Each reconciliation requests the move again.
-	before := len(h.engine.messages)
-	h.Reconcile(ctx)
-	if sent := h.engine.messages[before:]; len(sent) != 1 || !slices.Equal(sent[0].identities, []string{a.Seat.ID}) {
+	before := len(f.engine.messages)
+	f.Reconcile(ctx)
+	if sent := f.engine.messages[before:]; len(sent) != 1 || !slices.Equal(sent[0].identities, []string{a.Seat.ID}) {
 		t.Errorf("messages sent by the reconciliation: got %+v, want one, only to %s", sent, a.Seat.ID)
 	}
 }
@@ -182,19 +182,19 @@ func TestMove_ParticipantWhoStaysKeepsSeat(t *testing.T) {
 // An unreported leave of a closed breakout room is found.
 func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
-	old := h.enter(t, id, guest(2), "PA_2")
-	h.openBreakout(t, id)
-	h.enter(t, id, guest(2), "PA_3")
-	h.leave(old, "PA_2", room.LeftByChoice)
-	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 2, BreakoutRooms: 1})
+	old := f.enter(t, id, guest(2), "PA_2")
+	f.openBreakout(t, id)
+	f.enter(t, id, guest(2), "PA_3")
+	f.leave(old, "PA_2", room.LeftByChoice)
+	if err := f.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	h.Sweep(ctx)
-	h.Reconcile(ctx)
-	present, err := h.db.CurrentAttendance(ctx, id)
+	f.Sweep(ctx)
+	f.Reconcile(ctx)
+	present, err := f.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
 		t.Errorf("current attendance: got %+v, error %v, want one row with connection PA_1", present, err)
 	}
@@ -203,21 +203,21 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 // Hosts and co-hosts may manage breakout rooms, guests may only move themselves.
 func TestBreakouts_Permissions(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
-	co, _ := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
-	other := h.enter(t, id, guest(3), "PA_3")
-	h.leave(h.enter(t, id, guest(4), "PA_4"), "PA_4", room.LeftByChoice)
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
+	co, _ := f.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
+	other := f.enter(t, id, guest(3), "PA_3")
+	f.leave(f.enter(t, id, guest(4), "PA_4"), "PA_4", room.LeftByChoice)
 	open := func(key string) error {
-		_, err := h.OpenBreakouts(ctx, id, key, room.OpenBreakoutsRequest{Names: []string{"One"}})
+		_, err := f.OpenBreakouts(ctx, id, key, room.OpenBreakoutsRequest{Names: []string{"One"}})
 		return err
 	}
 	acts := map[string]func(key string) error{
 		"open":      open,
-		"move":      func(key string) error { return h.Move(ctx, id, key, other.Seat.ID, 1) },
-		"broadcast": func(key string) error { return h.Broadcast(ctx, id, key, " Five minutes left. ") },
-		"close":     func(key string) error { return h.CloseBreakouts(ctx, id, key) },
+		"move":      func(key string) error { return f.Move(ctx, id, key, other.Seat.ID, 1) },
+		"broadcast": func(key string) error { return f.Broadcast(ctx, id, key, " Five minutes left. ") },
+		"close":     func(key string) error { return f.CloseBreakouts(ctx, id, key) },
 	}
 	for _, act := range []string{"open", "broadcast", "close"} {
 		assertError(t, acts[act](guest(3).SeatKey), fault.Forbidden, "not_host", "only a host or co-host may do this")
@@ -230,21 +230,21 @@ func TestBreakouts_Permissions(t *testing.T) {
 			t.Errorf("%s by a co-host: got error %v, want none", act, err)
 		}
 	}
-	if last := h.engine.messages[len(h.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast,
+	if last := f.engine.messages[len(f.engine.messages)-1]; last.message != (room.Message{Kind: room.MessageBroadcast,
 		Text: "Five minutes left.", From: "Guest 2"}) {
 		t.Errorf("last message: got %+v, want %s with the text \"Five minutes left.\" from Guest 2", last,
 			room.MessageBroadcast)
 	}
-	assertError(t, h.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found",
+	assertError(t, f.Move(ctx, id, guest(3).SeatKey, "", 1), fault.NotFound, "breakout_not_found",
 		"there is no open breakout room 1")
-	assertError(t, h.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host",
+	assertError(t, f.Move(ctx, id, guest(3).SeatKey, co.SeatKey, 0), fault.Forbidden, "not_host",
 		"only a host or co-host may do this")
-	assertError(t, h.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host",
+	assertError(t, f.EndByHost(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host",
 		"only a host may end the room for all")
-	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
+	if err := f.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
+	if r := f.room(t, id); r.State != room.Ended || r.EndReason != room.EndedHost {
 		t.Errorf("room ended by the host: got state %s, reason %q, want %s, %q", r.State, r.EndReason, room.Ended,
 			room.EndedHost)
 	}
@@ -254,20 +254,20 @@ func TestBreakouts_Permissions(t *testing.T) {
 // A co-host can neither assign nor move a host.
 func TestMove_CoHostCannotMoveHost(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
-	co, second := h.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
+	id, ada := f.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: 2})
+	co, second := f.enterInvited(t, id, 2, room.Invitation{Role: room.CoHost})
 	const sentence = "a co-host may not do this to a host"
-	_, err := h.OpenBreakouts(ctx, id, co.SeatKey,
+	_, err := f.OpenBreakouts(ctx, id, co.SeatKey,
 		room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{ada.Seat.ID: 0}})
 	assertError(t, err, fault.Forbidden, "not_host", sentence)
-	if _, err := h.OpenBreakouts(ctx, id, co.SeatKey,
+	if _, err := f.OpenBreakouts(ctx, id, co.SeatKey,
 		room.OpenBreakoutsRequest{Names: []string{"One"}, Assign: map[string]int{second.Seat.ID: 0}}); err != nil {
 		t.Fatal(err)
 	}
-	assertError(t, h.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
-	if err := h.Move(ctx, id, guest(1).SeatKey, ada.Seat.ID, 1); err != nil {
+	assertError(t, f.Move(ctx, id, co.SeatKey, ada.Seat.ID, 1), fault.Forbidden, "not_host", sentence)
+	if err := f.Move(ctx, id, guest(1).SeatKey, ada.Seat.ID, 1); err != nil {
 		t.Errorf("a host moves into breakout room 1: got error %v, want none", err)
 	}
 }
@@ -275,17 +275,17 @@ func TestMove_CoHostCannotMoveHost(t *testing.T) {
 // The number of breakout rooms opened within an hour is limited.
 func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx, limit := t.Context(), 16
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: limit})
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 5, BreakoutRooms: limit})
 	names := make([]string, limit)
 	for i := range names {
 		names[i] = "Room"
 	}
 	open := func() error {
-		_, err := h.OpenBreakouts(ctx, id, guest(1).SeatKey, room.OpenBreakoutsRequest{Names: names})
+		_, err := f.OpenBreakouts(ctx, id, guest(1).SeatKey, room.OpenBreakoutsRequest{Names: names})
 		if err == nil {
-			err = h.CloseBreakouts(ctx, id, guest(1).SeatKey)
+			err = f.CloseBreakouts(ctx, id, guest(1).SeatKey)
 		}
 		return err
 	}
@@ -300,7 +300,7 @@ func TestOpenBreakouts_HourlyLimit(t *testing.T) {
 	if wait := fault.From(err).RetryAfter; wait <= 59*time.Minute || wait > time.Hour {
 		t.Errorf("RetryAfter: got %s, want 59 to 60 minutes", wait)
 	}
-	h.clock.advance(time.Hour)
+	f.clock.advance(time.Hour)
 	if err := open(); err != nil {
 		t.Errorf("open breakout rooms one hour later: got error %v, want none", err)
 	}

@@ -14,19 +14,19 @@ import (
 func TestRoomPage_EmbedOrigins(t *testing.T) {
 	t.Parallel()
 	ctx := context.Background()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 2})
 	is := func(what, id string, want ...string) {
 		t.Helper()
-		if _, got := h.RoomPage(ctx, id); !slices.Equal(got, want) {
+		if _, got := f.RoomPage(ctx, id); !slices.Equal(got, want) {
 			t.Errorf("%s: got %v, want %v", what, got, want)
 		}
 	}
 	allow := func(origins ...string) {
 		t.Helper()
-		p := h.project
+		p := f.project
 		p.Settings = project.Settings{EmbedOrigins: origins}
-		if err := h.db.Write(ctx, func(ctx context.Context) error { return h.db.UpdateProject(ctx, p) }); err != nil {
+		if err := f.db.Write(ctx, func(ctx context.Context) error { return f.db.UpdateProject(ctx, p) }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestRoomPage_EmbedOrigins(t *testing.T) {
 	allow()
 	is("no more", id)
 	allow("https://a.example")
-	if err := h.db.Close(); err != nil {
+	if err := f.db.Close(); err != nil {
 		t.Fatal(err)
 	}
 	is("the database away", id)
@@ -48,28 +48,28 @@ func TestRoomPage_EmbedOrigins(t *testing.T) {
 func TestRoomPage_PublicTitle(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 2})
 	assertTitle := func(id, want string) {
 		t.Helper()
-		preview, _ := h.RoomPage(ctx, id)
-		if other, err := h.PublicTitle(ctx, id); preview.Title != want || err == nil && other != want {
+		preview, _ := f.RoomPage(ctx, id)
+		if other, err := f.PublicTitle(ctx, id); preview.Title != want || err == nil && other != want {
 			t.Errorf("got %q and %q, want %q", preview.Title, other, want)
 		}
 	}
 	assertTitle(id, "Title")
 	assertTitle(storetest.NewID(), "")
-	h.configureProject(t, project.Settings{InvitationsRequired: true})
+	f.configureProject(t, project.Settings{InvitationsRequired: true})
 	assertTitle(id, "")
-	h.configureProject(t, project.Settings{})
+	f.configureProject(t, project.Settings{})
 	assertTitle(id, "Title")
-	if err := h.EndByAPI(ctx, h.project, id); err != nil {
+	if err := f.EndByAPI(ctx, f.project, id); err != nil {
 		t.Fatal(err)
 	}
 	assertTitle(id, "Title")
-	p := h.project
+	p := f.project
 	p.Status = project.Inactive
-	if err := h.db.Write(ctx, func(ctx context.Context) error { return h.db.UpdateProject(ctx, p) }); err != nil {
+	if err := f.db.Write(ctx, func(ctx context.Context) error { return f.db.UpdateProject(ctx, p) }); err != nil {
 		t.Fatal(err)
 	}
 	assertTitle(id, "")
@@ -79,27 +79,27 @@ func TestRoomPage_PublicTitle(t *testing.T) {
 func TestRoomPage_Brand(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 2})
 	assertPreview := func(want room.LinkPreview) {
 		t.Helper()
-		if got, _ := h.RoomPage(ctx, id); got != want {
+		if got, _ := f.RoomPage(ctx, id); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}
 	assertPreview(room.LinkPreview{Title: "Title"})
-	h.configureProject(t, project.Settings{BrandName: "Acme"})
+	f.configureProject(t, project.Settings{BrandName: "Acme"})
 	logo := project.Logo{Hash: "a1b2", Format: "png", Width: 64, Height: 32}
-	if err := h.db.Write(ctx, func(ctx context.Context) error {
-		return h.db.SaveLogo(ctx, h.project.ID, logo, []byte("image"))
+	if err := f.db.Write(ctx, func(ctx context.Context) error {
+		return f.db.SaveLogo(ctx, f.project.ID, logo, []byte("image"))
 	}); err != nil {
 		t.Fatal(err)
 	}
 	assertPreview(room.LinkPreview{Title: "Title", BrandName: "Acme",
 		LogoURL: "https://meet.example.org/api/join/logos/a1b2"})
-	if p, err := h.Preview(ctx, id, guest(1)); err != nil || p.BrandLogo != logo {
+	if p, err := f.Preview(ctx, id, guest(1)); err != nil || p.BrandLogo != logo {
 		t.Errorf("preview of the room: got logo %+v, %v, want %+v", p.BrandLogo, err, logo)
 	}
-	h.configureProject(t, project.Settings{BrandName: "Acme", InvitationsRequired: true})
+	f.configureProject(t, project.Settings{BrandName: "Acme", InvitationsRequired: true})
 	assertPreview(room.LinkPreview{})
 }

@@ -17,18 +17,18 @@ import (
 // A refused browser is recorded once a minute, up to the limit of the room.
 func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, link := h.create(t, room.Spec{MaxParticipants: 1})
-	h.enter(t, id, room.JoinRequest{SeatKey: browserSeatKey(0), LinkToken: link, Name: "Ada"}, "PA_0")
+	f := newFixture(t)
+	id, link := f.create(t, room.Spec{MaxParticipants: 1})
+	f.enter(t, id, room.JoinRequest{SeatKey: browserSeatKey(0), LinkToken: link, Name: "Ada"}, "PA_0")
 	knock := func(n int) {
 		t.Helper()
-		_, err := h.ReserveSeat(context.Background(), id,
+		_, err := f.ReserveSeat(context.Background(), id,
 			room.JoinRequest{SeatKey: browserSeatKey(n), Name: fmt.Sprint("Guest ", n)})
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 	}
 	failures := func() (all []event.FailedJoin) {
 		t.Helper()
-		events, err := storetest.Events(context.Background(), h.db, id)
+		events, err := storetest.Events(context.Background(), f.db, id)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestRoomFull_LoggedOncePerMinute(t *testing.T) {
 		[]event.FailedJoin{{Name: "Guest 1", Code: "room_full"}, {Name: "Guest 2", Code: "room_full"}}) {
 		t.Errorf("got %+v, want one failure of each guest", got)
 	}
-	h.clock.advance(time.Minute)
+	f.clock.advance(time.Minute)
 	knock(1)
 	if got := failures(); len(got) != 3 {
 		t.Errorf("a minute later: got %+v, want three failures", got)
@@ -84,7 +84,7 @@ func (l *fakeWebhooks) Wake() { l.wakes++ }
 // the transaction is rolled back.
 func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	var got []event.Type
 	var fails error
 	take := func(url string, events []event.Event) (bool, error) {
@@ -100,26 +100,26 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		return len(events) > 0, fails
 	}
 	l := &fakeWebhooks{created: take, changed: take}
-	h.options.Webhooks = l
-	h.restart()
+	f.options.Webhooks = l
+	f.restart()
 	q := room.Spec{MaxParticipants: 2, WebhookURL: "https://example.org/hook"}
-	id, _ := h.create(t, q)
-	if _, err := h.End(context.Background(), id, room.EndedAPI); err != nil {
+	id, _ := f.create(t, q)
+	if _, err := f.End(context.Background(), id, room.EndedAPI); err != nil {
 		t.Fatal(err)
 	}
 	if want := []event.Type{event.RoomOpened, event.RoomEnded}; !slices.Equal(got, want) || l.wakes != 2 {
 		t.Errorf("events of the webhook: got %v and %d wakes, want %v and 2 wakes", got, l.wakes, want)
 	}
-	other, _ := h.create(t, q)
+	other, _ := f.create(t, q)
 	fails = fault.New(fault.Unavailable, "unavailable", "away")
-	if _, err := h.End(context.Background(), other, room.EndedAPI); !fault.Is(err, fault.Unavailable) {
+	if _, err := f.End(context.Background(), other, room.EndedAPI); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("end while deliveries cannot be stored: got error %v, want Unavailable", err)
 	}
-	if r := h.room(t, other); r.Over() || r.EventSequence != 1 {
+	if r := f.room(t, other); r.Over() || r.EventSequence != 1 {
 		t.Errorf("room after the failed end: got state %s, %d events, want a room that is not over, 1 event", r.State,
 			r.EventSequence)
 	}
-	if _, err := h.CreateQuick(context.Background(), h.project,
+	if _, err := f.CreateQuick(context.Background(), f.project,
 		room.Spec{
 			Type:            room.Video,
 			CreatorName:     "Ada",
@@ -131,7 +131,7 @@ func TestWebhooks_EnqueuedInSameTransaction(t *testing.T) {
 		t.Errorf("create while deliveries cannot be stored: got error %v, want Unavailable", err)
 	}
 	fails = nil
-	h.create(t, room.Spec{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
+	f.create(t, room.Spec{MaxParticipants: 2, ClientRoomID: "mine", WebhookURL: "https://example.org/hook"})
 }
 
 func browserSeatKey(n int) string { return fmt.Sprintf("seat-key-of-browser-%08d", n) }

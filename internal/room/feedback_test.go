@@ -14,19 +14,19 @@ import (
 // participants and people who never connected may not.
 func TestGiveFeedback(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	h.configureProject(t, project.Settings{HiddenParticipants: true})
-	id, link := h.create(t, room.Spec{MaxParticipants: 9})
+	f.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, link := f.create(t, room.Spec{MaxParticipants: 9})
 	watcher := guest(4)
-	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
-	ada := h.enter(t, id, host(1, link), "PA_1")
-	ben := h.enter(t, id, guest(2), "PA_2")
-	h.enter(t, id, watcher, "PA_4")
-	if _, err := h.ReserveSeat(ctx, id, guest(3)); err != nil {
+	watcher.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	ada := f.enter(t, id, host(1, link), "PA_1")
+	ben := f.enter(t, id, guest(2), "PA_2")
+	f.enter(t, id, watcher, "PA_4")
+	if _, err := f.ReserveSeat(ctx, id, guest(3)); err != nil {
 		t.Fatal(err)
 	}
-	give := func(n int, rating room.Rating) error { return h.GiveFeedback(ctx, id, guest(n).SeatKey, rating) }
+	give := func(n int, rating room.Rating) error { return f.GiveFeedback(ctx, id, guest(n).SeatKey, rating) }
 	must := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -38,12 +38,12 @@ func TestGiveFeedback(t *testing.T) {
 	assertError(t, give(9, room.RatedGood), fault.Forbidden, "not_in_room", "you were not in this room")
 	assertError(t, give(4, room.RatedGood), fault.Forbidden, "hidden", "hidden participants cannot rate a meeting")
 	must(give(1, room.RatedGood))
-	must(h.EndByHost(ctx, id, guest(1).SeatKey))
+	must(f.EndByHost(ctx, id, guest(1).SeatKey))
 	must(give(1, room.RatedBad)) // only the first counts
 	must(give(2, room.RatedBad))
 	must(give(2, room.RatedBad))
 
-	events, err := storetest.Events(ctx, h.db, id)
+	events, err := storetest.Events(ctx, f.db, id)
 	must(err)
 	want := []event.Feedback{
 		{Identity: ada.Seat.ID, Name: "Guest 1", Role: "host", Rating: "good"},

@@ -31,42 +31,42 @@ type fixture struct {
 	options room.Options      // of the next restart; Plans is always the fixture
 }
 
-func (h *fixture) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
-	return cmp.Or(h.plan, room.MaxEntitlements), nil
+func (f *fixture) Entitlements(context.Context, project.Project) (room.Entitlements, error) {
+	return cmp.Or(f.plan, room.MaxEntitlements), nil
 }
 
 func newFixture(t testing.TB) *fixture {
 	t.Helper()
 	db := storetest.SQLite(t)
-	h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}}
-	h.restart()
-	if err := h.Recover(context.Background()); err != nil {
+	f := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{now: time.UnixMilli(1_780_000_000_000).UTC()}}
+	f.restart()
+	if err := f.Recover(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	return h
+	return f
 }
 
 // restart replaces the service by a new process on the same database, with an empty
 // media engine.
-func (h *fixture) restart() {
-	h.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{},
+func (f *fixture) restart() {
+	f.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{},
 		qualities: map[string]room.ConnectionQuality{}, metadata: map[string]room.Metadata{},
 		permissions: map[string]grantedPermissions{}}
-	h.options.Plans = h
-	h.Service = room.NewService(h.db, h.engine, func() string { return "https://meet.example.org" }, h.clock.Now,
-		storetest.NewID, discardLogger, h.options)
+	f.options.Plans = f
+	f.Service = room.NewService(f.db, f.engine, func() string { return "https://meet.example.org" }, f.clock.Now,
+		storetest.NewID, discardLogger, f.options)
 }
 
 // create creates a room, a quick one unless the request has a start, and returns its
 // id and the token of the creator's link.
-func (h *fixture) create(t testing.TB, q room.Spec) (id, link string) {
+func (f *fixture) create(t testing.TB, q room.Spec) (id, link string) {
 	t.Helper()
 	q.Type, q.CreatorName, q.Title = room.Video, "Ada", "Title"
-	make := h.CreateQuick
+	make := f.CreateQuick
 	if !q.StartAt.IsZero() {
-		make = h.Schedule
+		make = f.Schedule
 	}
-	created, err := make(context.Background(), h.project, q, nil)
+	created, err := make(context.Background(), f.project, q, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,42 +79,42 @@ func (h *fixture) create(t testing.TB, q room.Spec) (id, link string) {
 }
 
 // startRoom creates a room, which its host enters with browser 1.
-func (h *fixture) startRoom(t testing.TB, q room.Spec) (id string, a room.Admission) {
+func (f *fixture) startRoom(t testing.TB, q room.Spec) (id string, a room.Admission) {
 	t.Helper()
-	id, link := h.create(t, q)
-	return id, h.enter(t, id, host(1, link), "PA_1")
+	id, link := f.create(t, q)
+	return id, f.enter(t, id, host(1, link), "PA_1")
 }
 
 // enterInvited enters with a browser and a new link.
-func (h *fixture) enterInvited(t testing.TB, roomID string, browser int, q room.Invitation) (
+func (f *fixture) enterInvited(t testing.TB, roomID string, browser int, q room.Invitation) (
 	room.JoinRequest, room.Admission,
 ) {
 	t.Helper()
 	v := guest(browser)
-	v.LinkToken = h.invite(t, roomID, q)
-	return v, h.enter(t, roomID, v, fmt.Sprint("PA_", browser))
+	v.LinkToken = f.invite(t, roomID, q)
+	return v, f.enter(t, roomID, v, fmt.Sprint("PA_", browser))
 }
 
 // enter reserves a seat and connects.
-func (h *fixture) enter(t testing.TB, roomID string, v room.JoinRequest, connection string) room.Admission {
+func (f *fixture) enter(t testing.TB, roomID string, v room.JoinRequest, connection string) room.Admission {
 	t.Helper()
-	a, err := h.ReserveSeat(context.Background(), roomID, v)
+	a, err := f.ReserveSeat(context.Background(), roomID, v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.engine.connect(a.SessionID, a.Seat.ID, connection, h.clock.Now())
-	h.ParticipantJoined(a.SessionID, a.Seat.ID, connection, h.clock.Now())
+	f.engine.connect(a.SessionID, a.Seat.ID, connection, f.clock.Now())
+	f.ParticipantJoined(a.SessionID, a.Seat.ID, connection, f.clock.Now())
 	return a
 }
 
-func (h *fixture) leave(a room.Admission, connection string, reason room.LeaveReason) {
-	h.engine.disconnect(a.SessionID, a.Seat.ID)
-	h.ParticipantLeft(a.SessionID, a.Seat.ID, connection, h.clock.Now(), reason)
+func (f *fixture) leave(a room.Admission, connection string, reason room.LeaveReason) {
+	f.engine.disconnect(a.SessionID, a.Seat.ID)
+	f.ParticipantLeft(a.SessionID, a.Seat.ID, connection, f.clock.Now(), reason)
 }
 
-func (h *fixture) room(t testing.TB, id string) *room.Room {
+func (f *fixture) room(t testing.TB, id string) *room.Room {
 	t.Helper()
-	r, err := h.Get(context.Background(), id)
+	r, err := f.Get(context.Background(), id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,9 +122,9 @@ func (h *fixture) room(t testing.TB, id string) *room.Room {
 }
 
 // eventTypes returns the types of a room's events, in order.
-func (h *fixture) eventTypes(t testing.TB, id string) []event.Type {
+func (f *fixture) eventTypes(t testing.TB, id string) []event.Type {
 	t.Helper()
-	events, err := storetest.Events(context.Background(), h.db, id)
+	events, err := storetest.Events(context.Background(), f.db, id)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -363,9 +363,9 @@ func (e *fakeMedia) drainRemoved() []string {
 }
 
 // invite creates a link and returns its token.
-func (h *fixture) invite(t testing.TB, roomID string, q room.Invitation) string {
+func (f *fixture) invite(t testing.TB, roomID string, q room.Invitation) string {
 	t.Helper()
-	link, err := h.Invite(context.Background(), h.project, roomID, q)
+	link, err := f.Invite(context.Background(), f.project, roomID, q)
 	if err != nil {
 		t.Fatal(err)
 	}

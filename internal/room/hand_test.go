@@ -12,18 +12,18 @@ import (
 )
 
 // assertHands fails unless these hands are raised in the metadata of a session.
-func (h *fixture) assertHands(t *testing.T, session, when string, want ...string) {
+func (f *fixture) assertHands(t *testing.T, session, when string, want ...string) {
 	t.Helper()
-	h.engine.mu.Lock()
-	defer h.engine.mu.Unlock()
-	if got := h.engine.metadata[session].Hands; !slices.Equal(got, want) {
+	f.engine.mu.Lock()
+	defer f.engine.mu.Unlock()
+	if got := f.engine.metadata[session].Hands; !slices.Equal(got, want) {
 		t.Errorf("%s: got hands of %q, want %q", when, got, want)
 	}
 }
 
-func (h *fixture) raiseHand(t *testing.T, roomID string, browser int) {
+func (f *fixture) raiseHand(t *testing.T, roomID string, browser int) {
 	t.Helper()
-	if err := h.RaiseHand(t.Context(), roomID, guest(browser).SeatKey); err != nil {
+	if err := f.RaiseHand(t.Context(), roomID, guest(browser).SeatKey); err != nil {
 		t.Error(err)
 	}
 }
@@ -32,12 +32,12 @@ func (h *fixture) raiseHand(t *testing.T, roomID string, browser int) {
 // position.
 func TestRaiseHand_Order(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 40})
+	id, ada := f.startRoom(t, room.Spec{MaxParticipants: 40})
 	var people []room.Admission
 	for n := 2; n <= 4; n++ {
-		people = append(people, h.enter(t, id, guest(n), "PA_"+guest(n).Name))
+		people = append(people, f.enter(t, id, guest(n), "PA_"+guest(n).Name))
 	}
 	ben, chen, dora := people[0].Seat.ID, people[1].Seat.ID, people[2].Seat.ID
 	check := func(err error) {
@@ -46,38 +46,38 @@ func TestRaiseHand_Order(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	h.raiseHand(t, id, 4)
-	h.raiseHand(t, id, 2)
-	h.raiseHand(t, id, 4)
-	h.raiseHand(t, id, 3)
-	h.assertHands(t, ada.SessionID, "raised", dora, ben, chen)
-	check(h.LowerHand(ctx, id, guest(4).SeatKey, ""))
-	check(h.LowerHand(ctx, id, guest(4).SeatKey, dora))
-	h.raiseHand(t, id, 4)
-	h.assertHands(t, ada.SessionID, "raised again", ben, chen, dora)
+	f.raiseHand(t, id, 4)
+	f.raiseHand(t, id, 2)
+	f.raiseHand(t, id, 4)
+	f.raiseHand(t, id, 3)
+	f.assertHands(t, ada.SessionID, "raised", dora, ben, chen)
+	check(f.LowerHand(ctx, id, guest(4).SeatKey, ""))
+	check(f.LowerHand(ctx, id, guest(4).SeatKey, dora))
+	f.raiseHand(t, id, 4)
+	f.assertHands(t, ada.SessionID, "raised again", ben, chen, dora)
 
 	// Only hosts and co-hosts may lower the hands of others.
-	assertError(t, h.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", notHost)
-	assertError(t, h.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", notHost)
-	assertError(t, h.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found",
+	assertError(t, f.LowerHand(ctx, id, guest(2).SeatKey, chen), fault.Forbidden, "not_host", notHost)
+	assertError(t, f.LowerHands(ctx, id, guest(2).SeatKey), fault.Forbidden, "not_host", notHost)
+	assertError(t, f.LowerHand(ctx, id, guest(1).SeatKey, "nobody"), fault.NotFound, "seat_not_found",
 		"there is no such seat")
-	assertError(t, h.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
-	h.assertHands(t, ada.SessionID, "refused", ben, chen, dora)
-	check(h.LowerHand(ctx, id, guest(1).SeatKey, chen))
-	h.assertHands(t, ada.SessionID, "lowered by the host", ben, dora)
-	check(h.LowerHands(ctx, id, guest(1).SeatKey))
-	h.assertHands(t, ada.SessionID, "all lowered")
+	assertError(t, f.RaiseHand(ctx, id, guest(9).SeatKey), fault.Forbidden, "not_in_room", "you are not in this room")
+	f.assertHands(t, ada.SessionID, "refused", ben, chen, dora)
+	check(f.LowerHand(ctx, id, guest(1).SeatKey, chen))
+	f.assertHands(t, ada.SessionID, "lowered by the host", ben, dora)
+	check(f.LowerHands(ctx, id, guest(1).SeatKey))
+	f.assertHands(t, ada.SessionID, "all lowered")
 
 	// If all raise their hands at once, the last metadata contain all hands.
 	for n := 11; n <= 40; n++ {
-		h.enter(t, id, guest(n), "PA_"+guest(n).Name)
+		f.enter(t, id, guest(n), "PA_"+guest(n).Name)
 	}
 	var raising sync.WaitGroup
 	for n := 11; n <= 40; n++ {
-		raising.Go(func() { h.raiseHand(t, id, n) })
+		raising.Go(func() { f.raiseHand(t, id, n) })
 	}
 	raising.Wait()
-	seats, err := h.db.RaisedHands(ctx, id)
+	seats, err := f.db.RaisedHands(ctx, id)
 	if err != nil || len(seats) != 30 {
 		t.Fatalf("raised hands: got %d, error %v, want 30", len(seats), err)
 	}
@@ -87,75 +87,75 @@ func TestRaiseHand_Order(t *testing.T) {
 			t.Errorf("HandOrder of hand %d: got %d, want %d", i, seat.HandOrder, i+1)
 		}
 	}
-	h.assertHands(t, ada.SessionID, "all raised", want...)
+	f.assertHands(t, ada.SessionID, "all raised", want...)
 }
 
 // A hand stays raised while its participant reconnects, also after a restart, and is
 // lowered when they leave.
 func TestRaiseHand_LoweredWithSeat(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 9})
-	ben := h.enter(t, id, guest(2), "PA_2")
-	h.raiseHand(t, id, 2)
-	h.leave(ben, "PA_2", room.LeftLost)
-	h.assertHands(t, ada.SessionID, "lost", ben.Seat.ID)
-	h.clock.advance(20 * time.Second)
-	h.enter(t, id, guest(2), "PA_3")
-	h.assertHands(t, ada.SessionID, "back", ben.Seat.ID)
-	h.restart()
-	if err := h.Recover(ctx); err != nil {
+	id, ada := f.startRoom(t, room.Spec{MaxParticipants: 9})
+	ben := f.enter(t, id, guest(2), "PA_2")
+	f.raiseHand(t, id, 2)
+	f.leave(ben, "PA_2", room.LeftLost)
+	f.assertHands(t, ada.SessionID, "lost", ben.Seat.ID)
+	f.clock.advance(20 * time.Second)
+	f.enter(t, id, guest(2), "PA_3")
+	f.assertHands(t, ada.SessionID, "back", ben.Seat.ID)
+	f.restart()
+	if err := f.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	h.assertHands(t, ada.SessionID, "restarted", ben.Seat.ID)
-	h.enter(t, id, guest(1), "PA_4")
-	ben = h.enter(t, id, guest(2), "PA_5")
-	h.assertHands(t, ada.SessionID, "back again", ben.Seat.ID)
-	h.leave(ben, "PA_5", room.LeftByChoice)
-	h.assertHands(t, ada.SessionID, "left")
-	h.enter(t, id, guest(2), "PA_6")
-	h.assertHands(t, ada.SessionID, "another visit")
+	f.assertHands(t, ada.SessionID, "restarted", ben.Seat.ID)
+	f.enter(t, id, guest(1), "PA_4")
+	ben = f.enter(t, id, guest(2), "PA_5")
+	f.assertHands(t, ada.SessionID, "back again", ben.Seat.ID)
+	f.leave(ben, "PA_5", room.LeftByChoice)
+	f.assertHands(t, ada.SessionID, "left")
+	f.enter(t, id, guest(2), "PA_6")
+	f.assertHands(t, ada.SessionID, "another visit")
 
 	// The hand is lowered when a held seat is released.
-	h.raiseHand(t, id, 2)
-	h.leave(ben, "PA_6", room.LeftLost)
-	h.clock.advance(31 * time.Second)
-	h.enter(t, id, guest(2), "PA_7")
-	h.assertHands(t, ada.SessionID, "too late")
-	h.raiseHand(t, id, 2)
-	h.leave(ben, "PA_7", room.LeftRemoved)
-	h.assertHands(t, ada.SessionID, "removed")
+	f.raiseHand(t, id, 2)
+	f.leave(ben, "PA_6", room.LeftLost)
+	f.clock.advance(31 * time.Second)
+	f.enter(t, id, guest(2), "PA_7")
+	f.assertHands(t, ada.SessionID, "too late")
+	f.raiseHand(t, id, 2)
+	f.leave(ben, "PA_7", room.LeftRemoved)
+	f.assertHands(t, ada.SessionID, "removed")
 }
 
 // A raised hand is visible only in its own room or breakout room. The other sessions have
 // the number of them, and hosts find the hands in the list of people.
 func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
-	ben := h.enter(t, id, guest(2), "PA_2")
-	chen := h.enter(t, id, guest(3), "PA_3")
+	id, ada := f.startRoom(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 2})
+	ben := f.enter(t, id, guest(2), "PA_2")
+	chen := f.enter(t, id, guest(3), "PA_3")
 	for n := 2; n <= 3; n++ {
-		h.raiseHand(t, id, n)
+		f.raiseHand(t, id, n)
 	}
-	h.openBreakout(t, id, ben)
-	h.assertHands(t, ada.SessionID, "in the room after the move", chen.Seat.ID)
-	ben = h.enter(t, id, guest(2), "PA_4")
-	h.raiseHand(t, id, 2)
+	f.openBreakout(t, id, ben)
+	f.assertHands(t, ada.SessionID, "in the room after the move", chen.Seat.ID)
+	ben = f.enter(t, id, guest(2), "PA_4")
+	f.raiseHand(t, id, 2)
 	// LowerHands affects only the host's own session.
-	if err := h.LowerHands(ctx, id, guest(1).SeatKey); err != nil {
+	if err := f.LowerHands(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	h.assertHands(t, ada.SessionID, "in the room")
-	h.assertHands(t, ben.SessionID, "in the breakout room", ben.Seat.ID)
+	f.assertHands(t, ada.SessionID, "in the room")
+	f.assertHands(t, ben.SessionID, "in the breakout room", ben.Seat.ID)
 	for session, want := range map[string]int{ada.SessionID: 1, ben.SessionID: 0} {
-		if got := h.engine.metadata[session].HandsElsewhere; got != want {
+		if got := f.engine.metadata[session].HandsElsewhere; got != want {
 			t.Errorf("session %s: got %d hands elsewhere, want %d", session, got, want)
 		}
 	}
-	people, err := h.People(ctx, id, guest(1).SeatKey)
+	people, err := f.People(ctx, id, guest(1).SeatKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,32 +164,32 @@ func TestRaiseHand_PerBreakoutRoom(t *testing.T) {
 			t.Errorf("list of people: got %+v, want only the hand of %s raised", seat, ben.Seat.ID)
 		}
 	}
-	if err := h.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
+	if err := f.CloseBreakouts(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	h.enter(t, id, guest(2), "PA_5")
-	h.assertHands(t, ada.SessionID, "after closing the breakout rooms")
+	f.enter(t, id, guest(2), "PA_5")
+	f.assertHands(t, ada.SessionID, "after closing the breakout rooms")
 }
 
 // A reaction is sent to the participant's own session, with the participant's
 // identity.
 func TestReact(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	h.configureProject(t, project.Settings{HiddenParticipants: true,
+	f.configureProject(t, project.Settings{HiddenParticipants: true,
 		Locks: project.Locks{Microphone: true, Camera: true, ScreenShare: true, Chat: true}})
-	id, link := h.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 1})
+	id, link := f.create(t, room.Spec{MaxParticipants: 9, BreakoutRooms: 1})
 	watcher := guest(5)
-	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
-	h.enter(t, id, host(1, link), "PA_1")
-	ben := h.enter(t, id, guest(2), "PA_2")
-	h.enter(t, id, watcher, "PA_5")
-	react := func(n int, reaction room.Reaction) error { return h.React(ctx, id, guest(n).SeatKey, reaction) }
+	watcher.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	f.enter(t, id, host(1, link), "PA_1")
+	ben := f.enter(t, id, guest(2), "PA_2")
+	f.enter(t, id, watcher, "PA_5")
+	react := func(n int, reaction room.Reaction) error { return f.React(ctx, id, guest(n).SeatKey, reaction) }
 	last := func(session string, identity string, reaction room.Reaction) {
 		t.Helper()
 		want := room.Message{Kind: room.MessageReaction, Identity: identity, Reaction: reaction}
-		if message := h.engine.messages[len(h.engine.messages)-1]; message.session != session || message.identities != nil ||
+		if message := f.engine.messages[len(f.engine.messages)-1]; message.session != session || message.identities != nil ||
 			message.message != want {
 			t.Errorf("last message: got %+v, want %+v to all participants of session %s", message, want, session)
 		}
@@ -199,8 +199,8 @@ func TestReact(t *testing.T) {
 		t.Fatal(err)
 	}
 	last(ben.SessionID, ben.Seat.ID, room.Clapping)
-	h.openBreakout(t, id, ben)
-	moved := h.enter(t, id, guest(2), "PA_3")
+	f.openBreakout(t, id, ben)
+	moved := f.enter(t, id, guest(2), "PA_3")
 	if err := react(2, room.Heart); err != nil {
 		t.Fatal(err)
 	}
@@ -211,29 +211,29 @@ func TestReact(t *testing.T) {
 	assertError(t, react(9, room.Heart), fault.Forbidden, "not_in_room", "you are not in this room")
 	// A hidden participant cannot react, because that would reveal them.
 	assertError(t, react(5, room.Heart), fault.Forbidden, "hidden", "hidden participants cannot react or raise a hand")
-	assertError(t, h.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden",
+	assertError(t, f.RaiseHand(ctx, id, guest(5).SeatKey), fault.Forbidden, "hidden",
 		"hidden participants cannot react or raise a hand")
 
 	// A participant may react five times at once, then once a second. Others have their
 	// own limit.
-	h.clock.advance(time.Minute)
+	f.clock.advance(time.Minute)
 	for range 5 {
 		if err := react(2, room.ThumbsUp); err != nil {
 			t.Fatal(err)
 		}
 	}
-	h.clock.advance(400 * time.Millisecond)
+	f.clock.advance(400 * time.Millisecond)
 	err := react(2, room.ThumbsUp)
 	assertError(t, err, fault.Exhausted, "too_often", "too many reactions and raised hands, try again in a moment")
 	if wait := fault.From(err).RetryAfter; wait != 600*time.Millisecond {
 		t.Errorf("RetryAfter: got %s, want 600ms", wait)
 	}
-	assertError(t, h.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often",
+	assertError(t, f.RaiseHand(ctx, id, guest(2).SeatKey), fault.Exhausted, "too_often",
 		"too many reactions and raised hands, try again in a moment")
 	if err := react(1, room.Laughing); err != nil {
 		t.Error(err)
 	}
-	h.clock.advance(600 * time.Millisecond)
+	f.clock.advance(600 * time.Millisecond)
 	if err := react(2, room.Surprised); err != nil {
 		t.Error(err)
 	}
@@ -242,13 +242,13 @@ func TestReact(t *testing.T) {
 // The reactions of all participants of a room are limited together.
 func TestReact_RoomRateLimit(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 40})
+	f := newFixture(t)
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 40})
 	shown, refusals := 0, 0
 	for n := 2; n <= 20; n++ {
-		h.enter(t, id, guest(n), "PA_"+guest(n).Name)
+		f.enter(t, id, guest(n), "PA_"+guest(n).Name)
 		for range 5 {
-			switch err := h.React(t.Context(), id, guest(n).SeatKey, room.Heart); {
+			switch err := f.React(t.Context(), id, guest(n).SeatKey, room.Heart); {
 			case err == nil:
 				shown++
 			case fault.Is(err, fault.Exhausted):

@@ -15,17 +15,17 @@ import (
 // order of the events around it. Actions without an effect are not in it.
 func TestHostActions(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _, ada := h.createWithWaitingRoom(t, 9)
+	id, _, ada := f.createWithWaitingRoom(t, 9)
 	key := guest(1).SeatKey
 	on, off := true, false
 	ids := map[string]string{}
 	for n := 2; n <= 5; n++ {
-		h.assertKnocks(t, id, guest(n))
-		h.clock.advance(time.Millisecond)
+		f.assertKnocks(t, id, guest(n))
+		f.clock.advance(time.Millisecond)
 	}
-	names, knocks := h.waitingKnocks(t, id)
+	names, knocks := f.waitingKnocks(t, id)
 	for i, name := range names {
 		ids[name] = knocks[i]
 	}
@@ -34,39 +34,39 @@ func TestHostActions(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		h.clock.advance(time.Second)
+		f.clock.advance(time.Second)
 	}
-	step("deny", h.Deny(ctx, id, key, ids["Guest 5"]))
-	step("admit one", h.Admit(ctx, id, key, ids["Guest 2"]))
-	step("admit all", h.Admit(ctx, id, key, ""))
-	step("admit nobody", h.Admit(ctx, id, key, ""))
-	ben := h.enter(t, id, guest(2), "PA_2")
-	h.enter(t, id, guest(3), "PA_3")
-	step("mute one", h.Mute(ctx, id, key, ben.Seat.ID))
-	step("mute guests", h.Mute(ctx, id, key, ""))
-	step("lock", h.UpdateLocks(ctx, id, key, room.LockChange{Chat: &on, Microphone: &off, WaitingRoom: &off}))
-	step("lock again", h.UpdateLocks(ctx, id, key, room.LockChange{Chat: &on}))
-	step("make co-host", h.SetRole(ctx, id, key, ben.Seat.ID, room.CoHost))
-	step("make co-host again", h.SetRole(ctx, id, key, ben.Seat.ID, room.CoHost))
+	step("deny", f.Deny(ctx, id, key, ids["Guest 5"]))
+	step("admit one", f.Admit(ctx, id, key, ids["Guest 2"]))
+	step("admit all", f.Admit(ctx, id, key, ""))
+	step("admit nobody", f.Admit(ctx, id, key, ""))
+	ben := f.enter(t, id, guest(2), "PA_2")
+	f.enter(t, id, guest(3), "PA_3")
+	step("mute one", f.Mute(ctx, id, key, ben.Seat.ID))
+	step("mute guests", f.Mute(ctx, id, key, ""))
+	step("lock", f.UpdateLocks(ctx, id, key, room.LockChange{Chat: &on, Microphone: &off, WaitingRoom: &off}))
+	step("lock again", f.UpdateLocks(ctx, id, key, room.LockChange{Chat: &on}))
+	step("make co-host", f.SetRole(ctx, id, key, ben.Seat.ID, room.CoHost))
+	step("make co-host again", f.SetRole(ctx, id, key, ben.Seat.ID, room.CoHost))
 	opening := room.OpenBreakoutsRequest{Names: []string{"One", "Two"}}
-	_, err := h.OpenBreakouts(ctx, id, key, opening)
+	_, err := f.OpenBreakouts(ctx, id, key, opening)
 	step("open breakout rooms", err)
-	step("move", h.Move(ctx, id, key, ben.Seat.ID, 2))
-	step("move oneself", h.Move(ctx, id, key, "", 2))
-	step("close", h.CloseBreakouts(ctx, id, key))
-	step("close again", h.CloseBreakouts(ctx, id, key))
-	step("announce", h.Broadcast(ctx, id, key, "A private text"))
-	h.engine.setError(errors.New("away"))
-	if err := h.Mute(ctx, id, key, ben.Seat.ID); err == nil {
+	step("move", f.Move(ctx, id, key, ben.Seat.ID, 2))
+	step("move oneself", f.Move(ctx, id, key, "", 2))
+	step("close", f.CloseBreakouts(ctx, id, key))
+	step("close again", f.CloseBreakouts(ctx, id, key))
+	step("announce", f.Broadcast(ctx, id, key, "A private text"))
+	f.engine.setError(errors.New("away"))
+	if err := f.Mute(ctx, id, key, ben.Seat.ID); err == nil {
 		t.Error("mute without an engine: got no error, want one")
 	}
-	h.engine.setError(nil)
-	step("remove by a co-host", h.Remove(ctx, id, guest(2).SeatKey, ids["Guest 3"]))
-	step("readmit", h.Readmit(ctx, id, key, ids["Guest 3"]))
-	step("readmit again", h.Readmit(ctx, id, key, ids["Guest 3"]))
-	_, err = h.RemoveBySeat(ctx, id, ben.Seat.ID)
+	f.engine.setError(nil)
+	step("remove by a co-host", f.Remove(ctx, id, guest(2).SeatKey, ids["Guest 3"]))
+	step("readmit", f.Readmit(ctx, id, key, ids["Guest 3"]))
+	step("readmit again", f.Readmit(ctx, id, key, ids["Guest 3"]))
+	_, err = f.RemoveBySeat(ctx, id, ben.Seat.ID)
 	step("remove by an operator", err)
-	step("end", h.EndByHost(ctx, id, key))
+	step("end", f.EndByHost(ctx, id, key))
 
 	host := room.HostActor{SeatID: ada.Seat.ID, Name: "Guest 1", Role: room.Host}
 	visitor := func(n string, role room.Role) room.HostActor {
@@ -92,11 +92,11 @@ func TestHostActions(t *testing.T) {
 		{Kind: room.HostRemoved, By: room.HostActor{Role: room.Management}, Target: benAsCoHost},
 		{Kind: room.HostEnded, By: host},
 	}
-	got, err := h.HostActions(ctx, id, 0, 100)
+	got, err := f.HostActions(ctx, id, 0, 100)
 	if err != nil {
 		t.Fatal(err)
 	}
-	events := int64(len(h.eventTypes(t, id)))
+	events := int64(len(f.eventTypes(t, id)))
 	last := room.HostAction{}
 	for i, a := range got {
 		if a.N != last.N+1 || a.RoomID != id || a.Sequence < last.Sequence || a.Sequence > events || a.At.Before(last.At) {
@@ -108,7 +108,7 @@ func TestHostActions(t *testing.T) {
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("host actions differ (-want +got):\n%s", diff)
 	}
-	if rest, err := h.HostActions(ctx, id, 14, 1); err != nil || len(rest) != 1 || rest[0].Kind != room.HostEnded {
+	if rest, err := f.HostActions(ctx, id, 14, 1); err != nil || len(rest) != 1 || rest[0].Kind != room.HostEnded {
 		t.Errorf("actions after number 14: got %+v, %v, want the end", rest, err)
 	}
 }
@@ -116,15 +116,15 @@ func TestHostActions(t *testing.T) {
 // A connection's quality is stored at each reconciliation, with the time for which it was poor.
 func TestReconcile_StoresQuality(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, ada := h.startRoom(t, room.Spec{MaxParticipants: 4})
+	id, ada := f.startRoom(t, room.Spec{MaxParticipants: 4})
 	for _, q := range []room.ConnectionQuality{room.QualityExcellent, room.QualityPoor, room.QualityLost,
 		room.QualityGood, room.QualityUnknown} {
-		h.engine.setQuality(ada.SessionID, ada.Seat.ID, q)
-		h.Reconcile(ctx)
+		f.engine.setQuality(ada.SessionID, ada.Seat.ID, q)
+		f.Reconcile(ctx)
 	}
-	got, err := h.Attendance(ctx, id)
+	got, err := f.Attendance(ctx, id)
 	if err != nil || len(got) != 1 || got[0].Quality != room.QualityGood || got[0].PoorFor != 20*time.Second {
 		t.Errorf("attendance: got %+v, %v, want the quality good, after 20 s poor", got, err)
 	}

@@ -28,9 +28,9 @@ func assertError(t testing.TB, err error, kind fault.Kind, code, message string)
 // Others join as guests, or get an error if they expected another role.
 func TestCreatorLink(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, link := h.create(t, room.Spec{MaxParticipants: 5})
+	id, link := f.create(t, room.Spec{MaxParticipants: 5})
 	with := func(n int, link string, role room.Role) room.JoinRequest {
 		v := guest(n)
 		v.LinkToken, v.ExpectedRole = link, role
@@ -38,7 +38,7 @@ func TestCreatorLink(t *testing.T) {
 	}
 	preview := func(v room.JoinRequest, want room.Preview) {
 		t.Helper()
-		got, err := h.Preview(ctx, id, v)
+		got, err := f.Preview(ctx, id, v)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestCreatorLink(t *testing.T) {
 	}
 	take := func(v room.JoinRequest, role room.Role, link room.LinkStatus) room.Admission {
 		t.Helper()
-		a, err := h.ReserveSeat(ctx, id, v)
+		a, err := f.ReserveSeat(ctx, id, v)
 		if err != nil || a.Seat.Role != role || a.LinkStatus != link {
 			t.Errorf("seat of %s: got %s %s %v, want %s %s", v.Name, a.Seat.Role, a.LinkStatus, err, role, link)
 		}
@@ -86,7 +86,7 @@ func TestCreatorLink(t *testing.T) {
 	// Another browser that expects the host's role gets an error; one that does not
 	// becomes a guest.
 	for _, l := range []string{link, "unknown"} {
-		_, err := h.ReserveSeat(ctx, id, with(2, l, room.Host))
+		_, err := f.ReserveSeat(ctx, id, with(2, l, room.Host))
 		assertError(t, err, fault.Conflict, "link_taken", "this link was already used in another browser")
 	}
 	take(with(2, link, room.Guest), room.Guest, room.LinkTaken)
@@ -94,9 +94,9 @@ func TestCreatorLink(t *testing.T) {
 	take(with(4, "", room.Host), room.Guest, room.NoLink)
 
 	// A host who left and returns is still the host.
-	h.engine.connect(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
-	h.ParticipantJoined(first.SessionID, first.Seat.ID, "PA_1", h.clock.Now())
-	h.leave(first, "PA_1", room.LeftByChoice)
+	f.engine.connect(first.SessionID, first.Seat.ID, "PA_1", f.clock.Now())
+	f.ParticipantJoined(first.SessionID, first.Seat.ID, "PA_1", f.clock.Now())
+	f.leave(first, "PA_1", room.LeftByChoice)
 	if again := take(with(1, "", room.Host), room.Host, room.NoLink); again.Seat.ID != first.Seat.ID {
 		t.Errorf("the same browser: got seat %s, want %s", again.Seat.ID, first.Seat.ID)
 	}
@@ -105,8 +105,8 @@ func TestCreatorLink(t *testing.T) {
 // If many browsers join with the creator's link at once, one becomes the host.
 func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, link := h.create(t, room.Spec{MaxParticipants: 50})
+	f := newFixture(t)
+	id, link := f.create(t, room.Spec{MaxParticipants: 50})
 	var wg sync.WaitGroup
 	var mu sync.Mutex
 	roles := map[room.Role]int{}
@@ -114,7 +114,7 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 		wg.Go(func() {
 			v := guest(n)
 			v.LinkToken = link
-			a, err := h.ReserveSeat(context.Background(), id, v)
+			a, err := f.ReserveSeat(context.Background(), id, v)
 			if err != nil {
 				t.Error(err)
 			}
@@ -133,27 +133,27 @@ func TestCreatorLink_ConcurrentOneHost(t *testing.T) {
 // the link.
 func TestCreatorLink_NotRedeemedInFullRoom(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, link := h.create(t, room.Spec{MaxParticipants: 1})
+	f := newFixture(t)
+	id, link := f.create(t, room.Spec{MaxParticipants: 1})
 	expected := guest(1)
-	expected.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
-	in := h.enter(t, id, expected, "PA_1")
+	expected.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true})
+	in := f.enter(t, id, expected, "PA_1")
 	host := guest(2)
 	host.LinkToken, host.ExpectedRole = link, room.Host
-	_, err := h.ReserveSeat(context.Background(), id, host)
+	_, err := f.ReserveSeat(context.Background(), id, host)
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	h.leave(in, "PA_1", room.LeftByChoice)
+	f.leave(in, "PA_1", room.LeftByChoice)
 	host.SeatKey += "-another"
-	if a, err := h.ReserveSeat(context.Background(), id, host); err != nil || a.Seat.Role != room.Host {
+	if a, err := f.ReserveSeat(context.Background(), id, host); err != nil || a.Seat.Role != room.Host {
 		t.Errorf("admission with the creator's link: got role %q, error %v, want role %q", a.Seat.Role, err, room.Host)
 	}
 }
 
 func TestReserveSeat_Refusals(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+	id, _ := f.create(t, room.Spec{MaxParticipants: 5})
 	for _, c := range []struct {
 		change  func(v *room.JoinRequest)
 		message string
@@ -168,33 +168,33 @@ func TestReserveSeat_Refusals(t *testing.T) {
 	} {
 		v := guest(1)
 		c.change(&v)
-		_, err := h.ReserveSeat(ctx, id, v)
+		_, err := f.ReserveSeat(ctx, id, v)
 		assertError(t, err, fault.Invalid, "invalid_request", c.message)
 	}
 	short := room.JoinRequest{SeatKey: "short"}
-	_, err := h.Preview(ctx, id, short)
+	_, err := f.Preview(ctx, id, short)
 	assertError(t, err, fault.Invalid, "invalid_request", "seat_key must have 22 to 128 characters")
 	for _, length := range []int{22, 128} {
 		v := guest(1)
 		v.SeatKey = strings.Repeat("k", length)
-		if _, err := h.ReserveSeat(ctx, id, v); err != nil {
+		if _, err := f.ReserveSeat(ctx, id, v); err != nil {
 			t.Error(err)
 		}
 	}
-	_, err = h.ReserveSeat(ctx, storetest.NewID(), guest(1))
+	_, err = f.ReserveSeat(ctx, storetest.NewID(), guest(1))
 	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
-	_, err = h.Preview(ctx, storetest.NewID(), room.JoinRequest{})
+	_, err = f.Preview(ctx, storetest.NewID(), room.JoinRequest{})
 	assertError(t, err, fault.NotFound, "room_not_found", "there is no such room")
 }
 
 // A visitor cannot see which character of a pasted name is refused, so the name is cleaned.
 func TestReserveSeat_CleansName(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 5})
 	v := guest(1)
 	v.Name = " \ufeffAna\u00ad\tLima\u200b\n"
-	if a, err := h.ReserveSeat(context.Background(), id, v); err != nil || a.Seat.Name != "Ana Lima" {
+	if a, err := f.ReserveSeat(context.Background(), id, v); err != nil || a.Seat.Name != "Ana Lima" {
 		t.Errorf("got the name %q, error %v, want Ana Lima", a.Seat.Name, err)
 	}
 }
@@ -202,35 +202,35 @@ func TestReserveSeat_CleansName(t *testing.T) {
 // Changes of the project's state and settings apply to visitors at once.
 func TestReserveSeat_ProjectStatus(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	projects := project.NewService(h.db, h.clock.Now, storetest.NewID, func(string) {})
-	id, _ := h.create(t, room.Spec{MaxParticipants: 5})
-	h.enter(t, id, guest(1), "PA_1")
+	projects := project.NewService(f.db, f.clock.Now, storetest.NewID, func(string) {})
+	id, _ := f.create(t, room.Spec{MaxParticipants: 5})
+	f.enter(t, id, guest(1), "PA_1")
 	for _, c := range []struct {
 		off, on       func() error
 		code, message string
 	}{
-		{func() error { return projects.SetStatus(ctx, h.project.ID, project.Inactive) },
-			func() error { return projects.SetStatus(ctx, h.project.ID, project.Active) }, "project_inactive",
+		{func() error { return projects.SetStatus(ctx, f.project.ID, project.Inactive) },
+			func() error { return projects.SetStatus(ctx, f.project.ID, project.Active) }, "project_inactive",
 			"the project is inactive"},
-		{func() error { return projects.Suspend(ctx, h.project.ID) },
-			func() error { return projects.Resume(ctx, h.project.ID) }, "project_suspended", "the project is suspended"},
+		{func() error { return projects.Suspend(ctx, f.project.ID) },
+			func() error { return projects.Resume(ctx, f.project.ID) }, "project_suspended", "the project is suspended"},
 	} {
 		if err := c.off(); err != nil {
 			t.Fatal(err)
 		}
-		_, err := h.ReserveSeat(ctx, id, guest(2))
+		_, err := f.ReserveSeat(ctx, id, guest(2))
 		assertError(t, err, fault.Forbidden, c.code, c.message)
-		_, err = h.Preview(ctx, id, room.JoinRequest{})
+		_, err = f.Preview(ctx, id, room.JoinRequest{})
 		assertError(t, err, fault.Forbidden, c.code, c.message)
-		if r := h.room(t, id); r.State != room.Active {
+		if r := f.room(t, id); r.State != room.Active {
 			t.Errorf("state of the running room while joins are refused with %s: got %s, want %s", c.code, r.State, room.Active)
 		}
 		if err := c.on(); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
+		if _, err := f.ReserveSeat(ctx, id, guest(2)); err != nil {
 			t.Error(err)
 		}
 	}
@@ -245,26 +245,26 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 	}{"nobody came": {false, "expired"}, "everybody left": {true, "empty_timeout"}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newFixture(t)
+			f := newFixture(t)
 			ctx := context.Background()
-			id, _ := h.create(t, room.Spec{MaxParticipants: 5})
+			id, _ := f.create(t, room.Spec{MaxParticipants: 5})
 			if c.visited {
-				h.leave(h.enter(t, id, guest(1), "PA_1"), "PA_1", room.LeftByChoice)
+				f.leave(f.enter(t, id, guest(1), "PA_1"), "PA_1", room.LeftByChoice)
 			}
 			for _, swept := range []bool{false, true} {
-				h.clock.advance(300 * time.Second)
+				f.clock.advance(300 * time.Second)
 				if swept {
-					h.Sweep(ctx)
+					f.Sweep(ctx)
 				}
-				_, seat := h.ReserveSeat(ctx, id, guest(1))
-				_, preview := h.Preview(ctx, id, guest(1))
+				_, seat := f.ReserveSeat(ctx, id, guest(1))
+				_, preview := f.Preview(ctx, id, guest(1))
 				for _, err := range []error{seat, preview} {
 					assertError(t, err, fault.Gone, "room_ended", "this room has ended")
-					if f := fault.From(err); f.Reason != c.reason {
-						t.Errorf("got reason %q, want %q", f.Reason, c.reason)
+					if e := fault.From(err); e.Reason != c.reason {
+						t.Errorf("got reason %q, want %q", e.Reason, c.reason)
 					}
 				}
-				if over := h.room(t, id).Over(); over != swept {
+				if over := f.room(t, id).Over(); over != swept {
 					t.Errorf("room is over: got %v, want %v", over, swept)
 				}
 			}
@@ -276,14 +276,14 @@ func TestReserveSeat_RefusedBeforeSweep(t *testing.T) {
 // held as usual.
 func TestReserveSeat_MediaUnavailable(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
-	h.engine.setError(errors.New("away"))
-	_, err := h.ReserveSeat(ctx, id, guest(1))
+	id, _ := f.create(t, room.Spec{MaxParticipants: 1})
+	f.engine.setError(errors.New("away"))
+	_, err := f.ReserveSeat(ctx, id, guest(1))
 	assertError(t, err, fault.Unavailable, "unavailable", "the media engine does not respond, try again in a moment")
-	h.engine.setError(nil)
-	a, err := h.ReserveSeat(ctx, id, guest(1))
+	f.engine.setError(nil)
+	a, err := f.ReserveSeat(ctx, id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}

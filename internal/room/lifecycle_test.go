@@ -15,9 +15,9 @@ import (
 // like its model and its rows are consistent.
 func TestLifecycle(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	rapid.Check(t, func(rt *rapid.T) {
-		m := newModel(t, rt, h)
+		m := newModel(t, rt, f)
 		for range 3 {
 			rt.Repeat(map[string]func(*rapid.T){
 				"enter":          m.enter,
@@ -40,7 +40,7 @@ func TestLifecycle(t *testing.T) {
 			})
 		}
 		for !m.over() {
-			h.clock.advance(25 * time.Hour)
+			f.clock.advance(25 * time.Hour)
 			m.sweep(rt)
 			m.check(rt)
 		}
@@ -93,23 +93,23 @@ type modelAttendance struct {
 	reason     room.LeaveReason
 }
 
-func newModel(t *testing.T, rt *rapid.T, h *fixture) *model {
+func newModel(t *testing.T, rt *rapid.T, f *fixture) *model {
 	q := room.Spec{MaxParticipants: rapid.IntRange(1, 4).Draw(rt, "max"),
 		EmptyTimeout: time.Second *
 			rapid.SampledFrom([]time.Duration{0, 1, 20, 299, 300, 301, 3600, 86400}).Draw(rt, "empty timeout")}
 	m := &model{
-		fixture: h,
+		fixture: f,
 		state:   room.Open,
 		opened:  true,
 		max:     q.MaxParticipants,
-		created: h.clock.Now(),
+		created: f.clock.Now(),
 		seats:   map[int]*modelSeat{},
 	}
 	if ahead := rapid.SampledFrom([]time.Duration{0, 0, 0, time.Minute, 2 * time.Hour}).Draw(rt, "starts in"); ahead > 0 {
 		m.start, m.state, m.opened = m.created.Add(ahead), room.Scheduled, false
 		q.StartAt = m.start
 	}
-	m.id, _ = h.create(t, q)
+	m.id, _ = f.create(t, q)
 	m.empty = cmp.Or(q.EmptyTimeout, 300*time.Second)
 	return m
 }

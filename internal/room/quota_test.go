@@ -13,37 +13,37 @@ import (
 // count, and the next day begins anew.
 func TestQuotas(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	h.plan = room.MaxEntitlements
-	scheduled, err := h.Schedule(t.Context(), h.project, room.Spec{
+	f := newFixture(t)
+	f.plan = room.MaxEntitlements
+	scheduled, err := f.Schedule(t.Context(), f.project, room.Spec{
 		Type:            room.Audio,
 		CreatorName:     "Ada",
 		Title:           "T",
 		MaxParticipants: 5,
-		StartAt:         h.clock.Now().Add(72 * time.Hour),
+		StartAt:         f.clock.Now().Add(72 * time.Hour),
 	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	id := scheduled.ID
-	h.plan.Quotas = room.Quotas{Rooms: 2, Links: 3, JoinEvents: 4}
+	f.plan.Quotas = room.Quotas{Rooms: 2, Links: 3, JoinEvents: 4}
 	events := 0
 	uses := map[string]struct {
 		limit int
 		use   func() error
 	}{
 		"rooms": {2, func() error {
-			_, err := h.CreateQuick(t.Context(), h.project, room.Spec{Type: room.Audio, CreatorName: "Ada", Title: "T",
+			_, err := f.CreateQuick(t.Context(), f.project, room.Spec{Type: room.Audio, CreatorName: "Ada", Title: "T",
 				MaxParticipants: 5}, nil)
 			return err
 		}},
 		"links": {3, func() error {
-			_, err := h.Invite(t.Context(), h.project, id, room.Invitation{Role: room.Guest})
+			_, err := f.Invite(t.Context(), f.project, id, room.Invitation{Role: room.Guest})
 			return err
 		}},
 		"join events": {4, func() error {
 			events++
-			return h.MarkAttendance(t.Context(), h.project, id, "Ada", []byte(fmt.Sprint(events)), false)
+			return f.MarkAttendance(t.Context(), f.project, id, "Ada", []byte(fmt.Sprint(events)), false)
 		}},
 	}
 	for day := range 2 {
@@ -57,18 +57,18 @@ func TestQuotas(t *testing.T) {
 				err := q.use()
 				assertError(t, err, fault.Exhausted, "quota_exceeded",
 					fmt.Sprintf("the plan allows %d %s a day: the next day begins at 00:00 UTC", q.limit, subject))
-				if wait := fault.From(err).RetryAfter; !h.clock.Now().Add(wait).Equal(nextDay(h.clock.Now())) {
-					t.Errorf("%s at %s: got RetryAfter %s, want the time until the next day", subject, h.clock.Now(), wait)
+				if wait := fault.From(err).RetryAfter; !f.clock.Now().Add(wait).Equal(nextDay(f.clock.Now())) {
+					t.Errorf("%s at %s: got RetryAfter %s, want the time until the next day", subject, f.clock.Now(), wait)
 				}
 			}
 		}
-		h.clock.advance(nextDay(h.clock.Now()).Sub(h.clock.Now()))
+		f.clock.advance(nextDay(f.clock.Now()).Sub(f.clock.Now()))
 	}
-	if err := h.MarkAttendance(t.Context(), h.project, id, "Ada", []byte(fmt.Sprint(events+1)), false); err != nil {
+	if err := f.MarkAttendance(t.Context(), f.project, id, "Ada", []byte(fmt.Sprint(events+1)), false); err != nil {
 		t.Errorf("a join event of the next day: got error %v, want none", err)
 	}
 	for range 9 { // the same event again
-		if err := h.MarkAttendance(t.Context(), h.project, id, "Ada", []byte(fmt.Sprint(events+1)), false); err != nil {
+		if err := f.MarkAttendance(t.Context(), f.project, id, "Ada", []byte(fmt.Sprint(events+1)), false); err != nil {
 			t.Errorf("a repeated join event: got error %v, want none", err)
 		}
 	}

@@ -33,32 +33,32 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		db := storetest.SQLite(t)
 		var stall atomic.Bool
-		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
-		h.restart()
-		h.Service = room.NewService(stallingStore{db, &stall}, h.engine, func() string { return "https://meet.example.org" },
-			h.clock.Now, storetest.NewID, discardLogger, room.Options{})
+		f := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		f.restart()
+		f.Service = room.NewService(stallingStore{db, &stall}, f.engine, func() string { return "https://meet.example.org" },
+			f.clock.Now, storetest.NewID, discardLogger, room.Options{})
 		ctx, stop := context.WithCancel(t.Context())
-		go h.Run(ctx)
-		id, _ := h.create(t, room.Spec{MaxParticipants: 3, EmptyTimeout: time.Hour})
-		stayed := h.enter(t, id, guest(1), "PA_1")
-		came, err := h.ReserveSeat(ctx, id, guest(2))
+		go f.Run(ctx)
+		id, _ := f.create(t, room.Spec{MaxParticipants: 3, EmptyTimeout: time.Hour})
+		stayed := f.enter(t, id, guest(1), "PA_1")
+		came, err := f.ReserveSeat(ctx, id, guest(2))
 		if err != nil {
 			t.Fatal(err)
 		}
-		removed := h.enter(t, id, guest(3), "PA_3")
+		removed := f.enter(t, id, guest(3), "PA_3")
 		time.Sleep(time.Second)
 
 		stall.Store(true)
-		began := h.clock.Now()
-		h.leave(stayed, "PA_1", room.LeftByChoice)
+		began := f.clock.Now()
+		f.leave(stayed, "PA_1", room.LeftByChoice)
 		// what is said twice counts once
-		h.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", h.clock.Now(), room.LeftLost)
+		f.ParticipantLeft(stayed.SessionID, stayed.Seat.ID, "PA_1", f.clock.Now(), room.LeftLost)
 		time.Sleep(2 * time.Second)
-		h.engine.connect(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
-		h.ParticipantJoined(came.SessionID, came.Seat.ID, "PA_2", h.clock.Now())
+		f.engine.connect(came.SessionID, came.Seat.ID, "PA_2", f.clock.Now())
+		f.ParticipantJoined(came.SessionID, came.Seat.ID, "PA_2", f.clock.Now())
 		time.Sleep(3 * time.Second)
-		h.leave(came, "PA_2", room.LeftByChoice)
-		h.leave(removed, "PA_3", room.LeftRemoved)
+		f.leave(came, "PA_2", room.LeftByChoice)
+		f.leave(removed, "PA_3", room.LeftRemoved)
 		time.Sleep(15 * time.Second) // includes a reconciliation
 		stall.Store(false)
 		time.Sleep(1100 * time.Millisecond)
@@ -92,24 +92,24 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 // the seat then, and a full room admits no other.
 func TestReportQueue_ReportsAfterReconcile(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
-	a := h.enter(t, id, guest(1), "PA_1")
-	h.engine.connect(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
-	h.Reconcile(ctx)
-	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", h.clock.Now(), room.LeftReplaced)
-	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now())
-	h.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_2", h.clock.Now(), room.LeftByChoice)
-	h.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_3", h.clock.Now())
-	if seat, err := h.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined || seat.Connection != "PA_3" {
+	id, _ := f.create(t, room.Spec{MaxParticipants: 1})
+	a := f.enter(t, id, guest(1), "PA_1")
+	f.engine.connect(a.SessionID, a.Seat.ID, "PA_3", f.clock.Now())
+	f.Reconcile(ctx)
+	f.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", f.clock.Now(), room.LeftReplaced)
+	f.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_2", f.clock.Now())
+	f.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_2", f.clock.Now(), room.LeftByChoice)
+	f.ParticipantJoined(a.SessionID, a.Seat.ID, "PA_3", f.clock.Now())
+	if seat, err := f.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != room.Joined || seat.Connection != "PA_3" {
 		t.Errorf("seat of the connected participant: got %+v, error %v, want state %s and connection PA_3", seat, err,
 			room.Joined)
 	}
-	_, err := h.ReserveSeat(ctx, id, guest(2))
+	_, err := f.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	h.leave(a, "PA_3", room.LeftByChoice)
-	if _, err := h.ReserveSeat(ctx, id, guest(2)); err != nil {
+	f.leave(a, "PA_3", room.LeftByChoice)
+	if _, err := f.ReserveSeat(ctx, id, guest(2)); err != nil {
 		t.Error(err)
 	}
 }

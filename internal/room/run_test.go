@@ -17,15 +17,15 @@ import (
 
 // runInBubble runs a test with a running service in a synctest bubble, whose time
 // passes instantly.
-func runInBubble(t *testing.T, test func(t *testing.T, h *fixture)) {
+func runInBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		db := storetest.SQLite(t)
-		h := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
-		h.restart()
+		f := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
+		f.restart()
 		ctx, stop := context.WithCancel(t.Context())
-		go h.Run(ctx)
-		test(t, h)
+		go f.Run(ctx)
+		test(t, f)
 		stop()
 		synctest.Wait()
 	})
@@ -33,16 +33,16 @@ func runInBubble(t *testing.T, test func(t *testing.T, h *fixture)) {
 
 // assertStateAfter fails unless a room reaches that state after that time, at most a
 // second late because of the sweep interval.
-func assertStateAfter(t *testing.T, h *fixture, id string, wait time.Duration, want room.State) {
+func assertStateAfter(t *testing.T, f *fixture, id string, wait time.Duration, want room.State) {
 	t.Helper()
 	time.Sleep(wait - time.Second)
 	synctest.Wait()
-	if r := h.room(t, id); r.State == want {
+	if r := f.room(t, id); r.State == want {
 		t.Errorf("the room is %s a second before %s, want it later", want, wait)
 	}
 	time.Sleep(2*time.Second + time.Millisecond)
 	synctest.Wait()
-	if r := h.room(t, id); r.State != want {
+	if r := f.room(t, id); r.State != want {
 		t.Errorf("the room after %s: got %s, want %s", wait, r.State, want)
 	}
 }
@@ -52,10 +52,10 @@ func TestRun_ExpiresUnusedRoom(t *testing.T) {
 		empty, wait time.Duration
 	}{"a short timeout": {20 * time.Second, 300 * time.Second}, "a long one": {time.Hour, time.Hour}} {
 		t.Run(name, func(t *testing.T) {
-			runInBubble(t, func(t *testing.T, h *fixture) {
-				id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: c.empty})
-				assertStateAfter(t, h, id, c.wait, room.Expired)
-				if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
+			runInBubble(t, func(t *testing.T, f *fixture) {
+				id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: c.empty})
+				assertStateAfter(t, f, id, c.wait, room.Expired)
+				if got := f.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomOpened, event.RoomExpired}) {
 					t.Errorf("events: got %v, want opened and expired", got)
 				}
 			})
@@ -64,26 +64,26 @@ func TestRun_ExpiresUnusedRoom(t *testing.T) {
 }
 
 func TestRun_EndsEmptyRoom(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second})
-		first := h.enter(t, id, guest(1), "PA_1")
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second})
+		first := f.enter(t, id, guest(1), "PA_1")
 		// Longer than any timeout, and not at a tick, because a reconciliation at the
 		// moment of the leave below would report a lost connection.
 		time.Sleep(time.Hour + 500*time.Millisecond)
-		second := h.enter(t, id, guest(2), "PA_2")
-		h.leave(first, "PA_1", room.LeftByChoice)
+		second := f.enter(t, id, guest(2), "PA_2")
+		f.leave(first, "PA_1", room.LeftByChoice)
 		time.Sleep(time.Hour)
-		h.leave(second, "PA_2", room.LeftByChoice)
+		f.leave(second, "PA_2", room.LeftByChoice)
 		left := time.Now().UTC()
-		assertStateAfter(t, h, id, 20*time.Second, room.Ended)
-		r := h.room(t, id)
+		assertStateAfter(t, f, id, 20*time.Second, room.Ended)
+		r := f.room(t, id)
 		if r.EndReason != room.EndedEmpty || !r.EmptySince.Equal(left.Truncate(time.Millisecond)) ||
-			h.engine.isOpen(second.SessionID) {
+			f.engine.isOpen(second.SessionID) {
 			t.Errorf("got %+v, want it ended as empty since %s, and its session closed", r, left)
 		}
 		want := []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined, event.ParticipantJoined,
 			event.ParticipantLeft, event.ParticipantLeft, event.RoomEnded}
-		if got := h.eventTypes(t, id); !slices.Equal(got, want) {
+		if got := f.eventTypes(t, id); !slices.Equal(got, want) {
 			t.Errorf("events: got %v, want %v", got, want)
 		}
 	})
@@ -92,34 +92,34 @@ func TestRun_EndsEmptyRoom(t *testing.T) {
 // The seat of a lost connection is held for a while, but the empty timeout begins at
 // the loss.
 func TestRun_HoldsSeatOfLostConnection(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 10 * time.Second})
-		a := h.enter(t, id, guest(1), "PA_1")
-		h.leave(a, "PA_1", room.LeftLost)
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 10 * time.Second})
+		a := f.enter(t, id, guest(1), "PA_1")
+		f.leave(a, "PA_1", room.LeftLost)
 		time.Sleep(29 * time.Second)
-		_, err := h.ReserveSeat(t.Context(), id, guest(2))
+		_, err := f.ReserveSeat(t.Context(), id, guest(2))
 		assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-		if back := h.enter(t, id, guest(1), "PA_2"); back.Seat.ID != a.Seat.ID {
+		if back := f.enter(t, id, guest(1), "PA_2"); back.Seat.ID != a.Seat.ID {
 			t.Errorf("after the reconnection: got seat %s, want %s", back.Seat.ID, a.Seat.ID)
 		}
-		h.leave(a, "PA_2", room.LeftLost)
-		assertStateAfter(t, h, id, room.ReconnectTimeout, room.Ended)
+		f.leave(a, "PA_2", room.LeftLost)
+		assertStateAfter(t, f, id, room.ReconnectTimeout, room.Ended)
 	})
 }
 
 // The duration that the plan allows counts from the first join and ends the room even
 // with participants in it.
 func TestRun_EndsRoomAfterDuration(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 40 * time.Minute}
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 24 * time.Hour})
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		f.plan = room.Entitlements{MaxParticipants: 2, Duration: 40 * time.Minute}
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 24 * time.Hour})
 		time.Sleep(3 * time.Minute)
-		a := h.enter(t, id, guest(1), "PA_1")
-		assertStateAfter(t, h, id, 40*time.Minute, room.Ended)
-		if r := h.room(t, id); r.EndReason != room.EndedDuration || h.engine.isOpen(a.SessionID) {
+		a := f.enter(t, id, guest(1), "PA_1")
+		assertStateAfter(t, f, id, 40*time.Minute, room.Ended)
+		if r := f.room(t, id); r.EndReason != room.EndedDuration || f.engine.isOpen(a.SessionID) {
 			t.Errorf("got %+v, want it ended by its duration, and its session closed", r)
 		}
-		rows, err := storetest.Attendance(t.Context(), h.db, id)
+		rows, err := storetest.Attendance(t.Context(), f.db, id)
 		if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftRoomOver || rows[0].LeftAt.IsZero() {
 			t.Errorf("got the attendance %+v, %v, want one that ended with the room", rows, err)
 		}
@@ -127,48 +127,48 @@ func TestRun_EndsRoomAfterDuration(t *testing.T) {
 }
 
 func TestRun_OpensScheduledRoom(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
-		_, err := h.ReserveSeat(t.Context(), id, guest(1))
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2, StartAt: time.Now().Add(time.Hour)})
+		_, err := f.ReserveSeat(t.Context(), id, guest(1))
 		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at 2000-01-01T01:00:00Z")
-		assertStateAfter(t, h, id, time.Hour, room.Open)
+		assertStateAfter(t, f, id, time.Hour, room.Open)
 	})
 }
 
 // A session that is over is closed at once, before the next sweep.
 func TestEnd_ClosesSessionAtOnce(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
-		a := h.enter(t, id, guest(1), "PA_1")
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2})
+		a := f.enter(t, id, guest(1), "PA_1")
 		synctest.Wait()
 		before := time.Now()
-		if _, err := h.End(t.Context(), id, "api"); err != nil {
+		if _, err := f.End(t.Context(), id, "api"); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		if h.engine.isOpen(a.SessionID) || time.Since(before) > 0 {
-			t.Errorf("got open %v after %s, want closed at once", h.engine.isOpen(a.SessionID), time.Since(before))
+		if f.engine.isOpen(a.SessionID) || time.Since(before) > 0 {
+			t.Errorf("got open %v after %s, want closed at once", f.engine.isOpen(a.SessionID), time.Since(before))
 		}
 	})
 }
 
 // Unreported joins and leaves are found within ten seconds.
 func TestRun_FindsMissedReports(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
-		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
-		h.engine.disconnect(goes.SessionID, goes.Seat.ID)
-		h.engine.connect(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2})
+		stays, goes := f.enter(t, id, guest(1), "PA_1"), f.enter(t, id, guest(2), "PA_2")
+		f.engine.disconnect(goes.SessionID, goes.Seat.ID)
+		f.engine.connect(stays.SessionID, stays.Seat.ID, "PA_3", time.Now())
 		time.Sleep(11 * time.Second)
 		synctest.Wait()
-		present, err := h.db.CurrentAttendance(t.Context(), id)
+		present, err := f.db.CurrentAttendance(t.Context(), id)
 		if err != nil || len(present) != 1 || present[0].Connection != "PA_3" {
 			t.Errorf("got the current attendance %+v, %v, want PA_3 only", present, err)
 		}
 		// The last heartbeat is at most a few seconds old.
-		nodes, err := h.db.Nodes(t.Context())
-		if err != nil || len(nodes) != 1 || nodes[0].ID != h.NodeID() || time.Since(nodes[0].LastAlive) > 6*time.Second {
-			t.Errorf("got the nodes %v, %v, want only %s, alive in the last 6 s", nodes, err, h.NodeID())
+		nodes, err := f.db.Nodes(t.Context())
+		if err != nil || len(nodes) != 1 || nodes[0].ID != f.NodeID() || time.Since(nodes[0].LastAlive) > 6*time.Second {
+			t.Errorf("got the nodes %v, %v, want only %s, alive in the last 6 s", nodes, err, f.NodeID())
 		}
 	})
 }
@@ -176,16 +176,16 @@ func TestRun_FindsMissedReports(t *testing.T) {
 // A process that stood still compares its connections as soon as it goes on, and looks again
 // three seconds later at those that are recorded as ended.
 func TestRun_ReconcilesAfterStandingStill(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
-		stays, goes := h.enter(t, id, guest(1), "PA_1"), h.enter(t, id, guest(2), "PA_2")
-		h.ParticipantLeft(stays.SessionID, stays.Seat.ID, "PA_1", h.clock.Now(), room.LeftServer)
-		h.engine.disconnect(goes.SessionID, goes.Seat.ID)
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+		stays, goes := f.enter(t, id, guest(1), "PA_1"), f.enter(t, id, guest(2), "PA_2")
+		f.ParticipantLeft(stays.SessionID, stays.Seat.ID, "PA_1", f.clock.Now(), room.LeftServer)
+		f.engine.disconnect(goes.SessionID, goes.Seat.ID)
 		expect := func(after time.Duration, want ...string) {
 			t.Helper()
 			time.Sleep(after)
 			synctest.Wait()
-			present, err := h.db.CurrentAttendance(t.Context(), id)
+			present, err := f.db.CurrentAttendance(t.Context(), id)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -198,7 +198,7 @@ func TestRun_ReconcilesAfterStandingStill(t *testing.T) {
 			}
 		}
 		expect(2*time.Second, "PA_2")
-		h.clock.advance(5 * time.Second)
+		f.clock.advance(5 * time.Second)
 		expect(1100 * time.Millisecond)
 		expect(4*time.Second, "PA_1")
 	})
@@ -207,21 +207,21 @@ func TestRun_ReconcilesAfterStandingStill(t *testing.T) {
 // A session that ended while the engine was unavailable is closed when the engine is
 // available again.
 func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
-		a := h.enter(t, id, guest(1), "PA_1")
-		h.engine.setError(errors.New("away"))
-		if _, err := h.End(t.Context(), id, "api"); err != nil {
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2})
+		a := f.enter(t, id, guest(1), "PA_1")
+		f.engine.setError(errors.New("away"))
+		if _, err := f.End(t.Context(), id, "api"); err != nil {
 			t.Fatal(err)
 		}
 		time.Sleep(time.Minute)
-		h.engine.setError(nil)
-		if !h.engine.isOpen(a.SessionID) {
+		f.engine.setError(nil)
+		if !f.engine.isOpen(a.SessionID) {
 			t.Error("got the session closed while the engine was unavailable, want it open")
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		if h.engine.isOpen(a.SessionID) {
+		if f.engine.isOpen(a.SessionID) {
 			t.Error("the session is open 2 s after the engine is available, want it closed")
 		}
 	})
@@ -243,18 +243,18 @@ func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, e
 // A room that cannot be updated does not prevent the update of other due rooms.
 func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	var ids []string
 	for range 150 { // more than a sweep looks at in one go
-		id, _ := h.create(t, room.Spec{MaxParticipants: 2})
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2})
 		ids = append(ids, id)
 	}
-	h.clock.advance(time.Hour)
-	s := room.NewService(brokenRoomStore{h.db, ids[0]}, h.engine, func() string { return "" }, h.clock.Now,
+	f.clock.advance(time.Hour)
+	s := room.NewService(brokenRoomStore{f.db, ids[0]}, f.engine, func() string { return "" }, f.clock.Now,
 		storetest.NewID, discardLogger, room.Options{})
 	s.Sweep(t.Context())
 	for i, id := range ids {
-		if r := h.room(t, id); (r.State == room.Expired) != (i > 0) {
+		if r := f.room(t, id); (r.State == room.Expired) != (i > 0) {
 			t.Errorf("room %d: got the state %s, want expired %v", i, r.State, i > 0)
 		}
 	}
@@ -264,34 +264,34 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 // and participants have time to return.
 func TestRecover(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := t.Context()
-	id, link := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Hour})
+	id, link := f.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Hour})
 	host := guest(1)
 	host.LinkToken = link
-	a := h.enter(t, id, host, "PA_1")
-	alive := h.clock.Now()
-	if err := h.Recover(ctx); err != nil { // the same process: writes down that it is alive
+	a := f.enter(t, id, host, "PA_1")
+	alive := f.clock.Now()
+	if err := f.Recover(ctx); err != nil { // the same process: writes down that it is alive
 		t.Fatal(err)
 	}
-	h.enter(t, id, host, "PA_2")
-	h.clock.advance(10 * time.Second)
-	h.restart()
-	if err := h.Recover(ctx); err != nil {
+	f.enter(t, id, host, "PA_2")
+	f.clock.advance(10 * time.Second)
+	f.restart()
+	if err := f.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if !h.engine.isOpen(a.SessionID) {
+	if !f.engine.isOpen(a.SessionID) {
 		t.Error("got the session closed, want it live again")
 	}
-	rows, err := storetest.Attendance(ctx, h.db, id)
+	rows, err := storetest.Attendance(ctx, f.db, id)
 	if err != nil || len(rows) != 2 || rows[0].LeftAt != alive || rows[1].LeftAt != alive ||
 		rows[1].Reason != room.LeftServer {
 		t.Errorf("got the attendance %+v, %v, want two that ended at %s, the second by the server", rows, err, alive)
 	}
-	h.clock.advance(room.RejoinTimeout - time.Second)
-	_, err = h.ReserveSeat(ctx, id, guest(2))
+	f.clock.advance(room.RejoinTimeout - time.Second)
+	_, err = f.ReserveSeat(ctx, id, guest(2))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
-	if back := h.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID ||
+	if back := f.enter(t, id, host, "PA_3"); back.SessionID != a.SessionID || back.Seat.ID != a.Seat.ID ||
 		back.Seat.Role != room.Host {
 		t.Errorf("got %+v, want the session, the seat and the role of %+v", back, a)
 	}
@@ -301,20 +301,20 @@ func TestRecover(t *testing.T) {
 // holder is removed if the room is full.
 func TestParticipantJoined_SeatReassigned(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 1})
-	late, err := h.ReserveSeat(t.Context(), id, guest(1))
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 1})
+	late, err := f.ReserveSeat(t.Context(), id, guest(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(room.RejoinTimeout)
-	h.enter(t, id, guest(2), "PA_2")
-	h.engine.connect(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
-	h.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", h.clock.Now())
-	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
+	f.clock.advance(room.RejoinTimeout)
+	f.enter(t, id, guest(2), "PA_2")
+	f.engine.connect(late.SessionID, late.Seat.ID, "PA_1", f.clock.Now())
+	f.ParticipantJoined(late.SessionID, late.Seat.ID, "PA_1", f.clock.Now())
+	if out := f.engine.drainRemoved(); !slices.Equal(out, []string{late.Seat.ID}) {
 		t.Errorf("got removed %v, want %s", out, late.Seat.ID)
 	}
-	if rows, err := storetest.Attendance(t.Context(), h.db, id); err != nil || len(rows) != 1 {
+	if rows, err := storetest.Attendance(t.Context(), f.db, id); err != nil || len(rows) != 1 {
 		t.Errorf("got the attendance %+v, %v, want one", rows, err)
 	}
 }
@@ -322,15 +322,15 @@ func TestParticipantJoined_SeatReassigned(t *testing.T) {
 // Reports about unknown rooms only remove the participant.
 func TestReports_UnknownRoom(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	h.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now())
-	if out := h.engine.drainRemoved(); !slices.Equal(out, []string{"somebody"}) {
+	f := newFixture(t)
+	f.ParticipantJoined(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", f.clock.Now())
+	if out := f.engine.drainRemoved(); !slices.Equal(out, []string{"somebody"}) {
 		t.Errorf("got removed %v, want somebody", out)
 	}
-	h.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
-	h.ParticipantJoined("no session of ours", "somebody", "PA_1", h.clock.Now())
-	h.ParticipantLeft("no session of ours", "somebody", "PA_1", h.clock.Now(), room.LeftByChoice)
-	if out := h.engine.drainRemoved(); len(out) > 0 {
+	f.ParticipantLeft(room.SessionID(storetest.NewID(), 1), "somebody", "PA_1", f.clock.Now(), room.LeftByChoice)
+	f.ParticipantJoined("no session of ours", "somebody", "PA_1", f.clock.Now())
+	f.ParticipantLeft("no session of ours", "somebody", "PA_1", f.clock.Now(), room.LeftByChoice)
+	if out := f.engine.drainRemoved(); len(out) > 0 {
 		t.Errorf("got removed %v, want nobody", out)
 	}
 }

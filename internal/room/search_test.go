@@ -13,31 +13,31 @@ import (
 
 func TestSearch_Filters(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	start := h.clock.Now()
+	f := newFixture(t)
+	start := f.clock.Now()
 	names := map[string]string{}
 	create := func(name string, q room.Spec) string {
 		t.Helper()
 		q.MaxParticipants = 5
-		id, _ := h.create(t, q)
+		id, _ := f.create(t, q)
 		names[id] = name
 		return id
 	}
 	morning := create("morning", room.Spec{ClientRoomID: "lesson-7"})
 	ada := guest(1)
 	ada.Name = "Ada Lovelace"
-	h.enter(t, morning, ada, "PA_1")
-	h.clock.advance(time.Hour)
-	if _, err := h.End(t.Context(), morning, room.EndedAPI); err != nil {
+	f.enter(t, morning, ada, "PA_1")
+	f.clock.advance(time.Hour)
+	if _, err := f.End(t.Context(), morning, room.EndedAPI); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(time.Hour)
+	f.clock.advance(time.Hour)
 	noon := create("noon", room.Spec{})
 	member := guest(2)
-	member.LinkToken = h.invite(t, noon, room.Invitation{Role: room.Guest, UserID: "user-7", Name: "Ben"})
-	h.enter(t, noon, member, "PA_2")
-	create("later", room.Spec{StartAt: h.clock.Now().Add(24 * time.Hour)})
-	other := storetest.Project(t, h.db)
+	member.LinkToken = f.invite(t, noon, room.Invitation{Role: room.Guest, UserID: "user-7", Name: "Ben"})
+	f.enter(t, noon, member, "PA_2")
+	create("later", room.Spec{StartAt: f.clock.Now().Add(24 * time.Hour)})
+	other := storetest.Project(t, f.db)
 
 	hour := func(n int) time.Time { return start.Add(time.Duration(n) * time.Hour) }
 	for name, c := range map[string]struct {
@@ -69,10 +69,10 @@ func TestSearch_Filters(t *testing.T) {
 		"cursor of a room": {room.SearchQuery{Title: "t", ListQuery: room.ListQuery{ProjectID: other.ID, Before: noon}}, nil},
 	} {
 		if c.q.ProjectID == "" && c.q.ID == "" {
-			c.q.ProjectID = h.project.ID
+			c.q.ProjectID = f.project.ID
 		}
 		c.q.Limit = 10
-		page, err := h.Search(t.Context(), c.q)
+		page, err := f.Search(t.Context(), c.q)
 		var got []string
 		for _, r := range page.Rooms {
 			got = append(got, names[r.ID])
@@ -90,7 +90,7 @@ func TestSearch_Filters(t *testing.T) {
 			ListQuery: room.ListQuery{State: "over"}},
 	} {
 		q.Limit = 10
-		_, err := h.Search(t.Context(), q)
+		_, err := f.Search(t.Context(), q)
 		assertError(t, err, fault.Invalid, "invalid_request", message)
 	}
 }
@@ -98,14 +98,14 @@ func TestSearch_Filters(t *testing.T) {
 // A page reads a bounded number of rooms, and the cursor continues after them.
 func TestSearch_PagesOfManyRooms(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	end := time.Now()
-	storetest.Fill(t, h.db, h.project.ID, 1100, end.Add(-24*time.Hour), end, 1)
-	for _, projectID := range []string{h.project.ID, ""} {
+	storetest.Fill(t, f.db, f.project.ID, 1100, end.Add(-24*time.Hour), end, 1)
+	for _, projectID := range []string{f.project.ID, ""} {
 		q := room.SearchQuery{Title: "weekly", ListQuery: room.ListQuery{ProjectID: projectID, Limit: 100}}
 		seen := map[string]bool{}
 		for pages := 1; ; pages++ {
-			page, err := h.Search(t.Context(), q)
+			page, err := f.Search(t.Context(), q)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,18 +124,18 @@ func TestSearch_PagesOfManyRooms(t *testing.T) {
 		}
 
 		q = room.SearchQuery{Title: "nowhere", ListQuery: room.ListQuery{ProjectID: projectID, Limit: 100}}
-		page, err := h.Search(t.Context(), q)
+		page, err := f.Search(t.Context(), q)
 		if err != nil || len(page.Rooms) != 0 || page.Next == "" {
 			t.Errorf("a title of no room: got %+v, %v, want no rooms and a cursor", page, err)
 		}
 		q.Before = page.Next
-		if page, err = h.Search(t.Context(), q); err != nil || len(page.Rooms) != 0 || page.Next != "" {
+		if page, err = f.Search(t.Context(), q); err != nil || len(page.Rooms) != 0 || page.Next != "" {
 			t.Errorf("its second page: got %+v, %v, want no rooms and no cursor", page, err)
 		}
 
 		at := end.Add(-12 * time.Hour)
 		q = room.SearchQuery{From: at, To: at, ListQuery: room.ListQuery{ProjectID: projectID, Limit: 100}}
-		if page, err = h.Search(t.Context(), q); err != nil || len(page.Rooms) == 0 || len(page.Rooms) > 99 {
+		if page, err = f.Search(t.Context(), q); err != nil || len(page.Rooms) == 0 || len(page.Rooms) > 99 {
 			t.Errorf("rooms of 12 hours ago: got %d, %v, want those of an hour", len(page.Rooms), err)
 		}
 	}

@@ -38,7 +38,7 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h := newFixture(t)
+	f := newFixture(t)
 	for _, c := range []struct{ local, instant string }{
 		{"2027-03-28T01:59", "2027-03-28T00:59:00Z"}, // the last minute of winter
 		{"2027-03-28T03:00", "2027-03-28T01:00:00Z"}, // the first of summer
@@ -49,31 +49,31 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		h.clock.advance(want.Add(-time.Hour).Sub(h.clock.Now()))
+		f.clock.advance(want.Add(-time.Hour).Sub(f.clock.Now()))
 		start := want.In(zone)
 		if got := start.Format("2006-01-02T15:04"); got != c.local {
 			t.Fatalf("%s in %s: got %s, want %s", c.instant, zone, got, c.local)
 		}
-		visited, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
-		swept, _ := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
-		h.clock.advance(time.Hour - time.Millisecond)
-		h.Sweep(t.Context())
-		_, err = h.ReserveSeat(t.Context(), visited, guest(1))
+		visited, _ := f.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
+		swept, _ := f.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
+		f.clock.advance(time.Hour - time.Millisecond)
+		f.Sweep(t.Context())
+		_, err = f.ReserveSeat(t.Context(), visited, guest(1))
 		assertError(t, err, fault.Conflict, "room_not_open", "this room is not open yet: it opens at "+c.instant)
-		h.clock.advance(time.Millisecond)
+		f.clock.advance(time.Millisecond)
 		// The room is open for visitors and previews even before a sweep.
-		if _, err := h.ReserveSeat(t.Context(), visited, guest(1)); err != nil {
+		if _, err := f.ReserveSeat(t.Context(), visited, guest(1)); err != nil {
 			t.Errorf("%s: join after the start: got error %v, want none", c.local, err)
 		}
-		if p, err := h.Preview(t.Context(), swept, guest(1)); err != nil || p.Room.State != room.Open || !p.OpensAt.IsZero() {
+		if p, err := f.Preview(t.Context(), swept, guest(1)); err != nil || p.Room.State != room.Open || !p.OpensAt.IsZero() {
 			t.Errorf("%s: got the preview %+v, %v, want an open room without OpensAt", c.local, p, err)
 		}
-		if r := h.room(t, swept); r.State != room.Scheduled {
+		if r := f.room(t, swept); r.State != room.Scheduled {
 			t.Errorf("%s: after a preview: got the state %s, want scheduled", c.local, r.State)
 		}
-		h.Sweep(t.Context())
+		f.Sweep(t.Context())
 		for _, id := range []string{visited, swept} {
-			if r := h.room(t, id); r.State != room.Open || !r.OpenedAt.Equal(want) {
+			if r := f.room(t, id); r.State != room.Open || !r.OpenedAt.Equal(want) {
 				t.Errorf("%s: got %+v, want it open since %s", c.local, r, want)
 			}
 		}
@@ -83,21 +83,21 @@ func TestScheduledRoom_OpensAroundDSTChange(t *testing.T) {
 // From ten minutes before the start, to the second, a host can open the room by
 // joining. Guests and co-hosts wait for the start or for a host.
 func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
 		start := time.Now().Add(12 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.Spec{MaxParticipants: 5, StartAt: start})
+		id, link := f.create(t, room.Spec{MaxParticipants: 5, StartAt: start})
 		cohost := guest(2)
-		cohost.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
+		cohost.LinkToken = f.invite(t, id, room.Invitation{Role: room.CoHost})
 		early := func(v room.JoinRequest) {
 			t.Helper()
-			_, err := h.ReserveSeat(ctx, id, v)
+			_, err := f.ReserveSeat(ctx, id, v)
 			assertError(t, err, fault.Conflict, "room_not_open",
 				"this room is not open yet: it opens at "+start.UTC().Format(time.RFC3339))
 		}
 		opensAt := func(v room.JoinRequest, want time.Time) {
 			t.Helper()
-			if p, err := h.Preview(ctx, id, v); err != nil || !p.OpensAt.Equal(want) {
+			if p, err := f.Preview(ctx, id, v); err != nil || !p.OpensAt.Equal(want) {
 				t.Errorf("opens at: got %s, %v, want %s", p.OpensAt, err, want)
 			}
 		}
@@ -109,21 +109,21 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 		sleepUntil(start.Add(-10 * time.Minute))
 		early(cohost)
 		early(guest(3))
-		if r := h.room(t, id); r.State != room.Scheduled {
+		if r := f.room(t, id); r.State != room.Scheduled {
 			t.Errorf("after refused visitors: got the state %s, want scheduled", r.State)
 		}
-		if _, err := h.ReserveSeat(ctx, id, host(1, link)); err != nil {
+		if _, err := f.ReserveSeat(ctx, id, host(1, link)); err != nil {
 			t.Fatal(err)
 		}
 		opensAt(guest(3), time.Time{})
 		for _, v := range []room.JoinRequest{cohost, guest(3)} { // it is open for everybody now
-			if _, err := h.ReserveSeat(ctx, id, v); err != nil {
+			if _, err := f.ReserveSeat(ctx, id, v); err != nil {
 				t.Errorf("join the open room: got error %v, want none", err)
 			}
 		}
 		// The start does not open the room a second time.
 		sleepUntil(start.Add(2 * time.Second))
-		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
+		if got := f.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomOpened}) {
 			t.Errorf("events: got %v, want scheduled and opened", got)
 		}
 	})
@@ -131,18 +131,18 @@ func TestScheduledRoom_HostOpensTenMinutesEarly(t *testing.T) {
 
 // If a host joins and leaves before the start, the empty timeout begins at the start.
 func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
 		start := time.Now().Add(8 * time.Minute).Truncate(time.Second)
-		id, link := h.create(t, room.Spec{MaxParticipants: 5, StartAt: start, EmptyTimeout: time.Minute})
-		a := h.enter(t, id, host(1, link), "PA_1")
+		id, link := f.create(t, room.Spec{MaxParticipants: 5, StartAt: start, EmptyTimeout: time.Minute})
+		a := f.enter(t, id, host(1, link), "PA_1")
 		time.Sleep(time.Second)
-		h.leave(a, "PA_1", room.LeftByChoice)
+		f.leave(a, "PA_1", room.LeftByChoice)
 		sleepUntil(start.Add(60*time.Second - time.Millisecond))
-		if r := h.room(t, id); r.State != room.Active {
+		if r := f.room(t, id); r.State != room.Active {
 			t.Fatalf("a minute after the start: got the state %s, want active", r.State)
 		}
 		sleepUntil(start.Add(62 * time.Second))
-		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty {
+		if r := f.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty {
 			t.Errorf("then: got %s %s, want it ended as empty", r.State, r.EndReason)
 		}
 	})
@@ -151,40 +151,40 @@ func TestScheduledRoom_EarlyHostLeavingDoesNotEndIt(t *testing.T) {
 // A scheduled room that no participant joins expires a day after its start.
 func TestScheduledRoom_ExpiresOneDayAfterStart(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
-	start := h.clock.Now().Add(time.Hour)
-	id, _ := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second, StartAt: start})
+	f := newFixture(t)
+	start := f.clock.Now().Add(time.Hour)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: 20 * time.Second, StartAt: start})
 	for _, c := range []struct {
 		wait  time.Duration
 		state room.State
 	}{{time.Hour, room.Open}, {24*time.Hour - time.Millisecond, room.Open}, {time.Millisecond, room.Expired}} {
-		h.clock.advance(c.wait)
-		h.Sweep(t.Context())
-		if r := h.room(t, id); r.State != c.state {
+		f.clock.advance(c.wait)
+		f.Sweep(t.Context())
+		if r := f.room(t, id); r.State != c.state {
 			t.Errorf("got %s after %s more, want %s", r.State, c.wait, c.state)
 		}
 	}
-	if got := h.eventTypes(t, id); !slices.Equal(got,
+	if got := f.eventTypes(t, id); !slices.Equal(got,
 		[]event.Type{event.RoomScheduled, event.RoomOpened, event.RoomExpired}) {
 		t.Errorf("events: got %v, want scheduled, opened and expired", got)
 	}
 }
 
 func TestEnd_BeforeOpeningCancels(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
 		start := time.Now().Add(time.Minute)
-		id, link := h.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
+		id, link := f.create(t, room.Spec{MaxParticipants: 2, StartAt: start})
 		sleepUntil(start.Add(-time.Second))
-		if _, err := h.End(t.Context(), id, room.EndedAPI); err != nil {
+		if _, err := f.End(t.Context(), id, room.EndedAPI); err != nil {
 			t.Fatal(err)
 		}
 		sleepUntil(start.Add(time.Minute))
-		if r := h.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
+		if r := f.room(t, id); r.State != room.Cancelled || !r.OpenedAt.IsZero() || r.EndReason != "" {
 			t.Errorf("got %+v, want it canceled without having opened", r)
 		}
-		_, err := h.ReserveSeat(t.Context(), id, host(1, link))
+		_, err := f.ReserveSeat(t.Context(), id, host(1, link))
 		assertError(t, err, fault.Gone, "room_ended", "this room has ended")
-		if got := h.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCancelled}) {
+		if got := f.eventTypes(t, id); !slices.Equal(got, []event.Type{event.RoomScheduled, event.RoomCancelled}) {
 			t.Errorf("events: got %v, want scheduled and canceled", got)
 		}
 	})
@@ -193,31 +193,31 @@ func TestEnd_BeforeOpeningCancels(t *testing.T) {
 // A seat without a connection is released after twenty seconds, one with a lost
 // connection after thirty. The room does not end before.
 func TestSeat_ReleasedAfterTimeout(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Second})
+		id, _ := f.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: time.Second})
 		full := func() {
 			t.Helper()
-			_, err := h.ReserveSeat(ctx, id, guest(2))
+			_, err := f.ReserveSeat(ctx, id, guest(2))
 			assertError(t, err, fault.Conflict, "room_full", "this room is full: all 1 seats are taken")
 		}
 		taken := time.Now()
-		if _, err := h.ReserveSeat(ctx, id, guest(1)); err != nil {
+		if _, err := f.ReserveSeat(ctx, id, guest(1)); err != nil {
 			t.Fatal(err)
 		}
 		sleepUntil(taken.Add(20*time.Second - time.Millisecond))
 		full()
 		sleepUntil(taken.Add(20 * time.Second))
-		a := h.enter(t, id, guest(3), "PA_3")
+		a := f.enter(t, id, guest(3), "PA_3")
 		lost := time.Now()
-		h.leave(a, "PA_3", room.LeftLost)
+		f.leave(a, "PA_3", room.LeftLost)
 		sleepUntil(lost.Add(30*time.Second - time.Millisecond))
 		full()
-		if r := h.room(t, id); r.State != room.Active {
+		if r := f.room(t, id); r.State != room.Active {
 			t.Errorf("while a seat is held: got the state %s, want active", r.State)
 		}
 		sleepUntil(lost.Add(31 * time.Second))
-		if r := h.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty ||
+		if r := f.room(t, id); r.State != room.Ended || r.EndReason != room.EndedEmpty ||
 			!r.EmptySince.Equal(lost.Truncate(time.Millisecond)) {
 			t.Errorf("got %+v, want it ended as empty since %s", r, lost)
 		}
@@ -226,28 +226,28 @@ func TestSeat_ReleasedAfterTimeout(t *testing.T) {
 
 // A hidden participant does not keep a room alive.
 func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
-		h.configureProject(t, project.Settings{HiddenParticipants: true})
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		f.configureProject(t, project.Settings{HiddenParticipants: true})
 		for name, visited := range map[string]bool{"nobody else ever came": false, "everybody else left": true} {
-			id, _ := h.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 5 * time.Minute})
+			id, _ := f.create(t, room.Spec{MaxParticipants: 1, EmptyTimeout: 5 * time.Minute})
 			watcher := guest(1)
-			watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
-			a := h.enter(t, id, watcher, "PA_"+name)
-			if r := h.room(t, id); r.State != room.Open {
+			watcher.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+			a := f.enter(t, id, watcher, "PA_"+name)
+			if r := f.room(t, id); r.State != room.Open {
 				t.Errorf("%s: got the state %s, want open", name, r.State)
 			}
 			want, kinds := room.Expired, []event.Type{event.RoomOpened, event.RoomExpired}
 			if visited {
-				h.leave(h.enter(t, id, guest(2), "PA_2 "+name), "PA_2 "+name, room.LeftByChoice)
+				f.leave(f.enter(t, id, guest(2), "PA_2 "+name), "PA_2 "+name, room.LeftByChoice)
 				want, kinds = room.Ended, []event.Type{event.RoomOpened, event.RoomStarted, event.ParticipantJoined,
 					event.ParticipantLeft, event.RoomEnded}
 			}
-			assertStateAfter(t, h, id, 300*time.Second, want)
-			rows, err := storetest.Attendance(t.Context(), h.db, id)
-			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || h.engine.isOpen(a.SessionID) {
+			assertStateAfter(t, f, id, 300*time.Second, want)
+			rows, err := storetest.Attendance(t.Context(), f.db, id)
+			if err != nil || rows[0].LeftAt.IsZero() || rows[0].Reason != room.LeftRoomOver || f.engine.isOpen(a.SessionID) {
 				t.Errorf("%s: got the attendance %+v, %v, want it ended with the room", name, rows, err)
 			}
-			if got := h.eventTypes(t, id); !slices.Equal(got, kinds) {
+			if got := f.eventTypes(t, id); !slices.Equal(got, kinds) {
 				t.Errorf("%s: got the events %v, want %v", name, got, kinds)
 			}
 		}
@@ -257,31 +257,31 @@ func TestEmptyTimeout_IgnoresHiddenParticipants(t *testing.T) {
 // A room whose participants are all in breakout rooms is not empty, and its duration
 // applies to them.
 func TestEmptyTimeout_CountsBreakoutParticipants(t *testing.T) {
-	runInBubble(t, func(t *testing.T, h *fixture) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
 		ctx := t.Context()
-		h.plan = room.Entitlements{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2}
-		id, link := h.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Second})
+		f.plan = room.Entitlements{MaxParticipants: 2, Duration: 20 * time.Minute, BreakoutRooms: 2}
+		id, link := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Second})
 		began := time.Now()
-		a, b := h.enter(t, id, host(1, link), "PA_1"), h.enter(t, id, guest(2), "PA_2")
-		h.openBreakout(t, id, a, b)
+		a, b := f.enter(t, id, host(1, link), "PA_1"), f.enter(t, id, guest(2), "PA_2")
+		f.openBreakout(t, id, a, b)
 		for n, old := range map[int]room.Admission{1: a, 2: b} {
-			moved := h.enter(t, id, guest(n), old.Seat.ID)
+			moved := f.enter(t, id, guest(n), old.Seat.ID)
 			if moved.Breakout.N != 1 || moved.SessionID == old.SessionID {
 				t.Errorf("got %+v, want another session in breakout room 1", moved)
 			}
-			h.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
+			f.leave(old, map[int]string{1: "PA_1", 2: "PA_2"}[n], room.LeftByChoice)
 		}
 		sleepUntil(began.Add(10 * time.Minute))
-		if r := h.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
+		if r := f.room(t, id); r.State != room.Active || !r.EmptySince.IsZero() {
 			t.Errorf("got %+v, want it active and never empty", r)
 		}
-		assertStateAfter(t, h, id, 10*time.Minute, room.Ended)
-		rows, err := storetest.Attendance(ctx, h.db, id)
+		assertStateAfter(t, f, id, 10*time.Minute, room.Ended)
+		rows, err := storetest.Attendance(ctx, f.db, id)
 		if err != nil || len(rows) != 4 || rows[0].Reason != room.LeftMoved || rows[1].Reason != room.LeftMoved ||
 			rows[2].Reason != room.LeftRoomOver || rows[3].Reason != room.LeftRoomOver {
 			t.Errorf("got the attendance %+v, %v, want two that moved and two that ended with the room", rows, err)
 		}
-		if r := h.room(t, id); r.EndReason != room.EndedDuration {
+		if r := f.room(t, id); r.EndReason != room.EndedDuration {
 			t.Errorf("got %+v, want it ended by its duration", r)
 		}
 	})
@@ -308,30 +308,30 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			h := newFixture(t)
+			f := newFixture(t)
 			q := room.Spec{MaxParticipants: 2, EmptyTimeout: time.Minute}
 			if c.start > 0 {
-				q.StartAt = h.clock.Now().Add(c.start)
+				q.StartAt = f.clock.Now().Add(c.start)
 			}
-			id, _ := h.create(t, q)
+			id, _ := f.create(t, q)
 			if c.visited {
-				h.enter(t, id, guest(1), "PA_1")
+				f.enter(t, id, guest(1), "PA_1")
 			}
 			for range 2 { // the second time there is nothing to do
-				h.restart()
+				f.restart()
 				if c.down > 0 {
-					h.clock.advance(c.down)
+					f.clock.advance(c.down)
 				}
 				c.down = 0
-				if err := h.Recover(context.Background()); err != nil {
+				if err := f.Recover(context.Background()); err != nil {
 					t.Fatal(err)
 				}
-				h.Sweep(context.Background())
-				if got := h.eventTypes(t, id); !slices.Equal(got, c.want) {
+				f.Sweep(context.Background())
+				if got := f.eventTypes(t, id); !slices.Equal(got, c.want) {
 					t.Errorf("events: got %v, want %v", got, c.want)
 				}
 			}
-			if r := h.room(t, id); r.EndReason != c.reason {
+			if r := f.room(t, id); r.EndReason != c.reason {
 				t.Errorf("got %+v, want the end reason %s", r, c.reason)
 			}
 		})
@@ -342,34 +342,34 @@ func TestRecover_AppliesOverdueTransitions(t *testing.T) {
 // rooms and after a restart.
 func TestMetadata_EndsAtFromFirstJoin(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	h.plan = room.Entitlements{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1}
-	id, link := h.create(t, room.Spec{MaxParticipants: 5})
-	a, err := h.ReserveSeat(ctx, id, host(1, link))
+	f.plan = room.Entitlements{MaxParticipants: 5, Duration: time.Hour, BreakoutRooms: 1}
+	id, link := f.create(t, room.Spec{MaxParticipants: 5})
+	a, err := f.ReserveSeat(ctx, id, host(1, link))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if i := h.engine.metadata[a.SessionID]; i.EndsAt != nil {
+	if i := f.engine.metadata[a.SessionID]; i.EndsAt != nil {
 		t.Errorf("before the first join: got EndsAt %s, want none", i.EndsAt)
 	}
-	h.clock.advance(10 * time.Second)
-	h.enter(t, id, host(1, link), "PA_1")
-	ends := h.clock.Now().Add(time.Hour)
-	h.clock.advance(10 * time.Second)
-	h.enter(t, id, guest(2), "PA_2") // moves no end
+	f.clock.advance(10 * time.Second)
+	f.enter(t, id, host(1, link), "PA_1")
+	ends := f.clock.Now().Add(time.Hour)
+	f.clock.advance(10 * time.Second)
+	f.enter(t, id, guest(2), "PA_2") // moves no end
 	assertEndsAt := func(session string) {
 		t.Helper()
-		if i := h.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
+		if i := f.engine.metadata[session]; i.EndsAt == nil || !i.EndsAt.Equal(ends) {
 			t.Errorf("%s ends: got %v, want %s", session, i.EndsAt, ends)
 		}
 	}
 	assertEndsAt(a.SessionID)
-	h.openBreakout(t, id)
-	b := h.enter(t, id, guest(2), "PA_3")
+	f.openBreakout(t, id)
+	b := f.enter(t, id, guest(2), "PA_3")
 	assertEndsAt(b.SessionID)
-	h.restart()
-	if err := h.Recover(ctx); err != nil {
+	f.restart()
+	if err := f.Recover(ctx); err != nil {
 		t.Fatal(err)
 	}
 	assertEndsAt(a.SessionID)

@@ -12,32 +12,32 @@ import (
 )
 
 // assertKnocks asks for a seat and fails unless the visitor has to wait.
-func (h *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
+func (f *fixture) assertKnocks(t testing.TB, id string, v room.JoinRequest) {
 	t.Helper()
-	a, err := h.ReserveSeat(context.Background(), id, v)
+	a, err := f.ReserveSeat(context.Background(), id, v)
 	if err != nil || a.RetryAfter != 2*time.Second || a.Token != "" || a.Seat.ID != "" {
 		t.Errorf("%s asks for a seat: got %+v, error %v, want RetryAfter 2s, no seat and no token", v.Name, a, err)
 	}
-	if p, err := h.Preview(context.Background(), id, v); err != nil || !p.MustWait {
+	if p, err := f.Preview(context.Background(), id, v); err != nil || !p.MustWait {
 		t.Errorf("preview of %s: got %+v, error %v, want MustWait", v.Name, p, err)
 	}
 }
 
 // createWithWaitingRoom creates a room with its waiting room on and a connected host.
-func (h *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string, host room.Admission) {
+func (f *fixture) createWithWaitingRoom(t testing.TB, max int) (id, link string, host room.Admission) {
 	t.Helper()
-	h.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
-	id, link = h.create(t, room.Spec{MaxParticipants: max})
+	f.configureProject(t, project.Settings{HiddenParticipants: true, Locks: project.Locks{WaitingRoom: true}})
+	id, link = f.create(t, room.Spec{MaxParticipants: max})
 	v := guest(1)
 	v.LinkToken = link
-	return id, link, h.enter(t, id, v, "PA_1")
+	return id, link, f.enter(t, id, v, "PA_1")
 }
 
 // waitingKnocks returns the names and ids of the waiting visitors as the host sees
 // them.
-func (h *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
+func (f *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
 	t.Helper()
-	p, err := h.People(context.Background(), id, guest(1).SeatKey)
+	p, err := f.People(context.Background(), id, guest(1).SeatKey)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,61 +51,61 @@ func (h *fixture) waitingKnocks(t testing.TB, id string) (names, ids []string) {
 // and return, also to another process.
 func TestWaitingRoom(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _, ada := h.createWithWaitingRoom(t, 5)
+	id, _, ada := f.createWithWaitingRoom(t, 5)
 	assertWaiting := func(want int) {
 		t.Helper()
-		if got := h.engine.metadata[ada.SessionID].Waiting; got != want {
+		if got := f.engine.metadata[ada.SessionID].Waiting; got != want {
 			t.Errorf("metadata.Waiting: got %d, want %d", got, want)
 		}
 	}
-	before, tokens := h.eventTypes(t, id), len(h.engine.tokenSpecs)
+	before, tokens := f.eventTypes(t, id), len(f.engine.tokenSpecs)
 	for n := 2; n <= 4; n++ {
-		h.assertKnocks(t, id, guest(n))
-		h.clock.advance(time.Millisecond)
+		f.assertKnocks(t, id, guest(n))
+		f.clock.advance(time.Millisecond)
 		assertWaiting(n - 1)
 	}
-	names, ids := h.waitingKnocks(t, id)
+	names, ids := f.waitingKnocks(t, id)
 	if !slices.Equal(names, []string{"Guest 2", "Guest 3", "Guest 4"}) {
 		t.Errorf("waiting visitors: got %q, want Guest 2, Guest 3, Guest 4", names)
 	}
-	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(h.engine.tokenSpecs) != tokens ||
-		len(h.eventTypes(t, id)) != len(before) {
+	if o, err := f.db.Occupancy(ctx, id); err != nil || o.Taken != 1 || len(f.engine.tokenSpecs) != tokens ||
+		len(f.eventTypes(t, id)) != len(before) {
 		t.Errorf("after three knocks: got %+v, error %v, %d tokens, %d events, want 1 taken seat, %d tokens, %d events",
-			o, err, len(h.engine.tokenSpecs), len(h.eventTypes(t, id)), tokens, len(before))
+			o, err, len(f.engine.tokenSpecs), len(f.eventTypes(t, id)), tokens, len(before))
 	}
 
 	// A guest can neither accept nor deny, and the errors reveal nothing.
 	for _, key := range []string{guest(2).SeatKey, guest(9).SeatKey} {
-		assertError(t, h.Admit(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
-		assertError(t, h.Admit(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
-		assertError(t, h.Deny(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, f.Admit(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, f.Admit(ctx, id, key, ""), fault.Forbidden, "not_in_room", "you are not in this room")
+		assertError(t, f.Deny(ctx, id, key, ids[0]), fault.Forbidden, "not_in_room", "you are not in this room")
 	}
-	assertError(t, h.Admit(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found",
+	assertError(t, f.Admit(ctx, id, guest(1).SeatKey, ada.Seat.ID), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
 
-	if err := h.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	if err := f.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
 	assertWaiting(2)
-	if err := h.Deny(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
+	if err := f.Deny(ctx, id, guest(1).SeatKey, ids[1]); err != nil {
 		t.Fatal(err)
 	}
 	assertWaiting(1)
-	h.restart()
-	ada = h.enter(t, id, guest(1), "PA_2")
-	if p, err := h.Preview(ctx, id, guest(2)); err != nil || p.MustWait || !p.Returning {
+	f.restart()
+	ada = f.enter(t, id, guest(1), "PA_2")
+	if p, err := f.Preview(ctx, id, guest(2)); err != nil || p.MustWait || !p.Returning {
 		t.Errorf("preview of an accepted visitor: got %+v, error %v, want Returning and not MustWait", p, err)
 	}
-	ben := h.enter(t, id, guest(2), "PA_3")
+	ben := f.enter(t, id, guest(2), "PA_3")
 	if ben.Seat.ID != ids[0] || ben.Seat.Role != room.Guest {
 		t.Errorf("seat of the accepted visitor: got %+v, want ID %s and role %q", ben.Seat, ids[0], room.Guest)
 	}
-	assertError(t, h.Admit(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
-	assertError(t, h.Deny(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
-	h.leave(ben, "PA_3", room.LeftByChoice)
-	if again, err := h.ReserveSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
+	assertError(t, f.Admit(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	assertError(t, f.Deny(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
+	f.leave(ben, "PA_3", room.LeftByChoice)
+	if again, err := f.ReserveSeat(ctx, id, guest(2)); err != nil || again.Seat.ID != ben.Seat.ID {
 		t.Errorf("accepted visitor who returns: got %+v, error %v, want seat %s", again, err, ben.Seat.ID)
 	}
 
@@ -117,51 +117,51 @@ func TestWaitingRoom(t *testing.T) {
 			t.Errorf("RetryAfter of a denied visitor: got %s, want %s", wait, room.KnockDenialTTL)
 		}
 	}
-	_, err := h.ReserveSeat(ctx, id, guest(3))
+	_, err := f.ReserveSeat(ctx, id, guest(3))
 	assertDenied(err)
-	_, err = h.Preview(ctx, id, guest(3))
+	_, err = f.Preview(ctx, id, guest(3))
 	assertDenied(err)
-	assertError(t, h.Admit(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
+	assertError(t, f.Admit(ctx, id, guest(1).SeatKey, ids[1]), fault.NotFound, "seat_not_found",
 		"no participant in this room has this identity")
 	for range 2 { // the fourth goes on asking
-		h.clock.advance(room.KnockDenialTTL / 2)
-		h.assertKnocks(t, id, guest(4))
-		h.Sweep(ctx)
+		f.clock.advance(room.KnockDenialTTL / 2)
+		f.assertKnocks(t, id, guest(4))
+		f.Sweep(ctx)
 	}
-	h.assertKnocks(t, id, guest(3))
-	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
+	f.assertKnocks(t, id, guest(3))
+	if names, _ := f.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 4", "Guest 3"}) {
 		t.Errorf("waiting visitors: got %q, want Guest 4, Guest 3", names)
 	}
 
 	// A knock expires when the visitor stops asking, and takes over a new name.
-	h.clock.advance(room.KnockTTL - time.Second)
+	f.clock.advance(room.KnockTTL - time.Second)
 	renamed := guest(3)
 	renamed.Name = "Chen"
-	h.assertKnocks(t, id, renamed)
-	h.clock.advance(2 * time.Second)
-	h.Sweep(ctx)
-	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Chen"}) {
+	f.assertKnocks(t, id, renamed)
+	f.clock.advance(2 * time.Second)
+	f.Sweep(ctx)
+	if names, _ := f.waitingKnocks(t, id); !slices.Equal(names, []string{"Chen"}) {
 		t.Errorf("waiting visitors: got %q, want only Chen", names)
 	}
 	assertWaiting(1)
-	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 1 {
+	if rows, err := f.db.Knocks(ctx, id); err != nil || len(rows) != 1 {
 		t.Errorf("stored knocks: got %+v, error %v, want one", rows, err)
 	}
 
 	// Turning the waiting room off admits all waiting visitors.
 	off, on := false, true
 	for _, to := range []*bool{&off, &on} {
-		if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: to}); err != nil {
+		if err := f.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: to}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	assertWaiting(0)
-	h.enter(t, id, guest(3), "PA_4")
-	h.assertKnocks(t, id, guest(5))
-	if err := h.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
+	f.enter(t, id, guest(3), "PA_4")
+	f.assertKnocks(t, id, guest(5))
+	if err := f.EndByHost(ctx, id, guest(1).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	if rows, err := h.db.Knocks(ctx, id); err != nil || len(rows) != 0 {
+	if rows, err := f.db.Knocks(ctx, id); err != nil || len(rows) != 0 {
 		t.Errorf("stored knocks after the end of the room: got %+v, error %v, want none", rows, err)
 	}
 }
@@ -170,72 +170,72 @@ func TestWaitingRoom(t *testing.T) {
 // knock, is admitted with the next request, and is forgotten at once when the page is closed.
 func TestWaitingRoom_BackgroundPage(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _, host := h.createWithWaitingRoom(t, 5)
-	h.assertKnocks(t, id, guest(2))
-	_, first := h.waitingKnocks(t, id)
+	id, _, host := f.createWithWaitingRoom(t, 5)
+	f.assertKnocks(t, id, guest(2))
+	_, first := f.waitingKnocks(t, id)
 	for range 5 {
-		h.clock.advance(65 * time.Second)
-		h.Sweep(ctx)
-		if names, ids := h.waitingKnocks(t, id); !slices.Equal(ids, first) || !slices.Equal(names, []string{"Guest 2"}) {
+		f.clock.advance(65 * time.Second)
+		f.Sweep(ctx)
+		if names, ids := f.waitingKnocks(t, id); !slices.Equal(ids, first) || !slices.Equal(names, []string{"Guest 2"}) {
 			t.Fatalf("waiting visitors: got %q %q, want Guest 2 %q", names, ids, first)
 		}
-		h.assertKnocks(t, id, guest(2))
+		f.assertKnocks(t, id, guest(2))
 	}
-	if err := h.Admit(ctx, id, guest(1).SeatKey, first[0]); err != nil {
+	if err := f.Admit(ctx, id, guest(1).SeatKey, first[0]); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(65 * time.Second)
-	h.Sweep(ctx)
-	if ben := h.enter(t, id, guest(2), "PA_2"); ben.Seat.ID != first[0] {
+	f.clock.advance(65 * time.Second)
+	f.Sweep(ctx)
+	if ben := f.enter(t, id, guest(2), "PA_2"); ben.Seat.ID != first[0] {
 		t.Errorf("seat of the visitor who was admitted while their page slept: got %q, want %q", ben.Seat.ID, first[0])
 	}
 
-	h.assertKnocks(t, id, guest(3))
+	f.assertKnocks(t, id, guest(3))
 	for range 2 { // the second time nobody waits
-		if err := h.StopWaiting(ctx, id, guest(3).SeatKey); err != nil {
+		if err := f.StopWaiting(ctx, id, guest(3).SeatKey); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if names, _ := h.waitingKnocks(t, id); len(names) != 0 || h.engine.metadata[host.SessionID].Waiting != 0 {
+	if names, _ := f.waitingKnocks(t, id); len(names) != 0 || f.engine.metadata[host.SessionID].Waiting != 0 {
 		t.Errorf("waiting visitors after one has closed the page: got %q, want none", names)
 	}
 
 	// A denial is not taken back by closing the page.
-	h.assertKnocks(t, id, guest(4))
-	_, ids := h.waitingKnocks(t, id)
-	if err := h.Deny(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	f.assertKnocks(t, id, guest(4))
+	_, ids := f.waitingKnocks(t, id)
+	if err := f.Deny(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	if err := h.StopWaiting(ctx, id, guest(4).SeatKey); err != nil {
+	if err := f.StopWaiting(ctx, id, guest(4).SeatKey); err != nil {
 		t.Fatal(err)
 	}
-	h.clock.advance(65 * time.Second)
-	h.Sweep(ctx)
-	_, err := h.ReserveSeat(ctx, id, guest(4))
+	f.clock.advance(65 * time.Second)
+	f.Sweep(ctx)
+	_, err := f.ReserveSeat(ctx, id, guest(4))
 	assertError(t, err, fault.Forbidden, "turned_away", "the host did not let you in, you can ask again in two minutes")
 }
 
 // A visitor is told whether a host is there to let them in.
 func TestWaitingRoom_HostPresent(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _, host := h.createWithWaitingRoom(t, 5)
+	id, _, host := f.createWithWaitingRoom(t, 5)
 	check := func(want bool) {
 		t.Helper()
-		a, err := h.ReserveSeat(ctx, id, guest(2))
+		a, err := f.ReserveSeat(ctx, id, guest(2))
 		if err != nil || a.HostPresent != want {
 			t.Errorf("knock: got HostPresent %t, %v, want %t", a.HostPresent, err, want)
 		}
-		p, err := h.Preview(ctx, id, guest(2))
+		p, err := f.Preview(ctx, id, guest(2))
 		if err != nil || p.HostPresent != want {
 			t.Errorf("preview: got HostPresent %t, %v, want %t", p.HostPresent, err, want)
 		}
 	}
 	check(true)
-	h.leave(host, "PA_1", room.LeftByChoice)
+	f.leave(host, "PA_1", room.LeftByChoice)
 	check(false)
 }
 
@@ -243,23 +243,23 @@ func TestWaitingRoom_HostPresent(t *testing.T) {
 // invitations are required, a visitor needs a link even to knock.
 func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, link, _ := h.createWithWaitingRoom(t, 20)
+	id, link, _ := f.createWithWaitingRoom(t, 20)
 	n := 10
 	comes := func(link string) (room.Admission, error) {
 		n++
 		v := guest(n)
 		v.LinkToken = link
-		p, perr := h.Preview(ctx, id, v)
-		a, err := h.ReserveSeat(ctx, id, v)
+		p, perr := f.Preview(ctx, id, v)
+		a, err := f.ReserveSeat(ctx, id, v)
 		if (perr == nil) != (err == nil) || err == nil && p.MustWait != (a.RetryAfter > 0) {
 			t.Errorf("visitor with the link token %q: got preview %+v, error %v, and seat %+v, error %v, "+
 				"want the same from both: an error, a wait or a seat", link, p, perr, a, err)
 		}
 		return a, err
 	}
-	many := h.invite(t, id, room.Invitation{Role: room.Guest})
+	many := f.invite(t, id, room.Invitation{Role: room.Guest})
 	for what, c := range map[string]struct {
 		link  string
 		waits bool
@@ -268,37 +268,37 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 		"a guessed link":    {"guessed", true},
 		"for many":          {many, true},
 		"used by another":   {link, true},
-		"for one":           {h.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true}), false},
-		"for a person":      {h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"}), false},
-		"hidden":            {h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true}), false},
-		"a co-host's":       {h.invite(t, id, room.Invitation{Role: room.CoHost}), false},
-		"another host's":    {h.invite(t, id, room.Invitation{Role: room.Host, SingleUse: true}), false},
-		"the host's person": {h.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ada"}), false},
+		"for one":           {f.invite(t, id, room.Invitation{Role: room.Guest, SingleUse: true}), false},
+		"for a person":      {f.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ben"}), false},
+		"hidden":            {f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true}), false},
+		"a co-host's":       {f.invite(t, id, room.Invitation{Role: room.CoHost}), false},
+		"another host's":    {f.invite(t, id, room.Invitation{Role: room.Host, SingleUse: true}), false},
+		"the host's person": {f.invite(t, id, room.Invitation{Role: room.Guest, UserID: "ada"}), false},
 	} {
 		if a, err := comes(c.link); err != nil || (a.RetryAfter > 0) != c.waits {
 			t.Errorf("visitor with link %q: got %+v, error %v, want a wait: %v", what, a, err, c.waits)
 		}
 	}
-	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
+	if names, _ := f.waitingKnocks(t, id); len(names) != 4 {
 		t.Errorf("waiting visitors: got %q, want four", names)
 	}
 	// A waiting visitor who opens a personal link is admitted and waits no longer.
 	n++
 	v := guest(n)
-	h.assertKnocks(t, id, v)
-	v.LinkToken = h.invite(t, id, room.Invitation{Role: room.CoHost})
-	h.enter(t, id, v, "PA_2")
-	if names, _ := h.waitingKnocks(t, id); len(names) != 4 {
+	f.assertKnocks(t, id, v)
+	v.LinkToken = f.invite(t, id, room.Invitation{Role: room.CoHost})
+	f.enter(t, id, v, "PA_2")
+	if names, _ := f.waitingKnocks(t, id); len(names) != 4 {
 		t.Errorf("waiting visitors after one joined with a personal link: got %q, want four", names)
 	}
-	h.configureProject(t, project.Settings{InvitationsRequired: true})
+	f.configureProject(t, project.Settings{InvitationsRequired: true})
 	if _, err := comes(""); fault.From(err).Code != "invitation_required" {
 		t.Errorf("visitor without an invitation: got error %v, want invitation_required", err)
 	}
 	if a, err := comes(many); err != nil || a.RetryAfter == 0 {
 		t.Errorf("visitor with a link for many: got %+v, error %v, want RetryAfter above 0", a, err)
 	}
-	if _, err := h.ReserveSeat(ctx, id, guest(1)); err != nil {
+	if _, err := f.ReserveSeat(ctx, id, guest(1)); err != nil {
 		t.Error(err)
 	}
 }
@@ -307,27 +307,27 @@ func TestWaitingRoom_PersonalLinkBypasses(t *testing.T) {
 // An accepted visitor is refused if the room is full.
 func TestWaitingRoom_Limits(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _, _ := h.createWithWaitingRoom(t, 2)
+	id, _, _ := f.createWithWaitingRoom(t, 2)
 	for n := range room.MaxWaiting {
-		h.assertKnocks(t, id, guest(100+n))
+		f.assertKnocks(t, id, guest(100+n))
 	}
-	_, err := h.ReserveSeat(ctx, id, guest(99))
+	_, err := f.ReserveSeat(ctx, id, guest(99))
 	assertError(t, err, fault.Conflict, "waiting_room_full",
 		"too many people are already waiting for this room, try again in a moment")
-	h.clock.advance(room.KnockTTL - time.Millisecond)
-	h.assertKnocks(t, id, guest(100))
-	h.clock.advance(time.Millisecond)
-	h.assertKnocks(t, id, guest(99))
-	if names, _ := h.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
+	f.clock.advance(room.KnockTTL - time.Millisecond)
+	f.assertKnocks(t, id, guest(100))
+	f.clock.advance(time.Millisecond)
+	f.assertKnocks(t, id, guest(99))
+	if names, _ := f.waitingKnocks(t, id); !slices.Equal(names, []string{"Guest 100", "Guest 99"}) {
 		t.Errorf("waiting visitors: got %q, want Guest 100, Guest 99", names)
 	}
-	if err := h.Admit(ctx, id, guest(1).SeatKey, ""); err != nil {
+	if err := f.Admit(ctx, id, guest(1).SeatKey, ""); err != nil {
 		t.Fatal(err)
 	}
-	h.enter(t, id, guest(99), "PA_2")
-	_, err = h.ReserveSeat(ctx, id, guest(100))
+	f.enter(t, id, guest(99), "PA_2")
+	_, err = f.ReserveSeat(ctx, id, guest(100))
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
 }
 
@@ -335,73 +335,73 @@ func TestWaitingRoom_Limits(t *testing.T) {
 // its visitor pass.
 func TestWaitingRoom_SeatReservedBefore(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5})
-	in := h.enter(t, id, guest(2), "PA_2")
-	if _, err := h.ReserveSeat(ctx, id, guest(3)); err != nil {
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 5})
+	in := f.enter(t, id, guest(2), "PA_2")
+	if _, err := f.ReserveSeat(ctx, id, guest(3)); err != nil {
 		t.Fatal(err)
 	}
 	on := true
-	if err := h.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+	if err := f.UpdateLocks(ctx, id, guest(1).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
 		t.Fatal(err)
 	}
-	h.assertKnocks(t, id, guest(3))
-	if o, err := h.db.Occupancy(ctx, id); err != nil || o.Taken != 2 {
+	f.assertKnocks(t, id, guest(3))
+	if o, err := f.db.Occupancy(ctx, id); err != nil || o.Taken != 2 {
 		t.Errorf("got %+v, error %v, want 2 taken seats", o, err)
 	}
-	_, ids := h.waitingKnocks(t, id)
-	if err := h.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
+	_, ids := f.waitingKnocks(t, id)
+	if err := f.Admit(ctx, id, guest(1).SeatKey, ids[0]); err != nil {
 		t.Fatal(err)
 	}
-	h.enter(t, id, guest(3), "PA_3")
+	f.enter(t, id, guest(3), "PA_3")
 	// A participant who was in the room a moment ago returns without waiting, and later waits,
 	// unless a host has let the participant in.
-	h.leave(in, "PA_2", room.LeftByChoice)
-	h.clock.advance(59 * time.Second)
-	in = h.enter(t, id, guest(2), "PA_4")
-	h.leave(in, "PA_4", room.LeftByChoice)
-	let := h.enter(t, id, guest(3), "PA_5")
-	h.leave(let, "PA_5", room.LeftByChoice)
-	h.clock.advance(time.Minute)
-	h.assertKnocks(t, id, guest(2))
-	h.enter(t, id, guest(3), "PA_6")
+	f.leave(in, "PA_2", room.LeftByChoice)
+	f.clock.advance(59 * time.Second)
+	in = f.enter(t, id, guest(2), "PA_4")
+	f.leave(in, "PA_4", room.LeftByChoice)
+	let := f.enter(t, id, guest(3), "PA_5")
+	f.leave(let, "PA_5", room.LeftByChoice)
+	f.clock.advance(time.Minute)
+	f.assertKnocks(t, id, guest(2))
+	f.enter(t, id, guest(3), "PA_6")
 }
 
 // A hidden link and a hidden seat end with the setting of the project.
 func TestHiddenParticipants_TurnedOff(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	h.configureProject(t, project.Settings{HiddenParticipants: true})
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 5})
+	f.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 5})
 	watcher, other := guest(2), guest(3)
-	watcher.LinkToken = h.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	watcher.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
 	other.LinkToken = watcher.LinkToken
-	h.enter(t, id, watcher, "PA_2")
-	h.configureProject(t, project.Settings{})
+	f.enter(t, id, watcher, "PA_2")
+	f.configureProject(t, project.Settings{})
 	withoutLink := watcher
 	withoutLink.LinkToken = ""
 	for _, v := range []room.JoinRequest{watcher, other, withoutLink} {
-		_, err := h.ReserveSeat(ctx, id, v)
+		_, err := f.ReserveSeat(ctx, id, v)
 		assertError(t, err, fault.Forbidden, "hidden_participants_off",
 			"the project does not allow hidden participants any more")
 	}
-	h.enter(t, id, guest(4), "PA_4")
+	f.enter(t, id, guest(4), "PA_4")
 }
 
 // Links created by hosts and co-hosts in the room are valid while their creators are
 // hosts or co-hosts.
 func TestCreateInvitation(t *testing.T) {
 	t.Parallel()
-	h := newFixture(t)
+	f := newFixture(t)
 	ctx := context.Background()
-	id, _ := h.startRoom(t, room.Spec{MaxParticipants: 200})
-	h.enter(t, id, guest(2), "PA_2")
-	h.configureProject(t, project.Settings{InvitationsRequired: true})
+	id, _ := f.startRoom(t, room.Spec{MaxParticipants: 200})
+	f.enter(t, id, guest(2), "PA_2")
+	f.configureProject(t, project.Settings{InvitationsRequired: true})
 	made := func(key string, role room.Role) string {
 		t.Helper()
-		link, err := h.CreateInvitation(ctx, id, key, role)
+		link, err := f.CreateInvitation(ctx, id, key, role)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -410,7 +410,7 @@ func TestCreateInvitation(t *testing.T) {
 	comes := func(n int, link string) (room.Role, string) {
 		v := guest(n)
 		v.LinkToken = link
-		a, err := h.ReserveSeat(ctx, id, v)
+		a, err := f.ReserveSeat(ctx, id, v)
 		if err != nil {
 			return "", fault.From(err).Code
 		}
@@ -422,11 +422,11 @@ func TestCreateInvitation(t *testing.T) {
 			t.Errorf("browser %d: got %q (%s), want %q (%s)", n, got, refusal, want, code)
 		}
 	}
-	_, err := h.CreateInvitation(ctx, id, guest(2).SeatKey, room.Guest)
+	_, err := f.CreateInvitation(ctx, id, guest(2).SeatKey, room.Guest)
 	assertError(t, err, fault.Forbidden, "not_host", notHost)
-	_, err = h.CreateInvitation(ctx, id, guest(9).SeatKey, room.Guest)
+	_, err = f.CreateInvitation(ctx, id, guest(9).SeatKey, room.Guest)
 	assertError(t, err, fault.Forbidden, "not_in_room", "you are not in this room")
-	_, err = h.CreateInvitation(ctx, id, guest(1).SeatKey, room.Host)
+	_, err = f.CreateInvitation(ctx, id, guest(1).SeatKey, room.Host)
 	assertError(t, err, fault.Invalid, "invalid_request", "role must be cohost or guest")
 
 	guests, one := made(guest(1).SeatKey, room.Guest), made(guest(1).SeatKey, room.CoHost)
@@ -441,34 +441,34 @@ func TestCreateInvitation(t *testing.T) {
 	taken := made(guest(5).SeatKey, room.CoHost)
 	is(8, guests, room.Guest, "")
 	is(9, taken, room.CoHost, "")
-	seat, err := h.ReserveSeat(ctx, id, guest(5))
+	seat, err := f.ReserveSeat(ctx, id, guest(5))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := h.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.Guest); err != nil {
+	if err := f.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.Guest); err != nil {
 		t.Fatal(err)
 	}
 	is(10, guests, "", "invitation_required")
 	is(10, one, "", "invitation_required")
 	is(8, guests, room.Guest, "")
 	is(9, taken, room.Guest, "") // the role goes with that of the co-host who gave it
-	co, _ := h.ReserveSeat(ctx, id, func() room.JoinRequest {
+	co, _ := f.ReserveSeat(ctx, id, func() room.JoinRequest {
 		v := guest(11)
 		v.LinkToken = made(guest(1).SeatKey, room.CoHost)
 		return v
 	}())
 	// Only a host gives the role back.
-	err = h.SetRole(ctx, id, guest(11).SeatKey, seat.Seat.ID, room.CoHost)
+	err = f.SetRole(ctx, id, guest(11).SeatKey, seat.Seat.ID, room.CoHost)
 	assertError(t, err, fault.Forbidden, "not_host", "only a host may make this participant a co-host again")
-	if err := h.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.CoHost); err != nil || co.Seat.Role != room.CoHost {
+	if err := f.SetRole(ctx, id, guest(1).SeatKey, seat.Seat.ID, room.CoHost); err != nil || co.Seat.Role != room.CoHost {
 		t.Errorf("the host: got error %v, want none", err)
 	}
 
 	for range 100 - 6 {
 		made(guest(1).SeatKey, room.Guest)
 	}
-	_, err = h.CreateInvitation(ctx, id, guest(1).SeatKey, room.Guest)
+	_, err = f.CreateInvitation(ctx, id, guest(1).SeatKey, room.Guest)
 	assertError(t, err, fault.Conflict, "too_many_invitations",
 		"hosts may create at most 100 links in a room: use one of the existing links")
-	h.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted
+	f.invite(t, id, room.Invitation{Role: room.Guest}) // the integrator's are not counted
 }

@@ -41,10 +41,10 @@ func TestCompanionRoutes(t *testing.T) {
 // used for no call.
 func TestJoinEvent_NotAcceptedAsCall(t *testing.T) {
 	t.Parallel()
-	h := newMeetingFixture(t, NewFixture(t))
-	h.CheckJoinEvents(t, func(roomID string, body []byte) *http.Response {
-		return h.Checker.Do(t, http.MethodPost, "/api/v4/webhook/get_room_events/"+roomID,
-			SignedHeaders(h.Issued.ProjectSecret, body), body)
+	f := newMeetingFixture(t, NewFixture(t))
+	f.CheckJoinEvents(t, func(roomID string, body []byte) *http.Response {
+		return f.Checker.Do(t, http.MethodPost, "/api/v4/webhook/get_room_events/"+roomID,
+			SignedHeaders(f.Issued.ProjectSecret, body), body)
 	})
 }
 
@@ -52,17 +52,17 @@ func TestJoinEvent_NotAcceptedAsCall(t *testing.T) {
 // room: neither for another room, nor for what came before.
 func TestRoomEvents_CapturedCallOnlyForSameTarget(t *testing.T) {
 	t.Parallel()
-	h := newMeetingFixture(t, NewFixture(t))
-	one, other := h.CreateQuick(t), h.CreateQuick(t)
+	f := newMeetingFixture(t, NewFixture(t))
+	one, other := f.CreateQuick(t), f.CreateQuick(t)
 	target := func(id, query string) string { return "/api/v4/rooms/" + id + "/events" + query }
-	captured := V5SignedHeaders(h.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
+	captured := V5SignedHeaders(f.Issued, http.MethodGet, target(one, "?after=1"), "", nil)
 	for _, elsewhere := range []string{target(other, "?after=1"), target(one, "?after=0"), target(one, ""),
 		target(one, "?after=1&limit=2"), target(strings.ToUpper(one), "?after=1")} {
-		AssertError(t, h.Checker.Do(t, http.MethodGet, elsewhere, captured, nil), 401, "invalid signature")
+		AssertError(t, f.Checker.Do(t, http.MethodGet, elsewhere, captured, nil), 401, "invalid signature")
 	}
-	AssertError(t, h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, []byte("{}")), 401,
+	AssertError(t, f.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured, []byte("{}")), 401,
 		"invalid signature")
-	if answer := h.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured,
+	if answer := f.Checker.Do(t, http.MethodGet, target(one, "?after=1"), captured,
 		nil); answer.StatusCode != http.StatusOK {
 		t.Errorf("captured call with its own target: got status %d, want 200", answer.StatusCode)
 	}

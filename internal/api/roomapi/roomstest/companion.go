@@ -25,26 +25,26 @@ import (
 
 // CheckMeeting runs a meeting as a backend does: it opens the room early, creates
 // links, reads the state, ends the room and reads its history.
-func (h *MeetingFixture) CheckMeeting(t *testing.T) {
-	Must(t, h.Projects.Configure(t.Context(), h.Project.ID, project.Settings{HiddenParticipants: true}))
-	id := h.CreateScheduled(t)
+func (f *MeetingFixture) CheckMeeting(t *testing.T) {
+	Must(t, f.Projects.Configure(t.Context(), f.Project.ID, project.Settings{HiddenParticipants: true}))
+	id := f.CreateScheduled(t)
 	is := func(open bool, message string) {
 		t.Helper()
-		if out := h.MustCall(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open ||
+		if out := f.MustCall(t, "/rooms/room_status?room_id="+strings.ToUpper(id), nil); out["status"] != open ||
 			out["message"] != message {
 			t.Errorf("room_status: got %v, want status %v, %q", out, open, message)
 		}
 	}
 	is(false, "the room is scheduled")
-	AssertError(t, h.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, roomNotFound)
+	AssertError(t, f.Call(t, "/rooms/get_active_room_info?room_id="+id, nil), 404, roomNotFound)
 
-	opened := h.MustCall(t, "/rooms/start_schedule_room",
+	opened := f.MustCall(t, "/rooms/start_schedule_room",
 		map[string]any{"room_id": id, "name": "Amina", "external_user_id": "4711"})
 	if opened["status"] != true || opened["room_id"] != id || len(opened) != 3 {
 		t.Errorf("start_schedule_room: got %v, want status true, room_id %s and a link", opened, id)
 	}
 	is(true, "the room is open")
-	second := h.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
+	second := f.MustCall(t, "/rooms/start_schedule_room", map[string]any{"room_id": id, "name": "Zoe"})
 	if second["final_link"] == opened["final_link"] {
 		t.Errorf("links of two hosts: got %v twice, want two", second["final_link"])
 	}
@@ -52,28 +52,28 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 	join := func(name, user string, more map[string]any) string {
 		info := map[string]any{"name": name, "client_user_id": user}
 		maps.Copy(info, more)
-		out := h.MustCall(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
+		out := f.MustCall(t, "/rooms/join_room", map[string]any{"room_id": id, "user_info": info})
 		if out["status"] != true || len(out) != 2 {
 			t.Errorf("join_room for %s: got %v, want status true and a link", name, out)
 		}
 		return out["final_link"].(string)
 	}
 	invited := func(role string) string {
-		out := h.MustCall(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
+		out := f.MustCall(t, "/rooms/create_invitation_link", map[string]any{"room_id": id, "role": role})
 		if out["status"] != true || out["invitation_link"] != out["invitation_url"] || len(out) != 3 {
 			t.Errorf("create_invitation_link for %s: got %v, want status true and the same link twice", role, out)
 		}
 		return out["invitation_link"].(string)
 	}
-	amina := h.Join(t, opened["final_link"].(string), "Amina", 1)
-	h.Now = h.Now.Add(10 * time.Second)
-	bela := h.Join(t, join("Bela", "4712", nil), "Bela", 2)
-	admin := h.Join(t, join("Ada", "4713", map[string]any{"is_admin": true}), "Ada", 3)
+	amina := f.Join(t, opened["final_link"].(string), "Amina", 1)
+	f.Now = f.Now.Add(10 * time.Second)
+	bela := f.Join(t, join("Bela", "4712", nil), "Bela", 2)
+	admin := f.Join(t, join("Ada", "4713", map[string]any{"is_admin": true}), "Ada", 3)
 	viewer := invited("viewer")
-	formula, again := h.Join(t, viewer, "=HYPERLINK(1)", 4), h.Join(t, viewer, "Dan", 5)
+	formula, again := f.Join(t, viewer, "=HYPERLINK(1)", 4), f.Join(t, viewer, "Dan", 5)
 	link := invited("admin")
-	cohost := h.Join(t, link, "Eve", 6)
-	h.Join(t, join("Ghost", "4714", map[string]any{"is_hidden": true}), "Ghost", 7)
+	cohost := f.Join(t, link, "Eve", 6)
+	f.Join(t, join("Ghost", "4714", map[string]any{"is_hidden": true}), "Ghost", 7)
 	for _, tc := range []struct {
 		a    room.Admission
 		role room.Role
@@ -84,37 +84,37 @@ func (h *MeetingFixture) CheckMeeting(t *testing.T) {
 				tc.role, room.LinkOK)
 		}
 	}
-	if taken := h.Join(t, link, "Mallory", 8); taken.LinkStatus != room.LinkTaken || taken.Seat.Role != room.Guest {
+	if taken := f.Join(t, link, "Mallory", 8); taken.LinkStatus != room.LinkTaken || taken.Seat.Role != room.Guest {
 		t.Errorf("second use of an admin link: got %s, link %s, want %s, link %s", taken.Seat.Role, taken.LinkStatus,
 			room.Guest, room.LinkTaken)
 	} else {
-		h.Leave(taken, 8)
+		f.Leave(taken, 8)
 	}
 	is(true, "the room is active")
-	h.checkActive(t, id)
+	f.checkActive(t, id)
 
-	h.Now = h.Now.Add(90*time.Second + 7*time.Millisecond)
-	h.Leave(bela, 2)
-	h.Now = h.Now.Add(60 * time.Second)
-	h.Join(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
-	h.Now = h.Now.Add(25 * time.Second)
-	h.checkAnalytics(t, id, 25) // while it goes on
-	if out := h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true ||
+	f.Now = f.Now.Add(90*time.Second + 7*time.Millisecond)
+	f.Leave(bela, 2)
+	f.Now = f.Now.Add(60 * time.Second)
+	f.Join(t, join("Bela", "4712", map[string]any{"is_admin": false}), "Bela", 9) // from another browser
+	f.Now = f.Now.Add(25 * time.Second)
+	f.checkAnalytics(t, id, 25) // while it goes on
+	if out := f.MustCall(t, "/rooms/end_room", map[string]any{"room_id": id}); out["status"] != true ||
 		out["msg"] != "the room is over" || len(out) != 2 {
 		t.Errorf("end_room: got %v, want status true and that the room is over", out)
 	}
-	h.Now = h.Now.Add(time.Hour)
+	f.Now = f.Now.Add(time.Hour)
 	is(false, "the room is ended")
-	AssertError(t, h.Call(t, "/rooms/join_room", map[string]any{"room_id": id,
+	AssertError(t, f.Call(t, "/rooms/join_room", map[string]any{"room_id": id,
 		"user_info": map[string]any{"name": "Late"}}), 409, "the room is over already: its state is ended")
-	h.checkAnalytics(t, id, 25)
-	h.checkExport(t, id)
-	h.checkPastRooms(t, id)
+	f.checkAnalytics(t, id, 25)
+	f.checkExport(t, id)
+	f.checkPastRooms(t, id)
 }
 
 // checkActive checks the data of a room with six participants and a hidden one.
-func (h *MeetingFixture) checkActive(t *testing.T, id string) {
-	one := h.MustCall(t, "/rooms/get_active_room_info?room_id="+id, nil)
+func (f *MeetingFixture) checkActive(t *testing.T, id string) {
+	one := f.MustCall(t, "/rooms/get_active_room_info?room_id="+id, nil)
 	result := one["result"].(map[string]any)
 	info := result["room_info"].(map[string]any)
 	var inside map[string]any
@@ -136,10 +136,10 @@ func (h *MeetingFixture) checkActive(t *testing.T, id string) {
 	bela := people[1].(map[string]any)
 	if bela["identity"] != "4712" || bela["sid"] != "PA_2" || bela["state"] != "ACTIVE" ||
 		bela["is_publisher"] != true ||
-		bela["joined_at"] != fmt.Sprint(h.Now.Unix()) || bela["metadata"].(map[string]any)["role"] != "guest" {
-		t.Errorf("participant 2: got %v, want 4712, PA_2, ACTIVE, publisher, guest, joined at %d", bela, h.Now.Unix())
+		bela["joined_at"] != fmt.Sprint(f.Now.Unix()) || bela["metadata"].(map[string]any)["role"] != "guest" {
+		t.Errorf("participant 2: got %v, want 4712, PA_2, ACTIVE, publisher, guest, joined at %d", bela, f.Now.Unix())
 	}
-	all := h.MustCall(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
+	all := f.MustCall(t, "/rooms/get_active_rooms_info", nil)["response"].(map[string]any)
 	found := 0
 	for _, r := range all["rooms"].([]any) {
 		if r.(map[string]any)["room_info"].(map[string]any)["room_id"] == id {
@@ -153,9 +153,9 @@ func (h *MeetingFixture) checkActive(t *testing.T, id string) {
 
 // checkAnalytics compares the sum of the analytics with the usage of version 5,
 // which reads the same attendance.
-func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
+func (f *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 	t.Helper()
-	out := h.MustCall(t, "/analytics/get_analytics?room_id="+id, nil)
+	out := f.MustCall(t, "/analytics/get_analytics?room_id="+id, nil)
 	durations := out["participant_durations"].(map[string]any)
 	if durations["4711"] != 10+90.007+60+last || durations["4712"] != 90.007+last || len(durations) != 7 ||
 		durations["4714"] != nil {
@@ -173,18 +173,18 @@ func (h *MeetingFixture) checkAnalytics(t *testing.T, id string, last float64) {
 	if bela["identity"] != "4712" || bela["connections"] != 2.0 || bela["duration"] != 90.007+last {
 		t.Errorf("participant 2: got %v, want 4712, 2 connections, duration %v", bela, 90.007+last)
 	}
-	if used, want := h.usedMinutes(t), math.Floor(sum/60*100+0.5)/100; used != want {
+	if used, want := f.usedMinutes(t), math.Floor(sum/60*100+0.5)/100; used != want {
 		t.Errorf("minutes of usage: got %v, want %v, the sum of the analytics", used, want)
 	}
 }
 
-func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
-	now := func() time.Time { return h.Now }
-	reads := v5.NewHandler(h.Keys, usage.NewService(h.DB, usage.NoProvider{}, now),
-		counter.New(h.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
+func (f *MeetingFixture) usedMinutes(t *testing.T) float64 {
+	now := func() time.Time { return f.Now }
+	reads := v5.NewHandler(f.Keys, usage.NewService(f.DB, usage.NoProvider{}, now),
+		counter.New(f.DB, time.Now), time.Now, v5.Options{Skew: DefaultOptions.Skew})
 	const target = "/api/v5/usage"
 	r := httptest.NewRequest(http.MethodGet, target, nil)
-	r.Header = V5SignedHeaders(h.Issued, http.MethodGet, target, "", nil)
+	r.Header = V5SignedHeaders(f.Issued, http.MethodGet, target, "", nil)
 	w := httptest.NewRecorder()
 	WithMiddleware(reads).ServeHTTP(w, r)
 	var out struct {
@@ -198,8 +198,8 @@ func (h *MeetingFixture) usedMinutes(t *testing.T) float64 {
 	return out.Data.Totals.Minutes
 }
 
-func (h *MeetingFixture) checkExport(t *testing.T, id string) {
-	resp := h.Call(t, "/analytics/export_attendance?room_id="+id, nil)
+func (f *MeetingFixture) checkExport(t *testing.T, id string) {
+	resp := f.Call(t, "/analytics/export_attendance?room_id="+id, nil)
 	raw, err := io.ReadAll(resp.Body)
 	Must(t, err)
 	lines := strings.Split(string(raw), "\r\n")
@@ -220,11 +220,11 @@ func (h *MeetingFixture) checkExport(t *testing.T, id string) {
 	}
 }
 
-func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
-	cancelled := h.CreateScheduled(t)
-	h.MustCall(t, "/rooms/end_room", map[string]any{"room_id": cancelled})
+func (f *MeetingFixture) checkPastRooms(t *testing.T, id string) {
+	cancelled := f.CreateScheduled(t)
+	f.MustCall(t, "/rooms/end_room", map[string]any{"room_id": cancelled})
 	list := func(fields map[string]any) (map[string]any, []any) {
-		out := h.MustCall(t, "/rooms/fetch_past_rooms", fields)["rooms"].(map[string]any)
+		out := f.MustCall(t, "/rooms/fetch_past_rooms", fields)["rooms"].(map[string]any)
 		return out, out["rooms_list"].([]any)
 	}
 	out, rooms := list(map[string]any{"room_ids": []string{strings.ToUpper(id), cancelled, unknownID, "mine\u0000"}})
@@ -250,12 +250,12 @@ func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
 		t.Errorf("past rooms with the ID mine: got %v, want none", out)
 	}
 
-	page := h.MustCall(t, "/rooms/list_rooms?limit=1", nil)
+	page := f.MustCall(t, "/rooms/list_rooms?limit=1", nil)
 	newest := page["rooms"].([]any)[0].(map[string]any)
 	if newest["room_id"] != cancelled || newest["state"] != "cancelled" || page["next_cursor"] != cancelled {
 		t.Errorf("list_rooms, limit 1: got %v, want %s, cancelled, and it as next_cursor", page, cancelled)
 	}
-	page = h.MustCall(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
+	page = f.MustCall(t, "/rooms/list_rooms?limit=999&state=ended&cursor="+cancelled, nil)
 	ended := page["rooms"].([]any)[0].(map[string]any)
 	if ended["room_id"] != id || ended["end_reason"] != "api" || ended["room_type"] != "video" ||
 		page["next_cursor"] != nil {
@@ -264,48 +264,48 @@ func (h *MeetingFixture) checkPastRooms(t *testing.T, id string) {
 }
 
 // CheckReschedule reschedules a room and checks that it opens at the new time.
-func (h *MeetingFixture) CheckReschedule(t *testing.T) {
-	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)), nil)
+func (f *MeetingFixture) CheckReschedule(t *testing.T) {
+	created, err := f.LiveRooms.Schedule(t.Context(), f.Project, f.roomRequest(f.Now.Add(time.Hour)), nil)
 	Must(t, err)
-	before := h.eventTypes(t, created.ID)
-	at := h.Now.Add(3 * time.Hour).Truncate(time.Minute)
-	fields := map[string]any{"room_id": created.ID, "start_at": h.StartAt(at), "max_participants": 3,
+	before := f.eventTypes(t, created.ID)
+	at := f.Now.Add(3 * time.Hour).Truncate(time.Minute)
+	fields := map[string]any{"room_id": created.ID, "start_at": f.StartAt(at), "max_participants": 3,
 		"client_room_id": "x",
 		"metadata":       map[string]any{"room_title": "Later", "welcome_message": ""}}
-	resp := h.Call(t, "/rooms/reschedule_room", fields)
+	resp := f.Call(t, "/rooms/reschedule_room", fields)
 	out := DecodeFields(t, resp)
 	link, _ := out["final_link"].(string)
 	if resp.StatusCode != 200 || out["status"] != true || out["message"] != "the room is scheduled" ||
 		out["room_type"] != "video" ||
-		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != h.ReturnsLink ||
+		out["start_time"] != at.Format(time.RFC3339) || out["room_id"] != created.ID || (link != "") != f.ReturnsLink ||
 		resp.Header.Get("X-Ignored-Fields") != "client_room_id" {
 		t.Errorf("reschedule_room: got %d %v %v, want 200, scheduled at %s, a link %v, client_room_id ignored",
-			resp.StatusCode, out, resp.Header, at.Format(time.RFC3339), h.ReturnsLink)
+			resp.StatusCode, out, resp.Header, at.Format(time.RFC3339), f.ReturnsLink)
 	}
-	r, err := h.LiveRooms.Get(t.Context(), created.ID)
+	r, err := f.LiveRooms.Get(t.Context(), created.ID)
 	Must(t, err)
 	if !r.StartAt.Equal(at) || !r.DueAt.Equal(at) || r.State != room.Scheduled || r.MaxParticipants != 3 ||
 		r.Title != "Later" || r.WelcomeMessage != "Hello" ||
 		r.EmptyTimeout != 300*time.Second || r.CreatorName != "Amina" || r.ExternalUserID != "4711" {
 		t.Errorf("stored room: got %+v, want scheduled at %s, 3 participants, Later, and the rest unchanged", r, at)
 	}
-	if after := h.eventTypes(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
+	if after := f.eventTypes(t, created.ID); len(after) != len(before)+1 || after[len(after)-1] != "room.scheduled" {
 		t.Errorf("events: got %v, want %v and room.scheduled", after, before)
 	}
-	h.Now = at
-	if host := h.Join(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
+	f.Now = at
+	if host := f.Join(t, created.FinalLink, "Amina", 1); host.Seat.Role != room.Host {
 		t.Errorf("role by the first link: got %s, want %s", host.Seat.Role, room.Host)
 	}
-	h.Now = h.Now.Add(2 * time.Minute)
-	AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 400,
+	f.Now = f.Now.Add(2 * time.Minute)
+	AssertError(t, f.Call(t, "/rooms/reschedule_room", fields), 400,
 		"start_at must be in the future, and "+at.Format(time.RFC3339)+" is past")
 	delete(fields, "start_at")
-	AssertError(t, h.Call(t, "/rooms/reschedule_room", fields), 409,
+	AssertError(t, f.Call(t, "/rooms/reschedule_room", fields), 409,
 		"only a scheduled room can be rescheduled, and this one is active")
 }
 
-func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
-	all, err := storetest.Events(t.Context(), h.DB, id)
+func (f *MeetingFixture) eventTypes(t *testing.T, id string) []string {
+	all, err := storetest.Events(t.Context(), f.DB, id)
 	Must(t, err)
 	var kinds []string
 	for _, e := range all {
@@ -316,23 +316,23 @@ func (h *MeetingFixture) eventTypes(t *testing.T, id string) []string {
 
 // CheckBodySignatures checks the signatures of older clients, which the operator
 // can allow.
-func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
-	other, _ := h.CreateProject(t)
-	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}), nil)
+func (f *MeetingFixture) CheckBodySignatures(t *testing.T) {
+	other, _ := f.CreateProject(t)
+	elsewhere, err := f.LiveRooms.CreateQuick(t.Context(), other, f.roomRequest(time.Time{}), nil)
 	Must(t, err)
-	id := h.CreateQuick(t)
+	id := f.CreateQuick(t)
 	post, get := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}),
-		h.Prefix+"/rooms/room_status?room_id="+id
+		f.Prefix+"/rooms/room_status?room_id="+id
 	call := func(method, target string, body []byte, signer, message string, keys map[string]string) int {
 		header := http.Header{"Content-Type": {"application/json"},
 			"Hash-Signature": {sign.Legacy(signer, []byte(message))}}
 		for name, k := range keys {
 			header[name] = []string{k}
 		}
-		return h.Checker.Do(t, method, target, header, body).StatusCode
+		return f.Checker.Do(t, method, target, header, body).StatusCode
 	}
-	secret, apiKey := h.Issued.ProjectSecret.Reveal(), h.Issued.APIKey.Reveal()
-	route := h.Prefix + "/rooms/create_invitation_link"
+	secret, apiKey := f.Issued.ProjectSecret.Reveal(), f.Issued.APIKey.Reveal()
+	route := f.Prefix + "/rooms/create_invitation_link"
 	own := map[string]string{"Api-Key": apiKey}
 	options := DefaultOptions
 	options.BodySignatures = true
@@ -355,25 +355,25 @@ func (h *MeetingFixture) CheckBodySignatures(t *testing.T) {
 			401},
 		{"another query", http.MethodGet, get + "&x=y", secret, get, nil, own, 401},
 		{"a body beside a GET", http.MethodGet, get, secret, "{}", []byte("{}"), own, 401},
-		{"a room of another project", http.MethodGet, h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
-			h.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
+		{"a room of another project", http.MethodGet, f.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, secret,
+			f.Prefix + "/rooms/room_status?room_id=" + elsewhere.ID, nil, own, 404},
 	} {
-		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
+		f.Checker.WithHandler(WithMiddleware(f.Serve(f.LiveRooms, roomapi.Limits{}, options)), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != tc.status {
 				t.Errorf("%s: got %d, want %d", tc.name, status, tc.status)
 			}
 		})
-		h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{},
+		f.Checker.WithHandler(WithMiddleware(f.Serve(f.LiveRooms, roomapi.Limits{},
 			roomapi.Options{Skew: DefaultOptions.Skew})), func() {
 			if status := call(tc.method, tc.target, tc.body, tc.signer, tc.signed, tc.keys); status != 401 {
 				t.Errorf("%s, with body signatures turned off: got %d, want 401", tc.name, status)
 			}
 		})
 	}
-	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
-		h.MustCall(t, "/rooms/room_status?room_id="+id, nil) // signatures with a time are still accepted
-		stale := V5SignedHeaders(h.Issued, http.MethodGet, get, "", nil)
+	f.Checker.WithHandler(WithMiddleware(f.Serve(f.LiveRooms, roomapi.Limits{}, options)), func() {
+		f.MustCall(t, "/rooms/room_status?room_id="+id, nil) // signatures with a time are still accepted
+		stale := V5SignedHeaders(f.Issued, http.MethodGet, get, "", nil)
 		stale.Set("Timestamp", "1700000000")
-		AssertError(t, h.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
+		AssertError(t, f.Checker.Do(t, http.MethodGet, get, stale, nil), 401, "invalid signature")
 	})
 }

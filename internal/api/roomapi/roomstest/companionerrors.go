@@ -22,7 +22,7 @@ const (
 // operation is one route with a valid call.
 type operation struct {
 	route              string                                               // with its query
-	fields             func(t testing.TB, h *MeetingFixture) map[string]any // of the body; nil is a GET
+	fields             func(t testing.TB, f *MeetingFixture) map[string]any // of the body; nil is a GET
 	roomLocation       string                                               // of room_id: "body", "query", "path" or ""
 	needsActiveProject bool                                                 // requires an active project
 	idempotent         bool                                                 // accepts an Idempotency-Key
@@ -32,16 +32,16 @@ type operation struct {
 }
 
 func withScheduledRoom(more map[string]any) func(testing.TB, *MeetingFixture) map[string]any {
-	return func(t testing.TB, h *MeetingFixture) map[string]any {
-		f := map[string]any{"room_id": h.CreateScheduled(t)}
+	return func(t testing.TB, f *MeetingFixture) map[string]any {
+		fields := map[string]any{"room_id": f.CreateScheduled(t)}
 		for name, v := range more {
-			f[name] = v
+			fields[name] = v
 		}
-		return f
+		return fields
 	}
 }
 
-func (h *MeetingFixture) operations() []operation {
+func (f *MeetingFixture) operations() []operation {
 	long := strings.Repeat("é", 256)
 	const over = "the room is over already: its state is ended"
 	person := func() map[string]any { return map[string]any{"name": "Bela", "client_user_id": "4712"} }
@@ -64,8 +64,8 @@ func (h *MeetingFixture) operations() []operation {
 			}},
 		{route: "/rooms/join_room", roomLocation: "body", needsActiveProject: true, idempotent: true,
 			endedMessage: over,
-			fields: func(t testing.TB, h *MeetingFixture) map[string]any {
-				return withScheduledRoom(map[string]any{"user_info": person()})(t, h)
+			fields: func(t testing.TB, f *MeetingFixture) map[string]any {
+				return withScheduledRoom(map[string]any{"user_info": person()})(t, f)
 			}, errorCases: append(expiryCases(),
 				FieldCase("user_info missing", RemoveField("user_info"), "user_info is required"),
 				FieldCase("user_info a text", SetField("user_info", "Bela"), "user_info must be an object"),
@@ -119,11 +119,11 @@ func (h *MeetingFixture) operations() []operation {
 		}},
 		{route: "/rooms/reschedule_room", roomLocation: "body", needsActiveProject: true, idempotent: true,
 			endedMessage: "only a scheduled room can be rescheduled, and this one is ended",
-			fields: func(t testing.TB, h *MeetingFixture) map[string]any {
-				return withScheduledRoom(map[string]any{"start_at": h.StartAt(h.Now.Add(2 * time.Hour)),
-					"metadata": map[string]any{"room_title": "Later"}})(t, h)
+			fields: func(t testing.TB, f *MeetingFixture) map[string]any {
+				return withScheduledRoom(map[string]any{"start_at": f.StartAt(f.Now.Add(2 * time.Hour)),
+					"metadata": map[string]any{"room_title": "Later"}})(t, f)
 			}, errorCases: []ErrorCase{
-				FieldCase("start_at wrong", SetField("start_at", "tomorrow"), h.InvalidStartMessage+`"tomorrow"`),
+				FieldCase("start_at wrong", SetField("start_at", "tomorrow"), f.InvalidStartMessage+`"tomorrow"`),
 				FieldCase("start_at in the past", SetField("start_at", "2020-01-31T09:30"),
 					"start_at must be in the future, and 2020-01-31T09:30:00Z is past"),
 				FieldCase("max_participants 0", SetField("max_participants", 0),
@@ -137,7 +137,7 @@ func (h *MeetingFixture) operations() []operation {
 		{route: "/analytics/get_analytics", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/analytics/export_attendance", roomLocation: "query", invalidQueries: inRoom},
 	}
-	if h.HasEvents {
+	if f.HasEvents {
 		const wrongAfter, wrongLimit = "after must be a whole number from 0 to 9007199254740991, in digits",
 			"limit must be a whole number of at least 1, in digits; more than 100 means 100"
 		all = append(all, operation{route: "/rooms/{room_id}/events", roomLocation: "path",
@@ -175,16 +175,16 @@ type request struct {
 	key            string
 }
 
-func (o operation) validRequest(t testing.TB, h *MeetingFixture) request {
-	s := request{method: http.MethodGet, target: h.Prefix + o.route}
+func (o operation) validRequest(t testing.TB, f *MeetingFixture) request {
+	s := request{method: http.MethodGet, target: f.Prefix + o.route}
 	if o.fields != nil {
-		s.method, s.body = http.MethodPost, EncodeJSON(t, o.fields(t, h))
+		s.method, s.body = http.MethodPost, EncodeJSON(t, o.fields(t, f))
 	}
 	switch o.roomLocation {
 	case "query":
-		s.target += "?room_id=" + h.CreateQuick(t)
+		s.target += "?room_id=" + f.CreateQuick(t)
 	case "path":
-		s.target = withPathRoom(s.target, h.CreateQuick(t))
+		s.target = withPathRoom(s.target, f.CreateQuick(t))
 	}
 	return s
 }
@@ -192,87 +192,87 @@ func (o operation) validRequest(t testing.TB, h *MeetingFixture) request {
 func withPathRoom(route, id string) string { return strings.Replace(route, "{room_id}", id, 1) }
 
 // requestFor returns the call for another room.
-func (o operation) requestFor(t testing.TB, h *MeetingFixture, id string) request {
-	s := o.validRequest(t, h)
+func (o operation) requestFor(t testing.TB, f *MeetingFixture, id string) request {
+	s := o.validRequest(t, f)
 	switch o.roomLocation {
 	case "query":
-		s.target = h.Prefix + o.route + "?room_id=" + id
+		s.target = f.Prefix + o.route + "?room_id=" + id
 	case "path":
-		s.target = withPathRoom(h.Prefix+o.route, id)
+		s.target = withPathRoom(f.Prefix+o.route, id)
 	default:
-		f := o.fields(t, h)
-		f["room_id"] = id
-		s.body = EncodeJSON(t, f)
+		fields := o.fields(t, f)
+		fields["room_id"] = id
+		s.body = EncodeJSON(t, fields)
 	}
 	return s
 }
 
-func (h *MeetingFixture) send(t testing.TB, s request, change func(http.Header)) *http.Response {
+func (f *MeetingFixture) send(t testing.TB, s request, change func(http.Header)) *http.Response {
 	t.Helper()
-	header := V5SignedHeaders(h.Issued, s.method, s.target, s.key, s.body)
+	header := V5SignedHeaders(f.Issued, s.method, s.target, s.key, s.body)
 	if change != nil {
 		change(header)
 	}
-	return h.Checker.Do(t, s.method, s.target, header, s.body)
+	return f.Checker.Do(t, s.method, s.target, header, s.body)
 }
 
 // CheckErrors checks every documented response of every route.
-func (h *MeetingFixture) CheckErrors(t *testing.T) {
-	other, issued := h.CreateProject(t)
-	elsewhere, err := h.LiveRooms.CreateQuick(t.Context(), other, h.roomRequest(time.Time{}), nil)
+func (f *MeetingFixture) CheckErrors(t *testing.T) {
+	other, issued := f.CreateProject(t)
+	elsewhere, err := f.LiveRooms.CreateQuick(t.Context(), other, f.roomRequest(time.Time{}), nil)
 	Must(t, err)
-	for _, op := range h.operations() {
+	for _, op := range f.operations() {
 		t.Run(strings.Trim(op.route, "/"), func(t *testing.T) {
-			if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
+			if resp := f.send(t, op.validRequest(t, f), nil); resp.StatusCode != 200 {
 				t.Fatalf("valid call: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 			}
-			h.checkSignatures(t, op, issued)
-			h.checkBodies(t, op)
+			f.checkSignatures(t, op, issued)
+			f.checkBodies(t, op)
 			for _, wrong := range op.errorCases {
 				t.Run(wrong.Name, func(t *testing.T) {
-					s := op.validRequest(t, h)
-					s.body = wrong.BuildBody(t, h.Fixture, op.fields(t, h))
-					AssertError(t, h.send(t, s, nil), wrong.Status, wrong.Message)
+					s := op.validRequest(t, f)
+					s.body = wrong.BuildBody(t, f.Fixture, op.fields(t, f))
+					AssertError(t, f.send(t, s, nil), wrong.Status, wrong.Message)
 				})
 			}
 			for query, sentence := range op.invalidQueries {
-				AssertError(t, h.send(t, request{method: http.MethodGet,
-					target: withPathRoom(h.Prefix+op.route, unknownID) + query}, nil), 400, sentence)
+				AssertError(t, f.send(t, request{method: http.MethodGet,
+					target: withPathRoom(f.Prefix+op.route, unknownID) + query}, nil), 400, sentence)
 			}
 			if op.roomLocation != "" {
 				for _, id := range []string{unknownID, "mine", "%00", elsewhere.ID, strings.ToUpper(elsewhere.ID)} {
-					AssertError(t, h.send(t, op.requestFor(t, h, id), nil), 404, roomNotFound)
+					AssertError(t, f.send(t, op.requestFor(t, f, id), nil), 404, roomNotFound)
 				}
 			}
 			if op.endedMessage != "" {
-				id := h.CreateQuick(t)
-				_, err := h.LiveRooms.End(t.Context(), id, room.EndedAPI)
+				id := f.CreateQuick(t)
+				_, err := f.LiveRooms.End(t.Context(), id, room.EndedAPI)
 				Must(t, err)
-				AssertError(t, h.send(t, op.requestFor(t, h, id), nil), 409, op.endedMessage)
+				AssertError(t, f.send(t, op.requestFor(t, f, id), nil), 409, op.endedMessage)
 			}
 			if op.idempotent {
-				h.checkIdempotencyKey(t, op)
+				f.checkIdempotencyKey(t, op)
 			}
-			h.checkProjectStatus(t, op)
-			h.checkRateLimits(t, op)
-			h.checkServerErrors(t, op)
+			f.checkProjectStatus(t, op)
+			f.checkRateLimits(t, op)
+			f.checkServerErrors(t, op)
 		})
 	}
 }
 
 // checkSignatures checks calls with wrong signatures.
-func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.IssuedCredentials) {
-	s := op.validRequest(t, h)
+func (f *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.IssuedCredentials) {
+	s := op.validRequest(t, f)
 	signed := func(secret, method, target, at, once string) func(http.Header) {
 		return func(header http.Header) {
 			header.Set("Timestamp", at)
 			header.Set("Hash-Signature", sign.V5(secret, method, target, at, once, s.body))
 		}
 	}
-	secret, now := h.Issued.GatewaySecret.Reveal(), sign.FormatTimestamp(time.Now())
+	secret, now := f.Issued.GatewaySecret.Reveal(), sign.FormatTimestamp(time.Now())
 	for name, change := range map[string]func(http.Header){
 		"another secret":            signed("gs_other", s.method, s.target, now, ""),
-		"the API key as the secret": signed(h.Issued.APIKey.Reveal(), s.method, s.target, now, ""),
+		"the API key as the secret": signed(f.Issued.APIKey.Reveal(), s.method, s.target, now, ""),
 		"another project's secret":  signed(other.GatewaySecret.Reveal(), s.method, s.target, now, ""),
 		"another method":            signed(secret, "PUT", s.target, now, ""),
 		"another target":            signed(secret, s.method, s.target+"?", now, ""),
@@ -299,34 +299,34 @@ func (h *MeetingFixture) checkSignatures(t *testing.T, op operation, other key.I
 			if s.method == http.MethodGet {
 				message = []byte(s.target)
 			}
-			header.Set("Hash-Signature", sign.Legacy(h.Issued.ProjectSecret.Reveal(), message))
+			header.Set("Hash-Signature", sign.Legacy(f.Issued.ProjectSecret.Reveal(), message))
 		},
 	} {
-		t.Run(name, func(t *testing.T) { AssertError(t, h.send(t, s, change), 401, "invalid signature") })
+		t.Run(name, func(t *testing.T) { AssertError(t, f.send(t, s, change), 401, "invalid signature") })
 	}
 	if s.method == http.MethodPost { // an Idempotency-Key is signed with the rest
-		AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Idempotency-Key", "once") }), 401,
+		AssertError(t, f.send(t, s, func(header http.Header) { header.Set("Idempotency-Key", "once") }), 401,
 			"invalid signature")
 	}
 }
 
 // checkBodies checks wrong methods, content types and bodies.
-func (h *MeetingFixture) checkBodies(t *testing.T, op operation) {
-	s := op.validRequest(t, h)
+func (f *MeetingFixture) checkBodies(t *testing.T, op operation) {
+	s := op.validRequest(t, f)
 	takes := map[string]string{http.MethodGet: "GET, HEAD", http.MethodPost: "POST"}[s.method]
-	AssertError(t, h.Checker.Do(t, http.MethodPut, s.target, nil, nil), 405, "this path takes "+takes+", not PUT")
+	AssertError(t, f.Checker.Do(t, http.MethodPut, s.target, nil, nil), 405, "this path takes "+takes+", not PUT")
 	if s.method == http.MethodGet {
 		s.body = make([]byte, 65537)
-		AssertError(t, h.send(t, s, nil), 413, "the body must not be larger than 65536 bytes")
+		AssertError(t, f.send(t, s, nil), 413, "the body must not be larger than 65536 bytes")
 		return
 	}
 	for _, wrong := range TransportCases() {
 		t.Run(wrong.Name, func(t *testing.T) {
-			s := op.validRequest(t, h)
-			s.body = wrong.BuildBody(t, h.Fixture, op.fields(t, h))
-			AssertError(t, h.send(t, s, func(header http.Header) {
+			s := op.validRequest(t, f)
+			s.body = wrong.BuildBody(t, f.Fixture, op.fields(t, f))
+			AssertError(t, f.send(t, s, func(header http.Header) {
 				if wrong.Header != nil {
-					wrong.Header(h.Fixture, header, s.body)
+					wrong.Header(f.Fixture, header, s.body)
 				}
 			}), wrong.Status, wrong.Message)
 		})
@@ -335,29 +335,29 @@ func (h *MeetingFixture) checkBodies(t *testing.T, op operation) {
 		"[]":                            "the body must be a JSON object",
 		`{"room_id":"a","room_id":"b"}`: "the body has a field twice: room_id"} {
 		s.body = []byte(body)
-		AssertError(t, h.send(t, s, nil), 400, sentence)
+		AssertError(t, f.send(t, s, nil), 400, sentence)
 	}
 }
 
 // checkIdempotencyKey repeats a creation.
-func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
-	s := op.validRequest(t, h)
+func (f *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
+	s := op.validRequest(t, f)
 	s.key = "first " + op.route
-	first, again := h.send(t, s, nil), h.send(t, s, nil)
+	first, again := f.send(t, s, nil), f.send(t, s, nil)
 	if a, b := EncodeJSON(t, DecodeFields(t, first)), EncodeJSON(t, DecodeFields(t, again)); first.StatusCode != 200 ||
 		again.StatusCode != 200 || string(a) != string(b) {
 		t.Errorf("a repeated request: got %d %s, then %d %s, want the same response twice",
 			first.StatusCode, a, again.StatusCode, b)
 	}
-	s.body = op.validRequest(t, h).body
-	AssertError(t, h.send(t, s, nil), 422, "this Idempotency-Key was used with another body")
+	s.body = op.validRequest(t, f).body
+	AssertError(t, f.send(t, s, nil), 422, "this Idempotency-Key was used with another body")
 	s.key = strings.Repeat("k", 256)
-	AssertError(t, h.send(t, s, nil), 400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters")
+	AssertError(t, f.send(t, s, nil), 400, "the header Idempotency-Key must have 1 to 255 printable ASCII characters")
 	s.key = "running"
-	end, err := h.LiveRooms.BeginIdempotent(t.Context(),
-		&room.IdempotencyKey{ProjectID: h.Project.ID, Route: h.Prefix + op.route, Key: s.key})
+	end, err := f.LiveRooms.BeginIdempotent(t.Context(),
+		&room.IdempotencyKey{ProjectID: f.Project.ID, Route: f.Prefix + op.route, Key: s.key})
 	Must(t, err)
-	resp := h.send(t, s, nil)
+	resp := f.send(t, s, nil)
 	AssertError(t, resp, 409, "a request with this Idempotency-Key is still under way, try again in a moment")
 	if got := resp.Header.Get("Retry-After"); got != "1" {
 		t.Errorf("got Retry-After %q, want 1", got)
@@ -366,55 +366,55 @@ func (h *MeetingFixture) checkIdempotencyKey(t *testing.T, op operation) {
 }
 
 // checkProjectStatus checks calls for inactive and suspended projects.
-func (h *MeetingFixture) checkProjectStatus(t *testing.T, op operation) {
-	s := op.validRequest(t, h)
-	Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Inactive))
-	if resp := h.send(t, s, nil); op.needsActiveProject {
+func (f *MeetingFixture) checkProjectStatus(t *testing.T, op operation) {
+	s := op.validRequest(t, f)
+	Must(t, f.Projects.SetStatus(t.Context(), f.Project.ID, project.Inactive))
+	if resp := f.send(t, s, nil); op.needsActiveProject {
 		AssertError(t, resp, 403, "the project is inactive")
 	} else if resp.StatusCode != 200 {
 		t.Errorf("inactive project: got %d %s, want 200", resp.StatusCode, ErrorMessage(t, resp))
 	}
-	Must(t, h.Projects.SetStatus(t.Context(), h.Project.ID, project.Active))
-	Must(t, h.Projects.Suspend(t.Context(), h.Project.ID))
-	AssertError(t, h.send(t, s, nil), 403, "the project is suspended")
-	AssertError(t, h.send(t, s, func(header http.Header) { header.Set("Hash-Signature", "00") }), 401,
+	Must(t, f.Projects.SetStatus(t.Context(), f.Project.ID, project.Active))
+	Must(t, f.Projects.Suspend(t.Context(), f.Project.ID))
+	AssertError(t, f.send(t, s, nil), 403, "the project is suspended")
+	AssertError(t, f.send(t, s, func(header http.Header) { header.Set("Hash-Signature", "00") }), 401,
 		"invalid signature")
-	Must(t, h.Projects.Resume(t.Context(), h.Project.ID))
+	Must(t, f.Projects.Resume(t.Context(), f.Project.ID))
 }
 
-func (h *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
-	s := op.validRequest(t, h)
+func (f *MeetingFixture) checkRateLimits(t *testing.T, op operation) {
+	s := op.validRequest(t, f)
 	wrong := func(header http.Header) { header.Set("Hash-Signature", "00") }
 	reads := op.fields == nil || op.route == "/rooms/fetch_past_rooms"
-	h.withRooms(h.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)},
+	f.withRooms(f.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(!reads), Reads: limiterExhaustedIf(reads)},
 		func() {
-			AssertError(t, h.send(t, s, nil), 429, "too many calls with this key, try again later")
-			AssertError(t, h.send(t, s, wrong), 401, "invalid signature")
+			AssertError(t, f.send(t, s, nil), 429, "too many calls with this key, try again later")
+			AssertError(t, f.send(t, s, wrong), 401, "invalid signature")
 		})
-	h.withRooms(h.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
+	f.withRooms(f.LiveRooms, roomapi.Limits{Writes: limiterExhaustedIf(reads), Reads: limiterExhaustedIf(!reads),
 		Failures: ExhaustedLimiter{}}, func() {
-		AssertError(t, h.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
-		if resp := h.send(t, op.validRequest(t, h), nil); resp.StatusCode != 200 {
+		AssertError(t, f.send(t, s, wrong), 429, "too many failed authentications from your address, try again later")
+		if resp := f.send(t, op.validRequest(t, f), nil); resp.StatusCode != 200 {
 			t.Errorf("valid call: got %d, want 200", resp.StatusCode)
 		}
 	})
-	if h.EndedHandler != nil {
-		h.Checker.WithHandler(WithMiddleware(h.EndedHandler), func() {
-			AssertError(t, h.send(t, s, nil), 410, "version 3 ended on 2026-01-31, use version 4")
+	if f.EndedHandler != nil {
+		f.Checker.WithHandler(WithMiddleware(f.EndedHandler), func() {
+			AssertError(t, f.send(t, s, nil), 410, "version 3 ended on 2026-01-31, use version 4")
 		})
 	}
 }
 
-func (h *MeetingFixture) checkServerErrors(t *testing.T, op operation) {
-	s := op.validRequest(t, h)
-	h.withRooms(FailingService{Err: errors.New("secret cause")}, roomapi.Limits{},
-		func() { AssertError(t, h.send(t, s, nil), 500, "internal error") })
-	h.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{},
-		func() { AssertError(t, h.send(t, s, nil), 503, ErrDatabaseDown.Message) })
+func (f *MeetingFixture) checkServerErrors(t *testing.T, op operation) {
+	s := op.validRequest(t, f)
+	f.withRooms(FailingService{Err: errors.New("secret cause")}, roomapi.Limits{},
+		func() { AssertError(t, f.send(t, s, nil), 500, "internal error") })
+	f.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{},
+		func() { AssertError(t, f.send(t, s, nil), 503, ErrDatabaseDown.Message) })
 }
 
-func (h *MeetingFixture) withRooms(service MeetingRooms, limits roomapi.Limits, work func()) {
-	h.Checker.WithHandler(WithMiddleware(h.Serve(service, limits, DefaultOptions)), work)
+func (f *MeetingFixture) withRooms(service MeetingRooms, limits roomapi.Limits, work func()) {
+	f.Checker.WithHandler(WithMiddleware(f.Serve(service, limits, DefaultOptions)), work)
 }
 
 func limiterExhaustedIf(spent bool) roomapi.RateLimiter {

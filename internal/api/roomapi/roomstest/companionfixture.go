@@ -57,20 +57,20 @@ type MeetingFixture struct {
 
 // NewMeetingFixture returns a MeetingFixture for a version and its description.
 func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) *MeetingFixture {
-	h := &MeetingFixture{Fixture: b, Version: v, Hooks: webhook.NewService(b.DB, time.Now, storetest.NewID),
+	f := &MeetingFixture{Fixture: b, Version: v, Hooks: webhook.NewService(b.DB, time.Now, storetest.NewID),
 		Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
-	h.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
-		func() time.Time { return h.Now }, storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: h.Hooks})
-	h.Checker = apitest.New(t, description, WithMiddleware(v.Serve(h.LiveRooms, roomapi.Limits{}, DefaultOptions)))
-	return h
+	f.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
+		func() time.Time { return f.Now }, storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: f.Hooks})
+	f.Checker = apitest.New(t, description, WithMiddleware(v.Serve(f.LiveRooms, roomapi.Limits{}, DefaultOptions)))
+	return f
 }
 
 // ErrorTests returns a test that runs CheckErrors with another checker of the same
 // description.
-func (h *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
+func (f *MeetingFixture) ErrorTests(c *apitest.Checker) func(t *testing.T) {
 	return func(t *testing.T) {
-		h.Checker = c
-		h.withRooms(h.LiveRooms, roomapi.Limits{}, func() { h.CheckErrors(t) })
+		f.Checker = c
+		f.withRooms(f.LiveRooms, roomapi.Limits{}, func() { f.CheckErrors(t) })
 	}
 }
 
@@ -108,19 +108,19 @@ func V5SignedHeaders(credentials key.IssuedCredentials, method, target, idempote
 }
 
 // Call sends a correctly signed call. fields are its body; nil sends a GET.
-func (h *MeetingFixture) Call(t testing.TB, route string, fields map[string]any) *http.Response {
+func (f *MeetingFixture) Call(t testing.TB, route string, fields map[string]any) *http.Response {
 	t.Helper()
 	method, body := http.MethodGet, []byte(nil)
 	if fields != nil {
 		method, body = http.MethodPost, EncodeJSON(t, fields)
 	}
-	return h.Checker.Do(t, method, h.Prefix+route, V5SignedHeaders(h.Issued, method, h.Prefix+route, "", body), body)
+	return f.Checker.Do(t, method, f.Prefix+route, V5SignedHeaders(f.Issued, method, f.Prefix+route, "", body), body)
 }
 
 // MustCall is Call for a call that must succeed with 200.
-func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]any) map[string]any {
+func (f *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]any) map[string]any {
 	t.Helper()
-	resp := h.Call(t, route, fields)
+	resp := f.Call(t, route, fields)
 	out := DecodeFields(t, resp)
 	if resp.StatusCode != http.StatusOK {
 		t.Fatalf("%s: got %d %v, want 200", route, resp.StatusCode, out)
@@ -129,22 +129,22 @@ func (h *MeetingFixture) MustCall(t testing.TB, route string, fields map[string]
 }
 
 // CreateScheduled creates a room that opens in an hour and returns its id.
-func (h *MeetingFixture) CreateScheduled(t testing.TB) string {
+func (f *MeetingFixture) CreateScheduled(t testing.TB) string {
 	t.Helper()
-	created, err := h.LiveRooms.Schedule(t.Context(), h.Project, h.roomRequest(h.Now.Add(time.Hour)), nil)
+	created, err := f.LiveRooms.Schedule(t.Context(), f.Project, f.roomRequest(f.Now.Add(time.Hour)), nil)
 	Must(t, err)
 	return created.ID
 }
 
 // CreateQuick creates an open room and returns its id.
-func (h *MeetingFixture) CreateQuick(t testing.TB) string {
+func (f *MeetingFixture) CreateQuick(t testing.TB) string {
 	t.Helper()
-	created, err := h.LiveRooms.CreateQuick(t.Context(), h.Project, h.roomRequest(time.Time{}), nil)
+	created, err := f.LiveRooms.CreateQuick(t.Context(), f.Project, f.roomRequest(time.Time{}), nil)
 	Must(t, err)
 	return created.ID
 }
 
-func (h *MeetingFixture) roomRequest(startAt time.Time) room.Spec {
+func (f *MeetingFixture) roomRequest(startAt time.Time) room.Spec {
 	return room.Spec{
 		Type:            room.Video,
 		StartAt:         startAt,
@@ -158,17 +158,17 @@ func (h *MeetingFixture) roomRequest(startAt time.Time) room.Spec {
 }
 
 // Join joins a room with a link.
-func (h *MeetingFixture) Join(t testing.TB, link, name string, browser int) room.Admission {
+func (f *MeetingFixture) Join(t testing.TB, link, name string, browser int) room.Admission {
 	t.Helper()
 	place, token, _ := strings.Cut(link, "#t=")
-	a, err := h.LiveRooms.ReserveSeat(t.Context(), place[strings.LastIndexByte(place, '/')+1:],
+	a, err := f.LiveRooms.ReserveSeat(t.Context(), place[strings.LastIndexByte(place, '/')+1:],
 		room.JoinRequest{LinkToken: token, SeatKey: fmt.Sprintf("seat-key-of-browser-%06d", browser), Name: name})
 	Must(t, err)
-	h.LiveRooms.ParticipantJoined(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now)
+	f.LiveRooms.ParticipantJoined(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), f.Now)
 	return a
 }
 
 // Leave ends the connection of a participant.
-func (h *MeetingFixture) Leave(a room.Admission, browser int) {
-	h.LiveRooms.ParticipantLeft(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), h.Now, room.LeftByChoice)
+func (f *MeetingFixture) Leave(a room.Admission, browser int) {
+	f.LiveRooms.ParticipantLeft(a.SessionID, a.Seat.ID, fmt.Sprint("PA_", browser), f.Now, room.LeftByChoice)
 }

@@ -11,7 +11,7 @@ import (
 
 // CheckReplays sends captured requests again and checks that each takes effect
 // only once.
-func (h *MeetingFixture) CheckReplays(t *testing.T) {
+func (f *MeetingFixture) CheckReplays(t *testing.T) {
 	const alreadyUsed = "this signed request was carried out already: sign each request with a current timestamp, " +
 		"and send a different Idempotency-Key with each of two equal requests in one second"
 	for route, more := range map[string]map[string]any{
@@ -20,11 +20,11 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		"/rooms/start_schedule_room":    {"name": "Amina"},
 		"/rooms/reschedule_room":        {"max_participants": 7},
 	} {
-		fields := withScheduledRoom(more)(t, h)
-		body, target := EncodeJSON(t, fields), h.Prefix+route
-		captured := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
+		fields := withScheduledRoom(more)(t, f)
+		body, target := EncodeJSON(t, fields), f.Prefix+route
+		captured := V5SignedHeaders(f.Issued, http.MethodPost, target, "", body)
 		send := func(header http.Header) *http.Response {
-			return h.Checker.Do(t, http.MethodPost, target, header, body)
+			return f.Checker.Do(t, http.MethodPost, target, header, body)
 		}
 		upper := captured.Clone()
 		upper.Set("Hash-Signature", strings.ToUpper(captured.Get("Hash-Signature")))
@@ -33,8 +33,8 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 		}
 		AssertError(t, send(captured), http.StatusConflict, alreadyUsed)
 		AssertError(t, send(upper), http.StatusConflict, alreadyUsed)
-		one, two := V5SignedHeaders(h.Issued, http.MethodPost, target, "one", body),
-			V5SignedHeaders(h.Issued, http.MethodPost, target, "two", body)
+		one, two := V5SignedHeaders(f.Issued, http.MethodPost, target, "one", body),
+			V5SignedHeaders(f.Issued, http.MethodPost, target, "two", body)
 		first, again, other := send(one), send(one), send(two)
 		if a, b := DecodeFields(t, first), DecodeFields(t, again); first.StatusCode != 200 || again.StatusCode != 200 ||
 			a["final_link"] != b["final_link"] {
@@ -47,21 +47,21 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 	}
 
 	// A failed request had no effect, so it may be sent again.
-	id := h.CreateScheduled(t)
+	id := f.CreateScheduled(t)
 	body, target := EncodeJSON(t, map[string]any{"room_id": id, "role": "viewer"}),
-		h.Prefix+"/rooms/create_invitation_link"
-	header := V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
-	h.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{}, func() {
-		AssertError(t, h.Checker.Do(t, http.MethodPost, target, header, body), 503, ErrDatabaseDown.Message)
+		f.Prefix+"/rooms/create_invitation_link"
+	header := V5SignedHeaders(f.Issued, http.MethodPost, target, "", body)
+	f.withRooms(FailingService{Err: ErrDatabaseDown}, roomapi.Limits{}, func() {
+		AssertError(t, f.Checker.Do(t, http.MethodPost, target, header, body), 503, ErrDatabaseDown.Message)
 	})
-	if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
+	if resp := f.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
 		t.Errorf("after an error: got %d, want 200", resp.StatusCode)
 	}
 	// A read changes nothing, so it may be repeated.
-	body, target = []byte("{}"), h.Prefix+"/rooms/fetch_past_rooms"
-	header = V5SignedHeaders(h.Issued, http.MethodPost, target, "", body)
+	body, target = []byte("{}"), f.Prefix+"/rooms/fetch_past_rooms"
+	header = V5SignedHeaders(f.Issued, http.MethodPost, target, "", body)
 	for range 2 {
-		if resp := h.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
+		if resp := f.Checker.Do(t, http.MethodPost, target, header, body); resp.StatusCode != http.StatusOK {
 			t.Errorf("fetch_past_rooms: got %d, want 200", resp.StatusCode)
 		}
 	}
@@ -69,17 +69,17 @@ func (h *MeetingFixture) CheckReplays(t *testing.T) {
 
 // CheckJoinEvents uses signed join events as calls while body signatures are
 // allowed. event sends a body as a join event of its room.
-func (h *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
+func (f *MeetingFixture) CheckJoinEvents(t *testing.T, event func(roomID string, body []byte) *http.Response) {
 	options := roomapi.Options{Skew: DefaultOptions.Skew, BodySignatures: true}
-	h.Checker.WithHandler(WithMiddleware(h.Serve(h.LiveRooms, roomapi.Limits{}, options)), func() {
-		id := h.CreateQuick(t)
+	f.Checker.WithHandler(WithMiddleware(f.Serve(f.LiveRooms, roomapi.Limits{}, options)), func() {
+		id := f.CreateQuick(t)
 		person := func(name string) []byte {
 			return EncodeJSON(t, map[string]any{"room_id": id, "user_info": map[string]any{"name": name}})
 		}
 		call := func(route string, body []byte) *http.Response {
-			header := http.Header{"Content-Type": {"application/json"}, "Api-Key": {h.Issued.APIKey.Reveal()},
-				"Hash-Signature": {sign.Legacy(h.Issued.ProjectSecret.Reveal(), body)}}
-			return h.Checker.Do(t, http.MethodPost, h.Prefix+route, header, body)
+			header := http.Header{"Content-Type": {"application/json"}, "Api-Key": {f.Issued.APIKey.Reveal()},
+				"Hash-Signature": {sign.Legacy(f.Issued.ProjectSecret.Reveal(), body)}}
+			return f.Checker.Do(t, http.MethodPost, f.Prefix+route, header, body)
 		}
 		for _, route := range []string{"end_room", "start_schedule_room", "create_invitation_link", "reschedule_room",
 			"fetch_past_rooms"} {
