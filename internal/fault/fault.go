@@ -42,7 +42,7 @@ type Error struct {
 	Field      string        // for RenameField: name of the field with which Message begins; may be empty
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
-	RetryAfter time.Duration // for Exhausted and Unavailable; 0 if unknown
+	RetryAfter time.Duration // after which the call may succeed; 0 if unknown
 	Err        error         // the cause, for the log only; may be nil
 }
 

@@ -78,8 +78,8 @@ type decision struct {
 	displaced  Seat // seat of a guest, or visitor.previousSeat, that is freed for the visitor; ID is empty if none
 }
 
-// admit decides what happens to a visitor who wants to join. The decision of a refused visitor
-// has the visitor and the token, and for room_full the seat.
+// admit decides what happens to a visitor who wants to join. Of a refused visitor, the decision
+// has only the visitor and the token, and if the room is full the seat that was not reserved.
 func admit(f facts, v JoinRequest, now time.Time) (d decision, err error) {
 	if d.visitor, err = f.identify(v, now); err != nil {
 		return d, err
@@ -316,14 +316,14 @@ func (f facts) hold(seat *Seat, now time.Time) (needsToken bool) {
 	return mayRenew && f.token == tokenNotAsked
 }
 
-// ensureCapacity returns Conflict (room_full) if there is no seat for one more
-// participant, although some are freed. If the room is full and has no host or co-host, the seat
-// of an anonymous guest is displaced for a host or co-host: the oldest seat that was never
-// connected to, or else the seat of the guest who came last. For a guest with a
-// personal link only a seat is displaced that was never connected to, and only if all
-// visible seats belong to anonymous guests. For another guest only what
-// chooseHoarded returns is. If the visitor is connected as another person, that seat is
-// displaced first.
+// ensureCapacity returns Conflict (room_full) if the room has no seat for a visitor. freed are
+// seats that the visitor gives up by joining. In a full room, one of these seats is displaced:
+//   - the previous one of the same browser, if it is connected as another person;
+//   - for a host or co-host, if no other is in the room, that of an anonymous guest: the oldest
+//     that was never connected to, or else that of the guest who came last;
+//   - for a guest with a personal link, one that was never connected to, if all visible seats
+//     belong to anonymous guests;
+//   - for any other guest, the one that chooseHoarded returns.
 func (f facts) ensureCapacity(
 	seat, previous Seat, network string, freed []Seat, now time.Time,
 ) (displaced Seat, err error) {
@@ -341,9 +341,11 @@ func (f facts) ensureCapacity(
 	taken := slices.DeleteFunc(slices.Clone(f.taken), func(other Seat) bool {
 		return slices.ContainsFunc(freed, func(f Seat) bool { return f.ID == other.ID })
 	})
-	displaced, found := seat.chooseDisplaced(taken)
+	var found bool
 	if seat.anonymous() {
 		displaced, found = chooseHoarded(taken, network, now)
+	} else {
+		displaced, found = seat.chooseDisplaced(taken)
 	}
 	if !found {
 		return Seat{}, full

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/ratelimit"
 	"parley/internal/room"
 	"parley/internal/store"
@@ -174,6 +175,58 @@ func TestFullRoom_HostDisplacesNewestGuest(t *testing.T) {
 	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 3 seats are taken")
 	if in, err := f.Authorize(t.Context(), room.SessionID(id, 1), last[2].SeatID); err != nil || in.Admitted {
 		t.Errorf("displaced guest with the old token: got %+v, error %v, want Admitted false", in, err)
+	}
+}
+
+// A preview says that the room is full exactly when joining would be refused for it, also to
+// visitors who had a seat: one who left, one whose seat went to a host, and one whom a host let in.
+func TestPreview_Full(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	ctx := t.Context()
+	f.configureProject(t, project.Settings{HiddenParticipants: true})
+	id, link := f.create(t, room.Spec{MaxParticipants: 2})
+	first := f.enter(t, id, guest(1), "PA_1")
+	f.enter(t, id, guest(2), "PA_2")
+	cohost, watcher := guest(5), guest(6)
+	cohost.LinkToken = f.invite(t, id, room.Invitation{Role: room.CoHost})
+	watcher.LinkToken = f.invite(t, id, room.Invitation{Role: room.Guest, Hidden: true})
+	check := func(when string, want map[string]bool) {
+		t.Helper()
+		for name, v := range map[string]room.JoinRequest{"guest 1": guest(1), "guest 2": guest(2), "guest 3": guest(3),
+			"host": hostOf(4, link), "co-host": cohost, "hidden participant": watcher} {
+			if p, err := f.Preview(ctx, id, v); err != nil || p.Full != want[name] {
+				t.Errorf("%s, preview of %s: got Full %v, error %v, want Full %v", when, name, p.Full, err, want[name])
+			}
+		}
+	}
+	check("two guests in a room for two", map[string]bool{"guest 3": true})
+	f.leave(first, "PA_1", room.LeftByChoice)
+	check("one guest has left", nil)
+	f.enter(t, id, guest(3), "PA_3")
+	check("another guest has come", map[string]bool{"guest 1": true})
+	_, err := f.ReserveSeat(ctx, id, guest(1))
+	assertError(t, err, fault.Conflict, "room_full", "this room is full: all 2 seats are taken")
+	host := f.enter(t, id, hostOf(4, link), "PA_4")
+	check("a host has displaced the newest guest", map[string]bool{"guest 1": true, "guest 3": true, "co-host": true})
+
+	on := true
+	if err := f.UpdateLocks(ctx, id, guest(4).SeatKey, room.LockChange{WaitingRoom: &on}); err != nil {
+		t.Fatal(err)
+	}
+	f.assertKnocks(t, id, guest(7))
+	if p, err := f.Preview(ctx, id, guest(7)); err != nil || p.Full || !p.MustWait {
+		t.Errorf("preview of a waiting visitor: got %+v, error %v, want MustWait and not Full", p, err)
+	}
+	if err := f.Admit(ctx, id, guest(4).SeatKey, ""); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := f.Preview(ctx, id, guest(7)); err != nil || !p.Full || !p.Returning {
+		t.Errorf("preview of an admitted visitor: got %+v, error %v, want Full and Returning", p, err)
+	}
+	f.leave(host, "PA_4", room.LeftByChoice)
+	if p, err := f.Preview(ctx, id, guest(7)); err != nil || p.Full {
+		t.Errorf("preview of an admitted visitor after a participant left: got %+v, error %v, want not Full", p, err)
 	}
 }
 

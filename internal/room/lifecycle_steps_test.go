@@ -46,6 +46,9 @@ func (m *model) reserve(rt *rapid.T) (browser int, ok bool) {
 	case s.state == room.Free && m.taken() >= m.max:
 		want = "room_full"
 	}
+	if p, err := m.Preview(context.Background(), m.id, guest(n)); err == nil && !p.Full && want == "room_full" {
+		rt.Fatalf("preview of guest %d in a full room: got %+v, want Full", n, p)
+	}
 	events := m.read(rt).EventSequence
 	a, err := m.ReserveSeat(context.Background(), m.id, guest(n))
 	if want != "" {

@@ -23,8 +23,9 @@ type Preview struct {
 	Role            Role
 	Grants          Grants // what this visitor may publish
 	Name            string // suggested display name; may be empty
-	Returning       bool   // this browser has a seat already
+	Returning       bool   // this browser has a seat, also one that its visitor has left
 	MustWait        bool   // a host has to let the visitor in
+	Full            bool   // joining now would be refused with room_full
 	HostPresent     bool   // a host or co-host is in the room
 	JoinedElsewhere bool   // the visitor is in the room in another browser; joining here disconnects it there
 	LinkStatus      LinkStatus
@@ -36,8 +37,9 @@ type Preview struct {
 }
 
 // Preview returns what a visitor would get by joining now. Transitions that are
-// due but not stored yet are taken into account. It writes nothing. LinkStatus is also
-// set if the visitor lacks an invitation.
+// due but not stored yet are taken into account; only an expired reservation counts
+// as a taken seat until the next sweep. It writes nothing. LinkStatus is also set if
+// the visitor lacks an invitation.
 func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -53,6 +55,7 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if err != nil {
 		return Preview{LinkStatus: from.status}, err
 	}
+	f.occupancy = o
 	p := newPreview(r, project, o, from)
 	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
 		return Preview{}, err
@@ -60,8 +63,29 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if p.MustWait {
 		return p, f.denial(from.keyHash, now)
 	}
+	if p.Full, err = s.isFull(ctx, f, from, v, now); err != nil {
+		return Preview{}, err
+	}
 	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, from.seat.ID, maxPreviewNames)
 	return p, err
+}
+
+// isFull reports whether the room has no seat for a visitor who joins now. The seats that may
+// give way are read for hosts and co-hosts only: those that give way to a guest were never
+// connected to, and become free within connectTimeout anyway.
+func (s *Joining) isFull(ctx context.Context, f facts, from visitor, v JoinRequest, now time.Time) (
+	full bool, err error,
+) {
+	if from.role != Guest && f.occupancy.Taken >= f.room.MaxParticipants {
+		if f.taken, err = s.store.Seats(ctx, f.room.ID); err != nil {
+			return false, err
+		}
+	}
+	err = f.reserve(&decision{visitor: from}, v, now)
+	if fault.From(err).Code == codeRoomFull {
+		return true, nil
+	}
+	return false, err
 }
 
 // recognize returns what is known about a visitor who may see the room. The visitor's link

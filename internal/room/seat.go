@@ -181,10 +181,9 @@ func (seat Seat) chooseDisplaced(taken []Seat) (guest Seat, found bool) {
 // A page that has not connected by then has failed.
 const hoardedAfter = 15 * time.Second
 
-// chooseHoarded returns the oldest unused seat of the network with the most unused seats, if the
-// seat is at least hoardedAfter old, so that one network that never connects cannot keep a room
-// full. It returns none unless the guest's own network would still have fewer unused seats than
-// that one.
+// chooseHoarded returns the oldest unused seat of the network with the most unused seats, so that
+// one network that never connects cannot keep a room full. The seat must be at least hoardedAfter
+// old, and with one more seat the guest's own network must still have fewer unused ones.
 func chooseHoarded(taken []Seat, own string, now time.Time) (oldest Seat, found bool) {
 	isUnused := func(seat Seat) bool { return seat.unused() && seat.anonymous() && !seat.Hidden }
 	unused := map[string]int{}

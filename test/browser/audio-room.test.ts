@@ -46,9 +46,22 @@ describe('two people in a quick audio room', () => {
     await guest.picture('left-phone');
     await third.button('Join').click();
     await third.untilHeard();
+
+    // The one who left comes back, and waits for a seat like anybody else.
+    let previews = 0;
+    guest.page.on('response', (response) => {
+      if (response.url().endsWith('/preview')) previews++;
+    });
+    await guest.button('Rejoin').click();
+    await guest.page.getByRole('heading', { name: 'This room is full' }).waitFor();
+    previews = 0;
+    await expect.poll(() => previews).toBeGreaterThan(1);
+    await guest.page.getByRole('heading', { name: 'This room is full' }).waitFor();
     await third.button('Leave').first().click();
     await third.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await third.close();
+    await guest.page.getByText('A seat is free now. Press Join.').waitFor();
+    expect(await guest.page.title()).toBe(`A seat is free now. Press Join. · Standup`);
 
     // The last one leaves, and the room ends after empty_timeout.
     expect(await server.endReason(room.room_id)).toBeUndefined();

@@ -16,7 +16,7 @@ import type { RoomActions } from './visit/roomActions';
 import type { Runner } from './visit/runner';
 import { startOf } from './visit/schedule';
 import type { Visit } from './visit/state';
-import { titleOf } from './visit/title';
+import { endedWait, titleOf } from './visit/title';
 
 /** Old browsers have no WebRTC, and some settings and extensions turn it off. */
 const canCall = typeof RTCPeerConnection === 'function';
@@ -48,9 +48,10 @@ export function App({
   const { visit, joined, checking } = useStore(runner.store);
   // Renders everything again when the language changes.
   useStore(currentLanguage);
-  const title = titleOf(visit);
+  const ended = endedWait(visit);
+  const title = [...(ended ? [t(`lobby.${ended}`)] : []), titleOf(visit) ?? t('product')].join(' · ');
   useEffect(() => {
-    document.title = title ?? t('product');
+    document.title = title;
   }, [title]);
   // A seat does not have it, and every way into the room begins with a preview.
   const welcomeMessage = useRef('');

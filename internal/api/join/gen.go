@@ -200,6 +200,10 @@ type Preview struct {
 		// in another browser. Joining here ends that connection.
 		Elsewhere bool `json:"elsewhere"`
 
+		// Full True if the room has no seat for this visitor, so that joining now
+		// would be refused with room_full.
+		Full bool `json:"full"`
+
 		// Link The status of the sent link token. ok: it grants the role. taken:
 		// another browser has claimed it. expired: it is no longer valid.
 		// unknown: it is not a link of this room. Absent if no token was sent.
@@ -212,7 +216,8 @@ type Preview struct {
 		// Name The name to fill in. If empty, the page asks the visitor.
 		Name string `json:"name"`
 
-		// Returning True if seat_key belongs to a seat of this room.
+		// Returning True if seat_key belongs to a seat of this room, also to one that the
+		// visitor has left.
 		Returning bool `json:"returning"`
 		Role      Role `json:"role"`
 

@@ -164,7 +164,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	out.BrandName, out.BrandColor = httpx.OrNil(p.BrandName), httpx.OrNil(p.BrandColor)
 	out.BrandLogo = brandLogo(p.BrandLogo)
 	out.You.Role, out.You.Name, out.You.Returning = Role(p.Role), p.Name, p.Returning
-	out.You.Waits, out.You.Elsewhere = p.MustWait, p.JoinedElsewhere
+	out.You.Waits, out.You.Full, out.You.Elsewhere = p.MustWait, p.Full, p.JoinedElsewhere
 	g := p.Grants
 	out.You.MaySend = Sources{Microphone: g.Microphone, Camera: g.Camera, ScreenShare: g.ScreenShare, Chat: g.Chat}
 	if p.LinkStatus != room.NoLink {

@@ -671,10 +671,18 @@ export interface components {
                 may_send: components["schemas"]["Sources"];
                 /** @description The name to fill in. If empty, the page asks the visitor. */
                 name: string;
-                /** @description True if seat_key belongs to a seat of this room. */
+                /**
+                 * @description True if seat_key belongs to a seat of this room, also to one that the
+                 *     visitor has left.
+                 */
                 returning: boolean;
                 /** @description True if a host must admit this visitor. */
                 waits: boolean;
+                /**
+                 * @description True if the room has no seat for this visitor, so that joining now
+                 *     would be refused with room_full.
+                 */
+                full: boolean;
                 /**
                  * @description True if the visitor, identified by a personal link, is in the room
                  *     in another browser. Joining here ends that connection.

@@ -107,7 +107,7 @@ describe('a visitor whom a host has removed', () => {
   });
 
   test('waits for a free seat when the seat went to the host of a full room', () => {
-    const full = preview({ participants: 5, max_participants: 5 });
+    const full = preview({ max_participants: 5, you: { role: 'guest', name: 'Ben', returning: true, full: true } });
     expect(applyEvents(removed, { type: 'previewed', preview: full })).toMatchObject({
       at: 'refused',
       error: { code: 'room_full', maxParticipants: full.max_participants },

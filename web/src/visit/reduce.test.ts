@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { Seat } from '../api/client';
 import { applyEvents, delayOf, host, inside, lobby, minute, preview, refused, rejoining, seat } from './fixtures';
 import { reduce } from './reduce';
-import { opening } from './state';
+import { type Event, opening } from './state';
 import { taskOf } from './task';
+import { endedWait } from './title';
 
 describe('before joining', () => {
   test('a preview leads to the first view', () => {
@@ -118,7 +119,10 @@ describe('joining', () => {
   test('a full room is polled for a free seat, and the name is kept', () => {
     const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
     expect(full).toMatchObject({ at: 'refused', title: 'Standup', durationMs: null });
-    const polled = applyEvents(full, { type: 'previewed', preview: preview({ participants: 10 }) });
+    const polled = applyEvents(full, {
+      type: 'previewed',
+      preview: preview({ you: { role: 'guest', name: '', returning: false, full: true } }),
+    });
     expect(polled).toMatchObject({ at: 'refused', polls: 1 });
     expect(taskOf(polled)?.key).not.toBe(taskOf(full)?.key);
     expect(delayOf(taskOf(polled), 1)).toBe(2_000);
@@ -128,6 +132,35 @@ describe('joining', () => {
       notice: 'free',
       enteredName: 'Ben',
     });
+  });
+
+  test('a visitor who had a seat before waits like the others', () => {
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
+    const you = { role: 'guest', name: 'Ben', returning: true } as const;
+    expect(applyEvents(full, { type: 'previewed', preview: preview({ you: { ...you, full: true } }) })).toMatchObject({ at: 'refused' });
+    expect(applyEvents(full, { type: 'previewed', preview: preview({ you }) })).toMatchObject({ at: 'lobby', notice: 'free' });
+  });
+
+  test('the notice of a free seat ends when somebody else has taken it', () => {
+    const you = { role: 'guest', name: '', returning: false } as const;
+    const full: Event = { type: 'previewed', preview: preview({ max_participants: 5, you: { ...you, full: true } }) };
+    const free = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'), { type: 'previewed', preview: preview() });
+    expect(endedWait(free)).toBe('free');
+    const taken = applyEvents(free, full);
+    expect(taken).toMatchObject({ at: 'refused', enteredName: 'Ben', error: { code: 'room_full', maxParticipants: 5 } });
+    expect(endedWait(taken)).toBeNull();
+    // This visitor was not told that a seat is free.
+    expect(applyEvents(lobby, full)).toMatchObject({ at: 'lobby' });
+    expect(endedWait(applyEvents(free, { type: 'join', name: 'Ben' }))).toBeNull();
+  });
+
+  test('a server that limits a network does not end the wait for a seat', () => {
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
+    const limited = applyEvents(full, refused('too_many_attempts', { waitMs: 9_000 }));
+    expect(limited).toMatchObject({ at: 'refused', error: { code: 'room_full' }, polls: 1 });
+    expect(delayOf(taskOf(limited), 0)).toBe(9_000);
+    const you = { role: 'guest', name: '', returning: false, full: true } as const;
+    expect(delayOf(taskOf(applyEvents(limited, { type: 'previewed', preview: preview({ you }) })), 0)).toBe(1_000);
   });
 
   test('the page of an ended room has its title, if the server tells it', () => {

@@ -77,24 +77,29 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
   }
   if (visit.at === 'lobby') return lobbyPolled(visit, preview);
   if (visit.at === 'refused') {
-    const notice = visit.error.code === 'room_full' ? 'free' : null;
+    if (visit.error.code !== 'room_full') return lobbyOrWrongLink(preview, visit.enteredName, null);
     // The first view is shown for a full room, too, because only taking a seat is
     // reliable. Here the visitor was refused, and waits for a free seat.
-    if (notice === 'free' && preview.participants >= preview.max_participants && !preview.you.returning) {
-      return { ...visit, polls: visit.polls + 1 };
-    }
-    return lobbyOrWrongLink(preview, visit.enteredName, notice);
+    if (preview.you.full) return { ...visit, error: { ...visit.error, waitMs: 0 }, polls: visit.polls + 1 };
+    return lobbyOrWrongLink(preview, visit.enteredName, 'free');
   }
-  if (visit.at === 'removed') return seatTaken(visit, preview);
+  if (visit.at === 'removed') return seatLost(visit, preview);
   // The media server closed the session but the room continues: take the seat again.
   if (visit.at === 'room' && visit.connection.is === 'checking') return rejoining(visit, visit.connection.attempt + 1);
   return visit;
 }
 
-/** No host has removed the visitor: in a full room their seat went to a host. */
-function seatTaken(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
-  if (visit.polls > 0 || preview.participants < preview.max_participants) return lobbyOrWrongLink(preview, visit.enteredName, null);
-  const { title, durationMs, enteredName } = visit;
+/** The visitor may come back: a host has let them in again, or the seat went to a host of a full room. */
+function seatLost(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
+  if (visit.polls > 0 || !preview.you.full) return lobbyOrWrongLink(preview, visit.enteredName, null);
+  return waitForSeat(preview, visit);
+}
+
+/** The state of a visitor who is told when a seat is free. */
+function waitForSeat(
+  preview: Preview,
+  { title, durationMs, enteredName }: { title: string | null; durationMs: number | null; enteredName: string | null },
+): Visit {
   return {
     at: 'refused',
     error: { code: 'room_full', reason: null, title: null, maxParticipants: preview.max_participants, waitMs: 0 },
@@ -119,6 +124,9 @@ function lobbyPolled(visit: InLobby, preview: Preview): Visit {
   if (visit.joinAttempt) return visit;
   // Another person has joined with the host's link: this is another visit now.
   if (preview.you.role !== visit.preview.you.role) return lobbyOrWrongLink(preview, null, null);
+  // Another visitor was faster.
+  if (visit.notice === 'free' && preview.you.full)
+    return waitForSeat(preview, { title: preview.title, durationMs: null, enteredName: visit.enteredName });
   const polled: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
   // What the page says about others stays right.
   if (startOf(preview) !== null || startOf(visit.preview) === null) return polled;
@@ -200,6 +208,9 @@ function refused(visit: Visit, error: CallError, now: number): Visit {
     case 'left':
       return page(visit.seat.title, error.code === 'room_ended' ? visit.durationMs : null, visit.seat.name, 0);
     case 'refused':
+      // Too many visitors of one network wait for a seat. This one goes on, at the server's pace.
+      if (error.code === 'too_many_attempts' && visit.error.code === 'room_full')
+        return { ...visit, error: { ...visit.error, waitMs: error.waitMs }, polls: visit.polls + 1 };
       return page(visit.title, visit.durationMs, visit.enteredName, visit.polls + 1, visit.redirectUrl);
     case 'removed':
       if (error.code === 'removed') return { ...visit, polls: visit.polls + 1 };

@@ -17,3 +17,9 @@ export function titleOf(visit: Visit): string | null {
       return null;
   }
 }
+
+/** Returns what a visitor has waited for and can do now, so that the tab says it, too; null if there is nothing. */
+export function endedWait(visit: Visit): 'free' | 'open' | null {
+  if (visit.at !== 'lobby' || visit.joinAttempt) return null;
+  return visit.notice === 'free' || visit.notice === 'open' ? visit.notice : null;
+}
