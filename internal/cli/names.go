@@ -18,15 +18,15 @@ type named struct{ id, name string }
 // names. The function lists the objects of this kind.
 var listNamed = map[string]func(ctx context.Context, m manager) ([]named, error){
 	"organization": func(ctx context.Context, m manager) (all []named, err error) {
-		list, err := callManagement[manage.OrganizationList](ctx, m, "GET", "/organizations", nil)
-		for _, o := range list.Organizations {
+		organizations, err := fetchOrganizations(ctx, m)
+		for _, o := range organizations {
 			all = append(all, named{o.OrganizationId, o.Name})
 		}
 		return all, err
 	},
 	"project": func(ctx context.Context, m manager) (all []named, err error) {
-		list, err := callManagement[manage.ProjectList](ctx, m, "GET", "/projects", nil)
-		for _, p := range list.Projects {
+		projects, err := fetchProjects(ctx, m, "")
+		for _, p := range projects {
 			all = append(all, named{p.ProjectId, p.Name})
 		}
 		return all, err

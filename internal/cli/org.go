@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 
@@ -42,16 +43,22 @@ type orgList struct{ lister }
 
 // Run lists the organizations.
 func (c orgList) Run(ctx context.Context, s *streams) error {
-	list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+	organizations, err := fetchOrganizations(ctx, c.manager)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, list.Organizations, err)
+		return printItems(s, c.lister, organizations, err)
 	}
 	var rows [][]string
-	for _, o := range list.Organizations {
+	for _, o := range organizations {
 		rows = append(rows, []string{o.OrganizationId, o.Name, string(o.Billing), o.Plan,
 			strings.TrimSpace(o.UnitPrice + " " + o.Currency), formatTime(&o.CreatedAt)})
 	}
 	return printTable(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
+}
+
+// fetchOrganizations reads all organizations.
+func fetchOrganizations(ctx context.Context, m manager) ([]manage.Organization, error) {
+	return fetchPages(ctx, m, "/organizations", url.Values{}, 0,
+		func(p manage.OrganizationList) ([]manage.Organization, *string) { return p.Organizations, p.NextCursor })
 }
 
 type orgSet struct {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"reflect"
 	"slices"
@@ -55,19 +54,21 @@ type projectList struct {
 
 // Run lists the projects.
 func (c projectList) Run(ctx context.Context, s *streams) error {
-	query := ""
-	if c.Org != "" {
-		query = "?" + url.Values{"organization_id": {c.Org}}.Encode()
-	}
-	list, err := callManagement[manage.ProjectList](ctx, c.manager, "GET", "/projects"+query, nil)
+	projects, err := fetchProjects(ctx, c.manager, c.Org)
 	if err != nil || c.structured() {
-		return printItems(s, c.lister, list.Projects, err)
+		return printItems(s, c.lister, projects, err)
 	}
 	var rows [][]string
-	for _, p := range list.Projects {
+	for _, p := range projects {
 		rows = append(rows, []string{p.ProjectId, p.Name, projectStatus(p), p.OrganizationId, formatTime(&p.CreatedAt)})
 	}
 	return printTable(s.out, []string{"PROJECT", "NAME", "STATUS", "ORGANIZATION", "CREATED"}, rows)
+}
+
+// fetchProjects reads the projects of an organization, or all if its ID is empty.
+func fetchProjects(ctx context.Context, m manager, organizationID string) ([]manage.Project, error) {
+	return fetchPages(ctx, m, "/projects", queryOf(map[string]string{"organization_id": organizationID}), 0,
+		func(p manage.ProjectList) ([]manage.Project, *string) { return p.Projects, p.NextCursor })
 }
 
 func projectStatus(p manage.Project) string {

@@ -6,9 +6,17 @@ import (
 	"parley/internal/audit"
 )
 
-// Organizations returns every organization, the oldest first.
-func (s *Service) Organizations(ctx context.Context) ([]Organization, error) {
-	return s.store.Organizations(ctx)
+// ListQuery selects projects, the oldest first.
+type ListQuery struct {
+	OrganizationID string // whose projects; empty for those of all organizations
+	After          string // id after which the list begins; empty for the first
+	Limit          int    // largest number of projects; 0 for all
+}
+
+// Organizations returns at most limit organizations, or all if limit is 0, the oldest first.
+// The list begins after the id after.
+func (s *Service) Organizations(ctx context.Context, after string, limit int) ([]Organization, error) {
+	return s.store.Organizations(ctx, after, limit)
 }
 
 // Organization returns an organization, or NotFound.
@@ -16,15 +24,15 @@ func (s *Service) Organization(ctx context.Context, id string) (Organization, er
 	return s.store.Organization(ctx, id)
 }
 
-// Projects returns the projects of an organization, or all of them when the
-// id is "", the oldest first. NotFound when there is no such organization.
-func (s *Service) Projects(ctx context.Context, organizationID string) ([]Project, error) {
-	if organizationID != "" {
-		if _, err := s.store.Organization(ctx, organizationID); err != nil {
+// Projects returns the projects that a query selects. NotFound when there is no such
+// organization.
+func (s *Service) Projects(ctx context.Context, q ListQuery) ([]Project, error) {
+	if q.OrganizationID != "" {
+		if _, err := s.store.Organization(ctx, q.OrganizationID); err != nil {
 			return nil, err
 		}
 	}
-	return s.store.Projects(ctx, organizationID)
+	return s.store.Projects(ctx, q)
 }
 
 // Edit is a change of a project by an operator. Fields that are nil stay as they

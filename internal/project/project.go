@@ -95,7 +95,6 @@ type Store interface {
 	InsertOrganization(ctx context.Context, o Organization) error
 	// Organization fails with NotFound when there is no organization with this id.
 	Organization(ctx context.Context, id string) (Organization, error)
-	CountOrganizations(ctx context.Context) (int, error)
 	// LockOrganization and LockProject prevent changes by others until the
 	// transaction ends. They fail with NotFound.
 	LockOrganization(ctx context.Context, id string) error
@@ -104,11 +103,11 @@ type Store interface {
 	UpdateOrganization(ctx context.Context, o Organization) error
 	// ProjectIDs returns the ids of an organization's projects.
 	ProjectIDs(ctx context.Context, organizationID string) ([]string, error)
-	// Organizations returns all organizations, the oldest first. Projects returns
-	// the projects of one organization, or all when the id is empty, the oldest
-	// first.
-	Organizations(ctx context.Context) ([]Organization, error)
-	Projects(ctx context.Context, organizationID string) ([]Project, error)
+	// Organizations returns at most limit organizations, or all if limit is 0, in the order
+	// of their ids, which is that of their creation. The list begins after the id after.
+	Organizations(ctx context.Context, after string, limit int) ([]Organization, error)
+	// Projects returns a part of the projects in the same order.
+	Projects(ctx context.Context, q ListQuery) ([]Project, error)
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is no project with this id.
 	Project(ctx context.Context, id string) (Project, error)
@@ -177,8 +176,8 @@ func (s *Service) CreateOrganization(ctx context.Context, name string, billing B
 
 // NoOrganizations reports whether there is no organization yet.
 func (s *Service) NoOrganizations(ctx context.Context) (bool, error) {
-	n, err := s.store.CountOrganizations(ctx)
-	return n == 0, err
+	all, err := s.store.Organizations(ctx, "", 1)
+	return err == nil && len(all) == 0, err
 }
 
 // Create creates an active project. Called inside a transaction, it becomes part

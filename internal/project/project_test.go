@@ -245,15 +245,15 @@ func TestService_Lists(t *testing.T) {
 		first.OrganizationID:  {first, third},
 		second.OrganizationID: {second},
 	} {
-		got, err := d.Projects(ctx, organization)
+		got, err := d.Projects(ctx, project.ListQuery{OrganizationID: organization})
 		if diff := cmp.Diff(want, got, storetest.Exact); err != nil || diff != "" {
 			t.Errorf("projects of %q: error %v (-want +got):\n%s", organization, err, diff)
 		}
 	}
-	if _, err := d.Projects(ctx, storetest.NewID()); !fault.Is(err, fault.NotFound) {
+	if _, err := d.Projects(ctx, project.ListQuery{OrganizationID: storetest.NewID()}); !fault.Is(err, fault.NotFound) {
 		t.Errorf("projects of an unknown organization: got error %v, want NotFound", err)
 	}
-	if all, err := d.Organizations(ctx); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
+	if all, err := d.Organizations(ctx, "", 0); err != nil || len(all) != 2 || all[0].ID != first.OrganizationID {
 		t.Errorf("organizations: got %+v, %v, want two, first %s", all, err, first.OrganizationID)
 	}
 	if empty, err := d.NoOrganizations(ctx); err != nil || empty {

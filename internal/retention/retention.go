@@ -110,8 +110,8 @@ type Store interface {
 	// waits for.
 	WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error
 
-	// ProjectsAfter returns at most limit projects with an ID greater than id, in order.
-	ProjectsAfter(ctx context.Context, id string, limit int) ([]project.Project, error)
+	// Projects returns the projects that a query selects, in the order of their IDs.
+	Projects(ctx context.Context, q project.ListQuery) ([]project.Project, error)
 	// UsageSettledUntil returns the time before which no row is needed any more for the
 	// usage of an organization: all of it is rolled up, and no report can change it.
 	UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error)

@@ -88,7 +88,7 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	for more := true; more; {
 		more, deleting = false, false
 		for after := ""; ; {
-			projects, err := s.store.ProjectsAfter(ctx, after, projectBatch)
+			projects, err := s.store.Projects(ctx, project.ListQuery{After: after, Limit: projectBatch})
 			if err != nil {
 				return deleting, errors.Join(append(errs, err, s.recordRest(ctx, swept))...)
 			}

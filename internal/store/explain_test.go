@@ -37,10 +37,8 @@ var notGrowing = map[string]string{
 	"management_tokens": "an operator creates each",
 	"metadata":          "it has a few fixed names",
 	"nodes":             "a row for each node, deleted soon after the node stopped",
-	"organizations":     "an operator creates each",
 	"project_logos":     "a project has one",
 	"project_secrets":   "a project has a few; retired ones are deleted",
-	"projects":          "an operator creates each",
 	"usage_progress":    "an organization has one",
 	"webhook_targets":   "a row for each URL that fails",
 }
@@ -66,6 +64,10 @@ var mayScan = map[string]string{
 	"FROM webhook_streams WHERE project_id = $1 ORDER BY room_id LIMIT":        "it reads the rows that it deletes",
 	"FROM client_room_ids WHERE project_id = $1 ORDER BY client_room_id LIMIT": "it reads the rows that it deletes",
 	"FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT":        "it reads the rows that it deletes",
+	"FROM organizations WHERE id > $1 ORDER BY id LIMIT":                       "without a limit it returns all",
+	"FROM projects WHERE id > $1 ORDER BY id LIMIT":                            "without a limit it returns all",
+	"FROM projects WHERE (organization_id, id) > ($1, $2)":                     "without a limit it returns all",
+	"FROM projects UNION ALL SELECT '') AS p":                                  "once an hour it visits each project",
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
 	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",
@@ -102,7 +104,7 @@ func (s *statements) add(q string, args []any) {
 func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 	t.Helper()
 	db := d.Open(t)
-	p := fillAll(t, d, db)
+	p, small := fillAll(t, d, db)
 	scans := sqliteScans
 	if d.URL != "" {
 		scans = postgresScans
@@ -129,7 +131,8 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 		}
 	}
 	if d.URL != "" {
-		checkRowsRead(t, c, raw, db, p)
+		checkRowsRead(t, c, raw, db, p, largeProject)
+		checkRowsRead(t, c, raw, db, small, smallProject)
 	}
 }
 
@@ -218,15 +221,27 @@ func withFilledProject(q string, args []any, p project.Project) []any {
 	return args
 }
 
-// fillAll fills an empty database and returns one of its two projects.
-func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
+// The numbers of meetings of the projects of fillAll. A page of a list may have more than
+// smallProject, so that a statement that walks all rows in the order of the list would not stop at
+// the end of the page.
+const (
+	largeProject = 1500
+	smallProject = 12
+)
+
+// fillAll fills an empty database and returns one of its two large projects, and a small one
+// whose rooms lie between those of the large ones.
+func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, small project.Project) {
 	t.Helper()
-	const meetings = 1500 // of each project
 	ctx := context.Background()
 	end := storetest.Room("").CreatedAt
-	p, other := storetest.Project(t, db), storetest.Project(t, db)
-	for i, of := range []project.Project{p, other} {
-		storetest.Fill(t, db, of.ID, meetings, end.AddDate(0, -2, 0), end, uint64(i))
+	p, other, small := storetest.Project(t, db), storetest.Project(t, db), storetest.Project(t, db)
+	for i, of := range []project.Project{p, other, small} {
+		n := largeProject
+		if of.ID == small.ID {
+			n = smallProject
+		}
+		storetest.Fill(t, db, of.ID, n, end.AddDate(0, -2, 0), end, uint64(i))
 		for range 10 {
 			err := db.Write(ctx, func(ctx context.Context) error { return db.InsertRoom(ctx, storetest.Room(of.ID)) })
 			if err != nil {
@@ -237,7 +252,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 	merged := 1
 	for merged > 0 {
 		err := db.Write(ctx, func(ctx context.Context) (err error) {
-			merged, err = db.MergePastRoomCounts(ctx, meetings)
+			merged, err = db.MergePastRoomCounts(ctx, largeProject)
 			return err
 		})
 		if err != nil {
@@ -286,6 +301,10 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 				(SELECT project_id, created_at - created_at % 300000 + 31536000000 AS at FROM rooms) AS r GROUP BY 1, 2`,
 		// Many projects or organizations, the id of each is that of a room, because these
 		// tables are read by project or organization and have few rows for each.
+		`INSERT INTO organizations (id, name, billing, created_at) SELECT id, 'Acme', 'plan', created_at FROM rooms`,
+		`INSERT INTO projects (id, organization_id, name, status, settings, created_at)
+			SELECT r.id, CASE WHEN ended_at % 2 = 0 THEN p.organization_id ELSE r.id END, 'Lessons', 'active', '{}', r.created_at
+			FROM rooms r JOIN projects p ON p.id = r.project_id WHERE r.project_id <> '` + p.ID + `'`,
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
 		`INSERT INTO request_log (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
 		`INSERT INTO past_room_counts (project_id, day, id, rooms) SELECT id, 0, '', 1 FROM rooms`,
@@ -306,7 +325,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) project.Project {
 			t.Fatal(err)
 		}
 	}
-	return p
+	return p, small
 }
 
 // sqliteScan matches a step that reads a whole table or index, or all rows of a project.
@@ -447,8 +466,9 @@ func literal(t *testing.T, arg any) string {
 
 // checkRowsRead fails if a list reads many more rows than it returns. It finds what
 // the plan of a statement does not show: a search by one column that reads all rows of
-// a project to filter or to sort them. Only PostgreSQL counts the rows.
-func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project.Project) {
+// a project, or of all projects, to filter or to sort them. Only PostgreSQL counts the rows.
+// ended is the number of ended rooms of the project.
+func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project.Project, ended int) {
 	t.Helper()
 	const limit = 20
 	const most = 500 // rows; the project has three times as many rooms, and thirty times as many deliveries
@@ -473,7 +493,7 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		}
 		run = nil
 	}
-	past, _, err := db.PastRooms(ctx, p.ID, room.PastQuery{Offset: 700, Limit: limit})
+	past, _, err := db.PastRooms(ctx, p.ID, room.PastQuery{Offset: ended / 2, Limit: limit})
 	check("past rooms from the middle", err)
 	middle := past[0].ID
 	events, err := db.DeliveredEvents(ctx, middle, 0, 1)
@@ -524,7 +544,7 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 			}
 		}
 	}
-	for _, q := range []room.PastQuery{{}, {Offset: 1490}, {Ascending: true}, {Ascending: true, Offset: 1490},
+	for _, q := range []room.PastQuery{{}, {Offset: ended - 10}, {Ascending: true}, {Ascending: true, Offset: ended - 10},
 		{IDs: []string{middle}}} {
 		q.Limit = limit
 		_, _, err := db.PastRooms(ctx, p.ID, q)
@@ -548,6 +568,14 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 	check("people of rooms", err)
 	_, err = db.RoomEvents(ctx, middle, 0, 1)
 	check("all events of a room", err)
+	for _, after := range []string{"", middle} {
+		for _, organizationID := range []string{"", p.OrganizationID} {
+			_, err := db.Projects(ctx, project.ListQuery{OrganizationID: organizationID, After: after, Limit: limit})
+			check(fmt.Sprintf("projects of organization %q after %q", organizationID, after), err)
+		}
+		_, err := db.Organizations(ctx, after, limit)
+		check(fmt.Sprintf("organizations after %q", after), err)
+	}
 	for name, list := range map[string]func() error{
 		"running rooms":          func() error { _, err := db.RunningRooms(ctx, p.ID); return err },
 		"due rooms":              func() error { _, err := db.DueRooms(ctx, time.Now(), limit); return err },

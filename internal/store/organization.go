@@ -18,6 +18,6 @@ func (s *DB) ProjectIDs(ctx context.Context, organizationID string) ([]string, e
 	return s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
 }
 
-func (s *DB) Organizations(ctx context.Context) ([]project.Organization, error) {
-	return queryAll(ctx, s, organizationTable, selectOrganizations)
+func (s *DB) Organizations(ctx context.Context, after string, limit int) ([]project.Organization, error) {
+	return queryAll(ctx, s, organizationTable, selectOrganizations, after, limitOrAll(limit))
 }

@@ -1,9 +1,12 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
+	"strings"
 	"time"
 
 	"parley/internal/event"
@@ -24,7 +27,7 @@ var organizationTable = newTable("organizations",
 
 var (
 	selectOrganization  = organizationTable.selectFrom + "WHERE id = $1"
-	selectOrganizations = organizationTable.selectFrom + "ORDER BY id"
+	selectOrganizations = organizationTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
 	insertOrganization  = organizationTable.insertQuery()
 	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price", "suspended_at")
 )
@@ -41,12 +44,6 @@ func (s *DB) Organization(ctx context.Context, id string) (project.Organization,
 		return project.Organization{}, err
 	}
 	return *o, nil
-}
-
-func (s *DB) CountOrganizations(ctx context.Context) (int, error) {
-	var n int
-	err := s.QueryRow(ctx, nil, `SELECT count(*) FROM organizations`, nil, &n)
-	return n, err
 }
 
 // projectRow is a project with its settings as JSON.
@@ -67,13 +64,18 @@ var projectTable = newTable("projects",
 )
 
 var (
-	selectProject  = projectTable.selectFrom + "WHERE id = $1"
-	selectProjects = projectTable.selectFrom + "WHERE organization_id = $1 OR $1 = '' ORDER BY id"
-	insertProject  = projectTable.insertQuery()
-
-	selectProjectsAfter = projectTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
-	updateProject       = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
+	selectProject     = projectTable.selectFrom + "WHERE id = $1"
+	selectProjects    = projectTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
+	selectOwnProjects = newSelectOwnProjects()
+	insertProject     = projectTable.insertQuery()
+	updateProject     = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
 )
+
+// newSelectOwnProjects returns the statement for a page of the projects of one organization.
+func newSelectOwnProjects() string {
+	where, order := page([]string{"organization_id"}, []string{"$1"}, "id", "$2", true)
+	return projectTable.selectFrom + "WHERE " + strings.Join(where, " AND ") + " ORDER BY " + order + " LIMIT $3"
+}
 
 // newProjectRow returns the row that stores p.
 func newProjectRow(p project.Project) (*projectRow, error) {
@@ -113,13 +115,15 @@ func (s *DB) UpdateProject(ctx context.Context, p project.Project) error {
 	return s.ExecOne(ctx, project.ErrNotFound, updateProject.query, updateProject.values(row)...)
 }
 
-func (s *DB) Projects(ctx context.Context, organizationID string) ([]project.Project, error) {
-	return s.queryProjects(ctx, selectProjects, organizationID)
+func (s *DB) Projects(ctx context.Context, q project.ListQuery) ([]project.Project, error) {
+	if q.OrganizationID == "" {
+		return s.queryProjects(ctx, selectProjects, q.After, limitOrAll(q.Limit))
+	}
+	return s.queryProjects(ctx, selectOwnProjects, q.OrganizationID, q.After, limitOrAll(q.Limit))
 }
 
-func (s *DB) ProjectsAfter(ctx context.Context, id string, limit int) ([]project.Project, error) {
-	return s.queryProjects(ctx, selectProjectsAfter, id, limit)
-}
+// limitOrAll returns the value of LIMIT for a number of rows, of which 0 means all.
+func limitOrAll(limit int) int { return cmp.Or(limit, math.MaxInt32) }
 
 func (s *DB) queryProjects(ctx context.Context, q string, args ...any) ([]project.Project, error) {
 	rows, err := queryAll(ctx, s, projectTable, q, args...)

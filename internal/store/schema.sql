@@ -377,7 +377,7 @@ CREATE TABLE projects (
     PRIMARY KEY (id),
     FOREIGN KEY (organization_id) REFERENCES organizations
 );
-CREATE INDEX projects_organization ON projects (organization_id);
+CREATE INDEX projects_of_organization ON projects (organization_id, id);
 
 -- Rejected API calls that named no project, by day, cause and address.
 CREATE TABLE rejected_calls (

@@ -22,12 +22,16 @@ func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
 	if err != nil {
 		return OrganizationList{}, err
 	}
-	all, err := s.Projects.Organizations(r.Context())
+	after, limit, err := parseOptionalPage(query)
+	if err != nil {
+		return OrganizationList{}, err
+	}
+	all, err := s.Projects.Organizations(r.Context(), after, limit)
 	if err != nil {
 		return OrganizationList{}, err
 	}
 	out := OrganizationList{Organizations: []Organization{}}
-	page, next, err := pageOf(query, all, func(o project.Organization) string { return o.ID })
+	page, next, err := limitPage(query, all, func(o project.Organization) string { return o.ID })
 	for _, o := range page {
 		out.Organizations = append(out.Organizations, newOrganization(o))
 	}
@@ -98,7 +102,7 @@ func (s *server) SuspendOrganization(w http.ResponseWriter, r *http.Request, id 
 // endRoomsOf ends the running rooms of all projects of an organization and returns their
 // number.
 func (s *server) endRoomsOf(ctx context.Context, organizationID string) (ended int, err error) {
-	projects, err := s.Projects.Projects(ctx, organizationID)
+	projects, err := s.Projects.Projects(ctx, project.ListQuery{OrganizationID: organizationID})
 	if err != nil {
 		return 0, err
 	}

@@ -21,6 +21,21 @@ func pageOf[T any](query map[string]string, all []T, id func(T) string) (page []
 	return limitPage(query, all, id)
 }
 
+// parseOptionalPage parses the parameters limit and cursor of a list that is returned as a
+// whole without limit, as before there were pages. limit is one more than the page may have,
+// which shows whether there is another page, or 0 without limit.
+func parseOptionalPage(query map[string]string) (after string, limit int, err error) {
+	after, sent := query["cursor"]
+	if sent && uuid.Validate(after) != nil {
+		return "", 0, httpx.ErrCursor
+	}
+	if _, sent := query["limit"]; !sent {
+		return after, 0, nil
+	}
+	limit, err = httpx.ParseLimit(query)
+	return after, limit + 1, err
+}
+
 // limitPage returns the first items of a list, as many as the parameter limit says, and the
 // cursor of the next page. Without limit it returns the whole list.
 func limitPage[T any](query map[string]string, all []T, cursorOf func(T) string) (page []T, next *string, err error) {

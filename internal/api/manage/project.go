@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -21,22 +22,51 @@ func (s *server) listProjects(r *http.Request) (ProjectList, error) {
 	if err != nil {
 		return ProjectList{}, err
 	}
-	all, err := s.Projects.Projects(r.Context(), query["organization_id"])
+	q := project.ListQuery{OrganizationID: query["organization_id"]}
+	if q.After, q.Limit, err = parseOptionalPage(query); err != nil {
+		return ProjectList{}, err
+	}
+	var all []project.Project
+	if c := caller(r); c.Role == operator.Integrator {
+		all, err = s.callerProjects(r.Context(), c, q)
+	} else {
+		all, err = s.Projects.Projects(r.Context(), q)
+	}
 	if err != nil {
 		return ProjectList{}, err
 	}
-	all = slices.DeleteFunc(all, func(p project.Project) bool { return checkProject(caller(r), p.ID) != nil })
-	if restricted := caller(r).Role == operator.Integrator; restricted && len(all) == 0 &&
-		query["organization_id"] != "" {
-		return ProjectList{}, errOrganizationNotFound // as for one that does not exist
-	}
 	out := ProjectList{Projects: []Project{}}
-	page, next, err := pageOf(query, all, func(p project.Project) string { return p.ID })
+	page, next, err := limitPage(query, all, func(p project.Project) string { return p.ID })
 	for _, p := range page {
 		out.Projects = append(out.Projects, newProject(p))
 	}
 	out.NextCursor = next
 	return out, err
+}
+
+// callerProjects returns the projects of an integrator that a query selects, without its limit. An
+// organization of which the integrator has no project is not found.
+func (s *server) callerProjects(ctx context.Context, c operator.Caller, q project.ListQuery) (
+	all []project.Project, err error,
+) {
+	known := q.OrganizationID == ""
+	for _, id := range slices.Sorted(slices.Values(c.ProjectIDs)) {
+		p, err := s.Projects.Get(ctx, id)
+		switch {
+		case fault.Is(err, fault.NotFound): // it was deleted
+		case err != nil:
+			return nil, err
+		case q.OrganizationID == "" || p.OrganizationID == q.OrganizationID:
+			known = true
+			if p.ID > q.After {
+				all = append(all, p)
+			}
+		}
+	}
+	if !known {
+		return nil, errOrganizationNotFound
+	}
+	return all, nil
 }
 
 var errOrganizationNotFound = fault.New(fault.NotFound, "organization_not_found", "there is no such organization")

@@ -24,12 +24,12 @@ import (
 // Projects is the part of the project service that this API calls.
 type Projects interface {
 	CreateOrganization(ctx context.Context, name string, billing project.Billing) (project.Organization, error)
-	Organizations(ctx context.Context) ([]project.Organization, error)
+	Organizations(ctx context.Context, after string, limit int) ([]project.Organization, error)
 	Organization(ctx context.Context, id string) (project.Organization, error)
 	SetOrganization(ctx context.Context, id string, changes project.OrganizationChanges) (project.Organization, error)
 	SuspendOrganization(ctx context.Context, id string) (project.Organization, error)
 	ResumeOrganization(ctx context.Context, id string) (project.Organization, error)
-	Projects(ctx context.Context, organizationID string) ([]project.Project, error)
+	Projects(ctx context.Context, q project.ListQuery) ([]project.Project, error)
 	Get(ctx context.Context, id string) (project.Project, error)
 	Edit(ctx context.Context, id string, e project.Edit) (project.Project, error)
 	Suspend(ctx context.Context, id string) error

@@ -17,7 +17,7 @@ func (s *suite) testProjects_List(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)
 	first, second := Project(t, db), Project(t, db)
-	organizations, err := db.Organizations(ctx)
+	organizations, err := db.Organizations(ctx, "", 0)
 	if err != nil || len(organizations) != 2 || organizations[0].ID != first.OrganizationID {
 		t.Fatalf("got %+v, %v, want 2 organizations, %s first", organizations, err, first.OrganizationID)
 	}
@@ -26,7 +26,7 @@ func (s *suite) testProjects_List(t *testing.T) {
 	if err := db.Write(ctx, func(ctx context.Context) error { return db.UpdateOrganization(ctx, o) }); err != nil {
 		t.Fatal(err)
 	}
-	organizations, err = db.Organizations(ctx)
+	organizations, err = db.Organizations(ctx, "", 0)
 	requireEqual(t, organizations[1], err, o)
 
 	first.Settings = project.Settings{DefaultEmptyTimeout: 7}
@@ -39,7 +39,7 @@ func (s *suite) testProjects_List(t *testing.T) {
 		t.Fatal(err)
 	}
 	for organization, number := range map[string]int{"": 2, first.OrganizationID: 1, "none": 0} {
-		projects, err := db.Projects(ctx, organization)
+		projects, err := db.Projects(ctx, project.ListQuery{OrganizationID: organization})
 		if err != nil || len(projects) != number {
 			t.Fatalf("Projects(%q): got %+v, %v, want %d", organization, projects, err, number)
 		}
@@ -51,8 +51,39 @@ func (s *suite) testProjects_List(t *testing.T) {
 			requireEqual(t, projects[0], nil, want)
 		}
 	}
-	if all, err := db.Projects(ctx, ""); err != nil || all[1].ID != second.ID {
+	if all, err := db.Projects(ctx, project.ListQuery{}); err != nil || all[1].ID != second.ID {
 		t.Errorf("got %+v, %v, want %s second", all, err, second.ID)
+	}
+
+	third := first
+	third.ID = NewID()
+	if err := db.Write(ctx, func(ctx context.Context) error { return db.InsertProject(ctx, third) }); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		q    project.ListQuery
+		want []string
+	}{
+		{project.ListQuery{Limit: 2}, []string{first.ID, second.ID}},
+		{project.ListQuery{After: second.ID, Limit: 2}, []string{third.ID}},
+		{project.ListQuery{After: third.ID}, nil},
+		{project.ListQuery{OrganizationID: first.OrganizationID, Limit: 1}, []string{first.ID}},
+		{project.ListQuery{OrganizationID: first.OrganizationID, After: first.ID, Limit: 1}, []string{third.ID}},
+		{project.ListQuery{OrganizationID: first.OrganizationID, After: second.ID}, []string{third.ID}},
+		{project.ListQuery{OrganizationID: second.OrganizationID, After: second.ID, Limit: 5}, nil},
+	} {
+		page, err := db.Projects(ctx, c.q)
+		var ids []string
+		for _, p := range page {
+			ids = append(ids, p.ID)
+		}
+		requireEqual(t, ids, err, c.want)
+	}
+	for after, want := range map[string]string{"": organizations[0].ID, organizations[0].ID: organizations[1].ID} {
+		page, err := db.Organizations(ctx, after, 1)
+		if err != nil || len(page) != 1 || page[0].ID != want {
+			t.Errorf("Organizations(%q, 1): got %+v, %v, want %s", after, page, err, want)
+		}
 	}
 }
 

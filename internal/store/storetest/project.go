@@ -25,15 +25,6 @@ func (s *suite) testOrganization(t *testing.T) {
 	}))
 }
 
-func (s *suite) testCountOrganizations(t *testing.T) {
-	db := s.open(t)
-	for want := range 3 {
-		got, err := db.CountOrganizations(patient())
-		requireEqual(t, got, err, want)
-		Project(t, db)
-	}
-}
-
 func (s *suite) testProject(t *testing.T) {
 	ctx := patient()
 	for _, name := range trickyTexts {

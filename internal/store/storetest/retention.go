@@ -295,11 +295,11 @@ func (s *suite) testRetention_Person(t *testing.T) {
 func (s *suite) testRetention_Projects(t *testing.T) {
 	ctx := patient()
 	p := Project(t, s.db)
-	all, err := s.db.ProjectsAfter(ctx, "", 1000)
+	all, err := s.db.Projects(ctx, project.ListQuery{})
 	if err != nil || !slices.ContainsFunc(all, func(q project.Project) bool { return q.ID == p.ID }) {
-		t.Errorf("ProjectsAfter: got %d projects, %v, want %s among them", len(all), err, p.ID)
+		t.Errorf("Projects: got %d projects, %v, want %s among them", len(all), err, p.ID)
 	}
-	none, err := s.db.ProjectsAfter(ctx, "z", 10)
+	none, err := s.db.Projects(ctx, project.ListQuery{After: "z", Limit: 10})
 	requireEqual(t, none, err, nil)
 	s.write(t, func(ctx context.Context) error { return s.db.MarkProjectDeleted(ctx, p.ID, testTime(5)) })
 	marked, err := s.db.Project(ctx, p.ID)

@@ -84,8 +84,8 @@ type ownProjects struct {
 	organizationID string
 }
 
-func (s ownProjects) ProjectsAfter(ctx context.Context, _ string, _ int) ([]project.Project, error) {
-	return s.Projects(ctx, s.organizationID)
+func (s ownProjects) Projects(ctx context.Context, _ project.ListQuery) ([]project.Project, error) {
+	return s.DB.Projects(ctx, project.ListQuery{OrganizationID: s.organizationID})
 }
 
 // deleteOldRooms deletes the rooms that ended before the longest delay of a report. The

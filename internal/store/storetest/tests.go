@@ -20,7 +20,6 @@ var tests = []struct {
 	{"ClientRoomID", (*suite).testClientRoomID},
 	{"ConsoleSessions", (*suite).testConsoleSessions},
 	{"ConsoleUsers", (*suite).testConsoleUsers},
-	{"CountOrganizations", (*suite).testCountOrganizations},
 	{"Counters", (*suite).testCounters},
 	{"Counters_Concurrent", (*suite).testCounters_Concurrent},
 	{"DeleteUnusedSeat", (*suite).testDeleteUnusedSeat},
