@@ -82,7 +82,12 @@ func (b *bench) growthOn(ctx context.Context, database string, c *cluster) ([]fi
 	if err := g.recordIdle(ctx); err != nil {
 		return nil, err
 	}
-	for _, o := range growthOperations {
+	for n, o := range growthOperations {
+		if o.writes && !growthOperations[n-1].writes {
+			if err := g.recordMemory("memory after the lists were read"); err != nil {
+				return nil, err
+			}
+		}
 		err := g.compare(ctx, o, b.pairs)
 		var refused *measure.StatusError
 		if errors.As(err, &refused) { // for example a query that is too slow for the timeout
@@ -178,21 +183,40 @@ func (g *growthReport) recordIdle(ctx context.Context) error {
 		return ctx.Err()
 	case <-time.After(growthIdle):
 	}
-	memory, load := map[*installation]float64{}, map[*installation]float64{}
+	load := map[*installation]float64{}
 	for _, i := range g.all {
 		after, err := i.cpu()()
 		if err != nil {
 			return err
 		}
-		m, err := measure.ProcessTreeMemory(i.pid())
-		if err != nil {
+		load[i] = millis(after-before[i]) / time.Since(began).Seconds()
+	}
+	if err := g.recordMemory("idle memory"); err != nil {
+		return err
+	}
+	g.add("idle processor time of the server, for a second", "ms", func(i *installation) float64 { return load[i] })
+	return nil
+}
+
+// recordMemory adds the memory of the running servers under a name, and what it consists of.
+// Shared pages count once (PSS).
+func (g *growthReport) recordMemory(name string) error {
+	memory := map[*installation]measure.Memory{}
+	for _, i := range g.all {
+		var err error
+		if memory[i], err = measure.ProcessTreeMemory(i.pid()); err != nil {
 			return err
 		}
-		memory[i], load[i] = float64(m.Proportional)/1e6, millis(after-before[i])/time.Since(began).Seconds()
 	}
-	g.addLargest("idle memory, shared pages counted once (PSS)", "MB", 90,
-		func(i *installation) float64 { return memory[i] })
-	g.add("idle processor time of the server, for a second", "ms", func(i *installation) float64 { return load[i] })
+	part := func(of func(measure.Memory) int64) func(*installation) float64 {
+		return func(i *installation) float64 { return float64(of(memory[i])) / 1e6 }
+	}
+	g.addLargest(name+", private: heap, stacks and caches", "MB", 120,
+		part(func(m measure.Memory) int64 { return m.Private }))
+	g.add(name+", mapped database", "MB", part(func(m measure.Memory) int64 { return m.Database }))
+	g.add(name+", mapped program", "MB", part(func(m measure.Memory) int64 { return m.Program }))
+	g.add(name+", all", "MB", part(func(m measure.Memory) int64 { return m.Proportional }))
+	g.add(name+", of this the supervisor", "MB", part(func(m measure.Memory) int64 { return m.Parent }))
 	return nil
 }
 

@@ -47,6 +47,40 @@ func TestParseUsage(t *testing.T) {
 	}
 }
 
+func TestParseMappings(t *testing.T) {
+	const smaps = `00400000-00500000 r-xp 00000000 fd:01 11 /usr/bin/parley
+Rss:                 100 kB
+Pss:                  50 kB
+Anonymous:             8 kB
+VmFlags: rd ex mr
+c000000000-c004000000 rw-p 00000000 00:00 0
+Rss:                  40 kB
+Pss:                  40 kB
+Anonymous:            40 kB
+7f0000000000-7f0001000000 r--s 00000000 fd:01 12 /srv/data/parley.db
+Rss:                 300 kB
+Pss:                 300 kB
+Anonymous:             0 kB
+7fff00000000-7fff00001000 rw-p 00000000 00:00 0 [stack]
+Rss:                   4 kB
+Pss:                   4 kB
+Anonymous:             4 kB
+`
+	want := Memory{
+		Resident:     444 << 10,
+		Proportional: 394 << 10,
+		Private:      52 << 10,
+		Database:     300 << 10,
+		Program:      42 << 10,
+	}
+	if got, err := parseMappings(smaps); err != nil || got != want {
+		t.Errorf("got %+v, error %v, want %+v", got, err, want)
+	}
+	if _, err := parseMappings("Rss: many kB"); err == nil {
+		t.Error("a figure that is no number: got no error, want one")
+	}
+}
+
 func TestSlice(t *testing.T) {
 	bodies := make(chan string, 1<<20)
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
