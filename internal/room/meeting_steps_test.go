@@ -210,6 +210,9 @@ func (m *meeting) closeBreakouts(rt *rapid.T) {
 		r.deliver()
 	}
 	m.reports = m.reports[:before]
+	if m.room(rt).Over() { // it was open for a day
+		return
+	}
 	for id := range taken {
 		if seat, err := m.db.Seat(context.Background(), m.id, id); err != nil || taken[id] && seat.State == room.Free ||
 			seat.Breakout != 0 {

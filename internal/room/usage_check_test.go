@@ -3,19 +3,24 @@ package room_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"testing"
 	"time"
 
 	"pgregory.net/rapid"
 
+	"parley/internal/fault"
+	"parley/internal/retention"
+	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/usage"
 )
 
 // For reports that come late, never or twice, nodes that stop, stand still or take over before
-// and after a rollup, clocks that are set back and ends of months: usage always equals the sum
-// over the attendance, to the millisecond.
+// and after a rollup, clocks that are set back, ends of months, rooms that are deleted when they are
+// old and people who are erased: usage always equals the sum over the attendance that was recorded, to
+// the millisecond.
 func TestUsage_Meetings(t *testing.T) {
 	t.Parallel()
 	checkUsage(t, storetest.SQLite)
@@ -41,6 +46,7 @@ func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"come":            step((*meeting).reserveSeat),
 			"come in":         step((*meeting).joinAndDeliver),
+			"come in, too":    step((*meeting).joinAndDeliver),
 			"connect":         step((*meeting).connect),
 			"say goodbye":     step((*meeting).leave),
 			"hear":            u.deliverOne,
@@ -60,8 +66,11 @@ func checkUsage(t *testing.T, newDB func(testing.TB) *store.DB) {
 			"end":             step((*meeting).end),
 			"another room":    u.meet,
 			"hours pass":      u.wait,
+			"days pass":       u.waitDays,
 			"clock is back":   u.setBackClock,
 			"roll up":         u.rollUp,
+			"delete old":      u.deleteOld,
+			"erase":           u.erasePerson,
 			"":                u.check,
 		})
 		u.rollUp(rt)
@@ -82,6 +91,7 @@ type meetings struct {
 	began     time.Time
 	rooms     []string
 	delivered []report
+	deleted   map[string][]room.Attendance // what was recorded of the rooms that were deleted
 }
 
 func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
@@ -92,7 +102,12 @@ func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
 	for range 2 { // the nodes must see each other alive
 		c.tick(0, 1)
 	}
-	u := &meetings{t: t, began: c.clock.Now(), meeting: &meeting{cluster: c}}
+	u := &meetings{
+		t:       t,
+		began:   c.clock.Now(),
+		meeting: &meeting{cluster: c},
+		deleted: map[string][]room.Attendance{},
+	}
 	u.meet(rt)
 	return u
 }
@@ -124,6 +139,10 @@ func (u *meetings) wait(rt *rapid.T) {
 		time.Second, time.Minute, 40 * time.Minute, 90 * time.Minute, 7 * time.Hour}).Draw(rt, "for"))
 }
 
+func (u *meetings) waitDays(rt *rapid.T) {
+	u.clock.advance(time.Duration(rapid.IntRange(20, 60).Draw(rt, "hours")) * time.Hour)
+}
+
 func (u *meetings) setBackClock(rt *rapid.T) {
 	back := rapid.SampledFrom([]time.Duration{time.Second, 3 * time.Minute, 2 * time.Hour}).Draw(rt, "by")
 	if u.clock.Now().Add(-back).After(u.began) {
@@ -141,6 +160,75 @@ func (u *meetings) rollUp(rt *rapid.T) {
 	}
 }
 
+func (u *meetings) retention(p retention.Periods) *retention.Service {
+	return retention.NewService(u.db, p, nil, func(string) {}, u.clock.Now, slog.New(slog.DiscardHandler))
+}
+
+// deleteOld erases the people of old rooms, deletes older rooms, and remembers their attendance.
+func (u *meetings) deleteOld(rt *rapid.T) {
+	ctx := context.Background()
+	if rapid.Bool().Draw(rt, "all rooms are over and rolled up") {
+		if _, err := u.nodes[0].EndRunningRooms(ctx, u.project.ID, room.EndedSuspended); err != nil {
+			rt.Fatal(err)
+		}
+		u.clock.advance(60 * time.Hour)
+		for range 2 {
+			u.tick(rt)
+		}
+		u.rollUp(rt)
+	}
+	before := map[string][]room.Attendance{}
+	for _, id := range u.rooms {
+		before[id] = u.attendance(rt, id)
+	}
+	hours := rapid.SampledFrom([]time.Duration{2, 26}).Draw(rt, "hours")
+	service := u.retention(retention.Periods{Rooms: hours * time.Hour, People: hours * time.Hour / 2})
+	if _, err := service.Sweep(ctx); err != nil {
+		rt.Fatal(err)
+	}
+	for _, id := range u.rooms {
+		if _, err := u.db.Room(ctx, id); fault.Is(err, fault.NotFound) {
+			u.deleted[id] = before[id]
+		} else if err != nil {
+			rt.Fatal(err)
+		}
+	}
+	if _, deleted := u.deleted[u.id]; deleted {
+		u.meet(rt)
+	}
+}
+
+// erasePerson erases one of the two people whom the integrator knows, or somebody with a seat in one
+// of the rooms. Another meeting begins, because the links of the person are gone.
+func (u *meetings) erasePerson(rt *rapid.T) {
+	ctx := context.Background()
+	p := retention.Person{ProjectID: u.project.ID, UserID: rapid.SampledFrom([]string{"ada", "ben", ""}).Draw(rt, "user")}
+	if p.UserID == "" {
+		rows := u.attendance(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room"))
+		if len(rows) == 0 {
+			rt.Skip("no seat")
+		}
+		p.SeatID = rapid.SampledFrom(rows).Draw(rt, "attendance").SeatID
+	}
+	_, err := u.retention(retention.Periods{}).Erase(ctx, p)
+	if code := fault.From(err).Code; err != nil && code != "person_connected" && !fault.Is(err, fault.NotFound) {
+		rt.Fatal(err)
+	}
+	u.meet(rt)
+}
+
+// attendance returns what is, or was, recorded of a room.
+func (u *meetings) attendance(rt *rapid.T, id string) []room.Attendance {
+	if rows, deleted := u.deleted[id]; deleted {
+		return rows
+	}
+	rows, err := storetest.Attendance(context.Background(), u.db, id)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return rows
+}
+
 // check fails unless the usage since the beginning, and that of this month, is the sum over
 // the attendance.
 func (u *meetings) check(rt *rapid.T) {
@@ -148,11 +236,7 @@ func (u *meetings) check(rt *rapid.T) {
 	var raw storetest.RawUsage
 	r := u.room(rt) // all rooms have the same project and type
 	for _, id := range u.rooms {
-		rows, err := storetest.Attendance(ctx, u.db, id)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		for _, a := range rows {
+		for _, a := range u.attendance(rt, id) {
 			raw.Add(a, r)
 		}
 	}
