@@ -254,3 +254,45 @@ func TestDrill_DamagedBackup(t *testing.T) {
 		t.Errorf("drill with the backup without damage: got error %v, want none", err)
 	}
 }
+
+// A drill with the wrong key, or of a file that is no whole backup of this version, restores nothing.
+func TestDrill_Refusals(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	s := startServer(t, nil)
+	file := s.backup()
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := backup.Check(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := seal.NewKey()
+	for name, tc := range map[string]struct {
+		arrange func(storage *config.Storage, file *string)
+		want    string
+	}{
+		"wrong key": {func(storage *config.Storage, _ *string) { storage.MasterKey = seal.Secret(other.Reveal()) },
+			"the backup needs the master key with the fingerprint " + m.KeyFingerprint +
+				", and the key in PARLEY_MASTER_KEY has the fingerprint " + other.ID()},
+		"no key": {func(storage *config.Storage, _ *string) { storage.DataDir = t.TempDir() }, "master.key does not exist"},
+		"newer schema": {func(_ *config.Storage, file *string) {
+			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Schema = 9999 })
+		}, "version 9999 of the schema, written by a newer Parley"},
+		"truncated": {func(_ *config.Storage, file *string) { *file = truncated(t, *file) }, "the backup is not complete"},
+		"missing":   {func(_ *config.Storage, file *string) { *file += ".missing" }, "no such file"},
+	} {
+		storage, file := config.Storage{DataDir: s.cfg.DataDir}, file
+		tc.arrange(&storage, &file)
+		before := dirState(t, s.cfg.DataDir)
+		if _, err := Drill(t.Context(), storage, file); err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+		if after := dirState(t, s.cfg.DataDir); !maps.Equal(after, before) {
+			t.Errorf("%s: the data directory has the files %v, want %v", name, after, before)
+		}
+		if left := fileModes(t, os.TempDir()); len(left) > 0 {
+			t.Errorf("%s: the temporary directory has %v, want nothing", name, left)
+		}
+	}
+}

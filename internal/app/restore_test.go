@@ -46,6 +46,20 @@ func remakeBackup(t *testing.T, file string, change func(m *backup.Manifest, dat
 	return changed
 }
 
+// truncated returns a file with the first two thirds of a backup.
+func truncated(t *testing.T, file string) string {
+	t.Helper()
+	raw, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cut := filepath.Join(t.TempDir(), "cut.tar")
+	if err := os.WriteFile(cut, raw[:len(raw)*2/3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return cut
+}
+
 func TestRestore_Refusals(t *testing.T) {
 	s := startServer(t, nil)
 	file := s.backup()
@@ -76,16 +90,8 @@ func TestRestore_Refusals(t *testing.T) {
 		"newer schema": {func(_ string, _ *config.Storage, file *string) {
 			*file = remakeBackup(t, *file, func(m *backup.Manifest, _ string) { m.Schema = 9999 })
 		}, []string{"version 9999 of the schema, written by a newer Parley"}},
-		"truncated": {func(_ string, _ *config.Storage, file *string) {
-			raw, err := os.ReadFile(*file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			*file = filepath.Join(t.TempDir(), "cut.tar")
-			if err := os.WriteFile(*file, raw[:len(raw)*2/3], 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}, []string{"the backup is not complete"}},
+		"truncated": {func(_ string, _ *config.Storage, file *string) { *file = truncated(t, *file) },
+			[]string{"the backup is not complete"}},
 		"missing": {func(_ string, _ *config.Storage, file *string) { *file += ".missing" }, []string{"no such file"}},
 		"target has a database": {func(dir string, _ *config.Storage, _ *string) { write(dir, "parley.db", "") },
 			[]string{"parley.db exists: restore into another directory"}},

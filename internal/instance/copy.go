@@ -50,6 +50,9 @@ func Copy(ctx context.Context, storage config.Storage, url string) (map[string]i
 		return nil, err
 	}
 	defer func() { _ = source.Close() }()
+	if err := checkKnownSchema(ctx, source); err != nil {
+		return nil, err
+	}
 	counts, copyID, err := source.CopyTo(ctx, url, func(ctx context.Context, target *store.DB, copyID string) error {
 		return audit.Record(audit.WithOrigin(ctx, localOrigin()), target, time.Now(), audit.Change{
 			Action: audit.DatabaseCopied, Subject: copyID, Before: audit.Fields{"database_id": id},
@@ -63,6 +66,25 @@ func Copy(ctx context.Context, storage config.Storage, url string) (map[string]i
 			"and run the command again: %w", filepath.Join(storage.DataDir, databaseIDFile), copyID, err)
 	}
 	return counts, nil
+}
+
+// checkKnownSchema returns an error if a newer program has changed the database. A server can run on
+// it, but a copy would leave out what this program does not know.
+func checkKnownSchema(ctx context.Context, s *store.DB) error {
+	newest, err := store.NewestSchema()
+	if err != nil {
+		return err
+	}
+	var version int64
+	err = s.ReadSnapshot(ctx, func(r *db.Reader) (err error) {
+		version, err = r.SchemaVersion(ctx)
+		return err
+	})
+	if err == nil && version > newest {
+		err = fmt.Errorf("the database has version %d of the schema, written by a newer Parley; this one knows versions "+
+			"up to %d: use the newer program", version, newest)
+	}
+	return err
 }
 
 // lockStorage keeps every server away from a data directory and its database until
