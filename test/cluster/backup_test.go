@@ -58,51 +58,52 @@ func fillDatabase(t *testing.T, s *service, dir string) {
 // A client or a server that is killed in the middle of a backup leaves no file that is taken
 // for a backup, and the next start of the server removes its copy of the database.
 func TestBackup_KilledInTheMiddle(t *testing.T) {
-	t.Parallel()
-	s := &service{master: seal.NewKey()}
-	n := s.startNode(t)
-	fillDatabase(t, s, n.dir)
-	dir := t.TempDir()
-	complete, cut := 0, 0
-	for range 12 {
-		file := filepath.Join(dir, "b.tar")
-		ended := make(chan bool, 1)
-		wait := rand.N(1500 * time.Millisecond) // the client is killed at a random moment
-		go func() { ended <- killAfter(t, s, wait, "backup", file, "--data-dir", n.dir) }()
-		killServer := rand.IntN(2) == 0
-		if killServer {
-			time.Sleep(rand.N(1500 * time.Millisecond)) // the server is killed at a random moment
-			n.Kill()
-		}
-		succeeded := <-ended
-		_, err := backup.Check(file)
-		if exists := !os.IsNotExist(err); exists && err != nil || succeeded && !exists {
-			t.Fatalf("succeeded %t: got %v, want a complete backup or none", succeeded, err)
-		}
-		if err == nil {
-			complete++
-		} else {
-			cut++
-		}
-		_ = os.Remove(file)
-		if killServer {
-			n.start()
-			if left, err := filepath.Glob(filepath.Join(n.dir, ".backup-*")); err != nil || len(left) > 0 {
-				t.Errorf("after the next start: got %v, %v, want no copies", left, err)
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		s := &service{master: seal.NewKey(), database: d.URL}
+		n := s.startNode(t)
+		fillDatabase(t, s, n.dir)
+		dir := t.TempDir()
+		complete, cut := 0, 0
+		for range 12 {
+			file := filepath.Join(dir, "b.tar")
+			ended := make(chan bool, 1)
+			wait := rand.N(1500 * time.Millisecond) // the client is killed at a random moment
+			go func() { ended <- killAfter(t, s, wait, "backup", file, "--data-dir", n.dir) }()
+			killServer := rand.IntN(2) == 0
+			if killServer {
+				time.Sleep(rand.N(1500 * time.Millisecond)) // the server is killed at a random moment
+				n.Kill()
+			}
+			succeeded := <-ended
+			_, err := backup.Check(file)
+			if exists := !os.IsNotExist(err); exists && err != nil || succeeded && !exists {
+				t.Fatalf("succeeded %t: got %v, want a complete backup or none", succeeded, err)
+			}
+			if err == nil {
+				complete++
+			} else {
+				cut++
+			}
+			_ = os.Remove(file)
+			if killServer {
+				n.start()
+				if left, err := filepath.Glob(filepath.Join(n.dir, ".backup-*")); err != nil || len(left) > 0 {
+					t.Errorf("after the next start: got %v, %v, want no copies", left, err)
+				}
 			}
 		}
-	}
-	t.Logf("%d complete, %d cut off", complete, cut)
-	if cut == 0 {
-		t.Errorf("interrupted backups: got none, want at least one, %d are complete", complete)
-	}
-	file := filepath.Join(dir, "last.tar")
-	testkit.Eventually(t, "a backup succeeds", func() bool {
-		return killAfter(t, s, time.Minute, "backup", file, "--data-dir", n.dir)
+		t.Logf("%d complete, %d cut off", complete, cut)
+		if cut == 0 {
+			t.Errorf("interrupted backups: got none, want at least one, %d are complete", complete)
+		}
+		file := filepath.Join(dir, "last.tar")
+		testkit.Eventually(t, "a backup succeeds", func() bool {
+			return killAfter(t, s, time.Minute, "backup", file, "--data-dir", n.dir)
+		})
+		if m, err := backup.Check(file); err != nil || m.Rows["rooms"] != 1500 {
+			t.Errorf("got %d rooms, %v, want 1500", m.Rows["rooms"], err)
+		}
 	})
-	if m, err := backup.Check(file); err != nil || m.Rows["rooms"] != 1500 {
-		t.Errorf("got %d rooms, %v, want 1500", m.Rows["rooms"], err)
-	}
 }
 
 // A copy that is killed leaves no rows in the target, and can be repeated.
