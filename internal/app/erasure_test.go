@@ -42,7 +42,7 @@ func TestErase_RunningServer(t *testing.T) {
 		StartAt:         time.Now().UTC().Add(5 * time.Minute).Format("2006-01-02T15:04"), // hosts may open it now
 		MaxParticipants: 5,
 		EmptyTimeout:    300,
-		Metadata:        client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Standup", WelcomeMessage: "Welcome"}},
+		Metadata:        client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: "Standup"}},
 		Name:            name,
 		ExternalUserID:  userID,
 	})
