@@ -29,12 +29,12 @@ type usageRebuild struct {
 func (c usageRebuild) Run(ctx context.Context, s *streams) error {
 	ids := []string{c.Org}
 	if c.Org == "" {
-		list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+		organizations, err := fetchOrganizations(ctx, c.manager)
 		if err != nil {
 			return err
 		}
 		ids = nil
-		for _, o := range list.Organizations {
+		for _, o := range organizations {
 			ids = append(ids, o.OrganizationId)
 		}
 	}
@@ -157,11 +157,11 @@ func (c usageCommand) fetch(ctx context.Context) ([]manage.UsageReport, error) {
 	case c.Project != "":
 		scopes = []url.Values{{"project_id": {c.Project}}}
 	default:
-		list, err := callManagement[manage.OrganizationList](ctx, c.manager, "GET", "/organizations", nil)
+		organizations, err := fetchOrganizations(ctx, c.manager)
 		if err != nil {
 			return nil, err
 		}
-		for _, o := range list.Organizations {
+		for _, o := range organizations {
 			scopes = append(scopes, url.Values{"organization_id": {o.OrganizationId}})
 		}
 	}

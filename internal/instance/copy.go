@@ -81,10 +81,16 @@ func checkKnownSchema(ctx context.Context, s *store.DB) error {
 		return err
 	})
 	if err == nil && version > newest {
-		err = fmt.Errorf("the database has version %d of the schema, written by a newer Parley; this one knows versions "+
-			"up to %d: use the newer program", version, newest)
+		err = newerSchemaError("the database to copy", version, newest, "")
 	}
 	return err
+}
+
+// newerSchemaError is the error for something that a newer program has written. by is that program in
+// parentheses, or empty.
+func newerSchemaError(what string, version, newest int64, by string) error {
+	return fmt.Errorf("%s has version %d of the schema, written by a newer Parley%s; this one knows versions up to %d: "+
+		"use the newer program", what, version, by, newest)
 }
 
 // lockStorage keeps every server away from a data directory and its database until

@@ -241,8 +241,7 @@ func CheckBackup(storage config.Storage, file string) (backup.Manifest, error) {
 		return m, err
 	}
 	if m.Schema > newest {
-		return m, fmt.Errorf("%s: the backup has version %d of the schema, written by a newer Parley (%s); "+
-			"this one knows versions up to %d: use the newer program", file, m.Schema, m.Version, newest)
+		return m, newerSchemaError(file+": the backup", m.Schema, newest, " ("+m.Version+")")
 	}
 	key, err := storage.LoadMasterKey(false)
 	if err != nil {

@@ -317,13 +317,14 @@ func (f facts) hold(seat *Seat, now time.Time) (needsToken bool) {
 }
 
 // ensureCapacity returns Conflict (room_full) if the room has no seat for a visitor. freed are
-// seats that the visitor gives up by joining. In a full room, one of these seats is displaced:
-//   - the previous one of the same browser, if it is connected as another person;
-//   - for a host or co-host, if no other is in the room, that of an anonymous guest: the oldest
-//     that was never connected to, or else that of the guest who came last;
-//   - for a guest with a personal link, one that was never connected to, if all visible seats
-//     belong to anonymous guests;
-//   - for any other guest, the one that chooseHoarded returns.
+// the seats that the visitor gives up by joining. If the room is full even without them, one other
+// seat may be displaced:
+//   - the previous seat of the same browser, if it is connected as another person;
+//   - for a host or co-host, if there is no other in the room, the seat of an anonymous guest: the
+//     oldest that was never connected to, or else that of the guest who came last;
+//   - for a guest with a personal link, or whom a host let in or demoted, a seat that was never
+//     connected to, if all visible seats belong to anonymous guests;
+//   - for an anonymous guest, the seat that chooseHoarded returns.
 func (f facts) ensureCapacity(
 	seat, previous Seat, network string, freed []Seat, now time.Time,
 ) (displaced Seat, err error) {

@@ -215,8 +215,8 @@ func TestPreview_Full(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.assertKnocks(t, id, guest(7))
-	if p, err := f.Preview(ctx, id, guest(7)); err != nil || p.Full || !p.MustWait {
-		t.Errorf("preview of a waiting visitor: got %+v, error %v, want MustWait and not Full", p, err)
+	if p, err := f.Preview(ctx, id, guest(7)); err != nil || !p.Full || !p.MustWait {
+		t.Errorf("preview of a waiting visitor: got %+v, error %v, want Full and MustWait", p, err)
 	}
 	if err := f.Admit(ctx, id, guest(4).SeatKey, ""); err != nil {
 		t.Fatal(err)
@@ -275,7 +275,12 @@ func TestFullRoom_HoardedSeats(t *testing.T) {
 		f.clock.advance(time.Second)
 	}
 	reserve := func(from netip.Addr, n int) error {
+		t.Helper()
+		p, previewErr := f.Preview(t.Context(), id, withClientAddr(from, guest(n)))
 		_, err := f.ReserveSeat(t.Context(), id, withClientAddr(from, guest(n)))
+		if full := fault.From(err).Code == "room_full"; previewErr != nil || p.Full != full {
+			t.Errorf("preview of guest %d: got Full %v, error %v, want Full %v", n, p.Full, previewErr, full)
+		}
 		return err
 	}
 	assertError(t, reserve(elsewhere, 5), fault.Conflict, "room_full", "this room is full: all 4 seats are taken")

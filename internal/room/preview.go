@@ -25,7 +25,7 @@ type Preview struct {
 	Name            string // suggested display name; may be empty
 	Returning       bool   // this browser has a seat, also one that its visitor has left
 	MustWait        bool   // a host has to let the visitor in
-	Full            bool   // joining now would be refused with room_full
+	Full            bool   // the room has no seat for the visitor; if not MustWait, joining now is refused with room_full
 	HostPresent     bool   // a host or co-host is in the room
 	JoinedElsewhere bool   // the visitor is in the room in another browser; joining here disconnects it there
 	LinkStatus      LinkStatus
@@ -60,23 +60,23 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	if p.BrandLogo, err = s.store.Logo(ctx, project.ID); err != nil {
 		return Preview{}, err
 	}
-	if p.MustWait {
-		return p, f.denial(from.keyHash, now)
-	}
 	if p.Full, err = s.isFull(ctx, f, from, v, now); err != nil {
 		return Preview{}, err
+	}
+	if p.MustWait {
+		return p, f.denial(from.keyHash, now)
 	}
 	p.OtherNames, err = s.store.PresentNames(ctx, r.ID, from.seat.ID, maxPreviewNames)
 	return p, err
 }
 
-// isFull reports whether the room has no seat for a visitor who joins now. The seats that may
-// give way are read for hosts and co-hosts only: those that give way to a guest were never
-// connected to, and become free within connectTimeout anyway.
+// isFull reports whether the room has no seat for a visitor who joins now. The seats are read only if
+// one may give way: to a guest only one that was never connected to.
 func (s *Joining) isFull(ctx context.Context, f facts, from visitor, v JoinRequest, now time.Time) (
 	full bool, err error,
 ) {
-	if from.role != Guest && f.occupancy.Taken >= f.room.MaxParticipants {
+	mayDisplace := from.role != Guest || f.occupancy.Unused > 0
+	if mayDisplace && f.occupancy.Taken >= f.room.MaxParticipants {
 		if f.taken, err = s.store.Seats(ctx, f.room.ID); err != nil {
 			return false, err
 		}

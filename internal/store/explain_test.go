@@ -104,7 +104,7 @@ func (s *statements) add(q string, args []any) {
 func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 	t.Helper()
 	db := d.Open(t)
-	p, small := fillAll(t, d, db)
+	p, other, small := fillAll(t, d, db)
 	scans := sqliteScans
 	if d.URL != "" {
 		scans = postgresScans
@@ -132,6 +132,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 	}
 	if d.URL != "" {
 		checkRowsRead(t, c, raw, db, p, largeProject)
+		checkRowsRead(t, c, raw, db, other, largeProject)
 		checkRowsRead(t, c, raw, db, small, smallProject)
 	}
 }
@@ -221,21 +222,20 @@ func withFilledProject(q string, args []any, p project.Project) []any {
 	return args
 }
 
-// The numbers of meetings of the projects of fillAll. A page of a list may have more than
-// smallProject, so that a statement that walks all rows in the order of the list would not stop at
-// the end of the page.
+// The numbers of meetings of the projects of fillAll. The small project has fewer rooms than a page,
+// so that a statement that walks the rooms of all projects reads all of them.
 const (
 	largeProject = 1500
 	smallProject = 12
 )
 
-// fillAll fills an empty database and returns one of its two large projects, and a small one
-// whose rooms lie between those of the large ones.
-func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, small project.Project) {
+// fillAll fills an empty database and returns a large project, another one whose organization has
+// hundreds of projects, and a small one. The rooms of the three lie between each other.
+func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small project.Project) {
 	t.Helper()
 	ctx := context.Background()
 	end := storetest.Room("").CreatedAt
-	p, other, small := storetest.Project(t, db), storetest.Project(t, db), storetest.Project(t, db)
+	p, other, small = storetest.Project(t, db), storetest.Project(t, db), storetest.Project(t, db)
 	for i, of := range []project.Project{p, other, small} {
 		n := largeProject
 		if of.ID == small.ID {
@@ -325,7 +325,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, small project
 			t.Fatal(err)
 		}
 	}
-	return p, small
+	return p, other, small
 }
 
 // sqliteScan matches a step that reads a whole table or index, or all rows of a project.
@@ -471,7 +471,7 @@ func literal(t *testing.T, arg any) string {
 func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project.Project, ended int) {
 	t.Helper()
 	const limit = 20
-	const most = 500 // rows; the project has three times as many rooms, and thirty times as many deliveries
+	const most = 500 // rows; a large project has three times as many rooms, and thirty times as many deliveries
 	ctx := context.Background()
 	var run []traced
 	db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })

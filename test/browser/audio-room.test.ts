@@ -61,7 +61,7 @@ describe('two people in a quick audio room', () => {
     await third.page.getByRole('heading', { name: 'You left the room' }).waitFor();
     await third.close();
     await guest.page.getByText('A seat is free now. Press Join.').waitFor();
-    expect(await guest.page.title()).toBe(`A seat is free now. Press Join. · Standup`);
+    await expect.poll(() => guest.page.title()).toBe('A seat is free now. Press Join. · Standup');
 
     // The last one leaves, and the room ends after empty_timeout.
     expect(await server.endReason(room.room_id)).toBeUndefined();

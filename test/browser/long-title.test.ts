@@ -65,8 +65,8 @@ test('before a room, a title of 90 letters pushes nothing off the screen', async
   await page.route('**/seats', (route) => route.fulfill({ status: 409, json: { error } }));
   await page.route('**/preview', async (route) => {
     const answer = await route.fetch();
-    const preview = (await answer.json()) as { max_participants: number };
-    await route.fulfill({ response: answer, json: { ...preview, participants: preview.max_participants } });
+    const preview = (await answer.json()) as { you: object };
+    await route.fulfill({ response: answer, json: { ...preview, you: { ...preview.you, full: true } } });
   });
   await person.button('Join').click();
   await page.getByText('All seats are taken (4 of 4).').waitFor();

@@ -63,15 +63,20 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 		n := s.startNode(t)
 		fillDatabase(t, s, n.dir)
 		dir := t.TempDir()
+		began := time.Now()
+		if !killAfter(t, s, time.Minute, "backup", filepath.Join(dir, "first.tar"), "--data-dir", n.dir) {
+			t.Fatal("the backup failed")
+		}
+		took := time.Since(began)
 		complete, cut := 0, 0
-		for range 12 {
+		for tries := 0; tries < 12 || cut == 0 && tries < 40; tries++ {
 			file := filepath.Join(dir, "b.tar")
 			ended := make(chan bool, 1)
-			wait := rand.N(1500 * time.Millisecond) // the client is killed at a random moment
+			wait := rand.N(took) // the client is killed at a random moment
 			go func() { ended <- killAfter(t, s, wait, "backup", file, "--data-dir", n.dir) }()
 			killServer := rand.IntN(2) == 0
 			if killServer {
-				time.Sleep(rand.N(1500 * time.Millisecond)) // the server is killed at a random moment
+				time.Sleep(rand.N(took)) // the server is killed at a random moment
 				n.Kill()
 			}
 			succeeded := <-ended

@@ -200,8 +200,9 @@ type Preview struct {
 		// in another browser. Joining here ends that connection.
 		Elsewhere bool `json:"elsewhere"`
 
-		// Full True if the room has no seat for this visitor, so that joining now
-		// would be refused with room_full.
+		// Full True if the room has no seat for this visitor. Joining now is refused
+		// with room_full, or if waits is true, once a host has admitted the
+		// visitor.
 		Full bool `json:"full"`
 
 		// Link The status of the sent link token. ok: it grants the role. taken:

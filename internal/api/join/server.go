@@ -124,7 +124,8 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if err != nil {
 		return Preview{}, err
 	}
-	req := room.JoinRequest{LinkToken: httpx.OrZero(o.Text("link")), SeatKey: httpx.OrZero(o.Text("seat_key"))}
+	req := room.JoinRequest{LinkToken: httpx.OrZero(o.Text("link")), SeatKey: httpx.OrZero(o.Text("seat_key")),
+		ClientAddr: httpx.FromContext(r.Context()).Client}
 	if err := o.Err(); err != nil {
 		return Preview{}, err
 	}

@@ -124,6 +124,26 @@ func testSeveralProjects(t *testing.T, b *fixture) {
 			t.Errorf("rooms of project %s: got %v, want one", c.project, rooms)
 		}
 	}
+	ids := []string{one.project, two.project}
+	slices.Sort(ids)
+	for query, want := range map[string][]string{
+		"":                                     ids,
+		"?limit=1":                             ids[:1],
+		"?limit=1&cursor=" + ids[0]:            ids[1:],
+		"?limit=5&cursor=" + ids[1]:            {},
+		"?organization_id=" + one.organization: {one.project},
+		"?limit=1&organization_id=" + two.organization:                            {two.project},
+		"?limit=1&organization_id=" + one.organization + "&cursor=" + one.project: {},
+	} {
+		got := []string{}
+		page := b.mustCall("GET", "/projects"+query, nil)
+		for _, p := range page["projects"].([]any) {
+			got = append(got, p.(m)["project_id"].(string))
+		}
+		if _, more := page["next_cursor"]; !slices.Equal(got, want) || more != (query == "?limit=1") {
+			t.Errorf("GET /projects%s: got %v, another page: %v, want %v", query, got, more, want)
+		}
+	}
 	foreign := b.asOwner(owner, b.createProject)
 	b.assertError("GET", "/projects?organization_id="+foreign["organization_id"].(string), nil, 404,
 		"organization_not_found", noOrganization)

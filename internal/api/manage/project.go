@@ -44,13 +44,16 @@ func (s *server) listProjects(r *http.Request) (ProjectList, error) {
 	return out, err
 }
 
-// callerProjects returns the projects of an integrator that a query selects, without its limit. An
-// organization of which the integrator has no project is not found.
+// callerProjects returns the projects of an integrator that a query selects. An organization of
+// which the integrator has no project is not found.
 func (s *server) callerProjects(ctx context.Context, c operator.Caller, q project.ListQuery) (
 	all []project.Project, err error,
 ) {
 	known := q.OrganizationID == ""
 	for _, id := range slices.Sorted(slices.Values(c.ProjectIDs)) {
+		if q.Limit > 0 && len(all) == q.Limit {
+			break
+		}
 		p, err := s.Projects.Get(ctx, id)
 		switch {
 		case fault.Is(err, fault.NotFound): // it was deleted

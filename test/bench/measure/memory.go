@@ -15,7 +15,7 @@ type Memory struct {
 	Proportional int64 // a shared page counts once, in equal parts (PSS)
 
 	Private  int64 // pages that no file has: heap, stacks, caches of the database
-	Database int64 // mapped files of a SQLite database, which the kernel takes back when it needs memory
+	Database int64 // mapped files of a SQLite database
 	Program  int64 // other mapped files
 
 	Parent int64 // the part of the first process, such as a supervisor

@@ -679,8 +679,9 @@ export interface components {
                 /** @description True if a host must admit this visitor. */
                 waits: boolean;
                 /**
-                 * @description True if the room has no seat for this visitor, so that joining now
-                 *     would be refused with room_full.
+                 * @description True if the room has no seat for this visitor. Joining now is refused
+                 *     with room_full, or if waits is true, once a host has admitted the
+                 *     visitor.
                  */
                 full: boolean;
                 /**

@@ -36,6 +36,7 @@ export const de: Messages = {
   'lobby.linkTaken':
     'Dieser Link wurde schon in einem anderen Browser verwendet. Um als Gast beizutreten, geben Sie Ihren Namen ein. Gehört der Link Ihnen, öffnen Sie ihn in dem Browser, den Sie zuerst verwendet haben.',
   'lobby.free': 'Jetzt ist ein Platz frei. Drücken Sie „Beitreten“.',
+  'lobby.full': 'Jemand anderes hat den Platz genommen. Lassen Sie diese Seite offen. Wir sagen Ihnen, wenn einer frei ist.',
   'lobby.open': 'Der Raum ist jetzt offen. Drücken Sie „Beitreten“.',
   'lobby.rejoin': 'Sie waren in diesem Raum. Drücken Sie „Erneut beitreten“, um zurückzukehren.',
   'lobby.wait': 'Beitreten, sobald er öffnet',

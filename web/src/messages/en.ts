@@ -39,6 +39,7 @@ export const en = {
   'lobby.linkTaken':
     'This link was already used in another browser. To join as a guest, enter your name. If the link is yours, open it in the browser that you used first.',
   'lobby.free': 'A seat is free now. Press Join.',
+  'lobby.full': 'Somebody else took the seat. Keep this page open, and we’ll tell you when one is free.',
   'lobby.open': 'The room is open now. Press Join.',
   'lobby.rejoin': 'You were in this room. Press Rejoin to go back.',
   'lobby.wait': 'Join when it opens',

@@ -36,6 +36,7 @@ export const es: Messages = {
   'lobby.linkTaken':
     'Este enlace ya se usó en otro navegador. Para unirte como invitado, escribe tu nombre. Si el enlace es tuyo, ábrelo en el navegador que usaste primero.',
   'lobby.free': 'Ya hay un sitio libre. Pulsa Unirse.',
+  'lobby.full': 'Otra persona ha ocupado el sitio. Deja esta página abierta y te avisaremos cuando haya uno libre.',
   'lobby.open': 'La sala ya está abierta. Pulsa Unirse.',
   'lobby.rejoin': 'Estabas en esta sala. Pulsa Volver a unirse para regresar.',
   'lobby.wait': 'Unirse cuando se abra',

@@ -35,6 +35,7 @@ export const fr: Messages = {
   'lobby.linkTaken':
     'Ce lien a déjà été utilisé dans un autre navigateur. Pour participer en tant qu’invité, saisissez votre nom. Si le lien est le vôtre, ouvrez-le dans le navigateur que vous avez utilisé en premier.',
   'lobby.free': 'Une place s’est libérée. Appuyez sur « Participer ».',
+  'lobby.full': 'Quelqu’un d’autre a pris la place. Gardez cette page ouverte : nous vous dirons quand une place se libère.',
   'lobby.open': 'La salle est ouverte. Appuyez sur « Participer ».',
   'lobby.rejoin': 'Vous étiez dans cette salle. Appuyez sur « Rejoindre à nouveau » pour y retourner.',
   'lobby.wait': 'Participer dès l’ouverture',

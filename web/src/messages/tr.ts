@@ -36,6 +36,7 @@ export const tr: Messages = {
   'lobby.linkTaken':
     'Bu bağlantı başka bir tarayıcıda zaten kullanıldı. Konuk olarak katılmak için adınızı girin. Bağlantı sizinse ilk kullandığınız tarayıcıda açın.',
   'lobby.free': 'Bir yer boşaldı. Katıl’a basın.',
+  'lobby.full': 'Yeri başka biri aldı. Bu sayfayı açık tutun; bir yer boşalınca size haber vereceğiz.',
   'lobby.open': 'Oda şimdi açık. Katıl’a basın.',
   'lobby.rejoin': 'Bu odadaydınız. Geri dönmek için Yeniden katıl’a basın.',
   'lobby.wait': 'Açılınca katıl',

@@ -46,6 +46,7 @@ const roleKeys = {
 const noticeKeys = {
   linkTaken: 'lobby.linkTaken',
   free: 'lobby.free',
+  full: 'lobby.full',
   open: 'lobby.open',
   rejoin: 'lobby.rejoin',
 } as const satisfies Record<LobbyNotice, PlainKey>;

@@ -13,7 +13,7 @@ export function preview({
   you,
   ...part
 }: Partial<Omit<Preview, 'you'>> & {
-  you?: Omit<Preview['you'], 'may_send' | 'waits' | 'full' | 'elsewhere'> & { full?: boolean; elsewhere?: boolean };
+  you?: Omit<Preview['you'], 'may_send' | 'waits' | 'full' | 'elsewhere'> & { waits?: boolean; full?: boolean; elsewhere?: boolean };
 } = {}): Preview {
   return {
     room_id: '01a1fd50-e127-70bb-989c-e1b3e2c83cd9',
@@ -28,7 +28,7 @@ export function preview({
     features: { camera: false, screen_share: false, chat: true },
     server_time: '2026-01-01T00:00:00Z',
     ...part,
-    you: { role: 'guest', name: '', returning: false, full: false, elsewhere: false, ...you, waits: false, may_send: maySend },
+    you: { role: 'guest', name: '', returning: false, waits: false, full: false, elsewhere: false, ...you, may_send: maySend },
   };
 }
 

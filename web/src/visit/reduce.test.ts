@@ -147,11 +147,28 @@ describe('joining', () => {
     const free = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'), { type: 'previewed', preview: preview() });
     expect(endedWait(free)).toBe('free');
     const taken = applyEvents(free, full);
-    expect(taken).toMatchObject({ at: 'refused', enteredName: 'Ben', error: { code: 'room_full', maxParticipants: 5 } });
+    expect(taken).toMatchObject({ at: 'lobby', enteredName: 'Ben', notice: 'full' });
     expect(endedWait(taken)).toBeNull();
-    // This visitor was not told that a seat is free.
-    expect(applyEvents(lobby, full)).toMatchObject({ at: 'lobby' });
+    expect(delayOf(taskOf(taken), 0)).toBe(1_000);
+    expect(applyEvents(taken, { type: 'previewed', preview: preview() })).toMatchObject({ notice: 'free' });
+    // This visitor does not wait for a seat.
+    expect(applyEvents(lobby, full)).toMatchObject({ at: 'lobby', notice: null });
     expect(endedWait(applyEvents(free, { type: 'join', name: 'Ben' }))).toBeNull();
+  });
+
+  test('a visitor whom a host has to admit is not told to join', () => {
+    const you = { role: 'guest', name: 'Ben', returning: true, waits: true } as const;
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
+    expect(applyEvents(full, { type: 'previewed', preview: preview({ you: { ...you, full: true } }) })).toMatchObject({ at: 'refused' });
+    const asks = applyEvents(full, { type: 'previewed', preview: preview({ you }) });
+    expect(asks).toMatchObject({ at: 'lobby', notice: null });
+    expect(endedWait(asks)).toBeNull();
+  });
+
+  test('a link that another browser has used does not hide that a seat is free', () => {
+    const you = { role: 'guest', name: '', returning: false, link: 'taken' } as const;
+    const full = applyEvents(lobby, { type: 'join', name: 'Ben' }, refused('room_full'));
+    expect(applyEvents(full, { type: 'previewed', preview: preview({ you }) })).toMatchObject({ at: 'lobby', notice: 'free' });
   });
 
   test('a server that limits a network does not end the wait for a seat', () => {
@@ -159,6 +176,7 @@ describe('joining', () => {
     const limited = applyEvents(full, refused('too_many_attempts', { waitMs: 9_000 }));
     expect(limited).toMatchObject({ at: 'refused', error: { code: 'room_full' }, polls: 1 });
     expect(delayOf(taskOf(limited), 0)).toBe(9_000);
+    expect(taskOf(limited)?.fixedDelay).toBe(true);
     const you = { role: 'guest', name: '', returning: false, full: true } as const;
     expect(delayOf(taskOf(applyEvents(limited, { type: 'previewed', preview: preview({ you }) })), 0)).toBe(1_000);
   });

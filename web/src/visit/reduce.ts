@@ -1,6 +1,15 @@
 import type { CallError, Preview, Role, Seat } from '../api/client';
 import { startOf } from './schedule';
-import type { Connection, DisconnectCause, Event, JoinAttempt, JoinError, LobbyNotice, Visit } from './state';
+import {
+  type Connection,
+  type DisconnectCause,
+  type Event,
+  type JoinAttempt,
+  type JoinError,
+  type LobbyNotice,
+  type Visit,
+  waitsForSeat,
+} from './state';
 
 type InLobby = Extract<Visit, { at: 'lobby' }>;
 type InRoom = Extract<Visit, { at: 'room' }>;
@@ -81,7 +90,7 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
     // The first view is shown for a full room, too, because only taking a seat is
     // reliable. Here the visitor was refused, and waits for a free seat.
     if (preview.you.full) return { ...visit, error: { ...visit.error, waitMs: 0 }, polls: visit.polls + 1 };
-    return lobbyOrWrongLink(preview, visit.enteredName, 'free');
+    return lobbyOrWrongLink(preview, visit.enteredName, seatNotice(preview));
   }
   if (visit.at === 'removed') return seatLost(visit, preview);
   // The media server closed the session but the room continues: take the seat again.
@@ -92,14 +101,7 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
 /** The visitor may come back: a host has let them in again, or the seat went to a host of a full room. */
 function seatLost(visit: Extract<Visit, { at: 'removed' }>, preview: Preview): Visit {
   if (visit.polls > 0 || !preview.you.full) return lobbyOrWrongLink(preview, visit.enteredName, null);
-  return waitForSeat(preview, visit);
-}
-
-/** The state of a visitor who is told when a seat is free. */
-function waitForSeat(
-  preview: Preview,
-  { title, durationMs, enteredName }: { title: string | null; durationMs: number | null; enteredName: string | null },
-): Visit {
+  const { title, durationMs, enteredName } = visit;
   return {
     at: 'refused',
     error: { code: 'room_full', reason: null, title: null, maxParticipants: preview.max_participants, waitMs: 0 },
@@ -112,11 +114,17 @@ function waitForSeat(
   };
 }
 
+/** What a visitor who waits for a seat reads. If a host has to admit the visitor, a free seat is not enough. */
+function seatNotice({ you }: Preview): LobbyNotice | null {
+  if (you.full) return 'full';
+  return you.waits ? null : 'free';
+}
+
 /** The state that a preview leads to for a visitor who is outside the room. */
 function lobbyOrWrongLink(preview: Preview, enteredName: string | null, notice: LobbyNotice | null): Visit {
   const { role, link, returning } = preview.you;
   if ((link === 'unknown' || link === 'expired') && role === 'guest' && !returning) return { at: 'wrongLink', preview };
-  return lobby(preview, enteredName, link === 'taken' ? 'linkTaken' : notice);
+  return lobby(preview, enteredName, notice ?? (link === 'taken' ? 'linkTaken' : null));
 }
 
 /** Handles a preview while the visitor waits for a scheduled room, or has not joined an open one yet. */
@@ -124,10 +132,8 @@ function lobbyPolled(visit: InLobby, preview: Preview): Visit {
   if (visit.joinAttempt) return visit;
   // Another person has joined with the host's link: this is another visit now.
   if (preview.you.role !== visit.preview.you.role) return lobbyOrWrongLink(preview, null, null);
-  // Another visitor was faster.
-  if (visit.notice === 'free' && preview.you.full)
-    return waitForSeat(preview, { title: preview.title, durationMs: null, enteredName: visit.enteredName });
-  const polled: InLobby = { ...visit, preview, polls: visit.polls + 1, pauseMs: 0 };
+  const notice = waitsForSeat(visit) ? seatNotice(preview) : visit.notice;
+  const polled: InLobby = { ...visit, preview, notice, polls: visit.polls + 1, pauseMs: 0 };
   // What the page says about others stays right.
   if (startOf(preview) !== null || startOf(visit.preview) === null) return polled;
   return visit.joinOnOpen && visit.enteredName ? joining(polled, visit.enteredName) : { ...polled, notice: 'open' };
@@ -208,7 +214,7 @@ function refused(visit: Visit, error: CallError, now: number): Visit {
     case 'left':
       return page(visit.seat.title, error.code === 'room_ended' ? visit.durationMs : null, visit.seat.name, 0);
     case 'refused':
-      // Too many visitors of one network wait for a seat. This one goes on, at the server's pace.
+      // Too many visitors of one network wait for a seat. This one goes on waiting, and asks when the server allows it.
       if (error.code === 'too_many_attempts' && visit.error.code === 'room_full')
         return { ...visit, error: { ...visit.error, waitMs: error.waitMs }, polls: visit.polls + 1 };
       return page(visit.title, visit.durationMs, visit.enteredName, visit.polls + 1, visit.redirectUrl);

@@ -25,7 +25,8 @@ export type Connection =
   /** The media server has closed the room: the page asks the server why. */
   | { is: 'checking'; attempt: number; pauseMs: number };
 
-export type LobbyNotice = 'linkTaken' | 'free' | 'open' | 'rejoin';
+/** `free` and `full` are for a visitor who waits for a seat of a full room: whether there is one now. */
+export type LobbyNotice = 'linkTaken' | 'free' | 'full' | 'open' | 'rejoin';
 export type JoinError = 'unreachable' | 'gaveUp' | 'noMedia' | 'name' | 'loadFailed' | 'busyNetwork';
 
 /** A host's announcement to everybody. */
@@ -134,3 +135,8 @@ export type Event =
   | { type: 'rejoin' };
 
 export const opening: Visit = { at: 'opening', attempt: 0, pauseMs: 0 };
+
+/** Reports whether the lobby tells the visitor when a seat of the full room is free. */
+export function waitsForSeat({ notice }: Extract<Visit, { at: 'lobby' }>): boolean {
+  return notice === 'free' || notice === 'full';
+}

@@ -1,7 +1,7 @@
 import { type CallError, requestTimeoutMs, type Seat } from '../api/client';
 import { backoff } from '../time/backoff';
 import { pollDelayBeforeStart, startOf } from './schedule';
-import type { JoinAttempt, Visit } from './state';
+import { type JoinAttempt, type Visit, waitsForSeat } from './state';
 
 /** Milliseconds after which the first view of an open room asks again who is there. The pages of a class do not ask at once. */
 const lobbyPollMs = 10_000;
@@ -26,15 +26,20 @@ export function taskOf(visit: Visit): Task | null {
     case 'opening':
       return preview(`opening ${visit.attempt}`, retryDelay(visit), visit.pauseMs > 0);
     case 'refused': {
-      const delay = pollDelay(visit.error, visit.polls);
-      return delay && preview(`refused ${visit.error.code} ${visit.polls}`, delay, hasFixedDelay(visit.error));
+      const { error, polls } = visit;
+      const delay = pollDelay(error, polls);
+      const fixedDelay = hasFixedDelay(error) || (error.code === 'room_full' && error.waitMs > 0);
+      return delay && preview(`refused ${error.code} ${polls}`, delay, fixedDelay);
     }
     case 'lobby': {
       if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt);
       const { polls, pauseMs } = visit;
       const start = startOf(visit.preview);
-      const delay: Task['waitMs'] =
-        start === null ? (random) => lobbyPollMs + 2_000 * (2 * random() - 1) : (random, now) => pollDelayBeforeStart(start, now, random);
+      const delay: Task['waitMs'] = waitsForSeat(visit)
+        ? (random) => seatDelay(polls, random)
+        : start === null
+          ? (random) => lobbyPollMs + 2_000 * (2 * random() - 1)
+          : (random, now) => pollDelayBeforeStart(start, now, random);
       return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, delay(random, now)), pauseMs > 0);
     }
     case 'left':
@@ -87,12 +92,16 @@ export function hasFixedDelay({ code }: CallError): boolean {
   return code === 'too_many_attempts' || code === 'turned_away';
 }
 
+/** Returns the delay until a page asks again for a free seat, which is taken soon. After some minutes it asks less often. */
+function seatDelay(polls: number, random: () => number): number {
+  return (polls < 200 ? 1_000 : 4_000) * (1 + random());
+}
+
 /** Returns the delay until a refused page asks again; Infinity means only by the button, null means never. */
 function pollDelay(error: CallError, polls: number): Task['waitMs'] | null {
   switch (error.code) {
     case 'room_full':
-      // A free seat is taken soon. After some minutes the page asks less often.
-      return (random) => Math.max(error.waitMs, (polls < 200 ? 1_000 : 4_000) * (1 + random()));
+      return (random) => Math.max(error.waitMs, seatDelay(polls, random));
     case 'room_not_open':
       return (random) => Math.max(error.waitMs, 8_000 + 4_000 * random());
     case 'too_many_attempts':
