@@ -66,7 +66,6 @@ var mayScan = map[string]string{
 	"FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT":        "it reads the rows that it deletes",
 	"FROM organizations WHERE id > $1 ORDER BY id LIMIT":                       "without a limit it returns all",
 	"FROM projects WHERE id > $1 ORDER BY id LIMIT":                            "without a limit it returns all",
-	"FROM projects WHERE (organization_id, id) > ($1, $2)":                     "without a limit it returns all",
 	"FROM projects UNION ALL SELECT '') AS p":                                  "once an hour it visits each project",
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"strings"
 	"time"
 
 	"parley/internal/event"
@@ -66,16 +65,11 @@ var projectTable = newTable("projects",
 var (
 	selectProject     = projectTable.selectFrom + "WHERE id = $1"
 	selectProjects    = projectTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
-	selectOwnProjects = newSelectOwnProjects()
-	insertProject     = projectTable.insertQuery()
-	updateProject     = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
+	selectOwnProjects = projectTable.selectFrom + "WHERE organization_id = $1 AND id > $2 " +
+		"ORDER BY organization_id, id LIMIT $3"
+	insertProject = projectTable.insertQuery()
+	updateProject = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
 )
-
-// newSelectOwnProjects returns the statement for a page of the projects of one organization.
-func newSelectOwnProjects() string {
-	where, order := page([]string{"organization_id"}, []string{"$1"}, "id", "$2", true)
-	return projectTable.selectFrom + "WHERE " + strings.Join(where, " AND ") + " ORDER BY " + order + " LIMIT $3"
-}
 
 // newProjectRow returns the row that stores p.
 func newProjectRow(p project.Project) (*projectRow, error) {
