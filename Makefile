@@ -104,10 +104,14 @@ gen: $(WEB) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...
 	cd web && npm run gen
 
-bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals, all in this run
+bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals; ONLY=growth measures a part
+ifdef ONLY
+	go run ./test/bench -only $(ONLY)
+else
 	go run ./test/bench
 	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
 		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
+endif
 
 clean: ## Remove what was built
 	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

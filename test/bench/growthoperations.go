@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"parley/client"
@@ -37,6 +38,13 @@ var growthOperations = []growthOperation{
 	{"manage: projects", false, managementGet("/api/manage/projects")},
 	{"manage: webhooks", false, managementGet("/api/manage/webhooks?limit=20")},
 	{"manage: tokens", false, managementGet("/api/manage/tokens")},
+	{"manage: calls", false, managementGet("/api/manage/calls?limit=20&project_id={project}")},
+	{"manage: rejected calls", false, managementGet("/api/manage/rejected-calls?limit=20")},
+	{"manage: audit log", false, managementGet("/api/manage/audit?limit=20")},
+	{"manage: usage by day", false, managementGet("/api/manage/usage?organization_id={organization}&by=day")},
+	{"manage: overview", false, managementGet("/api/manage/overview")},
+	{"manage: timeline of a room", false, managementGet("/api/manage/rooms/{room}/timeline?limit=100")},
+	{"manage: people of a room", false, managementGet("/api/manage/rooms/{room}/people?limit=50")},
 	{"room creation, processor time", true,
 		func(_ context.Context, i *installation) (func([]byte, uint64) []byte, error) {
 			return createRoom(i.serverInfo), nil
@@ -78,19 +86,28 @@ func signedGet(target string) requestMaker {
 // signedGetOfRoom is signedGet for a target with the id of the room in the middle of the past.
 func signedGetOfRoom(format string) requestMaker {
 	return func(ctx context.Context, i *installation) (func([]byte, uint64) []byte, error) {
-		c, err := i.client()
+		room, err := i.middleRoom(ctx)
 		if err != nil {
 			return nil, err
 		}
-		past, err := c.PastRooms(ctx, client.PastRoomsRequest{From: i.meetings / 2, Limit: 1})
-		if err != nil {
-			return nil, err
-		}
-		if len(past.Rooms) != 1 {
-			return nil, fmt.Errorf("got %d past rooms, want 1", len(past.Rooms))
-		}
-		return signedRequest(i.serverInfo, "GET", fmt.Sprintf(format, past.Rooms[0].RoomID), nil), nil
+		return signedRequest(i.serverInfo, "GET", fmt.Sprintf(format, room), nil), nil
 	}
+}
+
+// middleRoom returns the id of the room in the middle of the past.
+func (i *installation) middleRoom(ctx context.Context) (string, error) {
+	c, err := i.client()
+	if err != nil {
+		return "", err
+	}
+	past, err := c.PastRooms(ctx, client.PastRoomsRequest{From: i.meetings / 2, Limit: 1})
+	if err != nil {
+		return "", err
+	}
+	if len(past.Rooms) != 1 {
+		return "", fmt.Errorf("got %d past rooms, want 1", len(past.Rooms))
+	}
+	return past.Rooms[0].RoomID, nil
 }
 
 func pastRooms(from func(meetings int) int) requestMaker {
@@ -100,8 +117,18 @@ func pastRooms(from func(meetings int) int) requestMaker {
 	}
 }
 
+// managementGet is signedGet for the management API. In the target, {organization} and {project} are
+// those of the installation, and {room} is the room in the middle of the past.
 func managementGet(target string) requestMaker {
-	return func(_ context.Context, i *installation) (func([]byte, uint64) []byte, error) {
+	return func(ctx context.Context, i *installation) (func([]byte, uint64) []byte, error) {
+		target := strings.NewReplacer("{organization}", i.OrganizationID, "{project}", i.ProjectID).Replace(target)
+		if strings.Contains(target, "{room}") {
+			room, err := i.middleRoom(ctx)
+			if err != nil {
+				return nil, err
+			}
+			target = strings.ReplaceAll(target, "{room}", room)
+		}
 		request := "GET " + target + " HTTP/1.1\r\nHost: " + i.Address + "\r\nAuthorization: Bearer " + i.AdminToken +
 			"\r\n\r\n"
 		return func(to []byte, _ uint64) []byte { return append(to, request...) }, nil
