@@ -105,7 +105,7 @@ func newMeeting(t *testing.T, rt *rapid.T, c *cluster) *meeting {
 	}
 	created, err := c.nodes[0].CreateQuick(ctx, c.project,
 		room.Spec{
-			Type:            room.Video,
+			Type:            rapid.SampledFrom([]room.Type{room.Audio, room.Video}).Draw(rt, "type"),
 			CreatorName:     "Ada",
 			Title:           "T",
 			MaxParticipants: m.max,

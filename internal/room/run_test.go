@@ -25,6 +25,7 @@ func runInBubble(t *testing.T, test func(t *testing.T, f *fixture)) {
 		f.restart()
 		ctx, stop := context.WithCancel(t.Context())
 		go f.Run(ctx)
+		synctest.Wait() // so that the first comparison is before what the test does
 		test(t, f)
 		stop()
 		synctest.Wait()

@@ -89,7 +89,7 @@ type meetings struct {
 	*meeting
 	t         *testing.T
 	began     time.Time
-	rooms     []string
+	rooms     []*room.Room // as they were created
 	delivered []report
 	deleted   map[string][]room.Attendance // what was recorded of the rooms that were deleted
 }
@@ -114,7 +114,7 @@ func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
 
 func (u *meetings) meet(rt *rapid.T) {
 	u.meeting = newMeeting(u.t, rt, u.cluster)
-	u.rooms = append(u.rooms, u.id)
+	u.rooms = append(u.rooms, u.room(rt))
 }
 
 func (u *meetings) deliverOne(*rapid.T) {
@@ -178,17 +178,17 @@ func (u *meetings) deleteOld(rt *rapid.T) {
 		u.rollUp(rt)
 	}
 	before := map[string][]room.Attendance{}
-	for _, id := range u.rooms {
-		before[id] = u.attendance(rt, id)
+	for _, r := range u.rooms {
+		before[r.ID] = u.attendance(rt, r.ID)
 	}
 	hours := rapid.SampledFrom([]time.Duration{2, 26}).Draw(rt, "hours")
 	service := u.retention(retention.Periods{Rooms: hours * time.Hour, People: hours * time.Hour / 2})
 	if _, err := service.Sweep(ctx); err != nil {
 		rt.Fatal(err)
 	}
-	for _, id := range u.rooms {
-		if _, err := u.db.Room(ctx, id); fault.Is(err, fault.NotFound) {
-			u.deleted[id] = before[id]
+	for _, r := range u.rooms {
+		if _, err := u.db.Room(ctx, r.ID); fault.Is(err, fault.NotFound) {
+			u.deleted[r.ID] = before[r.ID]
 		} else if err != nil {
 			rt.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func (u *meetings) erasePerson(rt *rapid.T) {
 	ctx := context.Background()
 	p := retention.Person{ProjectID: u.project.ID, UserID: rapid.SampledFrom([]string{"ada", "ben", ""}).Draw(rt, "user")}
 	if p.UserID == "" {
-		rows := u.attendance(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room"))
+		rows := u.attendance(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room").ID)
 		if len(rows) == 0 {
 			rt.Skip("no seat")
 		}
@@ -234,24 +234,25 @@ func (u *meetings) attendance(rt *rapid.T, id string) []room.Attendance {
 func (u *meetings) check(rt *rapid.T) {
 	ctx := context.Background()
 	var raw storetest.RawUsage
-	r := u.room(rt) // all rooms have the same project and type
-	for _, id := range u.rooms {
-		for _, a := range u.attendance(rt, id) {
+	for _, r := range u.rooms {
+		raw.AddRoom(r)
+		for _, a := range u.attendance(rt, r.ID) {
 			raw.Add(a, r)
 		}
 	}
 	now := u.clock.Now()
-	scope := usage.Scope{OrganizationID: u.project.OrganizationID, ProjectID: u.project.ID}
 	month := time.Date(now.Year(), now.Month(), 1, 0, 0, 0, 0, time.UTC)
-	for _, from := range []time.Time{u.began.Add(-time.Hour), month} {
-		got, err := u.service().Totals(ctx, scope, from, now)
-		if err != nil {
-			rt.Fatal(err)
-		}
-		want := raw.Totals(u.project.ID, from, now)
-		if got.VideoMillis != want.VideoMillis || got.Peak != want.Peak {
-			rt.Fatal(fmt.Sprintf("usage from %s to %s: got %d ms, peak %d, want %d ms, peak %d", from, now,
-				got.VideoMillis, got.Peak, want.VideoMillis, want.Peak))
+	for _, projectID := range []string{"", u.project.ID} { // the organization has one project
+		scope := usage.Scope{OrganizationID: u.project.OrganizationID, ProjectID: projectID}
+		for _, from := range []time.Time{u.began.Add(-time.Hour), month} {
+			got, err := u.service().Totals(ctx, scope, from, now)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			want := raw.Totals(projectID, from, now)
+			if want.Sessions = got.Sessions; got != want {
+				rt.Fatal(fmt.Sprintf("usage of %q from %s to %s: got %+v, want %+v", projectID, from, now, got, want))
+			}
 		}
 	}
 }

@@ -31,6 +31,9 @@ func (u *RawUsage) Add(a room.Attendance, r *room.Room) {
 	u.attended = append(u.attended, attended{a, r.ProjectID, r.Type})
 }
 
+// AddRoom adds a room. Its sessions are not known.
+func (u *RawUsage) AddRoom(r *room.Room) { u.rooms = append(u.rooms, r) }
+
 // ReadRawUsage returns the rows of all rooms of a database.
 func (d Database) ReadRawUsage(t testing.TB) *RawUsage {
 	t.Helper()
