@@ -169,9 +169,9 @@ func (p *placements) checkUsage(rt *rapid.T) {
 	}
 	totals, err := usage.NewService(p.db, usage.NoProvider{}, p.clock.Now).Totals(ctx,
 		usage.Scope{OrganizationID: p.project.OrganizationID, ProjectID: p.project.ID}, p.began, now)
-	if err != nil || totals.VideoMillis != want {
+	if got := totals.AudioMillis + totals.VideoMillis; err != nil || got != want {
 		rt.Fatalf("usage from %s to %s: got %d ms, error %v, want the sum of the stays, %d ms", p.began, now,
-			totals.VideoMillis, err, want)
+			got, err, want)
 	}
 }
 
