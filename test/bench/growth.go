@@ -214,7 +214,7 @@ func (g *growthReport) recordIdle(ctx context.Context) error {
 	if err := g.recordMemory("idle memory", true); err != nil {
 		return err
 	}
-	g.add("idle processor time of the server, for a second", "ms", func(i *installation) float64 { return load[i] })
+	g.addValue("idle processor time of the server, for a second", "ms", func(i *installation) float64 { return load[i] })
 	return nil
 }
 
