@@ -83,6 +83,7 @@ describe.each(looks)('$name', (look) => {
       const preview = (await answer.json()) as { you: object };
       await route.fulfill({ response: answer, json: { ...preview, you: { ...preview.you, link: 'expired' } } });
     });
+    await person.open('about:blank');
     await person.open(inIt(`${room.guest_link}#t=it-was-once`));
     await shows('expired-link');
     await page.unroute('**/preview');
