@@ -36,10 +36,9 @@ type Preview struct {
 	BrandLogo       project.Logo
 }
 
-// Preview returns what a visitor would get by joining now. Transitions that are
-// due but not stored yet are taken into account; only an expired reservation counts
-// as a taken seat until the next sweep. It writes nothing. LinkStatus is also set if
-// the visitor lacks an invitation.
+// Preview returns what a visitor would get by joining now. Transitions that are due but not
+// stored yet are taken into account, except that an expired reservation takes a seat until the
+// next sweep. It writes nothing. LinkStatus is also set if the visitor lacks an invitation.
 func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Preview, error) {
 	r, err := s.store.Room(ctx, roomID)
 	if err != nil {
@@ -70,8 +69,8 @@ func (s *Joining) Preview(ctx context.Context, roomID string, v JoinRequest) (Pr
 	return p, err
 }
 
-// isFull reports whether the room has no seat for a visitor who joins now. The seats are read only if
-// one may give way: to a guest only one that was never connected to.
+// isFull reports whether the room has no seat for a visitor who joins now. It reads the seats
+// only if one may be displaced; for a guest, that is only a seat that was never connected to.
 func (s *Joining) isFull(ctx context.Context, f facts, from visitor, v JoinRequest, now time.Time) (
 	full bool, err error,
 ) {

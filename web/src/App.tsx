@@ -49,7 +49,8 @@ export function App({
   // Renders everything again when the language changes.
   useStore(currentLanguage);
   const ended = endedWait(visit);
-  const title = [...(ended ? [t(`lobby.${ended}`)] : []), titleOf(visit) ?? t('product')].join(' · ');
+  const name = titleOf(visit) ?? t('product');
+  const title = ended ? `${t(`lobby.${ended}`)} · ${name}` : name;
   useEffect(() => {
     document.title = title;
   }, [title]);

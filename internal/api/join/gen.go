@@ -201,8 +201,8 @@ type Preview struct {
 		Elsewhere bool `json:"elsewhere"`
 
 		// Full True if the room has no seat for this visitor. Joining now is refused
-		// with room_full, or if waits is true, once a host has admitted the
-		// visitor.
+		// with room_full. If waits is true, the visitor waits for a host first,
+		// and is refused after the host has admitted them.
 		Full bool `json:"full"`
 
 		// Link The status of the sent link token. ok: it grants the role. taken:

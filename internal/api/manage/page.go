@@ -8,15 +8,14 @@ import (
 
 // pageOf returns the page of a list that the parameters limit and cursor of a query choose,
 // and the cursor of the next one. Without limit it returns the rest of the list, as before
-// there were pages. The list is short, and in the order of its IDs.
+// there were pages. all is the whole list, in the order of its IDs.
 func pageOf[T any](query map[string]string, all []T, id func(T) string) (page []T, next *string, err error) {
-	if after, sent := query["cursor"]; sent {
-		if uuid.Validate(after) != nil {
-			return nil, nil, httpx.ErrCursor
-		}
-		for len(all) > 0 && id(all[0]) <= after {
-			all = all[1:]
-		}
+	after, _, err := parseOptionalPage(query)
+	if err != nil {
+		return nil, nil, err
+	}
+	for len(all) > 0 && id(all[0]) <= after {
+		all = all[1:]
 	}
 	return limitPage(query, all, id)
 }

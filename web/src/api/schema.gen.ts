@@ -680,8 +680,8 @@ export interface components {
                 waits: boolean;
                 /**
                  * @description True if the room has no seat for this visitor. Joining now is refused
-                 *     with room_full, or if waits is true, once a host has admitted the
-                 *     visitor.
+                 *     with room_full. If waits is true, the visitor waits for a host first,
+                 *     and is refused after the host has admitted them.
                  */
                 full: boolean;
                 /**
