@@ -1,10 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
-import { JoinApi, type Result, retryAfter, type Seat, type Wait } from './client';
+import { JoinApi, type Result, retryAfter, type Value } from './client';
 
 const request = { name: 'Ben', seat_key: 'k'.repeat(43), link: 'secret' };
 
 /** Calls the client against this response. Returns the result and the request. */
-async function ask(respond: () => Response | Promise<Response>): Promise<{ result: Result<Seat | Wait>; url: string; body: unknown }> {
+async function ask(respond: () => Response | Promise<Response>): Promise<{ result: Result<Value<'seats'>>; url: string; body: unknown }> {
   let url = '';
   let body: unknown;
   const api = new JoinApi('a/b', (input, init) => {
@@ -12,7 +12,7 @@ async function ask(respond: () => Response | Promise<Response>): Promise<{ resul
     body = JSON.parse(String(init?.body));
     return Promise.resolve().then(respond);
   });
-  return { result: await api.reserveSeat(request, new AbortController().signal, 8_000), url, body };
+  return { result: await api.call('seats', request), url, body };
 }
 
 const refuse = (status: number, body: unknown, headers = {}): Response => new Response(JSON.stringify(body), { status, headers });
@@ -30,7 +30,7 @@ test('a response without a body is a success', async () => {
     url = String(input);
     return Promise.resolve(new Response(null, { status: 204 }));
   });
-  expect(await api.closeBreakouts({ seat_key: 'k'.repeat(43) })).toEqual({ is: 'ok', value: null });
+  expect(await api.call('breakouts/close', { seat_key: 'k'.repeat(43) })).toEqual({ is: 'ok', value: null });
   expect(url).toBe('/api/join/rooms/a/breakouts/close');
 });
 
@@ -87,7 +87,7 @@ test('a request without a response makes the browser close all connections on wh
     });
   });
   let result: unknown;
-  void api.people({ seat_key: 'k'.repeat(43) }).then((given) => {
+  void api.call('people', { seat_key: 'k'.repeat(43) }).then((given) => {
     result = given;
   });
   await vi.advanceTimersByTimeAsync(8_000);
@@ -106,7 +106,7 @@ test('a request that the page gives up probes nothing', async () => {
     paths.push(String(input));
     return new Promise((_, reject) => init?.signal?.addEventListener('abort', () => reject(new DOMException('', 'AbortError'))));
   });
-  const result = api.reserveSeat(request, abort.signal, 8_000);
+  const result = api.call('seats', request, { signal: abort.signal });
   abort.abort();
   expect(await result).toEqual({ is: 'unreachable', waitMs: 0 });
   expect(paths).toEqual(['/api/join/rooms/a/seats']);

@@ -1,32 +1,13 @@
 import { probeConnections } from './probeConnections';
-import type { components } from './schema.gen';
+import type { components, paths } from './schema.gen';
 
 type Schemas = components['schemas'];
 export type Preview = Schemas['Preview'];
-export type PreviewRequest = Schemas['PreviewRequest'];
-export type Check = Schemas['Check'];
 export type Seat = Schemas['Seat'];
-export type Wait = Schemas['Wait'];
-export type SeatRequest = Schemas['SeatRequest'];
 export type Role = Schemas['Role'];
 export type RoomType = Schemas['RoomType'];
-export type BreakoutRequest = Schemas['BreakoutRequest'];
 export type People = Schemas['People'];
-export type Breakouts = Schemas['Breakouts'];
-export type MoveRequest = Schemas['MoveRequest'];
-export type BroadcastRequest = Schemas['BroadcastRequest'];
-export type MuteRequest = Schemas['MuteRequest'];
-export type PersonRequest = Schemas['PersonRequest'];
-export type LockRequest = Schemas['LockRequest'];
-export type RoleRequest = Schemas['RoleRequest'];
-export type LowerHandRequest = Schemas['LowerHandRequest'];
-export type ReactRequest = Schemas['ReactRequest'];
-export type FeedbackRequest = Schemas['FeedbackRequest'];
 export type Waiting = Schemas['Waiting'];
-export type AdmitRequest = Schemas['AdmitRequest'];
-export type InvitationRequest = Schemas['InvitationRequest'];
-export type Invitation = Schemas['Invitation'];
-type SeatKey = Schemas['SeatKey'];
 export type ErrorCode = Schemas['Error']['error']['code'];
 export type EndReason = NonNullable<Schemas['Error']['error']['reason']>;
 
@@ -40,6 +21,23 @@ export interface CallError {
   maxParticipants: number | null;
   /** From Retry-After; 0 when the header is missing. */
   waitMs: number;
+}
+
+/** What a page can call: a path of the description below /rooms/{room_id}/. */
+export type Call = { [P in keyof paths]: P extends `/rooms/{room_id}/${infer Name}` ? Name : never }[keyof paths];
+type Operation<C extends Call> = paths[`/rooms/{room_id}/${C}`]['post'];
+export type Body<C extends Call> = Operation<C>['requestBody']['content']['application/json'];
+type Responses<C extends Call> = Operation<C>['responses'];
+/** The value of a response that says yes. A call that returns nothing has null. */
+export type Value<C extends Call> = {
+  [Status in keyof Responses<C> & (200 | 202 | 204)]: Responses<C>[Status] extends { content: { 'application/json': infer T } } ? T : null;
+}[keyof Responses<C> & (200 | 202 | 204)];
+
+export interface CallOptions {
+  signal?: AbortSignal;
+  timeoutMs?: number;
+  /** The request is sent even if the page is closed meanwhile. */
+  keepalive?: boolean;
 }
 
 export type Result<T> =
@@ -66,109 +64,11 @@ export class JoinApi {
     this.#fetch = fetcher;
   }
 
-  preview(body: PreviewRequest, signal: AbortSignal): Promise<Result<Preview>> {
-    return this.#post<Preview>('preview', body, { signal });
-  }
-
-  preflight(body: PreviewRequest): Promise<Result<Check>> {
-    return this.#post<Check>('check', body);
-  }
-
-  reserveSeat(body: SeatRequest, signal: AbortSignal, timeoutMs: number): Promise<Result<Seat | Wait>> {
-    return this.#post<Seat | Wait>('seats', body, { signal, timeoutMs });
-  }
-
-  end(body: SeatKey): Promise<Result<null>> {
-    return this.#post<null>('end', body);
-  }
-
-  openBreakouts(body: BreakoutRequest): Promise<Result<Breakouts>> {
-    return this.#post<Breakouts>('breakouts', body);
-  }
-
-  closeBreakouts(body: SeatKey): Promise<Result<null>> {
-    return this.#post<null>('breakouts/close', body);
-  }
-
-  move(body: MoveRequest): Promise<Result<null>> {
-    return this.#post<null>('move', body);
-  }
-
-  people(body: SeatKey): Promise<Result<People>> {
-    return this.#post<People>('people', body);
-  }
-
-  broadcast(body: BroadcastRequest): Promise<Result<null>> {
-    return this.#post<null>('broadcast', body);
-  }
-
-  mute(body: MuteRequest): Promise<Result<null>> {
-    return this.#post<null>('mute', body);
-  }
-
-  askToUnmute(body: PersonRequest): Promise<Result<null>> {
-    return this.#post<null>('unmute', body);
-  }
-
-  remove(body: PersonRequest): Promise<Result<null>> {
-    return this.#post<null>('remove', body);
-  }
-
-  readmit(body: PersonRequest): Promise<Result<null>> {
-    return this.#post<null>('readmit', body);
-  }
-
-  updateLocks(body: LockRequest): Promise<Result<null>> {
-    return this.#post<null>('locks', body);
-  }
-
-  setRole(body: RoleRequest): Promise<Result<null>> {
-    return this.#post<null>('role', body);
-  }
-
-  admit(body: AdmitRequest): Promise<Result<null>> {
-    return this.#post<null>('waiting/admit', body);
-  }
-
-  deny(body: PersonRequest): Promise<Result<null>> {
-    return this.#post<null>('waiting/turn-away', body);
-  }
-
-  /** Also while the page is being closed. */
-  stopWaiting(body: SeatKey): Promise<Result<null>> {
-    return this.#post<null>('waiting/stop', body, { keepalive: true });
-  }
-
-  createInvitation(body: InvitationRequest): Promise<Result<Invitation>> {
-    return this.#post<Invitation>('invitations', body);
-  }
-
-  raiseHand(body: SeatKey): Promise<Result<null>> {
-    return this.#post<null>('hand/raise', body);
-  }
-
-  lowerHand(body: LowerHandRequest): Promise<Result<null>> {
-    return this.#post<null>('hand/lower', body);
-  }
-
-  lowerHands(body: SeatKey): Promise<Result<null>> {
-    return this.#post<null>('hands/lower', body);
-  }
-
-  react(body: ReactRequest): Promise<Result<null>> {
-    return this.#post<null>('react', body);
-  }
-
-  giveFeedback(body: FeedbackRequest): Promise<Result<null>> {
-    return this.#post<null>('feedback', body);
-  }
-
-  /** With `keepalive`, the request is sent even if the page is closed meanwhile. */
-  async #post<T>(
-    path: string,
-    body: object,
-    { signal, timeoutMs = requestTimeoutMs, keepalive = false }: { signal?: AbortSignal; timeoutMs?: number; keepalive?: boolean } = {},
-  ): Promise<Result<T>> {
+  async call<C extends Call>(
+    call: C,
+    body: Body<C>,
+    { signal, timeoutMs = requestTimeoutMs, keepalive = false }: CallOptions = {},
+  ): Promise<Result<Value<C>>> {
     const abort = new AbortController();
     const stop = (): void => abort.abort();
     let timedOut = false;
@@ -178,7 +78,7 @@ export class JoinApi {
     }, timeoutMs);
     signal?.addEventListener('abort', stop);
     try {
-      const response = await this.#fetch(`${this.#base}/${path}`, {
+      const response = await this.#fetch(`${this.#base}/${call}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body: JSON.stringify(body),
@@ -187,7 +87,7 @@ export class JoinApi {
         signal: abort.signal,
         keepalive,
       });
-      if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as T };
+      if (response.ok) return { is: 'ok', value: (response.status === 204 ? null : await response.json()) as Value<C> };
       const waitMs = retryAfter(response.headers.get('retry-after'), Date.now());
       const error = readError(await response.json().catch(() => null), waitMs);
       // The error page of a proxy and an internal error are both temporary.

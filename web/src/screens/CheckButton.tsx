@@ -1,12 +1,12 @@
 import { type ReactElement, useState } from 'react';
-import type { Check, Result } from '../api/client';
+import type { Result, Value } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import { t } from '../messages';
 import type { RoomModule } from '../room';
 import type { Lazy } from '../state/lazy';
 
 interface Props {
-  preflight: () => Promise<Result<Check>>;
+  preflight: () => Promise<Result<Value<'check'>>>;
   localMedia: LocalMedia;
   room: Lazy<RoomModule>;
 }

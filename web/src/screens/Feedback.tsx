@@ -1,9 +1,9 @@
 import { type ReactElement, useId, useState } from 'react';
-import type { FeedbackRequest, Result } from '../api/client';
+import type { Body, Result } from '../api/client';
 import { t } from '../messages';
 import { IconShape } from '../ui/Icon';
 
-export type Rating = FeedbackRequest['rating'];
+export type Rating = Body<'feedback'>['rating'];
 
 /** Sends the rating of this visit. */
 export type SendRating = (rating: Rating) => Promise<Result<null>>;

@@ -1,4 +1,4 @@
-import type { FeedbackRequest, JoinApi, Result } from '../api/client';
+import type { Body, JoinApi, Result } from '../api/client';
 import type { KeyValueStorage } from '../state/storage';
 
 /** Sends the visitor's rating of the meeting, once for each seat. */
@@ -16,12 +16,12 @@ export class RatingSender {
   }
 
   /** Null when this tab has rated the meeting. */
-  get send(): ((rating: FeedbackRequest['rating']) => Promise<Result<null>>) | null {
+  get send(): ((rating: Body<'feedback'>['rating']) => Promise<Result<null>>) | null {
     return this.#storage.get(this.#storageKey) === null ? this.#send : null;
   }
 
-  readonly #send = async (rating: FeedbackRequest['rating']): Promise<Result<null>> => {
-    const result = await this.#api.giveFeedback({ seat_key: await this.#seatKey, rating });
+  readonly #send = async (rating: Body<'feedback'>['rating']): Promise<Result<null>> => {
+    const result = await this.#api.call('feedback', { seat_key: await this.#seatKey, rating });
     if (result.is === 'ok') this.#storage.set(this.#storageKey, rating);
     return result;
   };

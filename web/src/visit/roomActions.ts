@@ -1,18 +1,11 @@
-import type {
-  Breakouts,
-  Invitation,
-  InvitationRequest,
-  JoinApi,
-  LockRequest,
-  People,
-  ReactRequest,
-  Result,
-  RoleRequest,
-} from '../api/client';
+import type { Body, Call, JoinApi, Result, Value } from '../api/client';
 
 /** How often an action is retried when the server names a time, and the longest time that is waited for. */
 const maxRetries = 4;
 const maxRetryDelayMs = 3_000;
+
+/** What an action sends beside the seat key. */
+type Fields<C extends Call> = Omit<Body<C>, 'seat_key'>;
 
 export interface ActionEvents {
   /** The visitor has moved to another room. */
@@ -38,104 +31,107 @@ export class RoomActions {
   }
 
   async end(): Promise<Result<null>> {
-    const result = await this.#callWithRetry((seat_key) => this.#api.end({ seat_key }));
+    const result = await this.#callWithRetry('end', {});
     if (result.is === 'ok') this.#on.ended();
     return result;
   }
 
   /** `assign` maps identities to indices of `names`. */
-  async openBreakouts(names: string[], assign: Record<string, number>): Promise<Result<Breakouts>> {
-    return this.#callWithRetry((seat_key) => this.#api.openBreakouts({ seat_key, names, assign }));
+  async openBreakouts(names: string[], assign: Record<string, number>): Promise<Result<Value<'breakouts'>>> {
+    return this.#callWithRetry('breakouts', { names, assign });
   }
 
-  async people(): Promise<Result<People>> {
-    return this.#api.people({ seat_key: await this.#seatKey });
+  async people(): Promise<Result<Value<'people'>>> {
+    return this.#call('people', {});
   }
 
   async closeBreakouts(): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.closeBreakouts({ seat_key }));
+    return this.#callWithRetry('breakouts/close', {});
   }
 
   /** Not retried, because some may have read it already. */
   async broadcast(text: string): Promise<Result<null>> {
-    return this.#api.broadcast({ seat_key: await this.#seatKey, text });
+    return this.#call('broadcast', { text });
   }
 
   async move(identity: string, to: number): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.move({ seat_key, identity, to }));
+    return this.#callWithRetry('move', { identity, to });
   }
 
   async moveSelf(to: number): Promise<Result<null>> {
-    const result = await this.#callWithRetry((seat_key) => this.#api.move({ seat_key, to }));
+    const result = await this.#callWithRetry('move', { to });
     // The server sends a message, too, but this is faster.
     if (result.is === 'ok') this.#on.moved();
     return result;
   }
 
   async mute(identity: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key, identity }));
+    return this.#callWithRetry('mute', { identity });
   }
 
   async muteGuests(): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.mute({ seat_key }));
+    return this.#callWithRetry('mute', {});
   }
 
   /** Not retried, because the person may have been asked already. */
   async askToUnmute(identity: string): Promise<Result<null>> {
-    return this.#api.askToUnmute({ seat_key: await this.#seatKey, identity });
+    return this.#call('unmute', { identity });
   }
 
   async remove(identity: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.remove({ seat_key, identity }));
+    return this.#callWithRetry('remove', { identity });
   }
 
   async readmit(identity: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.readmit({ seat_key, identity }));
+    return this.#callWithRetry('readmit', { identity });
   }
 
-  async updateLocks(locks: LockRequest['locks']): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.updateLocks({ seat_key, locks }));
+  async updateLocks(locks: Body<'locks'>['locks']): Promise<Result<null>> {
+    return this.#callWithRetry('locks', { locks });
   }
 
-  async setRole(identity: string, role: RoleRequest['role']): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.setRole({ seat_key, identity, role }));
+  async setRole(identity: string, role: Body<'role'>['role']): Promise<Result<null>> {
+    return this.#callWithRetry('role', { identity, role });
   }
 
   /** One waiting person, or all of them. */
   async admit(identity?: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.admit({ seat_key, ...(identity !== undefined && { identity }) }));
+    return this.#callWithRetry('waiting/admit', { ...(identity !== undefined && { identity }) });
   }
 
   async deny(identity: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.deny({ seat_key, identity }));
+    return this.#callWithRetry('waiting/turn-away', { identity });
   }
 
-  async createInvitation(role: InvitationRequest['role']): Promise<Result<Invitation>> {
-    return this.#callWithRetry((seat_key) => this.#api.createInvitation({ seat_key, role }));
+  async createInvitation(role: Body<'invitations'>['role']): Promise<Result<Value<'invitations'>>> {
+    return this.#callWithRetry('invitations', { role });
   }
 
   async raiseHand(): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.raiseHand({ seat_key }));
+    return this.#callWithRetry('hand/raise', {});
   }
 
   /** The visitor's own hand or, for hosts, somebody else's. */
   async lowerHand(identity?: string): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.lowerHand({ seat_key, ...(identity !== undefined && { identity }) }));
+    return this.#callWithRetry('hand/lower', { ...(identity !== undefined && { identity }) });
   }
 
   async lowerHands(): Promise<Result<null>> {
-    return this.#callWithRetry((seat_key) => this.#api.lowerHands({ seat_key }));
+    return this.#callWithRetry('hands/lower', {});
   }
 
   /** Not retried, because it would be late and some may have seen it. */
-  async react(reaction: ReactRequest['reaction']): Promise<Result<null>> {
-    return this.#api.react({ seat_key: await this.#seatKey, reaction });
+  async react(reaction: Body<'react'>['reaction']): Promise<Result<null>> {
+    return this.#call('react', { reaction });
   }
 
-  async #callWithRetry<T>(call: (seatKey: string) => Promise<Result<T>>): Promise<Result<T>> {
-    const seatKey = await this.#seatKey;
+  async #call<C extends Call>(call: C, fields: Fields<C>): Promise<Result<Value<C>>> {
+    return this.#api.call(call, { ...fields, seat_key: await this.#seatKey } as Body<C>);
+  }
+
+  async #callWithRetry<C extends Call>(call: C, fields: Fields<C>): Promise<Result<Value<C>>> {
     for (let retries = 0; ; retries++) {
-      const result = await call(seatKey);
+      const result = await this.#call(call, fields);
       if (result.is !== 'unreachable' || result.waitMs === 0 || result.waitMs > maxRetryDelayMs || retries === maxRetries) return result;
       await new Promise((done) => setTimeout(done, result.waitMs));
     }

@@ -1,4 +1,4 @@
-import type { Check, JoinApi, Preview, Result, SeatRequest } from '../api/client';
+import type { Body, JoinApi, Preview, Result, Value } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
@@ -103,9 +103,9 @@ export class Runner {
   readonly runNow = (): void => this.#task?.runNow();
 
   /** Asks for a token with which this visitor tests the media connection. */
-  readonly preflight = (): Promise<Result<Check>> => this.#deps.api.preflight(this.#visitor(this.#key));
+  readonly preflight = (): Promise<Result<Value<'check'>>> => this.#deps.api.call('check', this.#visitor(this.#key));
 
-  #visitor(seat_key: string): Pick<SeatRequest, 'seat_key' | 'link'> {
+  #visitor(seat_key: string): Pick<Body<'seats'>, 'seat_key' | 'link'> {
     return { seat_key, ...(this.#link && { link: this.#link }) };
   }
 
@@ -130,7 +130,7 @@ export class Runner {
   }
 
   #stopWaiting(): void {
-    void this.#deps.api.stopWaiting({ seat_key: this.#key });
+    void this.#deps.api.call('waiting/stop', { seat_key: this.#key }, { keepalive: true });
   }
 
   /** Opens the devices before the first view is drawn, because both take about as long. */
@@ -196,9 +196,9 @@ export class Runner {
   async #preview(signal: AbortSignal): Promise<Event> {
     const { api, seatKey, duplicateTab, joinedAt } = this.#deps;
     let sentAt = 0;
-    const request = (seat_key: string): ReturnType<JoinApi['preview']> => {
+    const request = (seat_key: string): Promise<Result<Preview>> => {
       sentAt = Date.now();
-      return api.preview(this.#visitor(seat_key), signal);
+      return api.call('preview', this.#visitor(seat_key), { signal });
     };
     // Asks the server with the expected key while the browser checks whether another tab uses it.
     const key = this.#key;
@@ -220,7 +220,7 @@ export class Runner {
   async #reserveSeat({ joinAttempt, timeoutMs }: Extract<Task, { do: 'reserveSeat' }>, signal: AbortSignal): Promise<Event> {
     const { name, role } = joinAttempt;
     // Sent before the change is drawn, because the key is known since the preview.
-    const result = await this.#deps.api.reserveSeat({ name, role, ...this.#visitor(this.#key) }, signal, timeoutMs);
+    const result = await this.#deps.api.call('seats', { name, role, ...this.#visitor(this.#key) }, { signal, timeoutMs });
     switch (result.is) {
       case 'ok': {
         const { value } = result;
