@@ -183,7 +183,8 @@ func (g *growthReport) recordSizes() {
 	g.add("first rollup of usage, for a meeting", "µs", func(i *installation) float64 {
 		return micros(i.rollupTime) / float64(i.meetings)
 	})
-	g.addRatio("janitor, with an hour to roll up", "ms", func(i *installation) float64 { return millis(i.sweepTime) })
+	janitor := fmt.Sprintf("janitor, with an hour of %d meetings to roll up", recentMeetings/recentHours)
+	g.addRatio(janitor, "ms", func(i *installation) float64 { return millis(i.sweepTime) })
 }
 
 // recordIdle adds what was measured at the starts, and what the running servers cost when

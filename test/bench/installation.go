@@ -12,6 +12,7 @@ import (
 
 	"parley/internal/key"
 	"parley/internal/project"
+	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/filltest"
 	"parley/internal/usage"
@@ -60,11 +61,11 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 	if err != nil {
 		return nil, err
 	}
-	if err = i.fill(ctx, s, p.ProjectID, b.years); err == nil && c != nil {
-		err = i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
-	}
-	if err == nil {
+	if err = i.fill(ctx, s, p.ProjectID, b.years); err == nil {
 		err = i.maintain(ctx, s, p.OrganizationID, b.years)
+	}
+	if err == nil && c != nil {
+		err = i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
 	}
 	_ = s.Close()
 	if err != nil {
@@ -74,16 +75,29 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 	return i, err
 }
 
+const (
+	// recentMeetings is the number of meetings of the last hours. It is the same in all
+	// installations, so that an hour is the same work for the janitor.
+	recentMeetings = 60
+	recentHours    = 6
+)
+
 // fill adds the meetings, the last of which is over now.
 func (i *installation) fill(ctx context.Context, s *store.DB, projectID string, years int) error {
 	now := time.Now().UTC()
-	err := filltest.Meetings(ctx, s, projectID, i.meetings, now.AddDate(-years, 0, 0), now.Add(-2*time.Hour), 1)
+	end := now.Add(-2 * time.Hour)
+	recent := end.Add(-recentHours * time.Hour)
+	err := filltest.Meetings(ctx, s, projectID, i.meetings-recentMeetings, now.AddDate(-years, 0, 0), recent, 1)
 	i.fillTime = time.Since(now)
-	return err
+	if err != nil {
+		return err
+	}
+	return filltest.Meetings(ctx, s, projectID, recentMeetings, recent, end, 2)
 }
 
-// maintain measures the rollup of the past, and the work of the janitor in the last hours. It
-// checks that the usage has all meetings.
+// maintain measures the rollup of the past and the work of the janitor in the last hours, and
+// merges the counts of past rooms, as the janitor does every minute. It checks that the usage
+// has all meetings.
 func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID string, years int) error {
 	const hours = 5
 	clock := time.Now().Add(-hours * time.Hour)
@@ -95,6 +109,9 @@ func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID
 		return err
 	}
 	i.rollupTime = time.Since(began)
+	if err := room.NewService(s, nil, nil, time.Now, newID, nil, room.Options{}).MergePastRoomCounts(ctx); err != nil {
+		return err
+	}
 	var took []time.Duration
 	for range hours {
 		clock = clock.Add(time.Hour)

@@ -74,6 +74,8 @@ type bench struct {
 	databases []string
 	// upgradeMeetings is the number of past meetings that upgrade upgrades.
 	upgradeMeetings int
+	// through is the program of an earlier commit that opens these meetings first. It is empty for none.
+	through string
 }
 
 // experiments are the parts of a run, in order.
@@ -110,6 +112,8 @@ func run() error {
 	databases := flags.String("databases", "", "Comma-separated databases that growth, upgrade and console measure: "+
 		strings.Join(growthDatabases, ", ")+".")
 	upgradeMeetings := flags.Int("upgrade-meetings", 100_000, "Number of past meetings that upgrade upgrades.")
+	through := flags.String("through", "",
+		"Path of the program of an earlier commit that rolls up the usage before upgrade begins.")
 	years := flags.Int("years", 1, "Number of years over which growth spreads the past meetings.")
 	asJSON := flags.Bool("json", false, "Output in JSON.")
 	binary := flags.String("bin", "bin/parley", "Path of the program to measure.")
@@ -151,6 +155,7 @@ func run() error {
 		consoleMeetings: *consoleMeetings,
 		databases:       databasesWanted,
 		upgradeMeetings: *upgradeMeetings,
+		through:         *through,
 	}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err

@@ -71,25 +71,25 @@ func (b *bench) upgradeOn(ctx context.Context, database string, c *cluster) ([]f
 	if err := b.installEarlierRelease(ctx, i, c, begin); err != nil {
 		return nil, fmt.Errorf("%s: %w", database, err)
 	}
-	started := time.Now()
-	p, err := b.startParley(ctx, i.dir, i.databaseURL)
+	from := "the release before the rollups"
+	if b.through != "" {
+		from = filepath.Base(b.through)
+		earlier := *b
+		earlier.binary = b.through
+		if _, err := earlier.startRolledUp(ctx, i); err != nil {
+			return nil, fmt.Errorf("%s on %s: %w", from, database, err)
+		}
+		if err := i.end(); err != nil {
+			return nil, err
+		}
+	}
+	took, err := b.startRolledUp(ctx, i)
 	if err != nil {
 		return nil, err
 	}
+	p := i.parley
 	defer p.quit()
-	i.parley, i.totalCPU = p, p.cpu()
-	rolledUp := fmt.Sprintf(`SELECT count(*) FROM usage_progress WHERE organization_id = '%s' AND rolled_up_until > %d`,
-		p.OrganizationID, started.Add(-2*time.Hour).UnixMilli())
-	err = p.await(ctx, upgradePoll, func() bool {
-		n, err := i.queryInt(ctx, rolledUp)
-		return err == nil && n == 1
-	})
-	if err != nil {
-		return nil, fmt.Errorf("roll up the usage: %w", err)
-	}
-	took := time.Since(started)
-	of := fmt.Sprintf("upgrade from the release before the rollups, %s, %s meetings in %d days", database,
-		thousands(i.meetings), upgradeDays)
+	of := fmt.Sprintf("upgrade from %s, %s, %s meetings in %d days", from, database, thousands(i.meetings), upgradeDays)
 	figures := []figure{
 		{Of: of, Name: "start to healthy, with all migrations", Value: p.startupTime.Seconds(), Unit: "s"},
 		figure{Of: of, Name: "start to healthy, with all usage rolled up", Value: took.Seconds(), Unit: "s"}.
@@ -113,6 +113,28 @@ func (b *bench) upgradeOn(ctx context.Context, database string, c *cluster) ([]f
 		return nil, err
 	}
 	return figures, i.checkUsage(ctx, begin)
+}
+
+// startRolledUp starts the server of an installation, and returns how long it takes until all
+// usage is rolled up.
+func (b *bench) startRolledUp(ctx context.Context, i *installation) (time.Duration, error) {
+	started := time.Now()
+	p, err := b.startParley(ctx, i.dir, i.databaseURL)
+	if err != nil {
+		return 0, err
+	}
+	i.parley, i.totalCPU = p, p.cpu()
+	rolledUp := fmt.Sprintf(`SELECT count(*) FROM usage_progress WHERE organization_id = '%s' AND rolled_up_until > %d`,
+		p.OrganizationID, started.Add(-2*time.Hour).UnixMilli())
+	err = p.await(ctx, upgradePoll, func() bool {
+		n, err := i.queryInt(ctx, rolledUp)
+		return err == nil && n == 1
+	})
+	if err != nil {
+		p.quit()
+		return 0, fmt.Errorf("roll up the usage: %w", err)
+	}
+	return time.Since(started), nil
 }
 
 // medianOf returns the median time of a read in a slice, after one that warms up.
