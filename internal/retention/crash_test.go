@@ -231,6 +231,30 @@ func (f *fixture) checkRooms(ids []string) {
 	}
 }
 
+// recordedRooms returns the sum of the rooms in the entries of the audit log for an action.
+func (f *fixture) recordedRooms(action audit.Action) (rooms int) {
+	f.t.Helper()
+	for below := int64(0); ; {
+		entries, err := f.db.AuditEntries(f.t.Context(), audit.Query{BelowN: below, Limit: 100})
+		if err != nil {
+			f.t.Fatal(err)
+		}
+		for _, e := range entries {
+			if below = e.N; e.Action != action {
+				continue
+			}
+			var after struct{ Rooms int }
+			if err := json.Unmarshal([]byte(e.After), &after); err != nil {
+				f.t.Fatalf("entry %d of the audit log: got %q, %v, want a number of rooms", e.N, e.After, err)
+			}
+			rooms += after.Rooms
+		}
+		if len(entries) == 0 {
+			return rooms
+		}
+	}
+}
+
 // TestMaintenance_SurvivesProcessCrash kills a process that rolls up the usage and sweeps at
 // random moments. Each next process continues the work, and the last one finishes it.
 func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
@@ -248,6 +272,7 @@ func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
 		large := f.meeting(f.project.ID, f.now.Add(-50*day), guest{"Large Amina", "large-user-7"}, guest{"Bo", ""})
 		f.rejoin(large, "large-user-7", "Large Amina", 500) // more events than one transaction deletes
 		raw := f.ReadRawUsage(t)
+		existing := len(keptRooms(t, f.Raw(t), time.UnixMilli(0)))
 		kept := keptRooms(t, f.Raw(t), f.now.Add(-periods.Rooms))
 		cutRollups, cutSweeps := 0, 0
 		for range rounds {
@@ -277,6 +302,9 @@ func TestMaintenance_SurvivesProcessCrash(t *testing.T) {
 		}
 		f.checkUsage(raw, from, f.project.ID, second.ID)
 		f.checkRooms(kept)
+		if got, want := f.recordedRooms(audit.RoomsDeleted), existing-len(kept); got != want {
+			t.Errorf("deleted rooms in the audit log: got %d, want %d", got, want)
+		}
 		if left := keptRooms(t, f.Raw(t), time.UnixMilli(0)); !slices.Equal(left, kept) {
 			t.Errorf("rooms after the last process: got %d, want only the %d that are kept", len(left), len(kept))
 		}

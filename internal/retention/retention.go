@@ -71,6 +71,13 @@ func (d *Deleted) add(other Deleted) {
 	d.Deliveries += other.Deliveries
 }
 
+// Swept is what sweeps have done to the rooms of a project.
+type Swept struct {
+	Action audit.Action
+	Rooms  int
+	Before time.Time // the rooms had ended before
+}
+
 // Seat is what a seat says about a person.
 type Seat struct {
 	ID, RoomID   string
@@ -115,6 +122,13 @@ type Store interface {
 	// UsageSettledUntil returns the time before which no row is needed any more for the
 	// usage of an organization: all of it is rolled up, and no report can change it.
 	UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error)
+
+	// AddSwept adds to what sweeps have done in a project and the audit log does not show yet.
+	AddSwept(ctx context.Context, projectID string, done Swept) error
+	// UnrecordedSweeps returns the sums of what AddSwept added, in the order of the actions.
+	UnrecordedSweeps(ctx context.Context, projectID string) ([]Swept, error)
+	// TakeUnrecordedSweeps is UnrecordedSweeps that also removes the sums.
+	TakeUnrecordedSweeps(ctx context.Context, projectID string) ([]Swept, error)
 
 	// RoomsToDelete returns the IDs of at most limit rooms of a project that ended before a
 	// time, the earliest first, and locks them. It skips those that are locked.

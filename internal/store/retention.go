@@ -1,9 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/db"
 	"parley/internal/project"
 	"parley/internal/retention"
@@ -177,6 +181,44 @@ func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Delet
 		}
 	}
 	return nil
+}
+
+// sweptPrefix begins the period of a sum of AddSwept in the table counts. The action follows.
+// The column last_at has the latest Swept.Before.
+const sweptPrefix = "swept "
+
+func (s *DB) AddSwept(ctx context.Context, projectID string, done retention.Swept) error {
+	return s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (subject, period) DO UPDATE SET n = counts.n + excluded.n,
+			last_at = CASE WHEN counts.last_at > excluded.last_at THEN counts.last_at ELSE excluded.last_at END`,
+		projectID, sweptPrefix+string(done.Action), done.Rooms, done.Before.UnixMilli())
+}
+
+func (s *DB) UnrecordedSweeps(ctx context.Context, projectID string) (all []retention.Swept, err error) {
+	err = s.Query(ctx, `SELECT period, n, last_at FROM counts WHERE subject = $1 AND period >= '`+sweptPrefix+`'
+		ORDER BY period`, []any{projectID}, appendSwept(&all))
+	return all, err
+}
+
+func (s *DB) TakeUnrecordedSweeps(ctx context.Context, projectID string) (all []retention.Swept, err error) {
+	err = s.ExecReturning(ctx, `DELETE FROM counts WHERE subject = $1 AND period >= '`+sweptPrefix+`'
+		RETURNING period, n, last_at`, []any{projectID}, appendSwept(&all))
+	slices.SortFunc(all, func(a, b retention.Swept) int { return cmp.Compare(a.Action, b.Action) })
+	return all, err
+}
+
+// appendSwept returns a function that appends the sums of rows.
+func appendSwept(all *[]retention.Swept) func(db.Row) error {
+	return func(row db.Row) error {
+		var period string
+		var done retention.Swept
+		err := row.Scan(&period, &done.Rooms, db.ScanTime(&done.Before))
+		if action, ok := strings.CutPrefix(period, sweptPrefix); ok {
+			done.Action = audit.Action(action)
+			*all = append(*all, done)
+		}
+		return err
+	}
 }
 
 func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted, err error) {

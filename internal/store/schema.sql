@@ -153,8 +153,9 @@ CREATE TABLE console_users (
     UNIQUE (subject)
 );
 
--- Counts that are kept in memory and stored in batches: the calls of an organization in a day, the
--- calls with a key in a slot, and what the deletion of a project has deleted.
+-- Counts that several nodes add to: the calls of an organization in a day, the calls with a key in a
+-- slot, what the deletion of a project has deleted, and the rooms that sweeps have erased or deleted
+-- without an entry in the audit log yet.
 CREATE TABLE counts (
     subject TEXT NOT NULL,
     period TEXT NOT NULL,

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
@@ -366,4 +367,31 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 	scope := usage.Scope{OrganizationID: p.OrganizationID}
 	hours, err := s.db.UsageHours(ctx, scope, late.Start, late.Start.Add(time.Hour))
 	requireEqual(t, hours, err, nil)
+}
+
+// The sums of two actions are apart from each other and from the counts of a deletion.
+func (s *suite) testRetention_UnrecordedSweeps(t *testing.T) {
+	ctx, p := context.Background(), Project(t, s.db)
+	s.write(t, func(ctx context.Context) error {
+		return errors.Join(
+			s.db.AddDeleted(ctx, p.ID, retention.Deleted{Rooms: 9}, testTime(9)),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 2, Before: testTime(2)}),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.PeopleErased, Rooms: 3, Before: testTime(3)}),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 4, Before: testTime(1)}))
+	})
+	want := []retention.Swept{
+		{Action: audit.PeopleErased, Rooms: 3, Before: testTime(3)},
+		{Action: audit.RoomsDeleted, Rooms: 6, Before: testTime(2)},
+	}
+	sums, err := s.db.UnrecordedSweeps(ctx, p.ID)
+	requireEqual(t, sums, err, want)
+	s.write(t, func(ctx context.Context) error {
+		sums, err = s.db.TakeUnrecordedSweeps(ctx, p.ID)
+		return err
+	})
+	requireEqual(t, sums, nil, want)
+	sums, err = s.db.UnrecordedSweeps(ctx, p.ID)
+	requireEqual(t, sums, err, nil)
+	deleted, err := s.db.Deleted(ctx, p.ID)
+	requireEqual(t, deleted, err, retention.Deleted{Rooms: 9})
 }

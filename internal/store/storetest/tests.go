@@ -69,6 +69,7 @@ var tests = []struct {
 	{"Retention_Person", (*suite).testRetention_Person},
 	{"Retention_Projects", (*suite).testRetention_Projects},
 	{"Retention_Rooms", (*suite).testRetention_Rooms},
+	{"Retention_UnrecordedSweeps", (*suite).testRetention_UnrecordedSweeps},
 	{"Room", (*suite).testRoom},
 	{"Room_Refused", (*suite).testRoom_Refused},
 	{"Rooms_List", (*suite).testRooms_List},
