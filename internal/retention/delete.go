@@ -98,6 +98,9 @@ func (s *Service) finishDeletion(ctx context.Context, p project.Project, compact
 		if deleted, err = s.store.Deleted(ctx, p.ID); err != nil {
 			return err
 		}
+		if err := s.recordUnrecordedSweeps(ctx, p.ID); err != nil {
+			return err
+		}
 		if err := s.store.DeleteProject(ctx, p.ID); err != nil {
 			return err
 		}

@@ -380,10 +380,11 @@ func TestSweep_LargeRoomAndManyRooms(t *testing.T) {
 }
 
 // countedRows is a store that records how many rows each transaction erases and deletes, and
-// calls interrupt in the third deletion.
+// calls interrupt in one of the deletions.
 type countedRows struct {
 	*store.DB
 	erased, deleted *[]int
+	interruptAt     int // number of the deletion, from 1
 	interrupt       func()
 }
 
@@ -394,7 +395,7 @@ func (s countedRows) EraseSeats(ctx context.Context, ids []string) error {
 
 func (s countedRows) DeleteRoom(ctx context.Context, id string, limit int) (retention.Deleted, int, error) {
 	deleted, rows, err := s.DB.DeleteRoom(ctx, id, limit)
-	if *s.deleted = append(*s.deleted, rows); len(*s.deleted) == 3 {
+	if *s.deleted = append(*s.deleted, rows); len(*s.deleted) == s.interruptAt {
 		s.interrupt()
 	}
 	return deleted, rows, err
@@ -414,7 +415,7 @@ func TestSweep_ManyConnectionsInterrupted(t *testing.T) {
 		}
 		var erased, deleted []int
 		ctx, interrupt := context.WithCancel(t.Context())
-		counted := retention.NewService(countedRows{f.db, &erased, &deleted, interrupt}, defaults, f, nil,
+		counted := retention.NewService(countedRows{f.db, &erased, &deleted, 3, interrupt}, defaults, f, nil,
 			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
 		if _, err := counted.Sweep(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("interrupted sweep: got %v, want %v", err, context.Canceled)
@@ -443,6 +444,36 @@ func TestSweep_ManyConnectionsInterrupted(t *testing.T) {
 			if len(rows) < connections/most || slices.Max(rows) > most {
 				t.Errorf("%s rows of the transactions: got %v, want at most %d in each", what, rows, most)
 			}
+		}
+	})
+}
+
+// The audit log has all rooms of a sweep that was interrupted, as soon as the next one ends.
+func TestSweep_InterruptedIsRecorded(t *testing.T) {
+	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+		const meetings = 60
+		storetest.Fill(t, f.db, f.project.ID, meetings, f.now.Add(-420*day), f.now.Add(-400*day), 1)
+		if err := f.usage.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var erased, deleted []int
+		service := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+		ctx, interrupt := context.WithCancel(service)
+		counted := retention.NewService(countedRows{f.db, &erased, &deleted, meetings / 2, interrupt}, defaults, f, nil,
+			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
+		if _, err := counted.Sweep(ctx); !errors.Is(err, context.Canceled) {
+			t.Fatalf("interrupted sweep: got %v, want %v", err, context.Canceled)
+		}
+		left := len(keptRooms(t, f.Raw(t), time.UnixMilli(0)))
+		if got := f.recordedRooms(audit.RoomsDeleted); got >= meetings-left {
+			t.Fatalf("after the interruption: got %d rooms in the audit log and %d of %d left, want some that are in neither",
+				got, left, meetings)
+		}
+		if _, err := counted.Sweep(service); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.recordedRooms(audit.RoomsDeleted); got != meetings {
+			t.Errorf("after the next sweep: got %d deleted rooms in the audit log, want %d", got, meetings)
 		}
 	})
 }

@@ -235,6 +235,9 @@ const (
 	smallProject = 12
 )
 
+// tenTimes is a relation of ten rows with a number in column1.
+const tenTimes = `(VALUES (0), (1), (2), (3), (4), (5), (6), (7), (8), (9)) AS copies`
+
 // fillAll fills an empty database and returns a large project, another one whose organization has
 // hundreds of projects, and a small one. The rooms of the three lie between each other.
 func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small project.Project) {
@@ -289,10 +292,12 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			SELECT id, 1, 'One', 2, created_at, ended_at FROM rooms`,
 		`INSERT INTO idempotency_records (id, body_hash, sealed_text, expires_at)
 			SELECT id, id, '', created_at + 31536000000 FROM rooms`,
+		// More rows, because PostgreSQL rightly reads a table of a few thousand as a whole for a batch.
 		`INSERT INTO rejected_calls (day, api, cause, address, calls, last_at)
-			SELECT created_at, 'v3', 'unknown_key', id, 1, created_at FROM rooms`,
+			SELECT created_at, 'v3', 'unknown_key', id || column1, 1, created_at FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO console_sessions (id, secret_hash, token_id, user_id, name, role, project_ids, created_at, expires_at)
-			SELECT id, id, id, '', '', '', '', created_at, created_at + 43200000 FROM rooms`,
+			SELECT id || column1, id || column1, id, '', '', '', '', created_at, created_at + 43200000
+			FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO counts (subject, period, n, last_at) SELECT id, 'total', 1, created_at FROM rooms`,
 		`INSERT INTO project_events (id, project_id, sequence, type, at, data)
 			SELECT id, project_id, row_number() OVER (PARTITION BY project_id ORDER BY id), 'type', created_at, '{}' FROM rooms`,

@@ -183,9 +183,13 @@ func (s *DB) AddDeleted(ctx context.Context, projectID string, d retention.Delet
 	return nil
 }
 
-// sweptPrefix begins the period of a sum of AddSwept in the table counts. The action follows.
-// The column last_at has the latest Swept.Before.
+// sweptPrefix and an action are the period of a sum of AddSwept in the table counts. The column
+// last_at has the latest Swept.Before.
 const sweptPrefix = "swept "
+
+// sweptPeriods lists the periods of all sums of AddSwept, for a condition.
+const sweptPeriods = "('" + sweptPrefix + string(audit.PeopleErased) + "', '" +
+	sweptPrefix + string(audit.RoomsDeleted) + "')"
 
 func (s *DB) AddSwept(ctx context.Context, projectID string, done retention.Swept) error {
 	return s.Exec(ctx, `INSERT INTO counts (subject, period, n, last_at) VALUES ($1, $2, $3, $4)
@@ -195,13 +199,13 @@ func (s *DB) AddSwept(ctx context.Context, projectID string, done retention.Swep
 }
 
 func (s *DB) UnrecordedSweeps(ctx context.Context, projectID string) (all []retention.Swept, err error) {
-	err = s.Query(ctx, `SELECT period, n, last_at FROM counts WHERE subject = $1 AND period >= '`+sweptPrefix+`'
+	err = s.Query(ctx, `SELECT period, n, last_at FROM counts WHERE subject = $1 AND period IN `+sweptPeriods+`
 		ORDER BY period`, []any{projectID}, appendSwept(&all))
 	return all, err
 }
 
 func (s *DB) TakeUnrecordedSweeps(ctx context.Context, projectID string) (all []retention.Swept, err error) {
-	err = s.ExecReturning(ctx, `DELETE FROM counts WHERE subject = $1 AND period >= '`+sweptPrefix+`'
+	err = s.ExecReturning(ctx, `DELETE FROM counts WHERE subject = $1 AND period IN `+sweptPeriods+`
 		RETURNING period, n, last_at`, []any{projectID}, appendSwept(&all))
 	slices.SortFunc(all, func(a, b retention.Swept) int { return cmp.Compare(a.Action, b.Action) })
 	return all, err
@@ -213,10 +217,8 @@ func appendSwept(all *[]retention.Swept) func(db.Row) error {
 		var period string
 		var done retention.Swept
 		err := row.Scan(&period, &done.Rooms, db.ScanTime(&done.Before))
-		if action, ok := strings.CutPrefix(period, sweptPrefix); ok {
-			done.Action = audit.Action(action)
-			*all = append(*all, done)
-		}
+		done.Action = audit.Action(strings.TrimPrefix(period, sweptPrefix))
+		*all = append(*all, done)
 		return err
 	}
 }

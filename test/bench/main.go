@@ -155,13 +155,20 @@ func run() error {
 		consoleMeetings: *consoleMeetings,
 		databases:       databasesWanted,
 		upgradeMeetings: *upgradeMeetings,
-		through:         *through,
 	}
 	if b.binary, err = filepath.Abs(*binary); err != nil {
 		return err
 	}
 	if _, err := os.Stat(b.binary); err != nil {
 		return fmt.Errorf("-bin: build the program first (make build): %w", err)
+	}
+	if *through != "" {
+		if b.through, err = filepath.Abs(*through); err != nil {
+			return err
+		}
+		if _, err := os.Stat(b.through); err != nil {
+			return fmt.Errorf("-through: %w", err)
+		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()

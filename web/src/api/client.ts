@@ -23,12 +23,12 @@ export interface CallError {
   waitMs: number;
 }
 
-/** What a page can call: a path of the description below /rooms/{room_id}/. */
+/** A path below /rooms/{room_id}/ in the description of the API. */
 export type Call = { [P in keyof paths]: P extends `/rooms/{room_id}/${infer Name}` ? Name : never }[keyof paths];
 type Operation<C extends Call> = paths[`/rooms/{room_id}/${C}`]['post'];
 export type Body<C extends Call> = Operation<C>['requestBody']['content']['application/json'];
 type Responses<C extends Call> = Operation<C>['responses'];
-/** The value of a response that says yes. A call that returns nothing has null. */
+/** The body of a successful response; null if it has none. */
 export type Value<C extends Call> = {
   [Status in keyof Responses<C> & (200 | 202 | 204)]: Responses<C>[Status] extends { content: { 'application/json': infer T } } ? T : null;
 }[keyof Responses<C> & (200 | 202 | 204)];

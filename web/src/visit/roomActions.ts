@@ -4,7 +4,7 @@ import type { Body, Call, JoinApi, Result, Value } from '../api/client';
 const maxRetries = 4;
 const maxRetryDelayMs = 3_000;
 
-/** What an action sends beside the seat key. */
+/** The fields of a request except the seat key. */
 type Fields<C extends Call> = Omit<Body<C>, 'seat_key'>;
 
 export interface ActionEvents {
