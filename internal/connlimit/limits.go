@@ -4,6 +4,7 @@ package connlimit
 
 import (
 	"container/list"
+	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -101,9 +102,11 @@ type connection struct {
 	inAll, inOwn *list.Element // its list elements; nil when hijacked or closed
 	idle         bool
 	closed       bool
-	media        bool            // on the port for media
-	holds        []*requestSlots // in which its request has a slot
-	gone         chan struct{}   // closed with the connection
+	media        bool          // on the port for media
+	requests     int           // in progress or waiting for a slot
+	waiting      int           // of them, waiting for a slot
+	request      *heldSlots    // of the request that came last
+	gone         chan struct{} // closed with the connection
 
 	hijacked atomic.Bool // a WebSocket sets its own deadlines
 	// deadlineSet is when the write deadline was set last, in nanoseconds since the
@@ -272,10 +275,20 @@ func (c *Limits) releaseClient(conn *connection) {
 	}
 }
 
+// countedOf returns the connection that a listener of this package has accepted, also below TLS; nil
+// if another listener has accepted it.
+func countedOf(conn net.Conn) *connection {
+	if secure, ok := conn.(*tls.Conn); ok {
+		conn = secure.NetConn()
+	}
+	counted, _ := conn.(*connection)
+	return counted
+}
+
 // ConnState tracks idle connections; it is the ConnState hook of the http.Server.
 func (c *Limits) ConnState(conn net.Conn, state http.ConnState) {
-	counted, ok := conn.(*connection)
-	if !ok {
+	counted := countedOf(conn)
+	if counted == nil {
 		return
 	}
 	c.mu.Lock()
@@ -288,7 +301,7 @@ func (c *Limits) ConnState(conn net.Conn, state http.ConnState) {
 		c.markActive(counted)
 	case http.StateHijacked:
 		c.unlist(counted)
-		c.releaseSlots(counted)
+		c.releaseSlots(counted.request) // HTTP/2, with more than one request, cannot be hijacked
 		counted.hijacked.Store(true)
 	}
 }

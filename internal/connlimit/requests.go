@@ -34,12 +34,23 @@ type requestSlots struct {
 	waiting list.List // of chan struct{}, closed when the request has a slot
 }
 
+// heldSlots are the slots that a request has: one in each of its networks.
+type heldSlots struct {
+	slots [2]*requestSlots
+	n     int
+}
+
+func (h *heldSlots) add(s *requestSlots) {
+	h.slots[h.n] = s
+	h.n++
+}
+
 type connectionKey struct{}
 
 // WithConnection gives the requests of a connection access to it; it is the ConnContext hook of
 // the http.Server.
 func WithConnection(ctx context.Context, conn net.Conn) context.Context {
-	return context.WithValue(ctx, connectionKey{}, conn)
+	return context.WithValue(ctx, connectionKey{}, countedOf(conn))
 }
 
 // LimitRequests limits the requests in progress of each client network. A connection whose
@@ -48,18 +59,18 @@ func WithConnection(ctx context.Context, conn net.Conn) context.Context {
 // address when the server has room.
 func (c *Limits) LimitRequests(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		conn, ok := r.Context().Value(connectionKey{}).(*connection)
-		if ok && conn.limited {
-			if !c.acquireSlots(r.Context(), conn) {
-				c.refusals.Record(refusal.AddressConnections, "too many requests in progress of one address",
-					"client", conn.address.Addr(), "limit", maxRequestsPerAddress)
-				return // the connection is closed
+		conn, _ := r.Context().Value(connectionKey{}).(*connection)
+		if conn != nil && conn.limited {
+			held := &heldSlots{}
+			defer c.endRequest(conn, held)
+			if !c.beginRequest(r.Context(), conn, held) {
+				return
 			}
-			defer func() {
-				c.mu.Lock()
-				c.releaseSlots(conn)
-				c.mu.Unlock()
-			}()
+		}
+		if r.ProtoMajor == 2 {
+			stream := newStreamWriter(w, c)
+			defer stream.extendDeadline() // net/http sends the rest of the response after that
+			w = stream
 		}
 		if r.ContentLength != 0 && r.ContentLength <= httpx.MaxBodySize {
 			// The error is ignored because it means that the connection is closed.
@@ -69,23 +80,52 @@ func (c *Limits) LimitRequests(next http.Handler) http.Handler {
 	})
 }
 
-// acquireSlots waits until the request of a connection has a slot in each of its networks, or has
-// waited for slotTimeout. It returns false if the connection was closed meanwhile.
-func (c *Limits) acquireSlots(ctx context.Context, conn *connection) bool {
+// beginRequest waits until the request of a connection has a slot in each of its networks, or has
+// waited for slotTimeout. It returns false if the client does not wait any more, or if the
+// connection gave way to others meanwhile.
+func (c *Limits) beginRequest(ctx context.Context, conn *connection, held *heldSlots) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	acquired := c.acquireSlot(ctx, conn, conn.address, maxRequestsPerAddress)
-	if address := conn.address.Addr(); acquired && address.Is6() {
-		acquired = c.acquireSlot(ctx, conn, network.SitePrefix(address), maxRequestsPerSite)
+	conn.request = held
+	conn.requests++
+	if c.acquireSlots(ctx, conn, held) && ctx.Err() == nil {
+		c.markActive(conn)
+		return true
 	}
-	if !acquired {
-		c.releaseSlots(conn)
+	if conn.closed {
+		c.refusals.Record(refusal.AddressConnections, "too many requests in progress of one address",
+			"client", conn.address.Addr(), "limit", maxRequestsPerAddress)
+	}
+	return false
+}
+
+// endRequest releases the slots of a request.
+func (c *Limits) endRequest(conn *connection, held *heldSlots) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.releaseSlots(held)
+	conn.requests--
+	c.markIdleIfWaiting(conn)
+}
+
+// markIdleIfWaiting marks a connection as idle if it has requests and all of them wait.
+func (c *Limits) markIdleIfWaiting(conn *connection) {
+	if conn.requests > 0 && conn.requests == conn.waiting {
+		c.markIdle(conn)
+		c.freed.Signal() // a waiting connection may replace it
+	}
+}
+
+func (c *Limits) acquireSlots(ctx context.Context, conn *connection, held *heldSlots) bool {
+	acquired := c.acquireSlot(ctx, conn, held, conn.address, maxRequestsPerAddress)
+	if address := conn.address.Addr(); acquired && address.Is6() {
+		acquired = c.acquireSlot(ctx, conn, held, network.SitePrefix(address), maxRequestsPerSite)
 	}
 	return acquired
 }
 
 func (c *Limits) acquireSlot(
-	ctx context.Context, conn *connection, network netip.Prefix, limit int,
+	ctx context.Context, conn *connection, held *heldSlots, network netip.Prefix, limit int,
 ) bool {
 	s := c.slots[network]
 	if s == nil {
@@ -94,13 +134,13 @@ func (c *Limits) acquireSlot(
 	}
 	if s.used < s.max {
 		s.used++
-		conn.holds = append(conn.holds, s)
+		held.add(s)
 		return true
 	}
 	turn := make(chan struct{})
 	place := s.waiting.PushBack(turn)
-	c.markIdle(conn)
-	c.freed.Signal() // a waiting connection may replace it
+	conn.waiting++
+	c.markIdleIfWaiting(conn)
 	c.mu.Unlock()
 	timeout := time.NewTimer(slotTimeout)
 	defer timeout.Stop()
@@ -113,18 +153,22 @@ func (c *Limits) acquireSlot(
 	c.mu.Lock()
 	select {
 	case <-turn:
-		conn.holds = append(conn.holds, s)
+		held.add(s)
 	default:
 		s.waiting.Remove(place)
 		c.forgetUnused(s)
 	}
-	c.markActive(conn)
+	conn.waiting--
 	return !conn.closed && ctx.Err() == nil
 }
 
-// releaseSlots gives the slots of a connection to requests that wait for them.
-func (c *Limits) releaseSlots(conn *connection) {
-	for _, s := range conn.holds {
+// releaseSlots gives the slots of a request to others that wait for them. It does nothing if the
+// request has released them before, and accepts nil.
+func (c *Limits) releaseSlots(held *heldSlots) {
+	if held == nil {
+		return
+	}
+	for _, s := range held.slots[:held.n] {
 		if next := s.waiting.Front(); next != nil {
 			close(s.waiting.Remove(next).(chan struct{}))
 			continue
@@ -132,7 +176,7 @@ func (c *Limits) releaseSlots(conn *connection) {
 		s.used--
 		c.forgetUnused(s)
 	}
-	conn.holds = nil
+	held.n = 0
 }
 
 func (c *Limits) forgetUnused(s *requestSlots) {
