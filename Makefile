@@ -63,6 +63,7 @@ test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real
 
 test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
 	test/go.sh go
+	MODULE=test/acme test/go.sh acme
 	MODULE=test/openid test/go.sh openid
 	MODULE=test/metrics test/go.sh metrics
 
@@ -93,6 +94,7 @@ lint: $(PAGE) ## Check formatting, types, vet, staticcheck, Biome, go.mod and ge
 	go tool staticcheck ./...
 
 lint-slow: ## Check the modules of tests that only make test-all runs
+	cd test/acme && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/metrics && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/openid && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 

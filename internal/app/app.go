@@ -24,6 +24,7 @@ import (
 	"parley/internal/api/manage"
 	"parley/internal/api/site"
 	"parley/internal/audit"
+	"parley/internal/certificate"
 	"parley/internal/cluster"
 	"parley/internal/config"
 	"parley/internal/connlimit"
@@ -88,7 +89,8 @@ type App struct {
 	handler      http.Handler
 	failures     manage.FailureLimiter // nil without rate limits
 	refusals     *refusal.Recorder
-	connections  *connlimit.Limits // set by wire
+	connections  *connlimit.Limits  // set by wire
+	certificate  certificate.Source // nil without TLS
 	ready        atomic.Bool
 	databaseLost atomic.Bool // the last sample of the backlog failed
 }
@@ -110,7 +112,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 // NewSupervised is New for the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
-	e, err := instance.InheritExclusive(s.Files)
+	e, err := instance.InheritExclusive(ctx, cfg, s.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -143,6 +145,9 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		}
 	}()
 	a.baseURL = cfg.BaseURL(a.Listener.Addr().String())
+	if err := a.loadCertificate(); err != nil {
+		return nil, err
+	}
 	if err := a.connectRedis(ctx); err != nil {
 		return nil, err
 	}
@@ -157,6 +162,9 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		return nil, err
 	}
 	a.db.ObserveWrites(a.metrics.Database)
+	if err := a.wireACME(); err != nil {
+		return nil, err
+	}
 	if err := a.wire(ctx); err != nil {
 		return nil, err
 	}
@@ -361,10 +369,17 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Go(func() { a.callStats.run(background, a.log) })
 	work.Go(func() { a.runJanitor(background) })
 	work.Go(func() { a.sampleBacklog(background) })
+	if a.certificate != nil {
+		work.Go(func() { a.certificate.Run(background) })
+		work.Go(func() { a.watchCertificate(background) })
+	}
 
-	servers := []*http.Server{a.server(a.connections.LimitRequests(a.handler))}
-	servers[0].ConnState, servers[0].ConnContext = a.connections.ConnState, connlimit.WithConnection
-	listeners := []net.Listener{a.connections.LimitConnections(a.Listener)}
+	servers := []*http.Server{a.publicServer(a.connections.LimitRequests(a.handler))}
+	listeners := []net.Listener{a.secure(a.connections.LimitConnections(a.Listener))}
+	if a.HTTPListener != nil {
+		servers = append(servers, a.publicServer(a.certificate.HTTPHandler(a.redirectToHTTPS())))
+		listeners = append(listeners, a.connections.LimitConnections(a.HTTPListener))
+	}
 	if a.MetricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
@@ -459,6 +474,13 @@ func (a *App) limitConnections(trusted []netip.Prefix) {
 			"max_connections", limit)
 	}
 	a.connections = connlimit.New(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
+}
+
+// publicServer is server for a listener with connection limits.
+func (a *App) publicServer(h http.Handler) *http.Server {
+	s := a.server(h)
+	s.ConnState, s.ConnContext = a.connections.ConnState, connlimit.WithConnection
+	return s
 }
 
 func (a *App) server(h http.Handler) *http.Server {

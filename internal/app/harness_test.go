@@ -3,6 +3,7 @@ package app
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,8 +58,14 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 			t.Errorf("stop the server: got error %v, want none", err)
 		}
 	})
+	scheme := "http"
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	if cfg.ServesTLS() {
+		scheme = "https"
+		client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
+	}
 	testkit.Eventually(t, "the server is healthy", func() bool {
-		answer, err := http.Get("http://" + s.app.Listener.Addr().String() + "/healthz")
+		answer, err := client.Get(scheme + "://" + s.app.Listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
 		}

@@ -74,12 +74,12 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 		return err
 	}
 	defer resources.Release()
-	files, err := resources.Files()
+	files, names, err := resources.Files()
 	if err != nil {
 		return err
 	}
 	resources.CloseListeners() // files contains duplicates of them
-	status, err := supervise.Run(ctx, supervise.Options{Files: files, Log: log, Stopping: func() {
+	status, err := supervise.Run(ctx, supervise.Options{Files: files, Names: names, Log: log, Stopping: func() {
 		resources.MarkStopping()
 		// New connections are refused from now on, so that clients do not wait for a
 		// service that is not started again.

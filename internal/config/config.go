@@ -38,7 +38,20 @@ type Config struct {
 	Listen string `name:"listen" setting:"PARLEY_LISTEN" default:"127.0.0.1:8080" help:"Address to listen on."`
 	// PublicURL is the URL at which browsers reach the server, or empty. Read it
 	// through BaseURL.
-	PublicURL string `name:"public-url" setting:"PARLEY_PUBLIC_URL" placeholder:"URL" help:"URL at which browsers reach the server, such as https://meet.example.org. Default: derived from --listen."`
+	PublicURL string `name:"public-url" setting:"PARLEY_PUBLIC_URL" placeholder:"URL" help:"URL at which browsers reach the server, such as https://meet.example.org. Default: derived from --tls-domain or --listen."`
+
+	// TLSDomain lists host names and excludes TLSCertFile; read it through TLSDomains. TLSCertFile
+	// and TLSKeyFile are both set or both empty. With one of them, Listen is ":443" by default.
+	TLSDomain   []string `name:"tls-domain" setting:"PARLEY_TLS_DOMAIN" placeholder:"HOST" help:"Host names for which the server obtains a certificate by itself, to serve HTTPS at --listen, which is :443 then; separated by commas. Default: none, HTTP."`
+	TLSCertFile string   `name:"tls-cert-file" setting:"PARLEY_TLS_CERT_FILE" placeholder:"FILE" help:"PEM file with a certificate and its chain, to serve HTTPS with it instead of --tls-domain. It is loaded again when it changes. Default: none."`
+	TLSKeyFile  string   `name:"tls-key-file" setting:"PARLEY_TLS_KEY_FILE" placeholder:"FILE" help:"PEM file with the key of that certificate."`
+	// HTTPListen is an address, host:port, or empty.
+	HTTPListen string `name:"http-listen" setting:"PARLEY_HTTP_LISTEN" placeholder:"HOST:PORT" help:"Separate address for HTTP, usually :80, that redirects browsers to HTTPS. Default: none."`
+
+	// ACMECA, ACMECARoots and ACMEEmail are for TLSDomain.
+	ACMECA      string `name:"acme-ca" setting:"PARLEY_ACME_CA" default:"https://acme-v02.api.letsencrypt.org/directory" placeholder:"URL" help:"URL of the directory of the ACME authority that issues the certificate of --tls-domain."`
+	ACMECARoots string `name:"acme-ca-roots" setting:"PARLEY_ACME_CA_ROOTS" placeholder:"FILE" help:"PEM file with the certificates with which the authority's own server is checked. Default: those of the system."`
+	ACMEEmail   string `name:"acme-email" setting:"PARLEY_ACME_EMAIL" placeholder:"EMAIL" help:"Email address at which the authority can reach the operator. Default: none."`
 
 	// RTCUDPPort is 1 to 65535.
 	RTCUDPPort int `name:"rtc-udp-port" setting:"PARLEY_RTC_UDP_PORT" default:"7882" help:"UDP port for media."`

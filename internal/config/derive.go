@@ -22,7 +22,8 @@ const keyFileName = "master.key"
 // slash and without the default port of its scheme. It is PublicURL, or "http://"
 // and bound, the address of the listener, because with port 0 only the listener
 // knows the port. If bound is empty, the address is Listen. If the address is
-// unspecified, the host is localhost.
+// unspecified, the host is localhost. With TLSDomain it is "https://", the first domain and the
+// port of the address.
 func (c *Config) BaseURL(bound string) string {
 	if u, err := url.Parse(c.PublicURL); err == nil && c.PublicURL != "" {
 		return origin(u.Scheme, u.Hostname(), u.Port())
@@ -31,6 +32,9 @@ func (c *Config) BaseURL(bound string) string {
 		bound = c.Listen
 	}
 	host, port, err := net.SplitHostPort(bound)
+	if domains := c.TLSDomains(); len(domains) > 0 {
+		return origin("https", domains[0], port)
+	}
 	if err != nil {
 		return origin("http", "localhost", "")
 	}

@@ -54,6 +54,13 @@ database-url PARLEY_DATABASE_URL
 master-key-file PARLEY_MASTER_KEY_FILE
 listen PARLEY_LISTEN 127.0.0.1:8080
 public-url PARLEY_PUBLIC_URL
+tls-domain PARLEY_TLS_DOMAIN
+tls-cert-file PARLEY_TLS_CERT_FILE
+tls-key-file PARLEY_TLS_KEY_FILE
+http-listen PARLEY_HTTP_LISTEN
+acme-ca PARLEY_ACME_CA https://acme-v02.api.letsencrypt.org/directory
+acme-ca-roots PARLEY_ACME_CA_ROOTS
+acme-email PARLEY_ACME_EMAIL
 rtc-udp-port PARLEY_RTC_UDP_PORT 7882
 rtc-tcp-port PARLEY_RTC_TCP_PORT 0
 rtc-node-ip PARLEY_RTC_NODE_IP
@@ -218,6 +225,9 @@ func TestConfigFile_AllSettings(t *testing.T) {
 listen: 0.0.0.0:9000
 public_url: https://meet.example.org
 data_dir: /var/lib/parley
+tls_cert_file: /etc/parley/cert.pem
+tls_key_file: /etc/parley/key.pem
+http_listen: :80
 rtc_udp_port: 1
 rtc_tcp_port: 2
 rtc_node_ip: 203.0.113.7
@@ -260,6 +270,10 @@ retention_audit: 40d
 			DatabaseURL: "postgres://u:p@db/parley", MasterKeyFile: "/etc/parley/master.key"},
 		Listen:                        "0.0.0.0:9000",
 		PublicURL:                     "https://meet.example.org",
+		TLSCertFile:                   "/etc/parley/cert.pem",
+		TLSKeyFile:                    "/etc/parley/key.pem",
+		HTTPListen:                    ":80",
+		ACMECA:                        Default().ACMECA,
 		RTCUDPPort:                    1,
 		RTCTCPPort:                    2,
 		RTCNodeIP:                     "203.0.113.7",
@@ -287,6 +301,34 @@ retention_audit: 40d
 	}
 	if diff := cmp.Diff(dump(want), dump(c)); diff != "" {
 		t.Errorf("the configuration differs (-want +got):\n%s", diff)
+	}
+}
+
+// The address is that of HTTPS if there is a certificate, unless another one is given.
+func TestListen_DefaultWithCertificate(t *testing.T) {
+	const certificate = "--tls-cert-file=c --tls-key-file=k --public-url=https://meet.example.org"
+	for _, c := range []struct {
+		environ []string
+		args    string
+		want    string
+	}{
+		{nil, certificate, ":443"},
+		{[]string{"PARLEY_TLS_CERT_FILE=c"}, "--tls-key-file=k --public-url=https://meet.example.org", ":443"},
+		{nil, certificate + " --listen=127.0.0.1:8080", "127.0.0.1:8080"},
+		{[]string{"PARLEY_LISTEN=:8443"}, certificate, ":8443"},
+		{nil, "--public-url=https://meet.example.org --config=" + writeFile(t, "tls_cert_file: c\ntls_key_file: k\n"), ":443"},
+		{nil, certificate + " --config=" + writeFile(t, "listen: :8443\n"), ":8443"},
+		{nil, "--tls-domain=meet.example.org", ":443"},
+		{[]string{"PARLEY_TLS_CERT_FILE=", "PARLEY_TLS_DOMAIN="}, "", "127.0.0.1:8080"},
+		{nil, "--tls-domain= --tls-cert-file=", "127.0.0.1:8080"},
+		{nil, "--config=" + writeFile(t, "tls_cert_file: \"\"\ntls_domain: []\n"), "127.0.0.1:8080"},
+		{[]string{"PARLEY_TLS_DOMAIN=meet.example.org"}, "--tls-domain=", "127.0.0.1:8080"},
+		{nil, "", "127.0.0.1:8080"},
+	} {
+		got, err := load(t, c.environ, strings.Fields(c.args)...)
+		if err != nil || got.Listen != c.want {
+			t.Errorf("load %q with %q: got %q, %v, want %q", c.args, c.environ, got.Listen, err, c.want)
+		}
 	}
 }
 

@@ -84,6 +84,16 @@ func (c *Storage) BeforeResolve(ctx *kong.Context, env environment) error {
 	c.setSources(FromEnvironment, fromEnvironment)
 	maps.Copy(values, fromEnvironment)
 	c.setSources(FromFlag, given)
+	isSet := func(flag string) bool {
+		value, ok := given[flag]
+		if !ok {
+			value = values[flag]
+		}
+		return strings.Trim(value, "[] ,") != "" // a list is given as [a b]
+	}
+	if c.sources["listen"] == "" && (isSet("tls-domain") || isSet("tls-cert-file")) {
+		values["listen"] = defaultTLSListen
+	}
 	if _, ok := given["master-key-file"]; !ok {
 		if env[envMasterKey] != "" && env[envMasterKeyFile] != "" {
 			return errors.New(envMasterKey + " and " + envMasterKeyFile + " are both set: unset one of them")

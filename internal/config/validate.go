@@ -44,6 +44,7 @@ func (c *Config) Validate() error {
 	return errors.Join(
 		checkAddress("listen", c.Listen),
 		c.checkPublicURL(),
+		c.checkTLS(),
 		check(strings.TrimSpace(c.DataDir) != "", "data-dir", "must not be empty"),
 		check(1 <= c.RTCUDPPort && c.RTCUDPPort <= maxPort, "rtc-udp-port",
 			"must be between 1 and 65535, not %d", c.RTCUDPPort),

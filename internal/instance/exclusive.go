@@ -27,8 +27,24 @@ const (
 // passes them to its child, so that they outlive a crash.
 type ExclusiveResources struct {
 	Listener        net.Listener // of --listen
+	HTTPListener    net.Listener // of --http-listen; nil without it
 	MetricsListener net.Listener // of --metrics-listen; nil without it
 	lock            *dataLock
+}
+
+// socket is a listening socket of the settings.
+type socket struct {
+	flag, address string
+	listener      *net.Listener
+}
+
+// sockets returns all sockets. The address is empty if the settings do not have the socket.
+func (e *ExclusiveResources) sockets(cfg config.Config) []socket {
+	return []socket{
+		{"listen", cfg.Listen, &e.Listener},
+		{"http-listen", cfg.HTTPListen, &e.HTTPListener},
+		{"metrics-listen", cfg.MetricsListen, &e.MetricsListener},
+	}
 }
 
 // AcquireExclusive locks the data directory and opens the listening sockets. It
@@ -43,47 +59,72 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 	if e.lock, err = lockDataDir(ctx, cfg.DataDir); err != nil {
 		return nil, err
 	}
-	if e.Listener, err = listen(ctx, "listen", cfg.Listen); err != nil {
+	if err = e.open(ctx, cfg); err != nil {
 		return nil, err
-	}
-	if cfg.MetricsListen != "" {
-		if e.MetricsListener, err = listen(ctx, "metrics-listen", cfg.MetricsListen); err != nil {
-			return nil, err
-		}
 	}
 	return e, nil
 }
 
-// Files returns duplicates of the file descriptors for InheritExclusive in
-// another process: the lock, the socket of --listen and, if there is one, the
-// socket of --metrics-listen.
-func (e *ExclusiveResources) Files() ([]*os.File, error) {
-	files := []*os.File{e.lock.file}
-	for _, l := range []net.Listener{e.Listener, e.MetricsListener} {
-		if l == nil {
+// open opens the sockets of the settings that are not open.
+func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config) (err error) {
+	for _, s := range e.sockets(cfg) {
+		if s.address == "" || *s.listener != nil {
 			continue
 		}
-		f, err := l.(*net.TCPListener).File()
-		if err != nil {
-			return nil, fmt.Errorf("pass a socket to the service process: %w", err)
+		if *s.listener, err = listen(ctx, s.flag, s.address); err != nil {
+			return err
 		}
-		files = append(files, f)
 	}
-	return files, nil
+	return nil
 }
 
-// InheritExclusive returns the resources that Files returned in another process.
-func InheritExclusive(files []*os.File) (_ *ExclusiveResources, err error) {
-	if len(files) < 2 || len(files) > 3 {
-		return nil, fmt.Errorf("inherited %d files from the supervisor, want 2 or 3", len(files))
+// lockName is the name of the lock among the files of Files.
+const lockName = "lock"
+
+// Files returns duplicates of the file descriptors for InheritExclusive in another process: the
+// lock, and then the sockets that are open. The name of a socket is its flag.
+func (e *ExclusiveResources) Files() (files []*os.File, names []string, err error) {
+	files, names = []*os.File{e.lock.file}, []string{lockName}
+	for _, s := range e.sockets(config.Config{}) {
+		if *s.listener == nil {
+			continue
+		}
+		f, err := (*s.listener).(*net.TCPListener).File()
+		if err != nil {
+			return nil, nil, fmt.Errorf("pass a socket to the service process: %w", err)
+		}
+		files, names = append(files, f), append(names, s.flag)
+	}
+	return files, names, nil
+}
+
+// InheritExclusive returns the resources that Files returned in another process, which are found by
+// their names. The settings may have changed since then, for example in the file of --config
+// before a crash. A changed address has no effect before a start of the whole server, a new socket
+// is opened, and one that the settings do not have any more is not served.
+func InheritExclusive(ctx context.Context, cfg config.Config, files []*os.File) (_ *ExclusiveResources, err error) {
+	if len(files) == 0 || files[0].Name() != lockName {
+		return nil, errors.New("inherited no lock of the data directory from the supervisor")
 	}
 	e := &ExclusiveResources{lock: &dataLock{file: files[0]}}
-	for i, l := range []*net.Listener{&e.Listener, &e.MetricsListener}[:len(files)-1] {
-		if *l, err = net.FileListener(files[i+1]); err != nil {
+	defer func() {
+		if err != nil {
 			e.Release()
-			return nil, fmt.Errorf("inherit a socket of the supervisor: %w", err)
 		}
-		_ = files[i+1].Close() // the listener has a duplicate
+	}()
+	for _, f := range files[1:] {
+		for _, s := range e.sockets(cfg) {
+			if s.flag != f.Name() || s.address == "" {
+				continue
+			}
+			if *s.listener, err = net.FileListener(f); err != nil {
+				return nil, fmt.Errorf("inherit a socket of the supervisor: %w", err)
+			}
+		}
+		_ = f.Close() // the listener has a duplicate
+	}
+	if err = e.open(ctx, cfg); err != nil {
+		return nil, err
 	}
 	return e, nil
 }
@@ -94,9 +135,9 @@ func (e *ExclusiveResources) MarkStopping() { e.lock.markStopping() }
 
 // CloseListeners closes the sockets, but not the duplicates that Files returned.
 func (e *ExclusiveResources) CloseListeners() {
-	for _, l := range []net.Listener{e.Listener, e.MetricsListener} {
-		if l != nil {
-			_ = l.Close()
+	for _, s := range e.sockets(config.Config{}) {
+		if *s.listener != nil {
+			_ = (*s.listener).Close()
 		}
 	}
 }

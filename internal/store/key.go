@@ -19,6 +19,7 @@ const (
 	columnProjectSecret     = "/project_secrets.sealed_secret"
 	columnMetadata          = "/facts.value"
 	columnIdempotencyRecord = "/answers.sealed_text"
+	columnACMEFile          = "/acme_files.sealed_value"
 )
 
 func (s *DB) sealSecret(rowID string, secret seal.Secret) string {

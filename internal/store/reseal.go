@@ -30,6 +30,10 @@ var sealedColumns = []struct{ list, update, column string }{
 		`SELECT id, sealed_text FROM idempotency_records WHERE sealed_text <> ''`,
 		`UPDATE idempotency_records SET sealed_text = $2 WHERE id = $1`, columnIdempotencyRecord,
 	},
+	{
+		`SELECT path, sealed_value FROM acme_files`,
+		`UPDATE acme_files SET sealed_value = $2 WHERE path = $1`, columnACMEFile,
+	},
 }
 
 // Reseal seals every secret with the master key of box, all in one transaction,

@@ -93,6 +93,11 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 			db.AddRejections(ctx, []requestlog.RejectionCount{rejected}),
 			db.AddCallTotals(ctx, []requestlog.CallTotal{{ProjectID: p.ID, At: time.Now(), Accepted: 1}}))
 	}))
+	must(db.Write(ctx, func(ctx context.Context) error {
+		_, err := db.LockACME(ctx, "certificate", "holder", time.Now(), time.Now().Add(time.Minute))
+		return errors.Join(err, db.SaveACMEFile(ctx, "certificates/example.org.key", []byte("acme private key"), time.Now()))
+	}))
+	secrets = append(secrets, "acme private key")
 	must(db.SetKeyCallers(ctx, []requestlog.KeyCaller{{ProjectID: p.ID, KeySlot: "current", At: time.Now(),
 		Address: "192.0.2.1", UserAgent: "curl/8"}}))
 	addSecrets(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)

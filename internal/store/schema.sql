@@ -5,6 +5,23 @@
 -- IDs are UUIDv7, so that they are in the order of time. Times are Unix milliseconds. Secrets are
 -- sealed with the master key, or stored as hashes.
 
+-- What the client of the ACME authority stores for all nodes: certificates with their keys, accounts
+-- and challenges.
+CREATE TABLE acme_files (
+    path TEXT, -- with slashes, as the client chooses it
+    sealed_value TEXT NOT NULL,
+    modified_at BIGINT NOT NULL,
+    PRIMARY KEY (path)
+);
+
+-- Locks of that client, so that one node at a time obtains a certificate.
+CREATE TABLE acme_locks (
+    name TEXT,
+    holder TEXT NOT NULL, -- a random text for each acquisition
+    expires_at BIGINT NOT NULL,
+    PRIMARY KEY (name)
+);
+
 -- API keys with their Gateway secrets. A project has one current key and, during a rotation, one
 -- overlap key.
 CREATE TABLE api_keys (

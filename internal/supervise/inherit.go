@@ -14,7 +14,7 @@ import (
 // Service is a child's connection to its supervisor. A process without a supervisor has a
 // nil Service, and all methods accept it.
 type Service struct {
-	// Files are the inherited files of Options, in the same order.
+	// Files are the inherited files of Options, in the same order, with their names.
 	Files   []*os.File
 	crashes crashes
 	reports *os.File
@@ -33,14 +33,14 @@ func Inherit() (*Service, error) {
 	}
 	var config childConfig
 	err := json.Unmarshal([]byte(os.Getenv(EnvVar)), &config)
-	if err != nil || config.Files < 0 {
+	if err != nil {
 		return nil, fmt.Errorf("%s is reserved for processes that Parley starts: unset it", EnvVar)
 	}
 	_ = os.Unsetenv(EnvVar)
 	s := &Service{crashes: config.crashes, reports: inherited(reportsFD, "reports")}
 	life := inherited(lifeFD, "life")
-	for i := range config.Files {
-		s.Files = append(s.Files, inherited(filesFD+i, "inherited"))
+	for i, name := range config.Names {
+		s.Files = append(s.Files, inherited(filesFD+i, name))
 	}
 	if err := debug.SetCrashOutput(s.reports, debug.CrashOptions{}); err != nil {
 		return nil, fmt.Errorf("report crashes to the supervisor: %w", err)

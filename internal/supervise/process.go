@@ -38,7 +38,7 @@ const (
 
 // childConfig is the configuration of a child, in EnvVar.
 type childConfig struct {
-	Files int `json:"files"` // number of inherited files of Options
+	Names []string `json:"names"` // of the inherited files of Options
 	crashes
 }
 
@@ -65,8 +65,8 @@ type exitInfo struct {
 }
 
 // start starts a child.
-func start(files []*os.File, history crashes) (*child, error) {
-	config, err := json.Marshal(childConfig{Files: len(files), crashes: history})
+func start(files []*os.File, names []string, history crashes) (*child, error) {
+	config, err := json.Marshal(childConfig{Names: names, crashes: history})
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,10 @@ const stopTimeout = 12 * time.Second
 
 // Options describe the program to run.
 type Options struct {
-	// Files are inherited by every child, in this order.
+	// Files are inherited by every child, in this order. The child gets each under the name in
+	// Names.
 	Files []*os.File
+	Names []string
 	// Log receives one line for each crash.
 	Log *slog.Logger
 	// Stopping is called once, before the child is asked to stop.
@@ -53,7 +55,7 @@ func Run(ctx context.Context, o Options) (status int, err error) {
 	signal.Notify(s.signals, forwardedSignals...)
 	defer signal.Stop(s.signals)
 	for {
-		c, err := start(s.Files, s.crashes)
+		c, err := start(s.Files, s.Names, s.crashes)
 		if err != nil && !s.anyReady {
 			return 0, err
 		}

@@ -36,8 +36,12 @@ func TestMain(m *testing.M) {
 	if err != nil {
 		panic(err)
 	}
-	status, err := Run(ctx, Options{Files: []*os.File{file}, Stopping: func() { fmt.Println("stopping") },
-		Log: slog.New(slog.NewTextHandler(os.Stderr, nil))})
+	status, err := Run(ctx, Options{
+		Files:    []*os.File{file},
+		Names:    []string{"output"},
+		Stopping: func() { fmt.Println("stopping") },
+		Log:      slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
 	if err != nil {
 		fmt.Println(err)
 	}
@@ -218,7 +222,7 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 		t.Fatal(err)
 	}
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"=run", EnvVar+`={"files":1}`)
+	cmd.Env = append(os.Environ(), roleVariable+"=run", EnvVar+`={"names":["output"]}`)
 	cmd.ExtraFiles = []*os.File{reportsIn, lifeOut, file}
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

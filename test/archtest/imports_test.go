@@ -26,6 +26,7 @@ var allowedImports = map[string][]string{
 	"internal/counter":      {},
 	"internal/backup":       {},
 	"internal/cluster":      {"internal/counter", "internal/ratelimit"},
+	"internal/certificate":  {"internal/fault"},
 	"internal/connlimit":    {"internal/api/httpx", "internal/network", "internal/refusal"},
 	"internal/network":      {},
 	"internal/supervise":    {},

@@ -53,9 +53,20 @@ export class Server {
     return server;
   }
 
+  /**
+   * Starts a server with HTTPS and a certificate of the tests, which nobody trusts: the browser needs
+   * the flag `--ignore-certificate-errors`, and this process NODE_TLS_REJECT_UNAUTHORIZED=0.
+   */
+  static async startSecure(): Promise<Server> {
+    const server = new Server(`https://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'));
+    const folder = resolve(import.meta.dirname, 'certificate');
+    await server.up('--public-url', server.url, '--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem'));
+    return server;
+  }
+
   /** Starts the process, again or for the first time, and waits until it is healthy. */
   async up(...flags: string[]): Promise<void> {
-    const address = this.url.replace('http://', '');
+    const address = this.url.replace(/https?:\/\//, '').replace('localhost', '127.0.0.1');
     const child = spawn(binary, [
       'serve',
       '--listen',

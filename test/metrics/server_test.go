@@ -3,6 +3,7 @@ package metrics
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/gorilla/websocket"
 
 	"parley/client"
 	"parley/internal/app"
@@ -43,12 +46,22 @@ func scrapeServer(t *testing.T) *scrapes {
 	return seriesOf
 }
 
-// startServer runs a service whose settings enable every metric. It trusts this machine as a
-// proxy, so that a test can send requests from several networks.
+// startServer runs a service whose settings enable every metric, with a certificate that all clients
+// of this process accept. It trusts this machine as a proxy, so that a test can send requests from
+// several networks.
 func startServer(t *testing.T) *server {
 	t.Helper()
 	cfg := config.Default()
-	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), testkit.FreeUDPPort(t)
+	port, err := testkit.PickTCPPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = fmt.Sprintf("127.0.0.1:%d", port), t.TempDir(), testkit.FreeUDPPort(t)
+	certificate := testkit.NewCertificate(t, 1)
+	cfg.PublicURL = "https://" + cfg.Listen
+	cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, cfg.DataDir)
+	trust := &tls.Config{RootCAs: certificate.Pool}
+	http.DefaultTransport.(*http.Transport).TLSClientConfig, websocket.DefaultDialer.TLSClientConfig = trust, trust.Clone()
 	cfg.BackupDir, cfg.BackupEvery = t.TempDir(), config.Duration(24*time.Hour)
 	cfg.TrustedProxies, cfg.WebhookAllowPrivate = []string{"127.0.0.1"}, true
 	var log testkit.Buffer

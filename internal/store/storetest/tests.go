@@ -8,6 +8,8 @@ var tests = []struct {
 	name string
 	run  func(s *suite, t *testing.T)
 }{
+	{"ACMEFiles", (*suite).testACMEFiles},
+	{"ACMELocks", (*suite).testACMELocks},
 	{"APIKeyHashes", (*suite).testAPIKeyHashes},
 	{"APIKeys", (*suite).testAPIKeys},
 	{"Attendance", (*suite).testAttendance},

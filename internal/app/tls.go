@@ -1,0 +1,159 @@
+package app
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"parley/internal/api/httpx"
+	"parley/internal/certificate"
+	"parley/internal/media"
+)
+
+const (
+	// certificateWarning is how long before its end a certificate is reported at most. One that was
+	// issued for a short time is reported in the last fifth of it.
+	certificateWarning = 14 * 24 * time.Hour
+	// certificateInterval is the time between two looks at its end.
+	certificateInterval = 12 * time.Hour
+)
+
+// loadCertificate loads the certificate of --tls-cert-file.
+func (a *App) loadCertificate() error {
+	if a.cfg.TLSCertFile == "" {
+		return nil
+	}
+	files, err := certificate.LoadFiles(a.cfg.TLSCertFile, a.cfg.TLSKeyFile, a.log)
+	if err != nil {
+		return err
+	}
+	a.certificate = files
+	a.registerCertificateMetrics()
+	if public, err := url.Parse(a.baseURL); err == nil {
+		if err := files.Leaf().VerifyHostname(public.Hostname()); err != nil {
+			a.log.Warn("the certificate of --tls-cert-file (PARLEY_TLS_CERT_FILE) is not for the host of --public-url "+
+				"(PARLEY_PUBLIC_URL): browsers refuse it", "url", a.baseURL, "names", files.Leaf().DNSNames)
+		}
+	}
+	return nil
+}
+
+// wireACME prepares the certificate of --tls-domain. It needs the database.
+func (a *App) wireACME() error {
+	if len(a.cfg.TLSDomains()) == 0 {
+		return nil
+	}
+	roots, err := a.cfg.ACMERoots()
+	if err != nil {
+		return err
+	}
+	listen := a.Listener.Addr().(*net.TCPAddr)
+	c := certificate.ACMEConfig{
+		Domains:    a.cfg.TLSDomains(),
+		CA:         a.cfg.ACMECA,
+		Roots:      roots,
+		Email:      a.cfg.ACMEEmail,
+		ListenHost: listen.IP.String(),
+		Port:       listen.Port,
+		Store:      a.db,
+		Now:        time.Now,
+		Log:        a.log,
+	}
+	if a.HTTPListener != nil {
+		c.HTTPPort = a.HTTPListener.Addr().(*net.TCPAddr).Port
+	}
+	a.certificate = certificate.NewACME(c)
+	a.registerCertificateMetrics()
+	return nil
+}
+
+func (a *App) registerCertificateMetrics() {
+	gauge := func(name, help string, of func(*x509.Certificate) time.Duration) {
+		a.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
+			leaf := a.certificate.Leaf()
+			if leaf == nil {
+				return 0
+			}
+			return of(leaf).Seconds()
+		}))
+	}
+	gauge("parley_certificate_expires_seconds",
+		"Time until the TLS certificate expires; negative after that, and 0 without one.",
+		func(leaf *x509.Certificate) time.Duration { return time.Until(leaf.NotAfter) })
+	gauge("parley_certificate_validity_seconds",
+		"Time for which the TLS certificate was issued; 0 without one.", validity)
+}
+
+// secure returns a listener that serves TLS, or the same listener without a certificate.
+func (a *App) secure(l net.Listener) net.Listener {
+	if a.certificate == nil {
+		return l
+	}
+	conf := a.certificate.TLSConfig()
+	conf.NextProtos = append([]string{"h2", "http/1.1"}, conf.NextProtos...)
+	return tls.NewListener(l, conf)
+}
+
+// validity returns the time for which a certificate was issued.
+func validity(leaf *x509.Certificate) time.Duration { return leaf.NotAfter.Sub(leaf.NotBefore) }
+
+// watchCertificate logs a warning while the certificate is about to expire, until ctx ends.
+func (a *App) watchCertificate(ctx context.Context) {
+	a.warnOfUnknownDomains(ctx)
+	tick := time.NewTicker(certificateInterval)
+	defer tick.Stop()
+	for {
+		leaf := a.certificate.Leaf()
+		if leaf != nil && time.Until(leaf.NotAfter) < min(certificateWarning, validity(leaf)/5) {
+			a.log.Warn("the TLS certificate expires soon or has expired: browsers then refuse the pages",
+				"expires", leaf.NotAfter)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+	}
+}
+
+// warnOfUnknownDomains logs the names of --tls-domain that are not in the DNS.
+func (a *App) warnOfUnknownDomains(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	for _, domain := range a.cfg.TLSDomains() {
+		var failure *net.DNSError
+		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", domain); errors.As(err, &failure) && failure.IsNotFound {
+			a.log.Warn("a host name of --tls-domain (PARLEY_TLS_DOMAIN) is not in the DNS: no authority issues a "+
+				"certificate for it, and browsers do not find this machine", "domain", domain)
+		}
+	}
+}
+
+// redirectToHTTPS returns the handler of --http-listen. It redirects pages to the same path of the
+// public URL. It refuses calls, because a client that sends its keys in plain text must notice that.
+func (a *App) redirectToHTTPS() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path := r.URL.Path
+		isRead := r.Method == http.MethodGet || r.Method == http.MethodHead
+		isCall := strings.HasPrefix(path, "/api/") || path == "/metrics" || r.Header.Get("Authorization") != "" ||
+			slices.Contains(media.SignalingPaths(), path)
+		if !isRead || isCall || !strings.HasPrefix(path, "/") {
+			httpx.WriteJSON(w, http.StatusForbidden, plainError{Error: "this server needs HTTPS: use " + a.baseURL})
+			return
+		}
+		target := a.baseURL + r.URL.EscapedPath()
+		if r.URL.RawQuery != "" {
+			target += "?" + r.URL.RawQuery
+		}
+		http.Redirect(w, r, target, http.StatusPermanentRedirect)
+	})
+}

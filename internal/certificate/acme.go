@@ -1,0 +1,207 @@
+package certificate
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/caddyserver/certmagic" // obtains and renews certificates, with what authorities expect of a client
+	"github.com/mholt/acmez/v3/acme"
+	"go.uber.org/zap"
+)
+
+const (
+	// firstRetryDelay is the time until another attempt after certmagic has given up, which it does for
+	// example when the database did not answer. It doubles up to lastRetryDelay. After most failures
+	// certmagic itself tries again.
+	firstRetryDelay = time.Minute
+	lastRetryDelay  = 4 * time.Hour
+
+	// stopTimeout is how long Run waits at its end for work in progress, and unlockTimeout for the
+	// database to release locks.
+	stopTimeout   = 3 * time.Second
+	unlockTimeout = time.Second
+)
+
+// ACMEConfig is the configuration of ACME.
+type ACMEConfig struct {
+	Domains []string       // in lower case
+	CA      string         // URL of the directory of the authority
+	Roots   *x509.CertPool // to check the authority's own server with; nil for those of the system
+	Email   string         // empty for none
+	// ListenHost and Port are those of the listener whose connections TLSConfig serves. The authority
+	// connects to port 443, which may be forwarded to Port.
+	ListenHost string
+	Port       int
+	// HTTPPort is the port, at ListenHost, of the listener that HTTPHandler serves, or 0 without one.
+	HTTPPort int
+	// RenewalCheck is the time between two looks at the expiry, or 0 for ten minutes.
+	RenewalCheck time.Duration
+	Store        Store
+	Now          func() time.Time
+	Log          *slog.Logger
+}
+
+// ACME is a certificate from an ACME authority (RFC 8555). It proves the domains on the port of the
+// service (RFC 8737), and also over HTTP if there is a listener for it.
+type ACME struct {
+	domains []string
+	log     *slog.Logger
+	storage *storage
+	cache   *certmagic.Cache
+	magic   *certmagic.Config
+	issuer  *certmagic.ACMEIssuer
+}
+
+// NewACME returns an ACME that has no certificate before Run.
+func NewACME(c ACMEConfig) *ACME {
+	a := &ACME{domains: c.Domains, log: c.Log, storage: newStorage(c.Store, c.Now, c.Log)}
+	silent := zap.NewNop() // the events of report are enough
+	a.cache = certmagic.NewCache(certmagic.CacheOptions{
+		GetConfigForCert:   func(certmagic.Certificate) (*certmagic.Config, error) { return a.magic, nil },
+		RenewCheckInterval: c.RenewalCheck,
+		Logger:             silent,
+	})
+	a.magic = certmagic.New(a.cache, certmagic.Config{
+		Storage:           a.storage,
+		DefaultServerName: c.Domains[0], // for clients that name none, such as a health check by address
+		Logger:            silent,
+		OnEvent:           a.report,
+	})
+	a.issuer = certmagic.NewACMEIssuer(a.magic, certmagic.ACMEIssuer{
+		CA:                   c.CA,
+		TrustedRoots:         c.Roots,
+		Email:                c.Email,
+		Agreed:               true, // the documentation says so
+		DisableHTTPChallenge: c.HTTPPort == 0,
+		ListenHost:           c.ListenHost,
+		AltTLSALPNPort:       c.Port,
+		AltHTTPPort:          c.HTTPPort,
+		Logger:               silent,
+	})
+	a.magic.Issuers = []certmagic.Issuer{a.issuer}
+	return a
+}
+
+// report logs the events of certmagic that an operator needs.
+func (a *ACME) report(_ context.Context, event string, data map[string]any) error {
+	switch event {
+	case "cert_obtained":
+		a.log.Info("certificate obtained", "domain", data["identifier"], "renewal", data["renewal"])
+	case "cert_failed":
+		err, _ := data["error"].(error)
+		if errors.Is(err, context.Canceled) { // the service stops
+			return nil
+		}
+		a.log.Error("obtain certificate failed, will retry", "domain", data["identifier"], "renewal", data["renewal"],
+			"remedy", remedy(err), "error", fmt.Sprint(err))
+	}
+	return nil
+}
+
+// remedy says what an operator can do about a failure of the authority.
+func remedy(err error) string {
+	var problem acme.Problem
+	if !errors.As(err, &problem) {
+		return "if the error is about the connection, check that this machine reaches the authority of --acme-ca " +
+			"(PARLEY_ACME_CA), and --acme-ca-roots; a public authority issues no certificates for internal names"
+	}
+	switch problem.Type {
+	case acme.ProblemTypeConnection, acme.ProblemTypeDNS, acme.ProblemTypeTLS, acme.ProblemTypeUnauthorized,
+		acme.ProblemTypeIncorrectResponse:
+		return "check that the host name of --tls-domain (PARLEY_TLS_DOMAIN) leads to this machine in the DNS, " +
+			"and that port 443 reaches it"
+	case acme.ProblemTypeCAA:
+		return "allow this authority in the CAA record of the host name in the DNS"
+	case acme.ProblemTypeRateLimited:
+		return "wait: the authority limits the certificates and failures of a host name"
+	case acme.ProblemTypeInvalidContact, acme.ProblemTypeUnsupportedContact:
+		return "correct --acme-email (PARLEY_ACME_EMAIL)"
+	case acme.ProblemTypeExternalAccountRequired:
+		return "use another authority (--acme-ca): this one needs an account that was created elsewhere"
+	}
+	return "read the reason of the authority"
+}
+
+// Run obtains the certificates, unless the store has them, and renews them until ctx ends. It
+// retries after a failure.
+func (a *ACME) Run(ctx context.Context) {
+	var work sync.WaitGroup
+	for _, domain := range a.domains {
+		work.Go(func() { a.manage(ctx, domain) })
+	}
+	<-ctx.Done()
+	ended := make(chan struct{})
+	go func() {
+		work.Wait()
+		a.cache.Stop() // a renewal in progress may take long
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(stopTimeout):
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), unlockTimeout)
+	defer cancel()
+	a.storage.releaseAll(ctx)
+}
+
+// manage puts the certificate of a domain into the cache, which renews it from then on.
+func (a *ACME) manage(ctx context.Context, domain string) {
+	for delay := firstRetryDelay; ; delay = min(2*delay, lastRetryDelay) {
+		cached, err := a.magic.CacheManagedCertificate(ctx, domain)
+		if errors.Is(err, fs.ErrNotExist) {
+			if err = a.magic.ObtainCertAsync(ctx, domain); err == nil { // "async" only means that it may take long
+				cached, err = a.magic.CacheManagedCertificate(ctx, domain)
+			}
+		}
+		if err == nil && cached.NeedsRenewal(a.magic) { // such as that of an old backup; otherwise it waits for its turn
+			err = a.cache.RenewManagedCertificates(ctx)
+		}
+		if err == nil || ctx.Err() != nil {
+			return
+		}
+		a.log.Warn("no certificate yet, will retry", "domain", domain, "error", err)
+		timer := time.NewTimer(delay)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
+	}
+}
+
+// TLSConfig returns the configuration of a server. A handshake before the first certificate fails.
+func (a *ACME) TLSConfig() *tls.Config { return a.magic.TLSConfig() }
+
+// HTTPHandler answers the challenges of the authority over HTTP, and passes other requests to next.
+func (a *ACME) HTTPHandler(next http.Handler) http.Handler {
+	return a.issuer.HTTPChallengeHandler(next)
+}
+
+// Leaf returns the certificate of the domains that expires first, or nil if a domain has none.
+func (a *ACME) Leaf() (first *x509.Certificate) {
+	for _, domain := range a.domains {
+		var newest *x509.Certificate
+		for _, c := range a.cache.AllMatchingCertificates(domain) {
+			if c.Leaf != nil && (newest == nil || c.Leaf.NotAfter.After(newest.NotAfter)) {
+				newest = c.Leaf
+			}
+		}
+		if newest == nil {
+			return nil
+		}
+		if first == nil || newest.NotAfter.Before(first.NotAfter) {
+			first = newest
+		}
+	}
+	return first
+}

@@ -1,0 +1,406 @@
+// Package acme_test obtains certificates from a real ACME authority, pebble. It is a module of its
+// own, so that the server does not depend on the authority.
+package acme_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/letsencrypt/challtestsrv"
+	"github.com/letsencrypt/pebble/v2/ca"
+	"github.com/letsencrypt/pebble/v2/db"
+	"github.com/letsencrypt/pebble/v2/va"
+	"github.com/letsencrypt/pebble/v2/wfe"
+
+	"parley/internal/app"
+	"parley/internal/certificate"
+	"parley/internal/config"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+)
+
+const domain = "meet.example.test"
+
+// renewalTimeout is how long a test waits for a renewal. If one attempt fails, the next one is a
+// minute later.
+const renewalTimeout = 3 * time.Minute
+
+// edgeVariable contains the edgeArguments of a child process, as JSON.
+const edgeVariable = "PARLEY_TEST_EDGE"
+
+func TestMain(m *testing.M) {
+	if text, ok := os.LookupEnv(edgeVariable); ok {
+		if err := runEdge(text); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	_ = os.Setenv("PEBBLE_VA_NOSLEEP", "1")      // it would sleep up to five seconds before each validation
+	_ = os.Setenv("PEBBLE_WFE_NONCEREJECT", "0") // it would reject some requests, and orders would be counted twice
+	os.Exit(m.Run())
+}
+
+// authority is an ACME authority that finds all domains at 127.0.0.1.
+type authority struct {
+	server    *httptest.Server
+	rootsFile string
+	orders    atomic.Int32 // that were finalized
+}
+
+// newAuthority starts an authority that proves domains at a port for HTTP and one for TLS. Its
+// certificates are valid for a time, or for years if that is 0.
+func newAuthority(t *testing.T, httpPort, tlsPort int, validity time.Duration) *authority {
+	t.Helper()
+	silent := log.New(io.Discard, "", 0)
+	dns := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	names, err := challtestsrv.New(challtestsrv.Config{Log: silent, DNSAddrs: []string{dns}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names.SetDefaultDNSIPv4("127.0.0.1")
+	names.SetDefaultDNSIPv6("")
+	go names.Run()
+	t.Cleanup(names.Shutdown)
+	memory := db.NewMemoryStore()
+	issuer := ca.New(silent, memory, "", "ecdsa", 0, 1, map[string]ca.Profile{"default": {
+		Description:    "The default profile",
+		ValidityPeriod: uint64(validity.Seconds()),
+	}})
+	prover := va.New(silent, httpPort, tlsPort, false, dns, memory)
+	front := wfe.New(silent, memory, prover, issuer, []string{"pebble.letsencrypt.org"}, false, false, 1, 1)
+	handler := front.Handler()
+	a := &authority{rootsFile: filepath.Join(t.TempDir(), "roots.pem")}
+	a.server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasPrefix(r.URL.Path, "/finalize-order/") {
+			a.orders.Add(1)
+		}
+		handler.ServeHTTP(w, r)
+	}))
+	t.Cleanup(a.server.Close)
+	roots := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.server.Certificate().Raw})
+	if err := os.WriteFile(a.rootsFile, roots, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func freePort(t *testing.T) int {
+	t.Helper()
+	port, err := testkit.PickTCPPort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// node is a running server.
+type node struct {
+	address string
+	log     *testkit.Buffer
+	stop    func()
+}
+
+// startNode starts a server with a certificate of the authority at a port. change may alter its
+// settings.
+func startNode(t *testing.T, a *authority, port int, change func(*config.Config)) *node {
+	t.Helper()
+	cfg := config.Default()
+	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:"+strconv.Itoa(port), t.TempDir(), testkit.FreeUDPPort(t)
+	cfg.TLSDomain, cfg.ACMECA, cfg.ACMECARoots = []string{domain}, a.server.URL+wfe.DirectoryPath, a.rootsFile
+	if change != nil {
+		change(&cfg)
+	}
+	n := &node{address: cfg.Listen, log: &testkit.Buffer{}}
+	service, err := app.New(t.Context(), cfg, slog.New(slog.NewTextHandler(n.log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- service.Run(ctx, false, io.Discard) }()
+	n.stop = sync.OnceFunc(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("stop the server: %v", err)
+		}
+	})
+	t.Cleanup(n.stop)
+	return n
+}
+
+// certificate waits until the server has a certificate, and returns it.
+func (n *node) certificate(t *testing.T) (leaf *x509.Certificate) {
+	t.Helper()
+	testkit.Eventually(t, "the server has a certificate", func() bool {
+		conn, err := tls.Dial("tcp", n.address, &tls.Config{ServerName: domain, InsecureSkipVerify: true})
+		if err != nil {
+			return false
+		}
+		defer func() { _ = conn.Close() }()
+		leaf = conn.ConnectionState().PeerCertificates[0]
+		return true
+	})
+	if err := leaf.VerifyHostname(domain); err != nil {
+		t.Errorf("got the certificate of %q, want %s", leaf.DNSNames, domain)
+	}
+	return leaf
+}
+
+// A server obtains a certificate by itself on its only port. Its key is in the database and nowhere
+// in plain text, and the next start uses the same certificate.
+func TestACME_IssuedOnce(t *testing.T) {
+	port := freePort(t)
+	a, dir := newAuthority(t, freePort(t), port, 0), t.TempDir()
+	keep := func(cfg *config.Config) { cfg.DataDir = dir }
+	n := startNode(t, a, port, keep)
+	first := n.certificate(t)
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{ServerName: domain, InsecureSkipVerify: true},
+		ForceAttemptHTTP2: true,
+	}}
+	res, err := client.Get("https://" + n.address + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	client.CloseIdleConnections()
+	if res.StatusCode != http.StatusOK || res.ProtoMajor != 2 {
+		t.Errorf("got status %d over %s, want 200 over HTTP/2", res.StatusCode, res.Proto)
+	}
+	byAddress, err := tls.Dial("tcp", n.address, &tls.Config{InsecureSkipVerify: true}) // names no server
+	if err != nil {
+		t.Fatalf("connect without a host name: got %v, want the certificate", err)
+	}
+	_ = byAddress.Close()
+	n.stop()
+	files, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, secret := range []string{"PRIVATE KEY", "BEGIN CERTIFICATE"} {
+			if bytes.Contains(text, []byte(secret)) {
+				t.Errorf("%s contains %q, want it sealed", filepath.Base(name), secret)
+			}
+		}
+	}
+	if strings.Contains(n.log.String(), "PRIVATE KEY") {
+		t.Error("the log contains a private key")
+	}
+	again := startNode(t, a, port, keep)
+	if got := again.certificate(t); got.SerialNumber.Cmp(first.SerialNumber) != 0 {
+		t.Errorf("after a restart: got the certificate %s, want %s", got.SerialNumber, first.SerialNumber)
+	}
+	if got := a.orders.Load(); got != 1 {
+		t.Errorf("got %d orders, want 1", got)
+	}
+}
+
+// edgeArguments are those of the part of a node that serves a certificate. Each runs in a process of
+// its own, because all in one process share the challenges of the ACME client in memory.
+type edgeArguments struct {
+	Database  storetest.Database
+	CA        string
+	RootsFile string
+	Port      int
+}
+
+// runEdge is the main function of the child process. It listens, obtains a certificate after the
+// first byte of its standard input, and serves it until the input ends.
+func runEdge(text string) error {
+	var args edgeArguments
+	if err := json.Unmarshal([]byte(text), &args); err != nil {
+		return err
+	}
+	raw, err := os.ReadFile(args.RootsFile)
+	if err != nil {
+		return err
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(raw)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	s, err := store.Open(ctx, args.Database.URL, args.Database.Dir)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = s.Close() }()
+	if err := s.Unlock(ctx, storetest.Box(1)); err != nil {
+		return err
+	}
+	source := certificate.NewACME(certificate.ACMEConfig{
+		Domains:      []string{domain},
+		CA:           args.CA,
+		Roots:        roots,
+		ListenHost:   "127.0.0.1",
+		Port:         args.Port,
+		RenewalCheck: time.Second,
+		Store:        s,
+		Now:          time.Now,
+		Log:          slog.New(slog.NewTextHandler(os.Stderr, nil)),
+	})
+	l, err := tls.Listen("tcp", "127.0.0.1:"+strconv.Itoa(args.Port), source.TLSConfig())
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: log.New(io.Discard, "", 0)}
+	go func() { _ = server.Serve(l) }()
+	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	running.Go(func() { source.Run(ctx) })
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	cancel()
+	running.Wait()
+	return server.Close()
+}
+
+// startEdges starts a process with runEdge at each port. None asks for a certificate before all
+// listen, because the authority may ask any of them.
+func startEdges(t *testing.T, a *authority, d storetest.Database, ports ...int) (nodes []*node) {
+	t.Helper()
+	var inputs []io.Writer
+	for _, port := range ports {
+		n, input := startEdge(t, a, d, port)
+		nodes, inputs = append(nodes, n), append(inputs, input)
+	}
+	for i, n := range nodes {
+		testkit.Eventually(t, "the edge listens", func() bool {
+			conn, err := net.Dial("tcp", n.address)
+			if err == nil {
+				_ = conn.Close()
+			}
+			return err == nil
+		})
+		defer func() { _, _ = inputs[i].Write([]byte{1}) }() // at the end, when all listen
+	}
+	return nodes
+}
+
+func startEdge(t *testing.T, a *authority, d storetest.Database, port int) (*node, io.Writer) {
+	t.Helper()
+	text, err := json.Marshal(edgeArguments{d, a.server.URL + wfe.DirectoryPath, a.rootsFile, port})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &node{address: "127.0.0.1:" + strconv.Itoa(port), log: &testkit.Buffer{}}
+	child := exec.Command(os.Args[0])
+	child.Env = append(os.Environ(), edgeVariable+"="+string(text))
+	child.Stderr = n.log
+	child.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	in, err := child.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := child.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = in.Close()
+		if err := child.Wait(); err != nil {
+			t.Errorf("the edge at port %d: %v\n%s", port, err, n.log)
+		}
+	})
+	return n, in
+}
+
+// edgesOfOneService starts two edges with a new database. The authority asks the second one.
+func edgesOfOneService(t *testing.T, validity time.Duration) (a *authority, nodes []*node) {
+	t.Helper()
+	ports := []int{freePort(t), freePort(t)}
+	a = newAuthority(t, freePort(t), ports[1], validity)
+	d := storetest.Database{URL: storetest.Postgres(t)}
+	_ = d.Open(t).Close() // creates the tables
+	return a, startEdges(t, a, d, ports...)
+}
+
+// Two nodes use one certificate, which one of them has ordered.
+func TestACME_TwoNodes(t *testing.T) {
+	a, nodes := edgesOfOneService(t, 0)
+	first, second := nodes[0].certificate(t).SerialNumber, nodes[1].certificate(t).SerialNumber
+	if first.Cmp(second) != 0 || a.orders.Load() != 1 {
+		t.Errorf("got the certificates %s and %s by %d orders, want the same by one", first, second, a.orders.Load())
+	}
+}
+
+// A certificate is renewed on all nodes while connections stay open.
+func TestACME_Renewed(t *testing.T) {
+	_, nodes := edgesOfOneService(t, 45*time.Second)
+	first := nodes[0].certificate(t)
+	open, err := tls.Dial("tcp", nodes[0].address, &tls.Config{ServerName: domain, InsecureSkipVerify: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = open.Close() }()
+	for _, n := range nodes {
+		testkit.EventuallyWithin(t, renewalTimeout, "another certificate is served", func() bool {
+			return n.certificate(t).SerialNumber.Cmp(first.SerialNumber) != 0
+		})
+	}
+	if _, err := io.WriteString(open, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := http.ReadResponse(bufio.NewReader(open), nil); err != nil {
+		t.Errorf("a connection from before the renewal: got %v, want a response", err)
+	}
+}
+
+// If port 443 is blocked, the domain is proved over HTTP.
+func TestACME_HTTPChallenge(t *testing.T) {
+	port, httpPort := freePort(t), freePort(t)
+	a := newAuthority(t, httpPort, freePort(t), 0)
+	n := startNode(t, a, port, func(cfg *config.Config) { cfg.HTTPListen = "127.0.0.1:" + strconv.Itoa(httpPort) })
+	n.certificate(t)
+}
+
+// A server that gets no certificate says why, and keeps running.
+func TestACME_Refused(t *testing.T) {
+	port := freePort(t)
+	a := newAuthority(t, freePort(t), freePort(t), 0) // it finds nobody
+	metrics := "127.0.0.1:" + strconv.Itoa(freePort(t))
+	n := startNode(t, a, port, func(cfg *config.Config) { cfg.MetricsListen = metrics })
+	testkit.Eventually(t, "the failure is logged", func() bool {
+		return n.log.HasLine("obtain certificate failed", domain, "--tls-domain (PARLEY_TLS_DOMAIN) leads to this machine")
+	})
+	res, err := http.Get("http://" + metrics + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	body, _ := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	if !strings.Contains(string(body), "\nparley_certificate_expires_seconds 0\n") {
+		t.Error("got another metric for the missing certificate, want 0")
+	}
+	if _, err := net.Dial("tcp", n.address); err != nil {
+		t.Errorf("connect to the server: got %v, want it to listen", err)
+	}
+}
