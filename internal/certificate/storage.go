@@ -129,7 +129,7 @@ func (s *storage) Stat(ctx context.Context, key string) (certmagic.KeyInfo, erro
 	return certmagic.KeyInfo{Key: key}, err
 }
 
-// Lock waits for a lock and keeps it until Unlock.
+// Lock waits for a lock and renews it until Unlock.
 func (s *storage) Lock(ctx context.Context, name string) error {
 	holder := uuid.NewString()
 	for {
@@ -190,7 +190,7 @@ func (s *storage) renew(ctx context.Context, name, holder string) {
 	}
 }
 
-// releaseAll releases the locks that are held, after whoever holds them was stopped.
+// releaseAll releases the locks that are still held when Run ends.
 func (s *storage) releaseAll(ctx context.Context) {
 	s.mu.Lock()
 	var names []string

@@ -114,7 +114,7 @@ func (c *Config) ACMERoots() (*x509.CertPool, error) {
 	return roots, nil
 }
 
-// checkACMEUnused refuses settings that have no effect without --tls-domain.
+// checkACMEUnused refuses --acme-ca-roots and --acme-email, which have no effect without --tls-domain.
 func (c *Config) checkACMEUnused() error {
 	return errors.Join(
 		check(c.ACMECARoots == "", "acme-ca-roots", "needs --tls-domain"),
