@@ -49,8 +49,8 @@ type ACMEConfig struct {
 	Log          *slog.Logger
 }
 
-// ACME obtains a certificate for each domain from an ACME authority (RFC 8555). It proves the domains on the port of the
-// service (RFC 8737), and also over HTTP if there is a listener for it.
+// ACME obtains a certificate for each domain from an ACME authority (RFC 8555). It proves the domains
+// on the port of the service (RFC 8737), and also over HTTP if there is a listener for it.
 type ACME struct {
 	domains []string
 	log     *slog.Logger

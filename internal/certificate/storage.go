@@ -27,8 +27,8 @@ const (
 )
 
 // Store stores the files and the locks of the ACME client, for all nodes. A file is a certificate,
-// a key or an account, and is sealed. Methods that change something must run
-// inside WriteInBackground.
+// its key, its metadata, an account or a challenge, and is sealed. Methods that change something
+// must run inside WriteInBackground.
 type Store interface {
 	// WriteInBackground runs work in a transaction, with a timeout of some seconds.
 	WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error

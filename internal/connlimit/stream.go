@@ -43,8 +43,8 @@ func (w *streamWriter) FlushError() error { return w.within(w.control.Flush) }
 // Flush is FlushError for code that uses http.Flusher.
 func (w *streamWriter) Flush() { _ = w.FlushError() }
 
-// within runs a write with a deadline, which ends with it, because a response may pause for any
-// time.
+// within runs write under a deadline, and removes the deadline afterwards, because a response may
+// pause for any time.
 func (w *streamWriter) within(write func() error) error {
 	began := time.Now()
 	w.extendDeadline()
