@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/netip"
 	"strings"
@@ -29,6 +28,7 @@ import (
 	"parley/internal/config"
 	"parley/internal/connlimit"
 	"parley/internal/db"
+	"parley/internal/edge"
 	"parley/internal/instance"
 	"parley/internal/key"
 	"parley/internal/media"
@@ -91,6 +91,7 @@ type App struct {
 	refusals     *refusal.Recorder
 	connections  *connlimit.Limits  // set by wire
 	certificate  certificate.Source // nil without TLS
+	edge         *edge.Edge         // nil without TLS; set by wire
 	ready        atomic.Bool
 	databaseLost atomic.Bool // the last sample of the backlog failed
 }
@@ -186,13 +187,16 @@ func (a *App) wire(ctx context.Context) error {
 		return err
 	}
 	a.limitConnections(trusted)
+	a.wireEdge()
 	a.engine, err = media.New(media.Config{
 		SigningKey:    "parley",
 		SigningSecret: secret.Reveal(),
 		NodeIP:        strings.Join(nodeIPs, ","),
 		UDPPort:       a.cfg.RTCUDPPort,
-		TCPPort:       a.cfg.RTCTCPPort,
+		TCPPort:       a.cfg.SeparateTCPPort(),
 		LimitTCP:      a.connections.LimitMediaConnections,
+		TCPListener:   a.mediaListener(),
+		TURN:          a.turn(),
 		RedisURL:      a.cfg.RedisURL.Reveal(),
 		Log:           a.log,
 		Refusals:      a.refusals,
@@ -374,18 +378,20 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		work.Go(func() { a.watchCertificate(background) })
 	}
 
-	servers := []*http.Server{a.publicServer(a.connections.LimitRequests(a.handler))}
-	listeners := []net.Listener{a.secure(a.connections.LimitConnections(a.Listener))}
-	if a.HTTPListener != nil {
-		servers = append(servers, a.publicServer(a.certificate.HTTPHandler(a.redirectToHTTPS())))
-		listeners = append(listeners, a.connections.LimitConnections(a.HTTPListener))
-	}
+	servers, listeners := a.publicServers()
 	if a.MetricsListener != nil {
 		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
 		servers, listeners = append(servers, metrics), append(listeners, a.MetricsListener)
 	}
-	failed := make(chan error, len(servers))
+	failed := make(chan error, len(servers)+1)
+	if a.edge != nil {
+		go func() {
+			if err := a.edge.Serve(); err != nil {
+				failed <- fmt.Errorf("serve %s: %w", a.Listener.Addr(), err)
+			}
+		}()
+	}
 	for i, s := range servers {
 		go func() {
 			if err := s.Serve(listeners[i]); !errors.Is(err, http.ErrServerClosed) {
@@ -430,6 +436,9 @@ func (a *App) deregisterNode() {
 
 // shutdown stops the HTTP servers and the media engine.
 func (a *App) shutdown(servers []*http.Server) {
+	if a.edge != nil {
+		_ = a.edge.Close()
+	}
 	var work sync.WaitGroup
 	for _, s := range servers {
 		work.Go(func() {
@@ -468,7 +477,7 @@ func (a *App) Close() {
 
 // limitConnections sets the connection limits of the configuration.
 func (a *App) limitConnections(trusted []netip.Prefix) {
-	limit := connlimit.ClampToFileLimit(a.cfg.MaxConnections)
+	limit := connlimit.ClampToFileLimit(a.cfg.MaxConnections, a.certificate != nil)
 	if limit < a.cfg.MaxConnections {
 		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
 			"max_connections", limit)

@@ -28,6 +28,7 @@ type server struct {
 	log  *testkit.Buffer
 	out  *testkit.Buffer
 	stop func() error // stops it in good order, once
+	http *http.Client // accepts any certificate
 	quickstart.File
 }
 
@@ -40,6 +41,8 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		change(&cfg)
 	}
 	s := &server{t: t, cfg: cfg, log: &testkit.Buffer{}, out: &testkit.Buffer{}}
+	s.http = &http.Client{Transport: &http.Transport{
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	var err error
 	s.app, err = New(t.Context(), cfg,
 		slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug})))
@@ -59,13 +62,11 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		}
 	})
 	scheme := "http"
-	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	if cfg.ServesTLS() {
 		scheme = "https"
-		client.Transport.(*http.Transport).TLSClientConfig = &tls.Config{InsecureSkipVerify: true}
 	}
 	testkit.Eventually(t, "the server is healthy", func() bool {
-		answer, err := client.Get(scheme + "://" + s.app.Listener.Addr().String() + "/healthz")
+		answer, err := s.http.Get(scheme + "://" + s.app.Listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
 		}
@@ -105,7 +106,7 @@ func (s *server) createRoom(maxParticipants, emptyTimeout int) (id, link string)
 // is nil.
 func (s *server) do(r *http.Request, out any) int {
 	s.t.Helper()
-	answer, err := http.DefaultClient.Do(r)
+	answer, err := s.http.Do(r)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 var (
 	hostKey  = strings.Repeat("h", 43)
 	guestKey = strings.Repeat("g", 43)
+	thirdKey = strings.Repeat("t", 43)
 	otherKey = strings.Repeat("o", 43)
 )
 

@@ -2,13 +2,14 @@ package app
 
 import (
 	"context"
-	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -16,12 +17,13 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/certificate"
+	"parley/internal/edge"
 	"parley/internal/media"
 )
 
 const (
-	// certificateWarning is how long before its end a certificate is reported at most. One that was
-	// issued for a short time is reported in the last fifth of it.
+	// certificateWarning is the longest time before its expiry that a certificate is reported. One
+	// with a short validity is reported in the last fifth of it.
 	certificateWarning = 14 * 24 * time.Hour
 	// certificateInterval is the time between two looks at its end.
 	certificateInterval = 12 * time.Hour
@@ -93,14 +95,72 @@ func (a *App) registerCertificateMetrics() {
 		"Time for which the TLS certificate was issued; 0 without one.", validity)
 }
 
-// secure returns a listener that serves TLS, or the same listener without a certificate.
-func (a *App) secure(l net.Listener) net.Listener {
+// wireEdge prepares the sorting of the connections of --listen if it serves TLS.
+func (a *App) wireEdge() {
 	if a.certificate == nil {
-		return l
+		return
 	}
-	conf := a.certificate.TLSConfig()
-	conf.NextProtos = append([]string{"h2", "http/1.1"}, conf.NextProtos...)
-	return tls.NewListener(l, conf)
+	_, port := a.publicAddress()
+	a.edge = edge.New(a.connections.LimitConnections(a.Listener), port, a.certificate.TLSConfig(),
+		func(kind edge.Kind) { a.metrics.Connections.Accepted(string(kind)) }, a.log)
+}
+
+// publicAddress returns the host and the port of the public URL, which the settings have checked.
+func (a *App) publicAddress() (host string, port int) {
+	public, err := url.Parse(a.baseURL)
+	if err != nil {
+		return "", 0
+	}
+	port, err = strconv.Atoi(public.Port())
+	if err != nil {
+		port = 443 // the URL has none
+	}
+	return public.Hostname(), port
+}
+
+// mediaListener returns the listener for media over TCP on the port of --listen, or nil.
+func (a *App) mediaListener() net.Listener {
+	if a.edge == nil {
+		return nil
+	}
+	if a.cfg.SeparateTCPPort() != 0 {
+		_ = a.edge.ICE().Close()
+		return nil
+	}
+	return a.connections.MediaConnections(a.edge.ICE())
+}
+
+// turn returns the TURN server on the port of --listen, or nil.
+func (a *App) turn() *media.TURN {
+	if a.edge == nil {
+		return nil
+	}
+	host, port := a.publicAddress()
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	urls := []string{"turn:" + address + "?transport=tcp"}
+	// Firefox accepts TURN over TLS only with a name, and otherwise refuses the whole connection.
+	if _, err := netip.ParseAddr(host); err != nil {
+		urls = append(urls, "turns:"+address+"?transport=tcp")
+	}
+	return &media.TURN{Listener: a.connections.RelayConnections(a.edge.TURN()), URLs: urls}
+}
+
+// publicServers returns the servers of the public ports, with their listeners.
+func (a *App) publicServers() (servers []*http.Server, listeners []net.Listener) {
+	serve := func(l net.Listener, h http.Handler) {
+		servers, listeners = append(servers, a.publicServer(h)), append(listeners, l)
+	}
+	pages := a.connections.LimitRequests(a.handler)
+	if a.edge == nil {
+		serve(a.connections.LimitConnections(a.Listener), pages)
+		return servers, listeners
+	}
+	serve(a.edge.HTTPS(), pages)
+	serve(a.edge.HTTP(), a.redirectToHTTPS())
+	if a.HTTPListener != nil {
+		serve(a.connections.LimitConnections(a.HTTPListener), a.certificate.HTTPHandler(a.redirectToHTTPS()))
+	}
+	return servers, listeners
 }
 
 // validity returns the time for which a certificate was issued.
@@ -138,7 +198,7 @@ func (a *App) warnOfUnknownDomains(ctx context.Context) {
 	}
 }
 
-// redirectToHTTPS returns the handler of --http-listen. It redirects pages to the same path of the
+// redirectToHTTPS returns the handler of HTTP that is not encrypted. It redirects pages to the same path of the
 // public URL. It refuses calls, because a client that sends its keys in plain text must notice that.
 func (a *App) redirectToHTTPS() http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

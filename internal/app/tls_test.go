@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,6 +15,8 @@ import (
 	"github.com/gorilla/websocket"
 
 	"parley/internal/config"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
 	"parley/internal/testkit"
 )
 
@@ -133,4 +136,71 @@ func TestTLS_UnfinishedHandshake(t *testing.T) {
 		t.Errorf("beside 40 connections without a handshake: got status %d, want 200", res.StatusCode)
 	}
 	client.CloseIdleConnections()
+}
+
+// The port for HTTPS also carries media of a participant whose network blocks UDP, and redirects
+// HTTP. It counts each kind of connection.
+func TestTLS_MediaOverTCP(t *testing.T) {
+	certificate := testkit.NewCertificate(t, 1)
+	port := testkit.FreeTCPPort(t)
+	s := startServer(t, func(cfg *config.Config) {
+		cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, cfg.DataDir)
+		cfg.Listen = fmt.Sprintf("127.0.0.1:%d", port)
+		cfg.PublicURL, cfg.MetricsListen = fmt.Sprintf("https://localhost:%d", port), "127.0.0.1:0"
+	})
+	id, link := s.createRoom(3, 60)
+	_, token, _ := strings.Cut(link, "#t=")
+	enter := func(name, seatKey string, network mediatest.Network) *mediatest.Participant {
+		t.Helper()
+		a, err := s.app.rooms.ReserveSeat(t.Context(), id, room.JoinRequest{LinkToken: token, SeatKey: seatKey, Name: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		network.TLS = &tls.Config{RootCAs: certificate.Pool}
+		p, err := network.Join(t.Context(), s.app.BaseURL(), a.Token)
+		if err != nil {
+			t.Fatalf("join with the network %+v: got %v, want no error", network, err)
+		}
+		t.Cleanup(p.Leave)
+		if err := p.Publish(t.Context(), "mic", mediatest.Microphone); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	amina := enter("Amina", hostKey, mediatest.Network{})
+	for way, other := range map[room.ConnectionType]*mediatest.Participant{
+		room.ConnectionTCP:  enter("Bela", guestKey, mediatest.Network{TCP: true}),
+		room.ConnectionTURN: enter("Carla", thirdKey, mediatest.Network{Relay: true}),
+	} {
+		if err := other.AwaitPacketsFrom(t.Context(), amina.Identity(), mediatest.Microphone); err != nil {
+			t.Errorf("over %s: %v", way, err)
+		}
+		if err := amina.AwaitPacketsFrom(t.Context(), other.Identity(), mediatest.Microphone); err != nil {
+			t.Errorf("over %s: %v", way, err)
+		}
+		if got := s.app.engine.ConnectionType(id+".1", other.Identity()); got != way {
+			t.Errorf("got a connection over %q, want %q", got, way)
+		}
+	}
+	redirects := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := redirects.Get(fmt.Sprintf("http://127.0.0.1:%d/r/1", port))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	redirects.CloseIdleConnections()
+	if got, want := res.Header.Get("Location"), s.app.BaseURL()+"/r/1"; got != want {
+		t.Errorf("HTTP on the port for HTTPS: got status %d to %q, want a redirect to %q", res.StatusCode, got, want)
+	}
+	metrics, err := http.Get("http://" + s.app.MetricsListener.Addr().String() + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, _ := io.ReadAll(metrics.Body)
+	_ = metrics.Body.Close()
+	for _, kind := range []string{"https", "http", "ice_tcp", "turn_tcp"} {
+		if !regexp.MustCompile(`(?m)^parley_connections_total\{kind="` + kind + `"\} [1-9]`).Match(text) {
+			t.Errorf("connections of the kind %s: got none, want some", kind)
+		}
+	}
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -16,6 +17,15 @@ const defaultTLSListen = ":443"
 
 // ServesTLS reports whether the server serves HTTPS at Listen.
 func (c *Config) ServesTLS() bool { return len(c.TLSDomains()) > 0 || c.TLSCertFile != "" }
+
+// SeparateTCPPort returns RTCTCPPort, or 0 if media over TCP shares the port of Listen or is off.
+func (c *Config) SeparateTCPPort() int {
+	_, port, err := net.SplitHostPort(c.Listen)
+	if c.ServesTLS() && err == nil && port == strconv.Itoa(c.RTCTCPPort) {
+		return 0
+	}
+	return c.RTCTCPPort
+}
 
 // TLSDomains returns TLSDomain in lower case, without empty values.
 func (c *Config) TLSDomains() (domains []string) {

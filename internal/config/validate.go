@@ -163,7 +163,7 @@ func (c *Config) checkTCPPort() error {
 		return settingError("rtc-tcp-port", "must be 0 (off) or between 1 and 65535, not %d", c.RTCTCPPort)
 	}
 	_, port, err := net.SplitHostPort(c.Listen)
-	if err == nil && c.RTCTCPPort != 0 && port == strconv.Itoa(c.RTCTCPPort) {
+	if err == nil && c.RTCTCPPort != 0 && port == strconv.Itoa(c.RTCTCPPort) && !c.ServesTLS() {
 		return settingError("rtc-tcp-port", "must differ from the port of --listen (%s)", port)
 	}
 	return nil

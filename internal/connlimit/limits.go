@@ -4,7 +4,6 @@ package connlimit
 
 import (
 	"container/list"
-	"crypto/tls"
 	"errors"
 	"net"
 	"net/http"
@@ -136,18 +135,35 @@ func New(limit, perAddress int, trusted []netip.Prefix,
 func (c *Limits) LimitConnections(l net.Listener) net.Listener { return c.limit(l) }
 
 // LimitMediaConnections returns a listener for media whose connections count against the limits.
-func (c *Limits) LimitMediaConnections(l net.Listener) net.Listener { return mediaListener{c.limit(l)} }
+func (c *Limits) LimitMediaConnections(l net.Listener) net.Listener {
+	return c.MediaConnections(c.limit(l))
+}
+
+// MediaConnections returns a listener for media. Its connections are those of l, which are counted
+// already, also below others.
+func (c *Limits) MediaConnections(l net.Listener) net.Listener {
+	return &mediaListener{Listener: l, limits: c}
+}
+
+// RelayConnections is MediaConnections for a TURN server, which sets no deadlines.
+func (c *Limits) RelayConnections(l net.Listener) net.Listener {
+	return &mediaListener{Listener: l, limits: c, writesExpire: true}
+}
 
 func (c *Limits) limit(l net.Listener) *limitListener { return &limitListener{Listener: l, Limits: c} }
 
 // ClampToFileLimit lowers a connection limit to what the process's limit of open
-// files allows, at least 1. 0 (no limit) stays 0.
-func ClampToFileLimit(limit int) int {
+// files allows, at least 1. 0 (no limit) stays 0. With relays, each connection for media, which are at
+// most half of all, may have a second file.
+func ClampToFileLimit(limit int, withRelays bool) int {
 	var files syscall.Rlimit
 	if limit == 0 || syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) != nil {
 		return limit
 	}
 	available := files.Cur - min(files.Cur, max(reservedFiles, files.Cur/8))
+	if withRelays {
+		available = available * 2 / 3
+	}
 	return int(max(1, min(uint64(limit), available)))
 }
 
@@ -275,14 +291,17 @@ func (c *Limits) releaseClient(conn *connection) {
 	}
 }
 
-// countedOf returns the connection that a listener of this package has accepted, also below TLS; nil
-// if another listener has accepted it.
+// countedOf returns the connection that a listener of this package has accepted, also below others,
+// such as TLS; nil if another listener has accepted it.
 func countedOf(conn net.Conn) *connection {
-	if secure, ok := conn.(*tls.Conn); ok {
-		conn = secure.NetConn()
+	for {
+		upper, ok := conn.(interface{ NetConn() net.Conn })
+		if !ok {
+			counted, _ := conn.(*connection)
+			return counted
+		}
+		conn = upper.NetConn()
 	}
-	counted, _ := conn.(*connection)
-	return counted
 }
 
 // ConnState tracks idle connections; it is the ConnState hook of the http.Server.
@@ -377,22 +396,26 @@ func (conn *connection) Close() error {
 // mediaListener accepts media connections within the limits. A connection counts as idle
 // until it has sent a packet, so that connections that send nothing give way to others. Media has
 // at most half of all connections, because its connections never become idle again.
-type mediaListener struct{ *limitListener }
+type mediaListener struct {
+	net.Listener
+	limits       *Limits
+	writesExpire bool // as those of HTTP
+}
 
 // Accept returns the next connection within the limits.
-func (l mediaListener) Accept() (net.Conn, error) {
+func (l *mediaListener) Accept() (net.Conn, error) {
 	for {
-		conn, err := l.limitListener.Accept()
+		conn, err := l.Listener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		counted := conn.(*connection)
-		counted.hijacked.Store(true)
-		if l.countMedia(counted) {
-			return &mediaConnection{connection: counted}, nil
+		counted := countedOf(conn)
+		counted.hijacked.Store(!l.writesExpire)
+		if l.limits.countMedia(counted) {
+			return &mediaConnection{Conn: conn, counted: counted}, nil
 		}
-		l.refusals.Record(refusal.Connections, "too many open connections for media", "limit", l.max/2)
-		_ = counted.Close()
+		l.limits.refusals.Record(refusal.Connections, "too many open connections for media", "limit", l.limits.max/2)
+		_ = conn.Close()
 	}
 }
 
@@ -409,7 +432,8 @@ func (c *Limits) countMedia(conn *connection) bool {
 }
 
 type mediaConnection struct {
-	*connection
+	net.Conn
+	counted  *connection
 	received int // bytes, up to minPacketBytes
 }
 
@@ -419,12 +443,13 @@ const minPacketBytes = 2 + 20
 
 // Read reads from the connection, which counts as active from its first packet on.
 func (c *mediaConnection) Read(b []byte) (int, error) {
-	n, err := c.connection.Read(b)
+	n, err := c.Conn.Read(b)
 	if c.received < minPacketBytes {
 		if c.received += n; c.received >= minPacketBytes {
-			c.limits.mu.Lock()
-			c.limits.unlist(c.connection)
-			c.limits.mu.Unlock()
+			limits := c.counted.limits
+			limits.mu.Lock()
+			limits.unlist(c.counted)
+			limits.mu.Unlock()
 		}
 	}
 	return n, err

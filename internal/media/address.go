@@ -139,8 +139,12 @@ func checkPorts(cfg Config, addrs addresses) error {
 	return nil
 }
 
-// listenTCP opens the TCP port for media. It returns nil if there is none.
+// listenTCP returns the listener of the configuration, or opens the TCP port for media. It returns
+// nil if there is none.
 func listenTCP(cfg Config, addrs addresses) (net.Listener, error) {
+	if cfg.TCPListener != nil {
+		return cfg.TCPListener, nil
+	}
 	if cfg.TCPPort == 0 || addrs.loopbackOnly() {
 		return nil, nil
 	}

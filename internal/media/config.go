@@ -33,9 +33,15 @@ type Config struct {
 	// TCPPort is the fallback for networks that block UDP; 0 turns it off. It listens on
 	// every address, so it stays off when only loopback is bound.
 	TCPPort int
+	// TCPListener accepts connections of this fallback on a port that is shared with others. It
+	// excludes TCPPort; nil turns it off. Its address has the port that browsers get.
+	TCPListener net.Listener
 	// LimitTCP returns the listener of the TCP port with limits of its connections; nil is no
 	// limit.
 	LimitTCP func(net.Listener) net.Listener
+
+	// TURN relays media of participants whose networks block UDP; nil turns it off.
+	TURN *TURN
 
 	// RedisURL joins this process to a cluster of all processes with the same Redis and
 	// the same signing key. It starts with "redis://" or "rediss://". Empty means a
@@ -45,6 +51,13 @@ type Config struct {
 	Log      *slog.Logger
 	Refusals *refusal.Recorder
 	Metrics  *metrics.Media
+}
+
+// TURN is a TURN server on a port that is shared with others.
+type TURN struct {
+	Listener net.Listener
+	// URLs are those of the server for browsers (RFC 7065), in the order of preference.
+	URLs []string
 }
 
 func (c Config) validate() error {
@@ -57,6 +70,8 @@ func (c Config) validate() error {
 		return fmt.Errorf("media: UDP port %d must be between 1 and 65535", c.UDPPort)
 	case c.TCPPort < 0 || c.TCPPort > 65535:
 		return fmt.Errorf("media: TCP port %d must be between 0 and 65535", c.TCPPort)
+	case c.TCPPort != 0 && c.TCPListener != nil:
+		return fmt.Errorf("media: TCP port %d and a listener exclude each other", c.TCPPort)
 	}
 	return nil
 }

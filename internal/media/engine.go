@@ -18,6 +18,7 @@ import (
 
 	"github.com/livekit/livekit-server/pkg/telemetry"
 
+	"parley/internal/media/relay"
 	"parley/internal/refusal"
 	"parley/internal/room"
 )
@@ -39,6 +40,8 @@ var engineExists atomic.Bool
 type Engine struct {
 	cfg         Config
 	addresses   addresses
+	turnSecret  []byte
+	turn        *relay.Server // nil without TURN, and before Start
 	log         *slog.Logger
 	node        *node
 	events      *eventQueue
@@ -124,7 +127,10 @@ func New(cfg Config) (_ *Engine, err error) {
 			admissions:       e.admissions,
 		}
 	}
-	e.node, err = buildNode(conf, addrs.node, tcp, cfg.RedisURL, e.admissions, e.refusals, listen)
+	if err := e.wireTURN(); err != nil {
+		return nil, err
+	}
+	e.node, err = buildNode(conf, addrs.node, e.iceServers, tcp, cfg.RedisURL, e.admissions, e.refusals, listen)
 	if err != nil {
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
@@ -152,6 +158,10 @@ func (e *Engine) Start(_ context.Context, observer room.MediaObserver, authorize
 	if err := e.node.start(); err != nil {
 		e.state.Store(created)
 		return fmt.Errorf("media: start the engine: %w", err)
+	}
+	if err := e.startTURN(); err != nil {
+		e.state.Store(created)
+		return fmt.Errorf("media: start the TURN server: %w", err)
 	}
 	e.authorizer = authorizer
 	go e.events.run(observer)
@@ -212,6 +222,9 @@ func (e *Engine) Stop(ctx context.Context) {
 			e.gate.wait(drainCtx)
 			e.node.sessions.sinks.wait(drainCtx)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
+			if e.turn != nil {
+				_ = e.turn.Close()
+			}
 			e.node.closeExceptRooms()
 		}()
 		select {

@@ -132,7 +132,7 @@ func redisUptime(ctx context.Context, client redis.UniversalClient) int {
 
 // buildNode creates the node. The second to last step binds the media ports. If buildNode
 // fails, no port stays bound.
-func buildNode(conf *config.Config, announced []netip.Addr, tcp net.Listener, redisURL string,
+func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, tcp net.Listener, redisURL string,
 	admissions *admissions, refusals *refusal.Recorder,
 	wrap func(telemetry.TelemetryService) telemetry.TelemetryService) (_ *node, err error) {
 	n := &node{conf: conf, packets: &packetLimits{refusals: refusals}}
@@ -235,6 +235,7 @@ func buildNode(conf *config.Config, announced []netip.Addr, tcp net.Listener, re
 		router:     n.router,
 		rooms:      n.rooms,
 		announced:  announced,
+		iceServers: servers,
 		admissions: admissions,
 		packets:    n.packets,
 		log:        admissions.log,

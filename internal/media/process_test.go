@@ -37,6 +37,7 @@ type processConfig struct {
 	RedisURL string
 	Sessions []room.MediaSession
 	Locked   []string // identities that may publish nothing in the first session
+	TURNURL  string   // of the TURN server that participants get; empty for none
 }
 
 // runProcess serves until the test has ended.
@@ -53,6 +54,13 @@ func runProcess(cfg processConfig) error {
 	registry := prometheus.NewRegistry()
 	engineConfig.Refusals = refusal.NewRecorder(registry, slog.Default(), time.Now)
 	engineConfig.RedisURL = cfg.RedisURL
+	if cfg.TURNURL != "" {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return err
+		}
+		engineConfig.TURN = &media.TURN{Listener: l, URLs: []string{cfg.TURNURL}}
+	}
 	engine, err := media.New(engineConfig)
 	if err != nil {
 		return err

@@ -137,7 +137,13 @@ func (e *Engine) ConnectionType(session, identity string) room.ConnectionType {
 	if p == nil {
 		return room.ConnectionUnknown
 	}
-	switch types.ICEConnectionInfosType(p.GetICEConnectionInfo()) {
+	connections := p.GetICEConnectionInfo()
+	for _, info := range connections {
+		if remote := selectedRemote(info); remote != nil && e.isRelayed(remote) {
+			return room.ConnectionTURN
+		}
+	}
+	switch types.ICEConnectionInfosType(connections) {
 	case types.ICEConnectionTypeUDP:
 		return room.ConnectionUDP
 	case types.ICEConnectionTypeTCP:

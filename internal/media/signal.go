@@ -31,6 +31,7 @@ type sessionHandler struct {
 	rooms  *service.RoomManager
 
 	announced  []netip.Addr // the addresses of this server that browsers get
+	iceServers iceServers
 	admissions *admissions
 	packets    *packetLimits
 	log        *slog.Logger
@@ -70,6 +71,7 @@ func (s *sessionHandler) HandleSession(
 	requests := newRequestFilter(source, sink, exists, s.announced, sender)
 	responses := &responseFilter{
 		MessageSink: sink,
+		iceServers:  s.iceServers,
 		identity:    pi.Identity,
 		admissions:  s.admissions,
 		packets:     s.packets,
@@ -154,6 +156,7 @@ func checkParticipantInit(pi *routing.ParticipantInit) *signalfilter.Refusal {
 // responseFilter filters the messages of the server to a participant.
 type responseFilter struct {
 	routing.MessageSink
+	iceServers iceServers
 	identity   livekit.ParticipantIdentity // of the receiver
 	admissions *admissions
 	packets    *packetLimits
@@ -164,8 +167,8 @@ type responseFilter struct {
 }
 
 // WriteMessage sends a message to the participant with these changes:
-//   - ICE servers are removed. Without a TURN server, LiveKit names public STUN servers,
-//     and every browser would disclose its address to them. A reachable server needs none.
+//   - ICE servers are those of this service. LiveKit names public STUN servers, and every browser
+//     would disclose its address to them. A reachable server needs none.
 //   - Participants that are held back are removed.
 //   - The counts and the maximum of participants are removed from rooms, because they
 //     include hidden participants.
@@ -176,7 +179,7 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 	if res, ok := msg.(*livekit.SignalResponse); ok {
 		switch m := res.Message.(type) {
 		case *livekit.SignalResponse_Join:
-			m.Join.IceServers = nil
+			m.Join.IceServers = r.iceServers()
 			m.Join.ServerInfo = publicServerInfo(m.Join.ServerInfo)
 			m.Join.ServerVersion, m.Join.ServerRegion = "", ""
 			m.Join.Room, _ = r.roomUpdate(m.Join.Room)
@@ -186,7 +189,7 @@ func (r *responseFilter) WriteMessage(msg proto.Message) error {
 		case *livekit.SignalResponse_Answer:
 			r.setPacketFilter(m.Answer)
 		case *livekit.SignalResponse_Reconnect:
-			m.Reconnect.IceServers = nil
+			m.Reconnect.IceServers = r.iceServers()
 			m.Reconnect.ServerInfo = publicServerInfo(m.Reconnect.ServerInfo)
 		case *livekit.SignalResponse_Update:
 			participants := r.admissions.visibleParticipants(m.Update.Participants, r.identity)

@@ -24,11 +24,13 @@ func (s *roomSink) WriteMessage(msg proto.Message) error {
 	return nil
 }
 
+func noICEServers() []*livekit.ICEServer { return nil }
+
 // LiveKit's counts include hidden participants, so counts and updates that only change them
 // are not sent.
 func TestResponseFilter_HidesCounts(t *testing.T) {
 	out := &roomSink{}
-	r := &responseFilter{MessageSink: out}
+	r := &responseFilter{MessageSink: out, iceServers: noICEServers}
 	rm := &livekit.Room{Name: "r.1", Metadata: "before", NumParticipants: 1, NumPublishers: 1}
 	if err := r.WriteMessage(&livekit.SignalResponse{Message: &livekit.SignalResponse_Join{
 		Join: &livekit.JoinResponse{Room: rm}}}); err != nil {
@@ -77,7 +79,7 @@ func TestResponseFilter_HidesServerDetails(t *testing.T) {
 	join := &livekit.JoinResponse{Room: &livekit.Room{MaxParticipants: 26}, ServerInfo: info, ServerVersion: "1.13.5",
 		ServerRegion: "here"}
 	back := &livekit.ReconnectResponse{ServerInfo: info}
-	r := &responseFilter{MessageSink: &roomSink{}}
+	r := &responseFilter{MessageSink: &roomSink{}, iceServers: noICEServers}
 	for _, msg := range []*livekit.SignalResponse{{Message: &livekit.SignalResponse_Join{Join: join}},
 		{Message: &livekit.SignalResponse_Reconnect{Reconnect: back}}} {
 		if err := r.WriteMessage(msg); err != nil {

@@ -13,11 +13,12 @@ import (
 
 // Metrics are the metrics of one process.
 type Metrics struct {
-	Requests *Requests
-	Seats    *Seats
-	Media    *Media
-	Webhooks *Webhooks
-	Database *Database
+	Requests    *Requests
+	Seats       *Seats
+	Media       *Media
+	Webhooks    *Webhooks
+	Database    *Database
+	Connections *Connections
 }
 
 // Build describes the program.
@@ -31,11 +32,12 @@ func New(registry prometheus.Registerer, build Build) *Metrics {
 			"goversion": build.GoVersion},
 	}).Set(1)
 	return &Metrics{
-		Requests: newRequests(registry),
-		Seats:    newSeats(registry),
-		Media:    NewMedia(registry),
-		Webhooks: newWebhooks(registry),
-		Database: newDatabase(registry),
+		Requests:    newRequests(registry),
+		Seats:       newSeats(registry),
+		Media:       NewMedia(registry),
+		Webhooks:    newWebhooks(registry),
+		Database:    newDatabase(registry),
+		Connections: newConnections(registry),
 	}
 }
 

@@ -249,6 +249,32 @@ export class Person {
     throw new Error(`Tab never reached ${name}`);
   }
 
+  /** Makes media use only relays at the TURN servers of a scheme, `turn:` or `turns:`, from the next page on. */
+  relayMedia(scheme: 'turn:' | 'turns:'): Promise<void> {
+    return this.useICEServers(scheme, 'relay');
+  }
+
+  /** Makes media use no relays, from the next page on. */
+  withoutRelays(): Promise<void> {
+    return this.useICEServers('none', 'all');
+  }
+
+  private async useICEServers(scheme: string, policy: RTCIceTransportPolicy): Promise<void> {
+    await this.page.addInitScript(
+      ({ scheme, policy }) => {
+        globalThis.RTCPeerConnection = class extends RTCPeerConnection {
+          constructor(configuration: RTCConfiguration = {}) {
+            const servers = (configuration.iceServers ?? [])
+              .map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => url.startsWith(scheme)) }))
+              .filter(({ urls }) => urls.length > 0);
+            super({ ...configuration, iceServers: servers, iceTransportPolicy: policy });
+          }
+        };
+      },
+      { scheme, policy },
+    );
+  }
+
   /** Records the screen reader announcements of the page from the next time it is opened. */
   async recordReadOut(): Promise<void> {
     await this.page.addInitScript(() => {

@@ -1,7 +1,7 @@
 import { networkInterfaces } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Browser, Locator } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { audible, fakeDevices, launch, networkProcess, Person, phone } from './browser';
 import { browser, server, setUp } from './fixture';
 import { freeTCPPort, Server } from './server';
@@ -64,6 +64,35 @@ describe('where UDP is blocked', () => {
     await host.seen('desktop-light-check-connected-tcp');
     for (const person of [host, guest]) await person.close();
     await own.close();
+  });
+
+  test.each([
+    ['ICE over TCP', null],
+    ['TURN over TCP', 'turn:'],
+    ['TURN over TLS', 'turns:'],
+  ] as const)('people meet on the port for HTTPS by %s', async (_, scheme) => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const own = await Server.startSecure();
+    const trusting = await launch([...fakeDevices, withoutUDP, '--ignore-certificate-errors']);
+    try {
+      const room = await own.createMeeting({});
+      const host = await Person.arrive(trusting);
+      const guest = await Person.arrive(trusting);
+      for (const person of [host, guest]) await (scheme ? person.relayMedia(scheme) : person.withoutRelays());
+      await guest.open(room.guest_link);
+      await check(guest, 'Your network blocks UDP, so you’ll connect over TCP.');
+      await guest.page.keyboard.press('Escape');
+      await guest.page.getByLabel('Your name').fill('Ben');
+      await guest.button('Join').click();
+      await host.join(room.final_link);
+      await Promise.all([host.untilHeard(), guest.untilHeard()]);
+      await Promise.all([host.untilSeen(), guest.untilSeen()]);
+      for (const person of [host, guest]) person.assertNoComplaints(own.url, []);
+    } finally {
+      await trusting.close();
+      await own.close();
+      vi.unstubAllEnvs();
+    }
   });
 
   test('without a TCP port the page names the problem and the remedy', async () => {

@@ -37,9 +37,15 @@ type server struct {
 func startServer(t testing.TB, environment ...string) *server {
 	t.Helper()
 	dir := t.TempDir()
+	return startServerWith(t, dir, environment)
+}
+
+// startServerWith is startServer with a data directory and flags.
+func startServerWith(t testing.TB, dir string, environment []string, flags ...string) *server {
+	t.Helper()
 	p := &server{t: t, dir: dir, Server: parleytest.Start(t, parleytest.Options{DataDir: dir,
 		Environment: append([]string{"GOGC=100"}, environment...),
-		Args:        []string{"--no-supervise", "--no-rate-limits-enabled"}})}
+		Args:        append([]string{"--no-supervise", "--no-rate-limits-enabled"}, flags...)})}
 	// The second node of a cluster has no quickstart file.
 	var err error
 	if p.File, err = quickstart.Read(dir); err != nil && len(environment) == 0 {

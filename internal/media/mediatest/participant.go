@@ -6,6 +6,7 @@ package mediatest
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -37,10 +38,11 @@ func (r *RefusedError) Error() string {
 // Participant is a participant of a session. Call Leave or Abort at the end. Its methods
 // may be called from any goroutine.
 type Participant struct {
-	ws     *websocket.Conn
-	sendMu sync.Mutex
-	ctx    context.Context // ends with Leave or Abort
-	stop   context.CancelFunc
+	network Network
+	ws      *websocket.Conn
+	sendMu  sync.Mutex
+	ctx     context.Context // ends with Leave or Abort
+	stop    context.CancelFunc
 
 	reading sync.WaitGroup // the goroutine that reads the signaling
 	tasks   sync.WaitGroup // the goroutines that send and receive media
@@ -82,12 +84,25 @@ type DataMessage struct {
 	Text  string
 }
 
+// Network is how a participant connects. The zero value is media over UDP, and HTTPS with the
+// authorities of the system.
+type Network struct {
+	TLS   *tls.Config // of the signaling
+	TCP   bool        // media over TCP, not over UDP
+	Relay bool        // media through the TURN server over TCP that the join response names
+}
+
 // Join opens the signaling at baseURL+"/rtc" with a media token, and returns when media is
 // connected. The end of ctx does not end the participant.
 func Join(ctx context.Context, baseURL, token string) (*Participant, error) {
+	return Network{}.Join(ctx, baseURL, token)
+}
+
+// Join is the function Join over this network.
+func (n Network) Join(ctx context.Context, baseURL, token string) (*Participant, error) {
 	ctx, cancel := context.WithTimeout(ctx, WaitTimeout)
 	defer cancel()
-	p, err := openSignaling(ctx, baseURL, token, "/rtc", defaultQuery(), nil)
+	p, err := n.openSignaling(ctx, baseURL, token, "/rtc", defaultQuery(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -106,14 +121,15 @@ func defaultQuery() url.Values {
 }
 
 // openSignaling opens the signaling and starts the goroutine that reads it.
-func openSignaling(
+func (n Network) openSignaling(
 	ctx context.Context, baseURL, token, path string, query url.Values, raw *RawOptions,
 ) (*Participant, error) {
 	if token != "" {
 		query.Set("access_token", token)
 	}
 	wsURL := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
-	ws, res, err := websocket.DefaultDialer.DialContext(ctx, wsURL, nil)
+	dialer := websocket.Dialer{TLSClientConfig: n.TLS}
+	ws, res, err := dialer.DialContext(ctx, wsURL, nil)
 	switch {
 	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
 		return nil, &RefusedError{Status: res.StatusCode}
@@ -121,6 +137,7 @@ func openSignaling(
 		return nil, fmt.Errorf("mediatest: join: %w", err)
 	}
 	p := &Participant{
+		network:            n,
 		ws:                 ws,
 		pendingCandidates:  make(map[livekit.SignalTarget][]webrtc.ICECandidateInit),
 		remoteParticipants: make(map[string]*livekit.ParticipantInfo),

@@ -139,7 +139,7 @@ func Dial(ctx context.Context, baseURL, token string, options RawOptions) (*Raw,
 	for key, values := range options.Query {
 		query[key] = values
 	}
-	p, err := openSignaling(ctx, baseURL, token, path, query, &options)
+	p, err := Network{}.openSignaling(ctx, baseURL, token, path, query, &options)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"errors"
 	"net"
+	"slices"
+	"strings"
 
 	"github.com/livekit/protocol/livekit"
 	"github.com/livekit/protocol/signalling"
@@ -187,8 +189,13 @@ func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.Pe
 	var se webrtc.SettingEngine
 	se.SetIncludeLoopbackCandidate(true)
 	se.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	network := webrtc.NetworkTypeUDP4
+	if p.network.TCP {
+		network = webrtc.NetworkTypeTCP4
+	}
+	se.SetNetworkTypes([]webrtc.NetworkType{network})
 	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	se.SetRelayAcceptanceMinWait(0) // there is no better way to wait for
 	me := &webrtc.MediaEngine{}
 	if err := me.RegisterDefaultCodecs(); err != nil {
 		return nil, err
@@ -201,7 +208,7 @@ func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.Pe
 		// Interceptors would change the packets, so a raw participant uses none.
 		options = append(options, webrtc.WithInterceptorRegistry(&interceptor.Registry{}))
 	}
-	pc, err := webrtc.NewAPI(options...).NewPeerConnection(webrtc.Configuration{})
+	pc, err := webrtc.NewAPI(options...).NewPeerConnection(p.configuration())
 	if err != nil {
 		return nil, err
 	}
@@ -213,4 +220,20 @@ func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.Pe
 			Trickle: signalling.ToProtoTrickle(candidate.ToJSON(), target, false)}})
 	})
 	return pc, nil
+}
+
+// configuration returns the ICE servers that the participant uses.
+func (p *Participant) configuration() (c webrtc.Configuration) {
+	if !p.network.Relay {
+		return c
+	}
+	c.ICETransportPolicy = webrtc.ICETransportPolicyRelay
+	for _, server := range p.joinResponse.IceServers {
+		// TURN over TLS would need the authority of the test in the system.
+		isSecure := func(url string) bool { return strings.HasPrefix(url, "turns:") }
+		urls := slices.DeleteFunc(slices.Clone(server.Urls), isSecure)
+		c.ICEServers = append(c.ICEServers,
+			webrtc.ICEServer{URLs: urls, Username: server.Username, Credential: server.Credential})
+	}
+	return c
 }

@@ -16,6 +16,22 @@ describe('the protocol of a connection', () => {
     ['as Chromium and Safari tell it', [{ type: 'transport', id: 't', selectedCandidatePairId: 'pair' }, other, pair, unused, mine], 'tcp'],
     ['whatever comes first', [mine, unused, pair, other, { type: 'transport', id: 't', selectedCandidatePairId: 'pair' }], 'tcp'],
     ['as Firefox tells it', [other, { ...pair, selected: true }, unused, mine], 'tcp'],
+    [
+      'through a relay over TLS',
+      [
+        { ...pair, selected: true },
+        { ...mine, protocol: 'udp', relayProtocol: 'tls' },
+      ],
+      'tcp',
+    ],
+    [
+      'through a relay over UDP',
+      [
+        { ...pair, selected: true },
+        { ...mine, protocol: 'udp', relayProtocol: 'udp' },
+      ],
+      'udp',
+    ],
     ['before there is one', [{ type: 'transport', id: 't' }, other, pair, unused, mine], null],
     ['of nothing', [], null],
   ])('%s', (_, entries, protocol) => expect(protocolOf(report(...entries))).toBe(protocol));

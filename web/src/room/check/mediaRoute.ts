@@ -41,9 +41,14 @@ interface Pair extends RTCIceCandidatePairStats {
 
 interface Candidate extends RTCStats {
   protocol?: string;
+  /** How the browser reaches its TURN server; only of a relay. */
+  relayProtocol?: string;
 }
 
-/** Returns the protocol of the selected candidate pair; null before there is one. */
+/**
+ * Returns the protocol in which the browser sends to the selected candidate pair, `udp` or `tcp`; null
+ * before there is one.
+ */
 export function protocolOf(report: Pick<RTCStatsReport, 'get' | 'forEach'>): string | null {
   let pair: Pair | undefined;
   report.forEach((entry: RTCStats) => {
@@ -52,5 +57,6 @@ export function protocolOf(report: Pick<RTCStatsReport, 'get' | 'forEach'>): str
     else if (entry.type === 'candidate-pair' && (entry as Pair).selected) pair = entry as Pair;
   });
   const local = pair && (report.get(pair.localCandidateId) as Candidate | undefined);
-  return local?.protocol ?? null;
+  const protocol = local?.relayProtocol || local?.protocol;
+  return protocol === 'tls' ? 'tcp' : (protocol ?? null);
 }
