@@ -14,7 +14,7 @@ PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public d
 SLOW_PACKAGES := ^parley/test/(cluster|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build npm-packages test test-all test-setup test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow fmt gen bench clean
+.PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow fmt gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -50,10 +50,13 @@ test: ## Install what the tests need and test what people do (about 12 minutes o
 	@test/run.sh test-setup lint test-web build test-go test-browser
 
 test-all: ## Run every test: also all views, pictures, network faults, clusters, attacks, data races
-	@test/run.sh test-setup lint lint-slow test-web build test-go-all test-browser-all race
+	@test/run.sh test-setup-all lint lint-slow test-web build test-go-all test-browser-all race
 
 test-setup: ## Install what the tests need (as root, from Debian)
 	test/setup.sh
+
+test-setup-all: ## Install what make test-all needs
+	test/setup.sh all
 
 test-web: $(PAGE) ## Test the room page's code and its size
 	cd web && npm test

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, iproute2,
 # Python, a C compiler for the race detector, and the packages of Go and npm. Debian's packages
-# need root. What cannot be installed is named before any test runs.
+# need root. The argument "all" adds what only make test-all needs. What cannot be installed is named
+# before any test runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -25,6 +26,7 @@ command -v openssl >/dev/null || packages+=(openssl)
 command -v curl >/dev/null || packages+=(curl)
 [ "$(uname)" != Linux ] || command -v ip >/dev/null || packages+=(iproute2)
 command -v python3 >/dev/null || packages+=(python3)
+[ "${1:-}" != all ] || command -v firefox-esr >/dev/null || packages+=(firefox-esr)
 command -v gcc >/dev/null || packages+=(gcc libc6-dev)
 if [ ${#packages[@]} -gt 0 ]; then
   how="Install these packages, on Debian as root: apt-get install ${packages[*]}"

@@ -38,6 +38,8 @@ export class Server {
   private constructor(
     readonly url: string,
     readonly udpPort: number,
+    /** The address of the pages. */
+    readonly publicURL = url,
   ) {
     Server.running.add(this);
   }
@@ -61,6 +63,14 @@ export class Server {
     const server = new Server(`https://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'));
     const folder = resolve(import.meta.dirname, 'certificate');
     await server.up('--public-url', server.url, '--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem'));
+    return server;
+  }
+
+  /** Starts a server with HTTPS on another address of this machine, with a name and a certificate for it. */
+  static async startSecureOn(address: string, name: string, cert: string, key: string): Promise<Server> {
+    const port = await freeTCPPort();
+    const server = new Server(`https://${address}:${port}`, await freeUDPPort(address), `https://${name}:${port}`);
+    await server.up('--public-url', server.publicURL, '--tls-cert-file', cert, '--tls-key-file', key, '--rtc-node-ip', address);
     return server;
   }
 
@@ -218,7 +228,7 @@ export class Server {
     }
     if (!answer.ok) throw new Error(`${answer.status} ${await answer.text()}`);
     const room = (await answer.json()) as Omit<Room, 'guest_link'>;
-    return { ...room, guest_link: `${this.url}/r/${room.room_id}` };
+    return { ...room, guest_link: `${this.publicURL}/r/${room.room_id}` };
   }
 
   /** Calls a companion route, as a client's backend does; the command line signs with the time. */

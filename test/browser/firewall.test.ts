@@ -1,0 +1,186 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { chromiumPath, fakeDevices, launch, Person } from './browser';
+import { Firefox } from './firefox';
+import { freeTCPPort, Server } from './server';
+
+/** A network namespace is a network of its own on this machine. It reaches the machine at `machine`. */
+const namespace = 'parley-test';
+const machine = '10.77.0.1';
+const inNamespace = ['ip', 'netns', 'exec', namespace];
+
+const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: 'pipe' });
+
+/** Creates the namespace. Its packets of UDP go to a device that drops them, as in a strict firewall. */
+function createNamespace(): void {
+  removeNamespace();
+  ip('netns', 'add', namespace);
+  ip('link', 'add', 'parley0', 'type', 'veth', 'peer', 'name', 'parley1', 'netns', namespace);
+  ip('addr', 'add', `${machine}/30`, 'dev', 'parley0');
+  ip('link', 'set', 'parley0', 'up');
+  for (const command of [
+    'addr add 10.77.0.2/30 dev parley1',
+    'link set parley1 up',
+    'link set lo up',
+    'link add drop type veth peer name void',
+    'link set drop up',
+    'link set void up',
+    'route add default dev drop table 100',
+    'rule add ipproto udp table 100',
+  ])
+    ip('-n', namespace, ...command.split(' '));
+}
+
+function removeNamespace(): void {
+  for (const command of [`netns del ${namespace}`, 'link del parley0']) {
+    try {
+      ip(...command.split(' '));
+    } catch {
+      // It does not exist.
+    }
+  }
+}
+
+/** The name of the server, because Firefox accepts TURN over TLS only with a name. */
+const host = 'meet.example.test';
+
+describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a network namespace)', () => {
+  let folder: string;
+  let authority: string;
+  let server: Server | undefined;
+  let outside: Browser | undefined;
+
+  /** Makes an authority and a certificate of it, because Firefox trusts no certificate that is both. */
+  function makeCertificate(): void {
+    const make = (name: string, ...options: string[]): void => {
+      const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout', `${name === 'ca' ? 'ca-key' : 'key'}.pem`];
+      execFileSync('openssl', ['req', '-x509', ...key, '-days', '90', '-out', `${name}.pem`, ...options], { cwd: folder, stdio: 'pipe' });
+    };
+    make('ca', '-subj', '/CN=Parley test authority');
+    make(
+      ...(['cert', '-CA', 'ca.pem', '-CAkey', 'ca-key.pem', '-subj', '/CN=Parley test'] as const),
+      ...['-addext', `subjectAltName=DNS:${host}`, '-addext', 'basicConstraints=critical,CA:FALSE'],
+    );
+  }
+
+  beforeAll(async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    folder = mkdtempSync(join(tmpdir(), 'parley-firewall-'));
+    authority = join(folder, 'ca.pem');
+    createNamespace();
+    makeCertificate();
+    server = await Server.startSecureOn(machine, host, join(folder, 'cert.pem'), join(folder, 'key.pem'));
+    outside = await launch([...fakeDevices, ...trusting]);
+  });
+
+  afterAll(async () => {
+    await outside?.close();
+    await server?.close();
+    removeNamespace();
+    rmSync(folder, { recursive: true });
+    vi.unstubAllEnvs();
+  });
+
+  const trusting = ['--ignore-certificate-errors', `--host-resolver-rules=MAP ${host} ${machine}`];
+
+  /** Has Amina, who is outside, open a room. Returns her and the link for a guest. */
+  async function openRoom(): Promise<[amina: Person, link: string]> {
+    if (!server || !outside) throw new Error('the server or the browser did not start');
+    const room = await server.createRoom();
+    const amina = await Person.arrive(outside);
+    await amina.join(room.final_link);
+    return [amina, room.guest_link];
+  }
+
+  test('that blocks UDP, people with Chromium meet', async () => {
+    const wrapper = join(folder, 'chromium');
+    writeFileSync(wrapper, `#!/bin/sh\nexec ${inNamespace.join(' ')} ${chromiumPath} "$@"\n`, { mode: 0o755 });
+    const inside = await launch([...fakeDevices, ...trusting], wrapper);
+    try {
+      const [amina, link] = await openRoom();
+      const ben = await Person.arrive(inside);
+      await ben.join(link, 'Ben');
+      await Promise.all([amina.untilHeard(), ben.untilHeard()]);
+      await ben.button('More').click();
+      await ben.button('Check connection and devices').click();
+      await ben.page.getByText('Your network blocks UDP, so you’re connected over TCP.').waitFor();
+      await amina.close();
+    } finally {
+      await inside.close();
+    }
+  });
+
+  test('that blocks UDP, people with Firefox meet', async () => {
+    const firefox = await Firefox.launch(machine, authority, await freeTCPPort(), inNamespace);
+    try {
+      const [amina, link] = await openRoom();
+      await firefox.join(link, 'Ben');
+      await amina.untilHeard();
+      await untilReceived(firefox);
+      await amina.close();
+    } finally {
+      await firefox.close();
+    }
+  });
+
+  test.each(['udp', 'tcp', 'turn:', 'turns:'] as const)('people with Firefox meet over %s alone', async (way) => {
+    const firefox = await Firefox.launch(machine, authority, await freeTCPPort());
+    try {
+      const [amina, link] = await openRoom();
+      await firefox.open(link);
+      await firefox.evaluate(useOnly, way);
+      await firefox.enter('Ben');
+      await amina.untilHeard();
+      const ways = await untilReceived(firefox);
+      expect(ways).not.toEqual([]);
+      for (const found of ways) expect(found).toMatch({ udp: / udp$/, tcp: / tcp$/, 'turn:': /^relay tcp$/, 'turns:': /^relay tls$/ }[way]);
+      await amina.close();
+    } finally {
+      await firefox.close();
+    }
+  });
+});
+
+/**
+ * Makes the connections that the page opens later use one way only: a scheme of TURN servers, or the
+ * protocol of the server's own addresses. Runs in Firefox.
+ */
+const useOnly = `
+  const way = arguments[0];
+  const isRelay = way.startsWith('turn');
+  const isOther = (candidate) => !isRelay && !new RegExp(' ' + way + ' ', 'i').test(candidate);
+  const Original = window.RTCPeerConnection;
+  window.RTCPeerConnection = class extends Original {
+    constructor(configuration = {}) {
+      const servers = (configuration.iceServers ?? [])
+        .map((server) => ({ ...server, urls: [server.urls].flat().filter((url) => isRelay && url.startsWith(way)) }))
+        .filter(({ urls }) => urls.length > 0);
+      super({ ...configuration, iceServers: servers, iceTransportPolicy: isRelay ? 'relay' : 'all' });
+      (window.connections ??= []).push(this);
+    }
+    async addIceCandidate(candidate) {
+      if (candidate?.candidate && isOther(candidate.candidate)) return;
+      return super.addIceCandidate(candidate);
+    }
+    async setRemoteDescription(description) {
+      const sdp = description.sdp.split('\\r\\n').filter((line) => !line.startsWith('a=candidate:') || !isOther(line)).join('\\r\\n');
+      return super.setRemoteDescription({ type: description.type, sdp });
+    }
+  };`;
+
+/** Waits until Firefox plays the audio of another participant, and returns the ways of its connections. */
+async function untilReceived(firefox: Firefox): Promise<string[]> {
+  await firefox.until(`return [...document.querySelectorAll('audio')].some((a) => a.srcObject && a.currentTime > 0.5)`);
+  return firefox.evaluateAsync<string[]>(`
+    const [done] = arguments;
+    Promise.all((window.connections ?? []).map((connection) => connection.getStats())).then((all) =>
+      done(all.flatMap((stats) => {
+        const pair = [...stats.values()].find((entry) => entry.type === 'candidate-pair' && entry.selected);
+        const local = pair && stats.get(pair.localCandidateId);
+        return local ? [local.candidateType + ' ' + (local.relayProtocol || local.protocol)] : [];
+      })));`);
+}
