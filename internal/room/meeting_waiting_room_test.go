@@ -10,16 +10,28 @@ import (
 	"parley/internal/seal"
 )
 
-// isKnown reports whether a visitor has a seat that leads past the waiting room: they were
-// connected, or were let in, or their role says who they are.
+// isKnown reports whether a visitor has a seat that leads past the waiting room: they are in the room,
+// or have left within a minute, or were let in, or their role says who they are.
 func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
-	seat, err := m.db.SeatByKey(context.Background(), m.id, seal.Hash(guest(p.n).SeatKey))
-	if err != nil && !fault.Is(err, fault.NotFound) {
+	ctx := context.Background()
+	seat, err := m.db.SeatByKey(ctx, m.id, seal.Hash(guest(p.n).SeatKey))
+	if fault.Is(err, fault.NotFound) {
+		return false
+	}
+	if err != nil {
 		rt.Fatal(err)
 	}
-	neverConnected := seat.State != room.Joined && seat.Connection == ""
-	anonymous := seat.Role == room.Guest && !seat.Invited && seat.UserID == "" && !seat.Demoted
-	return err == nil && !(neverConnected && anonymous)
+	if seat.Role != room.Guest || seat.Invited || seat.UserID != "" || seat.Demoted {
+		return true
+	}
+	if seat.State == room.Joined || seat.State == room.Reserved && seat.Connection != "" {
+		return true
+	}
+	last, err := m.db.LatestAttendance(ctx, seat.ID)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return seat.Connection != "" && m.clock.Now().Sub(last.LeftAt) < room.RejoinTimeout
 }
 
 // waitingRoom turns the waiting room on or off.
@@ -52,8 +64,8 @@ func (m *meeting) answerKnock(rt *rapid.T) {
 	m.assertAllowed(rt, seat, answer(ctx, m.id, guest(p.n).SeatKey, who), "seat_not_found")
 }
 
-// checkKnocks fails if a room without a waiting room has knocks, or if a participant
-// with a seat has one.
+// checkKnocks fails if a room without a waiting room has knocks, or if a participant with a seat that is
+// taken has one.
 func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 	ctx := context.Background()
 	knocks, err := m.db.Knocks(ctx, m.id)
@@ -62,8 +74,8 @@ func (m *meeting) checkKnocks(rt *rapid.T, r *room.Room) {
 			knocks, err, r.Locks.WaitingRoom, m.locked)
 	}
 	for _, k := range knocks {
-		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil {
-			rt.Fatalf("seat of the visitor with the knock %+v: got %+v, want none", k, seat)
+		if seat, err := m.db.SeatByKey(ctx, m.id, k.KeyHash); err == nil && seat.State != room.Free {
+			rt.Fatalf("seat of the visitor with the knock %+v: got %+v, want none that is taken", k, seat)
 		}
 	}
 }
