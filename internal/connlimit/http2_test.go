@@ -28,10 +28,6 @@ func serveHTTP2(t *testing.T, h http.Handler, timeout time.Duration) (
 ) {
 	t.Helper()
 	certificate := testkit.NewCertificate(t, 1)
-	pair, err := tls.X509KeyPair(certificate.CertPEM, certificate.KeyPEM)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +36,7 @@ func serveHTTP2(t *testing.T, h http.Handler, timeout time.Duration) (
 	c = New(0, 2000, nil, refusal.NewRecorder(nil, slog.New(slog.NewTextHandler(log, nil)), time.Now))
 	c.writeTimeout = timeout
 	s := &http.Server{Handler: c.LimitRequests(h), ConnState: c.ConnState, ConnContext: WithConnection}
-	secure := &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"h2", "http/1.1"}}
+	secure := &tls.Config{Certificates: []tls.Certificate{certificate.Pair}, NextProtos: []string{"h2", "http/1.1"}}
 	go func() { _ = s.Serve(tls.NewListener(c.LimitConnections(l), secure)) }()
 	t.Cleanup(func() { _ = s.Close() })
 	return c, l.Addr().String(), certificate.Pool, log

@@ -32,10 +32,6 @@ type edgeTest struct {
 func serveEdge(t *testing.T, timeout time.Duration) *edgeTest {
 	t.Helper()
 	certificate := testkit.NewCertificate(t, 1)
-	pair, err := tls.X509KeyPair(certificate.CertPEM, certificate.KeyPEM)
-	if err != nil {
-		t.Fatal(err)
-	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -43,12 +39,12 @@ func serveEdge(t *testing.T, timeout time.Duration) *edgeTest {
 	e := &edgeTest{address: l.Addr().String(), client: &tls.Config{RootCAs: certificate.Pool, ServerName: "localhost"},
 		counts: make(map[Kind]int)}
 	// A protocol after those of HTTP, such as that of the ACME client.
-	e.Edge = New(l, 8443, &tls.Config{Certificates: []tls.Certificate{pair}, NextProtos: []string{"acme-tls/1"}},
-		func(kind Kind) {
-			e.mu.Lock()
-			defer e.mu.Unlock()
-			e.counts[kind]++
-		}, slog.New(slog.DiscardHandler))
+	secure := &tls.Config{Certificates: []tls.Certificate{certificate.Pair}, NextProtos: []string{"acme-tls/1"}}
+	e.Edge = New(l, 8443, secure, func(kind Kind) {
+		e.mu.Lock()
+		defer e.mu.Unlock()
+		e.counts[kind]++
+	}, slog.New(slog.DiscardHandler))
 	e.firstBytesTimeout = timeout
 	for name, l := range map[string]net.Listener{"https": e.HTTPS(), "http": e.HTTP(), "ice": e.ICE(), "turn": e.TURN()} {
 		go func() {

@@ -25,7 +25,7 @@ func newTURN(t *testing.T) (server *media.TURN, url string) {
 // joinRelayed joins with media that only a relay carries.
 func joinRelayed(t *testing.T, baseURL, token string) *mediatest.Participant {
 	t.Helper()
-	p, err := mediatest.Network{Relay: true}.Join(t.Context(), baseURL, token)
+	p, err := mediatest.Network{Relay: "turn"}.Join(t.Context(), baseURL, token)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -89,6 +89,7 @@ var experiments = []struct {
 	{"postgres", (*bench).postgres},
 	{"livekit", (*bench).livekit},
 	{"webhooks", (*bench).webhooks},
+	{"media", (*bench).media},
 	{"attack", (*bench).attack},
 	{"start", (*bench).start},
 	{"idle", (*bench).idle},

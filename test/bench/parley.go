@@ -31,6 +31,13 @@ func (b *bench) startParley(ctx context.Context, dataDir, databaseURL string, fl
 	if err != nil {
 		return nil, err
 	}
+	return b.startParleyAt(ctx, address, dataDir, databaseURL, flags...)
+}
+
+// startParleyAt is startParley with the address of the server.
+func (b *bench) startParleyAt(
+	ctx context.Context, address, dataDir, databaseURL string, flags ...string,
+) (*parley, error) {
 	udp, err := testkit.PickUDPPort()
 	if err != nil {
 		return nil, err

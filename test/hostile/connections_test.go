@@ -73,7 +73,7 @@ func TestLimits_IdleConnections(t *testing.T) {
 
 	m := p.createRoom(room.Audio, 5)
 	var all []*mediatest.Participant
-	for _, network := range []mediatest.Network{{}, {Relay: true}} {
+	for _, network := range []mediatest.Network{{}, {Relay: "turn"}} {
 		network.TLS = secure
 		joined, err := network.Join(t.Context(), p.URL, m.newGuestSeat("Guest").Token)
 		if err != nil {

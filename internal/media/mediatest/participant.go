@@ -89,7 +89,7 @@ type DataMessage struct {
 type Network struct {
 	TLS   *tls.Config // of the signaling
 	TCP   bool        // media over TCP, not over UDP
-	Relay bool        // media through the TURN server over TCP that the join response names
+	Relay string      // media through the TURN servers of this scheme, turn or turns; empty for all paths
 }
 
 // Join opens the signaling at baseURL+"/rtc" with a media token, and returns when media is

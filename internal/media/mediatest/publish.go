@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/livekit/protocol/livekit"
@@ -123,9 +124,28 @@ func (p *Participant) announce(ctx context.Context, req *livekit.AddTrackRequest
 	return nil
 }
 
+// Traffic is how a track sends.
+type Traffic struct {
+	PerSecond int          // packets
+	Bytes     int          // of the payload of a packet, at least 12
+	Paused    *atomic.Bool // while it is set, the track sends nothing; nil for never
+}
+
+// PublishTraffic publishes a track with traffic of its own.
+func (p *Participant) PublishTraffic(ctx context.Context, name string, source Source, traffic Traffic) error {
+	if err := p.Announce(ctx, name, source, source.trackType()); err != nil {
+		return err
+	}
+	return p.startTrack(ctx, name, source.trackType(), traffic)
+}
+
 // StartTrack is the second half of publishing: it sends packets of the type under the name
 // of an announced track.
 func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackType) error {
+	return p.startTrack(ctx, name, kind, Traffic{PerSecond: 100})
+}
+
+func (p *Participant) startTrack(ctx context.Context, name string, kind TrackType, traffic Traffic) error {
 	mime := webrtc.MimeTypeOpus
 	if kind == Video {
 		mime = webrtc.MimeTypeVP8
@@ -141,7 +161,7 @@ func (p *Participant) StartTrack(ctx context.Context, name string, kind TrackTyp
 	if err != nil {
 		return fmt.Errorf("mediatest: publish %s: %w", name, err)
 	}
-	p.tasks.Go(func() { p.writePackets(track, kind == Video) })
+	p.tasks.Go(func() { p.writePackets(track, kind == Video, traffic) })
 	return nil
 }
 
@@ -196,24 +216,31 @@ func (p *Participant) negotiateWith(
 
 // writePackets sends packets until the participant leaves. Each video packet is the start
 // of a VP8 key frame, so that the server can start to forward at any packet.
-func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bool) {
-	tick := time.NewTicker(10 * time.Millisecond)
+func (p *Participant) writePackets(track *webrtc.TrackLocalStaticRTP, isVideo bool, traffic Traffic) {
+	tick := time.NewTicker(time.Second / time.Duration(traffic.PerSecond))
 	defer tick.Stop()
-	payload := []byte{0xf8, 0xff, 0xfe}
+	payload, clock := []byte{0xf8, 0xff, 0xfe}, 48_000
 	if isVideo {
 		payload = []byte{0x10, 0x10, 0x02, 0x00, 0x9d, 0x01, 0x2a, 0x80, 0x02, 0xe0, 0x01, 0x00}
+		clock = 90_000
 	}
+	payload = append(payload, make([]byte, max(0, traffic.Bytes-len(payload)))...)
+	step := uint32(clock / traffic.PerSecond)
 	// The sequence number wraps after a second, so that every test sees it wrap.
-	for n := uint32(1<<16 - 100); ; n++ {
+	for n := uint32(1<<16 - 100); ; {
 		select {
 		case <-p.ctx.Done():
 			return
 		case <-tick.C:
 		}
+		if traffic.Paused != nil && traffic.Paused.Load() {
+			continue
+		}
 		_ = track.WriteRTP(&rtp.Packet{
-			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: uint16(n), Timestamp: n * 480},
+			Header:  rtp.Header{Version: 2, Marker: isVideo, SequenceNumber: uint16(n), Timestamp: n * step},
 			Payload: payload,
 		})
+		n++
 	}
 }
 

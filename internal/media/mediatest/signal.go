@@ -104,6 +104,9 @@ func (p *Participant) updateRemoteParticipant(latest *livekit.ParticipantInfo) {
 }
 
 func (p *Participant) updateInfo(rm *livekit.Room) error {
+	if rm.Metadata == "" { // of LiveKit's own server
+		return nil
+	}
 	var info room.Metadata
 	if err := json.Unmarshal([]byte(rm.Metadata), &info); err != nil {
 		return err
@@ -224,14 +227,13 @@ func (p *Participant) newPeerConnection(target livekit.SignalTarget) (*webrtc.Pe
 
 // configuration returns the ICE servers that the participant uses.
 func (p *Participant) configuration() (c webrtc.Configuration) {
-	if !p.network.Relay {
+	if p.network.Relay == "" {
 		return c
 	}
 	c.ICETransportPolicy = webrtc.ICETransportPolicyRelay
 	for _, server := range p.joinResponse.IceServers {
-		// TURN over TLS would need the authority of the test in the system.
-		isSecure := func(url string) bool { return strings.HasPrefix(url, "turns:") }
-		urls := slices.DeleteFunc(slices.Clone(server.Urls), isSecure)
+		isOther := func(url string) bool { return !strings.HasPrefix(url, p.network.Relay+":") }
+		urls := slices.DeleteFunc(slices.Clone(server.Urls), isOther)
 		c.ICEServers = append(c.ICEServers,
 			webrtc.ICEServer{URLs: urls, Username: server.Username, Credential: server.Credential})
 	}
