@@ -9,7 +9,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -380,7 +379,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 
 	servers, listeners := a.publicServers()
 	if a.MetricsListener != nil {
-		metrics := a.server(httpx.ReadOnly(a.metricsHandler()))
+		metrics := a.server(httpx.ReadOnly(withLive(a.metricsHandler())))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
 		servers, listeners = append(servers, metrics), append(listeners, a.MetricsListener)
 	}
@@ -424,6 +423,19 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	return err
 }
 
+// withLive serves /livez beside another handler, so that a probe needs none of the connections for
+// browsers and no certificate.
+func withLive(next http.Handler) http.Handler {
+	live := respondLive(nil)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/livez" {
+			live.ServeHTTP(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // deregisterNode records that this node has stopped, so that other nodes do not
 // treat it as failed.
 func (a *App) deregisterNode() {
@@ -432,27 +444,6 @@ func (a *App) deregisterNode() {
 	if err := a.rooms.Deregister(ctx); err != nil {
 		a.log.Warn("deregister node failed", "error", err)
 	}
-}
-
-// shutdown stops the HTTP servers and the media engine.
-func (a *App) shutdown(servers []*http.Server) {
-	if a.edge != nil {
-		_ = a.edge.Close()
-	}
-	var work sync.WaitGroup
-	for _, s := range servers {
-		work.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
-			defer cancel()
-			if err := s.Shutdown(ctx); err != nil {
-				_ = s.Close()
-			}
-		})
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
-	defer cancel()
-	a.engine.Stop(ctx)
-	work.Wait()
 }
 
 // Close releases the resources that New acquired. It may be called more than
@@ -473,34 +464,6 @@ func (a *App) Close() {
 		_ = a.redis.Close()
 	}
 	a.Release()
-}
-
-// limitConnections sets the connection limits of the configuration.
-func (a *App) limitConnections(trusted []netip.Prefix) {
-	limit := connlimit.ClampToFileLimit(a.cfg.MaxConnections, a.certificate != nil)
-	if limit < a.cfg.MaxConnections {
-		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
-			"max_connections", limit)
-	}
-	a.connections = connlimit.New(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
-}
-
-// publicServer is server for a listener with connection limits.
-func (a *App) publicServer(h http.Handler) *http.Server {
-	s := a.server(h)
-	s.ConnState, s.ConnContext = a.connections.ConnState, connlimit.WithConnection
-	return s
-}
-
-func (a *App) server(h http.Handler) *http.Server {
-	return &http.Server{
-		Handler:           h,
-		ReadHeaderTimeout: 10 * time.Second,
-		ReadTimeout:       30 * time.Second,
-		IdleTimeout:       2 * time.Minute,
-		MaxHeaderBytes:    32 << 10,
-		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
-	}
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -9,10 +9,28 @@ import (
 	"parley/internal/config"
 )
 
+// A process that cannot take work, for example because its database is gone, lives nevertheless.
+func TestLive_WithoutDatabase(t *testing.T) {
+	s := startServer(t, nil)
+	if err := s.app.db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]int{"/healthz": http.StatusServiceUnavailable, "/livez": http.StatusOK} {
+		res, err := s.http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != want {
+			t.Errorf("%s without a database: got status %d, want %d", path, res.StatusCode, want)
+		}
+	}
+}
+
 func TestHealthAndMetrics_ReadOnly(t *testing.T) {
 	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
 	local := "http://" + s.app.Listener.Addr().String()
-	for _, url := range []string{local + "/healthz", local + "/metrics", "http://" +
+	for _, url := range []string{local + "/healthz", local + "/livez", local + "/metrics", "http://" +
 		s.app.MetricsListener.Addr().String() + "/metrics"} {
 		for _, method := range []string{"POST", "DELETE", "PUT", "OPTIONS"} {
 			r, err := http.NewRequest(method, url, nil)

@@ -62,6 +62,9 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"This node does not reach Redis. Meetings go on, but people on different nodes may not meet in new rooms.",
 			"Start Redis, or correct --redis-url. The nodes reconnect by themselves.")
 	}
+	if finding := a.certificateFinding(now); finding != nil {
+		found = append(found, *finding)
+	}
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()
 		switch {

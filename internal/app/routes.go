@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gorilla/websocket"
+
 	"parley/internal/api/httpx"
 	"parley/internal/api/manage"
 	"parley/internal/api/roomapi"
@@ -17,6 +19,7 @@ import (
 	"parley/internal/api/v3"
 	"parley/internal/api/v4"
 	"parley/internal/api/v5"
+	"parley/internal/doctor"
 	"parley/internal/fault"
 	"parley/internal/media"
 	"parley/internal/operator"
@@ -101,6 +104,7 @@ func (h routeHandlers) version(path string) *apiVersion {
 // signatures.
 func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
+	live := httpx.ReadOnly(respondLive(trusted))
 	signalingPaths := media.SignalingPaths()
 	choose := func(path string) (part string, handler http.Handler) {
 		if v := handlers.version(path); v != nil {
@@ -119,6 +123,8 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "media", handlers.signaling
 		case path == "/healthz":
 			return "other", health
+		case path == "/livez" || path == doctor.LivePath:
+			return "other", live
 		case path == "/metrics":
 			return "other", metrics
 		case site.IsDocs(path):
@@ -166,15 +172,20 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 }
 
 // maxStrangerLines is how many lines the access log has in ten seconds for requests of which
-// strangers can send any number: for /healthz, and for what does not exist.
+// strangers can send any number: for /healthz and /livez, and for what does not exist.
 const maxStrangerLines = 50
+
+// isProbe reports whether a path is asked again and again by what watches the server.
+func isProbe(path string) bool {
+	return path == "/healthz" || path == "/livez" || path == doctor.LivePath
+}
 
 // newLogLimit returns the limit of the access log.
 func newLogLimit(now func() time.Time) func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
 	lines := refusal.NewLogLimiter[string](maxStrangerLines, 2)
 	return func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
 		switch {
-		case r.URL.Path == "/healthz" && info.Status < http.StatusInternalServerError:
+		case isProbe(r.URL.Path) && info.Status < http.StatusInternalServerError:
 			return lines.Allow("health", now())
 		case info.Caller.ProjectID == "" && (info.Status == http.StatusNotFound || info.Cause == "path_too_long"):
 			return lines.Allow("not found", now())
@@ -193,6 +204,20 @@ func internalError(w http.ResponseWriter, _ *http.Request) {
 
 func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 	httpx.WriteJSON(w, http.StatusNotFound, plainError{Error: "there is no such version of the API"})
+}
+
+// respondLive responds with 200 whatever state the service is in, because a restart of the process does
+// not repair what it depends on. Its supervisor restarts the process when it crashes. The
+// response says how the request arrived, so that a check through a proxy sees what the proxy does.
+func respondLive(trusted []netip.Prefix) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		httpx.WriteJSON(w, http.StatusOK, doctor.Live{
+			Status:         "ok",
+			Upgrade:        websocket.IsWebSocketUpgrade(r),
+			UntrustedProxy: httpx.HasUntrustedProxy(r, trusted),
+		})
+	})
 }
 
 // health responds with a report of the service's parts. The status is 200 if this

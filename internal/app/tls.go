@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -19,6 +20,7 @@ import (
 	"parley/internal/certificate"
 	"parley/internal/edge"
 	"parley/internal/media"
+	"parley/internal/overview"
 )
 
 const (
@@ -145,26 +147,39 @@ func (a *App) turn() *media.TURN {
 	return &media.TURN{Listener: a.connections.RelayConnections(a.edge.TURN()), URLs: urls}
 }
 
-// publicServers returns the servers of the public ports, with their listeners.
-func (a *App) publicServers() (servers []*http.Server, listeners []net.Listener) {
-	serve := func(l net.Listener, h http.Handler) {
-		servers, listeners = append(servers, a.publicServer(h)), append(listeners, l)
-	}
-	pages := a.connections.LimitRequests(a.handler)
-	if a.edge == nil {
-		serve(a.connections.LimitConnections(a.Listener), pages)
-		return servers, listeners
-	}
-	serve(a.edge.HTTPS(), pages)
-	serve(a.edge.HTTP(), a.redirectToHTTPS())
-	if a.HTTPListener != nil {
-		serve(a.connections.LimitConnections(a.HTTPListener), a.certificate.HTTPHandler(a.redirectToHTTPS()))
-	}
-	return servers, listeners
-}
-
 // validity returns the time for which a certificate was issued.
 func validity(leaf *x509.Certificate) time.Duration { return leaf.NotAfter.Sub(leaf.NotBefore) }
+
+// expiresSoon reports whether a certificate has to be reported. It may have expired.
+func expiresSoon(leaf *x509.Certificate, now time.Time) bool {
+	return leaf.NotAfter.Sub(now) < min(certificateWarning, validity(leaf)/5)
+}
+
+// certificateFinding returns what is wrong with the certificate, or nil.
+func (a *App) certificateFinding(now time.Time) *overview.Finding {
+	if a.certificate == nil {
+		return nil
+	}
+	action := "Look for \"obtain certificate failed\" in the logs of the nodes. The attribute remedy in the same line " +
+		"says what to do."
+	if a.cfg.TLSCertFile != "" {
+		action = "Replace the files of --tls-cert-file and --tls-key-file. The node loads them without a restart."
+	}
+	leaf := a.certificate.Leaf()
+	switch {
+	case leaf == nil:
+		return &overview.Finding{ID: "certificate_missing", Level: overview.Error,
+			Text: "This node has no TLS certificate yet, so browsers cannot connect.", Action: action}
+	case now.After(leaf.NotAfter):
+		return &overview.Finding{ID: "certificate_expires", Level: overview.Error, Text: fmt.Sprintf(
+			"The TLS certificate expired at %s, so browsers refuse the pages.", leaf.NotAfter.UTC().Format(time.RFC3339)),
+			Action: action}
+	case expiresSoon(leaf, now):
+		return &overview.Finding{ID: "certificate_expires", Level: overview.Warning, Text: fmt.Sprintf(
+			"The TLS certificate expires at %s.", leaf.NotAfter.UTC().Format(time.RFC3339)), Action: action}
+	}
+	return nil
+}
 
 // watchCertificate logs a warning while the certificate is about to expire, until ctx ends.
 func (a *App) watchCertificate(ctx context.Context) {
@@ -172,8 +187,7 @@ func (a *App) watchCertificate(ctx context.Context) {
 	tick := time.NewTicker(certificateInterval)
 	defer tick.Stop()
 	for {
-		leaf := a.certificate.Leaf()
-		if leaf != nil && time.Until(leaf.NotAfter) < min(certificateWarning, validity(leaf)/5) {
+		if leaf := a.certificate.Leaf(); leaf != nil && expiresSoon(leaf, time.Now()) {
 			a.log.Warn("the TLS certificate expires soon or has expired: browsers then refuse the pages",
 				"expires", leaf.NotAfter)
 		}

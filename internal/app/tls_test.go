@@ -3,6 +3,7 @@ package app
 import (
 	"bufio"
 	"crypto/tls"
+	"crypto/x509"
 	"fmt"
 	"io"
 	"net"
@@ -11,11 +12,14 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gorilla/websocket"
 
+	"parley/internal/certificate"
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
+	"parley/internal/overview"
 	"parley/internal/room"
 	"parley/internal/testkit"
 )
@@ -170,7 +174,7 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 	amina := enter("Amina", hostKey, mediatest.Network{})
 	for way, other := range map[room.ConnectionType]*mediatest.Participant{
 		room.ConnectionTCP:  enter("Bela", guestKey, mediatest.Network{TCP: true}),
-		room.ConnectionTURN: enter("Carla", thirdKey, mediatest.Network{Relay: true}),
+		room.ConnectionTURN: enter("Carla", thirdKey, mediatest.Network{Relay: "turn"}),
 	} {
 		if err := other.AwaitPacketsFrom(t.Context(), amina.Identity(), mediatest.Microphone); err != nil {
 			t.Errorf("over %s: %v", way, err)
@@ -204,3 +208,47 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 		}
 	}
 }
+
+// What is wrong with the certificate is a finding: that there is none, that it expires or has expired.
+func TestTLS_CertificateFinding(t *testing.T) {
+	t.Parallel()
+	a := &App{}
+	if got := a.certificateFinding(time.Now()); got != nil {
+		t.Errorf("without TLS: got %v, want no finding", got)
+	}
+	certificate := testkit.NewCertificate(t, 1) // of 91 days
+	leaf := certificate.Pair.Leaf
+	end := leaf.NotAfter
+	for _, c := range []struct {
+		name  string
+		leaf  *x509.Certificate
+		now   time.Time
+		id    string
+		level overview.Level
+	}{
+		{"none", nil, end, "certificate_missing", overview.Error},
+		{"15 days before its end", leaf, end.Add(-15 * 24 * time.Hour), "", ""},
+		{"13 days before its end", leaf, end.Add(-13 * 24 * time.Hour), "certificate_expires", overview.Warning},
+		{"after its end", leaf, end.Add(time.Second), "certificate_expires", overview.Error},
+	} {
+		a.certificate = leafSource{leaf: c.leaf}
+		got := a.certificateFinding(c.now)
+		if c.id == "" {
+			if got != nil {
+				t.Errorf("%s: got the finding %v, want none", c.name, got)
+			}
+			continue
+		}
+		if got == nil || got.ID != c.id || got.Level != c.level || got.Text == "" || got.Action == "" {
+			t.Errorf("%s: got the finding %v, want %s, %s", c.name, got, c.id, c.level)
+		}
+	}
+}
+
+// leafSource is a source with a certificate.
+type leafSource struct {
+	certificate.Source
+	leaf *x509.Certificate
+}
+
+func (s leafSource) Leaf() *x509.Certificate { return s.leaf }

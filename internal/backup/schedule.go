@@ -85,6 +85,18 @@ func (s *Schedule) RunDue(ctx context.Context, now time.Time) (Result, error) {
 // Next returns the time at which the next backup is due.
 func (s *Schedule) Next(newest time.Time) time.Time { return newest.Add(s.Every) }
 
+// NewestFile returns the time in the name of the newest scheduled backup in a directory, which is when
+// it began; zero if there is none.
+func NewestFile(dir string) (newest time.Time, err error) {
+	entries, err := os.ReadDir(dir)
+	for _, e := range entries {
+		if at, err := time.Parse(nameLayout, e.Name()); err == nil && e.Type().IsRegular() && at.After(newest) {
+			newest = at
+		}
+	}
+	return newest, err
+}
+
 func (s *Schedule) due(newest, now time.Time) bool { return !now.Before(s.Next(newest)) }
 
 // list returns the backups of this database in the directory whose manifest can be read,

@@ -28,6 +28,7 @@ const (
 
 type commands struct {
 	Serve         serveCommand         `cmd:"" help:"Run the service."`
+	Doctor        doctorCommand        `cmd:"" help:"Check this machine and the settings, and say what to change."`
 	Status        statusCommand        `cmd:"" help:"Show what is live, what fails and what to do about it."`
 	Node          nodeCommands         `cmd:"" help:"List the nodes."`
 	Settings      settingsCommand      `cmd:"" help:"Show the settings of a running server, and where each comes from."`

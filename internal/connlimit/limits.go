@@ -3,6 +3,7 @@
 package connlimit
 
 import (
+	"cmp"
 	"container/list"
 	"errors"
 	"net"
@@ -29,6 +30,9 @@ const (
 // reservedFiles is the minimum number of file descriptors that are kept for other
 // uses than client connections: the database, media, webhooks.
 const reservedFiles = 256
+
+// defaultConnections is the default of --max-connections.
+const defaultConnections = 10_000
 
 // Limits limit the number of open connections of the ports for HTTP and for media, in
 // total and per address. At a limit a new connection replaces the one that has been idle longest. If
@@ -165,6 +169,16 @@ func ClampToFileLimit(limit int, withRelays bool) int {
 		available = available * 2 / 3
 	}
 	return int(max(1, min(uint64(limit), available)))
+}
+
+// FilesFor returns the limit of open files that allows a number of connections; see ClampToFileLimit.
+// 0 (no limit) counts as the most that the settings allow by default.
+func FilesFor(connections int, withRelays bool) uint64 {
+	files := uint64(cmp.Or(connections, defaultConnections))
+	if withRelays {
+		files = (files*3 + 1) / 2
+	}
+	return max(files+reservedFiles, (files*8+6)/7)
 }
 
 // Accept returns the next connection within the limits.

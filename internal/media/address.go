@@ -71,6 +71,16 @@ func resolveAddresses(cfg Config) (addresses, error) {
 	return addresses{node: node, bind: bind}, nil
 }
 
+// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers.
+func AnnouncedIPs(nodeIPs []netip.Addr) ([]netip.Addr, error) {
+	texts := make([]string, len(nodeIPs))
+	for i, ip := range nodeIPs {
+		texts[i] = ip.String()
+	}
+	addrs, err := resolveAddresses(Config{NodeIP: strings.Join(texts, ",")})
+	return addrs.node, err
+}
+
 func parseIPs(setting string, texts []string) ([]netip.Addr, error) {
 	var ips []netip.Addr
 	for _, text := range texts {

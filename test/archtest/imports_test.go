@@ -27,6 +27,7 @@ var allowedImports = map[string][]string{
 	"internal/backup":       {},
 	"internal/cluster":      {"internal/counter", "internal/ratelimit"},
 	"internal/certificate":  {"internal/fault"},
+	"internal/doctor":       {"internal/backup", "internal/config", "internal/connlimit", "internal/media", "internal/network"},
 	"internal/edge":         {},
 	"internal/connlimit":    {"internal/api/httpx", "internal/network", "internal/refusal"},
 	"internal/network":      {},

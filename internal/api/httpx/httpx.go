@@ -318,6 +318,13 @@ func clientAddr(r *http.Request, trusted []netip.Prefix) netip.Addr {
 	return addr
 }
 
+// HasUntrustedProxy reports whether a request came through a proxy that is not trusted, so that the
+// server takes the proxy for its client.
+func HasUntrustedProxy(r *http.Request, trusted []netip.Prefix) bool {
+	peer, err := netip.ParseAddrPort(r.RemoteAddr)
+	return err == nil && r.Header.Get("X-Forwarded-For") != "" && !inPrefixes(peer.Addr().Unmap(), trusted)
+}
+
 func inPrefixes(a netip.Addr, prefixes []netip.Prefix) bool {
 	for _, p := range prefixes {
 		if p.Contains(a) {

@@ -1,0 +1,80 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+	"time"
+
+	"parley/internal/connlimit"
+)
+
+// publicServers returns the servers of the public ports, with their listeners.
+func (a *App) publicServers() (servers []*http.Server, listeners []net.Listener) {
+	serve := func(l net.Listener, h http.Handler) {
+		servers, listeners = append(servers, a.publicServer(h)), append(listeners, l)
+	}
+	pages := a.connections.LimitRequests(a.handler)
+	if a.edge == nil {
+		serve(a.connections.LimitConnections(a.Listener), pages)
+		return servers, listeners
+	}
+	serve(a.edge.HTTPS(), pages)
+	serve(a.edge.HTTP(), a.redirectToHTTPS())
+	if a.HTTPListener != nil {
+		serve(a.connections.LimitConnections(a.HTTPListener), a.certificate.HTTPHandler(a.redirectToHTTPS()))
+	}
+	return servers, listeners
+}
+
+// limitConnections sets the connection limits of the configuration.
+func (a *App) limitConnections(trusted []netip.Prefix) {
+	limit := connlimit.ClampToFileLimit(a.cfg.MaxConnections, a.certificate != nil)
+	if limit < a.cfg.MaxConnections {
+		a.log.Warn("lowered --max-connections, because the limit of open files (ulimit -n) is too low",
+			"max_connections", limit)
+	}
+	a.connections = connlimit.New(limit, a.cfg.MaxConnectionsPerAddress, trusted, a.refusals)
+}
+
+// publicServer is server for a listener with connection limits.
+func (a *App) publicServer(h http.Handler) *http.Server {
+	s := a.server(h)
+	s.ConnState, s.ConnContext = a.connections.ConnState, connlimit.WithConnection
+	return s
+}
+
+func (a *App) server(h http.Handler) *http.Server {
+	return &http.Server{
+		Handler:           h,
+		ReadHeaderTimeout: 10 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
+	}
+}
+
+// shutdown stops the HTTP servers and the media engine.
+func (a *App) shutdown(servers []*http.Server) {
+	if a.edge != nil {
+		_ = a.edge.Close()
+	}
+	var work sync.WaitGroup
+	for _, s := range servers {
+		work.Go(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
+			defer cancel()
+			if err := s.Shutdown(ctx); err != nil {
+				_ = s.Close()
+			}
+		})
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
+	defer cancel()
+	a.engine.Stop(ctx)
+	work.Wait()
+}

@@ -1,0 +1,364 @@
+package doctor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"golang.org/x/net/dns/dnsmessage"
+
+	"parley/internal/config"
+	"parley/internal/testkit"
+)
+
+// newConfig returns the settings of a server on a machine where everything is fine.
+func newConfig(t *testing.T) config.Config {
+	t.Helper()
+	cfg := config.Default()
+	cfg.DataDir, cfg.MaxConnections = t.TempDir(), 10
+	return cfg
+}
+
+// check is one check, as Run runs it.
+type check func(context.Context, config.Config) Result
+
+// findings returns the findings of a check by their IDs.
+func (c check) findings(t *testing.T, cfg config.Config) map[string]Finding {
+	t.Helper()
+	result := runCheck(t.Context(), cfg, c)
+	if result.Detail == "" && result.Unknown == "" && len(result.Findings) == 0 {
+		t.Errorf("got the result %+v, want an outcome", result)
+	}
+	all := make(map[string]Finding)
+	for _, f := range result.Findings {
+		if f.Text == "" || f.Change == "" || f.Level == "" || strings.ContainsAny(f.Text+f.Change, "\n") {
+			t.Errorf("got the finding %+v, want a sentence and a line to change", f)
+		}
+		all[f.ID] = f
+	}
+	return all
+}
+
+// serveDNS answers questions about one name on 127.0.0.1 with an address, and says of all others that
+// they do not exist. All look-ups of this process use it until the test ends.
+func serveDNS(t *testing.T, name, address string) {
+	t.Helper()
+	conn, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() {
+		for b := make([]byte, 1500); ; {
+			n, from, err := conn.ReadFrom(b)
+			if err != nil {
+				return
+			}
+			var m dnsmessage.Message
+			if m.Unpack(b[:n]) != nil || len(m.Questions) != 1 {
+				continue
+			}
+			m.Response, m.Additionals = true, nil
+			question := m.Questions[0]
+			switch {
+			case question.Name.String() != name+".":
+				m.RCode = dnsmessage.RCodeNameError
+			case question.Type == dnsmessage.TypeA:
+				m.Answers = []dnsmessage.Resource{{
+					Header: dnsmessage.ResourceHeader{Name: question.Name, Type: question.Type, Class: question.Class, TTL: 60},
+					Body:   &dnsmessage.AResource{A: [4]byte(net.ParseIP(address).To4())},
+				}}
+			}
+			if response, err := m.Pack(); err == nil {
+				_, _ = conn.WriteTo(response, from)
+			}
+		}
+	}()
+	before := net.DefaultResolver
+	net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		var d net.Dialer
+		return d.DialContext(ctx, "udp4", conn.LocalAddr().String())
+	}}
+	t.Cleanup(func() {
+		net.DefaultResolver = before
+		_ = conn.Close()
+	})
+}
+
+// responding returns the URL of a server on localhost that responds as Parley with a status of its
+// health. With another text it responds to everything with it.
+func responding(t *testing.T, start func(http.Handler) *httptest.Server, text string) string {
+	t.Helper()
+	s := start(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == LivePath && strings.HasPrefix(text, "{") {
+			_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
+			return
+		}
+		_, _ = fmt.Fprint(w, text)
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+}
+
+// proxied returns the URL of a server on localhost with a response of its own to all requests.
+func proxied(t *testing.T, status int, location string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Location", location)
+		w.WriteHeader(status)
+	}))
+	t.Cleanup(s.Close)
+	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
+}
+
+// Each finding is caused for real, and is gone after its line was applied.
+func TestFindings(t *testing.T) {
+	serveDNS(t, "meet.example.test", "203.0.113.7")
+	good, other := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
+	goodCert, goodKey := good.Write(t, t.TempDir())
+	otherCert, _ := other.Write(t, t.TempDir())
+	soonCert, soonKey := testkit.NewCertificateUntil(t, 3, time.Now().Add(120*time.Hour)).Write(t, t.TempDir())
+	oldCert, oldKey := testkit.NewCertificateUntil(t, 4, time.Now().Add(-time.Hour)).Write(t, t.TempDir())
+	keyFile := filepath.Join(t.TempDir(), "master.key")
+	healthy := func(t *testing.T, cfg *config.Config, _ string) {
+		cfg.PublicURL = responding(t, httptest.NewServer, `{"status":"ok"}`)
+	}
+	withFiles := func(url, cert, key string) func(*testing.T, *config.Config) {
+		return func(_ *testing.T, cfg *config.Config) {
+			cfg.PublicURL, cfg.TLSCertFile, cfg.TLSKeyFile = url, cert, key
+		}
+	}
+	replaced := func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSCertFile, cfg.TLSKeyFile = goodCert, goodKey }
+	backups := t.TempDir()
+	for _, c := range []struct {
+		check  check
+		id     string
+		level  Level
+		change string // that the finding must have; empty for any
+		cause  func(t *testing.T, cfg *config.Config)
+		apply  func(t *testing.T, cfg *config.Config, change string)
+	}{
+		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public address of this machine",
+			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},
+		{checkPublicAddress, "public_dns", Error, "",
+			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://nobody.example.test" }, healthy},
+		{checkPublicAddress, "public_url", Error, "--public-url URL",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = responding(t, httptest.NewServer, "It works!")
+			}, healthy},
+		{checkPublicAddress, "server_unavailable", Error, "parley status",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = responding(t, httptest.NewServer, `{"status":"unavailable"}`)
+			}, healthy},
+		{checkPublicAddress, "public_certificate", Warning, "", // of an unknown authority
+			func(t *testing.T, cfg *config.Config) {
+				url := responding(t, httptest.NewTLSServer, `{"status":"ok"}`)
+				cfg.PublicURL = strings.Replace(url, "localhost", "127.0.0.1", 1)
+			}, healthy},
+		{checkPublicAddress, "public_certificate", Error, "", // for another host
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = responding(t, httptest.NewTLSServer, `{"status":"ok"}`)
+			}, healthy},
+		{checkProxy, "trusted_proxies", Warning, "",
+			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TrustedProxies = []string{"127.0.0.1"} }},
+		{checkCertificate, "certificate_file", Error, "", withFiles("https://localhost", otherCert, goodKey), replaced},
+		{checkCertificate, "certificate_name", Error, "--public-url https://localhost:8443",
+			withFiles("https://meet.example.test:8443", goodCert, goodKey),
+			func(_ *testing.T, cfg *config.Config, change string) {
+				cfg.PublicURL = strings.TrimPrefix(change, "--public-url ")
+			}},
+		{checkCertificate, "certificate_expires", Warning, "", withFiles("https://localhost", soonCert, soonKey), replaced},
+		{checkCertificate, "certificate_expires", Error, "", withFiles("https://localhost", oldCert, oldKey), replaced},
+		{checkMasterKey, "master_key_mode", Error, "chmod 600 " + keyFile,
+			func(t *testing.T, cfg *config.Config) {
+				cfg.MasterKeyFile = keyFile
+				_, err := cfg.LoadMasterKey(true)
+				if err := errors.Join(err, os.Chmod(keyFile, 0o644)); err != nil {
+					t.Fatal(err)
+				}
+			}, runLine},
+		{checkMasterKey, "master_key_missing", Error, "--master-key-file FILE",
+			func(t *testing.T, cfg *config.Config) {
+				if err := os.WriteFile(filepath.Join(cfg.DataDir, "parley.db"), nil, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.MasterKeyFile = keyFile }},
+		{checkBackups, "backup_dir", Error, "mkdir -p " + backups + "/new",
+			func(_ *testing.T, cfg *config.Config) {
+				cfg.BackupDir, cfg.BackupEvery = backups+"/new", config.Duration(24*time.Hour)
+			}, runLine},
+		{checkBackups, "backup_overdue", Warning, "",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.BackupDir, cfg.BackupEvery = backups, config.Duration(24*time.Hour)
+				writeBackup(t, backups, time.Now().Add(-72*time.Hour))
+			},
+			func(t *testing.T, _ *config.Config, _ string) { writeBackup(t, backups, time.Now()) }},
+		{checkOpenFiles, "open_files", Warning, "LimitNOFILE=11429 in the unit of systemd, or ulimit -n 11429",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.MaxConnections = 10_000
+				setOpenFiles(t, 1000)
+			},
+			func(t *testing.T, _ *config.Config, _ string) { setOpenFiles(t, 11_429) }},
+	} {
+		t.Run(c.id, func(t *testing.T) {
+			cfg := newConfig(t)
+			c.cause(t, &cfg)
+			found, ok := c.check.findings(t, cfg)[c.id]
+			if !ok || found.Level != c.level || c.change != "" && found.Change != c.change {
+				t.Fatalf("got the findings %v, want %s, %s, with the change %q", c.check.findings(t, cfg), c.id, c.level,
+					c.change)
+			}
+			c.apply(t, &cfg, found.Change)
+			if after := c.check.findings(t, cfg); len(after) > 0 {
+				t.Errorf("after the change: got the findings %v, want none", after)
+			}
+		})
+	}
+}
+
+// runLine runs the line of a finding in a shell.
+func runLine(t *testing.T, _ *config.Config, change string) {
+	t.Helper()
+	if text, err := exec.Command("sh", "-c", change).CombinedOutput(); err != nil {
+		t.Fatalf("%s: got %v, want no error: %s", change, err, text)
+	}
+}
+
+// writeBackup writes a file with the name of a scheduled backup.
+func writeBackup(t *testing.T, dir string, at time.Time) {
+	t.Helper()
+	name := at.UTC().Format("parley-20060102T150405Z.tar")
+	if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What this machine cannot decide is no finding.
+func TestUnknown(t *testing.T) {
+	serveDNS(t, "meet.example.test", "10.0.0.4")
+	for name, c := range map[string]struct {
+		check  check
+		change func(*config.Config)
+	}{
+		"no server":     {checkPublicAddress, func(cfg *config.Config) { cfg.PublicURL = "http://127.0.0.1:1" }},
+		"a proxy alone": {checkPublicAddress, func(cfg *config.Config) { cfg.PublicURL = proxied(t, 502, "") }},
+		"an allow list": {checkPublicAddress, func(cfg *config.Config) { cfg.PublicURL = proxied(t, 403, "") }},
+		"a redirect":    {checkPublicAddress, func(cfg *config.Config) { cfg.PublicURL = proxied(t, 301, "https://x") }},
+		"ACME":          {checkCertificate, func(cfg *config.Config) { cfg.TLSDomain = []string{"meet.example.test"} }},
+		"no key yet":    {checkMasterKey, func(*config.Config) {}},
+		"no backups":    {checkBackups, func(*config.Config) {}},
+		"no backup yet": {checkBackups, func(cfg *config.Config) { cfg.BackupDir = t.TempDir() }},
+		"an unknown name": {checkMediaAddress, func(cfg *config.Config) {
+			cfg.PublicURL, cfg.RTCNodeIP = "https://nobody.example.test", "10.0.0.4"
+		}},
+	} {
+		cfg := newConfig(t)
+		c.change(&cfg)
+		if result := runCheck(t.Context(), cfg, c.check); result.Unknown == "" || len(result.Findings) > 0 {
+			t.Errorf("%s: got the result %+v, want an unknown one", name, result)
+		}
+	}
+}
+
+// What cannot be caused on every machine is decided from what the system says.
+func TestSystemResults(t *testing.T) {
+	t.Parallel()
+	cfg := config.Default()
+	onPostgres := cfg
+	onPostgres.DatabaseURL = "postgres://x"
+	for _, c := range []struct {
+		name   string
+		result Result
+		want   Level
+	}{
+		{"a small buffer", udpBufferResult(212_992), Warning},
+		{"a large buffer", udpBufferResult(5_000_000), ""},
+		{"a clock with an error", clockResult(5, 0, 0), Warning},
+		{"a clock that nothing sets", clockResult(0, 0x40, 0), Warning},
+		{"a clock", clockResult(0, 0, 16), ""},
+		{"NFS", diskResult(cfg, 0x6969, 1<<40, 1<<40), Error},
+		{"FUSE", diskResult(cfg, 0x65735546, 1<<40, 1<<40), Warning},
+		{"NFS beside PostgreSQL", diskResult(onPostgres, 0x6969, 1<<40, 1<<40), ""},
+		{"less than 1 GiB", diskResult(cfg, 0, 1<<29, 1<<30), Warning},
+		{"less than 10 %", diskResult(cfg, 0, 5<<30, 100<<30), Warning},
+		{"300 GiB of 4 TiB", diskResult(cfg, 0, 300<<30, 4<<40), ""},
+	} {
+		if got := (Report{[]Result{c.result}}).Worst(); got != c.want {
+			t.Errorf("%s: got %+v, want the level %q", c.name, c.result, c.want)
+		}
+	}
+}
+
+// A check of something that does not respond ends.
+func TestRunCheck_Timeout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		hang := make(chan Result)
+		defer close(hang)
+		result := runCheck(t.Context(), config.Config{}, func(context.Context, config.Config) Result { return <-hang })
+		if result.Unknown == "" {
+			t.Errorf("got the result %+v, want an unknown one", result)
+		}
+	})
+}
+
+// setOpenFiles sets the limit of open files until the test ends.
+func setOpenFiles(t *testing.T, limit uint64) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	if limit > before.Max {
+		t.Skipf("this machine allows only %d open files", before.Max)
+	}
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: before.Max}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
+}
+
+// The report contains no secret of the settings.
+func TestRun_NoSecrets(t *testing.T) {
+	cfg := newConfig(t)
+	cfg.DatabaseURL, cfg.RedisURL = "postgres://u:hunter2@127.0.0.1:1/x", "redis://:hunter2@127.0.0.1:1"
+	cfg.OIDCClientSecret, cfg.PublicURL = "hunter2", "http://127.0.0.1:1"
+	cfg.MasterKeyFile = filepath.Join(cfg.DataDir, "key")
+	if err := os.WriteFile(cfg.MasterKeyFile, []byte("hunter2"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(Run(t.Context(), cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(text), "hunter2") {
+		t.Errorf("got %s, want no password", text)
+	}
+}
+
+func TestReport_Worst(t *testing.T) {
+	t.Parallel()
+	warning := Result{Findings: []Finding{{Level: Warning}}}
+	for want, results := range map[Level][]Result{
+		"":      {{Detail: "fine"}, {Unknown: "unknown"}},
+		Warning: {{Detail: "fine"}, warning},
+		Error:   {warning, {Findings: []Finding{{Level: Error}}}, warning},
+	} {
+		if got := (Report{results}).Worst(); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

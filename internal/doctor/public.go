@@ -1,0 +1,210 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+
+	"parley/internal/config"
+	"parley/internal/media"
+	"parley/internal/network"
+)
+
+// LivePath is the path below the signaling at which a server responds with Live. Proxies forward
+// WebSockets there.
+const LivePath = "/rtc/livez"
+
+// Live is the response of LivePath and of /livez.
+type Live struct {
+	Status         string `json:"status"`
+	Upgrade        bool   `json:"upgrade"`         // the request asked for a WebSocket
+	UntrustedProxy bool   `json:"untrusted_proxy"` // it came through a proxy that is not trusted
+}
+
+// publicHost returns the host of the public URL.
+func publicHost(cfg config.Config) string {
+	u, err := url.Parse(cfg.BaseURL(""))
+	if err != nil {
+		return ""
+	}
+	return strings.ToLower(u.Hostname())
+}
+
+// isLocalhost reports whether a host is always this machine (RFC 6761, section 6.3).
+func isLocalhost(host string) bool {
+	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+}
+
+func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
+	announced, err := media.AnnouncedIPs(cfg.NodeIPs())
+	if err != nil {
+		return unknown("%v", err)
+	}
+	host := publicHost(cfg)
+	if isLocalhost(host) {
+		return fine("%s, for this machine only", join(announced))
+	}
+	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	if err != nil {
+		addresses = nil
+	}
+	isPublic := slices.ContainsFunc(announced, func(ip netip.Addr) bool { return !ip.IsPrivate() && !ip.IsLoopback() })
+	switch {
+	case network.IsUnreachable(announced, addresses):
+		return found("node_ip", Error, "--rtc-node-ip "+suggestNodeIP(addresses), "Browsers that reach %s cannot reach the "+
+			"address for media, %s, so nobody hears anybody.", host, join(announced))
+	case len(addresses) == 0 && !isPublic:
+		return unknown("%s, and this machine does not find %s, so it does not know whether browsers reach it",
+			join(announced), host)
+	}
+	return fine("%s", join(announced))
+}
+
+// suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The
+// others may be those of a proxy.
+func suggestNodeIP(addresses []netip.Addr) string {
+	own, err := net.InterfaceAddrs()
+	var suggested []string
+	for _, ip := range addresses {
+		if err == nil && slices.ContainsFunc(own, func(a net.Addr) bool {
+			n, ok := a.(*net.IPNet)
+			return ok && n.IP.Equal(ip.AsSlice())
+		}) {
+			suggested = append(suggested, ip.Unmap().String())
+		}
+	}
+	if len(suggested) == 0 {
+		return "ADDRESS, with the public address of this machine"
+	}
+	return strings.Join(suggested, ",")
+}
+
+func join(ips []netip.Addr) string {
+	texts := make([]string, len(ips))
+	for i, ip := range ips {
+		texts[i] = ip.String()
+	}
+	return strings.Join(texts, ", ")
+}
+
+func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
+	host, base := publicHost(cfg), cfg.BaseURL("")
+	var failure *net.DNSError
+	if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); !isLocalhost(host) && errors.As(err, &failure) &&
+		failure.IsNotFound {
+		record := fmt.Sprintf("Add an A or AAAA record of %s with the address of this machine.", host)
+		return found("public_dns", Error, record,
+			"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
+	}
+	client := newClient()
+	var live Live
+	status, err := getJSON(ctx, client, base+LivePath, &live)
+	var untrusted *tls.CertificateVerificationError
+	if errors.As(err, &untrusted) {
+		return untrustedCertificate(base, untrusted.Err)
+	}
+	switch {
+	case status == 0:
+		return unknown("%s does not respond here, so the server does not run, has no certificate yet, or is reached only "+
+			"from elsewhere: %v", base, err)
+	case status == http.StatusForbidden || status >= http.StatusInternalServerError:
+		return unknown("a proxy responds at %s with status %d, so the server behind it does not run", base, status)
+	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
+		return unknown("%s redirects to another address, so --public-url may be wrong", base)
+	case err != nil || live.Status == "":
+		return found("public_url", Error, "--public-url URL", "Something else than Parley responds at %s, with status %d.",
+			base, status)
+	}
+	var result Result
+	if !live.Upgrade {
+		result.Findings = append(result.Findings, Finding{ID: "proxy_upgrade", Level: Error,
+			Text: fmt.Sprintf("The proxy at %s does not pass on WebSockets, so nobody can join.", base),
+			Change: "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; " +
+				`proxy_set_header Connection "upgrade";`})
+	}
+	if live.UntrustedProxy {
+		result.Findings = append(result.Findings, untrustedProxy(base))
+	}
+	var health map[string]string
+	if _, err := getJSON(ctx, client, base+"/healthz", &health); err != nil || health["status"] != "ok" {
+		result.Findings = append(result.Findings, Finding{ID: "server_unavailable", Level: Error, Change: "parley status",
+			Text: fmt.Sprintf("The server at %s cannot take work.", base)})
+	}
+	if len(result.Findings) == 0 {
+		return fine("%s responds", base)
+	}
+	return result
+}
+
+// untrustedCertificate returns why this machine does not accept a certificate.
+func untrustedCertificate(base string, err error) Result {
+	var unknownAuthority x509.UnknownAuthorityError
+	if errors.As(err, &unknownAuthority) {
+		return found("public_certificate", Warning, "Use a certificate of an authority that browsers trust, with its chain.",
+			"This machine does not trust the authority of the certificate at %s, and probably browsers do not either.", base)
+	}
+	return found("public_certificate", Error, "Renew the certificate for the host of --public-url.",
+		"Browsers refuse the certificate at %s: %v.", base, err)
+}
+
+func untrustedProxy(base string) Finding {
+	return Finding{ID: "trusted_proxies", Level: Warning,
+		Text: fmt.Sprintf("The server does not trust the proxy at %s, so all visitors share the limits of one address.",
+			base),
+		Change: "--trusted-proxies ADDRESS, with the address from which the proxy connects"}
+}
+
+// checkProxy finds a proxy that the settings do not name. One that adds no header is not seen otherwise.
+func checkProxy(_ context.Context, cfg config.Config) Result {
+	base := cfg.BaseURL("")
+	trusted, err := cfg.TrustedPrefixes()
+	switch {
+	case err != nil:
+		return unknown("%v", err)
+	case !strings.HasPrefix(base, "https://") || cfg.ServesTLS():
+		return fine("none")
+	case len(trusted) == 0:
+		return Result{Findings: []Finding{untrustedProxy(base)}}
+	}
+	return fine("trusted")
+}
+
+// newClient returns a client for HTTP/1.1, in which browsers open WebSockets. It follows no redirect.
+func newClient() *http.Client {
+	return &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			TLSNextProto:      map[string]func(string, *tls.Conn) http.RoundTripper{},
+		},
+	}
+}
+
+// maxResponseBytes bounds a response.
+const maxResponseBytes = 64 << 10
+
+// getJSON asks for a WebSocket and decodes the response into out. The status is 0 without a response.
+func getJSON(ctx context.Context, client *http.Client, url string, out any) (status int, err error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return 0, err
+	}
+	r.Header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}, "Sec-Websocket-Version": {"13"},
+		"Sec-Websocket-Key": {"AAAAAAAAAAAAAAAAAAAAAA=="}}
+	res, err := client.Do(r)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return res.StatusCode, json.NewDecoder(io.LimitReader(res.Body, maxResponseBytes)).Decode(out)
+}

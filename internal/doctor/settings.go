@@ -1,0 +1,118 @@
+package doctor
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io/fs"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"parley/internal/backup"
+	"parley/internal/config"
+)
+
+// certificateNotice is how long before its end a certificate is a finding.
+const certificateNotice = 14 * 24 * time.Hour
+
+// otherUser is why a check cannot read a file that only the user of the server may read.
+const otherUser = "only the user of the server can read %s: run the command as that user"
+
+func checkCertificate(_ context.Context, cfg config.Config) Result {
+	switch {
+	case !cfg.ServesTLS():
+		return fine("none: the server is HTTP")
+	case cfg.TLSCertFile == "":
+		return unknown("it is in the database: parley status says what is wrong with it")
+	}
+	pair, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
+	if errors.Is(err, fs.ErrPermission) {
+		return unknown(otherUser, cfg.TLSKeyFile)
+	}
+	if err != nil {
+		return found("certificate_file", Error, "--tls-cert-file FILE --tls-key-file FILE",
+			"The files of the certificate cannot be used: %v.", err)
+	}
+	if err := pair.Leaf.VerifyHostname(publicHost(cfg)); err != nil {
+		return found("certificate_name", Error, suggestPublicURL(cfg, pair.Leaf),
+			"Browsers refuse the certificate, because it is not for %s.", publicHost(cfg))
+	}
+	end := pair.Leaf.NotAfter.UTC().Format(time.RFC3339)
+	validity := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
+	if left := time.Until(pair.Leaf.NotAfter); left < min(certificateNotice, validity/5) {
+		level, verb := Warning, "expires"
+		if left < 0 {
+			level, verb = Error, "expired"
+		}
+		return found("certificate_expires", level, "Replace the files "+cfg.TLSCertFile+" and "+cfg.TLSKeyFile+".",
+			"The certificate %s at %s.", verb, end)
+	}
+	return fine("valid until %s", end)
+}
+
+// suggestPublicURL returns the setting with a name of the certificate, if it has one.
+func suggestPublicURL(cfg config.Config, leaf *x509.Certificate) string {
+	i := slices.IndexFunc(leaf.DNSNames, func(name string) bool { return !strings.HasPrefix(name, "*") })
+	u, err := url.Parse(cfg.BaseURL(""))
+	if i < 0 || err != nil {
+		return "--tls-cert-file FILE, with a certificate for this host"
+	}
+	host := leaf.DNSNames[i]
+	if u.Port() != "" {
+		host = net.JoinHostPort(host, u.Port())
+	}
+	return "--public-url https://" + host
+}
+
+func checkMasterKey(_ context.Context, cfg config.Config) Result {
+	if cfg.MasterKey != "" {
+		return fine("in the environment")
+	}
+	_, err := cfg.LoadMasterKey(false)
+	switch {
+	case err == nil:
+		return fine("%s", cfg.KeyFile())
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, cfg.KeyFile())
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Join(cfg.DataDir, "parley.db")); err == nil {
+			return found("master_key_missing", Error, "--master-key-file FILE",
+				"The file %s with the key of the database does not exist, so the server does not start.", cfg.KeyFile())
+		}
+		return unknown("%s does not exist: the first start creates it", cfg.KeyFile())
+	}
+	if info, statErr := os.Stat(cfg.KeyFile()); statErr == nil && info.Mode().Perm()&0o077 != 0 {
+		return found("master_key_mode", Error, "chmod 600 "+cfg.KeyFile(),
+			"Other users can read the master key %s, so the server does not start.", cfg.KeyFile())
+	}
+	return found("master_key_invalid", Error, "--master-key-file FILE", "The master key cannot be used: %v.", err)
+}
+
+// overdueIntervals is how many intervals may pass without a new backup.
+const overdueIntervals = 2
+
+func checkBackups(_ context.Context, cfg config.Config) Result {
+	if cfg.BackupDir == "" {
+		return unknown("none are scheduled (--backup-dir). If you make them in another way, check them: parley backup verify")
+	}
+	newest, err := backup.NewestFile(cfg.BackupDir)
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return unknown(otherUser, cfg.BackupDir)
+	case err != nil:
+		return found("backup_dir", Error, "mkdir -p "+cfg.BackupDir, "The directory for backups cannot be used: %v.", err)
+	case newest.IsZero():
+		return unknown("there is none in %s yet", cfg.BackupDir)
+	case time.Since(newest) > overdueIntervals*cfg.BackupEvery.Std():
+		return found("backup_overdue", Warning, "parley backup "+filepath.Join(cfg.BackupDir, "FILE"),
+			"The newest backup is of %s, and there should be one every %s.", newest.UTC().Format(time.RFC3339),
+			cfg.BackupEvery)
+	}
+	return fine("the newest is of %s", newest.UTC().Format(time.RFC3339))
+}
