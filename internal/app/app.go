@@ -25,6 +25,7 @@ import (
 	"parley/internal/certificate"
 	"parley/internal/cluster"
 	"parley/internal/config"
+	"parley/internal/conncheck"
 	"parley/internal/connlimit"
 	"parley/internal/db"
 	"parley/internal/edge"
@@ -78,6 +79,7 @@ type App struct {
 	retention    *retention.Service
 	tokens       *operator.Service
 	audit        *audit.Service
+	checks       *conncheck.Service
 	callStats    callStats
 	quickstart   *quickstart.Service
 	scheduled    *scheduledBackups    // nil without --backup-dir; set by Run before it serves
@@ -91,6 +93,7 @@ type App struct {
 	connections  *connlimit.Limits  // set by wire
 	certificate  certificate.Source // nil without TLS
 	edge         *edge.Edge         // nil without TLS; set by wire
+	machine      *machine           // set by wire
 	ready        atomic.Bool
 	databaseLost atomic.Bool // the last sample of the backlog failed
 }
@@ -285,24 +288,28 @@ func (a *App) wire(ctx context.Context) error {
 	a.registerRestartMetrics()
 	a.registerHealthMetrics()
 	a.registerUsageMetrics()
+	a.machine = a.newMachine()
+	a.checks = conncheck.NewService(a.db, a.rooms.Joining, now, newID)
 	management := manage.Services{
-		Projects:   a.projects,
-		Keys:       a.quickstart.WithRotation(),
-		KeyUses:    a.callStats.counter,
-		Rooms:      a.rooms,
-		Tokens:     a.tokens,
-		Plans:      provider,
-		Webhooks:   a.webhooks,
-		Retention:  a.retention,
-		Audit:      a.audit,
-		Usage:      a.usage,
-		Backups:    a.backups,
-		Settings:   a.settingValues(),
-		Signatures: signatures,
-		Console:    a.tokens,
-		BaseURL:    a.BaseURL,
-		Failures:   a.failures,
-		Stopping:   a.stopping,
+		Projects:  a.projects,
+		Keys:      a.quickstart.WithRotation(),
+		KeyUses:   a.callStats.counter,
+		Rooms:     a.rooms,
+		Tokens:    a.tokens,
+		Plans:     provider,
+		Webhooks:  a.webhooks,
+		Retention: a.retention,
+		Audit:     a.audit,
+		Usage:     a.usage,
+		Backups:   a.backups,
+
+		ConnectionChecks: a.checks,
+		Settings:         a.settingValues(),
+		Signatures:       signatures,
+		Console:          a.tokens,
+		BaseURL:          a.BaseURL,
+		Failures:         a.failures,
+		Stopping:         a.stopping,
 	}
 	if management.OpenID, err = a.openIDProvider(now); err != nil {
 		return err
@@ -315,8 +322,9 @@ func (a *App) wire(ctx context.Context) error {
 	}
 	management.Overviews = a.newOverview(now)
 	a.handler = a.routes(routeHandlers{
-		versions:  versions,
-		join:      join.NewHandler(a.rooms.Joining, a.rooms.Moderation, a.projects, limits.joinLimits(), a.refusals, now),
+		versions: versions,
+		join: join.NewHandler(a.rooms.Joining, a.rooms.Moderation, a.checks, a.projects, limits.joinLimits(), a.refusals,
+			now),
 		manage:    manage.NewHandler(management),
 		openID:    manage.NewOpenIDHandler(management),
 		signaling: a.engine.Handler(),
@@ -400,7 +408,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.ready.Store(true)
 	a.supervisor.Ready()
-	go a.warnOfUnreachableMedia(ctx)
+	if !a.isolated {
+		work.Go(func() { a.machine.run(background) })
+	}
 	a.log.Info("ready", "url", a.BaseURL(), "listen", a.Listener.Addr().String(), "node",
 		a.rooms.NodeID(), "data_dir", a.cfg.DataDir)
 

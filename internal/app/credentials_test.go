@@ -20,6 +20,9 @@ var publicPaths = map[string]string{
 	"/api/join/rooms/{room_id}/seats":        "the id of the room allows a guest to take a seat",
 	"/api/join/rooms/{room_id}/waiting/stop": "a visitor who waits has no seat; it takes only the own seat key off the list",
 	"/api/join/logos/{hash}":                 "the page shows the logo before a person joins, and so do messengers",
+	"/api/join/checks":                       "its body has the code of an operator's check",
+	"/api/join/checks/token":                 "its body has the key of a check",
+	"/api/join/checks/report":                "its body has the key of a check",
 	"/api/manage/sign-in":                    "its body has the credential",
 	"/api/manage/sign-in-methods":            "the sign-in page says how people can sign in",
 	"/api/v3/openapi.yaml":                   "the description contains no secret",
@@ -89,7 +92,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			}
 			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
 			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x",
-				"{delivery_id}", "x", "{session_id}", "x", "{user_id}", "x").Replace(path)
+				"{delivery_id}", "x", "{session_id}", "x", "{user_id}", "x", "{check_id}", "x").Replace(path)
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s has an unknown parameter: add a value for it to this test", path)
 			}

@@ -65,6 +65,7 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	if finding := a.certificateFinding(now); finding != nil {
 		found = append(found, *finding)
 	}
+	found = append(found, a.machine.overview()...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()
 		switch {

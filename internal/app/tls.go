@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"crypto/x509"
-	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -183,7 +182,6 @@ func (a *App) certificateFinding(now time.Time) *overview.Finding {
 
 // watchCertificate logs a warning while the certificate is about to expire, until ctx ends.
 func (a *App) watchCertificate(ctx context.Context) {
-	a.warnOfUnknownDomains(ctx)
 	tick := time.NewTicker(certificateInterval)
 	defer tick.Stop()
 	for {
@@ -195,19 +193,6 @@ func (a *App) watchCertificate(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
-		}
-	}
-}
-
-// warnOfUnknownDomains logs the names of --tls-domain that are not in the DNS.
-func (a *App) warnOfUnknownDomains(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
-	defer cancel()
-	for _, domain := range a.cfg.TLSDomains() {
-		var failure *net.DNSError
-		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", domain); errors.As(err, &failure) && failure.IsNotFound {
-			a.log.Warn("a host name of --tls-domain (PARLEY_TLS_DOMAIN) is not in the DNS: no authority issues a "+
-				"certificate for it, and browsers do not find this machine", "domain", domain)
 		}
 	}
 }

@@ -69,6 +69,8 @@ const (
 	OrganizationSuspended Action = "organization.suspended"
 	OrganizationResumed   Action = "organization.resumed"
 	ParticipantRemoved    Action = "participant.removed"
+
+	ConnectionCheckCreated Action = "connection_check.created"
 )
 
 // Origin is the origin of a change: its actor, its request and its node.

@@ -2,28 +2,43 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/doctor"
 )
 
 type doctorCommand struct {
 	config.Config
-	JSON   bool `name:"json" help:"JSON output."`
-	Strict bool `help:"Exit status 1 also for warnings."`
+	Address string `arg:"" optional:"" placeholder:"URL" help:"URL of a server to check from this machine: https://meet.example.org, or the URL that --invite prints, which also checks media. Default: this machine and the settings."`
+	Invite  bool   `help:"Print a URL that checks media from another machine once, and wait for the result. It needs the running server."`
+	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server, for --invite."`
+	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite."`
+	JSON    bool   `name:"json" help:"JSON output."`
+	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
 
-// Run checks this machine and the settings. The exit status is 1 if there is an error.
-func (c doctorCommand) Run(ctx context.Context, s *streams) error {
-	report := doctor.Run(ctx, c.Config)
-	var err error
-	if c.JSON {
-		err = printJSON(s.out, report)
-	} else {
-		err = printDoctorReport(s.out, report)
+// Run checks this machine and the settings, or a server from this machine. The exit status is 1 if there is
+// an error.
+func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
+	var report doctor.Report
+	switch {
+	case c.Invite && c.Address != "":
+		return usageError{errors.New("--invite runs on the server, and the URL is for another machine: use one of them")}
+	case c.Invite:
+		report, err = c.invite(ctx, s)
+	case c.Address != "":
+		report, err = c.runRemote(ctx)
+	default:
+		report = doctor.Run(ctx, c.Config)
+	}
+	if len(report.Checks) > 0 {
+		err = errors.Join(err, c.print(s.out, report))
 	}
 	if err != nil {
 		return err
@@ -34,7 +49,61 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) error {
 	return nil
 }
 
-func printDoctorReport(w io.Writer, report doctor.Report) error {
+func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
+	baseURL, code, err := doctor.ParseRemote(c.Address)
+	if err != nil {
+		return doctor.Report{}, usageError{err}
+	}
+	return doctor.RunRemote(ctx, baseURL, code)
+}
+
+// checkPollInterval is the time between two questions for the result of a check.
+const checkPollInterval = 2 * time.Second
+
+// invite creates a check for another machine and waits for its result.
+func (c doctorCommand) invite(ctx context.Context, s *streams) (doctor.Report, error) {
+	m := manager{DataDir: c.DataDir, endpoint: endpoint{URL: c.URL, Token: c.Token}}
+	created, err := callManagement[manage.NewConnectionCheck](ctx, m, "POST", "/connection-checks", nil)
+	if err != nil {
+		return doctor.Report{}, err
+	}
+	fmt.Fprintf(s.err, "Run this on another machine, or open the URL on a phone without Wi-Fi, before %s:\n\n"+
+		"  parley doctor '%s'\n\nWaiting for the result. Ctrl+C ends the wait.\n", formatTime(&created.ExpiresAt),
+		created.Url)
+	path := apiPath("/connection-checks/%s", created.CheckId)
+	for {
+		check, err := callManagement[manage.ConnectionCheck](ctx, m, "GET", path, nil)
+		switch {
+		case ctx.Err() != nil:
+			return doctor.Report{}, exitStatus(exitError)
+		case err != nil && time.Now().After(created.ExpiresAt):
+			return doctor.Report{}, err
+		case err != nil: // the server may be restarting
+		case check.State == manage.ConnectionCheckStateFinished:
+			return doctor.Report{Checks: mediaResults(check.Paths)}, nil
+		case check.State == manage.ConnectionCheckStateExpired:
+			return doctor.Report{}, errors.New("nobody has finished the check in time")
+		}
+		select {
+		case <-ctx.Done():
+			return doctor.Report{}, exitStatus(exitError)
+		case <-time.After(checkPollInterval):
+		}
+	}
+}
+
+func mediaResults(paths []manage.CheckedPath) []doctor.Result {
+	tried := make([]doctor.Tried, len(paths))
+	for i, p := range paths {
+		tried[i] = doctor.Tried{Path: string(p.Path), Offered: p.Offered, Works: p.Works, Address: valueOrEmpty(p.Address)}
+	}
+	return doctor.MediaResults(tried)
+}
+
+func (c doctorCommand) print(w io.Writer, report doctor.Report) error {
+	if c.JSON {
+		return printJSON(w, report)
+	}
 	for _, result := range report.Checks {
 		for _, f := range result.Findings {
 			fmt.Fprintf(w, "%-8s %s: %s\n         change: %s\n", strings.ToUpper(string(f.Level)), f.ID, sanitizeText(f.Text),

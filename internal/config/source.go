@@ -155,19 +155,29 @@ func Default() Config {
 
 // UnknownEnv returns the names in environ (in the form of os.Environ) that begin
 // with PARLEY_ and have no meaning, sorted. They are probably misspelled. Names in
-// extra are known too.
+// extra are known too, and so are those that Kubernetes sets for a Service whose name begins with
+// "parley" (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 func UnknownEnv(environ []string, extra ...string) []string {
 	known := append([]string{envMasterKey, envURL, envAdminToken}, extra...)
 	for _, s := range settings() {
 		known = append(known, s.env)
 	}
-	var unknown []string
+	var unknown, services []string
 	for _, pair := range environ {
 		name, _, _ := strings.Cut(pair, "=")
 		if strings.HasPrefix(name, envPrefix) && !slices.Contains(known, name) {
 			unknown = append(unknown, name)
 		}
+		if service, ok := strings.CutSuffix(name, "_SERVICE_HOST"); ok {
+			services = append(services, service)
+		}
 	}
+	unknown = slices.DeleteFunc(unknown, func(name string) bool {
+		return slices.ContainsFunc(services, func(service string) bool {
+			return strings.HasPrefix(name, service+"_SERVICE_") || name == service+"_PORT" ||
+				strings.HasPrefix(name, service+"_PORT_")
+		})
+	})
 	slices.Sort(unknown)
 	return unknown
 }

@@ -5,6 +5,7 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"parley/internal/config"
@@ -26,6 +27,8 @@ type Finding struct {
 	Text  string `json:"text"` // one sentence
 	// Change is the one line to change: a command, or a setting with its value.
 	Change string `json:"change"`
+	// Transient says that it may be due to a moment, such as the start of a proxy. Only RunInServer sets it.
+	Transient bool `json:"-"`
 }
 
 // Result is the outcome of one check.
@@ -61,29 +64,63 @@ const checkTimeout = 10 * time.Second
 var checks = []struct {
 	name string
 	run  func(context.Context, config.Config) Result
+	// own says that a running server finds the same by itself.
+	own bool
 }{
-	{"media_address", checkMediaAddress},
-	{"public_address", checkPublicAddress},
-	{"proxy", checkProxy},
-	{"certificate", checkCertificate},
-	{"master_key", checkMasterKey},
-	{"open_files", checkOpenFiles},
-	{"udp_buffers", checkUDPBuffers},
-	{"proc", checkProc},
-	{"clock", checkClock},
-	{"disk", checkDisk},
-	{"backups", checkBackups},
+	{name: "environment", run: checkEnvironment, own: true},
+	{name: "media_address", run: checkMediaAddress},
+	{name: publicAddressCheck, run: checkPublicAddress},
+	{name: "proxy", run: checkProxy},
+	{name: "certificate", run: checkCertificate, own: true},
+	{name: "ports", run: checkPorts, own: true},
+	{name: "master_key", run: checkMasterKey, own: true},
+	{name: "database", run: checkDatabase},
+	{name: "redis", run: checkRedis},
+	{name: "open_files", run: checkOpenFiles},
+	{name: "udp_buffers", run: checkUDPBuffers},
+	{name: "proc", run: checkProc, own: true},
+	{name: "clock", run: checkClock},
+	{name: "disk", run: checkDisk},
+	{name: "backups", run: checkBackups, own: true},
 }
 
 // Run runs all checks with valid settings of a server, which need not run.
 func Run(ctx context.Context, cfg config.Config) Report {
-	report := Report{Checks: make([]Result, len(checks))}
-	for i, c := range checks {
-		report.Checks[i] = runCheck(ctx, cfg, c.run)
-		report.Checks[i].Check = c.name
+	var report Report
+	for _, c := range checks {
+		result := runCheck(ctx, cfg, c.run)
+		result.Check = c.name
+		report.Checks = append(report.Checks, result)
 	}
 	return report
 }
+
+// IsLocal reports whether only its own machine reaches a server, as in a trial.
+func IsLocal(cfg config.Config) bool { return isLocal(publicHost(cfg)) }
+
+// RunInServer returns the findings for a server that runs in this process, without those that it reports
+// by itself.
+func RunInServer(ctx context.Context, cfg config.Config) (findings []Finding) {
+	for _, c := range checks {
+		if c.own {
+			continue
+		}
+		for _, f := range runCheck(ctx, cfg, c.run).Findings {
+			f.Transient = c.name == publicAddressCheck
+			isKnown := func(known Finding) bool { return known.ID == f.ID }
+			if !slices.Contains(ownFindings, f.ID) && !slices.ContainsFunc(findings, isKnown) {
+				findings = append(findings, f)
+			}
+		}
+	}
+	return findings
+}
+
+// publicAddressCheck is the name of the check of the public address.
+const publicAddressCheck = "public_address"
+
+// ownFindings are the findings that a running server reports by itself, of checks that have others.
+var ownFindings = []string{"server_unavailable", "database_unavailable", "database_standby", "redis_unavailable"}
 
 func runCheck(ctx context.Context, cfg config.Config, run func(context.Context, config.Config) Result) Result {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
@@ -109,6 +146,13 @@ func unknown(format string, arguments ...any) Result {
 }
 
 // found returns the result of a check with one finding.
-func found(id string, level Level, change, format string, arguments ...any) Result {
-	return Result{Findings: []Finding{{ID: id, Level: level, Text: fmt.Sprintf(format, arguments...), Change: change}}}
+func found(id string, level Level, change, format string, arguments ...any) (r Result) {
+	r.add(id, level, change, format, arguments...)
+	return r
+}
+
+// add adds a finding.
+func (r *Result) add(id string, level Level, change, format string, arguments ...any) {
+	r.Findings = append(r.Findings,
+		Finding{ID: id, Level: level, Text: fmt.Sprintf(format, arguments...), Change: change})
 }

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -27,7 +28,8 @@ import (
 func newConfig(t *testing.T) config.Config {
 	t.Helper()
 	cfg := config.Default()
-	cfg.DataDir, cfg.MaxConnections = t.TempDir(), 10
+	cfg.DataDir, cfg.MaxConnections, cfg.Listen = t.TempDir(), 10, "127.0.0.1:0"
+	cfg.RTCNodeIP, cfg.RTCUDPPort = "127.0.0.1", testkit.FreeUDPPort(t)
 	return cfg
 }
 
@@ -149,11 +151,38 @@ func TestFindings(t *testing.T) {
 		cause  func(t *testing.T, cfg *config.Config)
 		apply  func(t *testing.T, cfg *config.Config, change string)
 	}{
+		{checkEnvironment, "unknown_variable", Warning, "unset PARLEY_LISTNE",
+			func(t *testing.T, _ *config.Config) { t.Setenv("PARLEY_LISTNE", ":80") },
+			func(t *testing.T, _ *config.Config, change string) {
+				if err := os.Unsetenv(strings.TrimPrefix(change, "unset ")); err != nil {
+					t.Fatal(err)
+				}
+			}},
+		{checkPorts, "port", Error, "--listen HOST:PORT, with a port that is free",
+			func(t *testing.T, cfg *config.Config) { cfg.Listen = occupied(t, "tcp") },
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.Listen = "127.0.0.1:0" }},
+		{checkPorts, "port", Error, "--rtc-udp-port PORT, with a port that is free",
+			func(t *testing.T, cfg *config.Config) {
+				_, port, err := net.SplitHostPort(occupied(t, "udp"))
+				if err == nil {
+					cfg.RTCUDPPort, err = strconv.Atoi(port)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(t *testing.T, cfg *config.Config, _ string) { cfg.RTCUDPPort = testkit.FreeUDPPort(t) }},
 		{checkMediaAddress, "node_ip", Error, "--rtc-node-ip ADDRESS, with the public address of this machine",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.RTCNodeIP = "203.0.113.7" }},
 		{checkPublicAddress, "public_dns", Error, "",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://nobody.example.test" }, healthy},
+		{checkPublicAddress, "public_dns", Error, "", // of a second name for the certificate
+			func(t *testing.T, cfg *config.Config) {
+				healthy(t, cfg, "")
+				cfg.TLSDomain = []string{"localhost", "nobody.example.test"}
+			},
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSDomain = []string{"localhost"} }},
 		{checkPublicAddress, "public_url", Error, "--public-url URL",
 			func(t *testing.T, cfg *config.Config) {
 				cfg.PublicURL = responding(t, httptest.NewServer, "It works!")
@@ -236,6 +265,25 @@ func runLine(t *testing.T, _ *config.Config, change string) {
 	if text, err := exec.Command("sh", "-c", change).CombinedOutput(); err != nil {
 		t.Fatalf("%s: got %v, want no error: %s", change, err, text)
 	}
+}
+
+// occupied returns an address of 127.0.0.1 at which another program listens until the test ends.
+func occupied(t *testing.T, network string) string {
+	t.Helper()
+	if network == "udp" {
+		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		return conn.LocalAddr().String()
+	}
+	l, err := net.Listen(network, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
 }
 
 // writeBackup writes a file with the name of a scheduled backup.

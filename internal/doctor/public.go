@@ -40,9 +40,10 @@ func publicHost(cfg config.Config) string {
 	return strings.ToLower(u.Hostname())
 }
 
-// isLocalhost reports whether a host is always this machine (RFC 6761, section 6.3).
-func isLocalhost(host string) bool {
-	return host == "localhost" || strings.HasSuffix(host, ".localhost")
+// isLocal reports whether a host is always this machine (RFC 6761, section 6.3).
+func isLocal(host string) bool {
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || err == nil && ip.IsLoopback()
 }
 
 func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
@@ -51,7 +52,7 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 		return unknown("%v", err)
 	}
 	host := publicHost(cfg)
-	if isLocalhost(host) {
+	if isLocal(host) {
 		return fine("%s, for this machine only", join(announced))
 	}
 	addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
@@ -98,13 +99,15 @@ func join(ips []netip.Addr) string {
 }
 
 func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
-	host, base := publicHost(cfg), cfg.BaseURL("")
-	var failure *net.DNSError
-	if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); !isLocalhost(host) && errors.As(err, &failure) &&
-		failure.IsNotFound {
-		record := fmt.Sprintf("Add an A or AAAA record of %s with the address of this machine.", host)
-		return found("public_dns", Error, record,
-			"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
+	base := cfg.BaseURL("")
+	for _, host := range append([]string{publicHost(cfg)}, cfg.TLSDomains()...) {
+		var failure *net.DNSError
+		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); !isLocal(host) && errors.As(err, &failure) &&
+			failure.IsNotFound {
+			record := fmt.Sprintf("Add an A or AAAA record of %s with the address of this machine.", host)
+			return found("public_dns", Error, record,
+				"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
+		}
 	}
 	client := newClient()
 	var live Live
@@ -127,18 +130,15 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 	}
 	var result Result
 	if !live.Upgrade {
-		result.Findings = append(result.Findings, Finding{ID: "proxy_upgrade", Level: Error,
-			Text: fmt.Sprintf("The proxy at %s does not pass on WebSockets, so nobody can join.", base),
-			Change: "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; " +
-				`proxy_set_header Connection "upgrade";`})
+		result.add("proxy_upgrade", Error, "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; "+
+			`proxy_set_header Connection "upgrade";`, "The proxy at %s does not pass on WebSockets, so nobody can join.", base)
 	}
 	if live.UntrustedProxy {
-		result.Findings = append(result.Findings, untrustedProxy(base))
+		result.addUntrustedProxy(base)
 	}
 	var health map[string]string
 	if _, err := getJSON(ctx, client, base+"/healthz", &health); err != nil || health["status"] != "ok" {
-		result.Findings = append(result.Findings, Finding{ID: "server_unavailable", Level: Error, Change: "parley status",
-			Text: fmt.Sprintf("The server at %s cannot take work.", base)})
+		result.add("server_unavailable", Error, "parley status", "The server at %s cannot take work.", base)
 	}
 	if len(result.Findings) == 0 {
 		return fine("%s responds", base)
@@ -157,11 +157,9 @@ func untrustedCertificate(base string, err error) Result {
 		"Browsers refuse the certificate at %s: %v.", base, err)
 }
 
-func untrustedProxy(base string) Finding {
-	return Finding{ID: "trusted_proxies", Level: Warning,
-		Text: fmt.Sprintf("The server does not trust the proxy at %s, so all visitors share the limits of one address.",
-			base),
-		Change: "--trusted-proxies ADDRESS, with the address from which the proxy connects"}
+func (r *Result) addUntrustedProxy(base string) {
+	r.add("trusted_proxies", Warning, "--trusted-proxies ADDRESS, with the address from which the proxy connects",
+		"The server does not trust the proxy at %s, so all visitors share the limits of one address.", base)
 }
 
 // checkProxy finds a proxy that the settings do not name. One that adds no header is not seen otherwise.
@@ -173,10 +171,12 @@ func checkProxy(_ context.Context, cfg config.Config) Result {
 		return unknown("%v", err)
 	case !strings.HasPrefix(base, "https://") || cfg.ServesTLS():
 		return fine("none")
-	case len(trusted) == 0:
-		return Result{Findings: []Finding{untrustedProxy(base)}}
+	case len(trusted) > 0:
+		return fine("trusted")
 	}
-	return fine("trusted")
+	var result Result
+	result.addUntrustedProxy(base)
+	return result
 }
 
 // newClient returns a client for HTTP/1.1, in which browsers open WebSockets. It follows no redirect.
@@ -184,6 +184,7 @@ func newClient() *http.Client {
 	return &http.Client{
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
+			Proxy:             http.ProxyFromEnvironment,
 			DisableKeepAlives: true,
 			TLSNextProto:      map[string]func(string, *tls.Conn) http.RoundTripper{},
 		},

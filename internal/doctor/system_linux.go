@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync/atomic"
 	"syscall"
 
 	"golang.org/x/sys/unix" // the system calls that package syscall does not have
@@ -108,7 +109,14 @@ const (
 	enoughFreeBytes = 10 << 30
 )
 
+// diskBusy is set while the system looks at the disk, which never ends on a network disk that is gone.
+var diskBusy atomic.Bool
+
 func checkDisk(_ context.Context, cfg config.Config) Result {
+	if !diskBusy.CompareAndSwap(false, true) {
+		return unknown("the disk of %s does not respond", cfg.DataDir)
+	}
+	defer diskBusy.Store(false)
 	var fs syscall.Statfs_t
 	if err := syscall.Statfs(cfg.DataDir, &fs); err != nil {
 		return unknown("cannot read the file system of %s: %v", cfg.DataDir, err)
@@ -122,23 +130,19 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 
 func diskResult(cfg config.Config, kind uint32, free, size uint64) Result {
 	var result Result
-	add := func(id string, level Level, change, text string) {
-		result.Findings = append(result.Findings, Finding{ID: id, Level: level, Text: text, Change: change})
-	}
 	if cfg.DatabaseURL == "" {
 		const change = "--data-dir on a local disk, or --database-url"
 		if name, ok := networkFileSystems[kind]; ok {
-			add("network_file_system", Error, change,
-				fmt.Sprintf("The database is on a network file system (%s), on which SQLite can lose data.", name))
+			result.add("network_file_system", Error, change,
+				"The database is on a network file system (%s), on which SQLite can lose data.", name)
 		} else if name, ok := mayBeNetwork[kind]; ok {
-			add("network_file_system", Warning, change, fmt.Sprintf(
-				"The file system of the database (%s) may be one of a network, on which SQLite can lose data.", name))
+			result.add("network_file_system", Warning, change,
+				"The file system of the database (%s) may be one of a network, on which SQLite can lose data.", name)
 		}
 	}
 	if free < minFreeBytes || free < enoughFreeBytes && free*100 < size*minFreePercent {
-		add("disk_space", Warning, "df -h "+cfg.DataDir,
-			fmt.Sprintf("The disk of %s has only %d MB free, and the server cannot write when it is full.", cfg.DataDir,
-				free>>20))
+		result.add("disk_space", Warning, "df -h "+cfg.DataDir,
+			"The disk of %s has only %d MB free, and the server cannot write when it is full.", cfg.DataDir, free>>20)
 	}
 	if len(result.Findings) == 0 {
 		result.Detail = fmt.Sprintf("%d MB free", free>>20)

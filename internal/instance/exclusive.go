@@ -65,6 +65,18 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 	return e, nil
 }
 
+// CheckSockets opens the listening sockets of the settings and closes them, to find out whether a start
+// would succeed. It reports running, and opens none, if a server has the data directory. The error is a
+// SocketError or one of the system about the lock of the data directory.
+func CheckSockets(ctx context.Context, cfg config.Config) (running bool, err error) {
+	if running, err = isLocked(cfg.DataDir); running || err != nil {
+		return running, err
+	}
+	e := &ExclusiveResources{}
+	defer e.CloseListeners()
+	return false, e.open(ctx, cfg)
+}
+
 // open opens the sockets of the settings that are not open.
 func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config) (err error) {
 	for _, s := range e.sockets(cfg) {
@@ -155,18 +167,29 @@ func listen(ctx context.Context, flag, address string) (net.Listener, error) {
 		l, err = net.Listen("tcp", address)
 		return errors.Is(err, errAddressInUse), killedProcessTimeout, err
 	})
-	if err == nil {
-		return l, nil
+	if err != nil {
+		return nil, &SocketError{Flag: flag, Address: address, Err: err}
 	}
-	if errors.Is(err, errAddressInUse) {
-		return nil, fmt.Errorf("--%s: the address %s is already in use by another Parley or another program",
-			flag, address)
-	}
-	if errors.Is(err, os.ErrPermission) {
-		return nil, fmt.Errorf("--%s: no permission to listen on %s", flag, address)
-	}
-	return nil, fmt.Errorf("--%s: cannot listen on %s: %w", flag, address, err)
+	return l, nil
 }
+
+// SocketError is why a listening socket cannot be opened.
+type SocketError struct {
+	Flag, Address string // the setting, such as listen, and its value
+	Err           error
+}
+
+func (e *SocketError) Error() string {
+	switch {
+	case errors.Is(e.Err, errAddressInUse):
+		return fmt.Sprintf("--%s: the address %s is already in use by another Parley or another program", e.Flag, e.Address)
+	case errors.Is(e.Err, os.ErrPermission):
+		return fmt.Sprintf("--%s: no permission to listen on %s", e.Flag, e.Address)
+	}
+	return fmt.Sprintf("--%s: cannot listen on %s: %v", e.Flag, e.Address, e.Err)
+}
+
+func (e *SocketError) Unwrap() error { return e.Err }
 
 // retry calls try until it succeeds, returns false for retryable, or the timeout
 // that it returned has passed since the first call.

@@ -68,6 +68,23 @@ func lockDataDir(ctx context.Context, dir string) (*dataLock, error) {
 	return &dataLock{file: f, acquired: true}, nil
 }
 
+// isLocked reports whether a process has locked a data directory, which need not exist.
+func isLocked(dir string) (bool, error) {
+	f, err := os.Open(filepath.Join(dir, lockFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	defer func() { _ = f.Close() }()
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_SH|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		return true, nil
+	}
+	return false, err
+}
+
 func writeLockFile(f *os.File, text string) error {
 	_, err := f.WriteAt([]byte(text), 0)
 	return err

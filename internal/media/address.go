@@ -73,12 +73,34 @@ func resolveAddresses(cfg Config) (addresses, error) {
 
 // AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers.
 func AnnouncedIPs(nodeIPs []netip.Addr) ([]netip.Addr, error) {
-	texts := make([]string, len(nodeIPs))
-	for i, ip := range nodeIPs {
+	addrs, err := resolveAddresses(Config{NodeIP: joinIPs(nodeIPs)})
+	return addrs.node, err
+}
+
+// CheckPorts binds and releases the ports of an engine with these node IPs. tcpPort is 0 for an engine that
+// opens none. The error names the setting.
+func CheckPorts(nodeIPs []netip.Addr, udpPort, tcpPort int) error {
+	cfg := Config{NodeIP: joinIPs(nodeIPs), UDPPort: udpPort, TCPPort: tcpPort}
+	addrs, err := resolveAddresses(cfg)
+	if err != nil {
+		return err
+	}
+	if err := checkPorts(cfg, addrs); err != nil {
+		return err
+	}
+	listener, err := listenTCP(cfg, addrs)
+	if listener != nil {
+		_ = listener.Close()
+	}
+	return err
+}
+
+func joinIPs(ips []netip.Addr) string {
+	texts := make([]string, len(ips))
+	for i, ip := range ips {
 		texts[i] = ip.String()
 	}
-	addrs, err := resolveAddresses(Config{NodeIP: strings.Join(texts, ",")})
-	return addrs.node, err
+	return strings.Join(texts, ",")
 }
 
 func parseIPs(setting string, texts []string) ([]netip.Addr, error) {
@@ -174,10 +196,25 @@ const (
 	tcpPortSetting = "--rtc-tcp-port (PARLEY_RTC_TCP_PORT)"
 )
 
-func portError(setting, protocol string, port int, host string, err error) error {
-	if errors.Is(err, syscall.EADDRINUSE) {
-		return fmt.Errorf("%s: %s port %d on %s is already in use: stop the other program, or choose another port",
-			setting, protocol, port, host)
+// PortError is why a port for media cannot be opened.
+type PortError struct {
+	Setting  string // such as --rtc-udp-port (PARLEY_RTC_UDP_PORT)
+	Protocol string // UDP or TCP
+	Port     int
+	Host     string
+	Err      error
+}
+
+func (e *PortError) Error() string {
+	if errors.Is(e.Err, syscall.EADDRINUSE) {
+		return fmt.Sprintf("%s: %s port %d on %s is already in use: stop the other program, or choose another port",
+			e.Setting, e.Protocol, e.Port, e.Host)
 	}
-	return fmt.Errorf("%s: cannot listen on %s port %d on %s: %w", setting, protocol, port, host, err)
+	return fmt.Sprintf("%s: cannot listen on %s port %d on %s: %v", e.Setting, e.Protocol, e.Port, e.Host, e.Err)
+}
+
+func (e *PortError) Unwrap() error { return e.Err }
+
+func portError(setting, protocol string, port int, host string, err error) error {
+	return &PortError{setting, protocol, port, host, err}
 }

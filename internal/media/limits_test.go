@@ -99,11 +99,14 @@ func TestLimits(t *testing.T) {
 					// Requests that the server has not read may keep the reason from arriving. LiveKit closes a
 					// connection whose requests are read too slowly, before they are refused.
 					testkit.Eventually(t, "the connection ends", eve.Closed)
-					for again := 0; again < 5 && !isDisconnected(log, eve, reason); again++ {
-						eve = attempt()
-						testkit.Eventually(t, "the connection ends", eve.Closed)
-					}
-					awaitDisconnection(t, log, eve, reason)
+					testkit.Eventually(t, "the log says why", func() bool {
+						if !isDisconnected(log, eve, reason) {
+							eve.Abort()
+							eve = attempt()
+							testkit.Eventually(t, "the connection ends", eve.Closed)
+						}
+						return isDisconnected(log, eve, reason)
+					})
 				case cut:
 					testkit.Eventually(t, "the connection ends", eve.Closed)
 				}

@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,6 +46,24 @@ type Media struct {
 	timeToMedia  prometheus.Histogram
 
 	live map[string]int // participants by room
+
+	overUDP, overTCP, notConnected atomic.Int64
+}
+
+// MediaConnections are the participants since the start of the process by how their media connected.
+type MediaConnections struct {
+	UDP          int
+	TCP          int // ICE over TCP, or TURN
+	NotConnected int // media did not connect in time
+}
+
+// Connections returns the participants since the start. It may be called from any goroutine.
+func (m *Media) Connections() MediaConnections {
+	return MediaConnections{
+		UDP:          int(m.overUDP.Load()),
+		TCP:          int(m.overTCP.Load()),
+		NotConnected: int(m.notConnected.Load()),
+	}
 }
 
 // NewMedia returns the metrics, registered with registry. Nil registers them nowhere.
@@ -86,6 +105,12 @@ func (m *Media) Joined(room, connection string, after time.Duration) string {
 	if m.joins[connection] == nil {
 		connection = unknownConnection
 	}
+	switch connection {
+	case "udp":
+		m.overUDP.Add(1)
+	case "tcp", "turn":
+		m.overTCP.Add(1)
+	}
 	m.joins[connection].Inc()
 	m.participants[connection].Inc()
 	m.timeToMedia.Observe(after.Seconds())
@@ -105,4 +130,9 @@ func (m *Media) Left(room, connection string) {
 }
 
 // JoinFailed counts a connection that got no media.
-func (m *Media) JoinFailed(cause JoinFailure) { m.failures.inc(string(cause)) }
+func (m *Media) JoinFailed(cause JoinFailure) {
+	if cause == JoinNotConnected {
+		m.notConnected.Add(1)
+	}
+	m.failures.inc(string(cause))
+}

@@ -3,6 +3,7 @@ package room
 import (
 	"cmp"
 	"context"
+	"net/netip"
 	"time"
 
 	"parley/internal/fault"
@@ -188,7 +189,13 @@ func (s *Joining) Preflight(ctx context.Context, roomID string, v JoinRequest) (
 	if _, _, err := s.recognize(ctx, r, p, v, s.now()); err != nil {
 		return "", err
 	}
-	token, err = s.media.PreflightToken(ctx, network.ClientPrefix(v.ClientAddr).String())
+	return s.PreflightToken(ctx, v.ClientAddr)
+}
+
+// PreflightToken returns a token with which a client tests the connection to the media engine for some
+// seconds. The error is Exhausted or Unavailable, with CodePreflightBusy if too many tests are running.
+func (s *Joining) PreflightToken(ctx context.Context, client netip.Addr) (token string, err error) {
+	token, err = s.media.PreflightToken(ctx, network.ClientPrefix(client).String())
 	if err != nil && fault.From(err).Code != CodePreflightBusy {
 		err = mediaUnavailable(err)
 	}

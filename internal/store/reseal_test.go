@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"parley/internal/audit"
+	"parley/internal/conncheck"
 	"parley/internal/counter"
 	"parley/internal/key"
 	"parley/internal/operator"
@@ -98,6 +99,19 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 		return errors.Join(err, db.SaveACMEFile(ctx, "certificates/example.org.key", []byte("acme private key"), time.Now()))
 	}))
 	secrets = append(secrets, "acme private key")
+	must(db.Write(ctx, func(ctx context.Context) error {
+		c := conncheck.Check{
+			ID:         storetest.NewID(),
+			CodeHash:   storetest.NewID(),
+			KeyHash:    storetest.NewID(),
+			CreatedAt:  time.Now(),
+			ExpiresAt:  time.Now(),
+			StartedAt:  time.Now(),
+			FinishedAt: time.Now(),
+			Paths:      conncheck.Paths{{Name: "udp"}},
+		}
+		return db.InsertConnectionCheck(ctx, c, time.Time{})
+	}))
 	must(db.SetKeyCallers(ctx, []requestlog.KeyCaller{{ProjectID: p.ID, KeySlot: "current", At: time.Now(),
 		Address: "192.0.2.1", UserAgent: "curl/8"}}))
 	addSecrets(issued.APIKey, issued.GatewaySecret, issued.ProjectSecret)

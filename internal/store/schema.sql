@@ -133,6 +133,20 @@ CREATE TABLE client_room_ids (
 );
 CREATE UNIQUE INDEX client_room_ids_project ON client_room_ids (project_id, client_room_id);
 
+CREATE TABLE connection_checks (
+    id TEXT,
+    code_hash TEXT NOT NULL,
+    key_hash TEXT,
+    created_at BIGINT NOT NULL,
+    expires_at BIGINT NOT NULL,
+    started_at BIGINT,
+    finished_at BIGINT,
+    paths TEXT NOT NULL,
+    PRIMARY KEY (id),
+    UNIQUE (code_hash),
+    UNIQUE (key_hash)
+);
+
 -- Sessions of the console. A session has the rights of a token, of a user or of a link.
 CREATE TABLE console_sessions (
     id TEXT,

@@ -27,7 +27,8 @@ var allowedImports = map[string][]string{
 	"internal/backup":       {},
 	"internal/cluster":      {"internal/counter", "internal/ratelimit"},
 	"internal/certificate":  {"internal/fault"},
-	"internal/doctor":       {"internal/backup", "internal/config", "internal/connlimit", "internal/media", "internal/network"},
+	"internal/doctor":       {"internal/backup", "internal/cluster", "internal/config", "internal/connlimit", "internal/db", "internal/instance", "internal/media", "internal/media/probe", "internal/metrics", "internal/network"},
+	"internal/conncheck":    {"internal/audit", "internal/fault", "internal/seal", "internal/validate"},
 	"internal/edge":         {},
 	"internal/connlimit":    {"internal/api/httpx", "internal/network", "internal/refusal"},
 	"internal/network":      {},
@@ -49,7 +50,8 @@ var allowedImports = map[string][]string{
 	"internal/webhook":      {"internal/audit", "internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post": {"internal/webhook/sender"},
 	"internal/db":           {"internal/fault"},
-	"internal/store":        {"internal/audit", "internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/retention", "internal/counter", "internal/operator", "internal/webhook", "internal/webhook/sender"},
+	"internal/store":        {"internal/audit", "internal/conncheck", "internal/db", "internal/fault", "internal/event", "internal/seal", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog", "internal/retention", "internal/counter", "internal/operator", "internal/webhook", "internal/webhook/sender"},
+	"internal/media/probe":  {},
 	"internal/media/relay":  {},
 	"internal/media":        {"internal/fault", "internal/media/relay", "internal/media/signalfilter", "internal/metrics", "internal/refusal", "internal/room"},
 	"internal/api/httpx":    {"internal/fault", "internal/validate"},
@@ -60,8 +62,8 @@ var allowedImports = map[string][]string{
 	"internal/api/v3":       {"internal/api/roomapi", "internal/api/httpx", "internal/room"},
 	"internal/api/v4":       {"internal/api/roomapi", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
 	"internal/api/v5":       {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
-	"internal/api/manage":   {"internal/audit", "internal/webhook", "internal/api/httpx", "internal/backup", "internal/config", "internal/event", "internal/fault", "internal/overview", "internal/project", "internal/key", "internal/requestlog", "internal/retention", "internal/room", "internal/openid", "internal/operator", "internal/seal", "internal/usage", "internal/validate"},
-	"internal/api/join":     {"internal/api/httpx", "internal/fault", "internal/project", "internal/refusal", "internal/room"},
+	"internal/api/manage":   {"internal/audit", "internal/webhook", "internal/api/httpx", "internal/backup", "internal/config", "internal/conncheck", "internal/event", "internal/fault", "internal/overview", "internal/project", "internal/key", "internal/requestlog", "internal/retention", "internal/room", "internal/openid", "internal/operator", "internal/seal", "internal/usage", "internal/validate"},
+	"internal/api/join":     {"internal/api/httpx", "internal/conncheck", "internal/fault", "internal/project", "internal/refusal", "internal/room", "internal/seal"},
 	"web":                   {},
 
 	"internal/media/signalfilter": {"internal/refusal"},
@@ -79,14 +81,14 @@ var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 var domainPackages = []string{
 	"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/audit",
 	"internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog",
-	"internal/retention", "internal/webhook", "internal/webhook/sender", "internal/counter", "internal/ratelimit",
+	"internal/conncheck", "internal/retention", "internal/webhook", "internal/webhook/sender", "internal/counter", "internal/ratelimit",
 	"internal/network",
 }
 
 // restrictedModules lists the packages that may import a module or a package of
 // the standard library. The key is a prefix of the import path.
 var restrictedModules = map[string]string{
-	"github.com/livekit/":      "internal/media internal/media/signalfilter",
+	"github.com/livekit/":      "internal/media internal/media/probe internal/media/signalfilter",
 	"github.com/redis/":        "internal/cluster internal/media",
 	"database/sql":             "internal/db",
 	"modernc.org/":             "internal/db",

@@ -1,12 +1,16 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chromiumPath, fakeDevices, launch, Person } from './browser';
 import { Firefox } from './firefox';
-import { freeTCPPort, Server } from './server';
+import { binary, freeTCPPort, Server } from './server';
+
+/** The name of the server, because Firefox accepts TURN over TLS only with a name. */
+const host = 'meet.example.test';
 
 /** A network namespace is a network of its own on this machine. It reaches the machine at `machine`. */
 const namespace = 'parley-test';
@@ -18,6 +22,9 @@ const ip = (...args: string[]): void => void execFileSync('ip', args, { stdio: '
 /** Creates the namespace. Its packets of UDP go to a device that drops them, as in a strict firewall. */
 function createNamespace(): void {
   removeNamespace();
+  // The programs in the namespace read this file as /etc/hosts.
+  mkdirSync(`/etc/netns/${namespace}`, { recursive: true });
+  writeFileSync(`/etc/netns/${namespace}/hosts`, `${machine} ${host}\n`);
   ip('netns', 'add', namespace);
   ip('link', 'add', 'parley0', 'type', 'veth', 'peer', 'name', 'parley1', 'netns', namespace);
   ip('addr', 'add', `${machine}/30`, 'dev', 'parley0');
@@ -43,10 +50,8 @@ function removeNamespace(): void {
       // It does not exist.
     }
   }
+  rmSync(`/etc/netns/${namespace}`, { recursive: true, force: true });
 }
-
-/** The name of the server, because Firefox accepts TURN over TLS only with a name. */
-const host = 'meet.example.test';
 
 describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a network namespace)', () => {
   let folder: string;
@@ -96,10 +101,15 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
     return [amina, room.guest_link];
   }
 
-  test('that blocks UDP, people with Chromium meet', async () => {
+  /** Starts Chromium in the namespace. */
+  async function launchInside(): Promise<Browser> {
     const wrapper = join(folder, 'chromium');
     writeFileSync(wrapper, `#!/bin/sh\nexec ${inNamespace.join(' ')} ${chromiumPath} "$@"\n`, { mode: 0o755 });
-    const inside = await launch([...fakeDevices, ...trusting], wrapper);
+    return launch([...fakeDevices, ...trusting], wrapper);
+  }
+
+  test('that blocks UDP, people with Chromium meet', async () => {
+    const inside = await launchInside();
     try {
       const [amina, link] = await openRoom();
       const ben = await Person.arrive(inside);
@@ -127,6 +137,59 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
     }
   });
 
+  /** Runs parley doctor in the namespace. */
+  function doctor(...args: string[]): ChildProcessWithoutNullStreams {
+    const [command = '', ...before] = inNamespace;
+    return spawn(command, [...before, binary, 'doctor', '--json', ...args], { env: { ...process.env, SSL_CERT_FILE: authority } });
+  }
+
+  /** Has the operator create a check. Returns its link, and what the operator sees when it has run. */
+  async function invite(): Promise<{ link: string; reported: Promise<unknown[]> }> {
+    const program = doctor('--invite', '--data-dir', server?.dataDir ?? '');
+    const reported = collect(program);
+    return { link: await untilPrinted(program, /https:\/\/\S+\/check#[\w-]+/), reported };
+  }
+
+  test('that blocks UDP, parley doctor says so on both machines', async () => {
+    const { link, reported } = await invite();
+    const media = [
+      ['media_udp', ['udp_unreachable']],
+      ['media_ice_tcp', true],
+      ['media_turn_tcp', true],
+      ['media_turn_tls', true],
+    ];
+    expect(await collect(doctor(link))).toEqual([['public_address', true], ...media]);
+    expect(await reported).toEqual(media);
+  });
+
+  test('that blocks UDP, a phone says so', async () => {
+    const { link, reported } = await invite();
+    const inside = await launchInside();
+    try {
+      const page = await inside.newPage({ viewport: { width: 390, height: 844 } });
+      await page.goto(link);
+      await page.getByRole('button', { name: 'Start the check' }).click();
+      await page.getByText('The operator of the server can see this result.').waitFor({ timeout: 60_000 });
+      expect(await page.getByRole('listitem').allTextContents()).toEqual([
+        'UDP doesn’t work',
+        'TCP works',
+        'TURN (TCP) works',
+        'TURN (TLS) works',
+      ]);
+      expect(await reported).toEqual([
+        ['media_udp', ['udp_unreachable']],
+        ['media_ice_tcp', true],
+        ['media_turn_tcp', true],
+        ['media_turn_tls', true],
+      ]);
+      await page.reload();
+      await page.getByRole('button', { name: 'Start the check' }).click();
+      await page.getByText('This link has been used or has expired.').waitFor();
+    } finally {
+      await inside.close();
+    }
+  });
+
   test.each(['udp', 'tcp', 'turn:', 'turns:'] as const)('people with Firefox meet over %s alone', async (way) => {
     const firefox = await Firefox.launch(machine, authority, await freeTCPPort());
     try {
@@ -144,6 +207,28 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
     }
   });
 });
+
+/** Returns what a program prints to its standard error that matches a pattern. */
+function untilPrinted({ stderr }: ChildProcessWithoutNullStreams, pattern: RegExp): Promise<string> {
+  let text = '';
+  return new Promise((resolve, reject) => {
+    stderr.on('data', (chunk: Buffer) => {
+      text += chunk.toString();
+      const [match] = pattern.exec(text) ?? [];
+      if (match) resolve(match);
+    });
+    stderr.on('end', () => reject(new Error(text)));
+  });
+}
+
+/** Returns the results of parley doctor: the IDs of the findings of each check, or whether it is fine. */
+async function collect(program: ChildProcessWithoutNullStreams): Promise<unknown[]> {
+  let text = '';
+  program.stdout.on('data', (chunk: Buffer) => (text += chunk.toString()));
+  await once(program, 'close');
+  const { checks } = JSON.parse(text) as { checks: { check: string; detail?: string; findings?: { id: string }[] }[] };
+  return checks.map(({ check, detail, findings }) => [check, findings?.map(({ id }) => id) ?? Boolean(detail)]);
+}
 
 /**
  * Makes the connections that the page opens later use one way only: a scheme of TURN servers, or the

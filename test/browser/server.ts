@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-const binary = resolve(import.meta.dirname, '../../bin/parley');
+export const binary = resolve(import.meta.dirname, '../../bin/parley');
 
 export interface Room {
   room_id: string;

@@ -14,8 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gorilla/websocket"
-
 	"parley/client"
 	"parley/internal/app"
 	"parley/internal/config"
@@ -29,6 +27,7 @@ type server struct {
 	t   *testing.T
 	url string
 	quickstart.File
+	network mediatest.Network // of participants
 }
 
 // scrapeServer runs a server, scrapes its metrics before and after some traffic, and returns
@@ -61,7 +60,7 @@ func startServer(t *testing.T) *server {
 	cfg.PublicURL = "https://" + cfg.Listen
 	cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, cfg.DataDir)
 	trust := &tls.Config{RootCAs: certificate.Pool}
-	http.DefaultTransport.(*http.Transport).TLSClientConfig, websocket.DefaultDialer.TLSClientConfig = trust, trust.Clone()
+	http.DefaultTransport.(*http.Transport).TLSClientConfig = trust.Clone()
 	cfg.BackupDir, cfg.BackupEvery = t.TempDir(), config.Duration(24*time.Hour)
 	cfg.TrustedProxies, cfg.WebhookAllowPrivate = []string{"127.0.0.1"}, true
 	var log testkit.Buffer
@@ -81,7 +80,7 @@ func startServer(t *testing.T) *server {
 			t.Logf("log of the server:\n%s", log.Tail(5000))
 		}
 	})
-	s := &server{t: t, url: a.BaseURL()}
+	s := &server{t: t, url: a.BaseURL(), network: mediatest.Network{TLS: trust}}
 	testkit.Eventually(t, "the server is healthy", func() bool {
 		res, err := http.Get(s.url + "/healthz")
 		if err != nil {
@@ -143,7 +142,7 @@ func (s *server) makeTraffic(m meeting) {
 	if status := s.post("/api/join/rooms/unknown/seats", seatRequest("", "x"), "", nil); status != http.StatusNotFound {
 		s.t.Errorf("a seat in an unknown room: got status %d, want 404", status)
 	}
-	if _, err := mediatest.Join(s.t.Context(), s.url, "no token"); err == nil {
+	if _, err := s.network.Join(s.t.Context(), s.url, "no token"); err == nil {
 		s.t.Error("join without a token: got no error, want one")
 	}
 	if _, err := m.client.Keys(s.t.Context()); err != nil {
@@ -193,7 +192,7 @@ func (s *server) join(roomID, link, key string) *mediatest.Participant {
 	if status := s.post("/api/join/rooms/"+roomID+"/seats", seatRequest(link, key), "", &seat); status != http.StatusOK {
 		s.t.Fatalf("take a seat: got status %d, want 200", status)
 	}
-	p, err := mediatest.Join(s.t.Context(), s.url, seat.MediaToken)
+	p, err := s.network.Join(s.t.Context(), s.url, seat.MediaToken)
 	if err != nil {
 		s.t.Fatal(err)
 	}

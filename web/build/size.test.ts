@@ -36,6 +36,9 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
   /** The chunk that draws the first view. The entry requests it and the messages immediately. */
   const view = Object.keys(chunks).find((name) => chunks[name]?.name === 'view') ?? '';
 
+  /** The page of a connection check, which no visitor of a room loads. */
+  const isOtherPage = (name: string): boolean => name.startsWith('src/check/');
+
   /**
    * Returns the chunks that a chunk loads for one language; with `withLazyParts`, also
    * those that it may load later.
@@ -46,6 +49,7 @@ describe.skipIf(!existsSync(manifest))('the built page', () => {
     seen.add(name);
     const may = (chunk.dynamicImports ?? []).filter((other) => {
       const entry = messagePartOf(other);
+      if (isOtherPage(other)) return false;
       return entry ? entry.language === language && (withLazyParts || entry.part === 'first') : withLazyParts || other === view;
     });
     for (const other of [...(chunk.imports ?? []), ...may]) loadedChunks(other, language, withLazyParts, seen);

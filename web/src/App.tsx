@@ -1,4 +1,5 @@
 import { type ReactElement, useEffect, useRef } from 'react';
+import type { CheckModule } from './check';
 import type { LocalMedia } from './media/localMedia';
 import { currentLanguage, t } from './messages';
 import type { RoomModule } from './room';
@@ -150,6 +151,14 @@ export function App({
 export function NoRoom({ lazyScreens }: Pick<AppProps, 'lazyScreens'>): ReactElement {
   const { part: screens, failed } = useLazy(lazyScreens, true);
   return screens ? <screens.NotALink /> : <Opening unreachable={failed} busy={false} onRetry={lazyScreens.prefetch} />;
+}
+
+/** Shown for the link of a connection check. */
+export function Check({ code, room, page }: Pick<AppProps, 'room'> & { code: string; page: Lazy<CheckModule> }): ReactElement {
+  const { part: media, failed } = useLazy(room, true);
+  const { part, failed: pageFailed } = useLazy(page, true);
+  if (part && media) return <part.ServerCheckPage code={code} room={media} />;
+  return <Opening unreachable={failed || pageFailed} busy={false} onRetry={() => void room.prefetch().then(page.prefetch)} />;
 }
 
 /** Whether the state is shown by a screen that is not part of the first view. */

@@ -2,7 +2,7 @@ import { JoinApi } from './api/client';
 import { LocalMedia } from './media/localMedia';
 import { loadInitialLanguage, loadRemainingMessages } from './messages/language';
 import type { RoomModule } from './room';
-import { readPreset, readRoute } from './route';
+import { readCheck, readPreset, readRoute } from './route';
 import { SeatKeyStore } from './seat/seatKeyStore';
 import { browserTabLock } from './seat/tabLock';
 import { Lazy } from './state/lazy';
@@ -20,6 +20,7 @@ import { Stay } from './visit/stay';
 // The view, the messages and the preview are requested in parallel.
 const view = import('./view');
 const route = readRoute(location);
+const check = readCheck(location);
 const preset = readPreset(location);
 const messages = loadInitialLanguage(preset.lang);
 
@@ -34,8 +35,9 @@ const lazyWithMessages = <T>(load: () => Promise<T>): Lazy<T> =>
   new Lazy(() => Promise.all([load(), messages.then(loadRemainingMessages)]).then(([part]) => part));
 const lazyScreens = lazyWithMessages(() => import('./screens/lazyScreens'));
 
+const room = lazyWithMessages(() => import('./room'));
+
 if (route) {
-  const room = lazyWithMessages(() => import('./room'));
   room.loaded.subscribe(() => permissionHelp.set(room.loaded.get()?.PermissionHelp ?? null));
   const localMedia = new LocalMedia();
   const api = new JoinApi(route.roomId);
@@ -71,6 +73,9 @@ if (route) {
   void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
     renderRoomPage({ route, preset, runner, seatKeyStore, createActions, localMedia, rating, room, lazyScreens }),
   );
+} else if (check !== null) {
+  const page = new Lazy(() => import('./check'));
+  void Promise.all([view, messages]).then(([{ renderCheckPage }]) => renderCheckPage({ code: check, room, page }));
 } else {
   void Promise.all([view, messages]).then(([{ renderNotALinkPage }]) => renderNotALinkPage({ lazyScreens }));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { guestLink, readPreset, readRoute } from './route';
+import { guestLink, readCheck, readPreset, readRoute } from './route';
 
 test.each([
   ['/r/01a1-x', '', { roomId: '01a1-x', link: null }],
@@ -11,6 +11,13 @@ test.each([
   ['/r/%E0%A4%A', '', null],
   ['/', '', null],
 ])('%s%s', (pathname, hash, route) => expect(readRoute({ pathname, hash })).toEqual(route));
+
+test.each([
+  ['/check', '#abc_-1', 'abc_-1'],
+  ['/check/', '', ''],
+  ['/checks', '#abc', null],
+  ['/r/check', '#abc', null],
+])('%s%s is a check', (pathname, hash, code) => expect(readCheck({ pathname, hash })).toBe(code));
 
 test.each([
   ['', '', { lang: null, name: null }],

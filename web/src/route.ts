@@ -23,6 +23,11 @@ export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route |
   return { roomId, link: fragmentParams(location).get('t') || null };
 }
 
+/** Returns the code in the link of a connection check, which is empty if it is missing; null for another address. */
+export function readCheck({ pathname, hash }: Pick<Address, 'pathname' | 'hash'>): string | null {
+  return /^\/check\/?$/.test(pathname) ? hash.replace(/^#/, '') : null;
+}
+
 /** Values that the creator of the address has prefilled. */
 export interface Preset {
   lang: string | null;

@@ -12,7 +12,7 @@ import (
 // guess of the client's address.
 func (s *Server) writeError(w http.ResponseWriter, r *http.Request, err error) {
 	f := fault.From(err)
-	if f.Code == string(ErrorCodeRoomNotFound) {
+	if f.Code == string(ErrorCodeRoomNotFound) || f.Code == string(ErrorCodeCheckNotFound) {
 		if limitErr := s.recordGuess(r); limitErr != nil {
 			f = fault.From(limitErr)
 		}

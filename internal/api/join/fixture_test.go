@@ -16,6 +16,7 @@ import (
 
 	"parley/internal/api/apitest"
 	"parley/internal/api/join"
+	"parley/internal/conncheck"
 	"parley/internal/project"
 	"parley/internal/refusal"
 	"parley/internal/room"
@@ -86,6 +87,7 @@ type fixture struct {
 	guesses, calls       stubLimiter
 	checkLimit, newSeats stubLimiter
 	checker              *apitest.Checker
+	checks               *conncheck.Service
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -100,7 +102,8 @@ func newFixture(t *testing.T) *fixture {
 	p.Service = room.NewService(db, p.engine, func() string { return "https://meet.example.org" }, now,
 		storetest.NewID, slog.New(slog.DiscardHandler), room.Options{JoinLimiter: &p.newSeats})
 	logos := project.NewService(db, now, storetest.NewID, func(string) {})
-	p.checker = apitest.New(t, description, join.NewHandler(p.Joining, p.Moderation, logos,
+	p.checks = conncheck.NewService(db, p.Joining, now, storetest.NewID)
+	p.checker = apitest.New(t, description, join.NewHandler(p.Joining, p.Moderation, p.checks, logos,
 		join.Limits{Guesses: &p.guesses, Checks: &p.checkLimit, Calls: &p.calls},
 		refusal.NewRecorder(nil, slog.New(slog.DiscardHandler), now), now))
 	return p
@@ -135,6 +138,7 @@ func (p *fixture) create(q room.Spec) (id, link string) {
 // response holds the fields of all responses that the tests read.
 type response struct {
 	Role, Identity string
+	Key            string
 	MediaToken     string `json:"media_token"`
 	SessionID      string `json:"session_id"`
 	MaxBreakouts   int    `json:"max_breakouts"`
@@ -163,11 +167,16 @@ type response struct {
 
 func (p *fixture) send(id, path string, in any) (int, response) {
 	p.t.Helper()
+	return p.post("/api/join/rooms/"+id+path, in)
+}
+
+func (p *fixture) post(path string, in any) (int, response) {
+	p.t.Helper()
 	body, _ := json.Marshal(in)
 	if text, ok := in.(string); ok {
 		body = []byte(text)
 	}
-	res := p.checker.Do(p.t, http.MethodPost, "/api/join/rooms/"+id+path,
+	res := p.checker.Do(p.t, http.MethodPost, path,
 		http.Header{"Content-Type": {"application/json"}}, body)
 	var out response
 	if res.StatusCode != http.StatusNoContent {

@@ -17,6 +17,7 @@ const (
 	ErrorCodeBodyTooLarge          ErrorCode = "body_too_large"
 	ErrorCodeBreakoutNotFound      ErrorCode = "breakout_not_found"
 	ErrorCodeCheckBusy             ErrorCode = "check_busy"
+	ErrorCodeCheckNotFound         ErrorCode = "check_not_found"
 	ErrorCodeHidden                ErrorCode = "hidden"
 	ErrorCodeHiddenParticipantsOff ErrorCode = "hidden_participants_off"
 	ErrorCodeInternal              ErrorCode = "internal"
@@ -290,6 +291,11 @@ type Sources struct {
 	ScreenShare bool `json:"screen_share"`
 }
 
+// StartedCheck defines model for StartedCheck.
+type StartedCheck struct {
+	Key string `json:"key"`
+}
+
 // Wait defines model for Wait.
 type Wait struct {
 	// AskAgainIn Seconds after which the page repeats the request. Hosts see the visitor for two
@@ -308,6 +314,9 @@ type Waiting struct {
 
 // operations has one method for each operation that this package handles.
 type operations interface {
+	StartCheck(w http.ResponseWriter, r *http.Request)                      // POST /checks
+	FinishCheck(w http.ResponseWriter, r *http.Request)                     // POST /checks/report
+	CreateCheckToken(w http.ResponseWriter, r *http.Request)                // POST /checks/token
 	GetLogo(w http.ResponseWriter, r *http.Request, hash string)            // GET /logos/{hash}
 	OpenBreakouts(w http.ResponseWriter, r *http.Request, roomId string)    // POST /rooms/{room_id}/breakouts
 	CloseBreakouts(w http.ResponseWriter, r *http.Request, roomId string)   // POST /rooms/{room_id}/breakouts/close
@@ -347,6 +356,9 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/check": func(w http.ResponseWriter, r *http.Request) {
 			o.Preflight(w, r, r.PathValue("room_id"))
 		},
+		http.MethodPost + " " + prefix + "/checks":        o.StartCheck,
+		http.MethodPost + " " + prefix + "/checks/token":  o.CreateCheckToken,
+		http.MethodPost + " " + prefix + "/checks/report": o.FinishCheck,
 		http.MethodPost + " " + prefix + "/rooms/{room_id}/end": func(w http.ResponseWriter, r *http.Request) {
 			o.EndRoom(w, r, r.PathValue("room_id"))
 		},

@@ -100,6 +100,7 @@ func TestContract(t *testing.T) {
 	p.testLogo(id)
 	p.testErrors(id, early)
 	p.testConnectionCheck(id, early)
+	key := p.testCheckOfOperator()
 	p.assertNoContent(id, "/end", withSeatKey(hostKey, nil))
 	for path, in := range roomRoutes {
 		if a := p.assertError(id, path, withSeatKey(hostKey, in), 410, "room_ended"); a.Error.Reason != "host" {
@@ -126,6 +127,10 @@ func TestContract(t *testing.T) {
 	p.assertError(id, "/feedback", withSeatKey(hostKey, m{"rating": "good"}), 503, "unavailable")
 	p.assertError(id, "/preview", m{}, 503, "unavailable")
 	p.assertError(id, "/seats", m{"name": "Ada", "seat_key": hostKey}, 503, "unavailable")
+	for path, in := range map[string]m{"": {"code": "c"}, "/token": {"key": key},
+		"/report": {"key": key, "paths": m{"udp": m{"offered": true, "works": true}}}} {
+		p.assertCheckError(path, in, 503, "unavailable")
+	}
 	p.checker.AssertCovered()
 }
 

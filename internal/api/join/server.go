@@ -57,7 +57,7 @@ type Limiter interface {
 
 // Limits are the limits for each client address; nil means no limit.
 type Limits struct {
-	Guesses Limiter // unknown rooms and links
+	Guesses Limiter // unknown rooms, links and checks
 	Checks  Limiter // connection checks
 	Calls   Limiter // all calls
 }
@@ -66,6 +66,7 @@ type Limits struct {
 type Server struct {
 	joining    Joining
 	moderation Moderation
+	checks     ConnectionChecks
 	logos      Logos
 	limits     Limits
 	refusals   *refusal.Recorder
@@ -74,11 +75,12 @@ type Server struct {
 
 // NewHandler returns the handler for all paths under /api/join/. refusals counts
 // and logs the requests that exceed a limit.
-func NewHandler(joining Joining, moderation Moderation, logos Logos, limits Limits, refusals *refusal.Recorder,
-	now func() time.Time) http.Handler {
+func NewHandler(joining Joining, moderation Moderation, checks ConnectionChecks, logos Logos, limits Limits,
+	refusals *refusal.Recorder, now func() time.Time) http.Handler {
 	s := &Server{
 		joining:    joining,
 		moderation: moderation,
+		checks:     checks,
 		logos:      logos,
 		limits:     limits,
 		refusals:   refusals,
@@ -195,17 +197,26 @@ func (s *Server) preflight(w http.ResponseWriter, r *http.Request, roomID string
 	if err := o.Err(); err != nil {
 		return "", err
 	}
-	if s.limits.Checks != nil {
-		if over, retryAfter := s.limits.Checks.RecordAttempt(req.ClientAddr); over {
-			return "", &fault.Error{Kind: fault.Exhausted, Code: string(ErrorCodeCheckBusy),
-				RetryAfter: retryAfter,
-				Message:    "too many connection checks from your address, try again in a moment"}
-		}
+	if err := s.countCheck(req.ClientAddr); err != nil {
+		return "", err
 	}
 	if err := s.countWrongLink(r, roomID, req); err != nil {
 		return "", err
 	}
 	return s.joining.Preflight(r.Context(), roomID, req)
+}
+
+// countCheck counts a connection check against the limit of its address.
+func (s *Server) countCheck(client netip.Addr) error {
+	if s.limits.Checks == nil {
+		return nil
+	}
+	over, retryAfter := s.limits.Checks.RecordAttempt(client)
+	if !over {
+		return nil
+	}
+	return &fault.Error{Kind: fault.Exhausted, Code: string(ErrorCodeCheckBusy), RetryAfter: retryAfter,
+		Message: "too many connection checks from your address, try again in a moment"}
 }
 
 // ReserveSeat reserves a seat, or responds with 202 while the visitor waits for

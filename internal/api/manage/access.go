@@ -89,6 +89,8 @@ var accessByRoute = map[string]access{
 	"GET /caller":                                  anyone,
 	"POST /sign-out":                               anyone,
 	"POST /sign-in-links":                          operators, // CreateSignInLink allows them less than owners
+	"POST /connection-checks":                      operators,
+	"GET /connection-checks/{check_id}":            readers,
 	"GET /sessions":                                readers,
 	"POST /sessions/{session_id}/revoke":           operators, // RevokeSession allows them less than owners
 	"GET /users":                                   readers,

@@ -125,6 +125,7 @@ var changingCalls = map[string]changingCall{
 	"createSignInLink": {audit.LinkCreated, func(b *fixture) (string, any) {
 		return "/sign-in-links", m{"name": "Ada", "role": "auditor"}
 	}},
+	"createConnectionCheck": {audit.ConnectionCheckCreated, func(*fixture) (string, any) { return "/connection-checks", nil }},
 	"revokeSession": {audit.SessionEnded, func(b *fixture) (string, any) {
 		link := b.mustCall("POST", "/sign-in-links", m{"name": "Ada", "role": "auditor"})
 		return "/sessions/" + link["session_id"].(string) + "/revoke", nil
@@ -276,8 +277,10 @@ func TestAudit_OneEntryPerChange(t *testing.T) {
 			if o.ID == "setProjectLogo" {
 				body = pngImage(16, 16)
 			}
-			if status, out := b.call(o.Method, path, body); status < 400 {
-				t.Errorf("%s %s: got %d %v, want a refusal", o.Method, path, status, out)
+			if o.HasJSON || strings.Contains(o.Path, "{") {
+				if status, out := b.call(o.Method, path, body); status < 400 {
+					t.Errorf("%s %s: got %d %v, want a refusal", o.Method, path, status, out)
+				}
 			}
 			if status, _ := b.send(o.Method, path, http.Header{}, nil); status != http.StatusUnauthorized && !o.Public {
 				t.Errorf("%s %s without a token: got %d, want 401", o.Method, path, status)

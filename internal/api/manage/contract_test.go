@@ -37,6 +37,7 @@ func TestManagementAPI_MatchesDescription(t *testing.T) {
 	t.Run("console", func(t *testing.T) { testConsole(t, b) })
 	t.Run("roles", func(t *testing.T) { testRoles(t, b) })
 	t.Run("several projects", func(t *testing.T) { testSeveralProjects(t, b) })
+	t.Run("connection checks", func(t *testing.T) { testConnectionChecks(t, b) })
 	t.Run("backups", func(t *testing.T) { testBackups(t, b) })
 	t.Run("overview", func(t *testing.T) { testOverview(t, b) })
 	t.Run("nodes", func(t *testing.T) { testNodes(t, b) })

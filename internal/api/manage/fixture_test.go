@@ -18,6 +18,7 @@ import (
 	"parley/internal/audit"
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/conncheck"
 	"parley/internal/counter"
 	"parley/internal/key"
 	"parley/internal/operator"
@@ -44,6 +45,7 @@ type fixture struct {
 	cleanup  *retention.Service
 	audit    *audit.Service
 	backups  *fakeBackups
+	checks   *conncheck.Service
 	usage    *usage.Service
 
 	overviews *overview.Service
@@ -124,6 +126,7 @@ func setup(t *testing.T) *fixture {
 		slog.New(slog.DiscardHandler))
 	b.tokens = operator.NewService(db, time.Now, newID)
 	b.audit = audit.NewService(db, time.Now)
+	b.checks = conncheck.NewService(db, b.rooms.Joining, time.Now, newID)
 	b.calls = requestlog.NewRecorder(db, time.Now)
 	b.usage = usage.NewService(db, usage.NoProvider{}, time.Now)
 	b.overviews = overview.NewService(overview.Sources{
@@ -172,6 +175,9 @@ func (b *fixture) services(tokens Tokens, plans Plans, failures FailureLimiter) 
 		Audit:     b.audit,
 		Usage:     b.usage,
 		Backups:   b.backups,
+
+		ConnectionChecks: b.checks,
+
 		Failures:  failures,
 		Overviews: b.overviews,
 		Settings: []config.Value{{Name: "listen", Flag: "--listen", Environment: "PARLEY_LISTEN", Text: "127.0.0.1:8080",

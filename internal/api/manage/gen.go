@@ -144,6 +144,30 @@ func (e CallerKind) Valid() bool {
 	}
 }
 
+// Defines values for CheckedPathPath.
+const (
+	CheckedPathPathIceTcp  CheckedPathPath = "ice_tcp"
+	CheckedPathPathTurnTcp CheckedPathPath = "turn_tcp"
+	CheckedPathPathTurnTls CheckedPathPath = "turn_tls"
+	CheckedPathPathUdp     CheckedPathPath = "udp"
+)
+
+// Valid indicates whether the value is a known member of the CheckedPathPath enum.
+func (e CheckedPathPath) Valid() bool {
+	switch e {
+	case CheckedPathPathIceTcp:
+		return true
+	case CheckedPathPathTurnTcp:
+		return true
+	case CheckedPathPathTurnTls:
+		return true
+	case CheckedPathPathUdp:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Compaction.
 const (
 	CompactionDone    Compaction = "done"
@@ -168,12 +192,37 @@ func (e Compaction) Valid() bool {
 	}
 }
 
+// Defines values for ConnectionCheckState.
+const (
+	ConnectionCheckStateExpired  ConnectionCheckState = "expired"
+	ConnectionCheckStateFinished ConnectionCheckState = "finished"
+	ConnectionCheckStateRunning  ConnectionCheckState = "running"
+	ConnectionCheckStateWaiting  ConnectionCheckState = "waiting"
+)
+
+// Valid indicates whether the value is a known member of the ConnectionCheckState enum.
+func (e ConnectionCheckState) Valid() bool {
+	switch e {
+	case ConnectionCheckStateExpired:
+		return true
+	case ConnectionCheckStateFinished:
+		return true
+	case ConnectionCheckStateRunning:
+		return true
+	case ConnectionCheckStateWaiting:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ErrorCode.
 const (
 	ErrorCodeBackupFailed            ErrorCode = "backup_failed"
 	ErrorCodeBackupRunning           ErrorCode = "backup_running"
 	ErrorCodeBodyTooLarge            ErrorCode = "body_too_large"
 	ErrorCodeCallsNotRecorded        ErrorCode = "calls_not_recorded"
+	ErrorCodeCheckNotFound           ErrorCode = "check_not_found"
 	ErrorCodeCrossOrigin             ErrorCode = "cross_origin"
 	ErrorCodeDeliveryDone            ErrorCode = "delivery_done"
 	ErrorCodeDeliveryNotFound        ErrorCode = "delivery_not_found"
@@ -227,6 +276,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeBodyTooLarge:
 		return true
 	case ErrorCodeCallsNotRecorded:
+		return true
+	case ErrorCodeCheckNotFound:
 		return true
 	case ErrorCodeCrossOrigin:
 		return true
@@ -872,12 +923,48 @@ type Caller struct {
 // CallerKind What the caller is: a management token, a user, or somebody with a link.
 type CallerKind string
 
+// CheckedPath defines model for CheckedPath.
+type CheckedPath struct {
+	// Address The address of the server, such as 203.0.113.7:7882.
+	Address *string `json:"address,omitempty"`
+
+	// Offered Whether the server named an address for the path.
+	Offered bool            `json:"offered"`
+	Path    CheckedPathPath `json:"path"`
+
+	// Works Whether media has connected.
+	Works bool `json:"works"`
+}
+
+// CheckedPathPath defines model for CheckedPath.Path.
+type CheckedPathPath string
+
 // Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 // files were rewritten. `running`: the compaction did not finish within 20 seconds. It
 // continues, or waits for a backup; the server logs its end. `failed`: the files were not
 // rewritten. The server log has the reason; remove it, then repeat the request, or send any
 // request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 type Compaction string
+
+// ConnectionCheck defines model for ConnectionCheck.
+type ConnectionCheck struct {
+	CheckId   string    `json:"check_id"`
+	CreatedAt time.Time `json:"created_at"`
+
+	// ExpiresAt The last time at which it can be started, or after its start, finished.
+	ExpiresAt  time.Time  `json:"expires_at"`
+	FinishedAt *time.Time `json:"finished_at,omitempty"`
+
+	// Paths Empty before the check is finished.
+	Paths     []CheckedPath `json:"paths"`
+	StartedAt *time.Time    `json:"started_at,omitempty"`
+
+	// State `expired`: it was not started, or not finished, in time.
+	State ConnectionCheckState `json:"state"`
+}
+
+// ConnectionCheckState `expired`: it was not started, or not finished, in time.
+type ConnectionCheckState string
 
 // ConnectionTypes How the media of the connected people, without hidden ones, reached the server when they
 // joined.
@@ -1007,6 +1094,17 @@ type KeyList struct {
 
 // Name 1 to 255 characters, not blank.
 type Name = string
+
+// NewConnectionCheck defines model for NewConnectionCheck.
+type NewConnectionCheck struct {
+	CheckId string `json:"check_id"`
+
+	// ExpiresAt The last time at which it can be started.
+	ExpiresAt time.Time `json:"expires_at"`
+
+	// Url The URL for `parley doctor` on the other machine. Its code is a secret.
+	Url string `json:"url"`
+}
 
 // NewOrganization defines model for NewOrganization.
 type NewOrganization struct {
@@ -2364,6 +2462,8 @@ type operations interface {
 	CreateBackup(w http.ResponseWriter, r *http.Request)                                 // POST /backups
 	GetCaller(w http.ResponseWriter, r *http.Request)                                    // GET /caller
 	ListCalls(w http.ResponseWriter, r *http.Request)                                    // GET /calls
+	CreateConnectionCheck(w http.ResponseWriter, r *http.Request)                        // POST /connection-checks
+	GetConnectionCheck(w http.ResponseWriter, r *http.Request, checkId string)           // GET /connection-checks/{check_id}
 	ListNodes(w http.ResponseWriter, r *http.Request)                                    // GET /nodes
 	ListOrganizations(w http.ResponseWriter, r *http.Request)                            // GET /organizations
 	CreateOrganization(w http.ResponseWriter, r *http.Request)                           // POST /organizations
@@ -2525,12 +2625,16 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		http.MethodPost + " " + prefix + "/tokens/{token_id}/revoke": func(w http.ResponseWriter, r *http.Request) {
 			o.RevokeToken(w, r, r.PathValue("token_id"))
 		},
-		http.MethodPost + " " + prefix + "/sign-in":        o.SignIn,
-		http.MethodGet + " " + prefix + "/sign-in-methods": o.ListSignInMethods,
-		http.MethodPost + " " + prefix + "/sign-out":       o.SignOut,
-		http.MethodGet + " " + prefix + "/caller":          o.GetCaller,
-		http.MethodPost + " " + prefix + "/sign-in-links":  o.CreateSignInLink,
-		http.MethodGet + " " + prefix + "/sessions":        o.ListSessions,
+		http.MethodPost + " " + prefix + "/sign-in":           o.SignIn,
+		http.MethodGet + " " + prefix + "/sign-in-methods":    o.ListSignInMethods,
+		http.MethodPost + " " + prefix + "/sign-out":          o.SignOut,
+		http.MethodGet + " " + prefix + "/caller":             o.GetCaller,
+		http.MethodPost + " " + prefix + "/sign-in-links":     o.CreateSignInLink,
+		http.MethodPost + " " + prefix + "/connection-checks": o.CreateConnectionCheck,
+		http.MethodGet + " " + prefix + "/connection-checks/{check_id}": func(w http.ResponseWriter, r *http.Request) {
+			o.GetConnectionCheck(w, r, r.PathValue("check_id"))
+		},
+		http.MethodGet + " " + prefix + "/sessions": o.ListSessions,
 		http.MethodPost + " " + prefix + "/sessions/{session_id}/revoke": func(w http.ResponseWriter, r *http.Request) {
 			o.RevokeSession(w, r, r.PathValue("session_id"))
 		},

@@ -149,8 +149,10 @@ type Services struct {
 	Audit     Audit
 	Usage     Usage
 	Backups   Backups
-	Overviews Overviews
-	Settings  []config.Value
+	// ConnectionChecks are checks from other machines.
+	ConnectionChecks ConnectionChecks
+	Overviews        Overviews
+	Settings         []config.Value
 	// Signatures are the checks of signatures, by the version of a SignedRequest.
 	Signatures map[string]SignatureChecker
 	Calls      Calls          // nil if calls are not recorded

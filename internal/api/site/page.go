@@ -24,6 +24,9 @@ const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; con
 	"img-src 'self' data: blob:; media-src 'self' blob:; font-src 'self'; worker-src 'self' blob:; " +
 	"manifest-src 'self'; base-uri 'none'; form-action 'none'"
 
+// checkPage is the path of the page that checks the connection with the code in its fragment.
+const checkPage = "check"
+
 // roomPrefix precedes the room's id in the path of a room page.
 const roomPrefix = "r/"
 
@@ -37,7 +40,7 @@ type Rooms interface {
 }
 
 // Handler serves the assets under their names, and the room page under every
-// other path: with status 200 under /r/{room_id}, else with 404.
+// other path: with status 200 under /r/{room_id} and /check, else with 404.
 type Handler struct {
 	files map[string]file
 	rooms Rooms
@@ -74,7 +77,7 @@ func (h *Handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			if preview.Title != "" {
 				f = f.withLinkPreview(preview)
 			}
-		} else {
+		} else if name != checkPage {
 			status = http.StatusNotFound
 		}
 	}

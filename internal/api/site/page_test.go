@@ -32,6 +32,7 @@ func TestHandler_ServesBuiltFiles(t *testing.T) {
 	}{
 		{"/r/0197", "", 200, "<!doctype html>", "no-cache", "text/html"},
 		{"/r/0197/more", "", 200, "<!doctype html>", "no-cache", "text/html"},
+		{"/check", "", 200, "<!doctype html>", "no-cache", "text/html"},
 		{"/", "", 404, "<!doctype html>", "no-cache", "text/html"},
 		{"/assets/main-1.js", "", 200, "plain", "public, max-age=31536000, immutable", "text/javascript"},
 		{"/assets/main-1.js", "gzip", 200, "gz", "public, max-age=31536000, immutable", "text/javascript"},

@@ -20,6 +20,7 @@ var tests = []struct {
 	{"Calls", (*suite).testCalls},
 	{"Calls_Filter", (*suite).testCalls_Filter},
 	{"ClientRoomID", (*suite).testClientRoomID},
+	{"ConnectionChecks", (*suite).testConnectionChecks},
 	{"ConsoleSessions", (*suite).testConsoleSessions},
 	{"ConsoleUsers", (*suite).testConsoleUsers},
 	{"Counters", (*suite).testCounters},

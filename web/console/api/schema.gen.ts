@@ -820,6 +820,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/connection-checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a check of the connection from another machine
+         * @description The check finds out over which paths media reaches the server from the machine that starts it, with
+         *     `parley doctor URL`. Its URL starts it once, within an hour.
+         */
+        post: operations["createConnectionCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/connection-checks/{check_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                check_id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        /** Read a check of the connection */
+        get: operations["getConnectionCheck"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/sessions": {
         parameters: {
             query?: never;
@@ -1897,6 +1937,47 @@ export interface components {
              */
             expires_at?: string;
         };
+        NewConnectionCheck: {
+            check_id: string;
+            /** @description The URL for `parley doctor` on the other machine. Its code is a secret. */
+            url: string;
+            /**
+             * Format: date-time
+             * @description The last time at which it can be started.
+             */
+            expires_at: string;
+        };
+        ConnectionCheck: {
+            check_id: string;
+            /**
+             * @description `expired`: it was not started, or not finished, in time.
+             * @enum {string}
+             */
+            state: "waiting" | "running" | "finished" | "expired";
+            /** Format: date-time */
+            created_at: string;
+            /**
+             * Format: date-time
+             * @description The last time at which it can be started, or after its start, finished.
+             */
+            expires_at: string;
+            /** Format: date-time */
+            started_at?: string;
+            /** Format: date-time */
+            finished_at?: string;
+            /** @description Empty before the check is finished. */
+            paths: components["schemas"]["CheckedPath"][];
+        };
+        CheckedPath: {
+            /** @enum {string} */
+            path: "udp" | "ice_tcp" | "turn_tcp" | "turn_tls";
+            /** @description Whether the server named an address for the path. */
+            offered: boolean;
+            /** @description Whether media has connected. */
+            works: boolean;
+            /** @description The address of the server, such as 203.0.113.7:7882. */
+            address?: string;
+        };
         Session: {
             session_id: string;
             /** @enum {string} */
@@ -2552,7 +2633,7 @@ export interface components {
          * @description For machines.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "check_not_found" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
     };
     responses: {
         /**
@@ -2693,6 +2774,7 @@ export interface components {
         RoomID: string;
         TokenID: string;
         SessionID: string;
+        CheckID: string;
         UserID: string;
         DeliveryID: string;
         OfRoom: string;
@@ -4289,6 +4371,65 @@ export interface operations {
             405: components["responses"]["MethodNotAllowed"];
             413: components["responses"]["TooLarge"];
             415: components["responses"]["NotJSON"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    createConnectionCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The check. Its URL cannot be read again. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewConnectionCheck"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    getConnectionCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                check_id: components["parameters"]["CheckID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The check, with what the other machine has found. It is kept for at least a day. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConnectionCheck"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];
             503: components["responses"]["Unavailable"];

@@ -91,6 +91,67 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/checks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Start a connection check
+         * @description Starts the check of a code that an operator has created. A code starts one check, within an hour. The
+         *     code is `check_not_found` if it is unknown, was used or has expired.
+         */
+        post: operations["startCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/checks/token": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Get a token to test one path of media
+         * @description The token is one as that of a room's connection test, with the same limits.
+         */
+        post: operations["createCheckToken"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/checks/report": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what a connection check has found
+         * @description A path that was not tested is left out.
+         */
+        post: operations["finishCheck"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/{room_id}/end": {
         parameters: {
             query?: never;
@@ -711,6 +772,17 @@ export interface components {
             /** @description Valid for opening the test connection for twenty seconds. */
             media_token: string;
         };
+        StartedCheck: {
+            key: string;
+        };
+        CheckedPath: {
+            /** @description Whether the server names an address for the path. */
+            offered: boolean;
+            /** @description Whether media has connected. */
+            works: boolean;
+            /** @description The address of the server, such as 203.0.113.7:7882. */
+            address?: string;
+        };
         SeatRequest: {
             /** @description 1 to 255 characters, not blank. */
             name: string;
@@ -923,7 +995,7 @@ export interface components {
             };
         };
         /** @enum {string} */
-        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "hidden_participants_off" | "too_many_joins" | "check_busy" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "room_not_found" | "room_ended" | "room_not_open" | "room_full" | "project_inactive" | "project_suspended" | "link_taken" | "invitation_required" | "removed" | "turned_away" | "waiting_room_full" | "hidden_participants_off" | "too_many_joins" | "check_busy" | "check_not_found" | "too_many_invitations" | "not_host" | "not_in_room" | "breakout_not_found" | "too_many_breakouts" | "seat_not_found" | "microphone_locked" | "hidden" | "too_often" | "too_many_attempts" | "unavailable" | "internal";
         /**
          * @description The reason why the room ended. Only with room_ended.
          * @enum {string}
@@ -1056,6 +1128,106 @@ export interface operations {
             403: components["responses"]["Error"];
             404: components["responses"]["Error"];
             410: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
+        };
+    };
+    startCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    code: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The key with which the check continues for ten minutes. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartedCheck"];
+                };
+            };
+            400: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
+        };
+    };
+    createCheckToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key: string;
+                };
+            };
+        };
+        responses: {
+            /** @description The token. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Check"];
+                };
+            };
+            400: components["responses"]["Error"];
+            404: components["responses"]["Error"];
+            413: components["responses"]["Error"];
+            415: components["responses"]["Error"];
+            429: components["responses"]["Error"];
+            503: components["responses"]["Error"];
+        };
+    };
+    finishCheck: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    key: string;
+                    paths: {
+                        udp?: components["schemas"]["CheckedPath"];
+                        ice_tcp?: components["schemas"]["CheckedPath"];
+                        turn_tcp?: components["schemas"]["CheckedPath"];
+                        turn_tls?: components["schemas"]["CheckedPath"];
+                    };
+                };
+            };
+        };
+        responses: {
+            /** @description Stored. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error"];
+            404: components["responses"]["Error"];
             413: components["responses"]["Error"];
             415: components["responses"]["Error"];
             429: components["responses"]["Error"];

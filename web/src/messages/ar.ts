@@ -102,6 +102,14 @@ export const ar: Messages = {
   'device.camera.without': 'من دون كاميرا',
   'device.unnamed': 'الجهاز {n}',
 
+  'serverCheck.title': 'فحص الاتصال بالخادم',
+  'serverCheck.intro': 'يختبر هذا كيف يصل الصوت والفيديو من هنا إلى الخادم. يستغرق ذلك بضع ثوانٍ.',
+  'serverCheck.start': 'بدء الفحص',
+  'serverCheck.works': '{path} يعمل',
+  'serverCheck.fails': '{path} لا يعمل',
+  'serverCheck.sent': 'يمكن لمدير الخادم رؤية هذه النتيجة.',
+  'serverCheck.used': 'استُخدم هذا الرابط من قبل أو انتهت صلاحيته. اطلب رابطًا جديدًا.',
+
   'check.open': 'فحص الاتصال والأجهزة',
   'check.connection': 'الاتصال',
   'check.server.asking': 'جارٍ الاتصال بالخادم…',

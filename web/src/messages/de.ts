@@ -101,6 +101,14 @@ export const de: Messages = {
   'device.camera.without': 'Ohne Kamera',
   'device.unnamed': 'Gerät {n}',
 
+  'serverCheck.title': 'Verbindung zum Server prüfen',
+  'serverCheck.intro': 'Damit wird getestet, wie Ton und Video von hier zum Server kommen. Das dauert einige Sekunden.',
+  'serverCheck.start': 'Prüfung starten',
+  'serverCheck.works': '{path} funktioniert',
+  'serverCheck.fails': '{path} funktioniert nicht',
+  'serverCheck.sent': 'Wer den Server betreibt, kann dieses Ergebnis sehen.',
+  'serverCheck.used': 'Dieser Link wurde schon benutzt oder ist abgelaufen. Bitten Sie um einen neuen.',
+
   'check.open': 'Verbindung und Geräte prüfen',
   'check.connection': 'Verbindung',
   'check.server.asking': 'Verbindung zum Server …',

@@ -100,6 +100,14 @@ export const en = {
   'device.camera.without': 'Without camera',
   'device.unnamed': 'Device {n}',
 
+  'serverCheck.title': 'Check the connection to the server',
+  'serverCheck.intro': 'This tests how sound and video reach the server from here. It takes a few seconds.',
+  'serverCheck.start': 'Start the check',
+  'serverCheck.works': '{path} works',
+  'serverCheck.fails': '{path} doesn’t work',
+  'serverCheck.sent': 'The operator of the server can see this result.',
+  'serverCheck.used': 'This link has been used or has expired. Ask for a new one.',
+
   'check.open': 'Check connection and devices',
   'check.connection': 'Connection',
   'check.server.asking': 'Contacting the server…',

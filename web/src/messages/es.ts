@@ -98,6 +98,14 @@ export const es: Messages = {
   'device.camera.without': 'Sin cámara',
   'device.unnamed': 'Dispositivo {n}',
 
+  'serverCheck.title': 'Comprobar la conexión con el servidor',
+  'serverCheck.intro': 'Esto prueba cómo llegan el sonido y el vídeo al servidor desde aquí. Tarda unos segundos.',
+  'serverCheck.start': 'Iniciar la comprobación',
+  'serverCheck.works': '{path} funciona',
+  'serverCheck.fails': '{path} no funciona',
+  'serverCheck.sent': 'Quien administra el servidor puede ver este resultado.',
+  'serverCheck.used': 'Este enlace ya se ha usado o ha caducado. Pide uno nuevo.',
+
   'check.open': 'Comprobar conexión y dispositivos',
   'check.connection': 'Conexión',
   'check.server.asking': 'Conectando con el servidor…',

@@ -101,6 +101,14 @@ export const fr: Messages = {
   'device.camera.without': 'Sans caméra',
   'device.unnamed': 'Appareil {n}',
 
+  'serverCheck.title': 'Vérifier la connexion au serveur',
+  'serverCheck.intro': 'Ce test montre comment le son et la vidéo atteignent le serveur d’ici. Il dure quelques secondes.',
+  'serverCheck.start': 'Lancer la vérification',
+  'serverCheck.works': '{path} fonctionne',
+  'serverCheck.fails': '{path} ne fonctionne pas',
+  'serverCheck.sent': 'L’administrateur du serveur peut voir ce résultat.',
+  'serverCheck.used': 'Ce lien a déjà été utilisé ou a expiré. Demandez-en un nouveau.',
+
   'check.open': 'Vérifier la connexion et les appareils',
   'check.connection': 'Connexion',
   'check.server.asking': 'Connexion au serveur…',

@@ -99,6 +99,14 @@ export const tr: Messages = {
   'device.camera.without': 'Kamerasız',
   'device.unnamed': 'Cihaz {n}',
 
+  'serverCheck.title': 'Sunucu bağlantısını kontrol et',
+  'serverCheck.intro': 'Bu test, ses ve videonun buradan sunucuya nasıl ulaştığını gösterir. Birkaç saniye sürer.',
+  'serverCheck.start': 'Kontrolü başlat',
+  'serverCheck.works': '{path} çalışıyor',
+  'serverCheck.fails': '{path} çalışmıyor',
+  'serverCheck.sent': 'Sunucunun yöneticisi bu sonucu görebilir.',
+  'serverCheck.used': 'Bu bağlantı kullanılmış ya da süresi dolmuş. Yeni bir bağlantı isteyin.',
+
   'check.open': 'Bağlantıyı ve cihazları kontrol et',
   'check.connection': 'Bağlantı',
   'check.server.asking': 'Sunucuya bağlanılıyor…',

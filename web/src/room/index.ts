@@ -5,7 +5,7 @@ import { roomIcons } from './roomIcons';
 
 export { RoomActions } from '../visit/roomActions';
 export { CheckSheet } from './check/CheckSheet';
-export { testMediaRoute } from './check/mediaRoute';
+export { connectForMoment, selectedCandidates, testMediaRoute } from './check/mediaRoute';
 export { Session } from './connection/session';
 export { PermissionHelp } from './permissionHelp/PermissionHelp';
 export { RoomScreen } from './RoomScreen';

@@ -55,6 +55,7 @@ const pages: Record<ErrorCode, (error: CallError) => ErrorText> = {
   hidden: outOfDate,
   too_often: outOfDate,
   check_busy: outOfDate,
+  check_not_found: outOfDate,
   too_many_invitations: outOfDate,
   invalid_request: outOfDate,
   unsupported_media_type: outOfDate,

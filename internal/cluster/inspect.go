@@ -1,0 +1,49 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+)
+
+// RedisState is what a Redis server says about itself.
+type RedisState struct {
+	// EvictionPolicy is what the server does when its memory is full, such as noeviction. It is empty if
+	// its memory is not bounded.
+	EvictionPolicy string
+	// ClockOffset is how far the clock of the server is ahead of the clock here. It is wrong by at most half
+	// of the time that the question took.
+	ClockOffset time.Duration
+}
+
+// InspectRedis asks the Redis server at url about itself. It changes nothing. reached reports whether a node
+// could use the server; if so, an error says why the server does not tell its state. Errors do not contain
+// the password.
+func InspectRedis(ctx context.Context, url string) (state RedisState, reached bool, err error) {
+	r, err := Connect(ctx, url, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return state, false, err
+	}
+	defer func() { _ = r.Close() }()
+	info, err := r.client.Info(ctx, "memory").Result()
+	if err != nil {
+		return state, true, fmt.Errorf("read the state of Redis: %w", err)
+	}
+	fields := map[string]string{}
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
+	}
+	if fields["maxmemory"] != "0" {
+		state.EvictionPolicy = fields["maxmemory_policy"]
+	}
+	before := time.Now()
+	now, err := r.client.Time(ctx).Result()
+	if err != nil {
+		return state, true, fmt.Errorf("read the clock of Redis: %w", err)
+	}
+	state.ClockOffset = now.Sub(before.Add(time.Since(before) / 2))
+	return state, true, nil
+}

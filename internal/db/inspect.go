@@ -1,0 +1,48 @@
+package db
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// PostgresState is what a PostgreSQL server says about itself.
+type PostgresState struct {
+	// Unsafe are the settings that are off, of those without which a crash can lose what was committed:
+	// fsync, full_page_writes and synchronous_commit.
+	Unsafe []string
+	// Standby says that the server is a standby, which accepts no writes.
+	Standby bool
+	// ClockOffset is how far the clock of the server is ahead of the clock here. It is wrong by at most half
+	// of the time that the question took.
+	ClockOffset time.Duration
+}
+
+// InspectPostgres asks the PostgreSQL server at url about itself. It changes nothing. Errors do not contain
+// the password.
+func InspectPostgres(ctx context.Context, url string) (state PostgresState, err error) {
+	config, err := pgx.ParseConfig(url)
+	if err != nil {
+		return state, fmt.Errorf("open PostgreSQL: %w", err)
+	}
+	conn, err := connectPostgres(ctx, config)
+	if err != nil {
+		return state, err
+	}
+	defer closePgx(conn)
+	err = conn.QueryRow(ctx, `SELECT pg_is_in_recovery(), ARRAY(SELECT name FROM pg_settings
+		WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name)`).
+		Scan(&state.Standby, &state.Unsafe)
+	if err != nil {
+		return state, fmt.Errorf("read the settings of PostgreSQL: %w", err)
+	}
+	var now time.Time
+	before := time.Now()
+	if err := conn.QueryRow(ctx, `SELECT clock_timestamp()`).Scan(&now); err != nil {
+		return state, fmt.Errorf("read the clock of PostgreSQL: %w", err)
+	}
+	state.ClockOffset = now.Sub(before.Add(time.Since(before) / 2))
+	return state, nil
+}

@@ -1,0 +1,216 @@
+package doctor
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"parley/internal/config"
+	"parley/internal/media/probe"
+)
+
+const (
+	// pathTimeout is how long media may take to connect over one path. Browsers give up after as long.
+	pathTimeout = 15 * time.Second
+	// callTimeout bounds one request of a check.
+	callTimeout = 10 * time.Second
+)
+
+// mediaPath is a path of media, with what to change if it does not work.
+type mediaPath struct {
+	path       probe.Path
+	name       string
+	finding    string
+	change     string // the line to change, with %s for the port
+	setting    string // of the port, if its number is not known
+	notOffered string // why the server may not name an address
+}
+
+var mediaPaths = []mediaPath{
+	{probe.UDP, "UDP", "udp_unreachable", "Open UDP port %s of the server in its firewall; if only the network of the " +
+		"other machine blocks UDP, change nothing.", "--rtc-udp-port", "the server names no address for it"},
+	{probe.ICETCP, "ICE over TCP", "ice_tcp_unreachable", "Open TCP port %s of the server in its firewall.",
+		"--rtc-tcp-port or --listen", "the server has no port for it: --rtc-tcp-port, --tls-domain or --tls-cert-file"},
+	{probe.TURNTCP, "TURN over TCP", "turn_tcp_unreachable", unchangedTCP, "--listen",
+		"the server has no TURN server: --tls-domain or --tls-cert-file"},
+	{probe.TURNTLS, "TURN over TLS", "turn_tls_unreachable", unchangedTCP, "--listen",
+		"the server has no TURN server with TLS: --tls-domain or --tls-cert-file, and a host name in --public-url"},
+}
+
+// unchangedTCP is the line to change if TURN does not work on a port on which HTTPS works.
+const unchangedTCP = "Pass on the TCP connections of port %s to the server unchanged, without a proxy for HTTP or " +
+	"HTTPS; if only the network of the other machine inspects them, change nothing."
+
+// result returns the finding about a path that does not work at an address of the server, which may be
+// empty.
+func (p mediaPath) result(address string) Result {
+	port, at := "of "+p.setting, ""
+	if _, number, err := net.SplitHostPort(address); err == nil {
+		port, at = number, ", at "+address
+	}
+	change := fmt.Sprintf(p.change, port)
+	return found(p.finding, Warning, change, "Media over %s does not reach the server%s.", p.name, at)
+}
+
+// Tried is what a machine saw of one path of media.
+type Tried struct {
+	Path    string `json:"-"`
+	Offered bool   `json:"offered"` // the server names an address for the path
+	Works   bool   `json:"works"`
+	Address string `json:"address"` // of the server; empty if it is not known
+}
+
+// MediaResults returns what follows from the paths that a machine has tried.
+func MediaResults(tried []Tried) (results []Result) {
+	works := false
+	offered := false
+	for _, t := range tried {
+		results = append(results, t.result())
+		works, offered = works || t.Works, offered || t.Offered
+	}
+	switch {
+	case len(tried) == 0:
+		result := unknown("no path could be tested")
+		result.Check = "media"
+		results = append(results, result)
+	case offered && !works && len(tried) == len(mediaPaths):
+		result := found("media_unreachable", Error,
+			"Open the ports above; if they are open, --rtc-node-ip ADDRESS, with the public address of the server",
+			"No media reaches the server from the network of the other machine, so people there hear and see nobody.")
+		result.Check = "media"
+		results = append(results, result)
+	}
+	return results
+}
+
+// result returns what follows from one path.
+func (t Tried) result() Result {
+	i := slices.IndexFunc(mediaPaths, func(p mediaPath) bool { return string(p.path) == t.Path })
+	if i < 0 {
+		return Result{Check: "media_" + t.Path, Unknown: "this version does not know the path"}
+	}
+	p := mediaPaths[i]
+	var result Result
+	switch {
+	case t.Works:
+		result = fine("%s reaches the server at %s", p.name, t.Address)
+	case !t.Offered:
+		result = unknown("%s: %s", p.name, p.notOffered)
+	default:
+		result = p.result(t.Address)
+	}
+	result.Check = "media_" + t.Path
+	return result
+}
+
+// RunRemote checks a server from this machine, as a browser sees it: the public address, and with the code
+// of a check each path of media, over which it joins for a moment. The server gets the result. The error is
+// about the code, or about sending the result.
+func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
+	cfg := config.Config{PublicURL: baseURL}
+	public := runCheck(ctx, cfg, checkPublicAddress)
+	public.Check = "public_address"
+	if public.Unknown != "" {
+		public = found("public_unreachable", Error, "Start the server, and open the TCP port of its URL in its firewall.",
+			"The server cannot be checked: %s.", public.Unknown)
+		public.Check = "public_address"
+	}
+	report := Report{Checks: []Result{public}}
+	if report.Worst() == Error {
+		return report, nil // the code stays valid
+	}
+	if code == "" {
+		result := unknown("a check of media needs a code: run parley doctor --invite on the server")
+		result.Check = "media"
+		report.Checks = append(report.Checks, result)
+		return report, nil
+	}
+	c := remoteCheck{baseURL: cfg.BaseURL(""), client: &http.Client{Timeout: callTimeout}}
+	var started struct{ Key string }
+	if err := c.call(ctx, "/checks", map[string]any{"code": code}, &started); err != nil {
+		return report, err
+	}
+	c.key = started.Key
+	var tried []Tried
+	paths := map[string]Tried{}
+	for _, p := range mediaPaths {
+		t, err := c.try(ctx, p.path)
+		if err != nil {
+			result := unknown("%s: %v", p.name, err)
+			result.Check = "media_" + string(p.path)
+			report.Checks = append(report.Checks, result)
+			continue
+		}
+		tried, paths[t.Path] = append(tried, t), t
+	}
+	report.Checks = append(report.Checks, MediaResults(tried)...)
+	return report, c.call(ctx, "/checks/report", map[string]any{"key": c.key, "paths": paths}, nil)
+}
+
+// remoteCheck is a check that runs on this machine.
+type remoteCheck struct {
+	baseURL, key string
+	client       *http.Client
+}
+
+// try tries a path. With an error nothing can be said about it.
+func (c remoteCheck) try(ctx context.Context, path probe.Path) (Tried, error) {
+	ctx, cancel := context.WithTimeout(ctx, pathTimeout)
+	defer cancel()
+	var token struct {
+		MediaToken string `json:"media_token"`
+	}
+	if err := c.call(ctx, "/checks/token", map[string]any{"key": c.key}, &token); err != nil {
+		return Tried{}, err
+	}
+	outcome, err := probe.Try(ctx, c.baseURL, token.MediaToken, path)
+	return Tried{Path: string(path), Offered: outcome.Offered, Works: outcome.Works, Address: outcome.Address}, err
+}
+
+// call calls an operation of the page's API.
+func (c remoteCheck) call(ctx context.Context, path string, body, out any) error {
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.baseURL+"/api/join"+path, bytes.NewReader(raw))
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	response, err := c.client.Do(r)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = response.Body.Close() }()
+	decoder := json.NewDecoder(http.MaxBytesReader(nil, response.Body, maxResponseBytes))
+	if response.StatusCode >= http.StatusBadRequest {
+		var failure struct{ Error struct{ Message string } }
+		if err := decoder.Decode(&failure); err != nil || failure.Error.Message == "" {
+			return fmt.Errorf("the server responds with status %d", response.StatusCode)
+		}
+		return fmt.Errorf("the server responds: %s", failure.Error.Message)
+	}
+	if out == nil {
+		return nil
+	}
+	return decoder.Decode(out)
+}
+
+// ParseRemote splits the address of a check, such as https://meet.example.org/check#CODE, into the URL of the
+// server and the code, which may be empty.
+func ParseRemote(address string) (baseURL, code string, err error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		return "", "", errors.New("the address must be a URL such as https://meet.example.org, or the one that " +
+			"parley doctor --invite prints")
+	}
+	return u.Scheme + "://" + u.Host, u.Fragment, nil
+}

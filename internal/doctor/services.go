@@ -1,0 +1,135 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"syscall"
+	"time"
+
+	"parley/internal/cluster"
+	"parley/internal/config"
+	"parley/internal/db"
+	"parley/internal/instance"
+	"parley/internal/media"
+)
+
+// connectTimeout is how long a database may take to respond. It is less than checkTimeout.
+const connectTimeout = 5 * time.Second
+
+// maxClockOffset is how much two clocks may differ. The deadlines of leases and tokens have more time.
+const maxClockOffset = 2 * time.Second
+
+func checkEnvironment(context.Context, config.Config) Result {
+	names := config.UnknownEnv(os.Environ())
+	if len(names) == 0 {
+		return fine("all variables are known")
+	}
+	return found("unknown_variable", Warning, "unset "+strings.Join(names, " "),
+		"There is no setting with the name %s, so this variable has no effect.", strings.Join(names, ", "))
+}
+
+// lowPortChange allows a server without root to open a port below 1024.
+const lowPortChange = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd, or a port above 1023"
+
+func checkPorts(ctx context.Context, cfg config.Config) Result {
+	running, err := instance.CheckSockets(ctx, cfg)
+	if running {
+		return fine("the server runs")
+	}
+	if err == nil {
+		err = media.CheckPorts(cfg.NodeIPs(), cfg.RTCUDPPort, cfg.SeparateTCPPort())
+	}
+	if err == nil {
+		return fine("free")
+	}
+	var socket *instance.SocketError
+	var port *media.PortError
+	change := ""
+	switch {
+	case errors.As(err, &socket):
+		change = "--" + socket.Flag + " HOST:PORT"
+	case errors.As(err, &port):
+		change, _, _ = strings.Cut(port.Setting, " ")
+		change += " PORT"
+	default:
+		return unknown("%v", err)
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		change = lowPortChange
+	case errors.Is(err, syscall.EADDRINUSE):
+		change += ", with a port that is free"
+	case port == nil:
+		change += ", with an address of this machine"
+	}
+	return found("port", Error, change, "The server cannot open its ports: %v.", err)
+}
+
+func checkDatabase(ctx context.Context, cfg config.Config) Result {
+	if cfg.DatabaseURL == "" {
+		return fine("SQLite")
+	}
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	state, err := db.InspectPostgres(ctx, cfg.DatabaseURL.Reveal())
+	if err != nil {
+		return found("database_unavailable", Error, "--database-url URL", "PostgreSQL cannot be used: %v.", oneLine(err))
+	}
+	var result Result
+	if state.Standby {
+		result.add("database_standby", Error, "--database-url URL, of the primary",
+			"PostgreSQL is a standby, which accepts no writes.")
+	}
+	if len(state.Unsafe) > 0 {
+		var change strings.Builder
+		for _, name := range state.Unsafe {
+			fmt.Fprintf(&change, "ALTER SYSTEM SET %s = on; ", name)
+		}
+		result.add("database_durability", Warning, change.String()+"SELECT pg_reload_conf();",
+			"PostgreSQL can lose what it has committed when it crashes, because %s is off, unless its storage prevents that.",
+			strings.Join(state.Unsafe, ", "))
+	}
+	result.addClock("database_clock", "PostgreSQL", state.ClockOffset)
+	if len(result.Findings) == 0 {
+		return fine("PostgreSQL responds")
+	}
+	return result
+}
+
+func checkRedis(ctx context.Context, cfg config.Config) Result {
+	if cfg.RedisURL == "" {
+		return fine("none: a single process")
+	}
+	state, reached, err := cluster.InspectRedis(ctx, cfg.RedisURL.Reveal())
+	switch {
+	case !reached:
+		return found("redis_unavailable", Error, "--redis-url URL", "Redis cannot be used: %v.", oneLine(err))
+	case err != nil:
+		return unknown("%v", err)
+	}
+	var result Result
+	if policy := state.EvictionPolicy; policy != "" && policy != "noeviction" {
+		result.add("redis_eviction", Warning, "redis-cli CONFIG SET maxmemory-policy noeviction",
+			"Redis forgets on which node a meeting is when its memory is full (%s), so people in one room do not meet.", policy)
+	}
+	result.addClock("redis_clock", "Redis", state.ClockOffset)
+	if len(result.Findings) == 0 {
+		return fine("it responds")
+	}
+	return result
+}
+
+// addClock adds a finding if the clock of another machine differs from the clock of this one.
+func (r *Result) addClock(id, name string, offset time.Duration) {
+	if offset.Abs() > maxClockOffset {
+		r.add(id, Warning, "timedatectl set-ntp true, on both machines",
+			"The clock of %s differs from the clock of this machine by %.1f s.", name, offset.Seconds())
+	}
+}
+
+// oneLine returns the text of an error without line breaks.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

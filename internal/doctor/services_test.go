@@ -1,0 +1,132 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+
+	"parley/internal/cluster/clustertest"
+	"parley/internal/db"
+	"parley/internal/seal"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+)
+
+// A PostgreSQL server that is set up badly, or does not respond, is found, and not found after the line of
+// the finding was applied.
+func TestCheckDatabase(t *testing.T) {
+	server := storetest.NewPostgresServer(t)
+	database := server.NewDatabase(t)
+	cfg := newConfig(t)
+	cfg.DatabaseURL = seal.Secret(database)
+	run := check(checkDatabase)
+	if found := run.findings(t, cfg); len(found) > 0 {
+		t.Fatalf("got the findings %v, want none", found)
+	}
+	const off = `ALTER SYSTEM SET synchronous_commit = off; SELECT pg_reload_conf();`
+	execute(t, database, off)
+	testkit.Eventually(t, "a finding about what can be lost", func() bool {
+		f := run.findings(t, cfg)["database_durability"]
+		return f.Level == Warning && f.Change == strings.Replace(off, "off", "on", 1)
+	})
+	execute(t, database, run.findings(t, cfg)["database_durability"].Change)
+	testkit.Eventually(t, "no finding after the change", func() bool { return len(run.findings(t, cfg)) == 0 })
+
+	cfg.DatabaseURL = seal.Secret(strings.Replace(database, "/test_", "/missing_", 1))
+	found := run.findings(t, cfg)
+	if f := found["database_unavailable"]; f.Level != Error || !strings.Contains(f.Text, "does not exist") {
+		t.Errorf("another database: got the findings %v, want database_unavailable with the cause", found)
+	}
+}
+
+// execute executes the statements of a finding, which PostgreSQL does not accept in one transaction.
+func execute(t *testing.T, url, statements string) {
+	t.Helper()
+	for statement := range strings.SplitSeq(strings.TrimSuffix(statements, ";"), "; ") {
+		if err := db.ExecPostgres(t.Context(), url, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A Redis server that may forget what nodes have stored, or does not respond, is found, and not found after
+// the line of the finding was applied.
+func TestCheckRedis(t *testing.T) {
+	server := clustertest.NewRedis(t)
+	cfg := newConfig(t)
+	cfg.RedisURL = seal.Secret(server.URL())
+	options, err := redis.ParseURL(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer func() { _ = client.Close() }()
+	set := func(name, value string) {
+		t.Helper()
+		if err := client.ConfigSet(t.Context(), name, value).Err(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run := check(checkRedis)
+	set("maxmemory-policy", "allkeys-lru")
+	if found := run.findings(t, cfg); len(found) > 0 {
+		t.Errorf("without a bound of its memory: got the findings %v, want none", found)
+	}
+	set("maxmemory", "100mb")
+	found := run.findings(t, cfg)["redis_eviction"]
+	name, value, ok := strings.Cut(strings.TrimPrefix(found.Change, "redis-cli CONFIG SET "), " ")
+	if found.Level != Warning || !ok {
+		t.Fatalf("got the finding %+v, want redis_eviction with a command", found)
+	}
+	set(name, value)
+	if after := run.findings(t, cfg); len(after) > 0 {
+		t.Errorf("after the change: got the findings %v, want none", after)
+	}
+	server.Kill()
+	if f := run.findings(t, cfg)["redis_unavailable"]; f.Level != Error {
+		t.Errorf("without Redis: got the finding %+v, want redis_unavailable", f)
+	}
+}
+
+// Two clocks that differ are found, and the offset is in the sentence.
+func TestAddClock(t *testing.T) {
+	t.Parallel()
+	for offset, want := range map[time.Duration]string{
+		-3 * time.Second: "by -3.0 s", 3 * time.Second: "by 3.0 s", 2 * time.Second: "", 0: "",
+	} {
+		var result Result
+		result.addClock("redis_clock", "Redis", offset)
+		text := ""
+		if len(result.Findings) > 0 {
+			text = result.Findings[0].Text
+		}
+		if (text != "") != (want != "") || !strings.Contains(text, want) {
+			t.Errorf("%s: got the findings %v, want %q in one", offset, result.Findings, want)
+		}
+	}
+}
+
+// A running server is not told what it reports by itself. A server for this machine only is not checked.
+func TestRunInServer(t *testing.T) {
+	serveDNS(t, "meet.example.test", "203.0.113.7")
+	t.Setenv("PARLEY_LISTNE", ":80")
+	cfg := newConfig(t)
+	cfg.MaxConnections = 1_000_000
+	for url, want := range map[string]bool{"http://localhost:8080": true, "http://127.0.0.1:8080": true,
+		"http://[::1]:8080": true, "http://192.0.2.7": false, "https://meet.example.test": false} {
+		cfg.PublicURL = url
+		if got := IsLocal(cfg); got != want {
+			t.Errorf("%s: got IsLocal %t, want %t", url, got, want)
+		}
+	}
+	cfg.PublicURL, cfg.DatabaseURL = "https://meet.example.test", "postgres://127.0.0.1:1/x"
+	ids := map[string]int{}
+	for _, f := range RunInServer(t.Context(), cfg) {
+		ids[f.ID]++
+	}
+	if ids["node_ip"] != 1 || ids["trusted_proxies"] != 1 || ids["unknown_variable"]+ids["database_unavailable"] != 0 {
+		t.Errorf("got the findings %v, want node_ip and trusted_proxies once each, and none that the server reports", ids)
+	}
+}
