@@ -11,7 +11,7 @@ PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
 
 # Only make test-all tests these.
-SLOW_PACKAGES := ^parley/test/(cluster|hostile|fulldisk)$$
+SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
 .PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow fmt gen bench clean

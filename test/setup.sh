@@ -26,13 +26,24 @@ command -v openssl >/dev/null || packages+=(openssl)
 command -v curl >/dev/null || packages+=(curl)
 [ "$(uname)" != Linux ] || command -v ip >/dev/null || packages+=(iproute2)
 command -v python3 >/dev/null || packages+=(python3)
-[ "${1:-}" != all ] || command -v firefox-esr >/dev/null || packages+=(firefox-esr)
+if [ "${1:-}" = all ]; then
+  command -v firefox-esr >/dev/null || packages+=(firefox-esr)
+  command -v nginx >/dev/null || packages+=(nginx)
+  command -v caddy >/dev/null || packages+=(caddy)
+  command -v systemd-analyze >/dev/null || packages+=(systemd)
+fi
 command -v gcc >/dev/null || packages+=(gcc libc6-dev)
 if [ ${#packages[@]} -gt 0 ]; then
   how="Install these packages, on Debian as root: apt-get install ${packages[*]}"
   if [ "$(id -u)" -ne 0 ] || ! command -v apt-get >/dev/null; then missing "$how"; fi
   echo "Installing for the tests: ${packages[*]}"
   export DEBIAN_FRONTEND=noninteractive
+  # Debian starts the services that it installs, unless this file says no.
+  if [ ! -e /usr/sbin/policy-rc.d ]; then
+    printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+    chmod +x /usr/sbin/policy-rc.d
+    trap 'rm -f /usr/sbin/policy-rc.d' EXIT
+  fi
   apt-get update -qq && apt-get install -y -qq --no-install-recommends "${packages[@]}" >/dev/null ||
     missing "apt-get could not install them; its lines above say why. $how"
 fi

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 // Service is a child's connection to its supervisor. A process without a supervisor has a
@@ -61,9 +63,10 @@ func inherited(fd int, name string) *os.File {
 }
 
 // Ready tells the supervisor that this process is ready to serve. From then on the
-// supervisor restarts it when it ends unexpectedly.
+// supervisor restarts it when it ends unexpectedly. Without a supervisor it tells systemd.
 func (s *Service) Ready() {
 	if s == nil {
+		notify(daemon.SdNotifyReady)
 		return
 	}
 	s.ready.Do(func() {

@@ -4,7 +4,8 @@
 // connections, so that callers wait instead of being refused.
 //
 // Run is the side of the supervisor, and Inherit is the side of the child. The package does
-// not depend on the purpose of the program. It imports only the standard library.
+// not depend on the purpose of the program. It imports the standard library, and go-systemd to tell
+// systemd when the program is ready.
 package supervise
 
 import (
@@ -15,6 +16,8 @@ import (
 	"runtime"
 	"syscall"
 	"time"
+
+	"github.com/coreos/go-systemd/v22/daemon"
 )
 
 // stopTimeout is how long a child may take to stop before it is killed.
@@ -89,6 +92,7 @@ func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 		select {
 		case <-serving:
 			serving = nil
+			notify(daemon.SdNotifyReady)
 			releaseMemory()
 		case <-c.exited:
 			e := c.exitInfo()
@@ -99,6 +103,7 @@ func (s *supervisor) watch(ctx context.Context, c *child) exitInfo {
 			return e
 		case <-stop:
 			stop, stopRequested = nil, true
+			notify(daemon.SdNotifyStopping)
 			s.Stopping()
 			c.signal(syscall.SIGTERM)
 			overdue = time.After(stopTimeout)

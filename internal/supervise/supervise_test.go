@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -242,4 +244,32 @@ func TestInherit_EndsWithSupervisor(t *testing.T) {
 func running(pid int) bool {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(raw), ") Z ")
+}
+
+// systemd learns when the service is ready and when it stops.
+func TestRun_NotifiesSystemd(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	t.Setenv("NOTIFY_SOCKET", path)
+	expect := func(want string) {
+		t.Helper()
+		text := make([]byte, 100)
+		if err := conn.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
+			t.Fatal(err)
+		}
+		n, err := conn.Read(text)
+		if got := string(text[:n]); err != nil || got != want {
+			t.Fatalf("got the message %q, %v, want %q", got, err, want)
+		}
+	}
+	r := startSupervisor(t, "run")
+	expect("READY=1")
+	if err := r.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	expect("STOPPING=1")
 }

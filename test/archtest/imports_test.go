@@ -88,17 +88,18 @@ var domainPackages = []string{
 // restrictedModules lists the packages that may import a module or a package of
 // the standard library. The key is a prefix of the import path.
 var restrictedModules = map[string]string{
-	"github.com/livekit/":      "internal/media internal/media/probe internal/media/signalfilter",
-	"github.com/redis/":        "internal/cluster internal/media",
-	"database/sql":             "internal/db",
-	"modernc.org/":             "internal/db",
-	"github.com/jackc/":        "internal/db",
-	"github.com/pressly/":      "internal/db",
-	"github.com/alecthomas/":   "internal/config",
-	"golang.org/x/image/":      "internal/api/manage",
-	"golang.org/x/oauth2":      "internal/openid",
-	"github.com/coreos/":       "internal/openid",
-	"github.com/oapi-codegen/": "internal/api/roomapi internal/api/v3 internal/api/v4 internal/api/join",
+	"github.com/livekit/":          "internal/media internal/media/probe internal/media/signalfilter",
+	"github.com/redis/":            "internal/cluster internal/media",
+	"database/sql":                 "internal/db",
+	"modernc.org/":                 "internal/db",
+	"github.com/jackc/":            "internal/db",
+	"github.com/pressly/":          "internal/db",
+	"github.com/alecthomas/":       "internal/config",
+	"golang.org/x/image/":          "internal/api/manage",
+	"golang.org/x/oauth2":          "internal/openid",
+	"github.com/coreos/go-oidc":    "internal/openid",
+	"github.com/coreos/go-systemd": "internal/supervise",
+	"github.com/oapi-codegen/":     "internal/api/roomapi internal/api/v3 internal/api/v4 internal/api/join",
 }
 
 type pkg struct {

@@ -304,8 +304,9 @@ func (a *attempt) send(request *livekit.SignalRequest) error {
 }
 
 func (a *attempt) result(works bool) Result {
-	result := Result{Path: a.path, Offered: len(a.offered) > 0, Works: works}
-	if result.Offered {
+	// Media can connect before the address of the server arrives, because the server knows this machine's.
+	result := Result{Path: a.path, Offered: works || len(a.offered) > 0, Works: works}
+	if len(a.offered) > 0 {
 		result.Address = a.offered[0]
 	}
 	if !works || a.path.scheme() != "" {
