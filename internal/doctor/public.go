@@ -85,7 +85,7 @@ func suggestNodeIP(addresses []netip.Addr) string {
 		}
 	}
 	if len(suggested) == 0 {
-		return "ADDRESS, with the public address of this machine"
+		return "ADDRESS, with the public IP address of this machine"
 	}
 	return strings.Join(suggested, ",")
 }
@@ -121,17 +121,18 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		return unknown("%s does not respond here, so the server does not run, has no certificate yet, or is reached only "+
 			"from elsewhere: %v", base, err)
 	case status == http.StatusForbidden || status >= http.StatusInternalServerError:
-		return unknown("a proxy responds at %s with status %d, so the server behind it does not run", base, status)
+		return unknown("a proxy responds at %s with status %d: it refuses the request, or the server behind it does not "+
+			"run", base, status)
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		return unknown("%s redirects to another address, so --public-url may be wrong", base)
 	case err != nil || live.Status == "":
-		return found("public_url", Error, "--public-url URL", "Something else than Parley responds at %s, with status %d.",
-			base, status)
+		return found("public_url", Error, "Send "+base+" to Parley in the proxy or the DNS, or correct --public-url.",
+			"Another program than Parley responds at %s, with status %d.", base, status)
 	}
 	var result Result
 	if !live.Upgrade {
 		result.add("proxy_upgrade", Error, "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; "+
-			`proxy_set_header Connection "upgrade";`, "The proxy at %s does not pass on WebSockets, so nobody can join.", base)
+			`proxy_set_header Connection "upgrade";`, "The proxy at %s does not forward WebSockets, so nobody can join.", base)
 	}
 	if live.UntrustedProxy {
 		result.addUntrustedProxy(base)

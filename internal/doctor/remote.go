@@ -45,7 +45,7 @@ var mediaPaths = []mediaPath{
 }
 
 // unchangedTCP is the line to change if TURN does not work on a port on which HTTPS works.
-const unchangedTCP = "Pass on the TCP connections of port %s to the server unchanged, without a proxy for HTTP or " +
+const unchangedTCP = "Forward the TCP connections of port %s to the server unchanged, without a proxy for HTTP or " +
 	"HTTPS; if only the network of the other machine inspects them, change nothing."
 
 // result returns the finding about a path that does not work at an address of the server, which may be
@@ -82,7 +82,7 @@ func MediaResults(tried []Tried) (results []Result) {
 		results = append(results, result)
 	case offered && !works && len(tried) == len(mediaPaths):
 		result := found("media_unreachable", Error,
-			"Open the ports above; if they are open, --rtc-node-ip ADDRESS, with the public address of the server",
+			"Open the ports above; if they are open, --rtc-node-ip ADDRESS, with the public IP address of the server",
 			"No media reaches the server from the network of the other machine, so people there hear and see nobody.")
 		result.Check = "media"
 		results = append(results, result)
@@ -118,7 +118,8 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	public := runCheck(ctx, cfg, checkPublicAddress)
 	public.Check = "public_address"
 	if public.Unknown != "" {
-		public = found("public_unreachable", Error, "Start the server, and open the TCP port of its URL in its firewall.",
+		public = found("public_unreachable", Error,
+			"Correct the URL, or start the server and open the TCP port of its URL in its firewall.",
 			"The server cannot be checked: %s.", public.Unknown)
 		public.Check = "public_address"
 	}
@@ -127,7 +128,7 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 		return report, nil // the code stays valid
 	}
 	if code == "" {
-		result := unknown("a check of media needs a code: run parley doctor --invite on the server")
+		result := unknown("this needs the URL that parley doctor --invite prints on the server")
 		result.Check = "media"
 		report.Checks = append(report.Checks, result)
 		return report, nil

@@ -28,8 +28,8 @@ func checkEnvironment(context.Context, config.Config) Result {
 	if len(names) == 0 {
 		return fine("all variables are known")
 	}
-	return found("unknown_variable", Warning, "unset "+strings.Join(names, " "),
-		"There is no setting with the name %s, so this variable has no effect.", strings.Join(names, ", "))
+	return found("unknown_variable", Warning, "unset "+strings.Join(names, " ")+", where the server gets its environment",
+		"These variables have no effect, because there are no such settings: %s.", strings.Join(names, ", "))
 }
 
 // lowPortChange allows a server without root to open a port below 1024.
@@ -77,7 +77,8 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 	defer cancel()
 	state, err := db.InspectPostgres(ctx, cfg.DatabaseURL.Reveal())
 	if err != nil {
-		return found("database_unavailable", Error, "--database-url URL", "PostgreSQL cannot be used: %v.", oneLine(err))
+		return found("database_unavailable", Error, "Start PostgreSQL, or correct --database-url.",
+			"PostgreSQL cannot be used: %v.", oneLine(err))
 	}
 	var result Result
 	if state.Standby {
@@ -89,7 +90,7 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 		for _, name := range state.Unsafe {
 			fmt.Fprintf(&change, "ALTER SYSTEM SET %s = on; ", name)
 		}
-		result.add("database_durability", Warning, change.String()+"SELECT pg_reload_conf();",
+		result.add("database_durability", Warning, "In psql as superuser: "+change.String()+"SELECT pg_reload_conf();",
 			"PostgreSQL can lose what it has committed when it crashes, because %s is off, unless its storage prevents that.",
 			strings.Join(state.Unsafe, ", "))
 	}
@@ -107,13 +108,14 @@ func checkRedis(ctx context.Context, cfg config.Config) Result {
 	state, reached, err := cluster.InspectRedis(ctx, cfg.RedisURL.Reveal())
 	switch {
 	case !reached:
-		return found("redis_unavailable", Error, "--redis-url URL", "Redis cannot be used: %v.", oneLine(err))
+		return found("redis_unavailable", Error, "Start Redis, or correct --redis-url.", "Redis cannot be used: %v.",
+			oneLine(err))
 	case err != nil:
 		return unknown("%v", err)
 	}
 	var result Result
 	if policy := state.EvictionPolicy; policy != "" && policy != "noeviction" {
-		result.add("redis_eviction", Warning, "redis-cli CONFIG SET maxmemory-policy noeviction",
+		result.add("redis_eviction", Warning, "CONFIG SET maxmemory-policy noeviction, and the same in redis.conf",
 			"Redis forgets on which node a meeting is when its memory is full (%s), so people in one room do not meet.", policy)
 	}
 	result.addClock("redis_clock", "Redis", state.ClockOffset)

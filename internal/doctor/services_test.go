@@ -29,9 +29,9 @@ func TestCheckDatabase(t *testing.T) {
 	execute(t, database, off)
 	testkit.Eventually(t, "a finding about what can be lost", func() bool {
 		f := run.findings(t, cfg)["database_durability"]
-		return f.Level == Warning && f.Change == strings.Replace(off, "off", "on", 1)
+		return f.Level == Warning && f.Change == "In psql as superuser: "+strings.Replace(off, "off", "on", 1)
 	})
-	execute(t, database, run.findings(t, cfg)["database_durability"].Change)
+	execute(t, database, strings.TrimPrefix(run.findings(t, cfg)["database_durability"].Change, "In psql as superuser: "))
 	testkit.Eventually(t, "no finding after the change", func() bool { return len(run.findings(t, cfg)) == 0 })
 
 	cfg.DatabaseURL = seal.Secret(strings.Replace(database, "/test_", "/missing_", 1))
@@ -76,7 +76,8 @@ func TestCheckRedis(t *testing.T) {
 	}
 	set("maxmemory", "100mb")
 	found := run.findings(t, cfg)["redis_eviction"]
-	name, value, ok := strings.Cut(strings.TrimPrefix(found.Change, "redis-cli CONFIG SET "), " ")
+	command, _, _ := strings.Cut(strings.TrimPrefix(found.Change, "CONFIG SET "), ",")
+	name, value, ok := strings.Cut(command, " ")
 	if found.Level != Warning || !ok {
 		t.Fatalf("got the finding %+v, want redis_eviction with a command", found)
 	}

@@ -21,8 +21,8 @@ import (
 // certificateNotice is how long before its end a certificate is a finding.
 const certificateNotice = 14 * 24 * time.Hour
 
-// otherUser is why a check cannot read a file that only the user of the server may read.
-const otherUser = "only the user of the server can read %s: run the command as that user"
+// otherUser is why a check cannot read a file.
+const otherUser = "this user cannot read %s: run the command as the user of the server, which cannot start without it"
 
 func checkCertificate(_ context.Context, cfg config.Config) Result {
 	switch {
@@ -33,10 +33,10 @@ func checkCertificate(_ context.Context, cfg config.Config) Result {
 	}
 	pair, err := tls.LoadX509KeyPair(cfg.TLSCertFile, cfg.TLSKeyFile)
 	if errors.Is(err, fs.ErrPermission) {
-		return unknown(otherUser, cfg.TLSKeyFile)
+		return unknown(otherUser, cfg.TLSCertFile+" and "+cfg.TLSKeyFile)
 	}
 	if err != nil {
-		return found("certificate_file", Error, "--tls-cert-file FILE --tls-key-file FILE",
+		return found("certificate_file", Error, "Correct --tls-cert-file and --tls-key-file, or their files.",
 			"The files of the certificate cannot be used: %v.", err)
 	}
 	if err := pair.Leaf.VerifyHostname(publicHost(cfg)); err != nil {
@@ -82,7 +82,7 @@ func checkMasterKey(_ context.Context, cfg config.Config) Result {
 		return unknown(otherUser, cfg.KeyFile())
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Stat(filepath.Join(cfg.DataDir, "parley.db")); err == nil {
-			return found("master_key_missing", Error, "--master-key-file FILE",
+			return found("master_key_missing", Error, "Restore the file from your backup, or name it with --master-key-file.",
 				"The file %s with the key of the database does not exist, so the server does not start.", cfg.KeyFile())
 		}
 		return unknown("%s does not exist: the first start creates it", cfg.KeyFile())
@@ -106,11 +106,13 @@ func checkBackups(_ context.Context, cfg config.Config) Result {
 	case errors.Is(err, fs.ErrPermission):
 		return unknown(otherUser, cfg.BackupDir)
 	case err != nil:
-		return found("backup_dir", Error, "mkdir -p "+cfg.BackupDir, "The directory for backups cannot be used: %v.", err)
+		return found("backup_dir", Error,
+			"Mount the disk of "+cfg.BackupDir+", or create the directory for the user of the server.",
+			"The directory for backups cannot be used: %v.", err)
 	case newest.IsZero():
 		return unknown("there is none in %s yet", cfg.BackupDir)
 	case time.Since(newest) > overdueIntervals*cfg.BackupEvery.Std():
-		return found("backup_overdue", Warning, "parley backup "+filepath.Join(cfg.BackupDir, "FILE"),
+		return found("backup_overdue", Warning, "Look for the error of the last backup in the log of the server.",
 			"The newest backup is of %s, and there should be one every %s.", newest.UTC().Format(time.RFC3339),
 			cfg.BackupEvery)
 	}

@@ -59,7 +59,8 @@ func udpBufferResult(size int) Result {
 	if size >= udpBufferBytes {
 		return fine("%d bytes", size)
 	}
-	return found("udp_receive_buffer", Warning, fmt.Sprintf("sysctl -w net.core.rmem_max=%d", udpBufferBytes),
+	return found("udp_receive_buffer", Warning, fmt.Sprintf("echo net.core.rmem_max=%d > "+
+		"/etc/sysctl.d/parley.conf && sysctl --system, and restart Parley", udpBufferBytes),
 		"A socket has a buffer of at most %d bytes, and media needs %d, so packets are lost at peaks.", size,
 		udpBufferBytes)
 }
@@ -141,11 +142,11 @@ func diskResult(cfg config.Config, kind uint32, free, size uint64) Result {
 		}
 	}
 	if free < minFreeBytes || free < enoughFreeBytes && free*100 < size*minFreePercent {
-		result.add("disk_space", Warning, "df -h "+cfg.DataDir,
-			"The disk of %s has only %d MB free, and the server cannot write when it is full.", cfg.DataDir, free>>20)
+		result.add("disk_space", Warning, "Delete files of other programs or old backups, or enlarge the disk.",
+			"The disk of %s has only %d MiB free, and the server cannot write when it is full.", cfg.DataDir, free>>20)
 	}
 	if len(result.Findings) == 0 {
-		result.Detail = fmt.Sprintf("%d MB free", free>>20)
+		result.Detail = fmt.Sprintf("%d MiB free", free>>20)
 	}
 	return result
 }

@@ -15,6 +15,9 @@ const keyFileMaxBytes = 1024
 // LoadKeyFile reads the master key from a file. If the group or others have any
 // permission on the file (mode 0077), it returns an error with the command that
 // corrects it. The error for a missing file is fs.ErrNotExist.
+//
+// A credential of systemd may have the bit with which the group reads it, because there the bit shows an
+// access list that lets only the user of the service read it.
 func LoadKeyFile(path string) (Key, error) {
 	f, err := os.Open(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -32,7 +35,7 @@ func LoadKeyFile(path string) (Key, error) {
 	if !info.Mode().IsRegular() {
 		return Key{}, fmt.Errorf("the master key file %s is not a regular file", path)
 	}
-	if perm := info.Mode().Perm(); perm&0o077 != 0 {
+	if perm := info.Mode().Perm(); perm&forbiddenBits(path) != 0 {
 		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'",
 			path, perm, path)
 	}
@@ -45,6 +48,14 @@ func LoadKeyFile(path string) (Key, error) {
 		return Key{}, fmt.Errorf("the file %s contains no valid key: %w", path, err)
 	}
 	return k, nil
+}
+
+// forbiddenBits returns the bits of its mode that a key file must not have.
+func forbiddenBits(path string) fs.FileMode {
+	if dir := os.Getenv("CREDENTIALS_DIRECTORY"); dir != "" && filepath.Dir(path) == filepath.Clean(dir) {
+		return 0o037
+	}
+	return 0o077
 }
 
 // missingKeyError is fs.ErrNotExist with a remedy for the operator.

@@ -69,6 +69,30 @@ func TestKeyFile_OpenToOthersRefused(t *testing.T) {
 	}
 }
 
+// A credential of systemd may show the bit of the group, and only that one.
+func TestKeyFile_Credential(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "master.key")
+	if _, err := LoadOrCreateKeyFile(path, true); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		directory string
+		mode      fs.FileMode
+		allowed   bool
+	}{
+		{dir, 0o440, true}, {dir, 0o444, false}, {dir, 0o460, false}, {"", 0o440, false}, {filepath.Dir(dir), 0o440, false},
+	} {
+		t.Setenv("CREDENTIALS_DIRECTORY", c.directory)
+		if err := os.Chmod(path, c.mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadKeyFile(path); (err == nil) != c.allowed {
+			t.Errorf("mode %o with the credentials in %q: got %v, want allowed %t", c.mode, c.directory, err, c.allowed)
+		}
+	}
+}
+
 func TestKeyFile_Refused(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "broken.key")

@@ -173,13 +173,13 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
       const shown = await page.getByRole('listitem').allTextContents();
       if (where === 'inside') {
         // Chromium in this namespace has no DNS in which it could look up the TURN servers.
-        expect(shown.filter((text) => !text.startsWith('TURN'))).toEqual(['UDP doesn’t work', 'TCP works']);
+        expect(shown.filter((text) => !text.startsWith('TURN'))).toEqual(['UDP doesn’t work', 'ICE/TCP works']);
         expect((await reported).slice(0, 2)).toEqual([
           ['media_udp', ['udp_unreachable']],
           ['media_ice_tcp', true],
         ]);
       } else {
-        expect(shown).toEqual(['UDP works', 'TURN (TCP) works', 'TURN (TLS) works']);
+        expect(shown).toEqual(['UDP works', 'TURN/TCP works', 'TURN/TLS works']);
         expect(await reported).toEqual([
           ['media_udp', true],
           ['media_turn_tcp', true],

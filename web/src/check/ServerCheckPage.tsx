@@ -6,7 +6,7 @@ import { RetryButton } from '../ui/RetryButton';
 import { type PathName, type ServerCheck, serverCheck } from './serverCheck';
 
 /** The names of the paths, which are the same in every language. */
-const pathNames: Record<PathName, string> = { udp: 'UDP', ice_tcp: 'TCP', turn_tcp: 'TURN (TCP)', turn_tls: 'TURN (TLS)' };
+const pathNames: Record<PathName, string> = { udp: 'UDP', ice_tcp: 'ICE/TCP', turn_tcp: 'TURN/TCP', turn_tls: 'TURN/TLS' };
 
 interface Props {
   /** The code in the link, which starts one check. */
