@@ -14,7 +14,7 @@ PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public d
 SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-web test-browser test-browser-all race fuzz soak lint lint-slow fmt gen bench clean
+.PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-web test-browser test-browser-all race fuzz soak release lint lint-slow fmt gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -69,6 +69,7 @@ test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
 	MODULE=test/acme test/go.sh acme
 	MODULE=test/openid test/go.sh openid
 	MODULE=test/metrics test/go.sh metrics
+	MODULE=release test/go.sh release
 
 test-browser: build $(BROWSER) ## Test in a real browser what people do in a meeting
 	cd test/browser && npm test -- --project journeys
@@ -96,7 +97,8 @@ lint: $(PAGE) ## Check formatting, types, vet, staticcheck, Biome, go.mod and ge
 	go vet ./...
 	go tool staticcheck ./...
 
-lint-slow: ## Check the modules of tests that only make test-all runs
+lint-slow: ## Check the modules that only make test-all tests
+	cd release && go vet ./... && $$(cd .. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/acme && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/metrics && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 	cd test/openid && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
@@ -118,5 +120,8 @@ else
 		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
 endif
 
+release: build ## Build the files of a release into dist/, in a clean checkout of its tag
+	cd release && go run . -source .. -out ../dist
+
 clean: ## Remove what was built
-	rm -rf bin web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts
+	rm -rf bin dist web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

@@ -35,6 +35,7 @@ require (
 	github.com/rogpeppe/go-internal v1.15.0
 	go.uber.org/atomic v1.11.0
 	go.uber.org/zap v1.28.0
+	golang.org/x/crypto/x509roots/fallback v0.0.0-20261030153154-30a33513ff6d
 	golang.org/x/image v0.46.0
 	golang.org/x/net v0.59.0
 	golang.org/x/oauth2 v0.38.0

@@ -4,6 +4,8 @@ package main
 import (
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the authorities of Mozilla, for an image without those of a system
+
 	"parley/internal/cli"
 )
 

@@ -1,0 +1,312 @@
+package deploy
+
+import (
+	"archive/tar"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/testkit"
+)
+
+// buildRelease builds a release of the last commit in a new checkout, and returns its directory.
+func buildRelease(t *testing.T) (dir string) {
+	t.Helper()
+	source, dir := filepath.Join(t.TempDir(), "parley"), t.TempDir()
+	run(t, "../..", "git", "clone", "-q", ".", source)
+	run(t, "../..", "cp", "-r", "web/dist", filepath.Join(source, "web"))
+	run(t, "../../release", "go", "run", ".", "-source", source, "-out", dir, "-arch", runtime.GOARCH)
+	return dir
+}
+
+func run(t *testing.T, dir, name string, args ...string) string {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), name, args...)
+	cmd.Dir = dir
+	output, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: got %v, want no error: %s", name, strings.Join(args, " "), err, output)
+	}
+	return string(output)
+}
+
+// find returns the one file of a directory that matches a pattern.
+func find(t *testing.T, dir, pattern string) string {
+	t.Helper()
+	found, err := filepath.Glob(filepath.Join(dir, pattern))
+	if err != nil || len(found) != 1 {
+		t.Fatalf("got the files %v, %v, want one %s", found, err, pattern)
+	}
+	return found[0]
+}
+
+// Two builds of a commit are the same. People without Go and Node install the package, whose
+// service has a user of its own, or run the image with a file system that cannot be written, and meet.
+func TestRelease(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("only root may install a package")
+	}
+	dir := buildRelease(t)
+	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "sha256sum", "--quiet", "-c", "SHA256SUMS")
+	again, err := os.ReadFile(filepath.Join(buildRelease(t), "SHA256SUMS"))
+	if err != nil || string(again) != string(sums) {
+		t.Errorf("a second build: got the files\n%s, %v, want\n%s", again, err, sums)
+	}
+	t.Run("components", func(t *testing.T) { checkSBOM(t, find(t, dir, "*.cdx.json")) })
+	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*.deb")) })
+	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image.tar")) })
+}
+
+func checkSBOM(t *testing.T, file string) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var bom struct {
+		BOMFormat  string
+		Components []struct{ Name, Version, Purl string }
+	}
+	if err := json.Unmarshal(text, &bom); err != nil || bom.BOMFormat != "CycloneDX" {
+		t.Fatalf("got %.200s, %v, want CycloneDX", text, err)
+	}
+	found := map[string]string{}
+	for _, c := range bom.Components {
+		found[c.Name] = c.Version
+	}
+	if found["stdlib"] != strings.TrimPrefix(runtime.Version(), "go") ||
+		found["github.com/livekit/livekit-server"] != "v1.13.5" || found["livekit-client"] == "" || found["vite"] != "" {
+		t.Errorf("got the components %v, want those of the program", found)
+	}
+}
+
+// checkPackage installs the package into a copy of this system that nobody else sees, and starts it there.
+func checkPackage(t *testing.T, file string) {
+	if inNamespace(t, file) {
+		return
+	}
+	scratch := os.Getenv(scratchVariable)
+	root := filepath.Join(scratch, "root")
+	for _, dir := range []string{"disk", "root"} {
+		if err := os.MkdirAll(filepath.Join(scratch, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// The changed files of an overlay cannot be on an overlay themselves.
+	run(t, "/", "mount", "-t", "tmpfs", "tmpfs", filepath.Join(scratch, "disk"))
+	for _, dir := range []string{"upper", "work"} {
+		if err := os.Mkdir(filepath.Join(scratch, "disk", dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run(t, "/", "mount", "-t", "overlay", "overlay", "-o", fmt.Sprintf("lowerdir=/,upperdir=%[1]s/upper,workdir=%[1]s/work",
+		filepath.Join(scratch, "disk")), root)
+	run(t, "/", "mount", "--bind", "/proc", filepath.Join(root, "proc"))
+	run(t, "/", "mount", "--bind", "/dev", filepath.Join(root, "dev"))
+	run(t, "/", "cp", os.Getenv(fileVariable), filepath.Join(root, "parley.deb"))
+	run(t, "/", "chroot", root, "dpkg", "-i", "/parley.deb")
+	stat := strings.TrimSpace(run(t, "/", "chroot", root, "stat", "-c", "%U %a", "/var/lib/parley"))
+	if stat != "parley 700" {
+		t.Errorf("the data directory: got the owner and the mode %q, want parley 700", stat)
+	}
+	for _, name := range []string{"/lib/systemd/system/parley.service", "/etc/parley/parley.yaml"} {
+		run(t, "/", "chroot", root, "test", "-s", name)
+	}
+	address, args := serveFlags(t, "/var/lib/parley")
+	meet(t, address, filepath.Join(root, "var/lib/parley"), append([]string{"chroot", root, "setpriv", "--reuid=parley",
+		"--regid=parley", "--init-groups", "--no-new-privs", "/usr/bin/parley", "serve", "--config",
+		"/etc/parley/parley.yaml"}, args...)...)
+	run(t, "/", "chroot", root, "dpkg", "--purge", "parley")
+	run(t, "/", "chroot", root, "test", "-s", "/var/lib/parley/parley.db")
+}
+
+// checkImage runs the program of the image as its user, with a root that cannot be written.
+func checkImage(t *testing.T, file string) {
+	if inNamespace(t, file) {
+		return
+	}
+	scratch := os.Getenv(scratchVariable)
+	unpacked, root := filepath.Join(scratch, "unpacked"), filepath.Join(scratch, "root")
+	for _, dir := range []string{unpacked, root} {
+		if err := os.Mkdir(dir, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	config := unpackImage(t, os.Getenv(fileVariable), unpacked)
+	if config.User != "65532:65532" || len(config.Entrypoint) != 1 {
+		t.Fatalf("got the configuration %+v, want the user 65532 and a program", config)
+	}
+	run(t, "/", "mount", "--bind", unpacked, root)
+	data := filepath.Join(scratch, "data")
+	if err := errors.Join(os.Mkdir(data, 0o700), os.Chown(data, 65532, 65532)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "/", "mount", "--bind", data, filepath.Join(root, "data"))
+	run(t, "/", "mount", "-t", "tmpfs", "tmpfs", filepath.Join(root, "tmp"))
+	for _, dir := range []string{"dev", "proc"} { // an engine for containers makes them
+		if err := os.Mkdir(filepath.Join(unpacked, dir), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		run(t, "/", "mount", "--bind", "/"+dir, filepath.Join(root, dir))
+	}
+	run(t, "/", "mount", "-o", "remount,bind,ro", root)
+	address, args := serveFlags(t, "/data")
+	command := append([]string{"chroot", "--userspec=" + config.User, root, config.Entrypoint[0], "serve"}, args...)
+	meet(t, address, data, command...)
+}
+
+// imageConfig is the part of the configuration of an image that says how to run it.
+type imageConfig struct {
+	User       string
+	Entrypoint []string
+}
+
+// unpackImage unpacks the first image of an OCI archive.
+func unpackImage(t *testing.T, archive, to string) imageConfig {
+	t.Helper()
+	layout := t.TempDir()
+	run(t, layout, "tar", "-xf", archive)
+	read := func(name string, out any) {
+		t.Helper()
+		text, err := os.ReadFile(filepath.Join(layout, name))
+		if err == nil {
+			err = json.Unmarshal(text, out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	type descriptor struct{ Digest string }
+	blob := func(d descriptor) string { return filepath.Join("blobs", strings.Replace(d.Digest, ":", "/", 1)) }
+	var index struct{ Manifests []descriptor }
+	read("index.json", &index)
+	var manifest struct {
+		Config descriptor
+		Layers []descriptor
+	}
+	read(blob(index.Manifests[0]), &manifest)
+	var config struct{ Config imageConfig }
+	read(blob(manifest.Config), &config)
+	for _, layer := range manifest.Layers {
+		unpack(t, filepath.Join(layout, blob(layer)), to)
+	}
+	return config.Config
+}
+
+// unpack unpacks a layer, which has files and directories only.
+func unpack(t *testing.T, layer, to string) {
+	t.Helper()
+	f, err := os.Open(layer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(to, h.Name)
+		if h.Typeflag == tar.TypeDir {
+			err = os.MkdirAll(path, h.FileInfo().Mode())
+		} else {
+			var content []byte
+			if content, err = io.ReadAll(r); err == nil {
+				err = os.WriteFile(path, content, h.FileInfo().Mode())
+			}
+		}
+		if err := errors.Join(err, os.Chmod(path, h.FileInfo().Mode()), os.Chown(path, h.Uid, h.Gid)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// serveFlags returns flags of parley serve for a test, and the address.
+func serveFlags(t *testing.T, dir string) (address string, args []string) {
+	t.Helper()
+	address = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+	return address, []string{"--listen", address, "--data-dir", dir, "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}
+}
+
+// meet runs a server and joins a room of it. data is its data directory.
+func meet(t *testing.T, address, data string, command ...string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
+	start(t, cmd)
+	url := "http://" + address
+	testkit.Eventually(t, "the server is healthy", func() bool {
+		res, err := http.Get(url + "/healthz")
+		if err != nil {
+			return false
+		}
+		_ = res.Body.Close()
+		return res.StatusCode == http.StatusOK
+	})
+	token := takeSeat(t, http.DefaultClient, url, data)
+	person, err := mediatest.Join(t.Context(), url, token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	person.Leave()
+	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+}
+
+// These variables are for the process that inNamespace starts.
+const (
+	namespaceVariable = "PARLEY_TEST_NAMESPACE"
+	scratchVariable   = "PARLEY_TEST_SCRATCH"
+	fileVariable      = "PARLEY_TEST_FILE"
+)
+
+// inNamespace runs the calling subtest again in a process with mounts of its own, which end with it. It
+// returns false in that process.
+func inNamespace(t *testing.T, file string) bool {
+	t.Helper()
+	if os.Getenv(namespaceVariable) != "" {
+		return false
+	}
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInNamespace$", "-test.v")
+	child.Env = append(os.Environ(), namespaceVariable+"="+t.Name(), scratchVariable+"="+t.TempDir(), fileVariable+"="+file)
+	// Go makes the mounts of the new namespace private.
+	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
+	if output, err := child.CombinedOutput(); err != nil {
+		t.Fatalf("in a namespace of its own: got %v, want a pass: %s", err, output)
+	}
+	return true
+}
+
+// TestInNamespace is the process that inNamespace starts.
+func TestInNamespace(t *testing.T) {
+	switch name := os.Getenv(namespaceVariable); {
+	case strings.HasSuffix(name, "/package"):
+		checkPackage(t, "")
+	case strings.HasSuffix(name, "/image"):
+		checkImage(t, "")
+	default:
+		t.Skip("TestRelease starts it")
+	}
+}
