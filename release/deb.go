@@ -53,7 +53,8 @@ func writeDeb(p program, source, file string) error {
 			},
 			Contents: files.Contents{
 				{Source: p.file, Destination: "/usr/bin/parley", FileInfo: &files.ContentFileInfo{Mode: 0o755}},
-				{Source: unitFile, Destination: "/lib/systemd/system/parley.service", FileInfo: &files.ContentFileInfo{Mode: 0o644}},
+				{Source: unitFile, Destination: "/lib/systemd/system/parley.service",
+					FileInfo: &files.ContentFileInfo{Mode: 0o644}},
 				{Source: from("deploy/debian/parley.yaml"), Destination: "/etc/parley/parley.yaml",
 					Type: files.TypeConfigNoReplace, FileInfo: &files.ContentFileInfo{Mode: 0o644}},
 				{Source: from("LICENSE"), Destination: "/usr/share/doc/parley/copyright",

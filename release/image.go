@@ -103,7 +103,9 @@ func newLayer(p program) (v1.Layer, error) {
 			_, err = w.Write(content)
 		}
 	}
-	add(tar.Header{Typeflag: tar.TypeDir, Name: "data/", Mode: 0o700, Uid: imageUser, Gid: imageUser}, nil)
+	owner := tar.Header{Typeflag: tar.TypeDir, Uid: imageUser, Gid: imageUser}
+	owner.Name, owner.Mode = "data/", 0o700
+	add(owner, nil)
 	add(tar.Header{Typeflag: tar.TypeDir, Name: "etc/", Mode: 0o755}, nil)
 	add(tar.Header{Typeflag: tar.TypeReg, Name: "etc/passwd", Mode: 0o644},
 		[]byte("parley:x:65532:65532::/data:/sbin/nologin\n"))
@@ -139,7 +141,8 @@ func archive(dir, file string, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		h := tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644, Size: int64(len(content)), ModTime: at}
+		h := tar.Header{Typeflag: tar.TypeReg, Name: filepath.ToSlash(name), Mode: 0o644, ModTime: at}
+		h.Size = int64(len(content))
 		if err := w.WriteHeader(&h); err != nil {
 			return err
 		}

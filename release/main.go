@@ -66,7 +66,8 @@ func release(ctx context.Context, source, out string, architectures []string) er
 			return fmt.Errorf("make the Debian package: %w", err)
 		}
 	}
-	if err := writeImage(programs, filepath.Join(out, fmt.Sprintf("parley_%s_image.tar", programs[0].version))); err != nil {
+	image := filepath.Join(out, fmt.Sprintf("parley_%s_image.tar", programs[0].version))
+	if err := writeImage(programs, image); err != nil {
 		return fmt.Errorf("make the image: %w", err)
 	}
 	return writeChecksums(out)
@@ -82,7 +83,8 @@ func build(ctx context.Context, source, out, arch string) (p program, err error)
 		return p, err
 	}
 	// VCS information gives the program its version, which is the tag.
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", partial, "./cmd/parley")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", partial,
+		"./cmd/parley")
 	cmd.Dir = source
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=")
 	if text, err := cmd.CombinedOutput(); err != nil {

@@ -17,13 +17,10 @@ import (
 // names, and the packages of its page.
 func writeSBOM(p program, source, file string) error {
 	main := component(debug.Module{Path: p.info.Main.Path, Version: p.info.Main.Version}, cdx.ComponentTypeApplication)
-	components := []cdx.Component{{
-		BOMRef:     "go",
-		Type:       cdx.ComponentTypeLibrary,
-		Name:       "stdlib",
-		Version:    strings.TrimPrefix(p.info.GoVersion, "go"),
-		PackageURL: "pkg:golang/stdlib@" + strings.TrimPrefix(p.info.GoVersion, "go"),
-	}}
+	goVersion := strings.TrimPrefix(p.info.GoVersion, "go")
+	components := []cdx.Component{
+		newComponent(cdx.ComponentTypeLibrary, "stdlib", goVersion, "pkg:golang/stdlib@"+goVersion),
+	}
 	for _, m := range p.info.Deps {
 		if m.Replace != nil {
 			m = m.Replace
@@ -61,7 +58,17 @@ func writeSBOM(p program, source, file string) error {
 
 func component(m debug.Module, kind cdx.ComponentType) cdx.Component {
 	url := fmt.Sprintf("pkg:golang/%s@%s", m.Path, m.Version)
-	return cdx.Component{BOMRef: url, Type: kind, Name: m.Path, Version: m.Version, PackageURL: url}
+	return newComponent(kind, m.Path, m.Version, url)
+}
+
+func newComponent(kind cdx.ComponentType, name, version, url string) cdx.Component {
+	return cdx.Component{
+		BOMRef:     url,
+		Type:       kind,
+		Name:       name,
+		Version:    version,
+		PackageURL: url,
+	}
 }
 
 // pagePackages returns the packages that are part of the page, without those that only build it.
@@ -85,13 +92,7 @@ func pagePackages(source string) (components []cdx.Component, err error) {
 			continue
 		}
 		url := fmt.Sprintf("pkg:npm/%s@%s", strings.Replace(name, "@", "%40", 1), p.Version)
-		components = append(components, cdx.Component{
-			BOMRef:     url,
-			Type:       cdx.ComponentTypeLibrary,
-			Name:       name,
-			Version:    p.Version,
-			PackageURL: url,
-		})
+		components = append(components, newComponent(cdx.ComponentTypeLibrary, name, p.Version, url))
 	}
 	return components, nil
 }

@@ -93,8 +93,14 @@ func TestDoctor_Remote(t *testing.T) {
 		}
 	}
 	// A server without TLS has one path.
-	want := map[string]bool{"public_address": true, "media_udp": true, "media_ice_tcp": false, "media_turn_tcp": false,
-		"media_turn_tls": false}
+	want := map[string]bool{
+		"public_address": true,
+		"server_clock":   true,
+		"media_udp":      true,
+		"media_ice_tcp":  false,
+		"media_turn_tcp": false,
+		"media_turn_tls": false,
+	}
 	if !maps.Equal(got, want) {
 		t.Errorf("got the results %v, want %v", got, want)
 	}

@@ -10,6 +10,8 @@ import (
 
 // PostgresState is what a PostgreSQL server says about itself.
 type PostgresState struct {
+	// Version is the major version.
+	Version int
 	// Unsafe are the settings that are off, of those without which a crash can lose what was committed:
 	// fsync, full_page_writes and synchronous_commit.
 	Unsafe []string
@@ -32,9 +34,10 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 		return state, err
 	}
 	defer closePgx(conn)
-	err = conn.QueryRow(ctx, `SELECT pg_is_in_recovery(), ARRAY(SELECT name FROM pg_settings
+	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
+		pg_is_in_recovery(), ARRAY(SELECT name FROM pg_settings
 		WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit') AND setting = 'off' ORDER BY name)`).
-		Scan(&state.Standby, &state.Unsafe)
+		Scan(&state.Version, &state.Standby, &state.Unsafe)
 	if err != nil {
 		return state, fmt.Errorf("read the settings of PostgreSQL: %w", err)
 	}

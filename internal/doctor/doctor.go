@@ -81,6 +81,7 @@ var checks = []struct {
 	{name: "proc", run: checkProc, own: true},
 	{name: "clock", run: checkClock},
 	{name: "disk", run: checkDisk},
+	{name: "disk_speed", run: checkDiskSpeed, own: true},
 	{name: "backups", run: checkBackups, own: true},
 }
 

@@ -348,6 +348,11 @@ func TestSystemResults(t *testing.T) {
 		{"NFS beside PostgreSQL", diskResult(onPostgres, 0x6969, 1<<40, 1<<40), ""},
 		{"less than 1 GiB", diskResult(cfg, 0, 1<<29, 1<<30), Warning},
 		{"less than 10 %", diskResult(cfg, 0, 5<<30, 100<<30), Warning},
+		{"a fast disk", diskSpeedResult(50 * time.Millisecond), ""},
+		{"a slow disk", diskSpeedResult(51 * time.Millisecond), Warning},
+		{"the clock of the server", serverClockResult(-3*time.Second, time.Second), ""},
+		{"a slow answer about it", serverClockResult(9*time.Second, 8*time.Second), ""},
+		{"a wrong clock of the server", serverClockResult(-4*time.Second, time.Second), Warning},
 		{"300 GiB of 4 TiB", diskResult(cfg, 0, 300<<30, 4<<40), ""},
 	} {
 		if got := (Report{[]Result{c.result}}).Worst(); got != c.want {

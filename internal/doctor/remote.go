@@ -127,6 +127,9 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	if report.Worst() == Error {
 		return report, nil // the code stays valid
 	}
+	clock := runCheck(ctx, cfg, checkServerClock)
+	clock.Check = "server_clock"
+	report.Checks = append(report.Checks, clock)
 	if code == "" {
 		result := unknown("this needs the URL that parley doctor --invite prints on the server")
 		result.Check = "media"
@@ -153,6 +156,36 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	}
 	report.Checks = append(report.Checks, MediaResults(tried)...)
 	return report, c.call(ctx, "/checks/report", map[string]any{"key": c.key, "paths": paths}, nil)
+}
+
+// checkServerClock compares the clock of a server with the clock of this machine.
+func checkServerClock(ctx context.Context, cfg config.Config) Result {
+	r, err := http.NewRequestWithContext(ctx, http.MethodHead, cfg.BaseURL("")+"/livez", nil)
+	if err != nil {
+		return unknown("%v", err)
+	}
+	before := time.Now()
+	response, err := newClient().Do(r)
+	if err != nil {
+		return unknown("the server does not respond: %v", err)
+	}
+	_ = response.Body.Close()
+	date, err := http.ParseTime(response.Header.Get("Date"))
+	if err != nil {
+		return unknown("the server does not say its time")
+	}
+	// The header has whole seconds, and the response was on its way.
+	return serverClockResult(date.Sub(before), time.Since(before)+time.Second)
+}
+
+// serverClockResult returns what follows from how far a clock is ahead, with the error of that measurement.
+func serverClockResult(offset, maxError time.Duration) Result {
+	if offset.Abs() <= maxClockOffset+maxError {
+		return fine("as the clock here, to %s", (maxClockOffset + maxError).Round(time.Second))
+	}
+	return found("server_clock", Warning, "timedatectl set-ntp true, on the server and on this machine",
+		"The clock of the server differs from the clock of this machine by %.0f s, and signatures are valid only while "+
+			"the clock is right.", offset.Seconds())
 }
 
 // remoteCheck is a check that runs on this machine.

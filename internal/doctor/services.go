@@ -96,7 +96,7 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 	}
 	result.addClock("database_clock", "PostgreSQL", state.ClockOffset)
 	if len(result.Findings) == 0 {
-		return fine("PostgreSQL responds")
+		return fine("PostgreSQL %d responds", state.Version)
 	}
 	return result
 }

@@ -2,11 +2,14 @@ package doctor
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix" // the system calls that package syscall does not have
 
@@ -127,6 +130,49 @@ func checkDisk(_ context.Context, cfg config.Config) Result {
 		block = uint64(fs.Bsize)
 	}
 	return diskResult(cfg, uint32(fs.Type), fs.Bavail*block, fs.Blocks*block)
+}
+
+// diskWrites is how many writes are measured, and slowDisk the median above which a disk is slow. Every
+// change waits for one write.
+const (
+	diskWrites = 20
+	slowDisk   = 50 * time.Millisecond
+)
+
+func checkDiskSpeed(ctx context.Context, cfg config.Config) Result {
+	if cfg.DatabaseURL != "" {
+		return fine("the database is elsewhere")
+	}
+	file, err := os.CreateTemp(cfg.DataDir, ".doctor-*.tmp")
+	if err != nil {
+		return unknown("cannot write to %s: %v", cfg.DataDir, err)
+	}
+	defer func() {
+		_ = file.Close()
+		_ = os.Remove(file.Name())
+	}()
+	took := make([]time.Duration, diskWrites)
+	for i := range took {
+		if err := ctx.Err(); err != nil {
+			return diskSpeedResult(slowDisk + 1)
+		}
+		began := time.Now()
+		_, err := file.WriteAt(make([]byte, 4096), 0)
+		if err := errors.Join(err, file.Sync()); err != nil {
+			return unknown("cannot write to %s: %v", cfg.DataDir, err)
+		}
+		took[i] = time.Since(began)
+	}
+	slices.Sort(took)
+	return diskSpeedResult(took[len(took)/2])
+}
+
+func diskSpeedResult(median time.Duration) Result {
+	if median <= slowDisk {
+		return fine("a write takes %s", median.Round(100*time.Microsecond))
+	}
+	return found("disk_slow", Warning, "--data-dir on a faster disk, or --database-url",
+		"A write to the disk of the database takes more than %s, and every change waits for one.", slowDisk)
 }
 
 func diskResult(cfg config.Config, kind uint32, free, size uint64) Result {

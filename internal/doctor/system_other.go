@@ -15,3 +15,4 @@ func checkUDPBuffers(context.Context, config.Config) Result { return unknown(onl
 func checkProc(context.Context, config.Config) Result       { return unknown(onlyLinux) }
 func checkClock(context.Context, config.Config) Result      { return unknown(onlyLinux) }
 func checkDisk(context.Context, config.Config) Result       { return unknown(onlyLinux) }
+func checkDiskSpeed(context.Context, config.Config) Result  { return unknown(onlyLinux) }

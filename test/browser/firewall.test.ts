@@ -158,7 +158,7 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
       ['media_turn_tcp', true],
       ['media_turn_tls', true],
     ];
-    expect(await collect(doctor(link))).toEqual([['public_address', true], ...media]);
+    expect(await collect(doctor(link))).toEqual([['public_address', true], ['server_clock', true], ...media]);
     expect(await reported).toEqual(media);
   });
 

@@ -113,8 +113,8 @@ func checkPackage(t *testing.T, file string) {
 			t.Fatal(err)
 		}
 	}
-	run(t, "/", "mount", "-t", "overlay", "overlay", "-o", fmt.Sprintf("lowerdir=/,upperdir=%[1]s/upper,workdir=%[1]s/work",
-		filepath.Join(scratch, "disk")), root)
+	options := fmt.Sprintf("lowerdir=/,upperdir=%[1]s/upper,workdir=%[1]s/work", filepath.Join(scratch, "disk"))
+	run(t, "/", "mount", "-t", "overlay", "overlay", "-o", options, root)
 	run(t, "/", "mount", "--bind", "/proc", filepath.Join(root, "proc"))
 	run(t, "/", "mount", "--bind", "/dev", filepath.Join(root, "dev"))
 	run(t, "/", "cp", os.Getenv(fileVariable), filepath.Join(root, "parley.deb"))
@@ -290,7 +290,8 @@ func inNamespace(t *testing.T, file string) bool {
 		return false
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInNamespace$", "-test.v")
-	child.Env = append(os.Environ(), namespaceVariable+"="+t.Name(), scratchVariable+"="+t.TempDir(), fileVariable+"="+file)
+	child.Env = append(os.Environ(), namespaceVariable+"="+t.Name(), scratchVariable+"="+t.TempDir(),
+		fileVariable+"="+file)
 	// Go makes the mounts of the new namespace private.
 	child.SysProcAttr = &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS, Pdeathsig: syscall.SIGKILL}
 	if output, err := child.CombinedOutput(); err != nil {
