@@ -120,8 +120,10 @@ else
 		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
 endif
 
-release: build ## Build the files of a release into dist/, in a clean checkout of its tag
-	cd release && go run . -source .. -out ../dist
+release: ## Build the files of a release into dist/, in a clean checkout of its tag (SNAPSHOT=1: of any commit)
+	rm -rf dist web/dist/app
+	$(MAKE) build
+	cd release && go run . -source .. -out ../dist $(if $(SNAPSHOT),-snapshot)
 
 clean: ## Remove what was built
 	rm -rf bin dist web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts

@@ -3,12 +3,14 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
 	v1 "github.com/google/go-containerregistry/pkg/v1" // images without a container engine
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/layout"
@@ -20,31 +22,43 @@ import (
 // imageUser is the user and the group of the image.
 const imageUser = 65532
 
-// writeImage writes one image for all programs, as an OCI archive (OCI image layout specification).
-func writeImage(programs []program, file string) error {
-	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
+// writeImages writes an image for each program that podman and Docker load, and one OCI archive with all of
+// them for registries (OCI image layout specification).
+func writeImages(programs []program, out string) error {
+	version := programs[0].version
+	all := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, p := range programs {
 		image, err := newImage(p)
 		if err != nil {
 			return err
 		}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{
-			Add: image,
-			Descriptor: v1.Descriptor{
-				Platform:    &v1.Platform{OS: "linux", Architecture: p.arch},
-				Annotations: map[string]string{"org.opencontainers.image.ref.name": p.version},
-			},
+		all = mutate.AppendManifests(all, mutate.IndexAddendum{
+			Add:        image,
+			Descriptor: v1.Descriptor{Platform: &v1.Platform{OS: "linux", Architecture: p.arch}},
 		})
+		tag, err := name.NewTag("localhost/parley:" + version)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(out, fmt.Sprintf("parley_%s_image_%s.tar", version, p.arch))
+		if err := tarball.WriteToFile(file, tag, image); err != nil {
+			return err
+		}
 	}
+	// One entry, which is the index of the images, because an archive with several names no image.
+	archived := mutate.AppendManifests(mutate.IndexMediaType(empty.Index, types.OCIImageIndex), mutate.IndexAddendum{
+		Add:        all,
+		Descriptor: v1.Descriptor{Annotations: map[string]string{"org.opencontainers.image.ref.name": version}},
+	})
 	dir, err := os.MkdirTemp("", "parley-image-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	if _, err := layout.Write(dir, index); err != nil {
+	if _, err := layout.Write(dir, archived); err != nil {
 		return err
 	}
-	return archive(dir, file, programs[0].time)
+	return archive(dir, filepath.Join(out, fmt.Sprintf("parley_%s_oci.tar", version)), programs[0].time)
 }
 
 func newImage(p program) (v1.Image, error) {
@@ -79,10 +93,7 @@ func newImage(p program) (v1.Image, error) {
 			"org.opencontainers.image.licenses": "Apache-2.0",
 		},
 	}
-	if image, err = mutate.ConfigFile(image, config); err != nil {
-		return nil, err
-	}
-	return mutate.Time(image, p.time)
+	return mutate.ConfigFile(image, config)
 }
 
 // newLayer returns the files of the image: the program, and what it expects of a system. The program has

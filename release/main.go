@@ -24,11 +24,12 @@ import (
 func main() {
 	source := flag.String("source", "..", "Checkout of Parley, with a built page.")
 	out := flag.String("out", "../dist", "Directory for the files, which is created.")
+	snapshot := flag.Bool("snapshot", false, "Build a commit that has no tag, for a test.")
 	arch := flag.String("arch", "amd64,arm64", "Processors for which to build, separated by commas; all with Linux.")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := release(ctx, *source, *out, strings.Split(*arch, ",")); err != nil {
+	if err := release(ctx, *source, *out, strings.Split(*arch, ","), *snapshot); err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}
@@ -48,15 +49,23 @@ func (p program) name(suffix string) string {
 	return fmt.Sprintf("parley_%s_linux_%s%s", p.version, p.arch, suffix)
 }
 
-func release(ctx context.Context, source, out string, architectures []string) error {
+func release(ctx context.Context, source, out string, architectures []string, snapshot bool) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
+	}
+	if old, err := os.ReadDir(out); err != nil || len(old) > 0 {
+		return errors.Join(err, fmt.Errorf("%s must be empty, so that only new files are in the checksums", out))
 	}
 	var programs []program
 	for _, arch := range architectures {
 		p, err := build(ctx, source, out, arch)
 		if err != nil {
 			return err
+		}
+		if !snapshot {
+			if err := checkTag(ctx, source, p.info.Main.Version); err != nil {
+				return err
+			}
 		}
 		programs = append(programs, p)
 		if err := writeSBOM(p, source, filepath.Join(out, p.name(".cdx.json"))); err != nil {
@@ -66,9 +75,8 @@ func release(ctx context.Context, source, out string, architectures []string) er
 			return fmt.Errorf("make the Debian package: %w", err)
 		}
 	}
-	image := filepath.Join(out, fmt.Sprintf("parley_%s_image.tar", programs[0].version))
-	if err := writeImage(programs, image); err != nil {
-		return fmt.Errorf("make the image: %w", err)
+	if err := writeImages(programs, out); err != nil {
+		return fmt.Errorf("make the images: %w", err)
 	}
 	return writeChecksums(out)
 }
@@ -86,7 +94,9 @@ func build(ctx context.Context, source, out, arch string) (p program, err error)
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", partial,
 		"./cmd/parley")
 	cmd.Dir = source
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOFLAGS=")
+	// For every processor of the architecture, whatever the settings of this machine.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOEXPERIMENT=", "GOFLAGS=", "GOENV=off")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return p, fmt.Errorf("build for %s: %w: %s", arch, err, text)
 	}
@@ -106,6 +116,21 @@ func build(ctx context.Context, source, out, arch string) (p program, err error)
 	}
 	p.file = filepath.Join(out, p.name(""))
 	return p, os.Rename(partial, p.file)
+}
+
+// checkTag returns an error unless the commit has the tag of a version. Go takes the version from it, but only
+// from a tag that fits the module.
+func checkTag(ctx context.Context, source, version string) error {
+	cmd := exec.CommandContext(ctx, "git", "tag", "--points-at", "HEAD")
+	cmd.Dir = source
+	tags, err := cmd.Output()
+	if err != nil {
+		return fmt.Errorf("read the tags of the commit: %w", err)
+	}
+	if !slices.Contains(strings.Fields(string(tags)), version) {
+		return fmt.Errorf("the commit has no tag %s: tag it, or build it with -snapshot", version)
+	}
+	return nil
 }
 
 // setting returns a setting of the build of a program.

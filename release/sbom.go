@@ -87,10 +87,12 @@ func pagePackages(source string) (components []cdx.Component, err error) {
 		return nil, fmt.Errorf("read package-lock.json: %w", err)
 	}
 	for path, p := range lock.Packages {
-		_, name, found := strings.Cut(path, "node_modules/")
-		if !found || p.Dev {
+		const folder = "node_modules/"
+		i := strings.LastIndex(path, folder)
+		if i < 0 || p.Dev {
 			continue
 		}
+		name := path[i+len(folder):]
 		url := fmt.Sprintf("pkg:npm/%s@%s", strings.Replace(name, "@", "%40", 1), p.Version)
 		components = append(components, newComponent(cdx.ComponentTypeLibrary, name, p.Version, url))
 	}

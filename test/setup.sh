@@ -48,7 +48,12 @@ if [ ${#packages[@]} -gt 0 ]; then
     missing "apt-get could not install them; its lines above say why. $how"
 fi
 
-go list -deps -test ./... tool >/dev/null ||
-  missing "Go could not download the modules. Check that the proxy is reachable: go env GOPROXY"
+unreachable="Go could not download the modules. Check that the proxy is reachable: go env GOPROXY"
+go list -deps -test ./... tool >/dev/null || missing "$unreachable"
+if [ "${1:-}" = all ]; then
+  for module in release test/acme test/metrics test/openid; do
+    (cd "$module" && go list -deps -test ./... >/dev/null) || missing "$unreachable"
+  done
+fi
 make --no-print-directory npm-packages ||
   missing "npm could not install its packages. Check that the registry is reachable: npm config get registry"

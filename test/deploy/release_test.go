@@ -12,6 +12,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -26,7 +28,7 @@ func buildRelease(t *testing.T) (dir string) {
 	source, dir := filepath.Join(t.TempDir(), "parley"), t.TempDir()
 	run(t, "../..", "git", "clone", "-q", ".", source)
 	run(t, "../..", "cp", "-r", "web/dist", filepath.Join(source, "web"))
-	run(t, "../../release", "go", "run", ".", "-source", source, "-out", dir, "-arch", runtime.GOARCH)
+	run(t, "../../release", "go", "run", ".", "-source", source, "-out", dir, "-arch", runtime.GOARCH, "-snapshot")
 	return dir
 }
 
@@ -54,9 +56,6 @@ func find(t *testing.T, dir, pattern string) string {
 // Two builds of a commit are the same. People without Go and Node install the package, whose
 // service has a user of its own, or run the image with a file system that cannot be written, and meet.
 func TestRelease(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root may install a package")
-	}
 	dir := buildRelease(t)
 	sums, err := os.ReadFile(filepath.Join(dir, "SHA256SUMS"))
 	if err != nil {
@@ -68,8 +67,46 @@ func TestRelease(t *testing.T) {
 		t.Errorf("a second build: got the files\n%s, %v, want\n%s", again, err, sums)
 	}
 	t.Run("components", func(t *testing.T) { checkSBOM(t, find(t, dir, "*.cdx.json")) })
+	t.Run("OCI archive", func(t *testing.T) { checkOCI(t, find(t, dir, "*_oci.tar")) })
 	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*.deb")) })
-	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image.tar")) })
+	t.Run("image", func(t *testing.T) { checkImage(t, find(t, dir, "*_image_*.tar")) })
+}
+
+// readJSON reads a JSON file of a directory.
+func readJSON(t *testing.T, dir, name string, out any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(dir, name))
+	if err == nil {
+		err = json.Unmarshal(text, out)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkOCI checks that the archive names one index, with an image for each architecture.
+func checkOCI(t *testing.T, file string) {
+	dir := t.TempDir()
+	run(t, dir, "tar", "-xf", file)
+	type descriptor struct {
+		MediaType, Digest string
+		Platform          struct{ OS, Architecture string }
+	}
+	var top, images struct{ Manifests []descriptor }
+	readJSON(t, dir, "index.json", &top)
+	if len(top.Manifests) != 1 || top.Manifests[0].MediaType != "application/vnd.oci.image.index.v1+json" {
+		t.Fatalf("got the manifests %+v, want one index", top.Manifests)
+	}
+	readJSON(t, dir, filepath.Join("blobs", strings.Replace(top.Manifests[0].Digest, ":", "/", 1)), &images)
+	for _, m := range images.Manifests {
+		if m.MediaType != "application/vnd.oci.image.manifest.v1+json" || m.Platform.OS != "linux" ||
+			m.Platform.Architecture != runtime.GOARCH {
+			t.Errorf("got the image %+v, want an OCI image for linux and %s", m, runtime.GOARCH)
+		}
+	}
+	if len(images.Manifests) != 1 {
+		t.Errorf("got %d images, want one", len(images.Manifests))
+	}
 }
 
 func checkSBOM(t *testing.T, file string) {
@@ -89,7 +126,8 @@ func checkSBOM(t *testing.T, file string) {
 		found[c.Name] = c.Version
 	}
 	if found["stdlib"] != strings.TrimPrefix(runtime.Version(), "go") ||
-		found["github.com/livekit/livekit-server"] != "v1.13.5" || found["livekit-client"] == "" || found["vite"] != "" {
+		found["github.com/livekit/livekit-server"] != "v1.13.5" || found["livekit-client"] == "" || found["loglevel"] == "" ||
+		found["swagger-ui-dist"] == "" || found["vite"] != "" {
 		t.Errorf("got the components %v, want those of the program", found)
 	}
 }
@@ -123,15 +161,51 @@ func checkPackage(t *testing.T, file string) {
 	if stat != "parley 700" {
 		t.Errorf("the data directory: got the owner and the mode %q, want parley 700", stat)
 	}
-	for _, name := range []string{"/lib/systemd/system/parley.service", "/etc/parley/parley.yaml"} {
-		run(t, "/", "chroot", root, "test", "-s", name)
+	run(t, "/", "chroot", root, "test", "-s", "/lib/systemd/system/parley.service")
+	if got := strings.TrimSpace(run(t, "/", "chroot", root, "stat", "-c", "%G %a", "/etc/parley/parley.yaml")); got !=
+		"parley 640" {
+		t.Errorf("the settings: got the group and the mode %q, want parley 640", got)
 	}
 	address, args := serveFlags(t, "/var/lib/parley")
-	meet(t, address, filepath.Join(root, "var/lib/parley"), append([]string{"chroot", root, "setpriv", "--reuid=parley",
-		"--regid=parley", "--init-groups", "--no-new-privs", "/usr/bin/parley", "serve", "--config",
-		"/etc/parley/parley.yaml"}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "/usr/bin/parley",
+		append([]string{"serve", "--config", "/etc/parley/parley.yaml"}, args...)...)
+	cmd.Path, cmd.SysProcAttr = "/usr/bin/parley", asUser(root, idOf(t, root, "-u"), idOf(t, root, "-g"))
+	meet(t, cmd, address, filepath.Join(root, "var/lib/parley"))
+
+	// The next package restarts the service, and is installed also if the service does not start.
+	systemctl := "#!/bin/sh\necho \"$@\" >>/systemctl.log\ncase $* in *try-restart*) exit 1 ;; esac\n"
+	if err := errors.Join(os.MkdirAll(filepath.Join(root, "run/systemd/system"), 0o755),
+		os.Remove(filepath.Join(root, "bin/systemctl")),
+		os.WriteFile(filepath.Join(root, "bin/systemctl"), []byte(systemctl), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, "/", "chroot", root, "dpkg", "-i", "/parley.deb")
 	run(t, "/", "chroot", root, "dpkg", "--purge", "parley")
+	calls := strings.Join(strings.Fields(run(t, "/", "cat", filepath.Join(root, "systemctl.log"))), " ")
+	const want = "daemon-reload daemon-reload --no-block try-restart parley disable --now parley daemon-reload daemon-reload"
+	if calls != want {
+		t.Errorf("got the calls of systemctl %q, want %q", calls, want)
+	}
 	run(t, "/", "chroot", root, "test", "-s", "/var/lib/parley/parley.db")
+}
+
+// idOf returns an ID of the user parley.
+func idOf(t *testing.T, root, flag string) uint32 {
+	t.Helper()
+	id, err := strconv.ParseUint(strings.TrimSpace(run(t, "/", "chroot", root, "id", flag, "parley")), 10, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return uint32(id)
+}
+
+// asUser makes a program run below another root as another user, until this process ends.
+func asUser(root string, user, group uint32) *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{
+		Chroot:     root,
+		Credential: &syscall.Credential{Uid: user, Gid: group},
+		Pdeathsig:  syscall.SIGKILL,
+	}
 }
 
 // checkImage runs the program of the image as its user, with a root that cannot be written.
@@ -164,45 +238,38 @@ func checkImage(t *testing.T, file string) {
 		run(t, "/", "mount", "--bind", "/"+dir, filepath.Join(root, dir))
 	}
 	run(t, "/", "mount", "-o", "remount,bind,ro", root)
-	address, args := serveFlags(t, "/data")
-	command := append([]string{"chroot", "--userspec=" + config.User, root, config.Entrypoint[0], "serve"}, args...)
-	meet(t, address, data, command...)
+	address, args := serveFlags(t, "")
+	all := slices.Concat(config.Entrypoint, config.Cmd, args)
+	cmd := exec.CommandContext(t.Context(), all[0], all[1:]...)
+	cmd.Path, cmd.Dir, cmd.Env = config.Entrypoint[0], config.WorkingDir, config.Env
+	cmd.SysProcAttr = asUser(root, 65532, 65532)
+	meet(t, cmd, address, data)
 }
 
 // imageConfig is the part of the configuration of an image that says how to run it.
 type imageConfig struct {
-	User       string
-	Entrypoint []string
+	User, WorkingDir     string
+	Entrypoint, Cmd, Env []string
 }
 
-// unpackImage unpacks the first image of an OCI archive.
+// unpackImage unpacks the image of an archive that podman and Docker load.
 func unpackImage(t *testing.T, archive, to string) imageConfig {
 	t.Helper()
-	layout := t.TempDir()
-	run(t, layout, "tar", "-xf", archive)
-	read := func(name string, out any) {
-		t.Helper()
-		text, err := os.ReadFile(filepath.Join(layout, name))
-		if err == nil {
-			err = json.Unmarshal(text, out)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+	dir := t.TempDir()
+	run(t, dir, "tar", "-xf", archive)
+	var manifest []struct {
+		Config           string
+		RepoTags, Layers []string
 	}
-	type descriptor struct{ Digest string }
-	blob := func(d descriptor) string { return filepath.Join("blobs", strings.Replace(d.Digest, ":", "/", 1)) }
-	var index struct{ Manifests []descriptor }
-	read("index.json", &index)
-	var manifest struct {
-		Config descriptor
-		Layers []descriptor
+	readJSON(t, dir, "manifest.json", &manifest)
+	if len(manifest) != 1 || len(manifest[0].RepoTags) != 1 || !strings.HasPrefix(manifest[0].RepoTags[0],
+		"localhost/parley:") {
+		t.Fatalf("got the manifest %+v, want one image with the name localhost/parley", manifest)
 	}
-	read(blob(index.Manifests[0]), &manifest)
 	var config struct{ Config imageConfig }
-	read(blob(manifest.Config), &config)
-	for _, layer := range manifest.Layers {
-		unpack(t, filepath.Join(layout, blob(layer)), to)
+	readJSON(t, dir, manifest[0].Config, &config)
+	for _, layer := range manifest[0].Layers {
+		unpack(t, filepath.Join(dir, layer), to)
 	}
 	return config.Config
 }
@@ -242,17 +309,20 @@ func unpack(t *testing.T, layer, to string) {
 	}
 }
 
-// serveFlags returns flags of parley serve for a test, and the address.
+// serveFlags returns flags of parley serve for a test, and the address. Without a directory, the environment has it.
 func serveFlags(t *testing.T, dir string) (address string, args []string) {
 	t.Helper()
 	address = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
-	return address, []string{"--listen", address, "--data-dir", dir, "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}
+	args = []string{"--listen", address, "--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}
+	if dir != "" {
+		args = append(args, "--data-dir", dir)
+	}
+	return address, args
 }
 
 // meet runs a server and joins a room of it. data is its data directory.
-func meet(t *testing.T, address, data string, command ...string) {
+func meet(t *testing.T, cmd *exec.Cmd, address, data string) {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), command[0], command[1:]...)
 	start(t, cmd)
 	url := "http://" + address
 	testkit.Eventually(t, "the server is healthy", func() bool {
@@ -272,7 +342,9 @@ func meet(t *testing.T, address, data string, command ...string) {
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	_ = cmd.Wait()
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("stop the server: got %v, want the exit status 0", err)
+	}
 }
 
 // These variables are for the process that inNamespace starts.
@@ -288,6 +360,9 @@ func inNamespace(t *testing.T, file string) bool {
 	t.Helper()
 	if os.Getenv(namespaceVariable) != "" {
 		return false
+	}
+	if os.Getuid() != 0 {
+		t.Skip("only root may run a program below another root")
 	}
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestInNamespace$", "-test.v")
 	child.Env = append(os.Environ(), namespaceVariable+"="+t.Name(), scratchVariable+"="+t.TempDir(),
