@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { chromiumPath, fakeDevices, launch, Person } from './browser';
 import { Firefox } from './firefox';
 import { binary, freeTCPPort, Server } from './server';
@@ -137,10 +137,17 @@ describe.skipIf(process.getuid?.() !== 0)('behind a firewall (needs root for a n
     }
   });
 
-  /** Runs parley doctor in the namespace. */
+  const programs: ChildProcessWithoutNullStreams[] = [];
+  afterEach(() => {
+    for (const program of programs.splice(0)) program.kill();
+  });
+
+  /** Runs parley doctor in the namespace, at most until the test ends. */
   function doctor(...args: string[]): ChildProcessWithoutNullStreams {
     const [command = '', ...before] = inNamespace;
-    return spawn(command, [...before, binary, 'doctor', '--json', ...args], { env: { ...process.env, SSL_CERT_FILE: authority } });
+    const program = spawn(command, [...before, binary, 'doctor', '--json', ...args], { env: { ...process.env, SSL_CERT_FILE: authority } });
+    programs.push(program);
+    return program;
   }
 
   /** Has the operator create a check. Returns its link, and what the operator sees when it has run. */
