@@ -52,7 +52,7 @@ func startFloodTarget(t *testing.T) (baseURL string, log *testkit.Buffer, signer
 	t.Helper()
 	log = &testkit.Buffer{}
 	var locked []string
-	for n := range 50 {
+	for n := range 200 {
 		locked = append(locked, fmt.Sprint("locked-", n))
 	}
 	baseURL, _ = startLoggedProcess(t, processConfig{UDPPort: testkit.FreeUDPPort(t), Locked: locked,
