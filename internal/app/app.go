@@ -54,6 +54,8 @@ const (
 	// startupWriteTimeout bounds a write during the start. It is longer than usual,
 	// because the disk may still be busy with an earlier process.
 	startupWriteTimeout = 10 * time.Second
+	// handOverTimeout is the time for other nodes to take the meetings of this node.
+	handOverTimeout = 2 * time.Second
 	// mediaShutdownTimeout is the time for the media engine to notify participants.
 	mediaShutdownTimeout = 3 * time.Second
 )
@@ -425,6 +427,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if a.instanceLock != nil {
 		a.instanceLock.MarkStopping()
 	}
+	handingOver, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverTimeout)
+	a.rooms.HandOverAll(handingOver)
+	cancel()
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()

@@ -92,7 +92,7 @@ func TestRoutes_RequireCredentials(t *testing.T) {
 			}
 			path := strings.NewReplacer("{project_id}", s.ProjectID, "{room_id}", roomID).Replace(o.Path)
 			path = strings.NewReplacer("{organization_id}", s.OrganizationID, "{token_id}", "x",
-				"{delivery_id}", "x", "{session_id}", "x", "{user_id}", "x", "{check_id}", "x").Replace(path)
+				"{delivery_id}", "x", "{session_id}", "x", "{user_id}", "x", "{check_id}", "x", "{node}", "x").Replace(path)
 			if strings.Contains(path, "{") {
 				t.Fatalf("%s has an unknown parameter: add a value for it to this test", path)
 			}

@@ -274,6 +274,9 @@ func (a *App) checkHealth(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	a.reportSupervisor(report)
+	if a.rooms.Draining() && report["status"] == "ok" {
+		report["status"] = "draining"
+	}
 	if !a.ready.Load() {
 		report["status"] = "stopping"
 	}

@@ -61,6 +61,8 @@ const (
 	WebhookTargetPaused   Action = "webhook.target_paused" // by hand
 	WebhookTested         Action = "webhook.tested"
 	NodeLost              Action = "node.lost"
+	NodeDraining          Action = "node.draining"
+	NodeDrainCancelled    Action = "node.drain_cancelled"
 	DatabaseResealed      Action = "database.resealed"
 	BackupCreated         Action = "backup.created"
 	DatabaseRestored      Action = "database.restored" // from a backup

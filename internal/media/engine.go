@@ -49,6 +49,7 @@ type Engine struct {
 	gate        requestGate
 	signalConns signalConns
 	localRooms  localRooms
+	handedOver  handedOver
 
 	admissions        *admissions
 	refusals          *refusal.Recorder

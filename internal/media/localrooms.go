@@ -85,6 +85,7 @@ func (e *Engine) checkRegistrations(ctx context.Context) error {
 			continue
 		}
 		if isKnown {
+			e.log.Warn("giving up a session that another node hosts", "session", name, "node", owner)
 			if err := e.yield(ctx, rm, livekit.NodeID(owner)); err != nil {
 				return err
 			}
@@ -111,7 +112,6 @@ func (e *Engine) register(ctx context.Context, rm *livekit.Room, owner livekit.N
 // session of that node. LiveKit deletes a session from Redis when it ends, so this registers it
 // for the other node again.
 func (e *Engine) yield(ctx context.Context, rm *rtc.Room, owner livekit.NodeID) error {
-	e.log.Warn("giving up a session that another node hosts", "session", rm.Name(), "node", owner)
 	hosted, _, err := e.node.store.LoadRoom(ctx, rm.Name(), false)
 	if errors.Is(err, service.ErrRoomNotFound) {
 		hosted, err = rm.ToProto(), nil

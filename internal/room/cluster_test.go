@@ -304,6 +304,9 @@ func (m nodeMedia) LocalSessions() (names []string) {
 	return names
 }
 
+func (m nodeMedia) SetDraining(bool) error                 { return nil }
+func (m nodeMedia) HandOver(context.Context, string) error { return nil }
+
 func (m nodeMedia) DropRelayedConnections(string, time.Time) {}
 
 func (m nodeMedia) IsLocal(session string) bool {

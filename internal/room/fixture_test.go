@@ -177,7 +177,9 @@ type fakeMedia struct {
 	tokenSpecs  []room.AccessTokenSpec
 	admitted    []string
 	removed     []string
-	err         error // of every call
+	draining    bool
+	handedOver  []string // sessions, in order
+	err         error    // of every call
 }
 
 // grantedPermissions are the last permissions set for a participant.
@@ -209,6 +211,23 @@ func (e *fakeMedia) LocalSessions() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return slices.Collect(maps.Keys(e.sessions))
+}
+
+func (e *fakeMedia) SetDraining(draining bool) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.draining = draining
+	return e.err
+}
+
+func (e *fakeMedia) HandOver(_ context.Context, session string) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.err == nil && e.sessions[session] != nil {
+		delete(e.sessions, session)
+		e.handedOver = append(e.handedOver, session)
+	}
+	return e.err
 }
 
 func (e *fakeMedia) DropRelayedConnections(string, time.Time) {}

@@ -20,6 +20,11 @@ type Media interface {
 	// LocalSessions returns the sessions that this process hosts, also those of connection
 	// checks.
 	LocalSessions() []string
+	// SetDraining says whether other nodes host the sessions that are opened from now on.
+	SetDraining(draining bool) error
+	// HandOver makes another node host a session of this process. Its participants connect again, to that
+	// node. It does nothing for another session. The error is Conflict if there is no other node.
+	HandOver(ctx context.Context, session string) error
 	// DropRelayedConnections closes the connections that this process has relayed
 	// since before a time to a session whose node was lost. Their pages do not
 	// notice the loss otherwise, and reconnect when the connection closes.

@@ -17,6 +17,7 @@ type Node struct {
 	StartedAt time.Time  // zero for a program of an earlier release
 	LastAlive time.Time  // last heartbeat, by the node's own clock
 	Redis     RedisState // empty for a program of an earlier release
+	Drain     Drain      // a heartbeat does not change it
 }
 
 // RedisState says whether a node reaches Redis.
@@ -213,6 +214,7 @@ func (s *Presence) watchNodes(ctx context.Context) {
 	seen := map[string]*lastSeen{}
 	for _, n := range nodes {
 		if n.ID == s.nodeID {
+			s.setDrain(n.Drain)
 			continue
 		}
 		last := s.lastSeen[n.ID]

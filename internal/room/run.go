@@ -31,6 +31,7 @@ func (s *Presence) Run(ctx context.Context) {
 	background.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
 	if s.options.Clustered {
 		background.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
+		background.Go(func() { s.runEvery(ctx, drainInterval, s.handOver) })
 	}
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()

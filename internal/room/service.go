@@ -69,6 +69,7 @@ type core struct {
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 	seenNodes       atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
+	drain           atomic.Pointer[Drain]               // of this node; nil before the first
 }
 
 // Options are the optional parts and settings of a Service.

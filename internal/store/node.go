@@ -21,13 +21,24 @@ func (s *DB) RecordHeartbeat(ctx context.Context, n room.Node) error {
 
 func (s *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	var nodes []room.Node
-	err := s.Query(ctx, `SELECT id, version, started_at, last_alive, redis FROM nodes`, nil, func(row db.Row) error {
+	const q = `SELECT id, version, started_at, last_alive, redis, drain_started_at, drain_by FROM nodes`
+	err := s.Query(ctx, q, nil, func(row db.Row) error {
 		var n room.Node
-		err := row.Scan(&n.ID, &n.Version, db.ScanTime(&n.StartedAt), db.ScanTime(&n.LastAlive), &n.Redis)
+		err := row.Scan(&n.ID, &n.Version, db.ScanTime(&n.StartedAt), db.ScanTime(&n.LastAlive), &n.Redis,
+			db.ScanTime(&n.Drain.StartedAt), db.ScanTime(&n.Drain.By))
 		nodes = append(nodes, n)
 		return err
 	})
 	return nodes, err
+}
+
+func (s *DB) SetDrain(ctx context.Context, node string, d room.Drain) (found bool, err error) {
+	err = s.ExecReturning(ctx, `UPDATE nodes SET drain_started_at = $2, drain_by = $3 WHERE id = $1 RETURNING id`,
+		[]any{node, db.NullMillis(d.StartedAt), db.NullMillis(d.By)}, func(row db.Row) error {
+			found = true
+			return row.Scan(&node)
+		})
+	return found, err
 }
 
 func (s *DB) NodeLoads(ctx context.Context) (map[string]room.NodeLoad, error) {

@@ -325,6 +325,8 @@ CREATE TABLE nodes (
     version TEXT NOT NULL DEFAULT '',
     started_at BIGINT,
     redis TEXT NOT NULL DEFAULT '', -- none, ok or unavailable
+    drain_started_at BIGINT,
+    drain_by BIGINT,
     PRIMARY KEY (id)
 );
 

@@ -106,6 +106,8 @@ var accessByRoute = map[string]access{
 	"POST /backups":                                ownerOnly,
 	"GET /overview":                                readers.andIntegrators(ofQuery),
 	"GET /nodes":                                   readers,
+	"POST /nodes/{node}/drain":                     operators,
+	"POST /nodes/{node}/cancel-drain":              operators,
 	"GET /settings":                                readers,
 	"POST /projects/{project_id}/signature-checks": readers.andIntegrators(ofPath),
 	"GET /stream":                                  readers.andIntegrators(inHandler),

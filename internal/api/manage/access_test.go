@@ -33,7 +33,7 @@ var rolesOf = map[string]string{
 	"signIn":       "oai", "listSignInMethods": "oai", "signOut": "oai", "getCaller": "oai", "createSignInLink": "o",
 	"listSessions": "oa", "revokeSession": "o", "listUsers": "oa", "createUser": "", "changeUser": "", "deleteUser": "",
 	"createConnectionCheck": "o", "getConnectionCheck": "oa",
-	"getOverview": "oai", "listNodes": "oa", "listSettings": "oa", "streamResults": "oai",
+	"drainNode": "o", "cancelDrain": "o", "getOverview": "oai", "listNodes": "oa", "listSettings": "oa", "streamResults": "oai",
 	"checkSignature": "oai",
 }
 

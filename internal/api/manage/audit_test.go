@@ -125,6 +125,17 @@ var changingCalls = map[string]changingCall{
 	"createSignInLink": {audit.LinkCreated, func(b *fixture) (string, any) {
 		return "/sign-in-links", m{"name": "Ada", "role": "auditor"}
 	}},
+	"drainNode": {audit.NodeDraining, func(b *fixture) (string, any) {
+		b.heartbeat("another")
+		b.heartbeat(b.rooms.NodeID())
+		return "/nodes/" + b.rooms.NodeID() + "/drain", m{"within": 60}
+	}},
+	"cancelDrain": {audit.NodeDrainCancelled, func(b *fixture) (string, any) {
+		b.heartbeat("another")
+		b.heartbeat(b.rooms.NodeID())
+		b.mustCall("POST", "/nodes/"+b.rooms.NodeID()+"/drain", m{})
+		return "/nodes/" + b.rooms.NodeID() + "/cancel-drain", nil
+	}},
 	"createConnectionCheck": {audit.ConnectionCheckCreated, func(*fixture) (string, any) { return "/connection-checks", nil }},
 	"revokeSession": {audit.SessionEnded, func(b *fixture) (string, any) {
 		link := b.mustCall("POST", "/sign-in-links", m{"name": "Ada", "role": "auditor"})

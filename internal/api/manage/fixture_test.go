@@ -61,6 +61,8 @@ type fixture struct {
 // noopMedia is a media engine that does nothing and issues access tokens.
 type noopMedia struct{ room.Media }
 
+func (noopMedia) SetDraining(bool) error { return nil }
+
 func (noopMedia) Open(context.Context, room.MediaSession) error { return nil }
 
 func (noopMedia) UpdateMetadata(context.Context, string, room.Metadata) error { return nil }

@@ -232,9 +232,11 @@ const (
 	ErrorCodeInvalidRequest          ErrorCode = "invalid_request"
 	ErrorCodeLinkNotValid            ErrorCode = "link_not_valid"
 	ErrorCodeMethodNotAllowed        ErrorCode = "method_not_allowed"
+	ErrorCodeNoOtherNode             ErrorCode = "no_other_node"
 	ErrorCodeNoOverlap               ErrorCode = "no_overlap"
 	ErrorCodeNoSession               ErrorCode = "no_session"
 	ErrorCodeNoWebhookTarget         ErrorCode = "no_webhook_target"
+	ErrorCodeNodeNotFound            ErrorCode = "node_not_found"
 	ErrorCodeNotFound                ErrorCode = "not_found"
 	ErrorCodeNothingToReplay         ErrorCode = "nothing_to_replay"
 	ErrorCodeNothingToRetry          ErrorCode = "nothing_to_retry"
@@ -297,11 +299,15 @@ func (e ErrorCode) Valid() bool {
 		return true
 	case ErrorCodeMethodNotAllowed:
 		return true
+	case ErrorCodeNoOtherNode:
+		return true
 	case ErrorCodeNoOverlap:
 		return true
 	case ErrorCodeNoSession:
 		return true
 	case ErrorCodeNoWebhookTarget:
+		return true
+	case ErrorCodeNodeNotFound:
 		return true
 	case ErrorCodeNotFound:
 		return true
@@ -431,13 +437,16 @@ func (e NodeRedis) Valid() bool {
 
 // Defines values for NodeState.
 const (
-	NodeStateLive NodeState = "live"
-	NodeStateLost NodeState = "lost"
+	NodeStateDraining NodeState = "draining"
+	NodeStateLive     NodeState = "live"
+	NodeStateLost     NodeState = "lost"
 )
 
 // Valid indicates whether the value is a known member of the NodeState enum.
 func (e NodeState) Valid() bool {
 	switch e {
+	case NodeStateDraining:
+		return true
 	case NodeStateLive:
 		return true
 	case NodeStateLost:
@@ -980,6 +989,12 @@ type ConnectionTypes struct {
 	Unknown int `json:"unknown"`
 }
 
+// DrainNode defines model for DrainNode.
+type DrainNode struct {
+	// Within The time for all meetings, in seconds. Default: 60.
+	Within *int `json:"within,omitempty"`
+}
+
 // Error defines model for Error.
 type Error struct {
 	Error struct {
@@ -1227,6 +1242,9 @@ type NewUser struct {
 type Node struct {
 	// ClockOffsetSeconds How far its clock is ahead of this node's, to about a second. Absent if it is not known.
 	ClockOffsetSeconds *float64 `json:"clock_offset_seconds,omitempty"`
+
+	// DrainBy Until when a node that is draining gives away its meetings.
+	DrainBy *time.Time `json:"drain_by,omitempty"`
 
 	// LastSeenAt The time of its last heartbeat, by its own clock.
 	LastSeenAt string `json:"last_seen_at"`
@@ -2465,6 +2483,8 @@ type operations interface {
 	CreateConnectionCheck(w http.ResponseWriter, r *http.Request)                        // POST /connection-checks
 	GetConnectionCheck(w http.ResponseWriter, r *http.Request, checkId string)           // GET /connection-checks/{check_id}
 	ListNodes(w http.ResponseWriter, r *http.Request)                                    // GET /nodes
+	CancelDrain(w http.ResponseWriter, r *http.Request, node string)                     // POST /nodes/{node}/cancel-drain
+	DrainNode(w http.ResponseWriter, r *http.Request, node string)                       // POST /nodes/{node}/drain
 	ListOrganizations(w http.ResponseWriter, r *http.Request)                            // GET /organizations
 	CreateOrganization(w http.ResponseWriter, r *http.Request)                           // POST /organizations
 	DeleteOrganization(w http.ResponseWriter, r *http.Request, organizationId string)    // DELETE /organizations/{organization_id}
@@ -2655,8 +2675,14 @@ func routes(prefix string, o operations) map[string]http.HandlerFunc {
 		http.MethodPost + " " + prefix + "/backups":       o.CreateBackup,
 		http.MethodGet + " " + prefix + "/overview":       o.GetOverview,
 		http.MethodGet + " " + prefix + "/nodes":          o.ListNodes,
-		http.MethodGet + " " + prefix + "/settings":       o.ListSettings,
-		http.MethodGet + " " + prefix + "/stream":         o.StreamResults,
+		http.MethodPost + " " + prefix + "/nodes/{node}/drain": func(w http.ResponseWriter, r *http.Request) {
+			o.DrainNode(w, r, r.PathValue("node"))
+		},
+		http.MethodPost + " " + prefix + "/nodes/{node}/cancel-drain": func(w http.ResponseWriter, r *http.Request) {
+			o.CancelDrain(w, r, r.PathValue("node"))
+		},
+		http.MethodGet + " " + prefix + "/settings": o.ListSettings,
+		http.MethodGet + " " + prefix + "/stream":   o.StreamResults,
 		http.MethodPost + " " + prefix + "/projects/{project_id}/signature-checks": func(w http.ResponseWriter, r *http.Request) {
 			o.CheckSignature(w, r, r.PathValue("project_id"))
 		},

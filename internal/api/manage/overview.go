@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/overview"
@@ -105,29 +106,62 @@ func (s *server) listNodes(r *http.Request) (NodeList, error) {
 	}
 	out := NodeList{Nodes: []Node{}}
 	for _, n := range nodes {
-		shown := Node{
-			Node:       n.ID,
-			Version:    n.Version,
-			State:      NodeStateLive,
-			ThisNode:   n.Own,
-			LastSeenAt: formatMillis(n.LastAlive),
-			Sessions:   n.Sessions,
-			People:     n.People,
-			Redis:      NodeRedis(n.Redis),
-		}
-		if n.Lost {
-			shown.State = NodeStateLost
-		}
-		if n.Redis == "" {
-			shown.Redis = NodeRedisUnknown
-		}
-		if !n.StartedAt.IsZero() {
-			shown.StartedAt = new(formatMillis(n.StartedAt))
-		}
-		if n.ClockOffset != nil {
-			shown.ClockOffsetSeconds = new(n.ClockOffset.Seconds())
-		}
-		out.Nodes = append(out.Nodes, shown)
+		out.Nodes = append(out.Nodes, newNode(n))
 	}
 	return out, nil
+}
+
+func newNode(n room.NodeStatus) Node {
+	shown := Node{
+		Node:       n.ID,
+		Version:    n.Version,
+		State:      NodeStateLive,
+		ThisNode:   n.Own,
+		LastSeenAt: formatMillis(n.LastAlive),
+		Sessions:   n.Sessions,
+		People:     n.People,
+		Redis:      NodeRedis(n.Redis),
+	}
+	if n.Drain.Active() {
+		shown.State, shown.DrainBy = NodeStateDraining, httpx.TimeOrNil(n.Drain.By)
+	}
+	if n.Lost {
+		shown.State = NodeStateLost
+	}
+	if n.Redis == "" {
+		shown.Redis = NodeRedisUnknown
+	}
+	if !n.StartedAt.IsZero() {
+		shown.StartedAt = new(formatMillis(n.StartedAt))
+	}
+	if n.ClockOffset != nil {
+		shown.ClockOffsetSeconds = new(n.ClockOffset.Seconds())
+	}
+	return shown
+}
+
+// defaultDrain is the time for a drain without one.
+const defaultDrain = time.Minute
+
+func (s *server) DrainNode(w http.ResponseWriter, r *http.Request, node string) {
+	out, err := s.drainNode(w, r, node)
+	writeResult(w, r, out, err)
+}
+
+func (s *server) drainNode(w http.ResponseWriter, r *http.Request, node string) (Node, error) {
+	q, err := read[DrainNode](w, r)
+	if err != nil {
+		return Node{}, err
+	}
+	within := defaultDrain
+	if q.Within != nil {
+		within = time.Duration(*q.Within) * time.Second
+	}
+	n, err := s.Rooms.DrainNode(r.Context(), node, within)
+	return newNode(n), err
+}
+
+func (s *server) CancelDrain(w http.ResponseWriter, r *http.Request, node string) {
+	n, err := s.Rooms.CancelDrain(r.Context(), node)
+	writeResult(w, r, newNode(n), err)
 }

@@ -102,15 +102,7 @@ func testOverview(t *testing.T, b *fixture) {
 func testNodes(t *testing.T, b *fixture) {
 	b.t = t
 	now := time.Now().Truncate(time.Millisecond)
-	must(t, b.db.Write(storetest.Patient(t.Context()), func(ctx context.Context) error {
-		return b.db.RecordHeartbeat(ctx, room.Node{
-			ID:        "n1",
-			Version:   "v1.2.3",
-			StartedAt: now.Add(-time.Hour),
-			LastAlive: now,
-			Redis:     room.RedisOK,
-		})
-	}))
+	b.heartbeatAt("n1", now)
 	nodes := b.mustCall("GET", "/nodes", nil)["nodes"].([]any)
 	var found m
 	for _, n := range nodes {
@@ -124,6 +116,39 @@ func testNodes(t *testing.T, b *fixture) {
 	if diff := cmp.Diff(want, found); diff != "" {
 		t.Errorf("node n1 (-want +got):\n%s", diff)
 	}
+
+	const noOtherNode = "no other node can take the meetings of this node: stop it, and its pages reconnect when it runs again"
+	b.assertError("POST", "/nodes/n1/drain", m{}, 409, "no_other_node", noOtherNode)
+	b.heartbeat("n2")
+	b.assertError("POST", "/nodes/n1/drain", m{"within": 86401}, 400, "invalid_request",
+		"within must be between 0 and 86400 seconds")
+	b.assertError("POST", "/nodes/n3/drain", m{}, 404, "node_not_found",
+		"there is no such node: parley node list shows all")
+	drained := b.mustCall("POST", "/nodes/n1/drain", m{"within": 120})
+	by, err := time.Parse(time.RFC3339, drained["drain_by"].(string))
+	if left := time.Until(by); err != nil || drained["state"] != "draining" || left < time.Minute || left > 2*time.Minute {
+		t.Errorf("drain n1: got %v, want it draining for two minutes", drained)
+	}
+	b.assertError("POST", "/nodes/n2/drain", m{}, 409, "no_other_node", noOtherNode)
+	if n := b.mustCall("POST", "/nodes/n1/cancel-drain", nil); n["state"] != "live" || n["drain_by"] != nil {
+		t.Errorf("cancel the drain of n1: got %v, want it live", n)
+	}
+}
+
+// heartbeat records that a node runs.
+func (b *fixture) heartbeat(node string) { b.heartbeatAt(node, time.Now()) }
+
+func (b *fixture) heartbeatAt(node string, at time.Time) {
+	b.t.Helper()
+	must(b.t, b.db.Write(storetest.Patient(b.t.Context()), func(ctx context.Context) error {
+		return b.db.RecordHeartbeat(ctx, room.Node{
+			ID:        node,
+			Version:   "v1.2.3",
+			StartedAt: at.Add(-time.Hour),
+			LastAlive: at,
+			Redis:     room.RedisOK,
+		})
+	}))
 }
 
 func testServerSettings(t *testing.T, b *fixture) {

@@ -59,6 +59,8 @@ type Rooms interface {
 	RemoveBySeat(ctx context.Context, roomID, seatID string) (connected bool, err error)
 	EndRunningRooms(ctx context.Context, projectID string, reason room.EndReason) (ended int, err error)
 	NodeStatuses(ctx context.Context) ([]room.NodeStatus, error)
+	DrainNode(ctx context.Context, nodeID string, within time.Duration) (room.NodeStatus, error)
+	CancelDrain(ctx context.Context, nodeID string) (room.NodeStatus, error)
 	// NodeID returns the id of this process.
 	NodeID() string
 }

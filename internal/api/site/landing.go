@@ -64,6 +64,9 @@ func healthHTML(report map[string]string) string {
 		return `<p class="health ok">The service works.</p>`
 	}
 	sentence := "The service is stopping or does not work completely."
+	if report["status"] == "draining" {
+		sentence = "This node gives its meetings to other nodes."
+	}
 	if len(broken) > 0 {
 		sentence = "A part of the service does not work (" + strings.Join(broken, ", ") + ")."
 	}

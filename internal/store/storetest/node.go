@@ -42,6 +42,24 @@ func (s *suite) testNodes(t *testing.T) {
 	heartbeat("a", 9)
 	nodes(heartbeatOf("a", 9), heartbeatOf("b", 6))
 
+	// A heartbeat does not end a drain.
+	drain := func(node string, d room.Drain, want bool) {
+		t.Helper()
+		write(func(ctx context.Context) error {
+			found, err := db.SetDrain(ctx, node, d)
+			requireEqual(t, found, err, want)
+			return nil
+		})
+	}
+	draining := heartbeatOf("a", 9)
+	draining.Drain = room.Drain{StartedAt: testTime(10), By: testTime(20)}
+	drain("a", draining.Drain, true)
+	drain("c", draining.Drain, false)
+	heartbeat("a", 9)
+	nodes(draining, heartbeatOf("b", 6))
+	drain("a", room.Drain{}, true)
+	nodes(heartbeatOf("a", 9), heartbeatOf("b", 6))
+
 	r := Room(Project(t, db).ID)
 	seat := newSeat(r.ID, room.Joined, 1)
 	in := room.Attendance{

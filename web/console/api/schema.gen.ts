@@ -1145,6 +1145,48 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/nodes/{node}/drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node: components["parameters"]["NodeID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Give the meetings of a node to other nodes
+         * @description The node hosts no new meetings, and gives each of its own to another node until the time is over. The people
+         *     in a meeting connect again within a second. Its `/healthz` is 503 meanwhile. Stop it when it hosts none.
+         */
+        post: operations["drainNode"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/nodes/{node}/cancel-drain": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node: components["parameters"]["NodeID"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let a node host meetings again */
+        post: operations["cancelDrain"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/settings": {
         parameters: {
             query?: never;
@@ -2514,7 +2556,12 @@ export interface components {
             /** @description Empty for a node of an earlier release. */
             version: string;
             /** @enum {string} */
-            state: "live" | "lost";
+            state: "live" | "draining" | "lost";
+            /**
+             * Format: date-time
+             * @description Until when a node that is draining gives away its meetings.
+             */
+            drain_by?: string;
             /** @description Whether this node wrote the response. */
             this_node: boolean;
             /** @description Absent for a node of an earlier release. */
@@ -2535,6 +2582,10 @@ export interface components {
              * @description How far its clock is ahead of this node's, to about a second. Absent if it is not known.
              */
             clock_offset_seconds?: number;
+        };
+        DrainNode: {
+            /** @description The time for all meetings, in seconds. Default: 60. */
+            within?: number;
         };
         NodeList: {
             nodes: components["schemas"]["Node"][];
@@ -2633,7 +2684,7 @@ export interface components {
          * @description For machines.
          * @enum {string}
          */
-        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "check_not_found" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
+        ErrorCode: "invalid_request" | "unsupported_media_type" | "body_too_large" | "unauthorized" | "token_expired" | "token_revoked" | "role_not_allowed" | "not_found" | "organization_not_found" | "project_not_found" | "room_not_found" | "token_not_found" | "session_not_found" | "user_not_found" | "email_taken" | "link_not_valid" | "https_required" | "cross_origin" | "no_session" | "delivery_not_found" | "nothing_to_replay" | "nothing_to_retry" | "delivery_done" | "target_paused" | "target_not_found" | "calls_not_recorded" | "target_not_paused" | "no_webhook_target" | "no_overlap" | "overlap_in_force" | "room_over" | "seat_not_found" | "person_connected" | "project_not_suspended" | "project_deleted" | "organization_has_projects" | "organization_suspended" | "check_not_found" | "node_not_found" | "no_other_node" | "backup_running" | "backup_failed" | "method_not_allowed" | "too_many_attempts" | "rate_limited" | "too_many_streams" | "unavailable" | "internal";
     };
     responses: {
         /**
@@ -2774,6 +2825,7 @@ export interface components {
         RoomID: string;
         TokenID: string;
         SessionID: string;
+        NodeID: string;
         CheckID: string;
         UserID: string;
         DeliveryID: string;
@@ -4946,6 +4998,76 @@ export interface operations {
             };
             401: components["responses"]["Unauthorized"];
             403: components["responses"]["Forbidden"];
+            405: components["responses"]["MethodNotAllowed"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    drainNode: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node: components["parameters"]["NodeID"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["DrainNode"];
+            };
+        };
+        responses: {
+            /** @description The node, which is draining. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            400: components["responses"]["BadRequest"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
+            405: components["responses"]["MethodNotAllowed"];
+            409: components["responses"]["Conflict"];
+            413: components["responses"]["TooLarge"];
+            415: components["responses"]["NotJSON"];
+            429: components["responses"]["TooManyRequests"];
+            500: components["responses"]["Internal"];
+            503: components["responses"]["Unavailable"];
+        };
+    };
+    cancelDrain: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                node: components["parameters"]["NodeID"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The node, which is not draining. Meetings that it gave away stay where they are. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    "Cache-Control": components["headers"]["CacheControl"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Node"];
+                };
+            };
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Forbidden"];
+            404: components["responses"]["NotFound"];
             405: components["responses"]["MethodNotAllowed"];
             429: components["responses"]["TooManyRequests"];
             500: components["responses"]["Internal"];

@@ -15,6 +15,12 @@ const redisStates: Record<Schemas['Node']['redis'], { text: string; tone: Tone }
   unknown: { text: 'Unknown', tone: 'idle' },
 };
 
+const nodeStates: Record<Schemas['Node']['state'], { text: string; tone: Tone }> = {
+  live: { text: 'Live', tone: 'good' },
+  draining: { text: 'Draining', tone: 'idle' },
+  lost: { text: 'Lost', tone: 'bad' },
+};
+
 /** The difference in seconds that is also a finding of the overview. */
 const maxClockOffset = 5;
 
@@ -32,7 +38,17 @@ export function Nodes(): ReactElement {
         columns={[
           {
             head: 'State',
-            cell: ({ state }) => <Status tone={state === 'live' ? 'good' : 'bad'}>{state === 'live' ? 'Live' : 'Lost'}</Status>,
+            cell: ({ state, drain_by }) => (
+              <>
+                <Status tone={nodeStates[state].tone}>{nodeStates[state].text}</Status>
+                {drain_by && (
+                  <span className="quiet small nowrap">
+                    {' '}
+                    until <Time at={drain_by} />
+                  </span>
+                )}
+              </>
+            ),
           },
           {
             head: 'Node',

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"parley/internal/api/manage"
+	"parley/internal/config"
+)
+
+type drainCommand struct {
+	manager
+	Node   string          `arg:"" optional:"" help:"ID of the node. Default: the node that responds at --url."`
+	Within config.Duration `default:"1m" help:"Time for all meetings, at most 24h. 0s hands over all at once."`
+	Cancel bool            `help:"Let the node host meetings again."`
+}
+
+// drainPollInterval is the time between two looks at a node that is draining.
+const drainPollInterval = 2 * time.Second
+
+// Run drains a node and waits until it hosts no meeting.
+func (c drainCommand) Run(ctx context.Context, s *streams) error {
+	node, err := c.node(ctx)
+	if err != nil {
+		return err
+	}
+	if c.Cancel {
+		n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/cancel-drain", node), nil)
+		if err != nil || c.JSON {
+			return s.printResult(n, err)
+		}
+		_, err = fmt.Fprintf(s.out, "The node %s hosts new meetings again.\n", n.Node)
+		return err
+	}
+	within := int(c.Within.Std().Seconds())
+	n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/drain", node),
+		manage.DrainNode{Within: &within})
+	for err == nil && n.Sessions > 0 {
+		fmt.Fprintf(s.err, "The node %s hosts %d sessions with %d people, until %s at the latest.\n", n.Node, n.Sessions,
+			n.People, formatTime(n.DrainBy))
+		select {
+		case <-ctx.Done():
+			return exitStatus(exitError)
+		case <-time.After(drainPollInterval):
+		}
+		n, err = c.status(ctx, node)
+	}
+	if err != nil || c.JSON {
+		return s.printResult(n, err)
+	}
+	_, err = fmt.Fprintf(s.out, "The node %s hosts no meeting. Stop it now, or let it go on: parley drain %s --cancel\n",
+		n.Node, n.Node)
+	return err
+}
+
+// node returns the ID of the node to drain.
+func (c drainCommand) node(ctx context.Context) (string, error) {
+	if c.Node != "" {
+		return c.Node, nil
+	}
+	n, err := c.find(ctx, func(n manage.Node) bool { return n.ThisNode })
+	return n.Node, err
+}
+
+func (c drainCommand) status(ctx context.Context, node string) (manage.Node, error) {
+	n, err := c.find(ctx, func(n manage.Node) bool { return n.Node == node })
+	if err == nil && n.State != manage.NodeStateDraining {
+		err = errors.New("the node is not draining any more")
+	}
+	return n, err
+}
+
+func (c drainCommand) find(ctx context.Context, match func(manage.Node) bool) (manage.Node, error) {
+	list, err := callManagement[manage.NodeList](ctx, c.manager, "GET", "/nodes", nil)
+	if err != nil {
+		return manage.Node{}, err
+	}
+	i := slices.IndexFunc(list.Nodes, match)
+	if i < 0 {
+		return manage.Node{}, errors.New("the node is not there any more")
+	}
+	return list.Nodes[i], nil
+}

@@ -1,0 +1,102 @@
+package media
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/livekit/livekit-server/pkg/routing/selector"
+	"github.com/livekit/protocol/livekit"
+
+	"parley/internal/fault"
+)
+
+// SetDraining says whether new sessions are hosted by other nodes. It takes effect at once. Without Redis it
+// does nothing.
+func (e *Engine) SetDraining(draining bool) error {
+	if err := e.checkRunning(); err != nil || e.node.redis == nil {
+		return err
+	}
+	state := livekit.NodeState_SERVING
+	if draining {
+		state = livekit.NodeState_SHUTTING_DOWN
+	}
+	e.node.self.SetState(state)
+	return unavailableError("change the state of the node", e.node.router.RegisterNode())
+}
+
+// ErrNoOtherNode is the error of HandOver if no other node can host a session.
+var ErrNoOtherNode = fault.New(fault.Conflict, "no_other_node", "no other node can take the meetings of this node")
+
+// HandOver ends a session of this process and makes another node host it. The participants connect again, to
+// that node. It does nothing for a session that this process does not host. The error is ErrNoOtherNode or
+// Unavailable.
+func (e *Engine) HandOver(ctx context.Context, session string) error {
+	if err := e.checkRunning(); err != nil {
+		return err
+	}
+	rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session))
+	if rm == nil || e.node.redis == nil {
+		return nil
+	}
+	target, err := e.otherNode()
+	if err != nil {
+		return err
+	}
+	// First, so that nobody who connects now selects a node.
+	if err := e.node.router.SetNodeForRoom(ctx, rm.Name(), target); err != nil {
+		return unavailableError("hand over a session", err)
+	}
+	e.log.Info("handing over a session", "session", session, "node", target)
+	return unavailableError("hand over a session", e.yield(ctx, rm, target))
+}
+
+// otherNode returns the node that has the fewest participants, counting those who were handed over to it
+// since its last message.
+func (e *Engine) otherNode() (livekit.NodeID, error) {
+	nodes, err := e.node.router.ListNodes()
+	if err != nil {
+		return "", unavailableError("list the nodes", err)
+	}
+	e.handedOver.mu.Lock()
+	defer e.handedOver.mu.Unlock()
+	var best *livekit.Node
+	load := func(n *livekit.Node) int { return int(n.Stats.GetNumClients()) + e.handedOver.since(n) }
+	for _, n := range nodes {
+		usable := n.Id != string(e.node.self.NodeID()) && n.State == livekit.NodeState_SERVING &&
+			selector.IsAvailable(n) && !missedHeartbeat(n, time.Now())
+		if usable && (best == nil || load(n) < load(best)) {
+			best = n
+		}
+	}
+	if best == nil {
+		return "", ErrNoOtherNode
+	}
+	e.handedOver.add(best)
+	return livekit.NodeID(best.Id), nil
+}
+
+// handedOver counts the sessions that nodes have got since their last message.
+type handedOver struct {
+	mu    sync.Mutex // held while a node is selected
+	nodes map[string]handedOverTo
+}
+
+type handedOverTo struct {
+	at       int64 // time of the node's last message, in seconds
+	sessions int
+}
+
+func (h *handedOver) since(n *livekit.Node) int {
+	if to := h.nodes[n.Id]; to.at == n.Stats.GetUpdatedAt() {
+		return to.sessions
+	}
+	return 0
+}
+
+func (h *handedOver) add(n *livekit.Node) {
+	if h.nodes == nil {
+		h.nodes = map[string]handedOverTo{}
+	}
+	h.nodes[n.Id] = handedOverTo{at: n.Stats.GetUpdatedAt(), sessions: h.since(n) + 1}
+}

@@ -1,0 +1,166 @@
+package cluster
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+	"parley/test/parleytest"
+)
+
+// drainedRoom is a room of two people, one through each node.
+type drainedRoom struct {
+	id         string
+	people     []*mediatest.Participant
+	identities []string
+}
+
+// hostOf returns the node that hosts the connections of a room, once there are two.
+func hostOf(t *testing.T, db *store.DB, roomID string) (node string) {
+	t.Helper()
+	testkit.Eventually(t, "both people are on one node", func() bool {
+		present, err := db.CurrentAttendance(t.Context(), roomID)
+		if err != nil || len(present) != 2 || present[0].Node != present[1].Node {
+			return false
+		}
+		node = present[0].Node
+		return true
+	})
+	return node
+}
+
+// A node that is drained gives its rooms to the other node, one after another. The people in a room hear each
+// other again there, with one interruption. Meanwhile the node hosts no new rooms, and afterwards it
+// can be used again.
+func TestNode_Drained(t *testing.T) {
+	t.Parallel()
+	s, a, b := startTwoNodes(t)
+	db := s.openDatabase(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	nodes := map[string]*node{a.logField("node"): a, b.logField("node"): b}
+	join := func(n *node, r *drainedRoom, i int) {
+		t.Helper()
+		for { // as a page does
+			seat, p, err := n.join(ctx, r.id, seatKey(i))
+			if err == nil {
+				t.Cleanup(p.Abort)
+				if err := p.Publish(ctx, "microphone "+p.SID(), mediatest.Microphone); err != nil {
+					t.Error(err)
+				}
+				r.people[i], r.identities[i] = p, seat.Identity
+				return
+			}
+			if ctx.Err() != nil {
+				t.Errorf("join: got error %v, want none", err)
+				return
+			}
+			time.Sleep(50 * time.Millisecond) // paces the attempts
+		}
+	}
+	var rooms []*drainedRoom
+	for range 6 {
+		id, _, err := a.createRoom(5, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &drainedRoom{id: id, people: make([]*mediatest.Participant, 2), identities: make([]string, 2)}
+		join(a, r, 0)
+		join(b, r, 1)
+		rooms = append(rooms, r)
+	}
+	drainedID := hostOf(t, db, rooms[0].id)
+	drained := nodes[drainedID]
+	other := b
+	if drained == b {
+		other = a
+	}
+	var moved []*drainedRoom
+	for _, r := range rooms {
+		if hostOf(t, db, r.id) == drainedID {
+			moved = append(moved, r)
+		}
+	}
+
+	// The command goes to the other node, and waits until nobody is left.
+	done := make(chan error, 1)
+	var output testkit.Buffer
+	cmd := parleytest.Command(nil, "drain", drainedID, "--within", "4s", "--url", other.url, "--token", s.AdminToken)
+	cmd.Stdout, cmd.Stderr = &output, &output
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	go func() { done <- cmd.Wait() }()
+	var rejoining sync.WaitGroup
+	for _, r := range moved {
+		for i := range r.people {
+			rejoining.Go(func() {
+				end, err := r.people[i].AwaitEnd(ctx)
+				if err != nil || !end.Reconnect {
+					t.Errorf("got the end %+v, %v, want a reconnection", end, err)
+				}
+				join(other, r, i)
+			})
+		}
+	}
+	rejoining.Wait()
+	if err := <-done; err != nil || !strings.Contains(output.String(), "hosts no meeting") {
+		t.Fatalf("parley drain: got %v, %s, want that the node hosts no meeting", err, &output)
+	}
+	for _, r := range rooms {
+		for i, p := range r.people {
+			if err := p.AwaitPacketsFrom(ctx, r.identities[1-i], mediatest.Microphone); err != nil {
+				t.Errorf("after the drain: got %v, want to hear the other person", err)
+			}
+		}
+		if host := hostOf(t, db, r.id); host == drainedID {
+			t.Errorf("the room %s: got the host %s, want another", r.id, host)
+		}
+	}
+	for _, r := range moved {
+		all, err := storetest.Attendance(ctx, db, r.id)
+		if err != nil || len(all) != 4 {
+			t.Errorf("got the attendance %+v, %v, want one interruption of each person", all, err)
+		}
+		for _, row := range all {
+			if !row.LeftAt.IsZero() && row.Reason != room.LeftServer {
+				t.Errorf("got the attendance %+v, want the reason %s", row, room.LeftServer)
+			}
+		}
+	}
+	if status := drained.health()["status"]; status != "draining" {
+		t.Errorf("health of the node: got %q, want draining", status)
+	}
+	id, _, err := drained.createRoom(5, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &drainedRoom{id: id, people: make([]*mediatest.Participant, 2), identities: make([]string, 2)}
+	join(drained, r, 0)
+	join(other, r, 1)
+	if host := hostOf(t, db, id); host == drainedID {
+		t.Error("a new room: got the node that is draining as its host, want the other")
+	}
+
+	// The last node that hosts cannot be drained, and a drain can be cancelled.
+	if err := parleytest.Command(nil, "drain", other.logField("node"), "--url", other.url, "--token", s.AdminToken).
+		Run(); err == nil {
+		t.Error("drain the last node: got no error, want one")
+	}
+	if text, err := parleytest.Command(nil, "drain", drainedID, "--cancel", "--url", other.url, "--token", s.AdminToken).
+		CombinedOutput(); err != nil {
+		t.Fatalf("cancel the drain: got %v, want no error: %s", err, text)
+	}
+	testkit.Eventually(t, "the node is healthy again", func() bool { return drained.health()["status"] == "ok" })
+	if !slices.ContainsFunc(moved, func(r *drainedRoom) bool { return r == rooms[0] }) {
+		t.Errorf("got the moved rooms %v, want at least one", moved)
+	}
+}
