@@ -18,8 +18,12 @@ type drainCommand struct {
 	Cancel bool            `help:"Let the node host meetings again."`
 }
 
-// drainPollInterval is the time between two looks at a node that is draining.
-const drainPollInterval = 2 * time.Second
+const (
+	// drainPollInterval is the time between two looks at a node that is draining.
+	drainPollInterval = 2 * time.Second
+	// drainGrace is how long after its time a node may still host meetings.
+	drainGrace = 15 * time.Second
+)
 
 // Run drains a node and waits until it hosts no meeting.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
@@ -38,15 +42,25 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	within := int(c.Within.Std().Seconds())
 	n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/drain", node),
 		manage.DrainNode{Within: &within})
-	for err == nil && n.Sessions > 0 {
-		fmt.Fprintf(s.err, "The node %s hosts %d sessions with %d people, until %s at the latest.\n", n.Node, n.Sessions,
-			n.People, formatTime(n.DrainBy))
+	// The node reads the request within a second, and the attendance of the last people may be on its way.
+	for empty := 0; err == nil && empty < 2; {
+		if n.Sessions > 0 {
+			empty = 0
+			fmt.Fprintf(s.err, "The node %s hosts %d sessions with %d people, until %s at the latest.\n", n.Node, n.Sessions,
+				n.People, formatTime(n.DrainBy))
+		}
+		if n.DrainBy != nil && time.Since(*n.DrainBy) > drainGrace {
+			return fmt.Errorf("the node %s still hosts %d sessions after the time: look for the cause in its log", n.Node,
+				n.Sessions)
+		}
 		select {
 		case <-ctx.Done():
 			return exitStatus(exitError)
 		case <-time.After(drainPollInterval):
 		}
-		n, err = c.status(ctx, node)
+		if n, err = c.status(ctx, node); err == nil && n.Sessions == 0 {
+			empty++
+		}
 	}
 	if err != nil || c.JSON {
 		return s.printResult(n, err)

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -11,18 +12,18 @@ import (
 	"parley/internal/fault"
 )
 
-// SetDraining says whether new sessions are hosted by other nodes. It takes effect at once. Without Redis it
-// does nothing.
-func (e *Engine) SetDraining(draining bool) error {
-	if err := e.checkRunning(); err != nil || e.node.redis == nil {
-		return err
+// SetDraining says whether new sessions are hosted by other nodes. They learn it at once, or within a second
+// if Redis does not respond now. Without Redis it does nothing.
+func (e *Engine) SetDraining(draining bool) {
+	if e.checkRunning() != nil || e.node.redis == nil {
+		return
 	}
 	state := livekit.NodeState_SERVING
 	if draining {
 		state = livekit.NodeState_SHUTTING_DOWN
 	}
 	e.node.self.SetState(state)
-	return unavailableError("change the state of the node", e.node.router.RegisterNode())
+	go func() { _ = e.node.router.RegisterNode() }() // LiveKit registers the node again every second
 }
 
 // ErrNoOtherNode is the error of HandOver if no other node can host a session.
@@ -39,7 +40,7 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 	if rm == nil || e.node.redis == nil {
 		return nil
 	}
-	target, err := e.otherNode()
+	target, err := e.otherNode(rm.GetParticipantCount())
 	if err != nil {
 		return err
 	}
@@ -51,52 +52,55 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 	return unavailableError("hand over a session", e.yield(ctx, rm, target))
 }
 
-// otherNode returns the node that has the fewest participants, counting those who were handed over to it
-// since its last message.
-func (e *Engine) otherNode() (livekit.NodeID, error) {
+// otherNode returns the node that has the fewest participants for some more, counting those who were handed over
+// to it since its last message.
+func (e *Engine) otherNode(people int) (livekit.NodeID, error) {
 	nodes, err := e.node.router.ListNodes()
 	if err != nil {
 		return "", unavailableError("list the nodes", err)
 	}
 	e.handedOver.mu.Lock()
 	defer e.handedOver.mu.Unlock()
-	var best *livekit.Node
+	var best, silent *livekit.Node
 	load := func(n *livekit.Node) int { return int(n.Stats.GetNumClients()) + e.handedOver.since(n) }
 	for _, n := range nodes {
-		usable := n.Id != string(e.node.self.NodeID()) && n.State == livekit.NodeState_SERVING &&
-			selector.IsAvailable(n) && !missedHeartbeat(n, time.Now())
-		if usable && (best == nil || load(n) < load(best)) {
+		if n.Id == string(e.node.self.NodeID()) || n.State != livekit.NodeState_SERVING || !selector.IsAvailable(n) {
+			continue
+		}
+		if missedHeartbeat(n, time.Now()) {
+			silent = n // perhaps only its clock is behind
+		} else if best == nil || load(n) < load(best) {
 			best = n
 		}
 	}
-	if best == nil {
+	if best = cmp.Or(best, silent); best == nil {
 		return "", ErrNoOtherNode
 	}
-	e.handedOver.add(best)
+	e.handedOver.add(best, people)
 	return livekit.NodeID(best.Id), nil
 }
 
-// handedOver counts the sessions that nodes have got since their last message.
+// handedOver counts the people that nodes have got since their last message.
 type handedOver struct {
 	mu    sync.Mutex // held while a node is selected
 	nodes map[string]handedOverTo
 }
 
 type handedOverTo struct {
-	at       int64 // time of the node's last message, in seconds
-	sessions int
+	at     int64 // time of the node's last message, in seconds
+	people int
 }
 
 func (h *handedOver) since(n *livekit.Node) int {
 	if to := h.nodes[n.Id]; to.at == n.Stats.GetUpdatedAt() {
-		return to.sessions
+		return to.people
 	}
 	return 0
 }
 
-func (h *handedOver) add(n *livekit.Node) {
+func (h *handedOver) add(n *livekit.Node, people int) {
 	if h.nodes == nil {
 		h.nodes = map[string]handedOverTo{}
 	}
-	h.nodes[n.Id] = handedOverTo{at: n.Stats.GetUpdatedAt(), sessions: h.since(n) + 1}
+	h.nodes[n.Id] = handedOverTo{at: n.Stats.GetUpdatedAt(), people: h.since(n) + people}
 }

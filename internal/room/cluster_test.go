@@ -304,7 +304,7 @@ func (m nodeMedia) LocalSessions() (names []string) {
 	return names
 }
 
-func (m nodeMedia) SetDraining(bool) error                 { return nil }
+func (m nodeMedia) SetDraining(bool)                       {}
 func (m nodeMedia) HandOver(context.Context, string) error { return nil }
 
 func (m nodeMedia) DropRelayedConnections(string, time.Time) {}

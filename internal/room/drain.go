@@ -57,25 +57,18 @@ func (s *Presence) CancelDrain(ctx context.Context, nodeID string) (NodeStatus, 
 
 func (s *Presence) changeDrain(ctx context.Context, nodeID string, d Drain, action audit.Action) (NodeStatus, error) {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
-		found, err := s.store.SetDrain(ctx, nodeID, d)
+		before, found, err := s.store.SetDrain(ctx, nodeID, d)
 		if err != nil {
 			return err
 		}
 		if !found {
 			return errNodeNotFound
 		}
-		after := audit.Fields{"draining": d.Active()}
-		if d.Active() {
-			after["by"] = audit.Timestamp(d.By)
-		}
 		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: nodeID,
-			Before: audit.Fields{"draining": !d.Active()}, After: after})
+			Before: drainFields(before), After: drainFields(d)})
 	})
 	if err != nil {
 		return NodeStatus{}, err
-	}
-	if nodeID == s.nodeID {
-		s.setDrain(d) // without waiting for the next look
 	}
 	nodes, err := s.NodeStatuses(ctx)
 	if err != nil {
@@ -86,6 +79,14 @@ func (s *Presence) changeDrain(ctx context.Context, nodeID string, d Drain, acti
 		return NodeStatus{}, errNodeNotFound
 	}
 	return nodes[i], nil
+}
+
+// drainFields returns the fields of a drain for the audit log.
+func drainFields(d Drain) audit.Fields {
+	if !d.Active() {
+		return audit.Fields{"draining": false}
+	}
+	return audit.Fields{"draining": true, "by": audit.Timestamp(d.By)}
 }
 
 // Draining reports whether this node is draining.
@@ -99,60 +100,82 @@ func (s *Presence) ownDrain() Drain {
 	return Drain{}
 }
 
-// setDrain applies what the database says about this node.
-func (s *Presence) setDrain(d Drain) {
+// applyDrain applies what the database says about this node. A drain waits while no other node hosts, because
+// then nobody could meet.
+func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
+	s.drainMu.Lock()
+	defer s.drainMu.Unlock()
+	s.drainCheckedAt = now
+	waits := requested.Active() && !otherHosts
+	if waits && !s.drainWaits {
+		s.log.Warn("drain waits, because no other node can take the meetings")
+	}
+	s.drainWaits = waits
+	if waits {
+		requested = Drain{}
+	}
 	before := s.ownDrain()
-	s.drain.Store(&d)
-	if before.Active() == d.Active() {
+	s.drain.Store(&requested)
+	if before.Active() == requested.Active() {
 		return
 	}
-	if d.Active() {
-		s.log.Info("draining, other nodes take the meetings", "by", d.By)
+	s.handedOver = 0
+	s.media.SetDraining(requested.Active())
+	if requested.Active() {
+		s.log.Info("draining, other nodes take the meetings", "by", requested.By)
 	} else {
-		s.log.Info("drain cancelled, hosting new meetings again")
-	}
-	if err := s.media.SetDraining(d.Active()); err != nil {
-		s.log.Warn("change the state of the media engine failed, will retry", "error", err)
-		s.drain.Store(&before)
+		s.log.Info("not draining any more, hosting new meetings again")
 	}
 }
 
-// handOver hands over some of the rooms of this node while it is draining, so that the last one goes at the
-// end of its time: small rooms first, because a mistake then concerns few people.
+// handOver hands over some of the rooms of this node while it is draining, evenly over its time: small rooms
+// first, because a mistake then concerns few people. It pauses while the database does not respond, because
+// nobody could join again.
 func (s *Presence) handOver(ctx context.Context) {
-	d := s.ownDrain()
-	if !d.Active() {
+	s.drainMu.Lock()
+	defer s.drainMu.Unlock()
+	d, now := s.ownDrain(), s.now()
+	if !d.Active() || now.Sub(s.drainCheckedAt) > nodeTimeout/2 {
 		return
 	}
 	rooms := s.localRooms(ctx)
-	for _, r := range rooms[:drainBatch(len(rooms), d.By.Sub(s.now()))] {
+	for _, r := range rooms[:drainBatch(s.handedOver, len(rooms), now.Sub(d.StartedAt), d.By.Sub(d.StartedAt))] {
 		if !s.handOverRoom(ctx, r) {
 			return // the next look tries again
 		}
+		s.handedOver++
 	}
 }
 
-// drainBatch returns how many of some rooms to hand over now, with a time for all of them.
-func drainBatch(rooms int, left time.Duration) int {
-	steps := int(left / drainInterval)
-	if steps <= 1 {
-		return rooms
+// drainBatch returns how many of the rooms that are left to hand over now, when some were handed over and a
+// part of the whole time has passed.
+func drainBatch(done, left int, elapsed, whole time.Duration) int {
+	if elapsed+drainInterval >= whole {
+		return left
 	}
-	return (rooms + steps - 1) / steps
+	due := int(int64(done+left)*int64(elapsed+drainInterval)/int64(whole)) - done
+	return min(max(due, 0), left)
 }
 
-// HandOverAll hands over all sessions of this node, because it stops. Pages then find the new node at once.
+// HandOverAll hands over all sessions of this node, because it stops. Pages then find the new node at once. It
+// returns when ctx ends, also if the media engine hangs.
 func (s *Presence) HandOverAll(ctx context.Context) {
 	if !s.options.Clustered {
 		return
 	}
-	if s.logFailure(ctx, "change the state of the media engine", s.media.SetDraining(true)) {
-		return
-	}
-	for _, r := range s.localRooms(ctx) {
-		if !s.handOverRoom(ctx, r) {
-			return
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.media.SetDraining(true)
+		for _, r := range s.localRooms(ctx) {
+			if ctx.Err() != nil || !s.handOverRoom(ctx, r) {
+				return
+			}
 		}
+	}()
+	select {
+	case <-done:
+	case <-ctx.Done():
 	}
 }
 

@@ -213,11 +213,10 @@ func (e *fakeMedia) LocalSessions() []string {
 	return slices.Collect(maps.Keys(e.sessions))
 }
 
-func (e *fakeMedia) SetDraining(draining bool) error {
+func (e *fakeMedia) SetDraining(draining bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.draining = draining
-	return e.err
 }
 
 func (e *fakeMedia) HandOver(_ context.Context, session string) error {

@@ -21,7 +21,7 @@ type Media interface {
 	// checks.
 	LocalSessions() []string
 	// SetDraining says whether other nodes host the sessions that are opened from now on.
-	SetDraining(draining bool) error
+	SetDraining(draining bool)
 	// HandOver makes another node host a session of this process. Its participants connect again, to that
 	// node. It does nothing for another session. The error is Conflict if there is no other node.
 	HandOver(ctx context.Context, session string) error

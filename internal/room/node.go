@@ -211,10 +211,10 @@ func (s *Presence) watchNodes(ctx context.Context) {
 		clear(s.lastSeen)
 	}
 	s.lastWatch = now
-	seen := map[string]*lastSeen{}
+	seen, requested, otherHosts := map[string]*lastSeen{}, Drain{}, false
 	for _, n := range nodes {
 		if n.ID == s.nodeID {
-			s.setDrain(n.Drain)
+			requested = n.Drain
 			continue
 		}
 		last := s.lastSeen[n.ID]
@@ -228,6 +228,7 @@ func (s *Presence) watchNodes(ctx context.Context) {
 		seen[n.ID] = last
 		silent := now.Sub(last.seenAt)
 		if silent < nodeTimeout {
+			otherHosts = otherHosts || !n.Drain.Active()
 			continue
 		}
 		if !last.lost {
@@ -241,6 +242,7 @@ func (s *Presence) watchNodes(ctx context.Context) {
 	}
 	s.lastSeen = seen
 	s.publishSeen()
+	s.applyDrain(requested, otherHosts, now)
 }
 
 // publishSeen publishes a copy of lastSeen for other goroutines.

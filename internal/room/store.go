@@ -216,8 +216,9 @@ type AttendanceStore interface {
 type NodeStore interface {
 	// RecordHeartbeat records that a node was running at LastAlive.
 	RecordHeartbeat(ctx context.Context, n Node) error
-	// SetDrain sets the drain of a node, which the zero value ends. It reports whether there is such a node.
-	SetDrain(ctx context.Context, node string, d Drain) (found bool, err error)
+	// SetDrain sets the drain of a node, which the zero value ends, and returns the one before. It reports
+	// whether there is such a node.
+	SetDrain(ctx context.Context, node string, d Drain) (before Drain, found bool, err error)
 	// Nodes returns the nodes that are running and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
 	// RoomsOfNode returns the ids of the rooms that have unended attendance recorded by

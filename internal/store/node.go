@@ -32,13 +32,16 @@ func (s *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	return nodes, err
 }
 
-func (s *DB) SetDrain(ctx context.Context, node string, d room.Drain) (found bool, err error) {
-	err = s.ExecReturning(ctx, `UPDATE nodes SET drain_started_at = $2, drain_by = $3 WHERE id = $1 RETURNING id`,
-		[]any{node, db.NullMillis(d.StartedAt), db.NullMillis(d.By)}, func(row db.Row) error {
-			found = true
-			return row.Scan(&node)
-		})
-	return found, err
+func (s *DB) SetDrain(ctx context.Context, node string, d room.Drain) (before room.Drain, found bool, err error) {
+	err = s.Query(ctx, `SELECT drain_started_at, drain_by FROM nodes WHERE id = $1`, []any{node}, func(row db.Row) error {
+		found = true
+		return row.Scan(db.ScanTime(&before.StartedAt), db.ScanTime(&before.By))
+	})
+	if err != nil || !found {
+		return before, found, err
+	}
+	return before, true, s.Exec(ctx, `UPDATE nodes SET drain_started_at = $2, drain_by = $3 WHERE id = $1`, node,
+		db.NullMillis(d.StartedAt), db.NullMillis(d.By))
 }
 
 func (s *DB) NodeLoads(ctx context.Context) (map[string]room.NodeLoad, error) {

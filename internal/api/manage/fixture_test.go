@@ -61,7 +61,7 @@ type fixture struct {
 // noopMedia is a media engine that does nothing and issues access tokens.
 type noopMedia struct{ room.Media }
 
-func (noopMedia) SetDraining(bool) error { return nil }
+func (noopMedia) SetDraining(bool) {}
 
 func (noopMedia) Open(context.Context, room.MediaSession) error { return nil }
 

@@ -10,6 +10,7 @@ import (
 	"parley/internal/overview"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 // Overviews is the part of the overview service that this API calls.
@@ -155,6 +156,9 @@ func (s *server) drainNode(w http.ResponseWriter, r *http.Request, node string) 
 	}
 	within := defaultDrain
 	if q.Within != nil {
+		if err := validate.Range("within", *q.Within, 0, int(room.MaxDrain.Seconds())); err != nil {
+			return Node{}, err
+		}
 		within = time.Duration(*q.Within) * time.Second
 	}
 	n, err := s.Rooms.DrainNode(r.Context(), node, within)

@@ -121,7 +121,7 @@ func testNodes(t *testing.T, b *fixture) {
 	b.assertError("POST", "/nodes/n1/drain", m{}, 409, "no_other_node", noOtherNode)
 	b.heartbeat("n2")
 	b.assertError("POST", "/nodes/n1/drain", m{"within": 86401}, 400, "invalid_request",
-		"within must be between 0 and 86400 seconds")
+		"within must be between 0 and 86400, not 86401")
 	b.assertError("POST", "/nodes/n3/drain", m{}, 404, "node_not_found",
 		"there is no such node: parley node list shows all")
 	drained := b.mustCall("POST", "/nodes/n1/drain", m{"within": 120})

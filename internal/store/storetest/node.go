@@ -46,8 +46,9 @@ func (s *suite) testNodes(t *testing.T) {
 	drain := func(node string, d room.Drain, want bool) {
 		t.Helper()
 		write(func(ctx context.Context) error {
-			found, err := db.SetDrain(ctx, node, d)
+			before, found, err := db.SetDrain(ctx, node, d)
 			requireEqual(t, found, err, want)
+			requireEqual(t, before.Active(), nil, found && !d.Active())
 			return nil
 		})
 	}
