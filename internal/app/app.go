@@ -427,9 +427,6 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if a.instanceLock != nil {
 		a.instanceLock.MarkStopping()
 	}
-	handingOver, cancel := context.WithTimeout(context.WithoutCancel(ctx), handOverTimeout)
-	a.rooms.HandOverAll(handingOver)
-	cancel()
 	a.shutdown(servers)
 	stopBackground()
 	work.Wait()

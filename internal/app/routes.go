@@ -122,9 +122,9 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 		case slices.Contains(signalingPaths, path):
 			return "media", handlers.signaling
 		case path == "/healthz":
-			return "other", health
+			return "probe", health
 		case path == "/livez" || path == doctor.LivePath:
-			return "other", live
+			return "probe", live
 		case path == "/metrics":
 			return "other", metrics
 		case site.IsDocs(path):
@@ -226,7 +226,7 @@ func respondLive(trusted []netip.Prefix) http.Handler {
 //   - 503 if the database does not respond, or if a write has failed in the last 15
 //     seconds, for example because the disk is full.
 //   - 503 if the media engine does not run.
-//   - 503 while the service starts or stops.
+//   - 503 while the service starts, stops or is draining.
 //   - An unavailable Redis leaves it at 200, and so does the media engine while Redis
 //     is unavailable. That affects every node, so no other node would serve better.
 func (a *App) health(w http.ResponseWriter, r *http.Request) {

@@ -58,7 +58,8 @@ func (a *App) server(h http.Handler) *http.Server {
 	}
 }
 
-// shutdown stops the HTTP servers and the media engine.
+// shutdown stops the HTTP servers and the media engine. Other nodes take the meetings when this one accepts no
+// connections any more.
 func (a *App) shutdown(servers []*http.Server) {
 	if a.edge != nil {
 		_ = a.edge.Close()
@@ -73,8 +74,11 @@ func (a *App) shutdown(servers []*http.Server) {
 			}
 		})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
 	defer cancel()
+	handingOver, cancel := context.WithTimeout(ctx, handOverTimeout)
+	defer cancel()
+	a.rooms.HandOverAll(handingOver)
 	a.engine.Stop(ctx)
 	work.Wait()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -25,6 +26,11 @@ const (
 	drainGrace = 15 * time.Second
 )
 
+var (
+	errNodeGone    = errors.New("the node is not there any more")
+	errNotDraining = errors.New("the node is not draining any more")
+)
+
 // Run drains a node and waits until it hosts no meeting.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	node, err := c.node(ctx)
@@ -39,31 +45,45 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		_, err = fmt.Fprintf(s.out, "The node %s hosts new meetings again.\n", n.Node)
 		return err
 	}
-	within := int(c.Within.Std().Seconds())
+	within := int(math.Ceil(c.Within.Std().Seconds()))
+	deadline := time.Now().Add(time.Duration(within)*time.Second + drainGrace)
 	n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/drain", node),
 		manage.DrainNode{Within: &within})
+	if err != nil {
+		return err
+	}
 	// The node reads the request within a second, and the attendance of the last people may be on its way.
-	for empty := 0; err == nil && empty < 2; {
+	for empty := 0; empty < 2; {
 		if n.Sessions > 0 {
 			empty = 0
 			fmt.Fprintf(s.err, "The node %s hosts %d sessions with %d people, until %s at the latest.\n", n.Node, n.Sessions,
 				n.People, formatTime(n.DrainBy))
-		}
-		if n.DrainBy != nil && time.Since(*n.DrainBy) > drainGrace {
-			return fmt.Errorf("the node %s still hosts %d sessions after the time: look for the cause in its log", n.Node,
-				n.Sessions)
 		}
 		select {
 		case <-ctx.Done():
 			return exitStatus(exitError)
 		case <-time.After(drainPollInterval):
 		}
-		if n, err = c.status(ctx, node); err == nil && n.Sessions == 0 {
-			empty++
+		late := time.Now().After(deadline)
+		latest, err := c.status(ctx, node)
+		switch {
+		case errors.Is(err, errNodeGone) && n.Sessions == 0: // it was stopped at once
+			empty = 2
+		case errors.Is(err, errNodeGone), errors.Is(err, errNotDraining), err != nil && late:
+			return err
+		case err != nil:
+			fmt.Fprintf(s.err, "No answer, trying again: %v\n", err)
+		case latest.Sessions == 0:
+			empty, n = empty+1, latest
+		case late:
+			return fmt.Errorf("the node %s still hosts %d sessions after the time: look for the cause in its log", n.Node,
+				latest.Sessions)
+		default:
+			n = latest
 		}
 	}
-	if err != nil || c.JSON {
-		return s.printResult(n, err)
+	if c.JSON {
+		return s.printResult(n, nil)
 	}
 	_, err = fmt.Fprintf(s.out, "The node %s hosts no meeting. Stop it now, or let it go on: parley drain %s --cancel\n",
 		n.Node, n.Node)
@@ -82,7 +102,7 @@ func (c drainCommand) node(ctx context.Context) (string, error) {
 func (c drainCommand) status(ctx context.Context, node string) (manage.Node, error) {
 	n, err := c.find(ctx, func(n manage.Node) bool { return n.Node == node })
 	if err == nil && n.State != manage.NodeStateDraining {
-		err = errors.New("the node is not draining any more")
+		err = errNotDraining
 	}
 	return n, err
 }
@@ -94,7 +114,7 @@ func (c drainCommand) find(ctx context.Context, match func(manage.Node) bool) (m
 	}
 	i := slices.IndexFunc(list.Nodes, match)
 	if i < 0 {
-		return manage.Node{}, errors.New("the node is not there any more")
+		return manage.Node{}, errNodeGone
 	}
 	return list.Nodes[i], nil
 }

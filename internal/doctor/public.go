@@ -138,7 +138,8 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		result.addUntrustedProxy(base)
 	}
 	var health map[string]string
-	if _, err := getJSON(ctx, client, base+"/healthz", &health); err != nil || health["status"] != "ok" {
+	if _, err := getJSON(ctx, client, base+"/healthz", &health); err != nil ||
+		!slices.Contains([]string{"ok", "draining"}, health["status"]) {
 		result.add("server_unavailable", Error, "parley status", "The server at %s cannot take work.", base)
 	}
 	if len(result.Findings) == 0 {

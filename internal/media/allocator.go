@@ -88,6 +88,9 @@ func (a *allocator) CreateRoom(
 	}
 	defer func() { _ = a.store.UnlockRoom(ctx, name, lock) }()
 
+	if host, err := a.router.GetNodeForRoom(ctx, name); err == nil && livekit.NodeID(host.Id) != a.self {
+		return nil, nil, false, routing.ErrIncorrectRTCNode // it was handed over while the request was on its way
+	}
 	rm, internal, err := a.store.LoadRoom(ctx, name, true)
 	if err == nil {
 		return rm, internal, false, nil

@@ -1,12 +1,12 @@
 package media
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing/selector"
+	"github.com/livekit/livekit-server/pkg/rtc/types"
 	"github.com/livekit/protocol/livekit"
 
 	"parley/internal/fault"
@@ -29,7 +29,7 @@ func (e *Engine) SetDraining(draining bool) {
 // ErrNoOtherNode is the error of HandOver if no other node can host a session.
 var ErrNoOtherNode = fault.New(fault.Conflict, "no_other_node", "no other node can take the meetings of this node")
 
-// HandOver ends a session of this process and makes another node host it. The participants connect again, to
+// HandOver makes another node host a session of this process, and ends it here. The participants connect again, to
 // that node. It does nothing for a session that this process does not host. The error is ErrNoOtherNode or
 // Unavailable.
 func (e *Engine) HandOver(ctx context.Context, session string) error {
@@ -37,19 +37,23 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 		return err
 	}
 	rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session))
-	if rm == nil || e.node.redis == nil {
+	if rm == nil || rm.IsClosed() || e.node.hosted == nil {
 		return nil
 	}
 	target, err := e.otherNode(rm.GetParticipantCount())
 	if err != nil {
 		return err
 	}
-	// First, so that nobody who connects now selects a node.
-	if err := e.node.router.SetNodeForRoom(ctx, rm.Name(), target); err != nil {
+	// Redis first, so that whoever connects again finds the other node. Otherwise registerLocalRooms decides.
+	moved, err := e.node.hosted.move(ctx, rm.Name(), target)
+	if err != nil {
 		return unavailableError("hand over a session", err)
 	}
-	e.log.Info("handing over a session", "session", session, "node", target)
-	return unavailableError("hand over a session", e.yield(ctx, rm, target))
+	if moved {
+		e.log.Info("handing over a session", "session", session, "node", target)
+		rm.Close(types.ParticipantCloseReasonRoomManagerStop)
+	}
+	return nil
 }
 
 // otherNode returns the node that has the fewest participants for some more, counting those who were handed over
@@ -61,19 +65,16 @@ func (e *Engine) otherNode(people int) (livekit.NodeID, error) {
 	}
 	e.handedOver.mu.Lock()
 	defer e.handedOver.mu.Unlock()
-	var best, silent *livekit.Node
+	var best *livekit.Node
 	load := func(n *livekit.Node) int { return int(n.Stats.GetNumClients()) + e.handedOver.since(n) }
 	for _, n := range nodes {
-		if n.Id == string(e.node.self.NodeID()) || n.State != livekit.NodeState_SERVING || !selector.IsAvailable(n) {
-			continue
-		}
-		if missedHeartbeat(n, time.Now()) {
-			silent = n // perhaps only its clock is behind
-		} else if best == nil || load(n) < load(best) {
+		canHost := n.Id != string(e.node.self.NodeID()) && n.State == livekit.NodeState_SERVING &&
+			selector.IsAvailable(n) && !missedHeartbeat(n, time.Now())
+		if canHost && (best == nil || load(n) < load(best)) {
 			best = n
 		}
 	}
-	if best = cmp.Or(best, silent); best == nil {
+	if best == nil {
 		return "", ErrNoOtherNode
 	}
 	e.handedOver.add(best, people)

@@ -24,10 +24,11 @@ import (
 )
 
 const (
-	stopTimeout       = 3 * time.Second  // of Stop
-	drainTimeout      = 2 * time.Second  // of that, to notify the participants
-	idleCheckInterval = time.Minute      // between two searches for idle sessions
-	statsStaleAfter   = 15 * time.Second // the age of node statistics that counts as unhealthy
+	stopTimeout       = 3 * time.Second        // of Stop
+	announceTimeout   = 250 * time.Millisecond // of that, to tell the other nodes
+	drainTimeout      = 2 * time.Second        // of that, to notify the participants
+	idleCheckInterval = time.Minute            // between two searches for idle sessions
+	statsStaleAfter   = 15 * time.Second       // the age of node statistics that counts as unhealthy
 )
 
 // engineExists is set while an Engine exists. A process has only one at a time, because
@@ -199,6 +200,20 @@ func (e *Engine) Healthy() error {
 	return nil
 }
 
+// announceStop tells the other nodes that this one hosts no new sessions. It does not wait longer for Redis than
+// announceTimeout.
+func (e *Engine) announceStop() {
+	announced := make(chan struct{})
+	go func() {
+		defer close(announced)
+		e.node.router.Drain()
+	}()
+	select {
+	case <-announced:
+	case <-time.After(announceTimeout):
+	}
+}
+
 // Stop notifies every participant of the shutdown, waits until the notifications are sent
 // and the observer has received all events, and releases the ports. It returns within
 // about three seconds even if a part of LiveKit hangs. The notification
@@ -211,7 +226,7 @@ func (e *Engine) Stop(ctx context.Context) {
 		e.gate.close()
 		close(e.done)
 		if wasStarted {
-			e.node.router.Drain()
+			e.announceStop()
 		}
 
 		roomsStopped := make(chan struct{})

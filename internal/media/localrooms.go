@@ -2,7 +2,6 @@ package media
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"sync"
@@ -11,7 +10,6 @@ import (
 	"github.com/livekit/livekit-server/pkg/routing"
 	"github.com/livekit/livekit-server/pkg/rtc"
 	"github.com/livekit/livekit-server/pkg/rtc/types"
-	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/livekit"
 )
 
@@ -81,17 +79,15 @@ func (e *Engine) checkRegistrations(ctx context.Context) error {
 	for i, name := range names {
 		rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(name))
 		owner, isKnown := known[i].(string)
-		if rm == nil || owner == string(e.node.self.NodeID()) {
+		if rm == nil || rm.IsClosed() || owner == string(e.node.self.NodeID()) {
 			continue
 		}
 		if isKnown {
 			e.log.Warn("giving up a session that another node hosts", "session", name, "node", owner)
-			if err := e.yield(ctx, rm, livekit.NodeID(owner)); err != nil {
-				return err
-			}
+			rm.Close(types.ParticipantCloseReasonRoomManagerStop) // its participants connect again, to that node
 			continue
 		}
-		if err := e.register(ctx, rm.ToProto(), e.node.self.NodeID()); err != nil {
+		if err := e.register(ctx, rm); err != nil {
 			return err
 		}
 		e.log.Info("registered a local session in Redis again", "session", name)
@@ -99,26 +95,14 @@ func (e *Engine) checkRegistrations(ctx context.Context) error {
 	return nil
 }
 
-// register stores in Redis that a node hosts a session.
-func (e *Engine) register(ctx context.Context, rm *livekit.Room, owner livekit.NodeID) error {
-	internal := &livekit.RoomInternal{PlayoutDelay: &livekit.PlayoutDelay{}}
-	if err := e.node.store.StoreRoom(ctx, rm, internal); err != nil {
+// register stores in Redis that this node hosts a session, unless another node does.
+func (e *Engine) register(ctx context.Context, rm *rtc.Room) error {
+	if err := e.node.store.StoreRoom(ctx, rm.ToProto(), rm.Internal()); err != nil {
 		return err
 	}
-	return e.node.router.SetNodeForRoom(ctx, livekit.RoomName(rm.Name), owner)
-}
-
-// yield ends a local session that another node hosts. Its participants connect again, to the
-// session of that node. LiveKit deletes a session from Redis when it ends, so this registers it
-// for the other node again.
-func (e *Engine) yield(ctx context.Context, rm *rtc.Room, owner livekit.NodeID) error {
-	hosted, _, err := e.node.store.LoadRoom(ctx, rm.Name(), false)
-	if errors.Is(err, service.ErrRoomNotFound) {
-		hosted, err = rm.ToProto(), nil
+	err := e.node.redis.HSetNX(ctx, routing.NodeRoomKey, string(rm.Name()), string(e.node.self.NodeID())).Err()
+	if err == nil && rm.IsClosed() { // it ended meanwhile
+		err = e.node.hosted.DeleteRoom(ctx, rm.Name())
 	}
-	if err != nil {
-		return err
-	}
-	rm.Close(types.ParticipantCloseReasonRoomManagerStop)
-	return e.register(ctx, hosted, owner)
+	return err
 }

@@ -52,6 +52,7 @@ type node struct {
 	signal   *service.SignalServer
 	sessions *sessionHandler
 	redis    redis.UniversalClient // nil on a single machine
+	hosted   *hostedStore          // nil on a single machine
 	closers  []func()
 
 	packets   *packetLimits
@@ -219,11 +220,19 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 
 	reports := wrap(telemetry.NewTelemetryService(nil, telemetry.NewAnalyticsService(conf, n.self)))
 	n.rtc = service.NewRTCService(conf, n.allocator, n.router, reports)
-	n.rooms, err = service.NewLocalRoomManager(conf, n.store, n.self, n.router, n.allocator, reports, nil, nil, nil,
+	managerRouter, managerStore := n.router, n.store
+	if n.redis != nil {
+		n.hosted = &hostedStore{ObjectStore: n.store, redis: n.redis, self: n.self.NodeID()}
+		managerRouter, managerStore = hostedRouter{n.router}, n.hosted
+	}
+	n.rooms, err = service.NewLocalRoomManager(conf, managerStore, n.self, managerRouter, n.allocator, reports, nil, nil, nil,
 		utils.NewDefaultTimedVersionGenerator(),
 		service.NewTURNAuthHandler(auth.NewFileBasedKeyProviderFromMap(conf.Keys)), bus, nil)
 	if err != nil {
 		return nil, err
+	}
+	if n.hosted != nil {
+		n.hosted.rooms = n.rooms // start makes the first requests possible
 	}
 	closeTCP, err := limitTransport(n.rooms, n.packets, tcp)
 	if err != nil {

@@ -37,12 +37,14 @@ const (
 	// maxClockOffset is the difference of clocks that is a finding. It is well above the
 	// error of the measurement.
 	maxClockOffset = 5 * time.Second
+	// drainGrace is how long after its time a drain may end without a finding.
+	drainGrace = 30 * time.Second
 	// maxFindings limits the findings about targets, of which a customer may have many.
 	maxFindings = 10
 )
 
 // nodeFindings compares the nodes.
-func nodeFindings(nodes []room.NodeStatus) []Finding {
+func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 	var found []Finding
 	var versions []string
 	for _, n := range nodes {
@@ -59,6 +61,9 @@ func nodeFindings(nodes []room.NodeStatus) []Finding {
 					n.ClockOffset.Abs().Round(time.Second)),
 				Action: "Synchronize the clocks with NTP, because timestamps of signatures are compared with them."})
 		}
+		if n.Drain.Active() {
+			found = append(found, drainFinding(n, now))
+		}
 		if !slices.Contains(versions, n.Version) {
 			versions = append(versions, n.Version)
 		}
@@ -70,6 +75,21 @@ func nodeFindings(nodes []room.NodeStatus) []Finding {
 			Action: "Finish the upgrade, or stop the nodes of the older version."})
 	}
 	return found
+}
+
+// drainFinding describes a node that is draining.
+func drainFinding(n room.NodeStatus, now time.Time) Finding {
+	by := n.Drain.By.UTC().Format(time.RFC3339)
+	if n.Sessions > 0 && now.Sub(n.Drain.By) > drainGrace {
+		return Finding{ID: "drain_late", Level: Warning,
+			Text: fmt.Sprintf("The node %s still hosts %d sessions. It was drained until %s.", n.ID, n.Sessions, by),
+			Action: "Look for the cause in its log. Stop the node, or cancel the drain: parley drain " + n.ID +
+				" --cancel"}
+	}
+	return Finding{ID: "node_draining", Level: Note,
+		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %d sessions with %d people.", n.ID, by, n.Sessions,
+			n.People),
+		Action: "Stop the node when it hosts none, or let it host meetings again: parley drain " + n.ID + " --cancel"}
 }
 
 // targetFindings returns one finding for each of the first paused targets.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,12 +23,17 @@ type cluster struct {
 	clock   *clock
 	nodes   [2]*room.Service
 
+	redisDown [2]atomic.Bool // by node
+
 	mu           sync.Mutex
 	sessions     map[string]*hostedSession
 	forgotten    [2]map[string]*hostedSession // by node: sessions that the other node has opened again
 	reports      []report                     // reports of the engine that are not delivered yet
 	moveRequests []string                     // identities that received MessageMove
 	stays        []*stay                      // all connections, in their order
+	draining     [2]bool                      // by node
+	handedOver   []string                     // sessions, in order
+	handOverErr  map[string]error             // by session: of each attempt to hand it over
 }
 
 // hostedSession is a session in the engine.
@@ -67,7 +73,8 @@ func (c *cluster) startNode(t testing.TB, n int) {
 	t.Helper()
 	c.stopNode(n)
 	s := room.NewService(c.db, nodeMedia{c, n}, func() string { return "https://meet.example.org" }, c.clock.Now,
-		storetest.NewID, discardLogger, room.Options{Clustered: true})
+		storetest.NewID, discardLogger, room.Options{Clustered: true,
+			RedisAvailable: func() bool { return !c.redisDown[n].Load() }})
 	c.nodes[n] = s
 	if err := s.Recover(context.Background()); err != nil {
 		t.Fatal(err)
@@ -304,8 +311,29 @@ func (m nodeMedia) LocalSessions() (names []string) {
 	return names
 }
 
-func (m nodeMedia) SetDraining(bool)                       {}
-func (m nodeMedia) HandOver(context.Context, string) error { return nil }
+func (m nodeMedia) SetDraining(draining bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.draining[m.n] = draining
+}
+
+func (m nodeMedia) HandOver(_ context.Context, session string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	s := m.sessions[session]
+	switch {
+	case m.handOverErr[session] != nil:
+		return m.handOverErr[session]
+	case s == nil || s.node != m.n:
+		return nil
+	}
+	for identity := range s.participants {
+		m.endConnectionIn(s, session, identity, room.LeftServer)
+	}
+	m.sessions[session] = &hostedSession{1 - m.n, map[string]room.Participant{}}
+	m.handedOver = append(m.handedOver, session)
+	return nil
+}
 
 func (m nodeMedia) DropRelayedConnections(string, time.Time) {}
 

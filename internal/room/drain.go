@@ -3,7 +3,9 @@ package room
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
+	"sync"
 	"time"
 
 	"parley/internal/audit"
@@ -29,7 +31,7 @@ const (
 var errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
 
 // DrainNode asks a node to give its sessions to other nodes within a time. Meanwhile it hosts no new ones.
-// Errors: Invalid, NotFound, Conflict if no other node runs.
+// Errors: Invalid, NotFound, Conflict if the node is lost or no other node runs.
 func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Duration) (NodeStatus, error) {
 	if within < 0 || within > MaxDrain {
 		return NodeStatus{}, fault.Invalidf("within must be between 0 and %d seconds", int(MaxDrain.Seconds()))
@@ -38,11 +40,14 @@ func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Dur
 	if err != nil {
 		return NodeStatus{}, err
 	}
-	canHost := func(n NodeStatus) bool { return n.ID != nodeID && !n.Lost && !n.Drain.Active() }
+	i := slices.IndexFunc(nodes, func(n NodeStatus) bool { return n.ID == nodeID })
 	switch {
-	case !slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID == nodeID }):
+	case i < 0:
 		return NodeStatus{}, errNodeNotFound
-	case !slices.ContainsFunc(nodes, canHost):
+	case nodes[i].Lost:
+		return NodeStatus{}, fault.New(fault.Conflict, "node_lost",
+			"the node is lost: other nodes have taken over its meetings")
+	case !slices.ContainsFunc(nodes, func(n NodeStatus) bool { return n.ID != nodeID && !n.Lost && n.canHost() }):
 		return NodeStatus{}, fault.New(fault.Conflict, "no_other_node",
 			"no other node can take the meetings of this node: stop it, and its pages reconnect when it runs again")
 	}
@@ -58,11 +63,13 @@ func (s *Presence) CancelDrain(ctx context.Context, nodeID string) (NodeStatus, 
 func (s *Presence) changeDrain(ctx context.Context, nodeID string, d Drain, action audit.Action) (NodeStatus, error) {
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		before, found, err := s.store.SetDrain(ctx, nodeID, d)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if !found {
+		case !found:
 			return errNodeNotFound
+		case before == d:
+			return nil
 		}
 		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: action, Subject: nodeID,
 			Before: drainFields(before), After: drainFields(d)})
@@ -89,41 +96,58 @@ func drainFields(d Drain) audit.Fields {
 	return audit.Fields{"draining": true, "by": audit.Timestamp(d.By)}
 }
 
-// Draining reports whether this node is draining.
-func (s *Presence) Draining() bool { return s.ownDrain().Active() }
+// draining is what a node knows about its own drain.
+type draining struct {
+	mu        sync.Mutex // for all fields; never held during a call of the media engine or the database
+	current   Drain      // what this node does
+	checkedAt time.Time  // when the database was asked last
+	waits     bool       // a drain was requested, and no other node hosts
+	noNode    time.Time  // when no node could take a session
+	rooms     int        // handed over in the current drain
+	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
+	givenAway map[string]time.Time
+}
 
-// ownDrain returns the drain of this node.
-func (s *Presence) ownDrain() Drain {
-	if d := s.drain.Load(); d != nil {
-		return *d
-	}
-	return Drain{}
+const (
+	// drainRetry is the time after which a drain goes on for which no other node was found.
+	drainRetry = 10 * time.Second
+	// keepGivenAway is how long a node knows that it handed over a session: longer than the reports of its
+	// participants may be late.
+	keepGivenAway = time.Minute
+)
+
+// Draining reports whether this node is draining.
+func (s *Presence) Draining() bool {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	return s.draining.current.Active()
 }
 
 // applyDrain applies what the database says about this node. A drain waits while no other node hosts, because
 // then nobody could meet.
 func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
-	s.drainMu.Lock()
-	defer s.drainMu.Unlock()
-	s.drainCheckedAt = now
-	waits := requested.Active() && !otherHosts
-	if waits && !s.drainWaits {
+	d := &s.draining
+	d.mu.Lock()
+	waits := requested.Active() && (!otherHosts || now.Sub(d.noNode) < drainRetry)
+	if waits && !d.waits {
 		s.log.Warn("drain waits, because no other node can take the meetings")
 	}
-	s.drainWaits = waits
 	if waits {
 		requested = Drain{}
 	}
-	before := s.ownDrain()
-	s.drain.Store(&requested)
+	before := d.current
+	d.checkedAt, d.waits, d.current = now, waits, requested
+	if !before.StartedAt.Equal(requested.StartedAt) {
+		d.rooms = 0
+	}
+	d.mu.Unlock()
 	if before.Active() == requested.Active() {
 		return
 	}
-	s.handedOver = 0
 	s.media.SetDraining(requested.Active())
 	if requested.Active() {
 		s.log.Info("draining, other nodes take the meetings", "by", requested.By)
-	} else {
+	} else if !waits {
 		s.log.Info("not draining any more, hosting new meetings again")
 	}
 }
@@ -132,19 +156,43 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 // first, because a mistake then concerns few people. It pauses while the database does not respond, because
 // nobody could join again.
 func (s *Presence) handOver(ctx context.Context) {
-	s.drainMu.Lock()
-	defer s.drainMu.Unlock()
-	d, now := s.ownDrain(), s.now()
-	if !d.Active() || now.Sub(s.drainCheckedAt) > nodeTimeout/2 {
+	d, done, ok := s.currentDrain()
+	if !ok {
 		return
 	}
-	rooms := s.localRooms(ctx)
-	for _, r := range rooms[:drainBatch(s.handedOver, len(rooms), now.Sub(d.StartedAt), d.By.Sub(d.StartedAt))] {
-		if !s.handOverRoom(ctx, r) {
-			return // the next look tries again
-		}
-		s.handedOver++
+	rooms := s.localRooms()
+	due := drainBatch(done, len(rooms), s.now().Sub(d.StartedAt), d.By.Sub(d.StartedAt))
+	if due == 0 {
+		return
 	}
+	s.sortByPeople(ctx, rooms)
+	for _, r := range rooms[:due] {
+		if now, _, ok := s.currentDrain(); !ok || now != d || ctx.Err() != nil {
+			return
+		}
+		err := s.handOverRoom(ctx, r)
+		s.draining.mu.Lock()
+		switch {
+		case err == nil:
+			s.draining.rooms++
+		case fault.Is(err, fault.Conflict):
+			s.draining.noNode = s.now()
+		}
+		s.draining.mu.Unlock()
+		if fault.Is(err, fault.Conflict) {
+			return
+		}
+		s.logFailure(ctx, "hand over room", err, "room_id", r.id) // the next look tries again
+	}
+}
+
+// currentDrain returns the drain of this node and how many rooms were handed over in it. It reports false if the
+// node is not draining or did not hear of the database for a while.
+func (s *Presence) currentDrain() (d Drain, rooms int, ok bool) {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	d = s.draining.current
+	return d, s.draining.rooms, d.Active() && s.now().Sub(s.draining.checkedAt) <= nodeTimeout/2
 }
 
 // drainBatch returns how many of the rooms that are left to hand over now, when some were handed over and a
@@ -160,15 +208,19 @@ func drainBatch(done, left int, elapsed, whole time.Duration) int {
 // HandOverAll hands over all sessions of this node, because it stops. Pages then find the new node at once. It
 // returns when ctx ends, also if the media engine hangs.
 func (s *Presence) HandOverAll(ctx context.Context) {
-	if !s.options.Clustered {
+	if s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
 		return
 	}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.media.SetDraining(true)
-		for _, r := range s.localRooms(ctx) {
-			if ctx.Err() != nil || !s.handOverRoom(ctx, r) {
+		for _, r := range s.localRooms() {
+			if ctx.Err() != nil {
+				return
+			}
+			if err := s.handOverRoom(ctx, r); err != nil {
+				s.log.Info("the meetings stay on this node until it stops", "error", err)
 				return
 			}
 		}
@@ -179,48 +231,72 @@ func (s *Presence) HandOverAll(ctx context.Context) {
 	}
 }
 
+// handOverRoom hands over the sessions of a room. The error is Conflict if no other node can take them.
+func (s *Presence) handOverRoom(ctx context.Context, r localRoom) error {
+	for _, session := range r.sessions {
+		s.giveAway(session) // first, because the reports of its participants follow at once
+		if err := s.media.HandOver(ctx, session); err != nil {
+			s.keep(session)
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Presence) giveAway(session string) {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	now := s.now()
+	if s.draining.givenAway == nil {
+		s.draining.givenAway = map[string]time.Time{}
+	}
+	maps.DeleteFunc(s.draining.givenAway, func(_ string, at time.Time) bool { return now.Sub(at) > keepGivenAway })
+	s.draining.givenAway[session] = now
+}
+
+func (s *Presence) keep(session string) {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	delete(s.draining.givenAway, session)
+}
+
+// gaveAway returns when this node handed over a session, if it did so lately, after a connection had joined it.
+func (s *Presence) gaveAway(session string, joined time.Time) (at time.Time, ok bool) {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	at, ok = s.draining.givenAway[session]
+	return at, ok && s.now().Sub(at) <= keepGivenAway && joined.Before(at)
+}
+
 // localRoom is a room with sessions in this process.
 type localRoom struct {
 	id       string
 	sessions []string // the room and its breakout rooms, which move together
-	people   int
 }
 
-// localRooms returns the rooms with sessions in this process, the smallest first.
-func (s *Presence) localRooms(ctx context.Context) []localRoom {
-	byID := map[string]*localRoom{}
+// localRooms returns the rooms with sessions in this process, in the order of their IDs.
+func (s *Presence) localRooms() (rooms []localRoom) {
+	byID := map[string][]string{}
 	for _, session := range s.media.LocalSessions() {
-		id, _, ok := ParseSessionID(session)
-		if !ok {
-			continue // of connection checks
+		if id, _, ok := ParseSessionID(session); ok { // not of a connection check
+			byID[id] = append(byID[id], session)
 		}
-		r := byID[id]
-		if r == nil {
-			r = &localRoom{id: id}
-			byID[id] = r
-		}
-		people, err := s.media.Participants(ctx, session)
-		s.logFailure(ctx, "list participants", err, "session", session)
-		r.sessions, r.people = append(r.sessions, session), r.people+len(people)
 	}
-	rooms := make([]localRoom, 0, len(byID))
-	for _, r := range byID {
-		slices.Sort(r.sessions)
-		rooms = append(rooms, *r)
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		rooms = append(rooms, localRoom{id, slices.Sorted(slices.Values(byID[id]))})
 	}
-	slices.SortFunc(rooms, func(a, b localRoom) int {
-		return cmp.Or(cmp.Compare(a.people, b.people), cmp.Compare(a.id, b.id))
-	})
 	return rooms
 }
 
-// handOverRoom hands over the sessions of a room. It reports false if that failed, or if no other node runs.
-func (s *Presence) handOverRoom(ctx context.Context, r localRoom) bool {
-	for _, session := range r.sessions {
-		err := s.media.HandOver(ctx, session)
-		if fault.Is(err, fault.Conflict) || s.logFailure(ctx, "hand over session", err, "session", session) {
-			return false
+// sortByPeople sorts rooms by the number of people, the smallest first.
+func (s *Presence) sortByPeople(ctx context.Context, rooms []localRoom) {
+	people := map[string]int{}
+	for _, r := range rooms {
+		for _, session := range r.sessions {
+			participants, err := s.media.Participants(ctx, session)
+			s.logFailure(ctx, "list participants", err, "session", session)
+			people[r.id] += len(participants)
 		}
 	}
-	return true
+	slices.SortStableFunc(rooms, func(a, b localRoom) int { return cmp.Compare(people[a.id], people[b.id]) })
 }

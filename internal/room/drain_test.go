@@ -1,8 +1,15 @@
-package room
+package room_test
 
 import (
+	"context"
+	"slices"
 	"testing"
 	"time"
+
+	"parley/internal/audit"
+	"parley/internal/fault"
+	"parley/internal/room"
+	"parley/internal/store/storetest"
 )
 
 // Rooms are handed over evenly, the last one at the end of the time.
@@ -25,9 +32,238 @@ func TestDrainBatch(t *testing.T) {
 		{0, 3, time.Hour, time.Minute, 3},
 		{9, 1, second, time.Minute, 0},
 	} {
-		if got := drainBatch(c.done, c.left, c.elapsed, c.whole); got != c.want {
+		if got := room.DrainBatch(c.done, c.left, c.elapsed, c.whole); got != c.want {
 			t.Errorf("%d of %d rooms after %s of %s: got %d now, want %d", c.done, c.done+c.left, c.elapsed, c.whole, got,
 				c.want)
+		}
+	}
+}
+
+// enterRooms creates rooms on the first node, with one person more in each, and returns their sessions.
+func (c *cluster) enterRooms(t *testing.T, n int) (sessions []string) {
+	t.Helper()
+	for people := range n {
+		id := c.create(t, room.Spec{MaxParticipants: n + 1})
+		var a room.Admission
+		for person := range people + 1 {
+			a = c.enter(t, 0, id, guest(person), "PA_"+id+string(rune('a'+person)))
+		}
+		sessions = append(sessions, a.SessionID)
+	}
+	return sessions
+}
+
+// operator returns a context with what the audit log has about a call of an operator.
+func operator(t *testing.T) context.Context {
+	return audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken})
+}
+
+// drain drains the first node, through the second.
+func (c *cluster) drain(t *testing.T, within time.Duration) {
+	t.Helper()
+	if _, err := c.nodes[1].DrainNode(operator(t), c.nodes[0].NodeID(), within); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// tickDrain advances the clock by a second and runs the work of both nodes.
+func (c *cluster) tickDrain(t *testing.T) {
+	t.Helper()
+	c.tick(0, 1)
+	c.nodes[0].HandOver(t.Context())
+}
+
+// A node that is draining hands over small rooms first, one after another. A drain that is cancelled leaves the
+// others where they are.
+func TestDrain_SmallRoomsFirst(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	sessions := c.enterRooms(t, 4)
+	c.drain(t, 5*time.Second)
+	c.tickDrain(t)
+	if !c.draining[0] || !c.nodes[0].Draining() {
+		t.Error("the node: got not draining, want that it hosts no new sessions")
+	}
+	for range 2 {
+		c.tickDrain(t)
+	}
+	if want := sessions[:3]; !slices.Equal(c.handedOver, want) {
+		t.Errorf("4 of 5 seconds later: got %v, want the smallest ones, %v", c.handedOver, want)
+	}
+	if _, err := c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()); err != nil {
+		t.Fatal(err)
+	}
+	for range 5 {
+		c.tickDrain(t)
+	}
+	if c.draining[0] || c.nodes[0].Draining() || len(c.handedOver) != 3 {
+		t.Errorf("after the drain was cancelled: got draining: %v, %v, want neither", c.draining[0], c.handedOver)
+	}
+	if _, err := c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()); err != nil {
+		t.Fatal(err)
+	}
+	entries, err := c.db.AuditEntriesAfter(t.Context(), 0, 10)
+	if err != nil || len(entries) != 2 || entries[0].Action != audit.NodeDraining ||
+		entries[1].Action != audit.NodeDrainCancelled || entries[1].After != `{"draining":false}` {
+		t.Errorf("got the audit entries %+v, %v, want the drain and that it was cancelled, once", entries, err)
+	}
+}
+
+// A room that cannot be handed over does not keep the others, and is tried again.
+func TestDrain_FailingRoom(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	sessions := c.enterRooms(t, 3)
+	c.handOverErr = map[string]error{sessions[0]: fault.New(fault.Unavailable, "unavailable", "Redis does not respond")}
+	c.drain(t, 0)
+	c.tickDrain(t)
+	if want := sessions[1:]; !slices.Equal(c.handedOver, want) {
+		t.Errorf("got %v, want the others, %v", c.handedOver, want)
+	}
+	c.handOverErr = nil
+	c.tickDrain(t)
+	if len(c.handedOver) != 3 {
+		t.Errorf("later: got %v, want all rooms", c.handedOver)
+	}
+}
+
+// A drain waits as long as no other node can host a meeting, and the node goes on to host new ones.
+func TestDrain_WaitsForAnotherNode(t *testing.T) {
+	t.Parallel()
+	const other = 1
+	for name, c := range map[string]struct {
+		prevent, allow func(t *testing.T, c *cluster)
+		retry          time.Duration
+	}{
+		"the other node is draining": {
+			func(t *testing.T, c *cluster) {
+				err := c.db.Write(t.Context(), func(ctx context.Context) error {
+					_, _, err := c.db.SetDrain(ctx, c.nodes[other].NodeID(), room.Drain{StartedAt: c.clock.Now(), By: c.clock.Now()})
+					return err
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+			},
+			func(t *testing.T, c *cluster) {
+				if _, err := c.nodes[0].CancelDrain(t.Context(), c.nodes[other].NodeID()); err != nil {
+					t.Fatal(err)
+				}
+			}, 0},
+		"the other node has no Redis": {
+			func(_ *testing.T, c *cluster) { c.redisDown[other].Store(true) },
+			func(_ *testing.T, c *cluster) { c.redisDown[other].Store(false) }, 0},
+		"no node in Redis": {
+			func(_ *testing.T, c *cluster) {
+				c.handOverErr = map[string]error{}
+				for session := range c.sessions {
+					c.handOverErr[session] = fault.New(fault.Conflict, "no_other_node", "no other node")
+				}
+			},
+			func(_ *testing.T, c *cluster) { c.handOverErr = nil }, 10 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cl := newCluster(t, storetest.SQLite(t))
+			cl.tick(0, 1)
+			cl.enterRooms(t, 2)
+			cl.drain(t, 0)
+			c.prevent(t, cl)
+			for range 3 {
+				cl.tickDrain(t)
+			}
+			if len(cl.handedOver) > 0 || cl.draining[0] || cl.nodes[0].Draining() {
+				t.Errorf("got draining: %v, %v, want neither", cl.draining[0], cl.handedOver)
+			}
+			c.allow(t, cl)
+			cl.clock.advance(c.retry)
+			for range 3 {
+				cl.tickDrain(t)
+			}
+			if len(cl.handedOver) != 2 || !cl.draining[0] {
+				t.Errorf("later: got draining: %v, %v, want both rooms", cl.draining[0], cl.handedOver)
+			}
+		})
+	}
+}
+
+// A node hands over nothing while it cannot read the database.
+func TestDrain_PausesWithoutDatabase(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.enterRooms(t, 1)
+	c.drain(t, 5*time.Second)
+	c.tickDrain(t)
+	c.clock.advance(time.Minute)
+	c.nodes[0].HandOver(t.Context())
+	if len(c.handedOver) > 0 {
+		t.Errorf("got %v, want nothing without the database", c.handedOver)
+	}
+	c.tickDrain(t)
+	c.tickDrain(t)
+	if len(c.handedOver) != 1 {
+		t.Errorf("later: got %v, want the room", c.handedOver)
+	}
+}
+
+// A drain is refused for a node that is unknown or lost, and for the last node that hosts.
+func TestDrainNode_Refused(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.tick(0, 1)
+	refused := func(node, code string) {
+		t.Helper()
+		if _, err := c.nodes[1].DrainNode(t.Context(), node, 0); err == nil || fault.From(err).Code != code {
+			t.Errorf("drain %s: got %v, want %s", node, err, code)
+		}
+	}
+	refused("x", "node_not_found")
+	c.drain(t, 0)
+	refused(c.nodes[1].NodeID(), "no_other_node")
+	for range int(room.NodeTimeout/time.Second) + 2 {
+		c.tick(1)
+	}
+	refused(c.nodes[0].NodeID(), "node_lost")
+}
+
+// The node that hosts a session now may report a join before the earlier one reports its leave. The attendance has
+// one interruption, which the server caused.
+func TestDrain_LateReports(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	id := c.create(t, room.Spec{MaxParticipants: 3})
+	a := c.enter(t, 0, id, guest(1), "PA_1")
+	b, err := c.nodes[0].ReserveSeat(t.Context(), id, guest(2))
+	if err != nil || !c.connect(b.SessionID, b.Seat.ID, "PA_2") {
+		t.Fatal(err)
+	}
+	c.clock.advance(time.Second)
+	c.nodes[0].HandOverAll(t.Context())
+	late := c.reports // a join of the second person, and the leaves of both
+	c.reports = nil
+	c.clock.advance(time.Second)
+	c.nodes[0].Reconcile(t.Context())
+	c.enter(t, 1, id, guest(1), "PA_3")
+	c.enter(t, 1, id, guest(2), "PA_4")
+	c.reports = late
+	c.deliver()
+	c.nodes[0].Reconcile(t.Context())
+	c.deliver()
+
+	rows := c.attendance(t, id)
+	slices.SortFunc(rows, func(a, b room.Attendance) int { return a.JoinedAt.Compare(b.JoinedAt) })
+	if len(rows) != 3 || rows[0].SeatID != a.Seat.ID || rows[0].Reason != room.LeftServer ||
+		rows[1].LeftAt != (time.Time{}) || rows[2].LeftAt != (time.Time{}) {
+		t.Errorf("got the attendance %+v, want one row that the server ended, and two current ones", rows)
+	}
+	for _, row := range rows[1:] {
+		if row.Node != c.nodes[1].NodeID() {
+			t.Errorf("got the attendance %+v, want the second node", row)
 		}
 	}
 }

@@ -34,6 +34,12 @@ const (
 func (s *Service) Heartbeat(ctx context.Context)  { s.heartbeat(ctx) }
 func (s *Service) WatchNodes(ctx context.Context) { s.watchNodes(ctx) }
 
+// HandOver runs once what Run does every second while this node is draining.
+func (s *Service) HandOver(ctx context.Context) { s.handOver(ctx) }
+
+// DrainBatch exports drainBatch.
+var DrainBatch = drainBatch
+
 // NodeTimeout is the time without a heartbeat after which a node is lost.
 const NodeTimeout = nodeTimeout
 

@@ -299,6 +299,9 @@ func (m *meeting) standStill(rt *rapid.T) {
 	m.nodes[n].Reconcile(context.Background()) // Run does so after it stood still
 }
 
+// handOver makes a node hand over its sessions, as before it stops.
+func (m *meeting) handOver(rt *rapid.T) { m.node(rt).HandOverAll(context.Background()) }
+
 func (m *meeting) end(rt *rapid.T) {
 	skipMostly(rt)
 	p := m.page(rt)

@@ -43,6 +43,7 @@ func TestMeeting(t *testing.T) {
 			"time passes":     m.advanceClock,
 			"crash":           m.crash,
 			"stall":           m.stall,
+			"hand over":       m.handOver,
 			"end":             m.end,
 			"":                m.check,
 		})

@@ -20,6 +20,9 @@ type Node struct {
 	Drain     Drain      // a heartbeat does not change it
 }
 
+// canHost reports whether new sessions may start on the node, as far as it knows.
+func (n Node) canHost() bool { return !n.Drain.Active() && n.Redis != RedisUnavailable }
+
 // RedisState says whether a node reaches Redis.
 type RedisState string
 
@@ -227,8 +230,8 @@ func (s *Presence) watchNodes(ctx context.Context) {
 		}
 		seen[n.ID] = last
 		silent := now.Sub(last.seenAt)
+		otherHosts = otherHosts || silent < nodeTimeout/2 && n.canHost()
 		if silent < nodeTimeout {
-			otherHosts = otherHosts || !n.Drain.Active()
 			continue
 		}
 		if !last.lost {

@@ -76,8 +76,11 @@ func (s *Presence) claimSeat(
 			continue
 		}
 		left, reason := a.JoinedAt, LeftReplaced
-		if other.Session != a.Session {
+		switch {
+		case other.Session != a.Session:
 			reason = LeftMoved
+		case other.Node != a.Node: // it gave the session away, or was lost
+			reason = LeftServer
 		}
 		// The node of the old row is probably lost, but not declared lost yet: the visit ended
 		// at the last heartbeat of that node.
@@ -102,6 +105,9 @@ const maxClockDifference = time.Minute
 func (s *Presence) isOlder(ctx context.Context, r *Room, seat Seat, a, latest Attendance, now time.Time) (bool, error) {
 	if latest.LeftAt.IsZero() {
 		if a.Session == latest.Session {
+			if _, gave := s.gaveAway(SessionID(r.ID, a.Session), a.JoinedAt); gave && latest.Node != s.nodeID {
+				return true, nil
+			}
 			// The engine has one connection of a participant in a session, the newest.
 			if s.media.Connection(SessionID(r.ID, a.Session), seat.ID) == engineConnectionID(latest.Connection) {
 				return true, nil

@@ -255,11 +255,16 @@ func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int,
 		}
 	}
 	// The joins come first, because a join ends the connection before it at the right time. The
-	// time of a missed leave is not known.
+	// time of a missed leave is not known, except from a session that this node gave away.
 	for _, a := range rows {
-		if a.Node == s.nodeID && !connected[engineConnectionID(a.Connection)] {
-			s.ParticipantLeft(SessionID(roomID, a.Session), a.SeatID, a.Connection, s.now(), LeftLost)
+		if a.Node != s.nodeID || connected[engineConnectionID(a.Connection)] {
+			continue
 		}
+		session, left, reason := SessionID(roomID, a.Session), s.now(), LeftLost
+		if at, gave := s.gaveAway(session, a.JoinedAt); gave {
+			left, reason = at, LeftServer
+		}
+		s.ParticipantLeft(session, a.SeatID, a.Connection, left, reason)
 	}
 	if !hosted {
 		return nil

@@ -69,12 +69,7 @@ type core struct {
 	metadataLocks   keyedMutex
 	permissionLocks keyedMutex
 	seenNodes       atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
-	drain           atomic.Pointer[Drain]               // of this node; nil before the first
-
-	drainMu        sync.Mutex // for the fields below and changes of drain
-	drainCheckedAt time.Time  // when the database was asked last
-	drainWaits     bool       // a drain was requested, and no other node hosts
-	handedOver     int        // rooms of this drain
+	draining        draining                            // of this node
 }
 
 // Options are the optional parts and settings of a Service.

@@ -8,6 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/redis/go-redis/v9"
+
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/store"
@@ -35,6 +38,49 @@ func hostOf(t *testing.T, db *store.DB, roomID string) (node string) {
 		return true
 	})
 	return node
+}
+
+// watchHosts checks from now on that Redis knows a host of each session that it knows now. stop ends that.
+func watchHosts(t *testing.T, url string) (stop func()) {
+	t.Helper()
+	opts, err := redis.ParseURL(url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(opts)
+	hosts := func() map[string]string {
+		all, err := client.HGetAll(t.Context(), routing.NodeRoomKey).Result()
+		if err != nil {
+			t.Error(err)
+		}
+		return all
+	}
+	known, done := hosts(), make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		defer func() { _ = client.Close() }()
+		for {
+			select {
+			case <-done:
+				return
+			default:
+			}
+			now := hosts()
+			for session := range known {
+				if now[session] == "" {
+					t.Errorf("the session %s: got no host in Redis, want one at all times", session)
+					return
+				}
+			}
+		}
+	})
+	return func() {
+		close(done)
+		watching.Wait()
+		if len(known) == 0 {
+			t.Error("got no session in Redis, want some")
+		}
+	}
 }
 
 // A node that is drained gives its rooms to the other node, one after another. The people in a room hear each
@@ -90,6 +136,8 @@ func TestNode_Drained(t *testing.T) {
 		}
 	}
 
+	stopWatching := watchHosts(t, s.redis)
+
 	// The command goes to the other node, and waits until nobody is left.
 	done := make(chan error, 1)
 	var output testkit.Buffer
@@ -115,6 +163,7 @@ func TestNode_Drained(t *testing.T) {
 	if err := <-done; err != nil || !strings.Contains(output.String(), "hosts no meeting") {
 		t.Fatalf("parley drain: got %v, %s, want that the node hosts no meeting", err, &output)
 	}
+	stopWatching()
 	for _, r := range rooms {
 		for i, p := range r.people {
 			if err := p.AwaitPacketsFrom(ctx, r.identities[1-i], mediatest.Microphone); err != nil {

@@ -196,7 +196,7 @@ func TestNode_Lost(t *testing.T) {
 
 func seatKey(i int) string { return fmt.Sprintf("seat-key-of-browser-%06d", i) }
 
-// A node that is stopped ends its sessions and removes itself from the cluster.
+// A node that is stopped hands over its sessions and removes itself from the cluster.
 func TestNode_Stopped(t *testing.T) {
 	t.Parallel()
 	s, a, b := startTwoNodes(t)
@@ -223,6 +223,9 @@ func TestNode_Stopped(t *testing.T) {
 	}
 	stoppedID := host.logField("node")
 	host.stop()
+	if !host.Log.HasLine("handing over a session") {
+		t.Errorf("got the log\n%s\nwant that the other node hosts the session", host.Log)
+	}
 	nodes, err := db.Nodes(ctx)
 	if err != nil || len(nodes) != 1 || nodes[0].ID == stoppedID {
 		t.Errorf("got nodes %v, %v after a node has stopped, want the other one", nodes, err)

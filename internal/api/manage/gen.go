@@ -236,6 +236,7 @@ const (
 	ErrorCodeNoOverlap               ErrorCode = "no_overlap"
 	ErrorCodeNoSession               ErrorCode = "no_session"
 	ErrorCodeNoWebhookTarget         ErrorCode = "no_webhook_target"
+	ErrorCodeNodeLost                ErrorCode = "node_lost"
 	ErrorCodeNodeNotFound            ErrorCode = "node_not_found"
 	ErrorCodeNotFound                ErrorCode = "not_found"
 	ErrorCodeNothingToReplay         ErrorCode = "nothing_to_replay"
@@ -306,6 +307,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeNoSession:
 		return true
 	case ErrorCodeNoWebhookTarget:
+		return true
+	case ErrorCodeNodeLost:
 		return true
 	case ErrorCodeNodeNotFound:
 		return true
