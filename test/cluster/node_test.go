@@ -39,6 +39,7 @@ type node struct {
 	dir                string
 	udp                int
 	url                string
+	binary             string // program of another build; empty for this one
 }
 
 func (s *service) startNode(t testing.TB) *node {
@@ -57,8 +58,13 @@ func (s *service) startNode(t testing.TB) *node {
 // start returns when the node is healthy.
 func (n *node) start() {
 	n.t.Helper()
-	n.Server = parleytest.Start(n.t, parleytest.Options{DataDir: n.dir, UDPPort: n.udp, Environment: n.environment(),
-		Args: []string{"--no-rate-limits-enabled", "--webhook-allow-private"}})
+	n.Server = parleytest.Start(n.t, parleytest.Options{
+		Binary:      n.binary,
+		DataDir:     n.dir,
+		UDPPort:     n.udp,
+		Environment: n.environment(),
+		Args:        []string{"--no-rate-limits-enabled", "--webhook-allow-private"},
+	})
 	n.url = n.URL
 	if n.s.publicURL != "" { // the node prints the public URL
 		n.url = "http://" + n.logField("listen")

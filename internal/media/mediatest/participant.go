@@ -124,17 +124,9 @@ func defaultQuery() url.Values {
 func (n Network) openSignaling(
 	ctx context.Context, baseURL, token, path string, query url.Values, raw *RawOptions,
 ) (*Participant, error) {
-	if token != "" {
-		query.Set("access_token", token)
-	}
-	wsURL := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
-	dialer := websocket.Dialer{TLSClientConfig: n.TLS}
-	ws, res, err := dialer.DialContext(ctx, wsURL, nil)
-	switch {
-	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
-		return nil, &RefusedError{Status: res.StatusCode}
-	case err != nil:
-		return nil, fmt.Errorf("mediatest: join: %w", err)
+	ws, err := n.dial(ctx, baseURL, token, path, query)
+	if err != nil {
+		return nil, err
 	}
 	p := &Participant{
 		network:            n,
@@ -147,8 +139,49 @@ func (n Network) openSignaling(
 		raw:                raw,
 	}
 	p.ctx, p.stop = context.WithCancel(context.Background())
-	p.reading.Go(p.read)
+	p.reading.Go(func() { p.read(ws) })
 	return p, nil
+}
+
+// dial opens a WebSocket for the signaling.
+func (n Network) dial(ctx context.Context, baseURL, token, path string, query url.Values) (*websocket.Conn, error) {
+	if token != "" {
+		query.Set("access_token", token)
+	}
+	wsURL := strings.Replace(baseURL, "http", "ws", 1) + path + "?" + query.Encode()
+	dialer := websocket.Dialer{TLSClientConfig: n.TLS}
+	ws, res, err := dialer.DialContext(ctx, wsURL, nil)
+	switch {
+	case err != nil && res != nil && res.StatusCode != http.StatusSwitchingProtocols:
+		return nil, &RefusedError{Status: res.StatusCode}
+	case err != nil:
+		return nil, fmt.Errorf("mediatest: join: %w", err)
+	}
+	return ws, nil
+}
+
+// Resume opens the signaling again after it has ended, through any node, and keeps the media, as a page
+// does. It returns an error if the server ends the connection instead.
+func (p *Participant) Resume(ctx context.Context, baseURL, token string) error {
+	query := defaultQuery()
+	query.Set("reconnect", "1")
+	query.Set("sid", p.SID())
+	ws, err := p.network.dial(ctx, baseURL, token, "/rtc", query)
+	if err != nil {
+		return err
+	}
+	p.sendMu.Lock()
+	p.ws = ws
+	p.sendMu.Unlock()
+	p.mu.Lock()
+	p.closed, p.resumed = false, false
+	p.mu.Unlock()
+	p.reading.Go(func() { p.read(ws) })
+	return p.Wait(ctx, "the connection is resumed", func() bool {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return p.resumed || p.closed || p.end != nil
+	})
 }
 
 // subscriberConnected reports whether the subscriber connection is connected.
@@ -173,7 +206,9 @@ func (p *Participant) Leave() {
 // notices after about twenty seconds.
 func (p *Participant) Abort() {
 	p.stop()
+	p.sendMu.Lock()
 	_ = p.ws.Close()
+	p.sendMu.Unlock()
 	p.reading.Wait() // the reader creates peer connections
 	p.mu.Lock()
 	pub, sub := p.pub, p.sub
@@ -434,10 +469,10 @@ func (p *Participant) Write(data []byte) error {
 	return p.ws.WriteMessage(websocket.BinaryMessage, data)
 }
 
-// read reads the signaling until it ends. It runs in one goroutine.
-func (p *Participant) read() {
+// read reads a connection of the signaling until it ends. It runs in one goroutine.
+func (p *Participant) read(ws *websocket.Conn) {
 	for {
-		_, data, err := p.ws.ReadMessage()
+		_, data, err := ws.ReadMessage()
 		if err != nil {
 			p.mu.Lock()
 			p.closed = true

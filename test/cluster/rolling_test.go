@@ -1,0 +1,289 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"parley/internal/cluster/clustertest"
+	"parley/internal/media/mediatest"
+	"parley/internal/room"
+	"parley/internal/seal"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/testkit"
+	"parley/test/parleytest"
+)
+
+// balancer selects nodes in turn, as a load balancer does that checks /healthz.
+type balancer struct {
+	mu    sync.Mutex
+	nodes []*node
+	next  int
+}
+
+func (b *balancer) node() *node {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.next++
+	return b.nodes[b.next%len(b.nodes)]
+}
+
+// remove makes the balancer send nothing more to a node, and add makes it send again.
+func (b *balancer) remove(n *node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nodes = slices.DeleteFunc(slices.Clone(b.nodes), func(other *node) bool { return other == n })
+}
+
+func (b *balancer) add(n *node) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.nodes = append(slices.Clone(b.nodes), n)
+}
+
+// rollingPage is a page that stays in a room: it connects again as often as it has to.
+type rollingPage struct {
+	roomID, seatKey string
+
+	mu       sync.Mutex
+	identity string
+	current  *mediatest.Participant
+	joins    int
+	longest  time.Duration // the longest time without sound of one of the others
+}
+
+func (p *rollingPage) participant() (*mediatest.Participant, string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.current, p.identity
+}
+
+// stay joins until ctx ends. joined is called after the first join.
+func (p *rollingPage) stay(ctx context.Context, b *balancer, joined func()) {
+	once := sync.OnceFunc(joined)
+	for ctx.Err() == nil {
+		seat, connection, err := b.node().join(ctx, p.roomID, p.seatKey)
+		if err == nil {
+			err = connection.PublishTraffic(ctx, "microphone "+connection.SID(), mediatest.Microphone,
+				mediatest.Traffic{PerSecond: 20, Bytes: 40})
+		}
+		if err != nil {
+			time.Sleep(50 * time.Millisecond) // paces the attempts
+			continue
+		}
+		p.mu.Lock()
+		p.identity, p.current, p.joins = seat.Identity, connection, p.joins+1
+		p.mu.Unlock()
+		once()
+		ended := func() bool { return connection.End() != nil || connection.Closed() }
+		for ctx.Err() == nil && connection.End() == nil {
+			_ = connection.Wait(ctx, "the connection ends", ended) // for WaitTimeout at most
+			// If only the signaling ended, its node was stopped, and the session is on another one.
+			if connection.Closed() && connection.End() == nil && connection.Resume(ctx, b.node().url, seat.Token) != nil {
+				break
+			}
+		}
+		connection.Abort()
+	}
+}
+
+// listen measures until ctx ends how long the others are not heard.
+func (p *rollingPage) listen(ctx context.Context, others []*rollingPage) {
+	type heard struct {
+		packets int
+		at      time.Time
+	}
+	last := make([]heard, len(others))
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			me, _ := p.participant()
+			for i, other := range others {
+				_, identity := other.participant()
+				packets := me.ReceivedFrom(identity, mediatest.Microphone)
+				if packets > 0 && packets != last[i].packets {
+					last[i] = heard{packets, now}
+				}
+				if !last[i].at.IsZero() {
+					p.mu.Lock()
+					p.longest = max(p.longest, now.Sub(last[i].at))
+					p.mu.Unlock()
+				}
+			}
+		}
+	}
+}
+
+// Three nodes are replaced by another build and back, one after another, while people are in rooms and rooms
+// are created. Everybody stays in the room: each connection that ended is one interruption in the attendance, and
+// in the end all hear each other. Nothing acknowledged is lost, no seat is lost or doubled, and the webhooks arrive in
+// order.
+func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
+	testkit.Slow(t)
+	const rooms, people = 30, 4
+	other := filepath.Join(t.TempDir(), "parley")
+	if out, err := exec.Command("go", "build", "-o", other, "parley/cmd/parley").CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	s := &service{database: storetest.Postgres(t), redis: clustertest.NewRedis(t).URL(), master: seal.NewKey()}
+	nodes := []*node{s.startNode(t), s.startNode(t), s.startNode(t)}
+	db := s.openDatabase(t, t.TempDir())
+	webhooks := newReceiver(t, time.Millisecond)
+	nodes[0].setWebhookURL(webhooks.URL)
+	b := &balancer{nodes: slices.Clone(nodes)}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+
+	var working sync.WaitGroup
+	var meetings [][]*rollingPage
+	for n := range rooms {
+		id, _, err := b.node().createRoom(people, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var meeting []*rollingPage
+		for i := range people {
+			p := &rollingPage{roomID: id, seatKey: seatKey(n*people + i)}
+			joined := make(chan struct{})
+			working.Go(func() { p.stay(ctx, b, func() { close(joined) }) })
+			<-joined
+			meeting = append(meeting, p)
+		}
+		meetings = append(meetings, meeting)
+	}
+	assertAllHeard(t, meetings)
+	for _, meeting := range meetings {
+		for i, p := range meeting {
+			others := slices.Concat(meeting[:i], meeting[i+1:])
+			working.Go(func() { p.listen(ctx, others) })
+		}
+	}
+	var created atomic.Pointer[[]string]
+	created.Store(&[]string{})
+	working.Go(func() {
+		for ctx.Err() == nil {
+			if id, _, err := b.node().createRoom(people, 3600); err == nil {
+				created.Store(new(append(slices.Clone(*created.Load()), id)))
+			}
+			time.Sleep(100 * time.Millisecond) // paces the rooms
+		}
+	})
+
+	for _, binary := range []string{other, ""} {
+		for i, n := range nodes {
+			through := nodes[(i+1)%len(nodes)]
+			b.remove(n) // as soon as its /healthz is 503
+			if out, err := parleytest.Command(nil, "drain", n.logField("node"), "--within", "8s", "--url", through.url,
+				"--token", s.AdminToken).CombinedOutput(); err != nil {
+				t.Fatalf("parley drain: got %v, want no error: %s", err, out)
+			}
+			n.stop()
+			n.binary = binary
+			n.start()
+			b.add(n)
+		}
+	}
+	assertAllHeard(t, meetings)
+	acknowledged := *created.Load()
+	assertInterruptions(t, db, meetings)
+	logGaps(t, meetings)
+	cancel()
+	working.Wait()
+
+	for _, id := range acknowledged {
+		if r, err := db.Room(t.Context(), id); err != nil || r.State != room.Open {
+			t.Errorf("room %s: got %+v, %v, want the room that was created", id, r, err)
+		}
+	}
+	t.Logf("%d rooms were created meanwhile", len(acknowledged))
+	assertAllDelivered(t, db, webhooks)
+}
+
+// assertAllHeard waits until everybody hears each of the others.
+func assertAllHeard(t *testing.T, meetings [][]*rollingPage) {
+	t.Helper()
+	for _, meeting := range meetings {
+		for _, p := range meeting {
+			for _, other := range meeting {
+				if other == p {
+					continue
+				}
+				var connection *mediatest.Participant
+				before := 0
+				testkit.Eventually(t, fmt.Sprintf("in the room %s, everybody hears each other", p.roomID), func() bool {
+					me, _ := p.participant()
+					_, identity := other.participant()
+					packets := me.ReceivedFrom(identity, mediatest.Microphone)
+					if me != connection {
+						connection, before = me, packets
+					}
+					return packets > before
+				})
+			}
+		}
+	}
+}
+
+// assertInterruptions checks that everybody has one seat, and one row for each connection, of which the last one
+// has not ended.
+func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage) {
+	t.Helper()
+	reasons := map[room.LeaveReason]int{}
+	for _, meeting := range meetings {
+		id := meeting[0].roomID
+		rows, err := storetest.Attendance(t.Context(), db, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seats := map[string]bool{}
+		for _, p := range meeting {
+			_, identity := p.participant()
+			var own []room.Attendance
+			for _, row := range rows {
+				if row.SeatID == identity {
+					own = append(own, row)
+				}
+			}
+			slices.SortFunc(own, func(a, b room.Attendance) int {
+				return cmp.Or(a.JoinedAt.Compare(b.JoinedAt), cmp.Compare(a.ID, b.ID))
+			})
+			if len(own) != p.joins || !own[len(own)-1].LeftAt.IsZero() {
+				t.Errorf("room %s: got the attendance %+v, want %d connections, the last one without an end", id, own, p.joins)
+			}
+			for _, row := range own[:max(0, len(own)-1)] {
+				reasons[row.Reason]++
+			}
+			seats[identity] = true
+		}
+		// The seats of people who left for a moment are held, so nobody has two.
+		if taken, err := db.Seats(t.Context(), id); err != nil || len(taken) != len(meeting) || len(seats) != len(meeting) {
+			t.Errorf("room %s: got the seats %+v, %v, want %d", id, taken, err, len(meeting))
+		}
+	}
+	t.Logf("interruptions by reason: %v", reasons)
+}
+
+// logGaps logs how long people did not hear one of the others at most.
+func logGaps(t *testing.T, meetings [][]*rollingPage) {
+	var all []time.Duration
+	for _, p := range slices.Concat(meetings...) {
+		p.mu.Lock()
+		all = append(all, p.longest)
+		p.mu.Unlock()
+	}
+	slices.Sort(all)
+	t.Logf("longest time without the sound of one of the others, of %d people: median %s, p95 %s, longest %s", len(all),
+		all[len(all)/2], all[len(all)*95/100], all[len(all)-1])
+}
