@@ -220,12 +220,12 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 
 	reports := wrap(telemetry.NewTelemetryService(nil, telemetry.NewAnalyticsService(conf, n.self)))
 	n.rtc = service.NewRTCService(conf, n.allocator, n.router, reports)
-	managerRouter, managerStore := n.router, n.store
+	router, objects := n.router, n.store
 	if n.redis != nil {
 		n.hosted = &hostedStore{ObjectStore: n.store, redis: n.redis, self: n.self.NodeID()}
-		managerRouter, managerStore = hostedRouter{n.router}, n.hosted
+		router, objects = hostedRouter{n.router}, n.hosted
 	}
-	n.rooms, err = service.NewLocalRoomManager(conf, managerStore, n.self, managerRouter, n.allocator, reports, nil, nil, nil,
+	n.rooms, err = service.NewLocalRoomManager(conf, objects, n.self, router, n.allocator, reports, nil, nil, nil,
 		utils.NewDefaultTimedVersionGenerator(),
 		service.NewTURNAuthHandler(auth.NewFileBasedKeyProviderFromMap(conf.Keys)), bus, nil)
 	if err != nil {
