@@ -74,7 +74,7 @@ func (a *App) shutdown(servers []*http.Server) {
 			}
 		})
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout+mediaShutdownTimeout)
 	defer cancel()
 	handingOver, cancel := context.WithTimeout(ctx, handOverTimeout)
 	defer cancel()

@@ -24,10 +24,13 @@ const (
 	drainPollInterval = 2 * time.Second
 	// drainGrace is how long after its time a node may still host meetings.
 	drainGrace = 15 * time.Second
+	// drainReportInterval is the time between two lines about a node in which nothing changes.
+	drainReportInterval = 30 * time.Second
 )
 
 var (
 	errNodeGone    = errors.New("the node is not there any more")
+	errNodeLost    = errors.New("the node is lost: the other nodes take over its meetings")
 	errNotDraining = errors.New("the node is not draining any more")
 )
 
@@ -53,14 +56,21 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	// The node reads the request within a second, and the attendance of the last people may be on its way.
+	var reported string
+	var reportedAt time.Time
 	for empty := 0; empty < 2; {
 		if n.Sessions > 0 {
 			empty = 0
-			fmt.Fprintf(s.err, "The node %s hosts %d sessions with %d people, until %s at the latest.\n", n.Node, n.Sessions,
+			line := fmt.Sprintf("The node %s hosts %d meetings with %d people, until %s at the latest.", n.Node, n.Sessions,
 				n.People, formatTime(n.DrainBy))
+			if line != reported || time.Since(reportedAt) >= drainReportInterval {
+				fmt.Fprintln(s.err, line)
+				reported, reportedAt = line, time.Now()
+			}
 		}
 		select {
 		case <-ctx.Done():
+			fmt.Fprintf(s.err, "The drain goes on. To end it: parley drain %s --cancel\n", n.Node)
 			return exitStatus(exitError)
 		case <-time.After(drainPollInterval):
 		}
@@ -69,14 +79,15 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		switch {
 		case errors.Is(err, errNodeGone) && n.Sessions == 0: // it was stopped at once
 			empty = 2
-		case errors.Is(err, errNodeGone), errors.Is(err, errNotDraining), err != nil && late:
+		case errors.Is(err, errNodeGone), errors.Is(err, errNodeLost), errors.Is(err, errNotDraining),
+			err != nil && late:
 			return err
 		case err != nil:
 			fmt.Fprintf(s.err, "No answer, trying again: %v\n", err)
 		case latest.Sessions == 0:
 			empty, n = empty+1, latest
 		case late:
-			return fmt.Errorf("the node %s still hosts %d sessions after the time: look for the cause in its log", n.Node,
+			return fmt.Errorf("the node %s still hosts %d meetings after the time: look for the cause in its log", n.Node,
 				latest.Sessions)
 		default:
 			n = latest
@@ -85,8 +96,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	if c.JSON {
 		return s.printResult(n, nil)
 	}
-	_, err = fmt.Fprintf(s.out, "The node %s hosts no meeting. Stop it now, or let it go on: parley drain %s --cancel\n",
-		n.Node, n.Node)
+	_, err = fmt.Fprintf(s.out,
+		"Nobody is in a meeting on the node %s. Stop it now, or let it go on: parley drain %s --cancel\n", n.Node, n.Node)
 	return err
 }
 
@@ -101,7 +112,10 @@ func (c drainCommand) node(ctx context.Context) (string, error) {
 
 func (c drainCommand) status(ctx context.Context, node string) (manage.Node, error) {
 	n, err := c.find(ctx, func(n manage.Node) bool { return n.Node == node })
-	if err == nil && n.State != manage.NodeStateDraining {
+	switch {
+	case err == nil && n.State == manage.NodeStateLost:
+		err = errNodeLost
+	case err == nil && n.State != manage.NodeStateDraining:
 		err = errNotDraining
 	}
 	return n, err

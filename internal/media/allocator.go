@@ -88,14 +88,15 @@ func (a *allocator) CreateRoom(
 	}
 	defer func() { _ = a.store.UnlockRoom(ctx, name, lock) }()
 
-	if host, err := a.router.GetNodeForRoom(ctx, name); err == nil && livekit.NodeID(host.Id) != a.self {
-		return nil, nil, false, routing.ErrIncorrectRTCNode // it was handed over while the request was on its way
+	codecs := a.codecs(typeFromMetadata(req.Metadata))
+	host, err := a.router.GetNodeForRoom(ctx, name)
+	if err == nil && livekit.NodeID(host.Id) != a.self && len(codecs) == 0 {
+		return nil, nil, false, routing.ErrIncorrectRTCNode // it was handed over while the participant was on the way
 	}
 	rm, internal, err := a.store.LoadRoom(ctx, name, true)
 	if err == nil {
 		return rm, internal, false, nil
 	}
-	codecs := a.codecs(typeFromMetadata(req.Metadata))
 	if !errors.Is(err, service.ErrRoomNotFound) || len(codecs) == 0 {
 		return nil, nil, false, err
 	}

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"time"
 
+	"github.com/livekit/livekit-server/pkg/rtc"
 	"github.com/livekit/protocol/livekit"
 
 	"parley/internal/room"
@@ -14,6 +16,9 @@ import (
 // Topic is the topic of the server's data messages. Participants can use the topic too;
 // only a message of the server has no sender.
 const Topic = "parley"
+
+// closingCheckInterval is the time between two checks whether a room is closing.
+const closingCheckInterval = 50 * time.Millisecond
 
 // encodeMetadata returns the metadata of a LiveKit room as JSON, which pages read. The
 // type in it is the one with which the session was opened.
@@ -47,13 +52,31 @@ func (e *Engine) UpdateMetadata(ctx context.Context, session string, info room.M
 	if err != nil {
 		return err
 	}
-	req := &livekit.UpdateRoomMetadataRequest{Room: session, Metadata: text}
 	if location.local {
-		_, err = e.node.rooms.UpdateRoomMetadata(ctx, req)
+		if rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session)); rm != nil {
+			err = awaitUpdate(ctx, rm, rm.SetMetadata(text))
+		}
 	} else {
-		_, err = e.node.api.UpdateRoomMetadata(e.node.withRoomAdmin(ctx, session), req)
+		_, err = e.node.api.UpdateRoomMetadata(e.node.withRoomAdmin(ctx, session),
+			&livekit.UpdateRoomMetadataRequest{Room: session, Metadata: text})
 	}
 	return unavailableError("update the metadata of a session", ignoreNotFound(err))
+}
+
+// awaitUpdate waits until an update of a room is applied. That of a room that is closing never is.
+func awaitUpdate(ctx context.Context, rm *rtc.Room, applied <-chan struct{}) error {
+	tick := time.NewTicker(closingCheckInterval)
+	defer tick.Stop()
+	for !rm.IsClosed() {
+		select {
+		case <-applied:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+	return nil
 }
 
 // SendMessage sends a message on the reliable data channel, which keeps the order of the

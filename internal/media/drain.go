@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -57,7 +58,8 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 }
 
 // otherNode returns the node that has the fewest participants for some more, counting those who were handed over
-// to it since its last message.
+// to it since its last message. A node whose last message is late is only selected if there is no other: LiveKit
+// leaves out a message now and then, and whoever connects waits for the next one (see SelectRoomNode).
 func (e *Engine) otherNode(people int) (livekit.NodeID, error) {
 	nodes, err := e.node.router.ListNodes()
 	if err != nil {
@@ -65,16 +67,19 @@ func (e *Engine) otherNode(people int) (livekit.NodeID, error) {
 	}
 	e.handedOver.mu.Lock()
 	defer e.handedOver.mu.Unlock()
-	var best *livekit.Node
+	var best, late *livekit.Node
 	load := func(n *livekit.Node) int { return int(n.Stats.GetNumClients()) + e.handedOver.since(n) }
 	for _, n := range nodes {
-		canHost := n.Id != string(e.node.self.NodeID()) && n.State == livekit.NodeState_SERVING &&
-			selector.IsAvailable(n) && !missedHeartbeat(n, time.Now())
-		if canHost && (best == nil || load(n) < load(best)) {
+		if n.Id == string(e.node.self.NodeID()) || n.State != livekit.NodeState_SERVING || !selector.IsAvailable(n) {
+			continue
+		}
+		if missedHeartbeat(n, time.Now()) {
+			late = n
+		} else if best == nil || load(n) < load(best) {
 			best = n
 		}
 	}
-	if best == nil {
+	if best = cmp.Or(best, late); best == nil {
 		return "", ErrNoOtherNode
 	}
 	e.handedOver.add(best, people)

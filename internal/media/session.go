@@ -202,17 +202,18 @@ func (e *Engine) locate(ctx context.Context, session string) (sessionLocation, e
 	if err := e.checkRunning(); err != nil {
 		return sessionLocation{}, err
 	}
-	if rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session)); rm != nil {
+	rm := e.node.rooms.GetRoom(ctx, livekit.RoomName(session))
+	if rm != nil && (e.node.hosted == nil || !rm.IsClosed()) { // a closed one may be on another node now
 		return sessionLocation{local: true, exists: true, roomType: typeFromMetadata(rm.ToProto().Metadata)}, nil
 	}
-	rm, _, err := e.node.store.LoadRoom(ctx, livekit.RoomName(session), false)
+	stored, _, err := e.node.store.LoadRoom(ctx, livekit.RoomName(session), false)
 	if errors.Is(err, service.ErrRoomNotFound) {
 		return sessionLocation{}, nil
 	}
 	if err != nil {
 		return sessionLocation{}, unavailableError("locate a session", err)
 	}
-	return sessionLocation{exists: true, roomType: typeFromMetadata(rm.Metadata)}, nil
+	return sessionLocation{exists: true, roomType: typeFromMetadata(stored.Metadata)}, nil
 }
 
 func (e *Engine) checkRunning() error {

@@ -31,7 +31,7 @@ const (
 var errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
 
 // DrainNode asks a node to give its sessions to other nodes within a time. Meanwhile it hosts no new ones.
-// Errors: Invalid, NotFound, Conflict if the node is lost or no other node runs.
+// Errors: Invalid, NotFound, Conflict if the node is lost or of an earlier release, or if no other node runs.
 func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Duration) (NodeStatus, error) {
 	if within < 0 || within > MaxDrain {
 		return NodeStatus{}, fault.Invalidf("within must be between 0 and %d seconds", int(MaxDrain.Seconds()))
@@ -44,6 +44,9 @@ func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Dur
 	switch {
 	case i < 0:
 		return NodeStatus{}, errNodeNotFound
+	case !nodes[i].KnowsDrain:
+		return NodeStatus{}, fault.New(fault.Conflict, "node_too_old",
+			"the node runs an earlier release, which cannot be drained: stop it, and its pages connect to another node")
 	case nodes[i].Lost:
 		return NodeStatus{}, fault.New(fault.Conflict, "node_lost",
 			"the node is lost: other nodes have taken over its meetings")
@@ -99,11 +102,14 @@ func drainFields(d Drain) audit.Fields {
 // draining is what a node knows about its own drain.
 type draining struct {
 	mu        sync.Mutex // for all fields; never held during a call of the media engine or the database
-	current   Drain      // what this node does
+	requested Drain      // what the database says
+	current   Drain      // what this node does: as requested, or nothing
+	since     time.Time  // when this node learned of the request, by its own clock
 	checkedAt time.Time  // when the database was asked last
 	waits     bool       // a drain was requested, and no other node hosts
 	noNode    time.Time  // when no node could take a session
-	rooms     int        // handed over in the current drain
+	rooms     int        // handed over since the request
+	stopping  bool       // this node stops, and does not host sessions any more
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
 }
@@ -132,20 +138,21 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 	if waits && !d.waits {
 		s.log.Warn("drain waits, because no other node can take the meetings")
 	}
-	if waits {
-		requested = Drain{}
+	if !d.requested.StartedAt.Equal(requested.StartedAt) {
+		d.rooms, d.since = 0, now
 	}
 	before := d.current
-	d.checkedAt, d.waits, d.current = now, waits, requested
-	if !before.StartedAt.Equal(requested.StartedAt) {
-		d.rooms = 0
+	d.requested, d.current, d.waits, d.checkedAt = requested, requested, waits, now
+	if waits {
+		d.current = Drain{}
 	}
+	active, stopping := d.current.Active(), d.stopping
 	d.mu.Unlock()
-	if before.Active() == requested.Active() {
+	if stopping || before.Active() == active {
 		return
 	}
-	s.media.SetDraining(requested.Active())
-	if requested.Active() {
+	s.media.SetDraining(active)
+	if active {
 		s.log.Info("draining, other nodes take the meetings", "by", requested.By)
 	} else if !waits {
 		s.log.Info("not draining any more, hosting new meetings again")
@@ -156,18 +163,19 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 // first, because a mistake then concerns few people. It pauses while the database does not respond, because
 // nobody could join again.
 func (s *Presence) handOver(ctx context.Context) {
-	d, done, ok := s.currentDrain()
+	d, since, done, ok := s.currentDrain()
 	if !ok {
 		return
 	}
 	rooms := s.localRooms()
-	due := drainBatch(done, len(rooms), s.now().Sub(d.StartedAt), d.By.Sub(d.StartedAt))
+	// The node that took the request may have another clock.
+	due := drainBatch(done, len(rooms), s.now().Sub(since), d.By.Sub(d.StartedAt))
 	if due == 0 {
 		return
 	}
 	s.sortByPeople(ctx, rooms)
 	for _, r := range rooms[:due] {
-		if now, _, ok := s.currentDrain(); !ok || now != d || ctx.Err() != nil {
+		if now, _, _, ok := s.currentDrain(); !ok || now != d || ctx.Err() != nil {
 			return
 		}
 		err := s.handOverRoom(ctx, r)
@@ -186,19 +194,20 @@ func (s *Presence) handOver(ctx context.Context) {
 	}
 }
 
-// currentDrain returns the drain of this node and how many rooms were handed over in it. It reports false if the
-// node is not draining or did not hear of the database for a while.
-func (s *Presence) currentDrain() (d Drain, rooms int, ok bool) {
+// currentDrain returns the drain of this node, since when it knows of it, and how many rooms were handed over in it.
+// It reports false if the node is not draining, stops, or did not hear of the database for a while.
+func (s *Presence) currentDrain() (d Drain, since time.Time, rooms int, ok bool) {
 	s.draining.mu.Lock()
 	defer s.draining.mu.Unlock()
 	d = s.draining.current
-	return d, s.draining.rooms, d.Active() && s.now().Sub(s.draining.checkedAt) <= nodeTimeout/2
+	ok = d.Active() && !s.draining.stopping && s.now().Sub(s.draining.checkedAt) <= nodeTimeout/2
+	return d, s.draining.since, s.draining.rooms, ok
 }
 
 // drainBatch returns how many of the rooms that are left to hand over now, when some were handed over and a
 // part of the whole time has passed.
 func drainBatch(done, left int, elapsed, whole time.Duration) int {
-	if elapsed+drainInterval >= whole {
+	if whole <= 0 || elapsed+drainInterval >= whole {
 		return left
 	}
 	due := int(int64(done+left)*int64(elapsed+drainInterval)/int64(whole)) - done
@@ -211,6 +220,9 @@ func (s *Presence) HandOverAll(ctx context.Context) {
 	if s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
 		return
 	}
+	s.draining.mu.Lock()
+	s.draining.stopping = true
+	s.draining.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -219,10 +231,12 @@ func (s *Presence) HandOverAll(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			if err := s.handOverRoom(ctx, r); err != nil {
-				s.log.Info("the meetings stay on this node until it stops", "error", err)
+			err := s.handOverRoom(ctx, r)
+			if fault.Is(err, fault.Conflict) {
+				s.log.Info("no other node can take the meetings of this node")
 				return
 			}
+			s.logFailure(ctx, "hand over room", err, "room_id", r.id)
 		}
 	}()
 	select {

@@ -30,6 +30,8 @@ func TestDrainBatch(t *testing.T) {
 		{4, 1, 10*time.Minute - second, 10 * time.Minute, 1},
 		{0, 3, 0, 0, 3},
 		{0, 3, time.Hour, time.Minute, 3},
+		{0, 3, -5 * second, 0, 3}, // the clock of this node is behind
+		{0, 3, -5 * second, time.Minute, 0},
 		{9, 1, second, time.Minute, 0},
 	} {
 		if got := room.DrainBatch(c.done, c.left, c.elapsed, c.whole); got != c.want {
@@ -85,11 +87,11 @@ func TestDrain_SmallRoomsFirst(t *testing.T) {
 	if !c.draining[0] || !c.nodes[0].Draining() {
 		t.Error("the node: got not draining, want that it hosts no new sessions")
 	}
-	for range 2 {
+	for range 3 {
 		c.tickDrain(t)
 	}
 	if want := sessions[:3]; !slices.Equal(c.handedOver, want) {
-		t.Errorf("4 of 5 seconds later: got %v, want the smallest ones, %v", c.handedOver, want)
+		t.Errorf("after 4 of 5 seconds: got %v, want the smallest ones, %v", c.handedOver, want)
 	}
 	if _, err := c.nodes[1].CancelDrain(operator(t), c.nodes[0].NodeID()); err != nil {
 		t.Fatal(err)
@@ -209,7 +211,7 @@ func TestDrain_PausesWithoutDatabase(t *testing.T) {
 	}
 }
 
-// A drain is refused for a node that is unknown or lost, and for the last node that hosts.
+// A drain is refused for a node that is unknown, lost or of an earlier release, and for the last node that hosts.
 func TestDrainNode_Refused(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
@@ -228,6 +230,15 @@ func TestDrainNode_Refused(t *testing.T) {
 		c.tick(1)
 	}
 	refused(c.nodes[0].NodeID(), "node_lost")
+
+	c.tick(0, 1)
+	c.tick(0, 1)
+	if err := c.db.Write(t.Context(), func(ctx context.Context) error {
+		return c.db.Exec(ctx, "UPDATE nodes SET schema_version = 38 WHERE id = $1", c.nodes[0].NodeID())
+	}); err != nil {
+		t.Fatal(err)
+	}
+	refused(c.nodes[0].NodeID(), "node_too_old")
 }
 
 // The node that hosts a session now may report a join before the earlier one reports its leave. The attendance has

@@ -18,6 +18,8 @@ type Node struct {
 	LastAlive time.Time  // last heartbeat, by the node's own clock
 	Redis     RedisState // empty for a program of an earlier release
 	Drain     Drain      // a heartbeat does not change it
+	// KnowsDrain says whether its program does what Drain says. Every heartbeat sets it.
+	KnowsDrain bool
 }
 
 // canHost reports whether new sessions may start on the node, as far as it knows.

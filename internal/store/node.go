@@ -19,13 +19,18 @@ func (s *DB) RecordHeartbeat(ctx context.Context, n room.Node) error {
 		n.ID, db.NullMillis(n.LastAlive), schema, n.Version, db.NullMillis(n.StartedAt), n.Redis)
 }
 
+// drainMigration is the migration that added the drain of a node. A program that does not know it ignores a drain.
+const drainMigration = 39
+
 func (s *DB) Nodes(ctx context.Context) ([]room.Node, error) {
 	var nodes []room.Node
-	const q = `SELECT id, version, started_at, last_alive, redis, drain_started_at, drain_by FROM nodes`
+	const q = `SELECT id, version, started_at, last_alive, redis, drain_started_at, drain_by, schema_version FROM nodes`
 	err := s.Query(ctx, q, nil, func(row db.Row) error {
 		var n room.Node
+		var schema int64
 		err := row.Scan(&n.ID, &n.Version, db.ScanTime(&n.StartedAt), db.ScanTime(&n.LastAlive), &n.Redis,
-			db.ScanTime(&n.Drain.StartedAt), db.ScanTime(&n.Drain.By))
+			db.ScanTime(&n.Drain.StartedAt), db.ScanTime(&n.Drain.By), &schema)
+		n.KnowsDrain = schema >= drainMigration
 		nodes = append(nodes, n)
 		return err
 	})

@@ -57,6 +57,7 @@ type rollingPage struct {
 	identity string
 	current  *mediatest.Participant
 	joins    int
+	failed   int           // attempts to join that failed, perhaps after the server recorded them
 	longest  time.Duration // the longest time without sound of one of the others
 }
 
@@ -71,17 +72,18 @@ func (p *rollingPage) stay(ctx context.Context, b *balancer, joined func()) {
 	once := sync.OnceFunc(joined)
 	for ctx.Err() == nil {
 		seat, connection, err := b.node().join(ctx, p.roomID, p.seatKey)
-		if err == nil {
-			err = connection.PublishTraffic(ctx, "microphone "+connection.SID(), mediatest.Microphone,
-				mediatest.Traffic{PerSecond: 20, Bytes: 40})
-		}
 		if err != nil {
+			p.mu.Lock()
+			p.failed++
+			p.mu.Unlock()
 			time.Sleep(50 * time.Millisecond) // paces the attempts
 			continue
 		}
 		p.mu.Lock()
 		p.identity, p.current, p.joins = seat.Identity, connection, p.joins+1
 		p.mu.Unlock()
+		_ = connection.PublishTraffic(ctx, "microphone "+connection.SID(), mediatest.Microphone,
+			mediatest.Traffic{PerSecond: 20, Bytes: 40}) // fails if the connection ends meanwhile
 		once()
 		ended := func() bool { return connection.End() != nil || connection.Closed() }
 		for ctx.Err() == nil && connection.End() == nil {
@@ -259,10 +261,10 @@ func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage) 
 			slices.SortFunc(own, func(a, b room.Attendance) int {
 				return cmp.Or(a.JoinedAt.Compare(b.JoinedAt), cmp.Compare(a.ID, b.ID))
 			})
-			if len(own) != p.joins || !own[len(own)-1].LeftAt.IsZero() {
-				t.Errorf("room %s: got the attendance %+v, want %d connections, the last one without an end", id, own, p.joins)
+			if len(own) < p.joins || len(own) > p.joins+p.failed || !own[len(own)-1].LeftAt.IsZero() {
+				t.Fatalf("room %s: got the attendance %+v, want %d connections, the last one without an end", id, own, p.joins)
 			}
-			for _, row := range own[:max(0, len(own)-1)] {
+			for _, row := range own[:len(own)-1] {
 				reasons[row.Reason]++
 			}
 			seats[identity] = true

@@ -238,6 +238,7 @@ const (
 	ErrorCodeNoWebhookTarget         ErrorCode = "no_webhook_target"
 	ErrorCodeNodeLost                ErrorCode = "node_lost"
 	ErrorCodeNodeNotFound            ErrorCode = "node_not_found"
+	ErrorCodeNodeTooOld              ErrorCode = "node_too_old"
 	ErrorCodeNotFound                ErrorCode = "not_found"
 	ErrorCodeNothingToReplay         ErrorCode = "nothing_to_replay"
 	ErrorCodeNothingToRetry          ErrorCode = "nothing_to_retry"
@@ -311,6 +312,8 @@ func (e ErrorCode) Valid() bool {
 	case ErrorCodeNodeLost:
 		return true
 	case ErrorCodeNodeNotFound:
+		return true
+	case ErrorCodeNodeTooOld:
 		return true
 	case ErrorCodeNotFound:
 		return true
