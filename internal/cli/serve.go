@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime/debug"
 
 	"parley/internal/app"
 	"parley/internal/config"
@@ -42,9 +41,7 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 		}
 	}
 	if os.Getenv("GOGC") == "" {
-		// Requests produce short-lived garbage next to a small heap, so collecting half
-		// as often saves time and needs little memory.
-		debug.SetGCPercent(200)
+		tuneGC()
 	}
 	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -22,19 +21,25 @@ import (
 	"parley/test/bench/measure"
 )
 
-// mediaScenario is a meeting. The speakers send sound, and the cameras pictures; everybody receives
-// all of them.
+// mediaScenario is one meeting or several of the same kind. The speakers of a meeting send sound, and the
+// cameras pictures; everybody in it receives all of them.
 type mediaScenario struct {
-	name                      string
-	people, speakers, cameras int
+	name                             string
+	rooms, people, speakers, cameras int // the last three are of each room
 }
 
 // The first scenario is measured over each path.
 var mediaScenarios = []mediaScenario{
-	{"10 people who all speak", 10, 10, 0},
-	{"4 people with cameras", 4, 4, 4},
-	{"1 speaker and 60 listeners", 61, 1, 0},
+	{"10 people who all speak", 1, 10, 10, 0},
+	{"50 people of whom 5 speak", 1, 50, 5, 0},
+	{"4 people with cameras", 1, 4, 4, 4},
+	{"9 people with cameras", 1, 9, 9, 9},
+	{"1 speaker and 100 listeners", 1, 101, 1, 0},
+	{"10 rooms of 10 people of whom 2 speak", 10, 10, 2, 0},
 }
+
+// all returns the number of people in all rooms.
+func (s mediaScenario) all() int { return s.rooms * s.people }
 
 // The traffic of a track: Opus with 20 ms in a packet, and about one Mbit/s of video.
 const (
@@ -48,8 +53,9 @@ const (
 	// mediaSettle is the pause after the traffic has begun.
 	mediaSettle = time.Second
 	// maxMediaPairs bounds the pairs, because a slice is long.
-	maxMediaPairs = 4
-	mediaGoal     = 0.95
+	maxMediaPairs   = 4
+	mediaGoal       = 0.95
+	mediaMemoryGoal = 1.1
 )
 
 // mediaPaths are the paths of media to Parley.
@@ -63,74 +69,101 @@ var mediaPaths = []struct {
 	{"TURN over TLS", mediatest.Network{Relay: "turns"}},
 }
 
-// media measures the processor time of the server for each person in a meeting, and the packets that
-// arrive, compared with LiveKit's own server and over each path.
+// media measures the processor time and the memory of the server for each person in a meeting, and the packets
+// that arrive, compared with LiveKit's own server and over each path. Each scenario has new servers, because a server
+// keeps memory that it used before.
 func (b *bench) media(ctx context.Context) ([]figure, error) {
-	p, client, err := b.startSecureParley(ctx)
+	certificate, err := b.makeMediaCertificate()
 	if err != nil {
 		return nil, err
 	}
-	defer p.quit()
-	var l serverInfo
-	c, err := startSelf(b.dir, roleLiveKit, "", &l)
-	if err != nil {
-		return nil, err
-	}
-	defer c.quit()
-	if err := c.await(ctx, 10*time.Millisecond, func() bool { return accepts(l.Address) }); err != nil {
-		return nil, err
-	}
-	parley := &mediaServer{url: "https://" + p.Address, cpu: p.cpu(), secure: client, server: p}
-	livekit := &mediaServer{url: "http://" + l.Address, cpu: measure.ProcessCPU(c.pid())}
 	var all []figure
 	for _, scenario := range mediaScenarios {
-		figures, err := b.compareMedia(ctx, scenario, parley, livekit)
+		figures, err := b.compareMedia(ctx, scenario, certificate)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", scenario.name, err)
 		}
 		all = append(all, figures...)
 	}
-	figures, err := b.comparePaths(ctx, mediaScenarios[0], parley)
+	figures, err := b.comparePaths(ctx, mediaScenarios[0], certificate)
 	return append(all, figures...), err
 }
 
-// startSecureParley starts Parley with HTTPS and a certificate that this process trusts from now on.
-func (b *bench) startSecureParley(ctx context.Context) (*parley, *tls.Config, error) {
-	dir := filepath.Join(b.dir, "media")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, nil, err
-	}
+// mediaCertificate is the certificate of Parley's servers.
+type mediaCertificate struct {
+	cert, key string // files
+	client    *tls.Config
+}
+
+// makeMediaCertificate makes a certificate that this process trusts from now on.
+func (b *bench) makeMediaCertificate() (mediaCertificate, error) {
 	certificate, err := testkit.MakeCertificate(1, time.Now().Add(24*time.Hour))
 	if err != nil {
-		return nil, nil, err
+		return mediaCertificate{}, err
 	}
-	cert, key, err := certificate.WriteTo(dir)
+	cert, key, err := certificate.WriteTo(b.dir)
 	if err != nil {
-		return nil, nil, err
+		return mediaCertificate{}, err
 	}
 	// The system's authorities are loaded once, at the first connection with TLS.
-	if err := os.Setenv("SSL_CERT_FILE", cert); err != nil {
-		return nil, nil, err
+	return mediaCertificate{cert, key, &tls.Config{RootCAs: certificate.Pool}}, os.Setenv("SSL_CERT_FILE", cert)
+}
+
+// startSecureParley starts Parley with HTTPS on an empty data directory.
+func (b *bench) startSecureParley(ctx context.Context, certificate mediaCertificate) (*mediaServer, error) {
+	dir, err := os.MkdirTemp(b.dir, "media-")
+	if err != nil {
+		return nil, err
 	}
 	port, err := testkit.PickTCPPort()
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	address := "localhost:" + strconv.Itoa(port)
-	p, err := b.startParleyAt(ctx, address, dir, "", "--public-url", "https://"+address, "--tls-cert-file", cert,
-		"--tls-key-file", key)
-	return p, &tls.Config{RootCAs: certificate.Pool}, err
+	p, err := b.startParleyAt(ctx, address, dir, "", "--public-url", "https://"+address, "--tls-cert-file",
+		certificate.cert, "--tls-key-file", certificate.key)
+	if err != nil {
+		return nil, err
+	}
+	return &mediaServer{
+		child:  p.child,
+		url:    "https://" + p.Address,
+		cpu:    p.cpu(),
+		secure: certificate.client,
+		server: p,
+	}, nil
+}
+
+// startLiveKit starts LiveKit's own server.
+func (b *bench) startLiveKit(ctx context.Context) (*mediaServer, error) {
+	var l serverInfo
+	c, err := startSelf(b.dir, roleLiveKit, "", &l)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.await(ctx, 10*time.Millisecond, func() bool { return accepts(l.Address) }); err != nil {
+		c.quit()
+		return nil, err
+	}
+	return &mediaServer{child: c, url: "http://" + l.Address, cpu: measure.ProcessCPU(c.pid())}, nil
 }
 
 // mediaServer is a server of meetings.
 type mediaServer struct {
+	*child
 	url    string
 	cpu    measure.CPU
 	secure *tls.Config // nil without TLS
 	server *parley     // nil for LiveKit
 }
 
-// meeting is a meeting with people whose traffic is paused.
+// privateMemory returns the private memory of the server, in megabytes.
+func (s *mediaServer) privateMemory() (float64, error) {
+	m, err := measure.ProcessTreeMemory(s.pid())
+	return float64(m.Private) / 1e6, err
+}
+
+// meeting is the meetings of a scenario, with people whose traffic is paused.
 type meeting struct {
 	cpu      measure.CPU
 	people   []*mediatest.Participant
@@ -149,20 +182,34 @@ func (s *mediaServer) open(
 			m.close()
 		}
 	}()
-	token, err := s.tokens(ctx, scenario)
-	if err != nil {
-		return nil, err
+	for room := range scenario.rooms {
+		if err := s.fill(ctx, m, scenario, room, network); err != nil {
+			return nil, err
+		}
 	}
+	m.paused.Store(true)
+	return m, nil
+}
+
+// fill lets the people of a room join it.
+func (s *mediaServer) fill(
+	ctx context.Context, m *meeting, scenario mediaScenario, room int, network mediatest.Network,
+) error {
+	token, err := s.tokens(ctx, scenario, room)
+	if err != nil {
+		return err
+	}
+	var all []*mediatest.Participant
 	for n := range scenario.people {
 		access, err := token(n)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		person, err := network.Join(ctx, s.url, access)
 		if err != nil {
-			return nil, fmt.Errorf("person %d: %w", n, err)
+			return fmt.Errorf("person %d: %w", n, err)
 		}
-		m.people = append(m.people, person)
+		m.people, all = append(m.people, person), append(all, person)
 		sound := mediatest.Traffic{PerSecond: soundPerSecond, Bytes: soundBytes, Paused: &m.paused}
 		if n < scenario.speakers {
 			err = person.PublishTraffic(ctx, "sound", mediatest.Microphone, sound)
@@ -172,25 +219,24 @@ func (s *mediaServer) open(
 			err = person.PublishTraffic(ctx, "picture", mediatest.Camera, picture)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("person %d: %w", n, err)
+			return fmt.Errorf("person %d: %w", n, err)
 		}
 	}
 	others := float64(scenario.people - 1)
-	m.expected = others * (float64(scenario.speakers*soundPerSecond) + float64(scenario.cameras*picturePerSecond))
-	for i, person := range m.people {
-		from := m.people[0]
+	m.expected += others * (float64(scenario.speakers*soundPerSecond) + float64(scenario.cameras*picturePerSecond))
+	for i, person := range all {
+		from := all[0]
 		if i == 0 {
-			from = m.people[min(1, scenario.speakers-1)]
+			from = all[min(1, scenario.speakers-1)]
 		}
 		if from == person {
 			continue
 		}
 		if err := person.AwaitPacketsFrom(ctx, from.Identity(), mediatest.Microphone); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	m.paused.Store(true)
-	return m, nil
+	return nil
 }
 
 func (m *meeting) close() {
@@ -227,37 +273,62 @@ func (m *meeting) run(ctx context.Context) (mediaUse, error) {
 
 // compareMedia compares a meeting on Parley with the same on LiveKit, and with itself as a control.
 func (b *bench) compareMedia(
-	ctx context.Context, scenario mediaScenario, parley, livekit *mediaServer,
+	ctx context.Context, scenario mediaScenario, certificate mediaCertificate,
 ) ([]figure, error) {
-	ours, err := parley.open(ctx, scenario, mediatest.Network{})
-	if err != nil {
-		return nil, fmt.Errorf("meeting on Parley: %w", err)
-	}
-	defer ours.close()
-	theirs, err := livekit.open(ctx, scenario, mediatest.Network{})
-	if err != nil {
-		return nil, fmt.Errorf("meeting on LiveKit: %w", err)
-	}
-	defer theirs.close()
-	uses, err := b.alternate(ctx, ours, theirs, ours)
+	parley, err := b.startSecureParley(ctx, certificate)
 	if err != nil {
 		return nil, err
 	}
-	people := float64(scenario.people)
+	defer parley.quit()
+	livekit, err := b.startLiveKit(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer livekit.quit()
+	servers := []*mediaServer{parley, livekit}
+	meetings, memory := make([]*meeting, len(servers)), make([]float64, len(servers))
+	for i, s := range servers {
+		if memory[i], err = s.privateMemory(); err != nil {
+			return nil, err
+		}
+		if meetings[i], err = s.open(ctx, scenario, mediatest.Network{}); err != nil {
+			return nil, fmt.Errorf("meeting at %s: %w", s.url, err)
+		}
+		defer meetings[i].close()
+	}
+	uses, err := b.alternate(ctx, meetings[0], meetings[1], meetings[0])
+	if err != nil {
+		return nil, err
+	}
+	people := float64(scenario.all())
+	for i, s := range servers {
+		after, err := s.privateMemory()
+		if err != nil {
+			return nil, err
+		}
+		memory[i] = (after - memory[i]) / people
+	}
 	of := "media, " + scenario.name
 	return []figure{
 		figure{Of: of, Name: "cpu, LiveKit's = 1", Value: ratioOfCores(uses[0], uses[1]),
 			Comment: fmt.Sprintf("%.4f cores a person, LiveKit %.4f", cores(uses[0])/people, cores(uses[1])/people)}.
 			atMost(mediaGoal).withControl(ratioOfCores(uses[0], uses[2])),
 		{Of: of, Name: "packets to people", Value: packets(uses[0]), Unit: "/s",
-			Comment: fmt.Sprintf("%.0f expected, LiveKit %.0f", ours.expected, packets(uses[1]))},
+			Comment: fmt.Sprintf("%.0f expected, LiveKit %.0f", meetings[0].expected, packets(uses[1]))},
+		figure{Of: of, Name: "memory, LiveKit's = 1", Value: memory[0] / memory[1],
+			Comment: fmt.Sprintf("%.1f MB a person, LiveKit %.1f", memory[0], memory[1])}.atMost(mediaMemoryGoal),
 	}, nil
 }
 
 // comparePaths compares a meeting over each path with that over UDP.
 func (b *bench) comparePaths(
-	ctx context.Context, scenario mediaScenario, parley *mediaServer,
+	ctx context.Context, scenario mediaScenario, certificate mediaCertificate,
 ) (all []figure, err error) {
+	parley, err := b.startSecureParley(ctx, certificate)
+	if err != nil {
+		return nil, err
+	}
+	defer parley.quit()
 	var meetings []*meeting
 	defer func() {
 		for _, m := range meetings {
@@ -326,9 +397,11 @@ func ratioOfCores(a, b []mediaUse) float64 {
 }
 
 // tokens creates a room and returns a function that returns the access token of a new person.
-func (s *mediaServer) tokens(ctx context.Context, scenario mediaScenario) (func(n int) (string, error), error) {
+func (s *mediaServer) tokens(
+	ctx context.Context, scenario mediaScenario, room int,
+) (func(n int) (string, error), error) {
 	if s.server == nil {
-		name := strings.ReplaceAll(scenario.name, " ", "-")
+		name := fmt.Sprintf("%s-%d", strings.ReplaceAll(scenario.name, " ", "-"), room)
 		return func(n int) (string, error) {
 			return auth.NewAccessToken(livekitKey, livekitSecret).SetIdentity("person-" + strconv.Itoa(n)).
 				SetVideoGrant(&auth.VideoGrant{RoomJoin: true, Room: name}).SetValidFor(time.Hour).ToJWT()
