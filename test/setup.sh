@@ -30,6 +30,7 @@ if [ "${1:-}" = all ]; then
   command -v firefox-esr >/dev/null || packages+=(firefox-esr)
   command -v nginx >/dev/null || packages+=(nginx)
   command -v caddy >/dev/null || packages+=(caddy)
+  command -v pgbouncer >/dev/null || packages+=(pgbouncer)
   command -v systemd-analyze >/dev/null || packages+=(systemd)
 fi
 command -v gcc >/dev/null || packages+=(gcc libc6-dev)

@@ -20,6 +20,9 @@ type PostgresState struct {
 	// ClockOffset is how far the clock of the server is ahead of the clock here. It is wrong by at most half
 	// of the time that the question took.
 	ClockOffset time.Duration
+	// Pooled says that a connection pooler gives the same connection of PostgreSQL to several clients, in turns.
+	// Then what a session holds, such as an advisory lock, may be of another client.
+	Pooled bool
 }
 
 // InspectPostgres asks the PostgreSQL server at url about itself. It changes nothing. Errors do not contain
@@ -29,9 +32,10 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 	if err != nil {
 		return state, fmt.Errorf("open PostgreSQL: %w", err)
 	}
-	conn, err := connectPostgres(ctx, config)
+	config.DefaultQueryExecMode = pgx.QueryExecModeSimpleProtocol // a pooler may lose prepared statements
+	conn, err := pgx.ConnectConfig(ctx, config)
 	if err != nil {
-		return state, err
+		return state, fmt.Errorf("reach PostgreSQL: %w", err)
 	}
 	defer closePgx(conn)
 	err = conn.QueryRow(ctx, `SELECT current_setting('server_version_num')::int / 10000,
@@ -47,5 +51,23 @@ func InspectPostgres(ctx context.Context, url string) (state PostgresState, err 
 		return state, fmt.Errorf("read the clock of PostgreSQL: %w", err)
 	}
 	state.ClockOffset = now.Sub(before.Add(time.Since(before) / 2))
-	return state, nil
+	state.Pooled, err = sharesBackend(ctx, config, conn)
+	return state, err
+}
+
+// sharesBackend reports whether another connection has the same process of PostgreSQL as conn. A pooler gives a new
+// client the process that became free last.
+func sharesBackend(ctx context.Context, config *pgx.ConnConfig, conn *pgx.Conn) (bool, error) {
+	other, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return false, fmt.Errorf("reach PostgreSQL again: %w", err)
+	}
+	defer closePgx(other)
+	var pids [2]int64
+	for i, c := range []*pgx.Conn{conn, other} {
+		if err := c.QueryRow(ctx, `SELECT pg_backend_pid()`).Scan(&pids[i]); err != nil {
+			return false, fmt.Errorf("read the process of PostgreSQL: %w", err)
+		}
+	}
+	return pids[0] == pids[1], nil
 }

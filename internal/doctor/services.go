@@ -94,6 +94,10 @@ func checkDatabase(ctx context.Context, cfg config.Config) Result {
 			"PostgreSQL can lose what it has committed when it crashes, because %s is off, unless its storage prevents that.",
 			strings.Join(state.Unsafe, ", "))
 	}
+	if state.Pooled {
+		result.add("database_pooler", Error, "--database-url URL, of PostgreSQL itself",
+			"A connection pooler assigns connections of PostgreSQL for each transaction, so locks of the nodes do not hold.")
+	}
 	result.addClock("database_clock", "PostgreSQL", state.ClockOffset)
 	if len(result.Findings) == 0 {
 		return fine("PostgreSQL %d responds", state.Version)

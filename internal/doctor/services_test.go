@@ -1,6 +1,13 @@
 package doctor
 
 import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -38,6 +45,53 @@ func TestCheckDatabase(t *testing.T) {
 	found := run.findings(t, cfg)
 	if f := found["database_unavailable"]; f.Level != Error || !strings.Contains(f.Text, "does not exist") {
 		t.Errorf("another database: got the findings %v, want database_unavailable with the cause", found)
+	}
+}
+
+// PgBouncer that assigns a connection for each transaction is found.
+func TestCheckDatabase_Pooler(t *testing.T) {
+	testkit.Slow(t)
+	database, err := url.Parse(storetest.Postgres(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	password, _ := database.User.Password()
+	port, file := testkit.FreeTCPPort(t), filepath.Join(t.TempDir(), "pgbouncer.ini")
+	if err := os.WriteFile(file, fmt.Appendf(nil, `[databases]
+* = host=127.0.0.1 port=%s user=%s password=%s
+[pgbouncer]
+listen_addr = 127.0.0.1
+listen_port = %d
+unix_socket_dir =
+auth_type = any
+pool_mode = transaction
+`, database.Port(), database.User.Username(), password, port), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	log := &testkit.Buffer{}
+	pooler := exec.Command("pgbouncer", file)
+	if os.Geteuid() == 0 {
+		pooler.Args = append(pooler.Args, "-u", "nobody") // it does not run as root
+	}
+	pooler.Stdout, pooler.Stderr = log, log
+	if err := pooler.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = pooler.Process.Kill()
+		_ = pooler.Wait()
+	})
+	direct := database.Host
+	cfg, run := newConfig(t), check(checkDatabase)
+	database.Host = net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	cfg.DatabaseURL = seal.Secret(database.String())
+	testkit.Eventually(t, "the pooler is found", func() bool {
+		return run.findings(t, cfg)["database_pooler"].Level == Error
+	})
+	database.Host = direct
+	cfg.DatabaseURL = seal.Secret(database.String())
+	if found := run.findings(t, cfg); len(found) > 0 {
+		t.Errorf("without the pooler: got the findings %v, want none", found)
 	}
 }
 
