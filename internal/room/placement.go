@@ -55,7 +55,7 @@ func (s *Presence) claimSeat(
 		a.Connection = sid
 	}
 	earliest := later(latest.JoinedAt, latest.LeftAt)
-	if overlap := earliest.Sub(a.JoinedAt); overlap > 0 && overlap <= maxClockDifference {
+	if overlap := earliest.Sub(a.JoinedAt); overlap > 0 && (overlap <= maxClockDifference || !earliest.After(now)) {
 		a.JoinedAt = earliest
 	}
 	present, err := s.store.CurrentAttendance(ctx, r.ID)
@@ -95,8 +95,8 @@ func (s *Presence) claimSeat(
 }
 
 // maxClockDifference is the largest difference between the clocks of two nodes for which
-// claimSeat moves a join. A larger one means that a clock was set back. Then the join keeps
-// its time, because the visit would begin in the future otherwise.
+// claimSeat moves a join into the future. A larger one means that a clock was set back. Then the join keeps
+// its time.
 const maxClockDifference = time.Minute
 
 // isOlder reports whether a connection is older than the latest recorded one of its seat,
