@@ -141,8 +141,8 @@ func (c *Client) Rooms(ctx context.Context, state string) iter.Seq2[ListedRoom, 
 
 // PastRoomsRequest selects rooms that have ended, expired or been canceled.
 type PastRoomsRequest struct {
-	// RoomIDs has at most 100 ids; empty means all rooms.
-	RoomIDs []string `json:"room_ids,omitempty"`
+	// RoomIDs has at most 100 IDs. nil means all rooms, and an empty slice none.
+	RoomIDs []string `json:"room_ids,omitzero"`
 	// From is the number of rooms to skip.
 	From int `json:"from,omitempty"`
 	// Limit is 1 to 100; 0 means 20.

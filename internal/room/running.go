@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 
+	"parley/internal/fault"
 	"parley/internal/project"
 )
 
@@ -31,14 +32,14 @@ type Occupant struct {
 	Grants Grants
 }
 
-// RunningRoom returns an open or active room of the project, or NotFound.
+// RunningRoom returns an open or active room of the project, or NotFound, with the state of a room that is neither.
 func (s *Bookings) RunningRoom(ctx context.Context, p project.Project, roomID string) (RunningRoom, error) {
 	r, err := s.GetInProject(ctx, p, roomID)
 	if err != nil {
 		return RunningRoom{}, err
 	}
 	if r.State != Open && r.State != Active {
-		return RunningRoom{}, ErrNotFound
+		return RunningRoom{}, fault.New(fault.NotFound, "room_not_open", "the room is %s, so nobody is in it", r.State)
 	}
 	records, err := s.store.CurrentAttendanceRecords(ctx, p.ID, roomID)
 	return newRunningRoom(r, records), err

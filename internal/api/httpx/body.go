@@ -304,7 +304,7 @@ func (o *Object) Texts(name string) []string {
 	if v.Kind() == '[' {
 		_, _ = d.ReadToken()
 	}
-	var texts []string
+	texts := []string{}
 	for d.PeekKind() == '"' && v.Kind() == '[' {
 		value, _ := d.ReadValue()
 		text, ok := o.text(name, value)
