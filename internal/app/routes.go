@@ -185,7 +185,7 @@ func newLogLimit(now func() time.Time) func(r *http.Request, info *httpx.Request
 	lines := refusal.NewLogLimiter[string](maxStrangerLines, 2)
 	return func(r *http.Request, info *httpx.RequestInfo) (suppressed int, ok bool) {
 		switch {
-		case isProbe(r.URL.Path) && info.Status < http.StatusInternalServerError:
+		case isProbe(r.URL.Path) && (info.Status < http.StatusInternalServerError || info.Intended):
 			return lines.Allow("health", now())
 		case info.Caller.ProjectID == "" && (info.Status == http.StatusNotFound || info.Cause == "path_too_long"):
 			return lines.Allow("not found", now())
@@ -238,6 +238,7 @@ func (a *App) health(w http.ResponseWriter, r *http.Request) {
 	status := http.StatusOK
 	if report["status"] != "ok" {
 		status = http.StatusServiceUnavailable
+		httpx.FromContext(r.Context()).Intended = report["status"] == "draining" || report["status"] == "stopping"
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "application/json")

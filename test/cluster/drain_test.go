@@ -194,6 +194,9 @@ func TestNode_Drained(t *testing.T) {
 	testkit.Eventually(t, "/healthz says that the node is draining", func() bool {
 		return drained.health()["status"] == "draining"
 	})
+	if drained.Log.HasLine("level=ERROR") {
+		t.Errorf("got the log\n%s\nwant no error, because the operator drains the node", drained.Log)
+	}
 	id, _, err := drained.createRoom(5, 60)
 	if err != nil {
 		t.Fatal(err)

@@ -45,6 +45,9 @@ type RequestInfo struct {
 	// cause that is more exact than Cause, if there is one. It is called after the response
 	// was sent. It is nil if there is nothing to explain.
 	Explain func(ctx context.Context) (cause, hint string)
+	// Intended says that the operator wants a status of 5xx, as while a node is draining. Then it is no error in
+	// the access log.
+	Intended bool
 
 	// Status is that of the response, and Duration the time until it was written. Both
 	// are set when the handler has returned.
@@ -149,7 +152,7 @@ func Middleware(next http.Handler, options Options) http.Handler {
 				options.Done(r, info)
 			}
 			level := slog.LevelInfo
-			if rec.status >= 500 {
+			if rec.status >= 500 && !info.Intended {
 				level = slog.LevelError
 			}
 			suppressed, logged := 0, log.Enabled(r.Context(), level)
