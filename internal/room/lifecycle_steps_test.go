@@ -115,7 +115,7 @@ func (m *model) expectJoin(browser, number int, connection string, at time.Time)
 			if latest.to.After(earliest) {
 				earliest = latest.to
 			}
-			if earliest.After(at) && earliest.Sub(at) <= time.Minute {
+			if earliest.After(at) && (earliest.Sub(at) <= time.Minute || !earliest.After(m.clock.Now())) {
 				at = earliest
 			}
 			m.endAttendance(latest, at, room.LeftReplaced)
