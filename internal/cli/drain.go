@@ -22,8 +22,8 @@ type drainCommand struct {
 const (
 	// drainPollInterval is the time between two looks at a node that is draining.
 	drainPollInterval = 2 * time.Second
-	// drainGrace is how long after its time a node may still host meetings.
-	drainGrace = 15 * time.Second
+	// drainGrace is how long after its time a node may still host meetings. The overview allows as long.
+	drainGrace = 30 * time.Second
 	// drainReportInterval is the time between two lines about a node in which nothing changes.
 	drainReportInterval = 30 * time.Second
 )
@@ -61,8 +61,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	for empty := 0; empty < 2; {
 		if n.Sessions > 0 {
 			empty = 0
-			line := fmt.Sprintf("The node %s hosts %d meetings with %d people, until %s at the latest.", n.Node, n.Sessions,
-				n.People, formatTime(n.DrainBy))
+			line := fmt.Sprintf("The node %s has sessions: %d, with people: %d. Time until %s.", n.Node, n.Sessions, n.People,
+				formatTime(n.DrainBy))
 			if line != reported || time.Since(reportedAt) >= drainReportInterval {
 				fmt.Fprintln(s.err, line)
 				reported, reportedAt = line, time.Now()
@@ -78,7 +78,11 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		latest, err := c.status(ctx, node)
 		switch {
 		case errors.Is(err, errNodeGone) && n.Sessions == 0: // it was stopped at once
-			empty = 2
+			if c.JSON {
+				return s.printResult(n, nil)
+			}
+			_, err = fmt.Fprintf(s.out, "The node %s has stopped. Nobody was in a meeting on it.\n", n.Node)
+			return err
 		case errors.Is(err, errNodeGone), errors.Is(err, errNodeLost), errors.Is(err, errNotDraining),
 			err != nil && late:
 			return err
@@ -87,8 +91,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		case latest.Sessions == 0:
 			empty, n = empty+1, latest
 		case late:
-			return fmt.Errorf("the node %s still hosts %d meetings after the time: look for the cause in its log", n.Node,
-				latest.Sessions)
+			return fmt.Errorf("the node %s still has %d sessions with people after the time: look for the cause in its log",
+				n.Node, latest.Sessions)
 		default:
 			n = latest
 		}
@@ -97,7 +101,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		return s.printResult(n, nil)
 	}
 	_, err = fmt.Fprintf(s.out,
-		"Nobody is in a meeting on the node %s. Stop it now, or let it go on: parley drain %s --cancel\n", n.Node, n.Node)
+		"Nobody is in a meeting on the node %s. Stop it, or let it host again: parley drain %s --cancel\n", n.Node, n.Node)
 	return err
 }
 

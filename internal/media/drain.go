@@ -13,8 +13,8 @@ import (
 	"parley/internal/fault"
 )
 
-// SetDraining says whether new sessions are hosted by other nodes. They learn it at once, or within a second
-// if Redis does not respond now. Without Redis it does nothing.
+// SetDraining makes all nodes select others than this one for new sessions, or this one again. They learn it from
+// Redis, at once or when LiveKit registers the node again, every second. Without Redis it does nothing.
 func (e *Engine) SetDraining(draining bool) {
 	if e.checkRunning() != nil || e.node.redis == nil {
 		return
@@ -24,7 +24,7 @@ func (e *Engine) SetDraining(draining bool) {
 		state = livekit.NodeState_SHUTTING_DOWN
 	}
 	e.node.self.SetState(state)
-	go func() { _ = e.node.router.RegisterNode() }() // LiveKit registers the node again every second
+	go func() { _ = e.node.router.RegisterNode() }()
 }
 
 // ErrNoOtherNode is the error of HandOver if no other node can host a session.
@@ -57,9 +57,10 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 	return nil
 }
 
-// otherNode returns the node that has the fewest participants for some more, counting those who were handed over
-// to it since its last message. A node whose last message is late is only selected if there is no other: LiveKit
-// leaves out a message now and then, and whoever connects waits for the next one (see SelectRoomNode).
+// otherNode selects the node that takes a session of so many people: that with the fewest participants, where those
+// who were handed over to it since its last message count, too. A node whose last message is late is only selected if
+// there is no other: LiveKit leaves out a message now and then, and whoever connects waits for the next one (see
+// SelectRoomNode).
 func (e *Engine) otherNode(people int) (livekit.NodeID, error) {
 	nodes, err := e.node.router.ListNodes()
 	if err != nil {

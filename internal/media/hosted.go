@@ -9,9 +9,8 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// hostedStore is the store of the room manager of a cluster. LiveKit deletes a session from Redis when it
-// ends in this process, and goes on to store its participants meanwhile. If another node hosts the session now,
-// what Redis has is of that node, and stays.
+// hostedStore is the store of the room manager of a cluster. When a session ends in this process, LiveKit deletes it
+// from Redis, and may still store its participants. hostedStore prevents both if another node hosts the session now.
 type hostedStore struct {
 	service.ObjectStore
 	redis redis.UniversalClient
@@ -41,7 +40,7 @@ func (s *hostedStore) StoreParticipant(ctx context.Context, name livekit.RoomNam
 	return s.ObjectStore.StoreParticipant(ctx, name, p)
 }
 
-// DeleteParticipant deletes a participant of an open session; DeleteRoom deletes all at once.
+// DeleteParticipant deletes a participant of an open session. DeleteRoom deletes all of a session that ends.
 func (s *hostedStore) DeleteParticipant(ctx context.Context, name livekit.RoomName,
 	identity livekit.ParticipantIdentity) error {
 	if !s.isOpen(name) {
@@ -66,7 +65,7 @@ func (s *hostedStore) move(ctx context.Context, name livekit.RoomName, target li
 		n, string(s.self), string(target)).Bool()
 }
 
-// hostedRouter is the router of the room manager of a cluster.
+// hostedRouter is the router of the room manager of a cluster. It leaves the host of a session to hostedStore.
 type hostedRouter struct{ routing.Router }
 
 // ClearRoomState does nothing, because hostedStore.DeleteRoom also deletes the host of a session.

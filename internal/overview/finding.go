@@ -82,7 +82,8 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	by := n.Drain.By.UTC().Format(time.RFC3339)
 	if n.Sessions > 0 && now.Sub(n.Drain.By) > drainGrace {
 		return Finding{ID: "drain_late", Level: Warning,
-			Text: fmt.Sprintf("The node %s still hosts %d sessions. It was drained until %s.", n.ID, n.Sessions, by),
+			Text: fmt.Sprintf("The node %s still hosts %d sessions with people. Its drain should have ended at %s.", n.ID,
+				n.Sessions, by),
 			Action: "Look for the cause in its log. Stop the node, or cancel the drain: parley drain " + n.ID +
 				" --cancel"}
 	}

@@ -30,12 +30,10 @@ const (
 
 var errNodeNotFound = fault.New(fault.NotFound, "node_not_found", "there is no such node: parley node list shows all")
 
-// DrainNode asks a node to give its sessions to other nodes within a time. Meanwhile it hosts no new ones.
-// Errors: Invalid, NotFound, Conflict if the node is lost or of an earlier release, or if no other node runs.
+// DrainNode asks a node to give its sessions to other nodes within a time, at most MaxDrain. Meanwhile it hosts no
+// new ones, unless no other node can. Errors: NotFound, Conflict if the node is lost or of an earlier release, or if no
+// other node runs.
 func (s *Presence) DrainNode(ctx context.Context, nodeID string, within time.Duration) (NodeStatus, error) {
-	if within < 0 || within > MaxDrain {
-		return NodeStatus{}, fault.Invalidf("within must be between 0 and %d seconds", int(MaxDrain.Seconds()))
-	}
 	nodes, err := s.NodeStatuses(ctx)
 	if err != nil {
 		return NodeStatus{}, err
@@ -105,10 +103,10 @@ type draining struct {
 	requested Drain      // what the database says
 	current   Drain      // what this node does: as requested, or nothing
 	since     time.Time  // when this node learned of the request, by its own clock
-	checkedAt time.Time  // when the database was asked last
-	waits     bool       // a drain was requested, and no other node hosts
-	noNode    time.Time  // when no node could take a session
-	rooms     int        // handed over since the request
+	checkedAt time.Time  // when the database answered last
+	waits     bool       // a drain was requested, and no other node can host
+	noNodeAt  time.Time  // when no node could take a session
+	roomsDone int        // handed over since the request
 	stopping  bool       // this node stops, and does not host sessions any more
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
@@ -134,12 +132,12 @@ func (s *Presence) Draining() bool {
 func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 	d := &s.draining
 	d.mu.Lock()
-	waits := requested.Active() && (!otherHosts || now.Sub(d.noNode) < drainRetry)
+	waits := requested.Active() && (!otherHosts || now.Sub(d.noNodeAt) < drainRetry)
 	if waits && !d.waits {
 		s.log.Warn("drain waits, because no other node can take the meetings")
 	}
 	if !d.requested.StartedAt.Equal(requested.StartedAt) {
-		d.rooms, d.since = 0, now
+		d.roomsDone, d.since = 0, now
 	}
 	before := d.current
 	d.requested, d.current, d.waits, d.checkedAt = requested, requested, waits, now
@@ -182,9 +180,9 @@ func (s *Presence) handOver(ctx context.Context) {
 		s.draining.mu.Lock()
 		switch {
 		case err == nil:
-			s.draining.rooms++
+			s.draining.roomsDone++
 		case fault.Is(err, fault.Conflict):
-			s.draining.noNode = s.now()
+			s.draining.noNodeAt = s.now()
 		}
 		s.draining.mu.Unlock()
 		if fault.Is(err, fault.Conflict) {
@@ -195,13 +193,13 @@ func (s *Presence) handOver(ctx context.Context) {
 }
 
 // currentDrain returns the drain of this node, since when it knows of it, and how many rooms were handed over in it.
-// It reports false if the node is not draining, stops, or did not hear of the database for a while.
+// It reports false if the node is not draining, stops, or did not hear from the database for a while.
 func (s *Presence) currentDrain() (d Drain, since time.Time, rooms int, ok bool) {
 	s.draining.mu.Lock()
 	defer s.draining.mu.Unlock()
 	d = s.draining.current
 	ok = d.Active() && !s.draining.stopping && s.now().Sub(s.draining.checkedAt) <= nodeTimeout/2
-	return d, s.draining.since, s.draining.rooms, ok
+	return d, s.draining.since, s.draining.roomsDone, ok
 }
 
 // drainBatch returns how many of the rooms that are left to hand over now, when some were handed over and a
