@@ -8,7 +8,7 @@ WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
 PAGE := web/dist/app/index.html
-PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api client/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
+PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
 
 # Only make test-all tests these.
 SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$
@@ -63,9 +63,11 @@ test-web: $(PAGE) ## Test the room page's code and its size
 
 test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real participants
 	test/go.sh go -short -- $$(go list ./... | grep -vE '$(SLOW_PACKAGES)')
+	MODULE=sdk/go test/go.sh sdk
 
 test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
 	test/go.sh go
+	MODULE=sdk/go test/go.sh sdk
 	MODULE=test/acme test/go.sh acme
 	MODULE=test/openid test/go.sh openid
 	MODULE=test/metrics test/go.sh metrics
@@ -96,6 +98,7 @@ lint: $(PAGE) ## Check formatting, types, vet, staticcheck, Biome, go.mod and ge
 	go mod tidy -diff
 	go vet ./...
 	go tool staticcheck ./...
+	cd sdk/go && go vet ./... && $$(cd ../.. && go tool -n staticcheck) ./... && go mod tidy -diff
 
 lint-slow: ## Check the modules that only make test-all tests
 	cd release && go vet ./... && $$(cd .. && go tool -n staticcheck) ./... && go mod tidy -diff

@@ -9,7 +9,7 @@ trap 'rm -rf "$copy"' EXIT
 
 # All Go files, because the generator keeps only what they use.
 git ls-files --cached --others --exclude-standard -- \
-  Makefile go.mod go.sum '*.go' internal/api web/package.json web/package-lock.json '*.gen.ts' |
+  Makefile go.mod go.sum sdk/go/go.mod '*.go' internal/api web/package.json web/package-lock.json '*.gen.ts' |
   grep -vxF -f <(git ls-files --deleted) | tar -c -T - | tar -x -C "$copy"
 ln -s "$repository/web/node_modules" "$copy/web/node_modules"
 

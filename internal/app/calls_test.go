@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/manage"
 	"parley/internal/operator"
 	"parley/internal/requestlog"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/config"
 	"parley/internal/key"
 	"parley/internal/quickstart"

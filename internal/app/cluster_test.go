@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/config"
 	"parley/internal/instance"

@@ -56,12 +56,12 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 			t.Errorf("pages that refer to %s: got none, want at least one", path)
 		}
 	}
-	vectors, err := os.ReadFile("../../client/testdata/vectors.json")
+	vectors, err := os.ReadFile("../../sdk/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, served := s.download(t, "/docs/vectors.json"); !bytes.Equal(served, vectors) {
-		t.Errorf("/docs/vectors.json: got %d bytes, want the same %d bytes as client/testdata/vectors.json", len(served),
+		t.Errorf("/docs/vectors.json: got %d bytes, want the same %d bytes as sdk/testdata/vectors.json", len(served),
 			len(vectors))
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 )
 
 // filesWith returns the files in a directory that contain a text.

@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/config"
 	"parley/internal/testkit"
 )

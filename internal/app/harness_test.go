@@ -12,7 +12,7 @@ import (
 	"sync"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/config"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/manage"
 	"parley/internal/key"
 	"parley/internal/testkit"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/config"
 	"parley/internal/seal"
 	"parley/internal/testkit"

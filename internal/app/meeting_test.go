@@ -9,7 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/api/manage"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"

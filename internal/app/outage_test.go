@@ -9,7 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/config"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"

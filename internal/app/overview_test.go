@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/manage"
 	"parley/internal/requestlog"
 )

@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/config"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"

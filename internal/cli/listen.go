@@ -15,7 +15,7 @@ import (
 	"sync"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/quickstart"
 )
 

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"
 )

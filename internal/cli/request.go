@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/quickstart"
 )
 

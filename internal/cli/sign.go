@@ -9,7 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/key"
 	"parley/internal/seal"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 type verifyCommand struct {

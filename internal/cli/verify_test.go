@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 var testCredentials = credentials{APIKey: "pk_0123456789abcdef0123456789abcdef", GatewaySecret: "gs_secret",

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 // The headers of a webhook.

@@ -10,7 +10,7 @@ import (
 	"slices"
 	"strings"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 // The hints. Each is a sentence for the developer of the client.

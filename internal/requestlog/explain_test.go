@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 func TestBodySignedCall_Hints(t *testing.T) {

@@ -3,7 +3,7 @@ package requestlog
 import (
 	"strings"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 // SignatureCheck is the result of checking the signature of a request that is not executed.

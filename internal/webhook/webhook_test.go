@@ -18,7 +18,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"

@@ -142,7 +142,10 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
 	modernc.org/sqlite v1.54.0 // indirect
+	parley.example/client v0.0.0 // indirect
 	pgregory.net/rapid v1.3.0 // indirect
 )
 
 replace parley => ../..
+
+replace parley.example/client => ../../sdk/go

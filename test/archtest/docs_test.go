@@ -189,7 +189,7 @@ func declaredNames(t *testing.T) map[string]bool {
 		return nil
 	}
 	walk("../../internal", goFile)
-	walk("../../client", goFile)
+	walk("../../sdk/go", goFile)
 	word := regexp.MustCompile(`[A-Za-z_]\w*`)
 	walk("../../web/src", func(path string) error {
 		name, ext, _ := strings.Cut(filepath.Base(path), ".")

@@ -3,6 +3,7 @@
 package archtest
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"io"
@@ -16,8 +17,8 @@ import (
 // that it imports. The table is exact: an import that it lacks and an entry that no
 // file uses both fail the test.
 var allowedImports = map[string][]string{
-	"client/sign":           {},
-	"client":                {"client/sign"},
+	"sdk/go/sign":           {},
+	"sdk/go":                {"sdk/go/sign"},
 	"internal/fault":        {},
 	"internal/seal":         {},
 	"internal/event":        {},
@@ -46,7 +47,7 @@ var allowedImports = map[string][]string{
 	"internal/retention":    {"internal/audit", "internal/event", "internal/fault", "internal/project", "internal/room", "internal/validate", "internal/webhook"},
 	"internal/usage":        {"internal/fault", "internal/key", "internal/project", "internal/room", "internal/validate"},
 	"internal/overview":     {"internal/event", "internal/key", "internal/project", "internal/requestlog", "internal/room", "internal/usage", "internal/webhook"},
-	"internal/requestlog":   {"client/sign", "internal/network"},
+	"internal/requestlog":   {"sdk/go/sign", "internal/network"},
 	"internal/webhook":      {"internal/audit", "internal/fault", "internal/event", "internal/project", "internal/room"},
 	"internal/webhook/post": {"internal/webhook/sender"},
 	"internal/db":           {"internal/fault"},
@@ -57,11 +58,11 @@ var allowedImports = map[string][]string{
 	"internal/api/httpx":    {"internal/fault", "internal/validate"},
 	"internal/api/site":     {"internal/api/httpx", "internal/room"},
 	"internal/spreadsheet":  {},
-	"internal/api/roomapi":  {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet", "internal/validate"},
+	"internal/api/roomapi":  {"sdk/go/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet", "internal/validate"},
 	"internal/api/record":   {"internal/api/httpx", "internal/requestlog"},
 	"internal/api/v3":       {"internal/api/roomapi", "internal/api/httpx", "internal/room"},
 	"internal/api/v4":       {"internal/api/roomapi", "internal/api/httpx", "internal/fault", "internal/project", "internal/room"},
-	"internal/api/v5":       {"client/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
+	"internal/api/v5":       {"sdk/go/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/usage", "internal/requestlog"},
 	"internal/api/manage":   {"internal/audit", "internal/webhook", "internal/api/httpx", "internal/backup", "internal/config", "internal/conncheck", "internal/event", "internal/fault", "internal/overview", "internal/project", "internal/key", "internal/requestlog", "internal/retention", "internal/room", "internal/openid", "internal/operator", "internal/seal", "internal/usage", "internal/validate"},
 	"internal/api/join":     {"internal/api/httpx", "internal/conncheck", "internal/fault", "internal/project", "internal/refusal", "internal/room", "internal/seal"},
 	"web":                   {},
@@ -71,7 +72,7 @@ var allowedImports = map[string][]string{
 	"internal/api/codegen/tojson": {},
 	"internal/testkit":            {},
 	"internal/quickstart":         {"internal/audit", "internal/fault", "internal/key", "internal/operator", "internal/project", "internal/room"},
-	"internal/webhook/sender":     {"client/sign", "internal/fault", "internal/key", "internal/webhook"},
+	"internal/webhook/sender":     {"sdk/go/sign", "internal/fault", "internal/key", "internal/webhook"},
 }
 
 // wiringPackages connect all parts, so they may import every package and module.
@@ -79,7 +80,7 @@ var wiringPackages = []string{"internal/app", "internal/cli", "cmd/parley"}
 
 // domainPackages import this module and the standard library only.
 var domainPackages = []string{
-	"client/sign", "client", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/audit",
+	"sdk/go/sign", "sdk/go", "internal/fault", "internal/validate", "internal/seal", "internal/event", "internal/audit",
 	"internal/operator", "internal/project", "internal/key", "internal/room", "internal/usage", "internal/requestlog",
 	"internal/conncheck", "internal/retention", "internal/webhook", "internal/webhook/sender", "internal/counter", "internal/ratelimit",
 	"internal/network",
@@ -107,25 +108,30 @@ type pkg struct {
 	Imports    []string
 }
 
-// listPackages returns all packages of the module without their tests.
+// listPackages returns all packages of the service and of the Go SDK, which is a module of its
+// own, without their tests. The paths of the SDK are those of its directory, parley/sdk/go.
 func listPackages(t *testing.T) []pkg {
 	t.Helper()
-	cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
-	cmd.Dir = "../.."
-	out, err := cmd.Output()
-	if err != nil {
-		t.Fatalf("go list: %v", err)
-	}
 	var all []pkg
-	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
-		var p pkg
-		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			return all
-		} else if err != nil {
-			t.Fatal(err)
+	for _, module := range []string{"../..", "../../sdk/go"} {
+		cmd := exec.Command("go", "list", "-json=ImportPath,Imports", "./...")
+		cmd.Dir = module
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("go list: %v", err)
 		}
-		all = append(all, p)
+		out = bytes.ReplaceAll(out, []byte(`"parley.example/client`), []byte(`"parley/sdk/go`))
+		for d := json.NewDecoder(bytes.NewReader(out)); ; {
+			var p pkg
+			if err := d.Decode(&p); errors.Is(err, io.EOF) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, p)
+		}
 	}
+	return all
 }
 
 func TestImports_FollowTable(t *testing.T) {

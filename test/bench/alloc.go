@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/roomapi"
 	"parley/internal/project"
 	"parley/internal/room"

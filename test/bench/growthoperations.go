@@ -6,7 +6,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/test/bench/measure"
 )
 

@@ -15,7 +15,7 @@ import (
 
 	"github.com/livekit/protocol/auth"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/media/mediatest"
 	"parley/internal/testkit"
 	"parley/test/bench/measure"

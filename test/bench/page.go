@@ -15,7 +15,7 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/api/site"
 	"parley/internal/room"
 	"parley/test/bench/measure"

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 // createRoom returns a function that appends a signed request for a quick audio room. Each

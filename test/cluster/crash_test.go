@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/media/mediatest"

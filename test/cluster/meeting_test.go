@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/seal"

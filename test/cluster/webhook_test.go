@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/event"
 	"parley/internal/room"

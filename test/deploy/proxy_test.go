@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"

@@ -19,7 +19,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/backup"
 	"parley/internal/quickstart"
 	"parley/internal/testkit"

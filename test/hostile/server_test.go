@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/media/mediatest"
 	"parley/internal/quickstart"
 	"parley/internal/room"

@@ -8,6 +8,7 @@ require (
 	github.com/prometheus/common v0.70.1
 	github.com/prometheus/prometheus v0.312.0
 	parley v0.0.0
+	parley.example/client v0.0.0
 )
 
 replace parley => ../..
@@ -189,3 +190,5 @@ tool (
 	github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen
 	honnef.co/go/tools/cmd/staticcheck
 )
+
+replace parley.example/client => ../../sdk/go

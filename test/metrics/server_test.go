@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/app"
 	"parley/internal/config"
 	"parley/internal/media/mediatest"

@@ -49,6 +49,9 @@ require (
 	modernc.org/mathutil v1.7.1 // indirect
 	modernc.org/memory v1.11.0 // indirect
 	modernc.org/sqlite v1.54.0 // indirect
+	parley.example/client v0.0.0 // indirect
 )
 
 replace parley => ../..
+
+replace parley.example/client => ../../sdk/go

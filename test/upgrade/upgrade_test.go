@@ -15,7 +15,7 @@ import (
 	"testing/fstest"
 	"time"
 
-	"parley/client"
+	"parley.example/client"
 	"parley/internal/cluster/clustertest"
 	"parley/internal/db"
 	"parley/internal/media/mediatest"

@@ -43,7 +43,7 @@ export function docs(): Plugin {
         emit(`${name}.html`, page(name, title, headFor('viewer'), `<div id="reference" data-description="${description}"></div>`));
       }
       emit('landing.html', landing(headFor('guide')));
-      emit('vectors.json', readFileSync(resolve(repository, 'client/testdata/vectors.json'), 'utf8'));
+      emit('vectors.json', readFileSync(resolve(repository, 'sdk/testdata/vectors.json'), 'utf8'));
     },
   };
 }

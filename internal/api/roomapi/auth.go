@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"

@@ -5,7 +5,7 @@ import (
 	"net/http"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"

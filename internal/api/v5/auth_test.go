@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/key"
 	"parley/internal/requestlog"
 	"parley/internal/seal"

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/httpx"
 	"parley/internal/api/record"
 	"parley/internal/counter"

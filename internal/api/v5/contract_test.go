@@ -16,7 +16,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/api/httpx"
 	"parley/internal/api/record"

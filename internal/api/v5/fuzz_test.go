@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 )
 
 // FuzzHeaders sends arbitrary headers and targets. Only correctly signed calls may

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/key"
 )
 

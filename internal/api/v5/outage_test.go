@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/counter"
 	"parley/internal/seal"

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/key"
 	"parley/internal/usage"

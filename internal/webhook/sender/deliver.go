@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/fault"
 	"parley/internal/webhook"
 )

@@ -2,7 +2,7 @@
 // once, in order, and with retries for three days. Any node may lease and send
 // them.
 //
-// It imports the standard library, client/sign, fault, key and webhook. It sends
+// It imports the standard library, the SDK's sign, fault, key and webhook. It sends
 // through a Poster, which the package post implements.
 package sender
 

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/roomapi"
 	"parley/internal/api/v5"
 	"parley/internal/counter"

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/roomapi"
 	"parley/internal/key"
 	"parley/internal/project"

@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/uuid"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/key"

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/room"
 	"parley/internal/seal"

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"parley/client/sign"
+	"parley.example/client/sign"
 	"parley/internal/api/roomapi"
 )
 
