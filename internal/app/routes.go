@@ -62,11 +62,12 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 		Limits:         limits.roomAPILimits(),
 		CallCounter:    a.callStats.counter,
 		Skew:           a.cfg.ClockSkew.Std(),
-		BodySignatures: a.cfg.LegacyCompanionBodySignatures,
+		BodySignatures: a.cfg.LegacyCompanionBodySignatures || a.cfg.LegacyClients,
+		LegacyClients:  a.cfg.LegacyClients,
 	}
 	v3Options := v3.Options{Options: options,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
-	v3Options.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader
+	v3Options.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader || a.cfg.LegacyClients
 	v3Handler := v3.NewHandler(a.rooms.Bookings, a.keys, now, v3Options)
 	v4Handler := v4.NewHandler(a.rooms.Bookings, a.projects, a.keys, a.webhooks, now, options)
 	signatures := map[string]manage.SignatureChecker{"v3": v3Handler.CheckSignature, "v4": v4Handler.CheckSignature,

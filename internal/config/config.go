@@ -91,6 +91,7 @@ type Config struct {
 
 	LegacyV3KeyHeader             bool `name:"legacy-v3-key-header" setting:"PARLEY_LEGACY_V3_KEY_HEADER" default:"false" negatable:"" help:"Version 3 calls with an API key and without a signature."`
 	LegacyCompanionBodySignatures bool `name:"legacy-companion-body-signatures" setting:"PARLEY_LEGACY_COMPANION_BODY_SIGNATURES" default:"false" negatable:"" help:"Body signatures on the companion routes, in addition to version 5 signatures."`
+	LegacyClients                 bool `name:"legacy-clients" setting:"PARLEY_LEGACY_CLIENTS" default:"false" negatable:"" help:"Unchanged clients of other servers of this API family: both older ways to sign, and what else these clients need."`
 	WebhookAllowPrivate           bool `name:"webhook-allow-private" setting:"PARLEY_WEBHOOK_ALLOW_PRIVATE" default:"false" negatable:"" help:"Webhooks to private addresses."`
 	// WebhookAllow lists private address ranges and host names that webhooks may
 	// be sent to. Read it through WebhookAllowed.

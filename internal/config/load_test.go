@@ -80,6 +80,7 @@ max-connections PARLEY_MAX_CONNECTIONS 10000
 max-connections-per-address PARLEY_MAX_CONNECTIONS_PER_ADDRESS 2000
 legacy-v3-key-header PARLEY_LEGACY_V3_KEY_HEADER false
 legacy-companion-body-signatures PARLEY_LEGACY_COMPANION_BODY_SIGNATURES false
+legacy-clients PARLEY_LEGACY_CLIENTS false
 webhook-allow-private PARLEY_WEBHOOK_ALLOW_PRIVATE false
 webhook-allow PARLEY_WEBHOOK_ALLOW
 backup-dir PARLEY_BACKUP_DIR
@@ -250,6 +251,7 @@ max_connections: 500
 max_connections_per_address: 0
 legacy_v3_key_header: true
 legacy_companion_body_signatures: true
+legacy_clients: true
 webhook_allow_private: true
 webhook_allow: [10.1.0.0/16, hooks.internal]
 log_level: debug
@@ -288,6 +290,7 @@ retention_audit: 40d
 		MaxConnections:                500,
 		LegacyV3KeyHeader:             true,
 		LegacyCompanionBodySignatures: true,
+		LegacyClients:                 true,
 		WebhookAllowPrivate:           true,
 		WebhookAllow: []string{"10.1.0.0/16",
 			"hooks.internal"},

@@ -15,6 +15,7 @@ const guides = [
   { name: 'webhooks', title: 'Webhooks' },
   { name: 'errors', title: 'Errors' },
   { name: 'versions', title: 'Versions' },
+  { name: 'migrating', title: 'Migrating' },
 ];
 
 /** The reference pages, each with the address of the API description that it loads. */

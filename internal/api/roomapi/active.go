@@ -52,6 +52,23 @@ func (a *API) activeRooms(c *Call) error {
 
 const successMessage = "success"
 
+// recordings lists the recordings of a room for older clients. There are none, because this server
+// does not record.
+func (a *API) recordings(c *Call) error {
+	id, err := c.queryRoomID()
+	if err != nil {
+		return err
+	}
+	if _, err := a.rooms.GetInProject(c.Request.Context(), c.Project, id); err != nil {
+		return err
+	}
+	c.writeJSON(struct {
+		Status bool  `json:"status"`
+		Data   []any `json:"data"`
+	}{true, []any{}})
+	return nil
+}
+
 func newActiveRoom(found room.RunningRoom) ActiveRoom {
 	r := found.Room
 	out := ActiveRoom{ParticipantsInfo: make([]ParticipantInfo, 0, len(found.People)), RoomInfo: RoomInfo{

@@ -77,6 +77,10 @@ type Options struct {
 	// KeyHeaderOnly also accepts creations with a live API key in the header key or
 	// api-key and no signature, as older clients of version 3 send them.
 	KeyHeaderOnly bool
+	// LegacyClients serves what unchanged clients of other servers of this API family
+	// need: companion calls that KeyHeaderOnly accepts for creations, the message of an
+	// error on every route of version 3, and a list of recordings, which is empty.
+	LegacyClients bool
 }
 
 // Version is what differs between versions 3 and 4.
@@ -145,6 +149,10 @@ func New(version Version, service Rooms, keys Keys, now func() time.Time, option
 	a.mux.HandleFunc(http.MethodGet+" "+a.prefix()+"/openapi.yaml", a.serveDescription)
 	a.Handle(a.creationRoutes()...)
 	a.Handle(a.companionRoutes()...)
+	if a.LegacyClients {
+		a.Handle(Route{Method: http.MethodGet, Path: "/recordings/get_record", Auth: (*API).authenticateCompanion,
+			Handle: a.recordings})
+	}
 	return a
 }
 

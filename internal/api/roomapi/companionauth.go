@@ -18,9 +18,13 @@ import (
 // returns the id of the API key in the header, which decides the project. Every wrong
 // credential has the same response after the same work.
 func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
-	check := a.verifyTimestamped
-	if a.BodySignatures && len(c.Request.Header["Timestamp"]) == 0 {
-		check, c.bodySigned = a.verifyBodySigned, true
+	check, isUnique := a.verifyTimestamped, c.Request.Method == http.MethodPost
+	switch {
+	case len(c.Request.Header["Timestamp"]) > 0:
+	case a.LegacyClients && a.KeyHeaderOnly && len(c.Request.Header["Hash-Signature"]) == 0:
+		check, isUnique = a.verifyKeyHeader, false
+	case a.BodySignatures:
+		check, isUnique, c.bodySigned = a.verifyBodySigned, false, true
 	}
 	result, k, err := check(c)
 	if err != nil {
@@ -33,7 +37,7 @@ func (a *API) authenticateCompanion(c *Call) (credential string, err error) {
 		a.CallCounter.Add(k.ID, string(k.Slot))
 	}
 	c.Project = result.keyring.Project
-	if !c.bodySigned && c.Request.Method == http.MethodPost {
+	if isUnique {
 		c.IdempotencyKey = a.signatureIdempotencyKey(c, c.Project.ID)
 	}
 	return k.ID, nil
@@ -94,33 +98,56 @@ func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, e
 }
 
 // verifyBodySigned checks the signature that older clients send with a companion call:
-// that of the project secret over the body, or over path and query for GET. The header
-// key is the older name of api-key; if both are sent, both must be live.
+// that of the project secret over the body, or over path and query for GET.
 func (a *API) verifyBodySigned(c *Call) (result authentication, k key.APIKey, err error) {
 	message := companionMessage(c)
-	older, now := headerValue(c.Request, "Key"), a.now()
-	named := cmp.Or(headerValue(c.Request, "Api-Key"), older)
-	k, keyring, err := a.keys.ByAPIKey(c.Request.Context(), named)
-	switch {
-	case fault.Is(err, fault.NotFound):
-		result.cause = requestlog.CauseUnknownKey
-	case err != nil:
+	k, result, err = a.findNamedKey(c)
+	if err != nil {
 		return result, k, err
-	case !k.Live(now):
-		result = authentication{keyring: keyring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}
-	case older != "":
-		result = a.checkNamedKey(c.Request, keyring, now, "Key")
 	}
 	if result.cause != "" {
 		verifyDummy(c.Request, message)
 		return result, k, nil
 	}
-	result = verifySignature(c.Request, keyring, true, now, message)
+	result = verifySignature(c.Request, result.keyring, true, a.now(), message)
 	if result.cause == "" {
 		result.credential = k.ID // the key in the header decides the project and pays
 	}
 	result.slot = string(k.Slot)
 	return result, k, nil
+}
+
+// verifyKeyHeader checks a companion call that names a live API key and has no signature,
+// as older clients of version 3 send it. A project that accepts only signatures with its
+// secret refuses it.
+func (a *API) verifyKeyHeader(c *Call) (result authentication, k key.APIKey, err error) {
+	k, result, err = a.findNamedKey(c)
+	if err != nil {
+		return result, k, err
+	}
+	verifyDummy(c.Request, companionMessage(c))
+	if result.cause == "" && result.keyring.Project.Settings.RequireSecretSignatures {
+		result.credential, result.cause = "", requestlog.CauseBadSignature
+	}
+	return result, k, nil
+}
+
+// findNamedKey finds the API key in the header api-key, or in its older name key. If both
+// are sent, both must be live and of one project. The result has a cause if not.
+func (a *API) findNamedKey(c *Call) (k key.APIKey, result authentication, err error) {
+	older, now := headerValue(c.Request, "Key"), a.now()
+	k, keyring, err := a.keys.ByAPIKey(c.Request.Context(), cmp.Or(headerValue(c.Request, "Api-Key"), older))
+	switch {
+	case fault.Is(err, fault.NotFound):
+		return k, authentication{cause: requestlog.CauseUnknownKey}, nil
+	case err != nil:
+		return k, result, err
+	case !k.Live(now):
+		return k, authentication{keyring: keyring, slot: string(key.Retired), cause: requestlog.CauseRetiredKey}, nil
+	case older != "":
+		return k, a.checkNamedKey(c.Request, keyring, now, "Key"), nil
+	}
+	return k, authentication{keyring: keyring, credential: k.ID, slot: string(k.Slot)}, nil
 }
 
 // companionMessage returns what the body signature of a companion call covers.

@@ -65,7 +65,7 @@ type Call struct {
 func (a *API) Handle(routes ...Route) {
 	for _, route := range routes {
 		path := a.prefix() + route.Path
-		a.repeatsMessage[path] = a.DuplicateMessage && !route.isOldest
+		a.repeatsMessage[path] = a.DuplicateMessage && (!route.isOldest || a.LegacyClients)
 		a.mux.HandleFunc(route.Method+" "+path, func(w http.ResponseWriter, r *http.Request) {
 			if err := a.handle(&Call{Request: r, w: w}, route); err != nil {
 				a.WriteError(w, r, err)
