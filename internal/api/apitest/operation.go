@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 )
 
@@ -12,6 +13,9 @@ type Operation struct {
 	Path    string // with the server's prefix, and the parameters in braces
 	HasJSON bool   // whether the request has a JSON body
 	Public  bool   // whether the description requires no authentication
+	// Schemes are the names of the security schemes that authenticate a request together, sorted.
+	// If the description has alternatives, they are those of the first one.
+	Schemes []string
 }
 
 // Operations returns every operation of the description, sorted by path and
@@ -28,6 +32,10 @@ func (c *Checker) Operations() []Operation {
 			if o.Security != nil {
 				security = *o.Security
 			}
+			var schemes []string
+			if len(security) > 0 {
+				schemes = slices.Sorted(maps.Keys(security[0]))
+			}
 			hasJSON := o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
 			all = append(all, Operation{
 				ID:      o.OperationID,
@@ -35,6 +43,7 @@ func (c *Checker) Operations() []Operation {
 				Path:    prefix + path,
 				HasJSON: hasJSON,
 				Public:  len(security) == 0,
+				Schemes: schemes,
 			})
 		}
 	}

@@ -27,37 +27,37 @@ const (
 	PastRoomsOrderByDESC PastRoomsOrderBy = "DESC"
 )
 
-// ActiveRoom Extension.
+// ActiveRoom A room that is open or active, and its participants. Extension.
 type ActiveRoom struct {
 	ParticipantsInfo []ParticipantInfo `json:"participants_info"`
 
-	// RoomInfo Extension. Some numbers are strings because existing clients expect them.
+	// RoomInfo The data of a room. Some numbers are strings because existing clients expect them. Extension.
 	RoomInfo RoomInfo `json:"room_info"`
 }
 
-// ActiveRoomResponse Extension.
+// ActiveRoomResponse The response with one open or active room. Extension.
 type ActiveRoomResponse struct {
 	Msg string `json:"msg"`
 
-	// Result Extension.
+	// Result A room that is open or active, and its participants. Extension.
 	Result ActiveRoom `json:"result"`
 	Status bool       `json:"status"`
 }
 
-// ActiveRooms Extension.
+// ActiveRooms The open and active rooms of the project, the oldest first. Extension.
 type ActiveRooms struct {
 	Msg    string       `json:"msg"`
 	Rooms  []ActiveRoom `json:"rooms"`
 	Status bool         `json:"status"`
 }
 
-// ActiveRoomsResponse Extension.
+// ActiveRoomsResponse The response with all open and active rooms. Extension.
 type ActiveRoomsResponse struct {
-	// Response Extension.
+	// Response The open and active rooms of the project, the oldest first. Extension.
 	Response ActiveRooms `json:"response"`
 }
 
-// AnalyticsResponse Extension.
+// AnalyticsResponse The attendance of a room. Extension.
 type AnalyticsResponse struct {
 	// AsOf The time until which people who are still present are counted.
 	AsOf time.Time `json:"as_of"`
@@ -79,12 +79,12 @@ type AnalyticsResponse struct {
 	TotalDuration float64 `json:"total_duration"`
 }
 
-// AttendeeInfo Extension.
+// AttendeeInfo A person who was in the room, over all connections. Extension.
 type AttendeeInfo struct {
 	// Connections The number of connections.
 	Connections int `json:"connections"`
 
-	// Duration Seconds to wait before the next attempt.
+	// Duration The seconds that the person was in the room, over all connections.
 	Duration float64 `json:"duration"`
 
 	// Identity Your client_user_id for the person, or an id that the server assigned.
@@ -99,7 +99,7 @@ type AttendeeInfo struct {
 	Role   ParticipantRole `json:"role"`
 }
 
-// Done Extension.
+// Done The confirmation that the room is over. Extension.
 type Done struct {
 	Msg    string `json:"msg"`
 	Status bool   `json:"status"`
@@ -114,7 +114,7 @@ type Error struct {
 // EventOfRoom Extension. The body of a webhook of the same event type.
 type EventOfRoom = json.RawMessage
 
-// InvitationLink Extension.
+// InvitationLink A link that invites people. Extension.
 type InvitationLink struct {
 	InvitationLink string `json:"invitation_link"`
 
@@ -126,7 +126,7 @@ type InvitationLink struct {
 // InvitationLinkRequestRole admin admits a co-host, viewer admits guests.
 type InvitationLinkRequestRole string
 
-// ListedRoom Extension.
+// ListedRoom A room in the list of rooms. Extension.
 type ListedRoom struct {
 	ClientRoomId *string              `json:"client_room_id,omitempty"`
 	CreatedAt    time.Time            `json:"created_at"`
@@ -155,7 +155,7 @@ type ListedRoomEndReason string
 // ListedRoomRoomType defines model for ListedRoom.RoomType.
 type ListedRoomRoomType string
 
-// ParticipantInfo Extension.
+// ParticipantInfo A participant of an open or active room. Extension.
 type ParticipantInfo struct {
 	// Identity Your client_user_id for the person, or an id that the server assigned.
 	Identity string `json:"identity"`
@@ -194,7 +194,7 @@ type ParticipantInfoState string
 // ParticipantRole defines model for ParticipantRole.
 type ParticipantRole string
 
-// PastRoom Extension.
+// PastRoom A room that has ended, expired or been cancelled. Extension.
 type PastRoom struct {
 	// AnalyticsFileId Always empty, because there are no files. See get_analytics.
 	AnalyticsFileId PastRoomAnalyticsFileId `json:"analytics_file_id"`
@@ -214,7 +214,7 @@ type PastRoom struct {
 // PastRoomAnalyticsFileId Always empty, because there are no files. See get_analytics.
 type PastRoomAnalyticsFileId string
 
-// PastRooms Extension.
+// PastRooms One page of the past rooms, ordered by the time of their end. Extension.
 type PastRooms struct {
 	From      int              `json:"from"`
 	Limit     int              `json:"limit"`
@@ -228,20 +228,20 @@ type PastRooms struct {
 // PastRoomsOrderBy defines model for PastRooms.OrderBy.
 type PastRoomsOrderBy string
 
-// PastRoomsResponse Extension.
+// PastRoomsResponse The response with one page of past rooms. Extension.
 type PastRoomsResponse struct {
-	// Rooms Extension.
+	// Rooms One page of the past rooms, ordered by the time of their end. Extension.
 	Rooms  PastRooms `json:"rooms"`
 	Status bool      `json:"status"`
 }
 
-// PersonalLink Extension.
+// PersonalLink A link for one person. Extension.
 type PersonalLink struct {
 	FinalLink string `json:"final_link"`
 	Status    bool   `json:"status"`
 }
 
-// ReportedAttendee Extension.
+// ReportedAttendee A person whom a join event reported. Extension.
 type ReportedAttendee struct {
 	// At The time of the join event.
 	At     time.Time              `json:"at"`
@@ -252,7 +252,7 @@ type ReportedAttendee struct {
 // ReportedAttendeeSource defines model for ReportedAttendee.Source.
 type ReportedAttendeeSource string
 
-// RoomEventsResponse Extension.
+// RoomEventsResponse One page of the events of a room, the oldest first. Extension.
 type RoomEventsResponse struct {
 	// Events The oldest first.
 	Events []EventOfRoom `json:"events"`
@@ -264,7 +264,7 @@ type RoomEventsResponse struct {
 	NextAfter int64 `json:"next_after"`
 }
 
-// RoomInfo Extension. Some numbers are strings because existing clients expect them.
+// RoomInfo The data of a room. Some numbers are strings because existing clients expect them. Extension.
 type RoomInfo struct {
 	// CreationTime Unix time in seconds.
 	CreationTime string               `json:"creation_time"`
@@ -304,14 +304,14 @@ type RoomInfoIsRunning int
 // RoomInfoParentRoomId defines model for RoomInfo.ParentRoomId.
 type RoomInfoParentRoomId string
 
-// RoomList Extension.
+// RoomList One page of the list of rooms, the newest first. Extension.
 type RoomList struct {
 	// NextCursor Present if there are older rooms.
 	NextCursor *openapi_types.UUID `json:"next_cursor,omitempty"`
 	Rooms      []ListedRoom        `json:"rooms"`
 }
 
-// RoomStarted Extension.
+// RoomStarted A scheduled room that is open now. Extension.
 type RoomStarted struct {
 	// FinalLink The first browser that joins with it becomes a host.
 	FinalLink string             `json:"final_link"`
@@ -322,7 +322,7 @@ type RoomStarted struct {
 // RoomState defines model for RoomState.
 type RoomState string
 
-// RoomStatus Extension.
+// RoomStatus Whether people can join the room. Extension.
 type RoomStatus struct {
 	Message string `json:"message"`
 

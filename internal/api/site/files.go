@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"io/fs"
 	"mime"
 	"net/http"
@@ -48,7 +49,7 @@ func readFiles(assets fs.FS, skipped ...string) (map[string]file, error) {
 			f.gzip = body
 		default:
 			f.uncompressed = body
-			f.contentType = mime.TypeByExtension(path.Ext(name))
+			f.contentType = cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
 		}
 		files[base] = f
 		return nil

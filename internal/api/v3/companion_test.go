@@ -23,6 +23,11 @@ func newMeetingFixture(t testing.TB, b *Fixture) *MeetingFixture {
 	}, Description(t))
 }
 
+func TestRequests_NullAsDescribed(t *testing.T) {
+	t.Parallel()
+	newMeetingFixture(t, NewFixture(t)).CheckNulls(t)
+}
+
 func TestCompanionRoutes(t *testing.T) {
 	t.Parallel()
 	t.Run("meeting", func(t *testing.T) { t.Parallel(); newMeetingFixture(t, NewFixture(t)).CheckMeeting(t) })

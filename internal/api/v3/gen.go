@@ -18,7 +18,9 @@ type CreateQuickRoomRequest struct {
 	// EmptyTimeout Seconds that the room may stay empty after the last participant leaves.
 	// 0 means the project's default (300). A room that nobody joins expires
 	// after this time, or after 300 s if that is longer.
-	EmptyTimeout    int      `json:"empty_timeout"`
+	EmptyTimeout int `json:"empty_timeout"`
+
+	// MaxParticipants From 1 to the limit of the plan, at most 1000.
 	MaxParticipants int      `json:"max_participants"`
 	Metadata        Metadata `json:"metadata"`
 

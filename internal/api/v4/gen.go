@@ -111,8 +111,7 @@ type RoomEventReceived struct {
 	Joined bool `json:"joined"`
 }
 
-// ScheduledRoomCreated The published interface does not define this response. It is the response of version 3
-// with two more fields.
+// ScheduledRoomCreated A scheduled room.
 type ScheduledRoomCreated struct {
 	// ClientRoomId Extension. The value that was sent.
 	ClientRoomId *string `json:"client_room_id,omitempty"`
