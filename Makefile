@@ -7,6 +7,9 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
+TYPESCRIPT := sdk/typescript/node_modules/.installed
+SDKS := web/dist/app/docs/sdk/parley-sdk.tgz
+SDK_SOURCES := $(shell find sdk -type f -not -path '*/node_modules/*' -not -path 'sdk/typescript/dist/*' -not -path 'sdk/typescript/build/*' -not -path '*/__pycache__/*' 2>/dev/null)
 PAGE := web/dist/app/index.html
 PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
 
@@ -14,7 +17,7 @@ PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public d
 SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$
 
 .DEFAULT_GOAL := help
-.PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-web test-browser test-browser-all race fuzz soak release lint lint-slow fmt gen bench clean
+.PHONY: help run dev build npm-packages test test-all test-setup test-setup-all test-go test-go-all test-sdk test-web test-browser test-browser-all race fuzz soak release lint lint-slow fmt gen bench clean
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -25,7 +28,7 @@ run: build ## Build everything and run it, with two rooms to try
 dev: $(PAGE) ## Serve the page from its sources, and restart the server when its code changes
 	@mkdir -p bin && test/dev.sh
 
-build: $(PAGE) ## Build bin/parley with the room page inside
+build: $(PAGE) $(SDKS) ## Build bin/parley with the room page inside
 	go build -buildvcs=auto -ldflags "-s -w" -o bin/parley ./cmd/parley
 
 $(WEB): web/package-lock.json
@@ -40,17 +43,25 @@ $(WEBHOOKS): test/webhooks/package-lock.json
 	cd test/webhooks && npm ci --no-audit --no-fund
 	touch $@
 
+$(TYPESCRIPT): sdk/typescript/package-lock.json
+	cd sdk/typescript && npm ci --no-audit --no-fund
+	touch $@
+
 $(PAGE): $(WEB) $(PAGE_SOURCES)
 	cd web && npm run build
 	touch $@
 
-npm-packages: $(WEB) $(BROWSER) $(WEBHOOKS)
+# After the page, whose build empties the directory above.
+$(SDKS): $(PAGE) $(TYPESCRIPT) $(SDK_SOURCES)
+	go run ./sdk/packages
+
+npm-packages: $(WEB) $(BROWSER) $(WEBHOOKS) $(TYPESCRIPT)
 
 test: ## Install what the tests need and test what people do (about 12 minutes on two cores)
 	@test/run.sh test-setup lint test-web build test-go test-browser
 
 test-all: ## Run every test: also all views, pictures, network faults, clusters, attacks, data races
-	@test/run.sh test-setup-all lint lint-slow test-web build test-go-all test-browser-all race
+	@test/run.sh test-setup-all lint lint-slow test-web build test-go-all test-sdk test-browser-all race
 
 test-setup: ## Install what the tests need (as root, from Debian)
 	test/setup.sh
@@ -61,17 +72,22 @@ test-setup-all: ## Install what make test-all needs
 test-web: $(PAGE) ## Test the room page's code and its size
 	cd web && npm test
 
-test-go: $(PAGE) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real participants
+test-go: $(PAGE) $(SDKS) $(WEBHOOKS) ## Test the server, with a real PostgreSQL and real participants
 	test/go.sh go -short -- $$(go list ./... | grep -vE '$(SLOW_PACKAGES)')
 	MODULE=sdk/go test/go.sh sdk
 
-test-go-all: $(PAGE) $(WEBHOOKS) ## Test the server, also what takes long
+test-go-all: $(PAGE) $(SDKS) $(WEBHOOKS) ## Test the server, also what takes long
 	test/go.sh go
 	MODULE=sdk/go test/go.sh sdk
 	MODULE=test/acme test/go.sh acme
 	MODULE=test/openid test/go.sh openid
 	MODULE=test/metrics test/go.sh metrics
 	MODULE=release test/go.sh release
+
+test-sdk: $(TYPESCRIPT) ## Test each SDK alone, with the web frameworks that it works with
+	cd sdk/typescript && npm test
+	cd sdk/python && /usr/bin/python3 -W error::ResourceWarning -m unittest discover -q
+	php sdk/php/tests/run.php
 
 test-browser: build $(BROWSER) ## Test in a real browser what people do in a meeting
 	cd test/browser && npm test -- --project journeys
@@ -90,11 +106,12 @@ fuzz: ## Fuzz every parser, ten seconds each
 soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
 	SOAK_DURATION=$(or $(DURATION),1h) go test -v -count 1 -timeout 3h -run '^TestFuzz$$' ./test/hostile
 
-lint: $(PAGE) ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
+lint: $(PAGE) $(TYPESCRIPT) ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
 	test/generated.sh
 	cd web && npm run lint && npm run typecheck
 	cd test/browser && npm run typecheck
+	cd sdk/typescript && npx tsc --noEmit
 	go mod tidy -diff
 	go vet ./...
 	go tool staticcheck ./...
@@ -110,9 +127,10 @@ fmt: $(WEB) ## Format Go and TypeScript as lint checks them
 	gofmt -w $$(git ls-files '*.go')
 	cd web && npm run format
 
-gen: $(WEB) ## Generate code from the openapi.yaml files
+gen: $(WEB) $(TYPESCRIPT) ## Generate code from the openapi.yaml files
 	go generate ./internal/api/...
 	cd web && npm run gen
+	cd sdk/typescript && npm run gen
 
 bench: build $(BROWSER) ## Measure against a bare handler, a bare page and the goals; ONLY=growth measures a part
 ifdef ONLY

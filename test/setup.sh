@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what the tests run for real: a browser, PostgreSQL, Redis, openssl, curl, iproute2,
-# Python, a C compiler for the race detector, and the packages of Go and npm. Debian's packages
-# need root. The argument "all" adds what only make test-all needs. What cannot be installed is named
-# before any test runs.
+# Python, PHP with Composer and an HTTP client, a C compiler for the race detector, and the packages
+# of Go and npm. Debian's packages need root. The argument "all" adds what only make test-all needs.
+# What cannot be installed is named before any test runs.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -26,12 +26,24 @@ command -v openssl >/dev/null || packages+=(openssl)
 command -v curl >/dev/null || packages+=(curl)
 [ "$(uname)" != Linux ] || command -v ip >/dev/null || packages+=(iproute2)
 command -v python3 >/dev/null || packages+=(python3)
+# The SDKs are installed with Debian's Python and PHP.
+/usr/bin/python3 -c 'import ensurepip' 2>/dev/null || packages+=(python3 python3-venv)
+command -v php >/dev/null || packages+=(php-cli php-curl php-mbstring)
+[ -e /usr/share/php/GuzzleHttp/autoload.php ] || packages+=(php-guzzlehttp-guzzle)
+command -v composer >/dev/null || packages+=(composer)
+command -v unzip >/dev/null || packages+=(unzip)
 if [ "${1:-}" = all ]; then
   command -v firefox-esr >/dev/null || packages+=(firefox-esr)
   command -v nginx >/dev/null || packages+=(nginx)
   command -v caddy >/dev/null || packages+=(caddy)
   command -v pgbouncer >/dev/null || packages+=(pgbouncer)
   command -v systemd-analyze >/dev/null || packages+=(systemd)
+  # The frameworks that receive webhooks with the SDKs.
+  for module in flask django fastapi httpx; do
+    /usr/bin/python3 -c "import $module" 2>/dev/null || packages+=("python3-$module")
+  done
+  [ -e /usr/share/php/Nyholm/Psr7/autoload.php ] || packages+=(php-nyholm-psr7 php-psr-http-client)
+  [ -e /usr/share/php/Illuminate/Routing/autoload.php ] || packages+=(php-illuminate-routing php-illuminate-events)
 fi
 command -v gcc >/dev/null || packages+=(gcc libc6-dev)
 if [ ${#packages[@]} -gt 0 ]; then

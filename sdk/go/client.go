@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"strings"
 	"time"
 )
@@ -86,6 +87,22 @@ func New(baseURL string, credentials Credentials, options Options) (*Client, err
 		c.userAgent = defaultUserAgent
 	}
 	return c, nil
+}
+
+// FromEnvironment returns a Client with the settings of the environment variables
+// PARLEY_URL, PARLEY_PROJECT_ID, PARLEY_PROJECT_SECRET, PARLEY_API_KEY and
+// PARLEY_GATEWAY_SECRET. Only PARLEY_URL must be set.
+func FromEnvironment(options Options) (*Client, error) {
+	baseURL := os.Getenv("PARLEY_URL")
+	if baseURL == "" {
+		return nil, errors.New("parley: set PARLEY_URL to the address of the server, such as https://meet.example.org")
+	}
+	return New(baseURL, Credentials{
+		ProjectID:     os.Getenv("PARLEY_PROJECT_ID"),
+		APIKey:        os.Getenv("PARLEY_API_KEY"),
+		GatewaySecret: os.Getenv("PARLEY_GATEWAY_SECRET"),
+		ProjectSecret: os.Getenv("PARLEY_PROJECT_SECRET"),
+	}, options)
 }
 
 // checkBaseURL returns scheme and host. Its errors do not repeat the URL, because

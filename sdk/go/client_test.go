@@ -53,6 +53,46 @@ func TestNew_CredentialsWithLineFeed(t *testing.T) {
 	}
 }
 
+func TestNew_CredentialsInEachOthersPlace(t *testing.T) {
+	for _, test := range []struct {
+		credentials client.Credentials
+		want        string
+	}{
+		{client.Credentials{GatewaySecret: projectSecret},
+			"parley: GatewaySecret begins with whsec_, so it is a project secret"},
+		{client.Credentials{APIKey: gatewaySecret}, "parley: APIKey begins with gs_, so it is a Gateway secret"},
+		{client.Credentials{ProjectID: apiKey}, "parley: ProjectID begins with pk_, so it is an API key"},
+	} {
+		_, err := client.New("https://example.org", test.credentials, client.Options{})
+		if err == nil || err.Error() != test.want {
+			t.Errorf("got error %v, want %s", err, test.want)
+		}
+	}
+}
+
+func TestFromEnvironment(t *testing.T) {
+	t.Setenv("PARLEY_URL", "")
+	if _, err := client.FromEnvironment(client.Options{}); err == nil || !strings.Contains(err.Error(), "PARLEY_URL") {
+		t.Errorf("without PARLEY_URL: got error %v, want one that names it", err)
+	}
+	server := httptest.NewServer(newServer())
+	defer server.Close()
+	for name, value := range map[string]string{"PARLEY_URL": server.URL, "PARLEY_PROJECT_ID": projectID,
+		"PARLEY_API_KEY": apiKey, "PARLEY_GATEWAY_SECRET": gatewaySecret, "PARLEY_PROJECT_SECRET": projectSecret} {
+		t.Setenv(name, value)
+	}
+	c, err := client.FromEnvironment(client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := keys(t.Context(), c); err != nil {
+		t.Errorf("keys: got error %v, want none", err)
+	}
+	if err := create(quickRoom())(t.Context(), c); err != nil {
+		t.Errorf("create a room: got error %v, want none", err)
+	}
+}
+
 func TestClient_MissingCredentials(t *testing.T) {
 	for _, test := range []struct {
 		name        string

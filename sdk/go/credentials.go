@@ -60,17 +60,21 @@ func (c Credentials) check() error {
 					field.name, i+1)
 			}
 		}
-		for prefix, name := range prefixes {
-			if name != field.name && strings.HasPrefix(field.value, prefix) {
-				return fmt.Errorf("parley: %s begins with %s, so it is the value of %s", field.name, prefix, name)
+		for _, known := range prefixes {
+			if known.field != field.name && strings.HasPrefix(field.value, known.prefix) {
+				return fmt.Errorf("parley: %s begins with %s, so it is %s", field.name, known.prefix, known.name)
 			}
 		}
 	}
 	return nil
 }
 
-// prefixes are the prefixes of the credentials.
-var prefixes = map[string]string{"pk_": "APIKey", "gs_": "GatewaySecret", "whsec_": "ProjectSecret"}
+// prefixes are the beginnings of the credentials.
+var prefixes = []struct{ prefix, field, name string }{
+	{"pk_", "APIKey", "an API key"},
+	{"gs_", "GatewaySecret", "a Gateway secret"},
+	{"whsec_", "ProjectSecret", "a project secret"},
+}
 
 // replacer returns a replacer that redacts the secrets, in case a server repeats
 // them.

@@ -68,7 +68,7 @@ type OverlapKey struct {
 	// OverlapEndsAt is when the key stops working.
 	OverlapEndsAt time.Time  `json:"overlap_ends_at"`
 	LastUsedAt    *time.Time `json:"last_used_at"`
-	// RequestsSinceRotation is the number of validly signed version 5 calls with
+	// RequestsSinceRotation is the number of authenticated calls of any version with
 	// the key since the rotation. If it grows, a client still uses the key.
 	RequestsSinceRotation int64 `json:"requests_since_rotation"`
 }

@@ -22,8 +22,9 @@ const (
 // do sends a request until it succeeds or must not be repeated.
 func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 	began := time.Now()
-	corrected := false
-	for attempt := 1; ; attempt++ {
+	corrections := 0
+	for sent := 1; ; sent++ {
+		attempt := sent - corrections // an attempt after a correction of the clock is not counted
 		signedWith := c.clock.currentOffset()
 		a, err := c.exchange(ctx, r, signedWith)
 		if err == nil {
@@ -31,12 +32,12 @@ func (c *Client) do(ctx context.Context, r *request) (*response, error) {
 		}
 		failure, refused := errors.AsType[*Error](err)
 		if refused {
-			failure.Attempts = attempt
+			failure.Attempts = sent
 			failure.Remedy = findRemedy(r, failure)
 		}
 		correction := (c.clock.currentOffset() - signedWith).Abs()
-		if IsUnauthorized(err) && r.gatewaySigned && !corrected && correction >= minCorrection {
-			corrected = true
+		if IsUnauthorized(err) && r.gatewaySigned && corrections == 0 && correction >= minCorrection {
+			corrections = 1
 			continue
 		}
 		if attempt >= c.maxAttempts || !r.repeatable || !isRetryable(ctx, r, err) {

@@ -374,3 +374,19 @@ func TestClient_IgnoresRedirects(t *testing.T) {
 type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
+
+// TestClock_CorrectionIsNotCounted checks that an attempt with a corrected clock leaves the attempts
+// for other failures.
+func TestClock_CorrectionIsNotCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newServer()
+		s.setAhead(time.Hour)
+		s.respondWith(nil, unavailable())
+		if err := keys(t.Context(), newSynctestClient(t, s, client.Options{MaxAttempts: 2})); err != nil {
+			t.Errorf("got error %v, want none after a correction and one repetition", err)
+		}
+		if sent := len(s.requestsSeen()); sent != 3 {
+			t.Errorf("got %d requests, want 3", sent)
+		}
+	})
+}

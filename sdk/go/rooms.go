@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -259,13 +260,13 @@ func (c *Client) create(ctx context.Context, target, clientRoomID, idempotencyKe
 const maxIdempotencyKey = 255
 
 func checkIdempotencyKey(key string) error {
-	invalid := len(key) > maxIdempotencyKey
+	invalid := len(key) > maxIdempotencyKey || strings.TrimSpace(key) != key // a header loses these spaces on its way
 	for i := range len(key) {
 		invalid = invalid || key[i] < ' ' || key[i] > '~'
 	}
 	if invalid {
-		return fmt.Errorf("%w: IdempotencyKey must have at most %d characters, all of them printable ASCII",
-			ErrInvalidArgument, maxIdempotencyKey)
+		return fmt.Errorf("%w: IdempotencyKey must have at most %d characters, all of them printable ASCII, "+
+			"and no space at its ends", ErrInvalidArgument, maxIdempotencyKey)
 	}
 	return nil
 }

@@ -11,24 +11,24 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
-
-	"golang.org/x/mod/module"
-	"golang.org/x/mod/zip"
 )
 
 // repository is the root of the repository.
 const repository = "../.."
 
-// language is one SDK. install builds its package, installs it into an empty directory, and returns
-// the command of the driver there.
+// language is one SDK. install installs its package from a server into an empty directory, as an
+// integrator does, and returns the command of the driver there.
 type language struct {
 	name    string
-	install func(t *testing.T, dir string) *exec.Cmd
-	lacking []string // fields of errors without a status that the language does not have
+	install func(t *testing.T, server, dir string) *exec.Cmd
+	lacking []string // fields of errors without a response that the language does not have
 }
 
 var languages = []language{
 	{name: "go", install: installGo, lacking: []string{"attempts", "status", "remedy"}},
+	{name: "typescript", install: installTypeScript},
+	{name: "python", install: installPython},
+	{name: "php", install: installPHP},
 }
 
 // driver is a running program that makes the calls it reads, a line of JSON for each.
@@ -39,10 +39,10 @@ type driver struct {
 	errors   *bytes.Buffer
 }
 
-// startDriver builds and installs a package and starts its driver until the test ends.
-func startDriver(t *testing.T, l language) *driver {
+// startDriver installs a package and starts its driver until the test ends.
+func startDriver(t *testing.T, l language, server string) *driver {
 	t.Helper()
-	cmd := l.install(t, t.TempDir())
+	cmd := l.install(t, server, t.TempDir())
 	d := &driver{language: l, errors: new(bytes.Buffer)}
 	cmd.Stderr = d.errors
 	in, err := cmd.StdinPipe()
@@ -133,28 +133,74 @@ func writeFile(t *testing.T, path, content string) {
 	}
 }
 
-// installGo writes a module proxy with the SDK into a directory, as `go get` reads it.
-func installGo(t *testing.T, dir string) *exec.Cmd {
+// installGo gets the module from the server instead of a public proxy, which does not have it.
+func installGo(t *testing.T, server, dir string) *exec.Cmd {
 	t.Helper()
-	version := module.Version{Path: "parley.example/client", Version: "v0.1.0"}
-	proxy := filepath.Join(dir, "proxy", version.Path, "@v")
-	copyFile(t, absolute(t, "sdk/go/go.mod"), filepath.Join(proxy, version.Version+".mod"))
-	writeFile(t, filepath.Join(proxy, version.Version+".info"), `{"Version":"`+version.Version+`"}`)
-	writeFile(t, filepath.Join(proxy, "list"), version.Version+"\n")
-	var archive bytes.Buffer
-	if err := zip.CreateFromDir(&archive, version, absolute(t, "sdk/go")); err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, filepath.Join(proxy, version.Version+".zip"), archive.String())
-
 	project := filepath.Join(dir, "project")
 	for _, name := range []string{"main.go", "calls.go"} {
 		copyFile(t, filepath.Join("godriver", name), filepath.Join(project, name))
 	}
-	environment := []string{"GOPROXY=file://" + filepath.Join(dir, "proxy"), "GONOSUMDB=parley.example",
+	environment := []string{"GOPROXY=" + server + "/docs/sdk/go", "GONOSUMDB=parley.example",
 		"GOFLAGS=-modcacherw", "GOMODCACHE=" + filepath.Join(dir, "modules")}
 	run(t, project, environment, "go", "mod", "init", "shop.example/meetings")
-	run(t, project, environment, "go", "get", version.Path)
+	run(t, project, environment, "go", "get", "parley.example/client")
 	run(t, project, environment, "go", "build", "-o", "driver", ".")
 	return exec.Command(filepath.Join(project, "driver"))
+}
+
+func installTypeScript(t *testing.T, server, dir string) *exec.Cmd {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, "package.json"), `{"private":true,"type":"module"}`)
+	run(t, dir, nil, "npm", "install", "--silent", "--no-audit", "--no-fund", server+"/docs/sdk/parley-sdk.tgz")
+	copyFile(t, absolute(t, "sdk/typescript/conformance/driver.mjs"), filepath.Join(dir, "driver.mjs"))
+	return exec.Command("node", filepath.Join(dir, "driver.mjs"))
+}
+
+func installPython(t *testing.T, server, dir string) *exec.Cmd {
+	t.Helper()
+	run(t, dir, nil, python, "-m", "venv", ".")
+	own := filepath.Join(dir, "bin", "python")
+	run(t, dir, nil, own, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-index",
+		server+"/docs/sdk/parley_sdk-"+version(t)+"-py3-none-any.whl")
+	copyFile(t, absolute(t, "sdk/python/conformance/driver.py"), filepath.Join(dir, "driver.py"))
+	return exec.Command(own, filepath.Join(dir, "driver.py"))
+}
+
+// debianPackages is a composer.json that takes the interfaces of PSR and an HTTP client from Debian, because
+// packagist.org may be out of reach.
+const debianPackages = `{
+	"repositories": [{"packagist.org": false}, {"type": "package", "package": [
+		{"name": "psr/http-client", "version": "1.0.1", "type": "metapackage"},
+		{"name": "psr/http-factory", "version": "1.0.1", "type": "metapackage"},
+		{"name": "psr/http-message", "version": "1.0.1", "type": "metapackage"},
+		{"name": "guzzlehttp/guzzle", "version": "7.4.5", "type": "metapackage"}
+	]}],
+	"autoload": {"files": ["/usr/share/php/GuzzleHttp/autoload.php"]},
+	"config": {"secure-http": false}
+}`
+
+func installPHP(t *testing.T, server, dir string) *exec.Cmd {
+	t.Helper()
+	writeFile(t, filepath.Join(dir, "composer.json"), debianPackages)
+	environment := []string{"COMPOSER_HOME=" + filepath.Join(dir, "composer"), "COMPOSER_ALLOW_SUPERUSER=1"}
+	run(t, dir, environment, "composer", "config", "repositories.parley", "composer", server+"/docs/sdk/php")
+	run(t, dir, environment, "composer", "require", "--quiet", "--no-interaction", "parley/sdk")
+	return exec.Command("php", absolute(t, "sdk/php/conformance/driver.php"), filepath.Join(dir, "vendor/autoload.php"))
+}
+
+// python is Debian's Python, whose packages the tests install.
+const python = "/usr/bin/python3"
+
+// version returns the version of the SDKs.
+func version(t *testing.T) string {
+	t.Helper()
+	content, err := os.ReadFile(absolute(t, "sdk/typescript/package.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p struct{ Version string }
+	if err := json.Unmarshal(content, &p); err != nil {
+		t.Fatal(err)
+	}
+	return p.Version
 }

@@ -1,4 +1,4 @@
-// Package sdk tests the SDKs of all languages in one way: it builds the package of each, installs it
+// Package sdk tests the SDKs of all languages in one way: it installs the package of each from a server
 // into an empty directory, and lets a small program there make the calls of shared tables.
 package sdk
 
@@ -7,14 +7,21 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"parley/test/parleytest"
 )
 
-// TestSDKs_BehaveAlike runs the scripted exchanges and the published signatures with each SDK.
+func TestMain(m *testing.M) { parleytest.Main(m) }
+
+// TestSDKs_BehaveAlike runs a meeting on a real server, the scripted exchanges and the published
+// signatures with each SDK.
 func TestSDKs_BehaveAlike(t *testing.T) {
 	published, exchanges := readExchanges(t)
+	service := startService(t)
 	for _, l := range languages {
 		t.Run(l.name, func(t *testing.T) {
-			d := startDriver(t, l)
+			d := startDriver(t, l, service.url)
+			t.Run("a meeting", func(t *testing.T) { d.runMeeting(t, service) })
 			for _, e := range exchanges {
 				t.Run(e.Name, func(t *testing.T) { d.run(t, e, published) })
 			}

@@ -8,6 +8,8 @@ const repository = resolve(import.meta.dirname, '../..');
 /** The guides in docs/api, in the order of the navigation bar. */
 const guides = [
   { name: 'index', title: 'Start' },
+  { name: 'quickstart', title: 'Quick start' },
+  { name: 'sdks', title: 'SDKs' },
   { name: 'signing', title: 'Signing' },
   { name: 'examples', title: 'Examples' },
   { name: 'meetings', title: 'Meetings' },

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"archive/zip"
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// readTree returns the files of a directory, sorted, with a prefix before their names. It leaves
+// out what tools write there.
+func readTree(dir, prefix string) ([]file, error) {
+	var files []file
+	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if entry.IsDir() {
+			if name := entry.Name(); name == "__pycache__" || strings.HasSuffix(name, ".egg-info") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		files = append(files, file{prefix + filepath.ToSlash(name), content})
+		return err
+	})
+	slices.SortFunc(files, func(a, b file) int { return strings.Compare(a.name, b.name) })
+	return files, err
+}
+
+// zipEpoch is the time of every file in a zip, the earliest that the format has, so that the bytes
+// do not depend on the time of the build.
+var zipEpoch = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// zipped returns a zip archive of the files in their order.
+func zipped(files []file) ([]byte, error) {
+	var out bytes.Buffer
+	archive := zip.NewWriter(&out)
+	for _, f := range files {
+		header := &zip.FileHeader{Name: f.name, Method: zip.Deflate, Modified: zipEpoch}
+		header.SetMode(0o644)
+		w, err := archive.CreateHeader(header)
+		if err != nil {
+			return nil, err
+		}
+		if _, err := w.Write(f.content); err != nil {
+			return nil, err
+		}
+	}
+	err := archive.Close()
+	return out.Bytes(), err
+}

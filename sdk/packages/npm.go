@@ -1,0 +1,40 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+type packageJSON struct {
+	Name    string
+	Version string
+}
+
+func readPackageJSON(dir string) (p packageJSON, err error) {
+	content, err := os.ReadFile(filepath.Join(dir, "package.json"))
+	if err != nil {
+		return p, err
+	}
+	return p, json.Unmarshal(content, &p)
+}
+
+// writeTarball packs the TypeScript SDK with npm, which also compiles it.
+func writeTarball(dir, out, version string) error {
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	target, err := filepath.Abs(out)
+	if err != nil {
+		return err
+	}
+	pack := exec.Command("npm", "pack", "--silent", "--pack-destination", target)
+	pack.Dir = dir
+	if output, err := pack.CombinedOutput(); err != nil {
+		return fmt.Errorf("npm pack in %s: %w\n%s", dir, err, output)
+	}
+	// npm names the tarball of @parley/sdk after its scope.
+	return os.Rename(filepath.Join(out, "parley-sdk-"+version+".tgz"), filepath.Join(out, "parley-sdk.tgz"))
+}

@@ -1,0 +1,11 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley\Exception;
+
+/** A response that the API does not document, or one of more than 4 MiB. A call that writes may have succeeded. */
+final class UnexpectedResponseException extends ParleyException
+{
+    public const KIND = 'unexpected_response';
+}

@@ -1,0 +1,67 @@
+<?php
+
+declare(strict_types=1);
+
+namespace Parley\Internal;
+
+use Parley\Exception\InvalidArgumentException;
+
+/**
+ * The arguments of a call that are not the fields of its body.
+ *
+ * @internal
+ */
+final class Arguments
+{
+    /**
+     * @param array<array-key, mixed> $values
+     * @param list<string> $names all names that the call has
+     *
+     * @throws InvalidArgumentException if there is another name
+     */
+    public function __construct(private readonly array $values, array $names)
+    {
+        foreach (array_keys($values) as $name) {
+            if (!in_array($name, $names, true)) {
+                throw new InvalidArgumentException("this call has no argument $name");
+            }
+        }
+    }
+
+    /** Returns a string that is not empty. */
+    public function text(string $name): string
+    {
+        $value = $this->values[$name] ?? null;
+        if (!is_string($value) || $value === '') {
+            throw new InvalidArgumentException("$name must be a string that is not empty");
+        }
+        return $value;
+    }
+
+    /** Returns a string as a segment of a path. */
+    public function pathSegment(string $name): string
+    {
+        $value = $this->text($name);
+        // HTTP clients would remove these segments from the path.
+        if ($value === '.' || $value === '..') {
+            throw new InvalidArgumentException("$name must not be $value");
+        }
+        return rawurlencode($value);
+    }
+
+    /** Returns a string, or null for an absent one. */
+    public function optionalText(string $name): ?string
+    {
+        return isset($this->values[$name]) ? $this->text($name) : null;
+    }
+
+    /** Returns an integer, or null for an absent one. */
+    public function optionalInteger(string $name, int $least): ?int
+    {
+        $value = $this->values[$name] ?? null;
+        if ($value !== null && (!is_int($value) || $value < $least)) {
+            throw new InvalidArgumentException("$name must be an integer of at least $least");
+        }
+        return $value;
+    }
+}

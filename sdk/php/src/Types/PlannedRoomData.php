@@ -1,0 +1,47 @@
+<?php
+
+// Generated from the OpenAPI descriptions. Do not edit.
+
+declare(strict_types=1);
+
+namespace Parley\Types;
+
+use DateTimeImmutable;
+use UnexpectedValueException;
+
+/** The room and its scheduled start. */
+final class PlannedRoomData
+{
+    public function __construct(
+        public readonly string $room_id,
+        /** @var 'video'|'audio'|string */
+        public readonly string $room_type,
+        /** The start time of a scheduled room. */
+        public readonly DateTimeImmutable $start_at,
+        /** Your own id for the room, if any. */
+        public readonly ?string $client_room_id = null,
+    ) {
+    }
+
+    /**
+     * @param array<array-key, mixed> $data the decoded JSON
+     * @throws UnexpectedValueException if a field is absent or has another type; it names the path
+     */
+    public static function fromArray(array $data): self
+    {
+        return self::read($data, '');
+    }
+
+    /** @internal */
+    public static function read(mixed $value, string $path): self
+    {
+        $fields = new Fields($value, $path);
+
+        return new self(
+            room_id: $fields->required('room_id', Fields::string(...)),
+            room_type: $fields->required('room_type', Fields::string(...)),
+            start_at: $fields->required('start_at', Fields::time(...)),
+            client_room_id: $fields->optional('client_room_id', Fields::string(...)),
+        );
+    }
+}

@@ -1,0 +1,61 @@
+<?php
+
+// Generated from the OpenAPI descriptions. Do not edit.
+
+declare(strict_types=1);
+
+namespace Parley\Types;
+
+use UnexpectedValueException;
+
+/** One page of the request log, the newest first. */
+final class RequestList
+{
+    public function __construct(
+        /** @var 'available'|'unavailable'|string */
+        public readonly string $availability,
+        /** @var list<LoggedRequest> */
+        public readonly array $items,
+        /** Present if there are more calls. */
+        public readonly ?string $next_cursor = null,
+        /** Identifies this request, from a response header. Quote it to support. */
+        public readonly string $request_id = '',
+        /**
+         * The number of correctly signed version 5 calls of the organization on this UTC day,
+         * including this one, from the header X-Gateway-Requests-Used. It is null if the server
+         * does not know it.
+         */
+        public readonly ?int $requests_used = null,
+    ) {
+    }
+
+    /**
+     * @param array<array-key, mixed> $data the decoded JSON
+     * @throws UnexpectedValueException if a field is absent or has another type; it names the path
+     */
+    public static function fromArray(
+        array $data,
+        string $request_id = '',
+        ?int $requests_used = null,
+    ): self {
+        return self::read($data, '', $request_id, $requests_used);
+    }
+
+    /** @internal */
+    public static function read(
+        mixed $value,
+        string $path,
+        string $request_id = '',
+        ?int $requests_used = null,
+    ): self {
+        $fields = new Fields($value, $path);
+
+        return new self(
+            availability: $fields->required('availability', Fields::string(...)),
+            items: $fields->required('items', Fields::listOf(LoggedRequest::read(...))),
+            next_cursor: $fields->optional('next_cursor', Fields::string(...)),
+            request_id: $request_id,
+            requests_used: $requests_used,
+        );
+    }
+}

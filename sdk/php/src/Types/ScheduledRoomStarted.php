@@ -1,0 +1,45 @@
+<?php
+
+// Generated from the OpenAPI descriptions. Do not edit.
+
+declare(strict_types=1);
+
+namespace Parley\Types;
+
+use UnexpectedValueException;
+
+/** A scheduled room that is open now. */
+final class ScheduledRoomStarted
+{
+    public function __construct(
+        public readonly bool $status,
+        /** The first browser that joins with it becomes a host. */
+        public readonly string $final_link,
+        public readonly string $room_id,
+        /** Identifies this request, from a response header. Quote it to support. */
+        public readonly string $request_id = '',
+    ) {
+    }
+
+    /**
+     * @param array<array-key, mixed> $data the decoded JSON
+     * @throws UnexpectedValueException if a field is absent or has another type; it names the path
+     */
+    public static function fromArray(array $data, string $request_id = ''): self
+    {
+        return self::read($data, '', $request_id);
+    }
+
+    /** @internal */
+    public static function read(mixed $value, string $path, string $request_id = ''): self
+    {
+        $fields = new Fields($value, $path);
+
+        return new self(
+            status: $fields->required('status', Fields::boolean(...)),
+            final_link: $fields->required('final_link', Fields::string(...)),
+            room_id: $fields->required('room_id', Fields::string(...)),
+            request_id: $request_id,
+        );
+    }
+}
