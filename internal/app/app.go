@@ -236,6 +236,7 @@ func (a *App) wire(ctx context.Context) error {
 		Plans:          usage.RoomPlans{Provider: provider, Keys: a.keys},
 		Webhooks:       a.webhooks,
 		JoinLimiter:    limits.seatLimiter(),
+		SignedLinks:    signedLinks{a.keys, now},
 		Clustered:      a.redis != nil,
 		Version:        Build().Version,
 		RedisAvailable: a.redisAvailable(),
@@ -334,6 +335,7 @@ func (a *App) wire(ctx context.Context) error {
 		console:   console,
 		landing:   landing,
 		page:      roomPage,
+		calendar:  site.NewCalendar(a.rooms.Joining),
 	}, trusted)
 	return nil
 }

@@ -83,6 +83,7 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 type routeHandlers struct {
 	versions                                                      []apiVersion
 	join, manage, openID, signaling, docs, console, landing, page http.Handler
+	calendar                                                      http.Handler // of rooms
 }
 
 // version returns the version of the API that a path belongs to; nil if none.
@@ -132,6 +133,8 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "docs", handlers.docs
 		case site.IsConsole(path):
 			return "console", handlers.console
+		case site.IsCalendar(path):
+			return "page", handlers.calendar
 		case path == "/":
 			return "page", handlers.landing
 		}

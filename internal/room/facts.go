@@ -65,10 +65,12 @@ func (s *Joining) loadLink(ctx context.Context, f *facts, token string) (err err
 		f.link, f.linkFound = f.room.creatorLink(), true
 		return nil
 	}
-	if f.link, err = s.store.LinkByHash(ctx, f.room.ID, hash); err != nil {
-		if fault.Is(err, fault.NotFound) {
-			err = nil
-		}
+	f.link, err = s.store.LinkByHash(ctx, f.room.ID, hash)
+	if fault.Is(err, fault.NotFound) {
+		f.link, f.linkFound, err = s.signedLink(ctx, f.room, token)
+		return err
+	}
+	if err != nil {
 		return err
 	}
 	f.linkFound = true

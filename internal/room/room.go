@@ -173,6 +173,7 @@ type Link struct {
 	Name       string // suggested display name; may be empty
 	UserID     string // the person's id in the integrator's system; may be empty
 	Hidden     bool
+	Signed     bool   // signed by the backend and not stored; it is stored when it is redeemed
 	RedeemedBy string // hash of the seat key that redeemed the link; "" until then
 	CreatedBy  string // seat of the host or co-host who created the link in the room; empty if the API created it
 	CreatedAt  time.Time

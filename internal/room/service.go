@@ -77,6 +77,7 @@ type Options struct {
 	Plans       Plans       // limits the settings of rooms; nil means MaxEntitlements for every project
 	Webhooks    Webhooks    // delivers events; nil means that events are stored but not delivered
 	JoinLimiter JoinLimiter // limits new seats and knocks per address; nil means no limit
+	SignedLinks SignedLinks // verifies links that a backend has signed itself; nil accepts none
 	// Kept returns how long the rooms of a project are kept after their end; 0 means for
 	// ever. nil means the same.
 	Kept func(p project.Project) time.Duration

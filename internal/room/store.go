@@ -54,6 +54,8 @@ type RoomStore interface {
 	DueRooms(ctx context.Context, now time.Time, limit int) ([]string, error)
 	// AppendEvents stores events, in the order of their sequence numbers.
 	AppendEvents(ctx context.Context, events []event.Event) error
+	// LastEventTime returns the time of the last event of a room, the zero time if it has none.
+	LastEventTime(ctx context.Context, roomID string) (time.Time, error)
 	// AppendHostAction stores an action with the next number of its room, which must be
 	// locked, and deletes the earliest ones if the room has more than keep.
 	AppendHostAction(ctx context.Context, a HostAction, keep int) error

@@ -174,6 +174,12 @@ func (s *DB) RoomEvents(ctx context.Context, roomID string, after int64, limit i
 	return events, err
 }
 
+func (s *DB) LastEventTime(ctx context.Context, roomID string) (last time.Time, err error) {
+	err = s.Query(ctx, `SELECT at FROM events WHERE room_id = $1 ORDER BY sequence DESC LIMIT 1`, []any{roomID},
+		func(row db.Row) error { return row.Scan(db.ScanTime(&last)) })
+	return last, err
+}
+
 func (s *DB) ReportedAttendance(ctx context.Context, roomID string, limit int) ([]room.ReportedAttendee, error) {
 	var all []room.ReportedAttendee
 	err := s.Query(ctx, `SELECT at, data FROM events

@@ -58,7 +58,7 @@ var allowedImports = map[string][]string{
 	"internal/media/relay":          {},
 	"internal/media":                {"internal/fault", "internal/media/relay", "internal/media/signalfilter", "internal/metrics", "internal/refusal", "internal/room"},
 	"internal/api/httpx":            {"internal/fault", "internal/validate"},
-	"internal/api/site":             {"internal/api/httpx", "internal/room"},
+	"internal/api/site":             {"internal/api/httpx", "internal/fault", "internal/room"},
 	"internal/spreadsheet":          {},
 	"internal/api/roomapi":          {"sdk/go/sign", "internal/api/httpx", "internal/fault", "internal/project", "internal/key", "internal/requestlog", "internal/room", "internal/spreadsheet", "internal/validate"},
 	"internal/api/record":           {"internal/api/httpx", "internal/requestlog"},

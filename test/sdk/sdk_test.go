@@ -27,6 +27,7 @@ func TestSDKs_BehaveAlike(t *testing.T) {
 			}
 			t.Run("vectors", d.checkVectors)
 			t.Run("webhooks", d.checkWebhooks)
+			t.Run("join links", func(t *testing.T) { d.checkJoinLinks(t, published) })
 			t.Run("print", func(t *testing.T) { d.checkPrint(t, published) })
 		})
 	}

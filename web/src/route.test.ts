@@ -4,6 +4,7 @@ import { guestLink, readCheck, readPreset, readRoute } from './route';
 test.each([
   ['/r/01a1-x', '', { roomId: '01a1-x', link: null }],
   ['/r/01a1-x/', '#t=abc_-1', { roomId: '01a1-x', link: 'abc_-1' }],
+  ['/r/01a1-x', '#j=a.b.c', { roomId: '01a1-x', link: 'a.b.c' }],
   ['/r/01a1-x', '#t=', { roomId: '01a1-x', link: null }],
   ['/r/01a1-x', '#other', { roomId: '01a1-x', link: null }],
   ['/r/', '', null],

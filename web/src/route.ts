@@ -20,7 +20,9 @@ export function readRoute(location: Pick<Address, 'pathname' | 'hash'>): Route |
   } catch {
     return null;
   }
-  return { roomId, link: fragmentParams(location).get('t') || null };
+  const fragment = fragmentParams(location);
+  // t is a link that the server has made, and j one that a backend has signed itself.
+  return { roomId, link: fragment.get('t') || fragment.get('j') || null };
 }
 
 /** Returns the code in the link of a connection check, which is empty if it is missing; null for another address. */

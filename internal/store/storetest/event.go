@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"parley/internal/db"
 	"parley/internal/event"
@@ -53,6 +54,10 @@ func (s *suite) testDeliveredEvents(t *testing.T) {
 	}
 	got, err := s.db.DeliveredEvents(ctx, NewID(), 0, 10)
 	requireEqual(t, got, err, nil)
+	last, err := s.db.LastEventTime(ctx, r.ID)
+	requireEqual(t, last, err, all[len(all)-1].At)
+	last, err = s.db.LastEventTime(ctx, NewID())
+	requireEqual(t, last, err, time.Time{})
 
 	for i := range 3 {
 		e := event.Event{

@@ -72,7 +72,7 @@ function members(array $values): array
 function call(Client $client, string $operation, array $arguments): mixed
 {
     $method = lcfirst(str_replace('_', '', ucwords($operation, '_')));
-    $result = $arguments === [] ? $client->$method() : $client->$method($arguments);
+    $result = $client->$method($arguments);
     return match (true) {
         is_string($result) => ['text' => $result],
         $result instanceof Generator => ['items' => wire(iterator_to_array($result, false))],

@@ -40,6 +40,7 @@ class Client implements \JsonSerializable, \Stringable
     use Calls\Creations;
     use Calls\Projects;
     use Calls\Meetings;
+    use Calls\Links;
     use Calls\Attendance;
     use Calls\Gateway;
 
@@ -52,7 +53,7 @@ class Client implements \JsonSerializable, \Stringable
      * @param string $baseUrl scheme and host of the server, such as https://meet.example.org. It has no path, because
      *     the path is signed as the server sees it. Use http only on trusted networks.
      * @param string $projectId the UUID of the project. Creations and the status of the project need it.
-     * @param string $projectSecret signs creations, the status of the project and join events
+     * @param string $projectSecret signs creations, the status of the project, join events and join links
      * @param string $apiKey belongs to the Gateway secret. It also signs creations and the status of the project if
      *     there is no project secret.
      * @param string $gatewaySecret signs the calls that run a meeting, and version 5

@@ -5,10 +5,11 @@ declare(strict_types=1);
 namespace Parley;
 
 use Parley\Exception\InvalidArgumentException;
+use Parley\Internal\JoinLink;
 
 /**
- * The three signatures of Parley. Client and Webhook use them; call them yourself only if you send requests with other
- * tools.
+ * The signatures of Parley: of requests, webhooks and join links. Client and Webhook use them; call them yourself only
+ * if you send requests with other tools.
  *
  * Each signature is an HMAC-SHA256. Its key is the text of the credential as it is shown, with its prefix. Only for
  * webhooks, the key is the decoded secret. Comparisons take constant time.
@@ -32,6 +33,9 @@ final class Signature
 
     /** The result of freshness() for a timestamp that is not a number of Unix seconds. */
     public const MALFORMED = 'malformed';
+
+    /** The only header of a join link. The server accepts no other algorithm. */
+    private const JOIN_LINK_HEADER = '{"alg":"HS256","typ":"JWT"}';
 
     private const WEBHOOK_PREFIX = 'whsec_';
 
@@ -169,6 +173,25 @@ final class Signature
     }
 
     /**
+     * Returns a signed join link as a JSON Web Token. It goes behind /r/ROOM_ID#j= in the address. A claim that is
+     * absent or empty is left out.
+     *
+     * @param string $secret the project secret
+     * @param array{
+     *     room_id: string, role: 'host'|'cohost'|'guest', name?: string|null, user_id?: string|null,
+     *     single_use?: bool, jti?: string|null, iat: int, exp: int
+     * } $claims name and user_id have at most 255 characters. A single-use link needs the ID jti. iat and exp are Unix
+     *     seconds, 1 to 86400 apart.
+     *
+     * @throws InvalidArgumentException if a claim cannot be used
+     */
+    public static function joinLink(#[\SensitiveParameter] string $secret, array $claims): string
+    {
+        $signed = self::base64Url(self::JOIN_LINK_HEADER) . '.' . self::base64Url(JoinLink::encode($claims));
+        return $signed . '.' . self::base64Url(hash_hmac('sha256', $signed, $secret, true));
+    }
+
+    /**
      * Compares a timestamp with a clock.
      *
      * @param string $timestamp Unix seconds in 1 to 18 ASCII digits
@@ -192,6 +215,11 @@ final class Signature
     public static function isWebhookId(string $id): bool
     {
         return $id !== '' && strpbrk($id, ". \r\n") === false;
+    }
+
+    private static function base64Url(string $bytes): string
+    {
+        return rtrim(strtr(base64_encode($bytes), '+/', '-_'), '=');
     }
 
     private static function parseTimestamp(string $text): ?int

@@ -41,6 +41,14 @@ export function checkInteger(name: string, value: unknown, least: number): numbe
   return value;
 }
 
+/** Returns an integer of the arguments of a call that is within bounds. */
+export function checkBetween(name: string, value: unknown, least: number, most: number): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value) || value < least || value > most) {
+    throw invalid(`${name} must be an integer between ${least} and ${most}`);
+  }
+  return value;
+}
+
 /** Escapes a text as one segment of a path. */
 export function pathSegment(name: string, value: string): string {
   // A URL would resolve these two segments, even when they are escaped.

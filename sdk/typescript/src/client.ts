@@ -138,6 +138,14 @@ export class ParleyClient {
     return withRequestId(await this.#post('create_invitation_link', invitation, shapes.invitationLink, options));
   }
 
+  /**
+   * Returns a link that is signed with the project secret. It sends no request, and the server checks the link when it
+   * is used.
+   */
+  async signJoinLink(link: Meetings.JoinLinkRequest): Promise<string> {
+    return this.#transport.joinLink(link);
+  }
+
   /** Changes a room that is still scheduled. ConflictError for a room in another state. */
   async rescheduleRoom(change: Meetings.RescheduleRequest, options?: CallOptions): Promise<Meetings.RescheduledRoom> {
     return withFieldReport(await this.#post('reschedule_room', change, shapes.scheduledRoom, options));

@@ -35,6 +35,11 @@ export function toBase64(bytes: Uint8Array): string {
   return btoa(String.fromCharCode(...bytes));
 }
 
+/** Encodes bytes in Base64 for URLs, without padding. */
+export function toBase64Url(bytes: Uint8Array): string {
+  return toBase64(bytes).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '');
+}
+
 /** Decodes up to 64 bytes from standard Base64 with padding. Returns null for any other form of the same bytes. */
 export function fromBase64(text: string): Uint8Array | null {
   if (text.length > maxBase64 || !/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text))

@@ -18,6 +18,8 @@ export {
   UnavailableError,
   UnexpectedResponseError,
 } from './errors.js';
+export type { JoinLinkClaims } from './joinLink.js';
+export { signJoinLink } from './joinLink.js';
 export type { ApiVersion, ClientOptions, CommonOptions } from './options.js';
 export type { SignedRequest } from './sign.js';
 export { SIGNING_PROFILE, signBody, signRequest, verifyBody, verifyRequest } from './sign.js';

@@ -18,7 +18,7 @@ export interface ClientOptions {
   base_url: string;
   /** The UUID of the project. Creations and the status of the project need it. */
   project_id?: string | undefined;
-  /** Signs creations, the status of the project and join events. Join events need this one. */
+  /** Signs creations, the status of the project, join events and join links. The last two need this one. */
   project_secret?: string | undefined;
   /** Belongs to `gateway_secret`. It signs creations and the status of the project if there is no project secret. */
   api_key?: string | undefined;

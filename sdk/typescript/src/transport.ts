@@ -1,13 +1,16 @@
+import { pathSegment } from './arguments.js';
 import { Clock } from './clock.js';
 import type { Signer } from './credentials.js';
 import { redact, signingKey } from './credentials.js';
 import { ConnectionError } from './errors.js';
 import { decodeFailure } from './failure.js';
+import { joinLinkClaims, signJoinLink } from './joinLink.js';
 import type { Settings } from './options.js';
 import { ApiResponse, discard, readBody, readUpTo, requestId, unexpectedResponse } from './response.js';
 import { withRetries } from './retry.js';
 import { signBody, signRequest } from './sign.js';
 import { printable } from './text.js';
+import type { JoinLinkRequest } from './types/meetings.js';
 
 /** The maximum size of the body of an error in bytes; the rest is not read. */
 const maxErrorBody = 64 * 1024;
@@ -54,6 +57,15 @@ export class Transport {
       clockOffset: () => this.#clock.offset,
       attempt: (number, offset) => this.#exchange(call, key, number, offset, signal),
     });
+  }
+
+  /** Returns a link that is signed with the project secret, and sends nothing. Rejects with a ParleyError. */
+  async joinLink(link: JoinLinkRequest): Promise<string> {
+    const { base, credentials } = this.#settings;
+    const key = signingKey(credentials, 'project_secret');
+    const claims = joinLinkClaims(link, Date.now() + this.#clock.offset);
+    const token = await signJoinLink(key, claims);
+    return `${base}/r/${pathSegment('room_id', claims.room_id)}#j=${token}`;
   }
 
   /** Sends a call once. `offset` is how many milliseconds the clock of the server is ahead. */

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"iter"
+	"time"
 
 	"parley.example/client"
 )
@@ -105,6 +106,28 @@ func call(ctx context.Context, c *client.Client, operation string, raw json.RawM
 		request.IdempotencyKey = arguments(raw, &request)
 		link, err := c.CreateInvitationLink(ctx, request)
 		return map[string]any{"invitation_link": link}, err
+	case "sign_join_link":
+		var request struct {
+			RoomID    string `json:"room_id"`
+			Role      string
+			Name      string
+			UserID    string `json:"user_id"`
+			SingleUse bool   `json:"single_use"`
+			ExpiresIn *int   `json:"expires_in"`
+		}
+		arguments(raw, &request)
+		link := client.JoinLinkRequest{
+			RoomID:    request.RoomID,
+			Role:      request.Role,
+			Name:      request.Name,
+			UserID:    request.UserID,
+			SingleUse: request.SingleUse,
+		}
+		if request.ExpiresIn != nil {
+			link.ExpiresIn = time.Duration(*request.ExpiresIn) * time.Second
+		}
+		signed, err := c.SignJoinLink(link)
+		return map[string]any{"text": signed}, err
 	case "end_room":
 		return map[string]any{}, c.EndRoom(ctx, some.RoomID)
 	case "update_project_status":

@@ -675,7 +675,7 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         PreviewRequest: {
-            /** @description The token from the fragment of the link, if any. */
+            /** @description The token from the fragment of the link, if any, or the link that a backend has signed itself. */
             link?: string;
             /** @description The visitor's seat key, if the browser has one for this room. */
             seat_key?: string;

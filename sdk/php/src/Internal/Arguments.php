@@ -55,12 +55,32 @@ final class Arguments
         return isset($this->values[$name]) ? $this->text($name) : null;
     }
 
+    /** Returns a string of at most 255 characters, or null for an absent or empty one. */
+    public function shortText(string $name): ?string
+    {
+        $value = $this->values[$name] ?? '';
+        if (!is_string($value) || preg_match('/\A.{0,255}\z/su', $value) !== 1) {
+            throw new InvalidArgumentException("$name must be a string of at most 255 Unicode characters");
+        }
+        return $value === '' ? null : $value;
+    }
+
     /** Returns an integer, or null for an absent one. */
     public function optionalInteger(string $name, int $least): ?int
     {
         $value = $this->values[$name] ?? null;
         if ($value !== null && (!is_int($value) || $value < $least)) {
             throw new InvalidArgumentException("$name must be an integer of at least $least");
+        }
+        return $value;
+    }
+
+    /** Returns an integer within bounds, or the default for an absent one. */
+    public function integerBetween(string $name, int $least, int $most, ?int $default = null): int
+    {
+        $value = $this->values[$name] ?? $default;
+        if (!is_int($value) || $value < $least || $value > $most) {
+            throw new InvalidArgumentException("$name must be an integer between $least and $most");
         }
         return $value;
     }

@@ -94,6 +94,16 @@ final class Credentials
         ];
     }
 
+    /**
+     * Returns a join link that the project secret signs.
+     *
+     * @param array<array-key, mixed> $claims
+     */
+    public function signJoinLink(array $claims): string
+    {
+        return Signature::joinLink($this->secrets->all()['project_secret'], $claims);
+    }
+
     /** Returns a text of a server without the secrets that it repeats. */
     public function redact(string $text): string
     {

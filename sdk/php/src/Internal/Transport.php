@@ -36,6 +36,12 @@ final class Transport
         $this->clock = new Clock();
     }
 
+    /** Returns the time by the clock of the server, in Unix seconds. */
+    public function now(): int
+    {
+        return (int) floor(microtime(true) + $this->clock->offset());
+    }
+
     /** Sends a request until it succeeds or must not be repeated. */
     public function send(Request $request): ApiResponse
     {

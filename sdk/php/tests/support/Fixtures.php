@@ -10,6 +10,7 @@ use Parley\Signature;
 /** Credentials, requests and responses of the tests. */
 final class Fixtures
 {
+    public const BASE_URL = 'https://meet.example.org';
     public const PROJECT_ID = '0197c9b4-5a3e-7c11-b1a4-6c0b5d7f2e10';
     public const PROJECT_SECRET = 'whsec_AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
     public const OTHER_SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';

@@ -105,6 +105,26 @@ class AsyncMeetings(AsyncBase):
             idempotency_key=idempotency_key,
         )
 
+    def sign_join_link(
+        self,
+        *,
+        room_id: str,
+        role: Literal["host", "cohost", "guest"] = "guest",
+        name: Optional[str] = None,
+        user_id: Optional[str] = None,
+        single_use: bool = False,
+        expires_in: int = 3600,
+    ) -> str:
+        """As :meth:`parley.Parley.sign_join_link`. It is not a coroutine, because it sends no request."""
+        return self._sync.sign_join_link(
+            room_id=room_id,
+            role=role,
+            name=name,
+            user_id=user_id,
+            single_use=single_use,
+            expires_in=expires_in,
+        )
+
     async def end_room(self, *, room_id: str) -> EndRoomResult:
         """As :meth:`parley.Parley.end_room`."""
         return await in_thread(self._sync.end_room, room_id=room_id)

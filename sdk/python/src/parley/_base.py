@@ -14,6 +14,7 @@ from ._settings import checked_idempotency_key
 class ClientBase:
     """Base class of the groups of calls."""
 
+    _base_url: str
     _core: Core
     _version: int
 

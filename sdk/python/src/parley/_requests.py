@@ -80,6 +80,13 @@ def whole_number(name: str, value: Any, least: int) -> int:
     return value
 
 
+def number_between(name: str, value: Any, least: int, most: int) -> int:
+    """Return an argument that must be an integer within bounds, or raise InvalidArgumentError."""
+    if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+        raise InvalidArgumentError(f"{name} must be an integer between {least} and {most}")
+    return value
+
+
 def list_or_none(name: str, value: Optional[Sequence[Any]]) -> Optional[list[Any]]:
     """Return an argument that must be a sequence as a list, or raise InvalidArgumentError. None stays None."""
     if value is None:

@@ -54,9 +54,9 @@ class Parley(Creations, Meetings, Attendance, Projects, Gateway):
         ``base_url`` is a scheme and a host, such as ``https://meet.example.org``. Use http on trusted networks only.
 
         The credentials are the texts that the server shows to the owner of the project. All are optional. Creations
-        and the status of the project need ``project_id`` and ``project_secret`` (or ``api_key``), join events need
-        ``project_secret``, and all other calls need ``api_key`` and ``gateway_secret``. A call without its credential
-        is a :class:`~parley.MissingCredentialError` and sends nothing.
+        and the status of the project need ``project_id`` and ``project_secret`` (or ``api_key``), join events and
+        signed links need ``project_secret``, and all other calls need ``api_key`` and ``gateway_secret``. A call
+        without its credential is a :class:`~parley.MissingCredentialError` and sends nothing.
 
         ``timeout`` is the limit of each attempt and ``deadline`` that of a whole call with all its attempts and
         waits, both in seconds. Without ``deadline``, a call has no limit of its own. ``max_attempts`` is at least 1.

@@ -1,7 +1,7 @@
-"""The three signatures of Parley.
+"""The signatures of Parley: of requests, webhooks and join links.
 
-Each signature is an HMAC-SHA256. For requests, the key is the text of the credential as it is shown, with its
-prefix. For webhooks, the key is the decoded Base64 after ``whsec_``. All comparisons take constant time. The verify
+Each signature is an HMAC-SHA256. For requests and links, the key is the text of the credential as it is shown, with
+its prefix. For webhooks, the key is the decoded Base64 after ``whsec_``. All comparisons take constant time. The verify
 functions do not check whether a timestamp is recent.
 """
 
@@ -12,14 +12,17 @@ import binascii
 import hashlib
 import hmac
 import re
-from typing import Sequence
+from typing import Any, Literal, Optional, Sequence
 
+from ._requests import encode, number_between, required_text, whole_number
 from .errors import InvalidArgumentError
 
 __all__ = [
+    "MAX_JOIN_LINK_AGE",
     "PROFILE",
     "WEBHOOK_SECRET_PREFIX",
     "sign_body",
+    "sign_join_link",
     "sign_v5",
     "sign_webhook",
     "v5_text",
@@ -34,9 +37,16 @@ PROFILE = "SVC-HMAC-V5-1"
 WEBHOOK_SECRET_PREFIX = "whsec_"
 """The prefix of each project secret."""
 
+MAX_JOIN_LINK_AGE = 86400
+"""The longest time between the issue and the expiry of a signed join link, in seconds."""
+
 _MIN_WEBHOOK_KEY = 24
 _MAX_WEBHOOK_KEY = 64
 _TIMESTAMP = re.compile(r"[0-9]{1,18}")
+# The server accepts no other algorithm.
+_JOIN_LINK_HEADER = b'{"alg":"HS256","typ":"JWT"}'
+_JOIN_LINK_ROLES = ("host", "cohost", "guest")
+_JOIN_LINK_TEXT = re.compile(r"[^\ud800-\udfff]{0,255}")
 
 
 def v5_text(method: str, target: str, timestamp: str, idempotency_key: str = "", body: bytes = b"") -> bytes:
@@ -125,6 +135,44 @@ def verify_webhook_signature(
     return found
 
 
+def sign_join_link(
+    project_secret: str,
+    *,
+    room_id: str,
+    role: Literal["host", "cohost", "guest"],
+    iat: int,
+    exp: int,
+    jti: Optional[str] = None,
+    name: Optional[str] = None,
+    user_id: Optional[str] = None,
+    single_use: bool = False,
+) -> str:
+    """Return a signed join link as a JSON Web Token. It goes behind ``/r/ROOM_ID#j=`` in the address.
+
+    ``iat`` and ``exp`` are the times of the issue and of the expiry in Unix seconds, at most 86400 apart. ``jti``
+    distinguishes links that are equal otherwise, and links with ``single_use`` need it. ``name`` and ``user_id`` have
+    at most 255 characters. Raise :class:`~parley.InvalidArgumentError` for a claim that cannot be used.
+    """
+    if role not in _JOIN_LINK_ROLES:
+        raise InvalidArgumentError('role must be "host", "cohost" or "guest"')
+    if not isinstance(single_use, bool):
+        raise InvalidArgumentError("single_use must be a boolean")
+    if single_use and not jti:
+        raise InvalidArgumentError("jti must not be empty if single_use is true")
+    claims = {
+        "room_id": required_text("room_id", room_id),
+        "role": role,
+        "name": _join_link_text("name", name),
+        "user_id": _join_link_text("user_id", user_id),
+        "single_use": single_use or None,
+        "jti": _join_link_text("jti", jti),
+        "iat": whole_number("iat", iat, 0),
+        "exp": number_between("exp", exp, iat + 1, iat + MAX_JOIN_LINK_AGE),
+    }
+    signed = _base64_url(_JOIN_LINK_HEADER) + b"." + _base64_url(encode(claims))
+    return (signed + b"." + _base64_url(_hmac(_bytes(project_secret), signed))).decode()
+
+
 def webhook_keys(secrets: Sequence[str]) -> list[bytes]:
     """Return the decoded keys of one or more project secrets.
 
@@ -161,6 +209,17 @@ def _is_webhook_id(webhook_id: str) -> bool:
 
 def _webhook_text(webhook_id: str, timestamp: str, body: bytes) -> bytes:
     return b".".join([_bytes(webhook_id), _bytes(timestamp), body])
+
+
+def _join_link_text(name: str, value: Any) -> Optional[str]:
+    """Return an optional text of at most 255 characters, None if it is empty, or raise InvalidArgumentError."""
+    if value is not None and (not isinstance(value, str) or not _JOIN_LINK_TEXT.fullmatch(value)):
+        raise InvalidArgumentError(f"{name} must be a string of at most 255 Unicode characters")
+    return value or None
+
+
+def _base64_url(text: bytes) -> bytes:
+    return base64.urlsafe_b64encode(text).rstrip(b"=")
 
 
 def _base64_hmac(key: bytes, text: bytes) -> str:

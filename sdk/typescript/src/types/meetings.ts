@@ -29,6 +29,29 @@ export type InvitationRequest = Schemas['InvitationLinkRequest'] & Idempotent;
 /** A link to pass on. */
 export type InvitationLink = Schemas['InvitationLink'] & WithRequestId;
 
+/** The role of a person in a signed join link. */
+export type JoinLinkRole = 'host' | 'cohost' | 'guest';
+
+/** Describes a link that the client signs itself. */
+export interface JoinLinkRequest extends RoomReference {
+  /** `guest` by default. */
+  role?: JoinLinkRole | undefined;
+  /** The display name that the page fills in, at most 255 characters. */
+  name?: string | undefined;
+  /**
+   * Your own ID of the person, at most 255 characters. A second browser with a link of the same person takes the seat
+   * over.
+   */
+  user_id?: string | undefined;
+  /** Whether the link admits only the first browser that joins with it. False by default. */
+  single_use?: boolean | undefined;
+  /**
+   * How long the link may wait for its first use, in seconds, 1 to 86,400. 3,600 by default. People who have joined by
+   * then may stay and come back.
+   */
+  expires_in?: number | undefined;
+}
+
 /**
  * Changes a room that is still scheduled. Absent fields keep their value. `start_at` has the form of the version: a
  * local time (YYYY-MM-DDTHH:MM) on version 4, an ISO 8601 date and time on version 3.

@@ -1,0 +1,37 @@
+package app
+
+import (
+	"context"
+	"time"
+
+	"parley.example/client/sign"
+	"parley/internal/key"
+	"parley/internal/room"
+)
+
+// signedLinks verifies join links with the live secrets of their project.
+type signedLinks struct {
+	keys *key.Service
+	now  func() time.Time
+}
+
+// Verify implements room.SignedLinks.
+func (l signedLinks) Verify(ctx context.Context, projectID, token string) (room.SignedLink, bool, error) {
+	keyring, err := l.keys.Keyring(ctx, projectID)
+	if err != nil {
+		return room.SignedLink{}, false, err
+	}
+	link, err := sign.VerifyJoinLink(keyring.LiveProjectSecrets(l.now()), token)
+	if err != nil {
+		return room.SignedLink{}, false, nil // the page says that the link is unknown
+	}
+	return room.SignedLink{
+		RoomID:    link.RoomID,
+		Role:      room.Role(link.Role),
+		Name:      link.Name,
+		UserID:    link.UserID,
+		SingleUse: link.SingleUse,
+		IssuedAt:  link.IssuedAt,
+		ExpiresAt: link.ExpiresAt,
+	}, true, nil
+}
