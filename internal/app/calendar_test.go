@@ -22,14 +22,13 @@ func TestCalendar_FollowsRoom(t *testing.T) {
 	scheduled, err := parley.CreateScheduledVideoRoom(t.Context(), client.ScheduledRoomRequest{
 		StartAt:         client.LocalTime(start, time.UTC),
 		MaxParticipants: 10,
-		Metadata: client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: title},
-			RoomFeatures: &client.RoomFeatures{RoomDuration: 90}},
+		Metadata:        client.ScheduledRoomMetadata{Metadata: client.Metadata{RoomTitle: title}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	first := s.calendarEntry(t, scheduled.RoomID)
-	first.check(t, "CONFIRMED", title, start, start.Add(90*time.Minute))
+	first.check(t, "CONFIRMED", title, start, start.Add(time.Hour))
 
 	moved := start.Add(time.Hour)
 	s.waitASecond()
@@ -38,14 +37,14 @@ func TestCalendar_FollowsRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	second := s.calendarEntry(t, scheduled.RoomID)
-	second.check(t, "CONFIRMED", title, moved, moved.Add(90*time.Minute))
+	second.check(t, "CONFIRMED", title, moved, moved.Add(time.Hour))
 
 	s.waitASecond()
 	if err := parley.EndRoom(t.Context(), scheduled.RoomID); err != nil {
 		t.Fatal(err)
 	}
 	third := s.calendarEntry(t, scheduled.RoomID)
-	third.check(t, "CANCELLED", title, moved, moved.Add(90*time.Minute))
+	third.check(t, "CANCELLED", title, moved, moved.Add(time.Hour))
 
 	if first.uid != second.uid || second.uid != third.uid || !strings.HasPrefix(first.uid, scheduled.RoomID+"@") {
 		t.Errorf("UIDs: got %s, %s and %s, want one with the ID of the room", first.uid, second.uid, third.uid)
@@ -66,7 +65,7 @@ func TestCalendar_OnlyOfPublicRooms(t *testing.T) {
 	if err := s.app.projects.Configure(t.Context(), s.ProjectID, project.Settings{InvitationsRequired: true}); err != nil {
 		t.Fatal(err)
 	}
-	for _, room := range []string{id, "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f71", "x", ""} {
+	for _, room := range []string{id, "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f71", "x", "%00", "%ff", ""} {
 		if status, body := s.calendar(t, room); status != http.StatusNotFound {
 			t.Errorf("room %q: got status %d with %s, want 404", room, status, body)
 		}

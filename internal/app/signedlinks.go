@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"parley.example/client/sign"
+	"parley/internal/fault"
 	"parley/internal/key"
 	"parley/internal/room"
 )
@@ -18,6 +19,9 @@ type signedLinks struct {
 // Verify implements room.SignedLinks.
 func (l signedLinks) Verify(ctx context.Context, projectID, token string) (room.SignedLink, bool, error) {
 	keyring, err := l.keys.Keyring(ctx, projectID)
+	if fault.Is(err, fault.NotFound) {
+		return room.SignedLink{}, false, nil
+	}
 	if err != nil {
 		return room.SignedLink{}, false, err
 	}

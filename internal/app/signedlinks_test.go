@@ -33,6 +33,7 @@ func TestSignedLinks_AdmitWithTheirRole(t *testing.T) {
 		RoomID:    id,
 		Role:      sign.RoleGuest,
 		Name:      "Zoë",
+		ID:        "a1",
 		IssuedAt:  now,
 		ExpiresAt: now.Add(time.Hour),
 	}
@@ -45,6 +46,10 @@ func TestSignedLinks_AdmitWithTheirRole(t *testing.T) {
 	}{
 		{"a guest", s.ProjectSecret, func(*sign.JoinLink) {}, "ok", "guest"},
 		{"a host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "ok", "host"},
+		{"a room in capital letters", s.ProjectSecret, func(l *sign.JoinLink) {
+			l.RoomID = strings.ToUpper(id)
+		}, "ok", "guest"},
+		{"a name with a line break", s.ProjectSecret, func(l *sign.JoinLink) { l.Name = "Zoë\n" }, "ok", "guest"},
 		{"a co-host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleCoHost }, "ok", "cohost"},
 		{"a day", s.ProjectSecret, func(l *sign.JoinLink) { l.ExpiresAt = now.Add(24 * time.Hour) }, "ok", "guest"},
 		{"a clock that is a little ahead", s.ProjectSecret, func(l *sign.JoinLink) {
@@ -87,7 +92,8 @@ func TestSignedLinks_AdmitWithTheirRole(t *testing.T) {
 func TestSignedLinks_SingleUse(t *testing.T) {
 	s := startServer(t, nil)
 	id, _ := s.createRoom(50, 300)
-	token := s.signLink(t, client.JoinLinkRequest{RoomID: id, Role: "cohost", SingleUse: true})
+	// A link for a co-host is single-use, because it would undo a removal otherwise.
+	token := s.signLink(t, client.JoinLinkRequest{RoomID: id, Role: "cohost"})
 	var admitted atomic.Int32
 	var winner atomic.Value
 	var wg sync.WaitGroup
@@ -113,7 +119,7 @@ func TestSignedLinks_SingleUse(t *testing.T) {
 		t.Errorf("another browser: got %+v, want link taken", preview)
 	}
 	// Another link with the same content is another link.
-	again := s.signLink(t, client.JoinLinkRequest{RoomID: id, Role: "cohost", SingleUse: true})
+	again := s.signLink(t, client.JoinLinkRequest{RoomID: id, Role: "cohost"})
 	if preview, _, _ := s.open(id, again, browserKey("z")); preview.You.Link != "ok" {
 		t.Errorf("another link: got %+v, want link ok", preview)
 	}

@@ -16,14 +16,9 @@ type CalendarEntry struct {
 	Cancelled bool
 }
 
-const (
-	// plannedDuration is the duration that a calendar shows of a room without a planned end, because many
-	// calendars hide an entry without a duration.
-	plannedDuration = time.Hour
-	// maxPlannedDuration is the longest limit of a room that counts as its planned end. A longer one is
-	// usually that of the plan.
-	maxPlannedDuration = 8 * time.Hour
-)
+// plannedDuration is the duration that a calendar shows, as in the file that the page of the room makes.
+// Rooms have no planned end, and many calendars hide an entry without a duration.
+const plannedDuration = time.Hour
 
 // Calendar returns the entry of a room for calendars. It returns NotFound if the room does not
 // exist, or if not every visitor with the address of the room may read its title.
@@ -44,9 +39,6 @@ func (s *Joining) Calendar(ctx context.Context, roomID string) (CalendarEntry, e
 		Cancelled: r.State == Cancelled,
 	}
 	out.End = out.Start.Add(plannedDuration)
-	if r.Duration <= maxPlannedDuration {
-		out.End = out.Start.Add(r.Duration)
-	}
 	switch r.State {
 	case Scheduled:
 		out.ChangedAt, err = s.store.LastEventTime(ctx, r.ID)

@@ -2,6 +2,7 @@ package room
 
 import (
 	"context"
+	"strings"
 	"time"
 
 	"parley/internal/fault"
@@ -208,17 +209,17 @@ func (s *Joining) signedLink(ctx context.Context, r *Room, token string) (l Link
 		return Link{}, false, nil
 	}
 	signed, found, err := s.options.SignedLinks.Verify(ctx, r.ProjectID, token)
-	if err != nil || !found || signed.RoomID != r.ID || signed.IssuedAt.After(s.now().Add(signedLinkSkew)) {
+	if err != nil || !found || !strings.EqualFold(signed.RoomID, r.ID) ||
+		signed.IssuedAt.After(s.now().Add(signedLinkSkew)) {
 		return Link{}, false, err
 	}
-	invalid := firstError(validate.Text("user_id", signed.UserID, 0, validate.MaxText, false),
-		validate.Text("name", signed.Name, 0, validate.MaxText, false))
+	invalid := validate.Text("user_id", signed.UserID, 0, validate.MaxText, false)
 	return Link{
 		RoomID:    r.ID,
 		TokenHash: seal.Hash(token),
 		Role:      signed.Role,
 		SingleUse: signed.SingleUse,
-		Name:      signed.Name,
+		Name:      validate.CleanName(signed.Name),
 		UserID:    signed.UserID,
 		Signed:    true,
 		CreatedAt: signed.IssuedAt,

@@ -20,7 +20,8 @@ type JoinLinkRequest struct {
 	// UserID is your own id for the person, at most 255 characters. A second browser
 	// with a link of the same person takes the seat over. Optional.
 	UserID string
-	// SingleUse admits only the first browser that joins with the link.
+	// SingleUse admits only the first browser that joins with the link. A link for a host or
+	// co-host always does.
 	SingleUse bool
 	// ExpiresIn is how long the link may wait for its first use, up to 24 hours; 0 means
 	// one hour.
@@ -31,7 +32,8 @@ const defaultJoinLinkAge = time.Hour
 
 // SignJoinLink returns a link into a room, signed with the project secret. It makes no
 // call, so that it works without the server, for instance in a page that lists many
-// rooms. The server checks the link when it is used. The errors are
+// rooms. The base URL of the client must be the address that browsers use. The server
+// checks the link when it is used. The errors are
 // ErrMissingCredential and ErrInvalidArgument.
 func (c *Client) SignJoinLink(link JoinLinkRequest) (string, error) {
 	if c.credentials.ProjectSecret == "" {

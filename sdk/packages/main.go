@@ -38,7 +38,7 @@ func build(sources, out string) error {
 		return err
 	}
 	return cmp.Or(
-		writeTarball(filepath.Join(sources, "typescript"), out, version),
+		writeTarball(filepath.Join(sources, "typescript"), out),
 		writeWheel(filepath.Join(sources, "python"), out, version),
 		writeComposerRepository(filepath.Join(sources, "php"), filepath.Join(out, "php"), version),
 		writeModuleProxy(filepath.Join(sources, "go"), filepath.Join(out, "go"), version),

@@ -21,8 +21,8 @@ func readPackageJSON(dir string) (p packageJSON, err error) {
 	return p, json.Unmarshal(content, &p)
 }
 
-// writeTarball packs the TypeScript SDK with npm, which also compiles it.
-func writeTarball(dir, out, version string) error {
+// writeTarball packs the TypeScript SDK with npm, which also compiles it, as parley-sdk-VERSION.tgz.
+func writeTarball(dir, out string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -35,6 +35,5 @@ func writeTarball(dir, out, version string) error {
 	if output, err := pack.CombinedOutput(); err != nil {
 		return fmt.Errorf("npm pack in %s: %w\n%s", dir, err, output)
 	}
-	// npm names the tarball of @parley/sdk after its scope.
-	return os.Rename(filepath.Join(out, "parley-sdk-"+version+".tgz"), filepath.Join(out, "parley-sdk.tgz"))
+	return nil
 }

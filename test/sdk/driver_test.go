@@ -151,7 +151,8 @@ func installGo(t *testing.T, server, dir string) *exec.Cmd {
 func installTypeScript(t *testing.T, server, dir string) *exec.Cmd {
 	t.Helper()
 	writeFile(t, filepath.Join(dir, "package.json"), `{"private":true,"type":"module"}`)
-	run(t, dir, nil, "npm", "install", "--silent", "--no-audit", "--no-fund", server+"/docs/sdk/parley-sdk.tgz")
+	run(t, dir, nil, "npm", "install", "--silent", "--no-audit", "--no-fund",
+		server+"/docs/sdk/parley-sdk-"+version(t)+".tgz")
 	copyFile(t, absolute(t, "sdk/typescript/conformance/driver.mjs"), filepath.Join(dir, "driver.mjs"))
 	return exec.Command("node", filepath.Join(dir, "driver.mjs"))
 }
@@ -166,26 +167,33 @@ func installPython(t *testing.T, server, dir string) *exec.Cmd {
 	return exec.Command(own, filepath.Join(dir, "driver.py"))
 }
 
-// debianPackages is a composer.json that takes the interfaces of PSR and an HTTP client from Debian, because
-// packagist.org may be out of reach.
-const debianPackages = `{
-	"repositories": [{"packagist.org": false}, {"type": "package", "package": [
-		{"name": "psr/http-client", "version": "1.0.1", "type": "metapackage"},
-		{"name": "psr/http-factory", "version": "1.0.1", "type": "metapackage"},
-		{"name": "psr/http-message", "version": "1.0.1", "type": "metapackage"},
-		{"name": "guzzlehttp/guzzle", "version": "7.4.5", "type": "metapackage"}
-	]}],
-	"autoload": {"files": ["/usr/share/php/GuzzleHttp/autoload.php"]},
-	"config": {"secure-http": false}
-}`
+// debianPackages is a configuration of Composer that takes the interfaces of PSR and an HTTP client from Debian,
+// because packagist.org may be out of reach.
+const debianPackages = `{"repositories": [{"packagist.org": false}, {"type": "package", "package": [
+	{"name": "psr/http-client", "version": "1.0.1", "type": "metapackage"},
+	{"name": "psr/http-factory", "version": "1.0.1", "type": "metapackage"},
+	{"name": "psr/http-message", "version": "1.0.1", "type": "metapackage"},
+	{"name": "guzzlehttp/guzzle", "version": "7.4.5", "type": "metapackage"}
+]}]}`
+
+// phpEnvironment lets Composer and PHP use what debianPackages names.
+func phpEnvironment(t *testing.T, home string) []string {
+	t.Helper()
+	writeFile(t, filepath.Join(home, "config.json"), debianPackages)
+	writeFile(t, filepath.Join(home, "php.ini"), "auto_prepend_file=/usr/share/php/GuzzleHttp/autoload.php\n")
+	return []string{"COMPOSER_HOME=" + home, "COMPOSER_ALLOW_SUPERUSER=1", "PHPRC=" + home}
+}
 
 func installPHP(t *testing.T, server, dir string) *exec.Cmd {
 	t.Helper()
-	writeFile(t, filepath.Join(dir, "composer.json"), debianPackages)
-	environment := []string{"COMPOSER_HOME=" + filepath.Join(dir, "composer"), "COMPOSER_ALLOW_SUPERUSER=1"}
+	writeFile(t, filepath.Join(dir, "composer.json"), `{"config": {"secure-http": false}}`)
+	environment := phpEnvironment(t, t.TempDir())
 	run(t, dir, environment, "composer", "config", "repositories.parley", "composer", server+"/docs/sdk/php")
 	run(t, dir, environment, "composer", "require", "--quiet", "--no-interaction", "parley/sdk")
-	return exec.Command("php", absolute(t, "sdk/php/conformance/driver.php"), filepath.Join(dir, "vendor/autoload.php"))
+	driver := exec.Command("php", absolute(t, "sdk/php/conformance/driver.php"),
+		filepath.Join(dir, "vendor/autoload.php"))
+	driver.Env = append(os.Environ(), environment...)
+	return driver
 }
 
 // python is Debian's Python, whose packages the tests install.

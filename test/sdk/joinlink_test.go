@@ -31,7 +31,7 @@ func (d *driver) checkJoinLinks(t *testing.T, published credentials) {
 			SingleUse: true,
 		}, 24 * hour},
 		{"a co-host for a second", map[string]any{"room_id": id, "role": "cohost", "expires_in": 1},
-			sign.JoinLink{RoomID: id, Role: "cohost"}, time.Second},
+			sign.JoinLink{RoomID: id, Role: "cohost", SingleUse: true}, time.Second},
 	} {
 		outcome := d.signJoinLink(t, published, test.arguments)
 		result, _ := outcome["result"].(map[string]any)

@@ -16,6 +16,7 @@ import (
 // service is a running server with its project, and the webhooks that it has sent.
 type service struct {
 	url      string
+	dataDir  string
 	project  credentials
 	receiver string
 	webhooks <-chan webhook
@@ -49,7 +50,7 @@ func startService(t *testing.T) service {
 	}
 	project := credentials{ProjectID: q.ProjectID, ProjectSecret: q.ProjectSecret, APIKey: q.APIKey,
 		GatewaySecret: q.GatewaySecret}
-	return service{server.URL, project, receiver.URL, received}
+	return service{server.URL, dir, project, receiver.URL, received}
 }
 
 // call makes a call and returns its result. It fails the test if the call fails.

@@ -62,14 +62,10 @@ func TestQuickStart_AsPrinted(t *testing.T) {
 		prepare      func(t *testing.T, dir string) (environment []string)
 	}{
 		{"TypeScript", "ts", func(*testing.T, string) []string { return nil }},
-		{"Python", "python", func(t *testing.T, dir string) []string {
-			run(t, dir, nil, python, "-m", "venv", "venv")
+		{"Python", "python", func(_ *testing.T, dir string) []string {
 			return []string{"PATH=" + filepath.Join(dir, "venv/bin") + ":" + os.Getenv("PATH"), "PIP_NO_INDEX=1"}
 		}},
-		{"PHP", "php", func(t *testing.T, dir string) []string {
-			writeFile(t, filepath.Join(dir, "composer.json"), debianPackages)
-			return []string{"COMPOSER_HOME=" + filepath.Join(dir, "home"), "COMPOSER_ALLOW_SUPERUSER=1"}
-		}},
+		{"PHP", "php", func(t *testing.T, _ string) []string { return phpEnvironment(t, t.TempDir()) }},
 		{"Go", "go", func(_ *testing.T, dir string) []string {
 			return []string{"GOMODCACHE=" + filepath.Join(dir, "modules"), "GOFLAGS=-modcacherw"}
 		}},

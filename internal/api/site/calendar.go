@@ -8,7 +8,9 @@ import (
 	"time"
 
 	ics "github.com/arran4/golang-ical" // folds and escapes the lines of RFC 5545
+	"github.com/google/uuid"
 
+	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/room"
 )
@@ -45,12 +47,20 @@ func (c Calendar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	setSecurityHeaders(w.Header(), "default-src 'none'", nil)
 	w.Header().Set("Cache-Control", cacheRevalidate)
 	id := strings.TrimSuffix(strings.TrimPrefix(r.URL.Path, "/"+roomPrefix), calendarSuffix)
-	entry, err := c.rooms.Calendar(r.Context(), id)
+	var entry room.CalendarEntry
+	// A text that is no ID of a room may be one that the database refuses.
+	err := uuid.Validate(id)
+	if err != nil {
+		err = room.ErrNotFound
+	} else {
+		entry, err = c.rooms.Calendar(r.Context(), id)
+	}
 	switch {
 	case fault.Is(err, fault.NotFound):
 		http.Error(w, "there is no calendar file at this address", http.StatusNotFound)
 		return
 	case err != nil:
+		httpx.LogFault(r, fault.From(err))
 		http.Error(w, "the calendar file is not available, try again in a moment", http.StatusServiceUnavailable)
 		return
 	}

@@ -1,6 +1,7 @@
 package sign
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -37,7 +38,8 @@ type JoinLink struct {
 	// UserID is your own id for the person, at most 255 characters. A second browser
 	// with a link of the same person takes the seat over. Optional.
 	UserID string
-	// SingleUse admits only the first browser that joins with the link.
+	// SingleUse admits only the first browser that joins with the link. A link for a host or
+	// co-host is always single-use, so that it gives the role to nobody else.
 	SingleUse bool
 	// ID distinguishes links that are equal otherwise. Single-use links need one.
 	ID string
@@ -90,12 +92,14 @@ func SignJoinLink(projectSecret string, link JoinLink) (string, error) {
 	if err := claims.check(); err != nil {
 		return "", err
 	}
-	encoded, err := json.Marshal(claims)
-	if err != nil {
+	var encoded bytes.Buffer
+	encoder := json.NewEncoder(&encoded)
+	encoder.SetEscapeHTML(false) // an escape is longer than its character
+	if err := encoder.Encode(claims); err != nil {
 		return "", err
 	}
 	signed := base64.RawURLEncoding.EncodeToString([]byte(joinLinkHeader)) + "." +
-		base64.RawURLEncoding.EncodeToString(encoded)
+		base64.RawURLEncoding.EncodeToString(bytes.TrimSpace(encoded.Bytes()))
 	return signed + "." + joinLinkSignature(projectSecret, signed), nil
 }
 
@@ -109,11 +113,11 @@ func VerifyJoinLink(projectSecrets []string, token string) (JoinLink, error) {
 	}
 	encodedHeader, encodedClaims, _ := strings.Cut(signed, ".")
 	var header struct {
-		Algorithm string   `json:"alg"`
-		Critical  []string `json:"crit"`
+		Algorithm string `json:"alg"`
+		Type      string `json:"typ"`
 	}
 	var claims joinLinkClaims
-	if decodePart(encodedHeader, &header) != nil || header.Algorithm != "HS256" || header.Critical != nil ||
+	if decodePart(encodedHeader, &header) != nil || header.Algorithm != "HS256" ||
 		decodePart(encodedClaims, &claims) != nil {
 		return JoinLink{}, ErrJoinLink
 	}
@@ -125,7 +129,7 @@ func VerifyJoinLink(projectSecrets []string, token string) (JoinLink, error) {
 		Role:      claims.Role,
 		Name:      claims.Name,
 		UserID:    claims.UserID,
-		SingleUse: claims.SingleUse,
+		SingleUse: claims.isSingleUse(),
 		ID:        claims.ID,
 		IssuedAt:  time.Unix(claims.IssuedAt, 0),
 		ExpiresAt: time.Unix(claims.ExpiresAt, 0),
@@ -147,14 +151,16 @@ func joinLinkSignature(secret, signed string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
+func (c joinLinkClaims) isSingleUse() bool { return c.SingleUse || c.Role != RoleGuest }
+
 func (c joinLinkClaims) check() error {
 	isRole := c.Role == RoleHost || c.Role == RoleCoHost || c.Role == RoleGuest
 	switch {
-	case c.RoomID == "" || !isRole || c.SingleUse && c.ID == "":
+	case c.RoomID == "" || !isRole || c.isSingleUse() && c.ID == "":
 		return ErrJoinLinkIncomplete
 	case utf8.RuneCountInString(c.Name) > maxJoinLinkText || utf8.RuneCountInString(c.UserID) > maxJoinLinkText:
 		return ErrJoinLinkText
-	case c.ExpiresAt <= c.IssuedAt || c.ExpiresAt-c.IssuedAt > int64(MaxJoinLinkAge/time.Second):
+	case c.IssuedAt <= 0 || c.ExpiresAt <= c.IssuedAt || c.ExpiresAt-c.IssuedAt > int64(MaxJoinLinkAge/time.Second):
 		return ErrJoinLinkTooLong
 	}
 	return nil
@@ -165,7 +171,10 @@ func decodePart(encoded string, into any) error {
 	if err != nil {
 		return err
 	}
-	return json.Unmarshal(decoded, into)
+	decoder := json.NewDecoder(bytes.NewReader(decoded))
+	// A claim such as nbf could restrict the link in a way that nobody would check.
+	decoder.DisallowUnknownFields()
+	return decoder.Decode(into)
 }
 
 // cutLast cuts a text around the last separator.

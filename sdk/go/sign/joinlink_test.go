@@ -54,6 +54,8 @@ func TestSignJoinLink_Refuses(t *testing.T) {
 		"no room":                   {func(l *sign.JoinLink) { l.RoomID = "" }, sign.ErrJoinLinkIncomplete},
 		"another role":              {func(l *sign.JoinLink) { l.Role = "admin" }, sign.ErrJoinLinkIncomplete},
 		"single-use without an ID":  {func(l *sign.JoinLink) { l.ID = "" }, sign.ErrJoinLinkIncomplete},
+		"a host without an ID":      {func(l *sign.JoinLink) { l.ID, l.SingleUse = "", false }, sign.ErrJoinLinkIncomplete},
+		"issued before 1970":        {func(l *sign.JoinLink) { l.IssuedAt = time.Unix(-1<<60, 0) }, sign.ErrJoinLinkTooLong},
 		"expired when it is issued": {func(l *sign.JoinLink) { l.ExpiresAt = l.IssuedAt }, sign.ErrJoinLinkTooLong},
 		"over a day": {func(l *sign.JoinLink) {
 			l.ExpiresAt = l.IssuedAt.Add(sign.MaxJoinLinkAge + time.Second)
@@ -74,6 +76,7 @@ func TestVerifyJoinLink_OtherTokens(t *testing.T) {
 		"another algorithm": {`{"alg":"HS512"}`, claims},
 		"no algorithm":      {`{"alg":"none"}`, claims},
 		"a critical header": {`{"alg":"HS256","crit":["b64"],"b64":false}`, claims},
+		"a claim for later": {`{"alg":"HS256"}`, `{"room_id":"r","role":"guest","iat":1,"exp":2,"nbf":9}`},
 		"no claims":         {`{"alg":"HS256"}`, `[]`},
 		"no expiry":         {`{"alg":"HS256"}`, `{"room_id":"r","role":"guest","iat":1}`},
 		"a text as expiry":  {`{"alg":"HS256"}`, `{"room_id":"r","role":"guest","iat":1,"exp":"2"}`},
