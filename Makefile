@@ -8,10 +8,10 @@ WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
 TYPESCRIPT := sdk/typescript/node_modules/.installed
-SDKS := web/dist/app/docs/sdk/parley-sdk.tgz
+SDKS := web/dist/app/docs/sdk/php/packages.json
 SDK_SOURCES := $(shell find sdk -type f -not -path '*/node_modules/*' -not -path 'sdk/typescript/dist/*' -not -path 'sdk/typescript/build/*' -not -path '*/__pycache__/*' 2>/dev/null)
 PAGE := web/dist/app/index.html
-PAGE_SOURCES := $(shell find web/src web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) internal/api/join/openapi.yaml internal/api/manage/openapi.yaml
+PAGE_SOURCES := $(shell find web/src web/embed web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) $(wildcard internal/api/*/openapi.yaml)
 
 # Only make test-all tests these.
 SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import type { Plugin } from 'vite';
 import { defineConfig } from 'vitest/config';
 import { compress } from './build/compress.ts';
 import { disableLoglevelStorage } from './build/loglevelStorage.ts';
@@ -21,6 +22,26 @@ const viewModules = new Set([...staticImports(view)].filter((path) => !entryModu
  */
 const compiledEagerly = new Set(['view', 'room']);
 
+/**
+ * Leaves out the calls with which LiveKit's client logs for debugging, because the page shows only
+ * warnings and errors (src/room/index.ts). Their texts are more than a hundredth of the whole page.
+ */
+function dropDebugLogs(): Plugin {
+  return {
+    name: 'debug logs',
+    apply: 'build',
+    transform: {
+      filter: { id: /\/node_modules\/livekit-client\// },
+      handler(code) {
+        const call = /(?<![\w.$])(?:\w+\.)?log\.(?:debug|trace)\(/g;
+        if (!call.test(code)) throw new Error('livekit-client no longer has the calls that vite.config.ts leaves out');
+        // The minifier removes what is never called.
+        return { code: code.replace(call, 'false && $&'), map: null };
+      },
+    },
+  };
+}
+
 export default defineConfig({
   resolve: {
     // The page is written for React and built with Preact, which does the same in a tenth
@@ -31,7 +52,16 @@ export default defineConfig({
       { find: /^react\/jsx(-dev)?-runtime$/, replacement: 'preact/jsx-runtime' },
     ],
   },
-  server: { proxy: { '/api': server, '/healthz': server, '/console': server, '/docs': server, '/rtc': { target: server, ws: true } } },
+  server: {
+    proxy: {
+      '/api': server,
+      '/healthz': server,
+      '/console': server,
+      '/docs': server,
+      '/embed.js': server,
+      '/rtc': { target: server, ws: true },
+    },
+  },
   build: {
     outDir: 'dist/app',
     emptyOutDir: true,
@@ -55,7 +85,13 @@ export default defineConfig({
       },
     },
   },
-  plugins: [splitMessages([main, view]), disableLoglevelStorage(), preloadLinks(view, source('room/index.ts')), compress()],
+  plugins: [
+    splitMessages([main, view]),
+    disableLoglevelStorage(),
+    dropDebugLogs(),
+    preloadLinks(view, source('room/index.ts')),
+    compress(),
+  ],
   test: {
     setupFiles: ['src/messages/setup.ts'],
     reporters: ['default', ['json', { outputFile: '../test/artefacts/results/page.json' }]],

@@ -16,7 +16,11 @@ export default defineConfig({
     // The viewer is one file of 1.7 MB, loaded on the three reference pages only.
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
-      input: { guide: resolve(import.meta.dirname, 'docs/guide.ts'), viewer: resolve(import.meta.dirname, 'docs/viewer.ts') },
+      input: {
+        guide: resolve(import.meta.dirname, 'docs/guide.ts'),
+        theme: resolve(import.meta.dirname, 'docs/theme.ts'),
+        viewer: resolve(import.meta.dirname, 'docs/viewer.ts'),
+      },
     },
   },
   plugins: [docs(), compress()],

@@ -271,6 +271,10 @@ func (a *App) wire(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	embedScript, err := site.NewEmbedScript(web.Assets())
+	if err != nil {
+		return err
+	}
 	landing, err := site.NewLanding(web.Assets(), func(ctx context.Context) map[string]string {
 		report, _ := a.checkHealth(ctx) // /healthz logs the causes
 		return report
@@ -334,6 +338,7 @@ func (a *App) wire(ctx context.Context) error {
 		docs:      docs,
 		console:   console,
 		landing:   landing,
+		embed:     embedScript,
 		page:      roomPage,
 		calendar:  site.NewCalendar(a.rooms.Joining),
 	}, trusted)

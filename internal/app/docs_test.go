@@ -11,16 +11,17 @@ import (
 )
 
 var (
-	reference          = regexp.MustCompile(`(?:href|src|data-description)="([^"]*)"`)
+	reference          = regexp.MustCompile(`(?:href|src|data-description|data-index)="([^"]*)"`)
+	markdownLink       = regexp.MustCompile(`\]\(([^()\s]+)\)`)
 	externalURLPattern = regexp.MustCompile(`(?:url\(|@import)[\s"']*(?:https?:)?//`)
 )
 
-// TestDocs_ReferencesAreLocal follows every reference in the HTML of the
-// documentation and checks that each exists on this server.
+// TestDocs_ReferencesAreLocal follows every reference in the HTML and in the
+// Markdown of the documentation and checks that each exists on this server.
 func TestDocs_ReferencesAreLocal(t *testing.T) {
 	s := startServer(t, nil)
 	seen := map[string]bool{}
-	for next := []string{"/docs"}; len(next) > 0; {
+	for next := []string{"/docs", "/docs/llms.txt"}; len(next) > 0; {
 		path, _, _ := strings.Cut(next[0], "#")
 		next = next[1:]
 		if path == "" || seen[path] {
@@ -45,12 +46,16 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 			for _, m := range reference.FindAllSubmatch(body, -1) {
 				next = append(next, string(m[1]))
 			}
+		case strings.HasPrefix(kind, "text/markdown"), path == "/docs/llms.txt":
+			for _, m := range markdownLink.FindAllSubmatch(body, -1) {
+				next = append(next, string(m[1]))
+			}
 		case strings.HasPrefix(kind, "text/css") && externalURLPattern.Match(body):
 			t.Errorf("stylesheet %s: got a URL of another host in it, want local URLs only", path)
 		}
 	}
-	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/signing", "/docs/examples",
-		"/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions",
+	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/quickstart", "/docs/sdks", "/docs/signing",
+		"/docs/examples", "/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions", "/docs/signing.md",
 		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
 		if !seen[path] {
 			t.Errorf("pages that refer to %s: got none, want at least one", path)

@@ -81,9 +81,9 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 
 // routeHandlers are the handlers that routes dispatches to.
 type routeHandlers struct {
-	versions                                                      []apiVersion
-	join, manage, openID, signaling, docs, console, landing, page http.Handler
-	calendar                                                      http.Handler // of rooms
+	versions                                                             []apiVersion
+	join, manage, openID, signaling, docs, console, landing, embed, page http.Handler
+	calendar                                                             http.Handler // of rooms
 }
 
 // version returns the version of the API that a path belongs to; nil if none.
@@ -137,6 +137,8 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			return "page", handlers.calendar
 		case path == "/":
 			return "page", handlers.landing
+		case path == site.EmbedPath:
+			return "page", handlers.embed
 		}
 		return "page", handlers.page
 	}

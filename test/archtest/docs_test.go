@@ -191,7 +191,7 @@ func declaredNames(t *testing.T) map[string]bool {
 	walk("../../internal", goFile)
 	walk("../../sdk/go", goFile)
 	word := regexp.MustCompile(`[A-Za-z_]\w*`)
-	walk("../../web/src", func(path string) error {
+	typeScriptFile := func(path string) error {
 		name, ext, _ := strings.Cut(filepath.Base(path), ".")
 		if ext != "ts" && ext != "tsx" {
 			return nil
@@ -201,7 +201,9 @@ func declaredNames(t *testing.T) map[string]bool {
 			declared[name+"."+id] = true
 		}
 		return err
-	})
+	}
+	walk("../../web/src", typeScriptFile)
+	walk("../../web/embed", typeScriptFile)
 	return declared
 }
 

@@ -93,7 +93,7 @@ func TestSchema_HasNoRetiredWord(t *testing.T) {
 var declaration = regexp.MustCompile(`\b(?:const|let|function|class|interface|type|enum)\s+([A-Za-z_$][\w$]*)`)
 
 // typeScriptDirs have the hand-written TypeScript of the pages and of the browser tests.
-var typeScriptDirs = []string{"web/src/", "web/console/", "web/build/", "test/browser/"}
+var typeScriptDirs = []string{"web/src/", "web/embed/", "web/console/", "web/build/", "test/browser/"}
 
 // readTypeScript returns the lines of the committed TypeScript files that nobody generates, by
 // their path in the repository.

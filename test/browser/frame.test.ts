@@ -12,7 +12,7 @@ setUp();
 let other: WebServer;
 
 beforeAll(async () => {
-  // Another site serves the example of the guide. The text after "?" is the URL of the frame.
+  // Another site serves the example of a frame in the guide. The text after "?" is the URL of the frame.
   other = createServer((request, answer) => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
     answer.setHeader('Content-Type', 'text/html');
@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => void other.close());
 
 const guide = readFileSync(resolve(import.meta.dirname, '../../docs/api/embedding.md'), 'utf8');
-const [, example = ''] = /^```html\n(.*?)^```$/ms.exec(guide) ?? [];
+const [, example = ''] = /^```html\n([^`]*<iframe[^`]*)^```$/m.exec(guide) ?? [];
 
 /** Lets pages of these origins show the rooms of the project. */
 const allow = (...origins: string[]): void => server.set(`embed_origins=${origins.join(',')}`);
@@ -58,13 +58,15 @@ test('only the origins that the project names can show a room in a frame', async
   await framed.close();
 });
 
-/** Records all messages that a page receives. */
+/** Records the messages that a page receives about coming and going. */
 async function recordMessages(person: Person): Promise<void> {
   await person.page.addInitScript(() => {
     if (window !== parent) return;
     const messages: unknown[] = [];
     Object.assign(globalThis, { messages });
-    addEventListener('message', ({ data, origin }) => messages.push({ ...data, origin }));
+    addEventListener('message', ({ data, origin }) => {
+      if (['joined', 'left', 'ended'].includes(data.type)) messages.push({ ...data, origin });
+    });
   });
 }
 

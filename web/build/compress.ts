@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const textFile = /\.(?:html|js|css|svg|json|txt|webmanifest)$/;
+const textFile = /\.(?:html|js|css|svg|json|txt|md|webmanifest)$/;
 export const minCompressBytes = 1024;
 
 /**
@@ -18,7 +18,8 @@ export function compress(): Plugin {
     configResolved(config) {
       root = resolve(config.root, config.build.outDir);
     },
-    closeBundle() {
+    // Unlike closeBundle, it does not run after an error, which it would hide.
+    writeBundle() {
       for (const entry of readdirSync(root, { recursive: true, withFileTypes: true })) {
         // Folders that start with a dot hold files of the build itself, which are never served.
         if (!entry.isFile() || !textFile.test(entry.name) || /\/\.[^/]*$/.test(entry.parentPath)) continue;

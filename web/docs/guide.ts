@@ -1,3 +1,21 @@
-// The guides are plain text, so that they only load styles.
 import '../src/styles/tokens.css';
 import './guide.css';
+import './code.css';
+import './layout.css';
+import './columns.css';
+import './reader.css';
+import './search.css';
+import './print.css';
+import { setUpContents } from './contents';
+import { setUpCopyButtons } from './copy';
+import { setUpDisclosures } from './disclosure';
+import { setUpReader } from './reader';
+import { setUpSearch } from './search';
+import { setUpTabs } from './tabs';
+
+setUpTabs();
+setUpReader();
+setUpCopyButtons();
+setUpDisclosures();
+setUpContents();
+setUpSearch();

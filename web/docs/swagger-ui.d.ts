@@ -1,21 +1,25 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   /** The copy of React in the Swagger UI bundle. */
   export interface System {
-    React: { createElement(type: string, props: null, child: string): unknown };
+    React: { createElement(type: unknown, props: object | null, child?: string): unknown };
   }
   interface Plugin {
     components?: Record<string, (props: { text: string }) => unknown>;
-    wrapComponents?: Record<string, () => () => null>;
+    wrapComponents?: Record<string, (original: unknown) => (props: object) => unknown>;
   }
   interface Options {
     domNode: HTMLElement;
     url: string | undefined;
     deepLinking: boolean;
+    filter: boolean;
     defaultModelsExpandDepth: number;
     supportedSubmitMethods: string[];
     plugins: (Plugin | ((system: System) => Plugin))[];
     onComplete: () => void;
     validatorUrl: null;
   }
-  export default function SwaggerUI(options: Options): unknown;
+  interface Viewer {
+    layoutActions: { parseDeepLinkHash(hash: string): void };
+  }
+  export default function SwaggerUI(options: Options): Viewer;
 }

@@ -10,6 +10,7 @@ import type { LazyScreens } from './screens/lazyScreens';
 import { Opening } from './screens/Opening';
 import type { SeatKeyStore } from './seat/seatKeyStore';
 import type { Lazy } from './state/lazy';
+import type { Store } from './state/store';
 import { useLazy } from './state/useLazy';
 import { useStore } from './state/useStore';
 import type { RatingSender } from './visit/ratingSender';
@@ -30,6 +31,8 @@ export interface AppProps {
   /** The class of the actions is part of the room module, which is loaded later. */
   createActions: (room: RoomModule) => RoomActions;
   localMedia: LocalMedia;
+  /** How many people the room shows; 0 while it is not shown. */
+  peopleCount: Store<number>;
   rating: RatingSender;
   room: Lazy<RoomModule>;
   lazyScreens: Lazy<LazyScreens>;
@@ -42,6 +45,7 @@ export function App({
   seatKeyStore,
   createActions,
   localMedia,
+  peopleCount,
   rating,
   room,
   lazyScreens,
@@ -121,6 +125,7 @@ export function App({
           clock={runner.clock}
           actions={createActions(joined.module)}
           localMedia={localMedia}
+          peopleCount={peopleCount}
           guestAddress={guestLink(location.origin, route.roomId)}
           welcomeMessage={welcomeMessage.current}
           onAnnouncementDismissed={() => runner.dispatch({ type: 'dismissed' })}

@@ -7,6 +7,7 @@ import { SeatKeyStore } from './seat/seatKeyStore';
 import { browserTabLock } from './seat/tabLock';
 import { Lazy } from './state/lazy';
 import { browserStorage, tabStorage } from './state/storage';
+import { Store } from './state/store';
 import './styles/tokens.css';
 import './styles/base.css';
 import './styles/page.css';
@@ -57,8 +58,11 @@ if (route) {
       moved: () => runner.dispatch({ type: 'disconnected', cause: 'moved' }),
       ended: () => runner.dispatch({ type: 'ended' }),
     }));
-  // Only an embedded page has a parent to notify.
-  if (parent !== window) void import('./embed').then(({ notifyParent }) => notifyParent(runner.store, route.roomId));
+  const peopleCount = new Store(0);
+  // Only an embedded page has a parent.
+  if (parent !== window) {
+    void import('./embed').then(({ connectToParent }) => connectToParent({ runner, localMedia, peopleCount, roomId: route.roomId }));
+  }
   const previewReady = new Promise<void>((resolve) => {
     setTimeout(resolve, maxPreviewWaitMs);
     const unsubscribe = runner.store.subscribe(() => {
@@ -71,7 +75,7 @@ if (route) {
   runner.start();
   preloadRoom();
   void Promise.all([view, messages, previewReady]).then(([{ renderRoomPage }]) =>
-    renderRoomPage({ route, preset, runner, seatKeyStore, createActions, localMedia, rating, room, lazyScreens }),
+    renderRoomPage({ route, preset, runner, seatKeyStore, createActions, localMedia, peopleCount, rating, room, lazyScreens }),
   );
 } else if (check !== null) {
   const page = new Lazy(() => import('./check'));

@@ -14,6 +14,9 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		"index.html":             {Data: []byte("the room")},
 		"docs/index.html":        {Data: []byte("start")},
 		"docs/v3.html":           {Data: []byte("version 3")},
+		"docs/signing.html":      {Data: []byte("signing")},
+		"docs/signing.md":        {Data: []byte("# Signing")},
+		"docs/llms.txt":          {Data: []byte("# Parley")},
 		"docs/vectors.json":      {Data: []byte("{}")},
 		"docs/assets/main-1.css": {Data: []byte("css")},
 	}
@@ -22,25 +25,29 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
-		path   string
-		status int
-		body   string
-		cache  string
+		path        string
+		status      int
+		body        string
+		contentType string
+		cache       string
 	}{
-		{"/docs", 200, "start", "no-cache"},
-		{"/docs/", 200, "start", "no-cache"},
-		{"/docs/v3", 200, "version 3", "no-cache"},
-		{"/docs/vectors.json", 200, "{}", "no-cache"},
-		{"/docs/assets/main-1.css", 200, "css", "public, max-age=31536000, immutable"},
-		{"/docs/v9", 404, "there is no such page", ""},
-		{"/docs/assets/other.js", 404, "there is no such page", ""},
+		{"/docs", 200, "start", "text/html; charset=utf-8", "no-cache"},
+		{"/docs/", 200, "start", "text/html; charset=utf-8", "no-cache"},
+		{"/docs/v3", 200, "version 3", "text/html; charset=utf-8", "no-cache"},
+		{"/docs/signing", 200, "signing", "text/html; charset=utf-8", "no-cache"},
+		{"/docs/signing.md", 200, "# Signing", "text/markdown; charset=utf-8", "no-cache"},
+		{"/docs/llms.txt", 200, "# Parley", "text/plain; charset=utf-8", "no-cache"},
+		{"/docs/vectors.json", 200, "{}", "application/json", "no-cache"},
+		{"/docs/assets/main-1.css", 200, "css", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
+		{"/docs/v9", 404, "there is no such page", "text/plain; charset=utf-8", ""},
+		{"/docs/assets/other.js", 404, "there is no such page", "text/plain; charset=utf-8", ""},
 	} {
 		w := httptest.NewRecorder()
 		docs.ServeHTTP(w, httptest.NewRequest(http.MethodGet, tc.path, nil))
 		if w.Code != tc.status || !strings.HasPrefix(w.Body.String(), tc.body) ||
-			w.Header().Get("Cache-Control") != tc.cache {
-			t.Errorf("%s: got %d %q %v, want %d %q, Cache-Control %q",
-				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.cache)
+			w.Header().Get("Content-Type") != tc.contentType || w.Header().Get("Cache-Control") != tc.cache {
+			t.Errorf("%s: got %d %q %v, want %d %q, Content-Type %q, Cache-Control %q",
+				tc.path, w.Code, w.Body, w.Header(), tc.status, tc.body, tc.contentType, tc.cache)
 		}
 		if w.Header().Get("X-Frame-Options") != "DENY" || w.Header().Get("Referrer-Policy") != "no-referrer" {
 			t.Errorf("%s: got headers %v, want X-Frame-Options DENY, Referrer-Policy no-referrer", tc.path, w.Header())

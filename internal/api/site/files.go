@@ -20,6 +20,13 @@ type file struct {
 	brotli, gzip []byte // nil if the build made none
 }
 
+// textTypes are the media types of text files that not every system knows, by the
+// ending of their names.
+var textTypes = map[string]string{
+	".md":  "text/markdown; charset=utf-8",
+	".txt": "text/plain; charset=utf-8",
+}
+
 // readFiles returns the files of a directory tree by name, without those in the
 // directories skipped.
 func readFiles(assets fs.FS, skipped ...string) (map[string]file, error) {
@@ -49,7 +56,7 @@ func readFiles(assets fs.FS, skipped ...string) (map[string]file, error) {
 			f.gzip = body
 		default:
 			f.uncompressed = body
-			f.contentType = cmp.Or(mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
+			f.contentType = cmp.Or(textTypes[path.Ext(name)], mime.TypeByExtension(path.Ext(name)), "application/octet-stream")
 		}
 		files[base] = f
 		return nil

@@ -1,7 +1,8 @@
 // Package site serves the output of the web build: the room page, which is one
 // HTML file for all rooms, the documentation under /docs, the console under
-// /console, their assets, and their security headers. Of rooms it knows only the previews of links and the
-// origins that may embed them; the page calls the join API.
+// /console, their assets, the script of the web component under /embed.js, and their security
+// headers. Of rooms it knows only the previews of links and the origins that may embed them; the
+// page calls the join API.
 package site
 
 import (
@@ -48,7 +49,7 @@ type Handler struct {
 
 // New reads the built page. It returns an error if the page was not built.
 func New(assets fs.FS, rooms Rooms) (*Handler, error) {
-	files, err := readFiles(assets, docsDir, consoleDir)
+	files, err := readFiles(assets, docsDir, consoleDir, embedDir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("read the room page: %w", err)
 	}

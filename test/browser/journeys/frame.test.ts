@@ -12,7 +12,9 @@ test('a project’s own page shows a room in a frame and receives what happens i
   const site = createServer((_, answer) => {
     answer.setHeader('Content-Type', 'text/html');
     answer.end(`<!doctype html><iframe src="${room.guest_link}?name=Ana" allow="microphone; camera; autoplay" width="800" height="600"></iframe>
-      <script>globalThis.messages = []; addEventListener('message', ({ data, origin }) => messages.push({ ...data, origin }))</script>`);
+      <script>globalThis.messages = []; addEventListener('message', ({ data, origin }) => {
+        if (data.type === 'joined' || data.type === 'left') messages.push({ ...data, origin });
+      })</script>`);
   }).listen(0, '127.0.0.1');
   onTestFinished(() => void site.close());
   await once(site, 'listening');

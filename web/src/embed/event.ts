@@ -1,14 +1,5 @@
-import type { EndReason } from '../api/client';
 import type { Visit } from '../visit/state';
-
-/** An event for the page that embeds this one. It is only about this visitor. */
-export type EmbedEvent =
-  /** The visitor is in the room. Reconnecting and moving between breakout rooms send no event. */
-  | { type: 'joined' }
-  /** The visitor has left the room, which may continue. */
-  | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' }
-  /** The room has ended, whether or not the visitor was in it. */
-  | { type: 'ended'; reason: EndReason | null };
+import type { EmbedEvent } from './protocol';
 
 /**
  * Returns the event for a change of state, or null. Each `joined` is followed by exactly

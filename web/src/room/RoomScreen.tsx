@@ -4,6 +4,7 @@ import type { Seat } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import { isMicActive } from '../media/mediaState';
 import { count, t } from '../messages';
+import type { Store } from '../state/store';
 import { useStore } from '../state/useStore';
 import type { ServerClock } from '../time/serverClock';
 import { useMediaQuery } from './useMediaQuery';
@@ -66,6 +67,8 @@ interface Props {
   clock: ServerClock;
   actions: RoomActions;
   localMedia: LocalMedia;
+  /** Receives how many people are shown; 0 when the room is left. */
+  peopleCount: Store<number>;
   guestAddress: string;
   /** The organizer's message; empty when there is none. */
   welcomeMessage: string;
@@ -86,6 +89,7 @@ export function RoomScreen({
   clock,
   actions,
   localMedia,
+  peopleCount,
   guestAddress,
   welcomeMessage,
   onAnnouncementDismissed,
@@ -140,6 +144,11 @@ export function RoomScreen({
   const raisedHandsOfAll = useMemo(() => [...hands, ...elsewhere], [hands, elsewhere]);
   const raisedAt = useRaisedAt(raisedHandsOfAll, clock);
   const handRaised = hands.some(({ you }) => you);
+
+  useEffect(() => {
+    peopleCount.set(people.length);
+    return () => peopleCount.set(0);
+  }, [peopleCount, people.length]);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {
