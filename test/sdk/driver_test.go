@@ -173,15 +173,15 @@ const debianPackages = `{"repositories": [{"packagist.org": false}, {"type": "pa
 	{"name": "psr/http-client", "version": "1.0.1", "type": "metapackage"},
 	{"name": "psr/http-factory", "version": "1.0.1", "type": "metapackage"},
 	{"name": "psr/http-message", "version": "1.0.1", "type": "metapackage"},
-	{"name": "guzzlehttp/guzzle", "version": "7.4.5", "type": "metapackage"}
+	{"name": "guzzlehttp/guzzle", "version": "7.4.5", "autoload": {"files": ["autoload.php"]},
+		"dist": {"type": "path", "url": "/usr/share/php/GuzzleHttp", "reference": "debian"}}
 ]}]}`
 
-// phpEnvironment lets Composer and PHP use what debianPackages names.
+// phpEnvironment lets Composer use what debianPackages names.
 func phpEnvironment(t *testing.T, home string) []string {
 	t.Helper()
 	writeFile(t, filepath.Join(home, "config.json"), debianPackages)
-	writeFile(t, filepath.Join(home, "php.ini"), "auto_prepend_file=/usr/share/php/GuzzleHttp/autoload.php\n")
-	return []string{"COMPOSER_HOME=" + home, "COMPOSER_ALLOW_SUPERUSER=1", "PHPRC=" + home}
+	return []string{"COMPOSER_HOME=" + home, "COMPOSER_ALLOW_SUPERUSER=1"}
 }
 
 func installPHP(t *testing.T, server, dir string) *exec.Cmd {
@@ -189,11 +189,8 @@ func installPHP(t *testing.T, server, dir string) *exec.Cmd {
 	writeFile(t, filepath.Join(dir, "composer.json"), `{"config": {"secure-http": false}}`)
 	environment := phpEnvironment(t, t.TempDir())
 	run(t, dir, environment, "composer", "config", "repositories.parley", "composer", server+"/docs/sdk/php")
-	run(t, dir, environment, "composer", "require", "--quiet", "--no-interaction", "parley/sdk")
-	driver := exec.Command("php", absolute(t, "sdk/php/conformance/driver.php"),
-		filepath.Join(dir, "vendor/autoload.php"))
-	driver.Env = append(os.Environ(), environment...)
-	return driver
+	run(t, dir, environment, "composer", "require", "--quiet", "--no-interaction", "parley/sdk", "guzzlehttp/guzzle")
+	return exec.Command("php", absolute(t, "sdk/php/conformance/driver.php"), filepath.Join(dir, "vendor/autoload.php"))
 }
 
 // python is Debian's Python, whose packages the tests install.
