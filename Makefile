@@ -7,6 +7,7 @@ export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
+POSTMAN := test/postman/node_modules/.installed
 TYPESCRIPT := sdk/typescript/node_modules/.installed
 SDKS := web/dist/app/docs/sdk/php/packages.json
 SDK_SOURCES := $(shell find sdk -type f -not -path '*/node_modules/*' -not -path 'sdk/typescript/dist/*' -not -path 'sdk/typescript/build/*' -not -path '*/__pycache__/*' 2>/dev/null)
@@ -43,6 +44,10 @@ $(WEBHOOKS): test/webhooks/package-lock.json
 	cd test/webhooks && npm ci --no-audit --no-fund
 	touch $@
 
+$(POSTMAN): test/postman/package-lock.json
+	cd test/postman && npm ci --no-audit --no-fund
+	touch $@
+
 $(TYPESCRIPT): sdk/typescript/package-lock.json
 	cd sdk/typescript && npm ci --no-audit --no-fund
 	touch $@
@@ -76,7 +81,7 @@ test-go: $(PAGE) $(SDKS) $(WEBHOOKS) ## Test the server, with a real PostgreSQL 
 	test/go.sh go -short -- $$(go list ./... | grep -vE '$(SLOW_PACKAGES)')
 	MODULE=sdk/go test/go.sh sdk
 
-test-go-all: $(PAGE) $(SDKS) $(WEBHOOKS) ## Test the server, also what takes long
+test-go-all: $(PAGE) $(SDKS) $(WEBHOOKS) $(POSTMAN) ## Test the server, also what takes long
 	test/go.sh go
 	MODULE=sdk/go test/go.sh sdk
 	MODULE=test/acme test/go.sh acme
@@ -147,4 +152,5 @@ release: ## Build the files of a release into dist/, in a clean checkout of its 
 	cd release && go run . -source .. -out ../dist $(if $(SNAPSHOT),-snapshot)
 
 clean: ## Remove what was built
-	rm -rf bin dist web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/artefacts
+	rm -rf bin dist web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/postman/node_modules \
+		test/artefacts

@@ -56,7 +56,9 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 	}
 	for _, path := range []string{"/docs/v3", "/docs/v4", "/docs/v5", "/docs/quickstart", "/docs/sdks", "/docs/signing",
 		"/docs/examples", "/docs/meetings", "/docs/webhooks", "/docs/errors", "/docs/versions", "/docs/signing.md",
-		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json"} {
+		"/api/v3/openapi.yaml", "/api/v4/openapi.yaml", "/api/v5/openapi.json", "/docs/openapi/v3.yaml",
+		"/docs/openapi/v3.json", "/docs/openapi/v4.yaml", "/docs/openapi/v4.json", "/docs/openapi/v5.yaml",
+		"/docs/openapi/v5.json", "/docs/parley.postman_collection.json"} {
 		if !seen[path] {
 			t.Errorf("pages that refer to %s: got none, want at least one", path)
 		}

@@ -30,6 +30,7 @@ describe.each(themes)('the reference, $name', ({ name, dark }) => {
     await entry.getByText(summary).waitFor();
     await entry.locator('.opblock-summary-control').click();
     await entry.getByRole('heading', { name: 'Responses' }).waitFor();
+    await entry.locator('.signed-with').getByText('hash-signature').waitFor();
     // Only the filter is a field, because the page sends no calls.
     expect(await reader.page.locator('#reference :is(input, select, textarea)').count()).toBe(1);
     await reader.seen(`docs-${version}-${name}`);

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import type { Plugin } from 'vite';
 
-const textFile = /\.(?:html|js|css|svg|json|txt|md|webmanifest)$/;
+const textFile = /\.(?:html|js|css|svg|json|yaml|txt|md|webmanifest)$/;
 export const minCompressBytes = 1024;
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plugin } from 'vite';
+import { parse } from 'yaml';
 import { EntryTags } from './docsEntries.ts';
 import { landingPage } from './docsLanding.ts';
 import { type PageParts, renderPage } from './docsPage.ts';
@@ -8,6 +9,7 @@ import type { DocsGroup, DocsPage } from './docsPages.ts';
 import { llmsText, servedMarkdown } from './llms.ts';
 import { renderGuide } from './markdown.ts';
 import { operations } from './operations.ts';
+import { postmanCollection } from './postman.ts';
 import { type Entry, guideEntries, operationEntries, searchIndex } from './searchIndex.ts';
 
 const repository = resolve(import.meta.dirname, '../..');
@@ -27,9 +29,10 @@ const groups: DocsGroup[] = [
   {
     title: 'Guides',
     pages: [
+      { name: 'concepts', title: 'Concepts', summary: 'The words of this documentation, and the life of a room.' },
       { name: 'meetings', title: 'Meetings', summary: 'Run a meeting from a backend, from links to attendance.' },
       { name: 'webhooks', title: 'Webhooks', summary: 'Receive and verify events, and catch up after an outage.' },
-      { name: 'embedding', title: 'Embedding', summary: 'Show a room in a frame of your page.' },
+      { name: 'embedding', title: 'Embedding', summary: 'Show a room in your page with a web component.' },
       { name: 'examples', title: 'Examples', summary: 'Complete programs that sign requests, in several languages.' },
     ],
   },
@@ -61,7 +64,10 @@ const groups: DocsGroup[] = [
   },
 ];
 
-/** Writes a page for every guide and every API description, its Markdown, the search index, and the test vectors. */
+/**
+ * Writes a page for every guide and every API description, their Markdown and OpenAPI, the search index, the
+ * Postman collection, and the test vectors.
+ */
 export function docs(): Plugin {
   return {
     name: 'docs',
@@ -72,10 +78,15 @@ export function docs(): Plugin {
       const guideScript = tags.script('guide', { blocking: true });
       const entries: Entry[] = [];
       const pages: [DocsPage, PageParts][] = [];
+      const descriptions: string[] = [];
       for (const page of groups.flatMap(({ pages }) => pages)) {
         const { name, title, description } = page;
         if (description) {
-          entries.push(...operationEntries(name, title, operations(read(`internal/api/${name}/openapi.yaml`))));
+          const yaml = read(`internal/api/${name}/openapi.yaml`);
+          descriptions.push(yaml);
+          emit(`openapi/${name}.yaml`, yaml);
+          emit(`openapi/${name}.json`, JSON.stringify(parse(yaml), null, 2));
+          entries.push(...operationEntries(name, title, operations(yaml)));
           const head = tags.styles('guide', 'viewer') + tags.theme() + guideScript + tags.script('viewer');
           // No <main>, because the viewer brings its own.
           const html = `<div id="reference" data-description="${description}"></div>`;
@@ -97,6 +108,7 @@ export function docs(): Plugin {
       for (const [page, parts] of pages) emit(`${page.name}.html`, renderPage(groups, page, parts, indexAddress));
       emit('landing.html', landingPage(tags.styles('guide') + tags.theme()));
       emit('llms.txt', llmsText(groups));
+      emit('parley.postman_collection.json', postmanCollection(descriptions));
       emit('vectors.json', read('sdk/testdata/vectors.json'));
     },
   };

@@ -18,9 +18,10 @@ export function renderPage(groups: DocsGroup[], page: DocsPage, parts: PageParts
   const contents = contentsOf(parts.headings);
   const group = groups.find(({ pages }) => pages.includes(page))?.title ?? '';
   const source = `<p class="above"><span>${group}</span><a href="${markdown}">View as Markdown</a></p>\n`;
+  const files = isGuide ? '' : downloads(group, page.name);
   const content = isGuide
     ? `<main class="guide" id="page-content" tabindex="-1">\n${source}${parts.html}${pager(groups, page)}</main>`
-    : `<div class="viewer" id="page-content" tabindex="-1">\n${parts.html}\n${pager(groups, page)}</div>`;
+    : `<div class="viewer" id="page-content" tabindex="-1">\n${files}${parts.html}\n${pager(groups, page)}</div>`;
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -45,6 +46,13 @@ ${contents}${content}
 </body>
 </html>
 `;
+}
+
+/** Returns the links to the two forms of an API description, which are outside the <main> of the viewer. */
+function downloads(group: string, name: string): string {
+  const link = (form: string) => `<a href="/docs/openapi/${name}.${form}">${form.toUpperCase()}</a>`;
+  const links = `Download: ${link('yaml')} · ${link('json')}`;
+  return `<nav class="above" aria-label="Download"><span>${group}</span><span>${links}</span></nav>\n`;
 }
 
 /** The field for the search and the switch of themes. They need a script, and are hidden without one. */

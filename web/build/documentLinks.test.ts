@@ -7,6 +7,11 @@ describe('a link of a guide leads to a server', () => {
     { href: 'index.md', page: '/docs', markdown: '/docs/index.md' },
     { href: './signing.md#vectors', page: '/docs/signing#vectors', markdown: '/docs/signing.md#vectors' },
     { href: '../../sdk/testdata/vectors.json', page: '/docs/vectors.json', markdown: '/docs/vectors.json' },
+    {
+      href: '../../web/build/postman.ts',
+      page: '/docs/parley.postman_collection.json',
+      markdown: '/docs/parley.postman_collection.json',
+    },
     { href: '../../internal/api/v4/openapi.yaml', page: '/docs/v4', markdown: '/api/v4/openapi.yaml' },
     { href: '../../internal/api/v5/openapi.yaml', page: '/docs/v5', markdown: '/api/v5/openapi.json' },
     { href: '/console', page: '/console', markdown: '/console' },

@@ -8,6 +8,8 @@ const descriptionLink = /\/internal\/api\/(v\d+)\/openapi\.yaml$/;
 export function linkAddress(href: string, form: 'page' | 'markdown'): string {
   if (/^#|^\/(?!\/)/.test(href)) return href;
   if (href.endsWith('/vectors.json')) return '/docs/vectors.json';
+  // The program that makes it.
+  if (href.endsWith('/web/build/postman.ts')) return '/docs/parley.postman_collection.json';
   const description = descriptionLink.exec(href)?.[1];
   if (description && form === 'page') return `/docs/${description}`;
   if (description) return `/api/${description}/openapi.${description === 'v5' ? 'json' : 'yaml'}`;

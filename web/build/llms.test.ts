@@ -24,4 +24,6 @@ test('the index for language models has the form of llmstxt.org', () => {
   expect(text).toMatch(/^# Parley API\n\n> \S/);
   expect(text).toContain('## Start\n\n- [Overview](/docs/index.md): All.\n');
   expect(text).toContain('## Reference\n\n- [Version 4](/api/v4): Rooms.\n');
+  expect(text).toContain('](/docs/openapi/v4.yaml)');
+  expect(text).toContain('](/docs/openapi/v4.json)');
 });

@@ -20,6 +20,11 @@ export function llmsText(groups: DocsGroup[]): string {
     });
     return `## ${title}\n\n${lines.join('\n')}\n`;
   });
+  const descriptions = groups.flatMap(({ pages }) => pages).filter(({ description }) => description);
+  const downloads = descriptions.map(({ name, title }) => {
+    const address = `/docs/openapi/${name}`;
+    return `- [${title} as OpenAPI](${address}.yaml): For code generators, also [as JSON](${address}.json).\n`;
+  });
   return `# Parley API
 
 > Parley is a server for video and audio meetings. A backend creates rooms and links with signed HTTP
@@ -31,6 +36,7 @@ Credentials belong on a backend and never in a browser.
 ${sections.join('\n')}
 ## Optional
 
+${downloads.join('')}- [Postman collection](/docs/parley.postman_collection.json): Every operation, signed by a script.
 - [Test vectors](/docs/vectors.json): Valid and invalid signatures with their inputs.
 `;
 }

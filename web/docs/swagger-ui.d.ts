@@ -1,7 +1,12 @@
 declare module 'swagger-ui-dist/swagger-ui-es-bundle.js' {
   /** The copy of React in the Swagger UI bundle. */
   export interface System {
-    React: { createElement(type: unknown, props: object | null, child?: string): unknown };
+    React: { createElement(type: unknown, props: object | null, ...children: unknown[]): unknown; Fragment: unknown };
+  }
+  /** A part of the description, in the collections of the Swagger UI bundle. */
+  export interface Immutable {
+    getIn(path: string[]): Immutable | undefined;
+    toJS(): unknown;
   }
   interface Plugin {
     components?: Record<string, (props: { text: string }) => unknown>;

@@ -2,6 +2,7 @@
 // brings 180 packages and refers to a proxy, fonts and an agent on other hosts.
 import SwaggerUI, { type System } from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import 'swagger-ui-dist/swagger-ui.css';
+import { signedWith } from './signedWith';
 import './viewer.css';
 
 const nothing = () => () => null;
@@ -56,7 +57,7 @@ if (place) {
     defaultModelsExpandDepth: 0,
     // A call needs a signature, which a page without secrets cannot create.
     supportedSubmitMethods: [],
-    plugins: [plain, mediaTypes, readOnly],
+    plugins: [plain, mediaTypes, readOnly, signedWith],
     onComplete: () => name(place),
     // The validator badge would be loaded from another host.
     validatorUrl: null,

@@ -18,6 +18,7 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		"docs/signing.md":        {Data: []byte("# Signing")},
 		"docs/llms.txt":          {Data: []byte("# Parley")},
 		"docs/vectors.json":      {Data: []byte("{}")},
+		"docs/openapi/v4.yaml":   {Data: []byte("openapi: 3.1.0")},
 		"docs/assets/main-1.css": {Data: []byte("css")},
 	}
 	docs, err := NewDocs(built)
@@ -38,6 +39,7 @@ func TestDocs_ServesBuiltFiles(t *testing.T) {
 		{"/docs/signing.md", 200, "# Signing", "text/markdown; charset=utf-8", "no-cache"},
 		{"/docs/llms.txt", 200, "# Parley", "text/plain; charset=utf-8", "no-cache"},
 		{"/docs/vectors.json", 200, "{}", "application/json", "no-cache"},
+		{"/docs/openapi/v4.yaml", 200, "openapi: 3.1.0", "application/yaml", "no-cache"},
 		{"/docs/assets/main-1.css", 200, "css", "text/css; charset=utf-8", "public, max-age=31536000, immutable"},
 		{"/docs/v9", 404, "there is no such page", "text/plain; charset=utf-8", ""},
 		{"/docs/assets/other.js", 404, "there is no such page", "text/plain; charset=utf-8", ""},

@@ -23,8 +23,10 @@ type file struct {
 // textTypes are the media types of text files that not every system knows, by the
 // ending of their names.
 var textTypes = map[string]string{
-	".md":  "text/markdown; charset=utf-8",
-	".txt": "text/plain; charset=utf-8",
+	".json": "application/json",
+	".md":   "text/markdown; charset=utf-8",
+	".txt":  "text/plain; charset=utf-8",
+	".yaml": "application/yaml",
 }
 
 // readFiles returns the files of a directory tree by name, without those in the
