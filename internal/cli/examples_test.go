@@ -14,9 +14,9 @@ import (
 
 // example is a runnable block of a guide. Its first line, a comment, names its
 // file.
-var example = regexp.MustCompile("(?ms)^```(?:sh|go|js|python)\n((?:#|//) (\\S+)\n.*?)^```$")
+var example = regexp.MustCompile("(?ms)^```(?:sh|go|js|python|php)\n((?:#|//|<\\?php //) (\\S+)\n.*?)^```$")
 
-var runnable = regexp.MustCompile("(?m)^```(?:sh|go|js|python)$")
+var runnable = regexp.MustCompile("(?m)^```(?:sh|go|js|python|php)$")
 
 // examples writes the examples of the guides to files with their names. It fails
 // unless they are exactly the named ones, so that every example is run.
