@@ -4,6 +4,11 @@ export CGO_ENABLED := 0
 # The same flags for all, so that tests use what the build has compiled.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath
 
+# Tests choose the settings of their servers, so those of the user must not reach them.
+ifneq ($(filter test% race fuzz soak,$(MAKECMDGOALS)),)
+unexport $(filter PARLEY_%,$(.VARIABLES))
+endif
+
 WEB := web/node_modules/.installed
 BROWSER := test/browser/node_modules/.installed
 WEBHOOKS := test/webhooks/node_modules/.installed
