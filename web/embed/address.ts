@@ -3,7 +3,7 @@ export interface Place {
   /** The whole link of a creation or an invitation. */
   link: string | null;
   room: string | null;
-  /** The part of a link behind `#t=`. */
+  /** The part of a link behind `#t=` or `#j=`. */
   token: string | null;
   /** The origin of the server; the one of the script by default. */
   server: string | null;
