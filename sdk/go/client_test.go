@@ -148,11 +148,21 @@ func TestClient_NeverPrintsSecrets(t *testing.T) {
 	echo := func(w http.ResponseWriter, r *http.Request) {
 		errorResponse(400, fmt.Sprint(r.Header, apiKey, gatewaySecret, projectSecret))(w, r)
 	}
-	s.respondWith(echo, echo)
+	malformed := func(w http.ResponseWriter, r *http.Request) {
+		connection, buffer, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer func() { _ = connection.Close() }()
+		fmt.Fprintf(buffer, "HTTP/1.1 200 OK\r\nno header %s %s\r\n\r\n", r.Header.Get("api-key"), gatewaySecret)
+		_ = buffer.Flush()
+	}
+	s.respondWith(echo, echo, malformed)
 	listening := httptest.NewServer(s)
 	c := connect(t, listening.URL, credentials, client.Options{MaxAttempts: 1})
 	things := []any{c, credentials, &credentials, struct{ Inner any }{credentials}, struct{ C *client.Client }{c},
-		keys(t.Context(), c), status(t.Context(), c)}
+		keys(t.Context(), c), status(t.Context(), c), keys(t.Context(), c)}
 	listening.Close()
 	things = append(things, keys(t.Context(), c), joinEvent(t.Context(), c))
 

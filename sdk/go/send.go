@@ -68,7 +68,7 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	}
 	in, err := c.http.Do(out)
 	if err != nil {
-		return nil, fmt.Errorf("parley: %w", err)
+		return nil, c.connectionError("", err)
 	}
 	defer in.Body.Close()
 	c.clock.observe(sent, time.Now(), in.Header)
@@ -82,12 +82,27 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 	}
 	body, err := io.ReadAll(io.LimitReader(in.Body, maxResponse+1))
 	if err != nil {
-		return nil, fmt.Errorf("parley: read the response: %w", err)
+		return nil, c.connectionError("read the response: ", err)
 	}
 	if len(body) > maxResponse {
 		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedResponse, maxResponse)
 	}
 	return &response{header: in.Header, body: body}, nil
+}
+
+// connectionError is an error of net/http without secrets: its text may quote what the
+// server wrote, and a server may repeat what it received.
+type connectionError struct {
+	text string
+	err  error
+}
+
+func (e *connectionError) Error() string { return e.text }
+
+func (e *connectionError) Unwrap() error { return e.err }
+
+func (c *Client) connectionError(doing string, err error) error {
+	return &connectionError{"parley: " + doing + c.redact.Replace(err.Error()), err}
 }
 
 // call sends a request and decodes the response into into, a pointer to a struct.

@@ -14,7 +14,8 @@ func readComposerJSON(dir string) (map[string]any, error) {
 		return nil, err
 	}
 	var fields map[string]any
-	return fields, json.Unmarshal(content, &fields)
+	err = json.Unmarshal(content, &fields)
+	return fields, err
 }
 
 // writeComposerRepository writes a repository of the type "composer" with one package

@@ -4,7 +4,6 @@
 package main
 
 import (
-	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -37,7 +36,7 @@ func build(sources, out string) error {
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}
-	return cmp.Or(
+	return errors.Join(
 		writeTarball(filepath.Join(sources, "typescript"), out),
 		writeWheel(filepath.Join(sources, "python"), out, version),
 		writeComposerRepository(filepath.Join(sources, "php"), filepath.Join(out, "php"), version),

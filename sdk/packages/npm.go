@@ -18,7 +18,8 @@ func readPackageJSON(dir string) (p packageJSON, err error) {
 	if err != nil {
 		return p, err
 	}
-	return p, json.Unmarshal(content, &p)
+	err = json.Unmarshal(content, &p)
+	return p, err
 }
 
 // writeTarball packs the TypeScript SDK with npm, which also compiles it, as parley-sdk-VERSION.tgz.

@@ -71,13 +71,14 @@ const maxJoinLinkText = 255
 var (
 	ErrJoinLinkText       = errors.New("the name and the user ID of a signed join link have at most 255 characters")
 	ErrJoinLink           = errors.New("not a join link that was signed with this secret")
-	ErrJoinLinkTooLong    = errors.New("a signed join link expires at most 24 hours after it was issued")
-	ErrJoinLinkIncomplete = errors.New("a signed join link needs a room, a role, and an ID if it is single-use")
+	ErrJoinLinkTooLong    = errors.New("a signed join link expires after it was issued, at most 24 hours later")
+	ErrJoinLinkRole       = errors.New(`the role of a signed join link is "host", "cohost" or "guest"`)
+	ErrJoinLinkIncomplete = errors.New("a signed join link needs a room, and an ID if it is single-use")
 )
 
 // SignJoinLink returns a signed join link as a JSON Web Token, signed with the project
 // secret as it is shown. It goes behind /r/ROOM_ID#j= in the address. The errors are
-// ErrJoinLinkText, ErrJoinLinkTooLong and ErrJoinLinkIncomplete.
+// ErrJoinLinkText, ErrJoinLinkTooLong, ErrJoinLinkRole and ErrJoinLinkIncomplete.
 func SignJoinLink(projectSecret string, link JoinLink) (string, error) {
 	claims := joinLinkClaims{
 		RoomID:    link.RoomID,
@@ -105,7 +106,8 @@ func SignJoinLink(projectSecret string, link JoinLink) (string, error) {
 
 // VerifyJoinLink returns what a signed join link says if it was signed with one of the
 // secrets. It does not check the clock: see JoinLink.ExpiresAt. The errors are
-// ErrJoinLink, ErrJoinLinkText, ErrJoinLinkTooLong and ErrJoinLinkIncomplete.
+// ErrJoinLink, ErrJoinLinkText, ErrJoinLinkTooLong, ErrJoinLinkRole and
+// ErrJoinLinkIncomplete.
 func VerifyJoinLink(projectSecrets []string, token string) (JoinLink, error) {
 	signed, signature, ok := cutLast(token, ".")
 	if !ok || len(token) > maxJoinLink || !isSigned(projectSecrets, signed, signature) {
@@ -154,9 +156,10 @@ func joinLinkSignature(secret, signed string) string {
 func (c joinLinkClaims) isSingleUse() bool { return c.SingleUse || c.Role != RoleGuest }
 
 func (c joinLinkClaims) check() error {
-	isRole := c.Role == RoleHost || c.Role == RoleCoHost || c.Role == RoleGuest
 	switch {
-	case c.RoomID == "" || !isRole || c.isSingleUse() && c.ID == "":
+	case c.Role != RoleHost && c.Role != RoleCoHost && c.Role != RoleGuest:
+		return ErrJoinLinkRole
+	case c.RoomID == "" || c.isSingleUse() && c.ID == "":
 		return ErrJoinLinkIncomplete
 	case utf8.RuneCountInString(c.Name) > maxJoinLinkText || utf8.RuneCountInString(c.UserID) > maxJoinLinkText:
 		return ErrJoinLinkText

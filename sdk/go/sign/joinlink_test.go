@@ -52,7 +52,7 @@ func TestSignJoinLink_Refuses(t *testing.T) {
 		want   error
 	}{
 		"no room":                   {func(l *sign.JoinLink) { l.RoomID = "" }, sign.ErrJoinLinkIncomplete},
-		"another role":              {func(l *sign.JoinLink) { l.Role = "admin" }, sign.ErrJoinLinkIncomplete},
+		"another role":              {func(l *sign.JoinLink) { l.Role = "admin" }, sign.ErrJoinLinkRole},
 		"single-use without an ID":  {func(l *sign.JoinLink) { l.ID = "" }, sign.ErrJoinLinkIncomplete},
 		"a host without an ID":      {func(l *sign.JoinLink) { l.ID, l.SingleUse = "", false }, sign.ErrJoinLinkIncomplete},
 		"issued before 1970":        {func(l *sign.JoinLink) { l.IssuedAt = time.Unix(-1<<60, 0) }, sign.ErrJoinLinkTooLong},

@@ -148,6 +148,8 @@ class ArgumentTest(unittest.TestCase):
                 self.refused(text, operation, room_id=value)
         self.refused(text, "send_join_event", room_id="", name="Zoë")
         self.refused("room_id must not be ..", "room_events", room_id="..")
+        self.refused("room_id must be well-formed Unicode", "room_events", room_id="a\ud800b")
+        self.refused("room_id must be well-formed Unicode", "room_status", room_id="a\ud800b")
         self.refused("room_id must not be .", "send_join_event", room_id=".", name="Zoë")
 
     def test_numbers_and_lists(self) -> None:

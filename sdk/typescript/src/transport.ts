@@ -88,7 +88,7 @@ export class Transport {
       const seconds = this.#settings.timeout / 1000;
       const reason = controller.signal.aborted ? `the attempt took longer than ${seconds} s` : describe(error);
       const message = printable(redact(this.#settings.credentials, `${what}: ${reason}`), 500);
-      return new ConnectionError({ message, attempts, cause: error });
+      return new ConnectionError({ message, attempts, cause: codesOf(error) });
     };
     try {
       const sent = Date.now();
@@ -158,6 +158,12 @@ export class Transport {
 function bodyOf(bytes: Uint8Array): RequestInit & { duplex?: 'half' } {
   const body = new Uint8Array(bytes);
   return 'Deno' in globalThis ? { body: new Blob([body]).stream(), duplex: 'half' } : { body };
+}
+
+/** Returns the codes of an error. The error itself may contain the response, which may repeat the API key. */
+function codesOf(error: unknown): { code: unknown; cause: { code: unknown } } {
+  const { code, cause } = error as { code?: unknown; cause?: { code?: unknown } };
+  return { code, cause: { code: cause?.code } };
 }
 
 /** Describes why a connection failed. The error of fetch itself says only "fetch failed" in some runtimes. */

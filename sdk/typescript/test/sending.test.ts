@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { test } from 'node:test';
+import { inspect } from 'node:util';
 import { ConnectionError, InvalidRequestError, UnavailableError, UnexpectedResponseError } from '@parley/sdk';
 import { connect, quickRoom, rejection, roomId } from './server.js';
 
@@ -167,4 +168,17 @@ test('a large error is cut, and a large success is refused', async (t) => {
   const accepted = await endless(200);
   const error = await rejection(accepted.client.keys(), UnexpectedResponseError);
   assert.equal(error.message, 'the response is larger than 4 MiB');
+});
+
+test('a response that is no HTTP does not bring the API key into the error', async (t) => {
+  const { client } = await connect(
+    t,
+    (request, response) => {
+      response.socket?.end(`no HTTP: ${request.headers['api-key']}\r\n\r\n`);
+      return undefined;
+    },
+    { max_attempts: 1 },
+  );
+  const error = await rejection(client.keys(), ConnectionError);
+  assert.doesNotMatch(inspect(error, { depth: null, showHidden: true }), /pk_/);
 });

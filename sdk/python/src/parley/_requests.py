@@ -57,7 +57,7 @@ def path_segment(name: str, value: Any) -> str:
     text = required_text(name, value)
     if text in (".", ".."):
         raise InvalidArgumentError(f"{name} must not be {text}")
-    return quote(text, safe="", errors="replace")
+    return quote(text, safe="")
 
 
 def query(parameters: Mapping[str, Any]) -> str:
@@ -67,9 +67,11 @@ def query(parameters: Mapping[str, Any]) -> str:
 
 
 def required_text(name: str, value: Any) -> str:
-    """Return an argument that must be a text with at least one character, or raise InvalidArgumentError."""
+    """Return an argument that must be a well-formed text with at least one character, or raise InvalidArgumentError."""
     if not isinstance(value, str) or not value:
         raise InvalidArgumentError(f"{name} must be a string that is not empty")
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise InvalidArgumentError(f"{name} must be well-formed Unicode")
     return value
 
 

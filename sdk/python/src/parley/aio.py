@@ -19,7 +19,7 @@ class AsyncParley(AsyncCreations, AsyncMeetings, AsyncAttendance, AsyncProjects,
     The standard library has no async HTTP client. Therefore each call runs in a thread of the default executor of the
     event loop (:func:`asyncio.to_thread`), and as many calls run at the same time as that executor has threads.
 
-    If the task is canceled, it stops to wait at once. A thread cannot be interrupted: it finishes the attempt in
+    If the task is canceled, it stops waiting at once. A thread cannot be interrupted: it finishes the attempt in
     progress, for at most ``timeout`` seconds, and makes no further attempt. The attempt can still take effect on the
     server.
     """
