@@ -12,6 +12,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -59,7 +60,7 @@ func (b *board) set(id string, active *client.ActiveRoom) {
 	defer b.mu.Unlock()
 	delete(b.rooms, id)
 	if active != nil && len(active.Participants) > 0 {
-		r := room{Address: os.Getenv("PARLEY_URL") + "/r/" + id, Title: active.Info.Title}
+		r := room{Address: strings.TrimRight(os.Getenv("PARLEY_URL"), "/") + "/r/" + id, Title: active.Info.Title}
 		for _, p := range active.Participants {
 			r.People = append(r.People, p.Name)
 		}

@@ -61,8 +61,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	for empty := 0; empty < 2; {
 		if n.Sessions > 0 {
 			empty = 0
-			line := fmt.Sprintf("The node %s has sessions: %d, with people: %d. Time until %s.", n.Node, n.Sessions, n.People,
-				formatTime(n.DrainBy))
+			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. The drain ends at %s at the latest.",
+				n.Node, n.Sessions, n.People, formatTime(n.DrainBy))
 			if line != reported || time.Since(reportedAt) >= drainReportInterval {
 				fmt.Fprintln(s.err, line)
 				reported, reportedAt = line, time.Now()

@@ -294,31 +294,32 @@ type visitor struct {
 	roomID, token string
 	Role          string
 	Name          string
+	Link          string // ok, or why the server does not accept it
 }
 
 // preview asks what the room page asks when somebody opens a link.
-func (e *example) preview(t *testing.T, link string) visitor {
+func (s service) preview(t *testing.T, link string) visitor {
 	t.Helper()
 	address, token, _ := strings.Cut(link, "#")
-	id, isRoom := strings.CutPrefix(address, e.service.url+"/r/")
+	id, isRoom := strings.CutPrefix(address, s.url+"/r/")
 	if !isRoom || len(token) < 22 {
-		t.Fatalf("got the link %s, want one of %s with a token", link, e.service.url)
+		t.Fatalf("got the link %s, want one of %s with a token", link, s.url)
 	}
 	v := visitor{roomID: id, token: token[2:]} // behind t= or j=
 	var preview struct{ You *visitor }
-	e.callRoom(t, v, "preview", map[string]any{"link": v.token}, &preview)
-	v.Role, v.Name = preview.You.Role, preview.You.Name
+	s.callRoom(t, v, "preview", map[string]any{"link": v.token}, &preview)
+	v.Role, v.Name, v.Link = preview.You.Role, preview.You.Name, preview.You.Link
 	return v
 }
 
 // callRoom makes a call of the room page.
-func (e *example) callRoom(t *testing.T, v visitor, path string, fields map[string]any, into any) {
+func (s service) callRoom(t *testing.T, v visitor, path string, fields map[string]any, into any) {
 	t.Helper()
 	body, err := json.Marshal(fields)
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := e.service.url + "/api/join/rooms/" + v.roomID + "/" + path
+	address := s.url + "/api/join/rooms/" + v.roomID + "/" + path
 	response, err := http.Post(address, "application/json", strings.NewReader(string(body)))
 	if err != nil {
 		t.Fatal(err)
@@ -336,12 +337,12 @@ func (e *example) callRoom(t *testing.T, v visitor, path string, fields map[stri
 // join enters a room with a link, as a browser does.
 func (e *example) join(t *testing.T, link, name string) *mediatest.Participant {
 	t.Helper()
-	v := e.preview(t, link)
+	v := e.service.preview(t, link)
 	var seat struct {
 		Token string `json:"media_token"`
 	}
 	key := fmt.Sprintf("seat-key-of-the-browser-%d", time.Now().UnixNano())
-	e.callRoom(t, v, "seats", map[string]any{"name": name, "seat_key": key, "link": v.token}, &seat)
+	e.service.callRoom(t, v, "seats", map[string]any{"name": name, "seat_key": key, "link": v.token}, &seat)
 	p, err := mediatest.Join(t.Context(), e.service.url, seat.Token)
 	if err != nil {
 		t.Fatal(err)
@@ -361,7 +362,7 @@ func checkShop(t *testing.T, e *example) {
 	}
 	clicks.Wait()
 	link := e.links(t, pages[0])[0]
-	if customer := e.preview(t, link); customer.Role != "guest" || customer.Name != unsafeName {
+	if customer := e.service.preview(t, link); customer.Role != "guest" || customer.Name != unsafeName {
 		t.Errorf("the link of the customer: got %+v, want the guest %s", customer, unsafeName)
 	}
 	if pages[0] != pages[1] || !strings.Contains(pages[0], `<script src="`+e.service.url+`/embed.js"`) ||
@@ -371,8 +372,8 @@ func checkShop(t *testing.T, e *example) {
 	e.checkFrame(t, link)
 
 	waiting := e.links(t, e.get(t, "/desk"))
-	roomID := e.preview(t, link).roomID
-	if staff := e.preview(t, waiting[0]); len(waiting) != 1 || staff.Role != "host" || staff.roomID != roomID {
+	roomID := e.service.preview(t, link).roomID
+	if staff := e.service.preview(t, waiting[0]); len(waiting) != 1 || staff.Role != "host" || staff.roomID != roomID {
 		t.Errorf("the desk: got the links %v, want one for the host of the room %s", waiting, roomID)
 	}
 	if err := e.parley.EndRoom(t.Context(), roomID); err != nil {
@@ -418,7 +419,7 @@ func checkTimetable(t *testing.T, e *example) {
 	} {
 		page := e.get(t, "/?person="+person)
 		for _, link := range e.links(t, page) {
-			got := e.preview(t, link)
+			got := e.service.preview(t, link)
 			rooms[person] = append(rooms[person], got.roomID)
 			if got.Role != want.Role || got.Name != want.Name {
 				t.Errorf("a link of %s: got %+v, want the %s %s", person, got, want.Role, want.Name)
@@ -465,7 +466,7 @@ func checkConference(t *testing.T, e *example) {
 	links := e.links(t, page)
 	var got []visitor
 	for _, link := range links {
-		v := e.preview(t, link)
+		v := e.service.preview(t, link)
 		got = append(got, visitor{Role: v.Role, Name: v.Name})
 	}
 	want := []visitor{{Role: "host", Name: unsafeName}, {Role: "guest", Name: "Bela"},

@@ -57,7 +57,9 @@ func (c Calendar) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case fault.Is(err, fault.NotFound):
-		http.Error(w, "there is no calendar file at this address", http.StatusNotFound)
+		// One text for all, so that it does not say which rooms exist.
+		http.Error(w, "no room has this ID, or guests may not read its title: its project must be active and "+
+			"must not require invitations, and the room needs a title", http.StatusNotFound)
 		return
 	case err != nil:
 		httpx.LogFault(r, fault.From(err))
