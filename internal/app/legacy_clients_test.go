@@ -10,12 +10,16 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"parley/internal/api/manage"
 	"parley/internal/config"
 	"parley/internal/project"
+	"parley/internal/requestlog"
+	"parley/internal/testkit"
 )
 
 // legacyCall is a request of a client that was made for another server of this API family. The
@@ -249,4 +253,9 @@ func TestLegacyClients_OtherKeysRefused(t *testing.T) {
 	if status, fields := s.sendRaw(t, withKey); status != http.StatusUnauthorized {
 		t.Errorf("a project that requires signatures with its secret: got status %d with %v, want 401", status, fields)
 	}
+	testkit.Eventually(t, "the operator sees the reason", func() bool {
+		return slices.ContainsFunc(s.calls("limit=100&project_id="+s.ProjectID), func(c manage.Call) bool {
+			return c.Hint == requestlog.HintUnsigned
+		})
+	})
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"parley.example/client/sign"
@@ -26,8 +27,11 @@ func (l signedLinks) Verify(ctx context.Context, projectID, token string) (room.
 		return room.SignedLink{}, false, err
 	}
 	link, err := sign.VerifyJoinLink(keyring.LiveProjectSecrets(l.now()), token)
-	if err != nil {
-		return room.SignedLink{}, false, nil // the page says that the link is unknown
+	switch {
+	case errors.Is(err, sign.ErrJoinLink):
+		return room.SignedLink{}, false, nil
+	case err != nil:
+		return room.SignedLink{}, true, fault.New(fault.Invalid, "invalid_link", "%v", err)
 	}
 	return room.SignedLink{
 		RoomID:    link.RoomID,

@@ -43,32 +43,33 @@ func TestSignedLinks_AdmitWithTheirRole(t *testing.T) {
 		change func(*sign.JoinLink)
 		status string // of the link
 		role   string
+		logged string // the mistake in the log; empty for none
 	}{
-		{"a guest", s.ProjectSecret, func(*sign.JoinLink) {}, "ok", "guest"},
-		{"a host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "ok", "host"},
+		{"a guest", s.ProjectSecret, func(*sign.JoinLink) {}, "ok", "guest", ""},
+		{"a host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "ok", "host", ""},
 		{"a room in capital letters", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.RoomID = strings.ToUpper(id)
-		}, "ok", "guest"},
-		{"a name with a line break", s.ProjectSecret, func(l *sign.JoinLink) { l.Name = "Zoë\n" }, "ok", "guest"},
-		{"a co-host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleCoHost }, "ok", "cohost"},
-		{"a day", s.ProjectSecret, func(l *sign.JoinLink) { l.ExpiresAt = now.Add(24 * time.Hour) }, "ok", "guest"},
+		}, "ok", "guest", ""},
+		{"a name with a line break", s.ProjectSecret, func(l *sign.JoinLink) { l.Name = "Zoë\n" }, "ok", "guest", ""},
+		{"a co-host", s.ProjectSecret, func(l *sign.JoinLink) { l.Role = sign.RoleCoHost }, "ok", "cohost", ""},
+		{"a day", s.ProjectSecret, func(l *sign.JoinLink) { l.ExpiresAt = now.Add(24 * time.Hour) }, "ok", "guest", ""},
 		{"a clock that is a little ahead", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.IssuedAt = now.Add(time.Minute)
-		}, "ok", "guest"},
+		}, "ok", "guest", ""},
 		{"another room", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.RoomID, l.Role = elsewhere, sign.RoleHost
-		}, "unknown", "guest"},
-		{"the API key", s.APIKey, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "unknown", "guest"},
-		{"the Gateway secret", s.GatewaySecret, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "unknown", "guest"},
+		}, "unknown", "guest", "room_id is another room"},
+		{"the API key", s.APIKey, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "unknown", "guest", ""},
+		{"the Gateway secret", s.GatewaySecret, func(l *sign.JoinLink) { l.Role = sign.RoleHost }, "unknown", "guest", ""},
 		{"expired", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.Role, l.IssuedAt, l.ExpiresAt = sign.RoleHost, now.Add(-time.Hour), now.Add(-time.Minute)
-		}, "expired", "guest"},
+		}, "expired", "guest", ""},
 		{"from the future", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.Role, l.IssuedAt, l.ExpiresAt = sign.RoleHost, now.Add(time.Hour), now.Add(2*time.Hour)
-		}, "unknown", "guest"},
+		}, "unknown", "guest", "iat must be at most 5m0s ahead"},
 		{"an ID of a user with a line break", s.ProjectSecret, func(l *sign.JoinLink) {
 			l.UserID, l.Role = "a\nb", sign.RoleHost
-		}, "unknown", "guest"},
+		}, "unknown", "guest", "user_id must not contain control characters"},
 	} {
 		link := base
 		test.change(&link)
@@ -76,7 +77,12 @@ func TestSignedLinks_AdmitWithTheirRole(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		before := len(s.log.String())
 		preview, seat, status := s.open(id, token, browserKey(string(rune('a'+i))))
+		log := s.log.String()[before:]
+		if strings.Contains(log, "refused a signed join link") != (test.logged != "") || !strings.Contains(log, test.logged) {
+			t.Errorf("%s: got the log %q, want %q", test.name, log, test.logged)
+		}
 		if preview.You.Link != test.status || preview.You.Role != test.role || status != http.StatusOK ||
 			seat.Role != test.role {
 			t.Errorf("%s: got the preview %+v and status %d with the seat %+v, want link %s and role %s", test.name, preview,

@@ -30,6 +30,7 @@ const (
 	HintGatewaySecret = "the Gateway secret signed the body: sign it with the API key or the project secret"
 	HintSpaces        = "the signed bytes are not those that were sent, white space differs: sign the body as it is sent"
 	HintKeyOnly       = "an API key signed the body: this route, or this project, requires the project secret"
+	HintUnsigned      = "the call has no signature: this project requires that of the project secret"
 )
 
 // SignedCall is a call with a Gateway signature, with the data that Explain needs. It is

@@ -195,8 +195,10 @@ func checkExpectedRole(role, granted Role, status LinkStatus) error {
 		return nil
 	}
 	switch status {
-	case LinkTaken, LinkUnknown:
+	case LinkTaken:
 		return fault.New(fault.Conflict, "link_taken", "this link was already used in another browser")
+	case LinkUnknown:
+		return fault.New(fault.Conflict, "link_taken", "this link is not valid any more")
 	case LinkExpired:
 		return fault.New(fault.Conflict, "link_taken", "this link has expired")
 	}

@@ -85,9 +85,12 @@ func TestCreatorLink(t *testing.T) {
 
 	// Another browser that expects the host's role gets an error; one that does not
 	// becomes a guest.
-	for _, l := range []string{link, "unknown"} {
+	for l, message := range map[string]string{
+		link:      "this link was already used in another browser",
+		"unknown": "this link is not valid any more",
+	} {
 		_, err := f.ReserveSeat(ctx, id, with(2, l, room.Host))
-		assertError(t, err, fault.Conflict, "link_taken", "this link was already used in another browser")
+		assertError(t, err, fault.Conflict, "link_taken", message)
 	}
 	take(with(2, link, room.Guest), room.Guest, room.LinkTaken)
 	take(with(3, "unknown", ""), room.Guest, room.LinkUnknown)

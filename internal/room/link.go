@@ -184,9 +184,10 @@ func errRoomOver(r *Room) error {
 
 // SignedLinks verifies links that a backend has signed itself.
 type SignedLinks interface {
-	// Verify returns what a link says; found is false if it was not signed with a live secret of
-	// the project, or is not complete. A link that has expired is found.
-	Verify(ctx context.Context, projectID, token string) (l SignedLink, found bool, err error)
+	// Verify returns what a link says; signed is false if it was not signed with a live secret of
+	// the project. A link that has expired is valid. The error is Invalid for a link that is signed
+	// but not acceptable.
+	Verify(ctx context.Context, projectID, token string) (l SignedLink, signed bool, err error)
 }
 
 // SignedLink is a link that a backend has signed itself.
@@ -203,28 +204,49 @@ type SignedLink struct {
 const signedLinkSkew = 5 * time.Minute
 
 // signedLink returns the link into a room that a backend has signed itself. It is not stored, unless it
-// is single-use and was redeemed.
+// is single-use and was redeemed. The page says of a link with a mistake only that it is unknown, so the
+// log names the mistake.
 func (s *Joining) signedLink(ctx context.Context, r *Room, token string) (l Link, found bool, err error) {
 	if s.options.SignedLinks == nil {
 		return Link{}, false, nil
 	}
-	signed, found, err := s.options.SignedLinks.Verify(ctx, r.ProjectID, token)
-	if err != nil || !found || !strings.EqualFold(signed.RoomID, r.ID) ||
-		signed.IssuedAt.After(s.now().Add(signedLinkSkew)) {
+	link, signed, err := s.options.SignedLinks.Verify(ctx, r.ProjectID, token)
+	if !signed {
 		return Link{}, false, err
 	}
-	invalid := validate.Text("user_id", signed.UserID, 0, validate.MaxText, false)
+	if err == nil {
+		err = link.checkFor(r, s.now())
+	}
+	if fault.Is(err, fault.Invalid) {
+		s.log.Warn("refused a signed join link", "project_id", r.ProjectID, "room_id", r.ID, "error", err)
+		return Link{}, false, nil
+	}
+	if err != nil {
+		return Link{}, false, err
+	}
 	return Link{
 		RoomID:    r.ID,
 		TokenHash: seal.Hash(token),
-		Role:      signed.Role,
-		SingleUse: signed.SingleUse,
-		Name:      validate.CleanName(signed.Name),
-		UserID:    signed.UserID,
+		Role:      link.Role,
+		SingleUse: link.SingleUse,
+		Name:      validate.CleanName(link.Name),
+		UserID:    link.UserID,
 		Signed:    true,
-		CreatedAt: signed.IssuedAt,
-		ExpiresAt: signed.ExpiresAt,
-	}, invalid == nil, nil
+		CreatedAt: link.IssuedAt,
+		ExpiresAt: link.ExpiresAt,
+	}, true, nil
+}
+
+// checkFor returns Invalid if the link is not one into the room at this time.
+func (l SignedLink) checkFor(r *Room, now time.Time) error {
+	if !strings.EqualFold(l.RoomID, r.ID) {
+		return fault.InvalidField("room_id", "is another room")
+	}
+	if l.IssuedAt.After(now.Add(signedLinkSkew)) {
+		return fault.InvalidField("iat", "must be at most %v ahead of the clock of the server, which is at %d",
+			signedLinkSkew, now.Unix())
+	}
+	return validate.Text("user_id", l.UserID, 0, validate.MaxText, false)
 }
 
 func (r *Room) creatorLink() Link {

@@ -262,14 +262,10 @@ func (c *Client) ExportAttendance(ctx context.Context, roomID string) ([]byte, e
 	if err := c.credentials.checkGatewayCredentials(); err != nil {
 		return nil, err
 	}
-	response, err := c.do(ctx, &request{
+	return c.document(ctx, &request{
 		method:        http.MethodGet,
 		target:        c.versioned("analytics/export_attendance") + "?" + roomQuery(roomID).Encode(),
 		gatewaySigned: true,
 		repeatable:    true,
 	})
-	if err != nil {
-		return nil, err
-	}
-	return response.body, nil
 }

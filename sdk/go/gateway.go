@@ -201,11 +201,7 @@ func (c *Client) OpenAPI(ctx context.Context, version int) ([]byte, error) {
 	default:
 		return nil, fmt.Errorf("%w: the version must be 3, 4 or 5, but is %d", ErrInvalidArgument, version)
 	}
-	response, err := c.do(ctx, &request{method: http.MethodGet, target: target, repeatable: true})
-	if err != nil {
-		return nil, err
-	}
-	return response.body, nil
+	return c.document(ctx, &request{method: http.MethodGet, target: target, repeatable: true})
 }
 
 // getV5 sends a signed request to version 5 and decodes the data of the response.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"strings"
 	"time"
@@ -115,6 +116,19 @@ func (c *Client) call(ctx context.Context, r *request, into any) (http.Header, e
 		return nil, err
 	}
 	return a.header, nil
+}
+
+// document sends a request whose response is not JSON in an envelope. A page in its place, for
+// instance of a proxy, is ErrUnexpectedResponse.
+func (c *Client) document(ctx context.Context, r *request) ([]byte, error) {
+	response, err := c.do(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	if mediaType, _, _ := mime.ParseMediaType(response.header.Get("Content-Type")); mediaType == "text/html" {
+		return nil, fmt.Errorf("%w: it is a page instead of the document", ErrUnexpectedResponse)
+	}
+	return response.body, nil
 }
 
 // decode decodes JSON. Its errors name the field with a wrong type, and repeat no

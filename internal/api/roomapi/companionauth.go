@@ -2,6 +2,7 @@ package roomapi
 
 import (
 	"cmp"
+	"context"
 	"net/http"
 	"strings"
 	"time"
@@ -127,10 +128,12 @@ func (a *API) verifyKeyHeader(c *Call) (result authentication, k key.APIKey, err
 	}
 	verifyDummy(c.Request, companionMessage(c))
 	if result.cause == "" && result.keyring.Project.Settings.RequireSecretSignatures {
-		result.credential, result.cause = "", requestlog.CauseBadSignature
+		result.credential, result.cause, result.explain = "", requestlog.CauseBadSignature, explainUnsigned
 	}
 	return result, k, nil
 }
+
+func explainUnsigned(context.Context) (cause, hint string) { return "", requestlog.HintUnsigned }
 
 // findNamedKey finds the API key in the header api-key, or in its older name key. If both
 // are sent, both must be live and of one project. The result has a cause if not.

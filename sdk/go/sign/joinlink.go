@@ -71,6 +71,7 @@ const maxJoinLinkText = 255
 var (
 	ErrJoinLinkText       = errors.New("the name and the user ID of a signed join link have at most 255 characters")
 	ErrJoinLink           = errors.New("not a join link that was signed with this secret")
+	ErrJoinLinkForm       = errors.New("a signed join link has the algorithm HS256 and only documented claims")
 	ErrJoinLinkTooLong    = errors.New("a signed join link expires after it was issued, at most 24 hours later")
 	ErrJoinLinkRole       = errors.New(`the role of a signed join link is "host", "cohost" or "guest"`)
 	ErrJoinLinkIncomplete = errors.New("a signed join link needs a room, and an ID if it is single-use")
@@ -105,9 +106,9 @@ func SignJoinLink(projectSecret string, link JoinLink) (string, error) {
 }
 
 // VerifyJoinLink returns what a signed join link says if it was signed with one of the
-// secrets. It does not check the clock: see JoinLink.ExpiresAt. The errors are
-// ErrJoinLink, ErrJoinLinkText, ErrJoinLinkTooLong, ErrJoinLinkRole and
-// ErrJoinLinkIncomplete.
+// secrets. It does not check the clock: see JoinLink.ExpiresAt. The error is
+// ErrJoinLink if it was not; for one that was, it is ErrJoinLinkForm, ErrJoinLinkText,
+// ErrJoinLinkTooLong, ErrJoinLinkRole or ErrJoinLinkIncomplete.
 func VerifyJoinLink(projectSecrets []string, token string) (JoinLink, error) {
 	signed, signature, ok := cutLast(token, ".")
 	if !ok || len(token) > maxJoinLink || !isSigned(projectSecrets, signed, signature) {
@@ -121,7 +122,7 @@ func VerifyJoinLink(projectSecrets []string, token string) (JoinLink, error) {
 	var claims joinLinkClaims
 	if decodePart(encodedHeader, &header) != nil || header.Algorithm != "HS256" ||
 		decodePart(encodedClaims, &claims) != nil {
-		return JoinLink{}, ErrJoinLink
+		return JoinLink{}, ErrJoinLinkForm
 	}
 	if err := claims.check(); err != nil {
 		return JoinLink{}, err

@@ -118,8 +118,8 @@ func TestVerify_EmptyKeys(t *testing.T) {
 	if sign.VerifyLegacy("", nil, sign.Legacy("", nil)) {
 		t.Error("signature with an empty key: got verified, want refused")
 	}
-	if err := sign.VerifyWebhook(nil, "msg_1", "1", nil, ""); !errors.Is(err, sign.ErrWebhookSignature) {
-		t.Errorf("VerifyWebhook without secrets: got error %v, want %v", err, sign.ErrWebhookSignature)
+	if err := sign.VerifyWebhook(nil, "msg_1", "1", nil, ""); !errors.Is(err, sign.ErrWebhookSecret) {
+		t.Errorf("VerifyWebhook without secrets: got error %v, want %v", err, sign.ErrWebhookSecret)
 	}
 }
 

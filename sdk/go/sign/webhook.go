@@ -74,13 +74,16 @@ func Webhook(secrets []string, id, timestamp string, body []byte) (string, error
 
 // VerifyWebhook returns nil if one of the signatures in header, the value of
 // "webhook-signature", was made with one of the secrets. It skips signatures of
-// versions other than v1. The errors are ErrWebhookSecret for a malformed secret,
-// ErrWebhookID and ErrTimestamp for malformed headers, and ErrWebhookSignature. It
+// versions other than v1. The errors are ErrWebhookSecret for a malformed secret
+// or none, ErrWebhookID and ErrTimestamp for malformed headers, and ErrWebhookSignature. It
 // does not check whether the timestamp is recent; also use CheckTimestamp against
 // replays.
 func VerifyWebhook(secrets []string, id, timestamp string, body []byte, header string) error {
 	if err := checkWebhook(id, timestamp); err != nil {
 		return err
+	}
+	if len(secrets) == 0 {
+		return ErrWebhookSecret
 	}
 	head := webhookHead(0, id, timestamp)
 	found := false

@@ -129,6 +129,8 @@ class AdapterTest(unittest.TestCase):
     def check_construction(self, adapter: Callable[..., Any], asynchronous: bool) -> None:
         with self.assertRaises(parley.InvalidArgumentError):
             adapter("whsec_x", self.events.append)
+        with self.assertRaises(parley.InvalidArgumentError):
+            adapter(PROJECT_SECRET, self.events.append, tolerance=-1)
 
         async def handler(event: parley.Event) -> None:
             self.events.append(event)

@@ -637,7 +637,7 @@ export const ar: Messages = {
   'refused.wrongLink.text': 'قد يكون الرابط ناقصًا. افتحه مرة أخرى من حيث وصلك، أو انضم ضيفًا.',
   'refused.wrongLink.guest': 'الانضمام ضيفًا',
   'refused.expiredLink.title': 'انتهت مدة هذا الرابط',
-  'refused.expiredLink.text': 'اطلب رابطًا جديدًا من الشخص الذي دعاك، أو انضم ضيفًا.',
+  'refused.expiredLink.text': 'افتحه مرة أخرى من حيث وصلك، أو اطلب رابطًا جديدًا من الشخص الذي دعاك، أو انضم ضيفًا.',
   'refused.page.title': 'هذه الصفحة قديمة',
   'refused.page.text': 'أعد تحميل الصفحة للمتابعة. إذا لم ينفع ذلك فتواصل مع الشخص الذي دعاك.',
   'unsupported.title': 'لا يمكن الانضمام إلى الاجتماعات بهذا المتصفح',

@@ -549,7 +549,7 @@ export const de: Messages = {
   'refused.wrongLink.guest': 'Als Gast beitreten',
   'refused.expiredLink.title': 'Dieser Link ist abgelaufen',
   'refused.expiredLink.text':
-    'Bitten Sie die Person, die Sie eingeladen hat, um einen neuen Link, oder treten Sie als Gast bei.',
+    'Öffnen Sie ihn noch einmal dort, wo Sie ihn erhalten haben, bitten Sie die Person, die Sie eingeladen hat, um einen neuen Link, oder treten Sie als Gast bei.',
   'refused.page.title': 'Diese Seite ist veraltet',
   'refused.page.text':
     'Laden Sie die Seite neu, um fortzufahren. Hilft das nicht, wenden Sie sich an die Person, die Sie eingeladen hat.',

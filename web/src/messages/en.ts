@@ -513,7 +513,7 @@ export const en = {
   'refused.wrongLink.text': 'The link may be incomplete. Open it again from where you received it, or join as a guest.',
   'refused.wrongLink.guest': 'Join as a guest',
   'refused.expiredLink.title': 'This link has expired',
-  'refused.expiredLink.text': 'Ask the person who invited you for a new link, or join as a guest.',
+  'refused.expiredLink.text': 'Open it again from where you received it, ask the person who invited you for a new link, or join as a guest.',
   'refused.page.title': 'This page is out of date',
   'refused.page.text': 'Reload the page to continue. If that doesn’t help, contact the person who invited you.',
   'unsupported.title': 'This browser can’t join meetings',

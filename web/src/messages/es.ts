@@ -525,7 +525,7 @@ export const es: Messages = {
     'Puede que el enlace esté incompleto. Ábrelo de nuevo desde donde lo recibiste o únete como invitado.',
   'refused.wrongLink.guest': 'Unirse como invitado',
   'refused.expiredLink.title': 'Este enlace ha caducado',
-  'refused.expiredLink.text': 'Pide uno nuevo a la persona que te invitó o únete como invitado.',
+  'refused.expiredLink.text': 'Ábrelo de nuevo desde donde lo recibiste, pide uno nuevo a la persona que te invitó o únete como invitado.',
   'refused.page.title': 'Esta página está desactualizada',
   'refused.page.text': 'Recarga la página para continuar. Si no sirve, ponte en contacto con la persona que te invitó.',
   'unsupported.title': 'Este navegador no permite unirse a reuniones',

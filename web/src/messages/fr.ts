@@ -542,7 +542,7 @@ export const fr: Messages = {
   'refused.wrongLink.guest': 'Participer en tant qu’invité',
   'refused.expiredLink.title': 'Ce lien a expiré',
   'refused.expiredLink.text':
-    'Demandez un nouveau lien à la personne qui vous a invité, ou participez en tant qu’invité.',
+    'Rouvrez-le là où vous l’avez reçu, demandez un nouveau lien à la personne qui vous a invité, ou participez en tant qu’invité.',
   'refused.page.title': 'Cette page n’est plus à jour',
   'refused.page.text':
     'Rechargez la page pour continuer. Si cela ne suffit pas, contactez la personne qui vous a invité.',

@@ -528,7 +528,7 @@ export const tr: Messages = {
   'refused.wrongLink.text': 'Bağlantı eksik olabilir. Aldığınız yerden yeniden açın ya da konuk olarak katılın.',
   'refused.wrongLink.guest': 'Konuk olarak katıl',
   'refused.expiredLink.title': 'Bu bağlantının süresi doldu',
-  'refused.expiredLink.text': 'Sizi davet eden kişiden yeni bir bağlantı isteyin ya da konuk olarak katılın.',
+  'refused.expiredLink.text': 'Aldığınız yerden yeniden açın, sizi davet eden kişiden yeni bir bağlantı isteyin ya da konuk olarak katılın.',
   'refused.page.title': 'Bu sayfa güncel değil',
   'refused.page.text': 'Devam etmek için sayfayı yenileyin. İşe yaramazsa sizi davet eden kişiyle iletişime geçin.',
   'unsupported.title': 'Bu tarayıcıyla toplantılara katılınamıyor',

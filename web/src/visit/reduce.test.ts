@@ -88,10 +88,15 @@ describe('joining', () => {
     expect(taskOf(inside)).toBeNull();
   });
 
-  test('a host link that was used meanwhile makes the visitor a guest without a name', () => {
+  test.each([
+    ['was used', 'taken', { at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null }],
+    ['has expired', 'expired', { at: 'wrongLink' }],
+  ] as const)('a host link that %s since the preview makes the visitor a guest without a name', (_, link, expected) => {
     const afterError = applyEvents(opening, { type: 'previewed', preview: host }, { type: 'join', name: 'Amina' }, refused('link_taken'));
-    expect(afterError).toMatchObject({ at: 'lobby', notice: 'linkTaken', enteredName: null, joinAttempt: null });
-    expect(afterError.at === 'lobby' && afterError.preview.you).toMatchObject({ role: 'guest', name: '' });
+    expect(afterError).toEqual(opening);
+    const guest = preview({ you: { ...host.you, role: 'guest', name: '', link } });
+    const again = applyEvents(afterError, { type: 'previewed', preview: guest });
+    expect(again).toMatchObject({ ...expected, preview: guest });
   });
 
   test('a refused name is reported in the lobby', () => {

@@ -7,6 +7,7 @@ import {
   type JoinAttempt,
   type JoinError,
   type LobbyNotice,
+  opening,
   type Visit,
   waitsForSeat,
 } from './state';
@@ -184,7 +185,8 @@ function refused(visit: Visit, error: CallError, now: number): Visit {
   if (error.code === 'too_many_joins') return queued(visit, error.waitMs);
   switch (visit.at) {
     case 'lobby':
-      if (error.code === 'link_taken') return lobby(asGuest(visit.preview), null, 'linkTaken');
+      // The link was used or has expired since the preview, which says what is left to do.
+      if (error.code === 'link_taken') return opening;
       if (visit.joinAttempt && error.code === 'invalid_request') return { ...visit, error: 'name', joinAttempt: null };
       // The clocks differ slightly: the page joins when the room opens.
       if (error.code === 'room_not_open' && visit.preview.start_time) {
@@ -232,11 +234,6 @@ function refused(visit: Visit, error: CallError, now: number): Visit {
 function withoutLink(preview: Preview): Preview {
   const { link: _, ...you } = preview.you;
   return { ...preview, you };
-}
-
-/** The host's link belongs to somebody else now, so that the visitor has to enter their own name. */
-function asGuest(preview: Preview): Preview {
-  return { ...preview, you: { ...preview.you, role: 'guest', name: '', returning: false, link: 'taken' } };
 }
 
 function unreachable(visit: Visit, pauseMs: number): Visit {

@@ -10,7 +10,7 @@ from typing import Any, Awaitable, Callable, Optional, Sequence, Tuple, Union
 
 from . import signing
 from ._generated import Event
-from ._verify import DEFAULT_TOLERANCE, Headers, verify_webhook
+from ._verify import DEFAULT_TOLERANCE, Headers, check_tolerance, verify_webhook
 from .errors import InvalidArgumentError, InvalidSignatureError, UnexpectedResponseError
 
 _log = logging.getLogger("parley.webhooks")
@@ -31,9 +31,9 @@ def flask_view(secrets: Secrets, handler: Handler, *, tolerance: float = DEFAULT
 
     The response is 204 if the handler returns, 500 if it raises an exception, which is logged, 401 if the webhook has
     no valid signature, and 413 if its body is larger than 1 MiB. Raise :class:`~parley.InvalidArgumentError` for a
-    malformed secret or an async handler.
+    malformed secret, an async handler or a negative tolerance.
     """
-    _check(secrets, handler)
+    _check_sync(secrets, handler, tolerance)
     flask = importlib.import_module("flask")
 
     def parley_webhook() -> Any:
@@ -53,7 +53,7 @@ def django_view(secrets: Secrets, handler: Handler, *, tolerance: float = DEFAUL
 
     The responses are those of :func:`flask_view`. Django itself refuses bodies over DATA_UPLOAD_MAX_MEMORY_SIZE.
     """
-    _check(secrets, handler)
+    _check_sync(secrets, handler, tolerance)
     http = importlib.import_module("django.http")
     csrf = importlib.import_module("django.views.decorators.csrf")
     methods = importlib.import_module("django.views.decorators.http")
@@ -73,7 +73,7 @@ def starlette_endpoint(
 
     ``handler`` is an async function, or another function, which then runs in a thread.
     """
-    signing.webhook_keys(secrets)
+    _check(secrets, tolerance)
     requests = importlib.import_module("starlette.requests")
     responses = importlib.import_module("starlette.responses")
 
@@ -101,8 +101,13 @@ async def _read(request: Any) -> bytes:
     return bytes(body)
 
 
-def _check(secrets: Secrets, handler: Handler) -> None:
+def _check(secrets: Secrets, tolerance: float) -> None:
     signing.webhook_keys(secrets)
+    check_tolerance(tolerance)
+
+
+def _check_sync(secrets: Secrets, handler: Handler, tolerance: float) -> None:
+    _check(secrets, tolerance)
     if inspect.iscoroutinefunction(handler):
         raise InvalidArgumentError("handler must not be an async function, because this view is not async")
 

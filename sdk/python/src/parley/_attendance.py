@@ -93,7 +93,7 @@ class Attendance(ClientBase):
         The text begins with a byte order mark, so that a spreadsheet reads it correctly. Write it to a file with
         ``encoding="utf-8", newline=""``.
         """
-        return self._get_of_room("analytics/export_attendance", room_id).text()
+        return self._get_of_room("analytics/export_attendance", room_id).document()
 
     def room_events(self, *, room_id: str, after: int = 0) -> Iterator[Event]:
         """Return the events of a room after the one with the sequence ``after``, the oldest first.

@@ -57,7 +57,7 @@ class Gateway(ClientBase):
         if version not in _DESCRIPTIONS:
             raise InvalidArgumentError("version must be 3, 4 or 5")
         request = Request("GET", _DESCRIPTIONS[version], Signature.NONE, repeatable=True)
-        return self._core.send(request).text()
+        return self._core.send(request).document()
 
     def _request_pages(self, limit: Optional[int]) -> Iterator[list[LoggedRequest]]:
         if limit is not None:

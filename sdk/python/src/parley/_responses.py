@@ -44,6 +44,12 @@ class Result:
         """The number in the header of version 5, or None while it is unavailable."""
         return digits(self.headers.get("X-Gateway-Requests-Used") or "")
 
+    def document(self) -> str:
+        """Return the body as text. Raise UnexpectedResponseError for a page, for instance of a proxy."""
+        if self.headers.get_content_type() == "text/html":
+            raise self.unexpected("the response is a page instead of the document")
+        return self.text()
+
     def text(self) -> str:
         """Return the body as text. Raise UnexpectedResponseError if it is not UTF-8."""
         try:

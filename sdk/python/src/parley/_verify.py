@@ -45,8 +45,7 @@ def verify_webhook(
     """
     if not isinstance(body, (bytes, bytearray, memoryview)):
         raise InvalidArgumentError("body must be the bytes that were received")
-    if not tolerance >= 0:
-        raise InvalidArgumentError("tolerance must be a number of seconds of at least 0")
+    check_tolerance(tolerance)
     raw = bytes(body)
     webhook_id = _header(headers, "webhook-id")
     timestamp = _header(headers, "webhook-timestamp")
@@ -59,6 +58,12 @@ def verify_webhook(
     if skew > tolerance:
         raise InvalidSignatureError("the timestamp is too new")
     return _event(raw)
+
+
+def check_tolerance(tolerance: float) -> None:
+    """Raise InvalidArgumentError for a negative tolerance."""
+    if not tolerance >= 0:
+        raise InvalidArgumentError("tolerance must be a number of seconds of at least 0")
 
 
 def _header(headers: Headers, name: str) -> str:
