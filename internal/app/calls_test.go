@@ -14,6 +14,7 @@ import (
 	"parley.example/client/sign"
 	"parley/internal/api/manage"
 	"parley/internal/operator"
+	"parley/internal/project"
 	"parley/internal/requestlog"
 	"parley/internal/testkit"
 )
@@ -226,7 +227,7 @@ func TestCalls_OfIntegrator(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	other, err := s.app.projects.Create(t.Context(), own.OrganizationID, "other")
+	other, err := s.app.projects.Create(t.Context(), project.Draft{OrganizationID: own.OrganizationID, Name: "other"})
 	if err != nil {
 		t.Fatal(err)
 	}

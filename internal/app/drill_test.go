@@ -100,7 +100,7 @@ func backupWithPendingWebhook(t *testing.T, storage config.Storage, url string) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := a.keys.CreateProject(t.Context(), o.ID, "Example")
+	p, _, err := a.keys.CreateProject(t.Context(), project.Draft{OrganizationID: o.ID, Name: "Example"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -47,7 +47,7 @@ func TestQuickstart_UpdatedAfterRotation(t *testing.T) {
 	assertFile("after the rotation of a secret", pair.APIKey.Reveal(), pair.GatewaySecret.Reveal(),
 		secret.ProjectSecret.Reveal())
 
-	other, _, err := s.app.keys.CreateProject(ctx, s.OrganizationID, "Other")
+	other, _, err := s.app.keys.CreateProject(ctx, project.Draft{OrganizationID: s.OrganizationID, Name: "Other"})
 	if err != nil {
 		t.Fatal(err)
 	}

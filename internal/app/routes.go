@@ -68,8 +68,8 @@ func (a *App) wireVersions(limits rateLimits, now func() time.Time) (
 	v3Options := v3.Options{Options: options,
 		Deprecation: v3.Deprecation{Deprecated: a.cfg.V3DeprecationDate.Std(), Sunset: a.cfg.V3SunsetDate.Std()}}
 	v3Options.KeyHeaderOnly = a.cfg.LegacyV3KeyHeader || a.cfg.LegacyClients
-	v3Handler := v3.NewHandler(a.rooms.Bookings, a.keys, now, v3Options)
-	v4Handler := v4.NewHandler(a.rooms.Bookings, a.projects, a.keys, a.webhooks, now, options)
+	v3Handler := v3.NewHandler(a.rooms, a.keys, now, v3Options)
+	v4Handler := v4.NewHandler(a.rooms, a.projects, a.keys, a.webhooks, now, options)
 	signatures := map[string]manage.SignatureChecker{"v3": v3Handler.CheckSignature, "v4": v4Handler.CheckSignature,
 		"v5": v5Handler.CheckSignature, "companion": v4Handler.CheckCompanionSignature}
 	return []apiVersion{

@@ -28,16 +28,21 @@ type projectCreate struct {
 	manager
 	Org  string `required:"" placeholder:"ID" refers:"organization" help:"ID or unique name of the organization that owns the project."`
 	Name string `required:"" help:"Name, 1 to 255 characters."`
+	Test bool   `help:"Creation of a test project, which costs nothing and in which meetings can be simulated."`
 }
 
 // Run creates the project and prints its credentials.
 func (c projectCreate) Run(ctx context.Context, s *streams) error {
 	p, err := callManagement[manage.NewProjectWithSecrets](ctx, c.manager, "POST", "/projects",
-		manage.NewProject{OrganizationId: c.Org, Name: c.Name})
+		manage.NewProject{OrganizationId: c.Org, Name: c.Name, Test: &c.Test})
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
-	fmt.Fprintf(s.out, "Created project %s %s in organization %s.\n\n", p.ProjectId,
+	kind := "project"
+	if p.Test {
+		kind = "test project"
+	}
+	fmt.Fprintf(s.out, "Created %s %s %s in organization %s.\n\n", kind, p.ProjectId,
 		quoteName(p.Name), p.OrganizationId)
 	if err := printFields(s.out, "  project secret", p.ProjectSecret, "  API key", p.ApiKey,
 		"  Gateway secret", p.GatewaySecret); err != nil {
@@ -72,13 +77,17 @@ func fetchProjects(ctx context.Context, m manager, organizationID string) ([]man
 }
 
 func projectStatus(p manage.Project) string {
-	if p.DeletedAt != nil {
-		return "being deleted"
+	status := string(p.Status)
+	switch {
+	case p.DeletedAt != nil:
+		status = "being deleted"
+	case p.Suspended:
+		status += ", suspended"
 	}
-	if p.Suspended {
-		return string(p.Status) + ", suspended"
+	if p.Test {
+		return "test, " + status
 	}
-	return string(p.Status)
+	return status
 }
 
 type projectShow struct {

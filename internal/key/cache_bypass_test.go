@@ -268,7 +268,7 @@ func TestKeyring_UnknownProjectSameCost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, _, err := b.keys.CreateProject(ctx, keyring.Organization.ID, "Another")
+	made, _, err := b.keys.CreateProject(ctx, project.Draft{OrganizationID: keyring.Organization.ID, Name: "Another"})
 	if err != nil {
 		t.Fatal(err)
 	}

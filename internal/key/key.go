@@ -159,14 +159,13 @@ func NewService(store Store, projects *project.Service, now func() time.Time, ne
 
 // CreateProject creates a project together with its first API key and project
 // secret, in one transaction.
-func (s *Service) CreateProject(ctx context.Context, organizationID, name string) (project.Project,
-	IssuedCredentials, error) {
+func (s *Service) CreateProject(ctx context.Context, d project.Draft) (project.Project, IssuedCredentials, error) {
 	var p project.Project
-	issued := IssuedCredentials{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(),
-		GatewaySecret: seal.NewGatewaySecret()}
+	issued := IssuedCredentials{ProjectSecret: seal.NewProjectSecret(), APIKey: seal.NewAPIKey(d.Test),
+		GatewaySecret: seal.NewGatewaySecret(d.Test)}
 	err := s.store.Write(ctx, func(ctx context.Context) error {
 		var err error
-		if p, err = s.projects.Create(ctx, organizationID, name); err != nil {
+		if p, err = s.projects.Create(ctx, d); err != nil {
 			return err
 		}
 		now := s.now()

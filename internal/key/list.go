@@ -2,17 +2,19 @@ package key
 
 import (
 	"context"
+	"strings"
 	"time"
 )
 
-// Masked returns the API key for display: its first eight characters, an ellipsis
-// and its last four.
+// Masked returns the API key for display: its prefix and five more characters, an ellipsis and
+// its last four.
 func (k APIKey) Masked() string {
 	text := k.Key.Reveal()
-	if len(text) < 16 {
+	shown := strings.LastIndexByte(text, '_') + 6
+	if len(text) < shown+8 {
 		return "…" // too short to show parts of it
 	}
-	return text[:8] + "…" + text[len(text)-4:]
+	return text[:shown] + "…" + text[len(text)-4:]
 }
 
 // Credentials are the live credentials of a project for display: only the times of

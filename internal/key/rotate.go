@@ -8,6 +8,7 @@ import (
 	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/seal"
 )
 
@@ -58,19 +59,23 @@ var (
 // and with Invalid for an overlap out of bounds.
 func (s *Service) RotateKey(ctx context.Context, projectID string, options Rotation) (RotatedKey, error) {
 	var out RotatedKey
-	err := s.rotate(ctx, projectID, event.CredentialKey, options, func(ctx context.Context, now, ends time.Time) error {
-		out = RotatedKey{APIKey: seal.NewAPIKey(), GatewaySecret: seal.NewGatewaySecret(), OverlapEndsAt: ends}
+	err := s.rotate(ctx, projectID, event.CredentialKey, options, func(ctx context.Context, r rotating) error {
+		out = RotatedKey{
+			APIKey:        seal.NewAPIKey(r.project.Test),
+			GatewaySecret: seal.NewGatewaySecret(r.project.Test),
+			OverlapEndsAt: r.ends,
+		}
 		keys, err := s.store.APIKeys(ctx, projectID)
 		if err != nil {
 			return err
 		}
 		// The overlap slot must be empty before the current key moves into it.
 		for _, k := range slices.Backward(keys) {
-			if k.Slot, err = options.nextSlot(k.Slot, now, k.OverlapEndsAt); err != nil {
+			if k.Slot, err = options.nextSlot(k.Slot, r.now, k.OverlapEndsAt); err != nil {
 				return err
 			}
-			k.RetiringSince, k.OverlapEndsAt = overlapTimes(k.Slot, now, ends)
-			if err := s.store.UpdateAPIKey(ctx, k, now); err != nil {
+			k.RetiringSince, k.OverlapEndsAt = overlapTimes(k.Slot, r.now, r.ends)
+			if err := s.store.UpdateAPIKey(ctx, k, r.now); err != nil {
 				return err
 			}
 		}
@@ -80,7 +85,7 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, options Rotat
 			Slot:          Current,
 			Key:           out.APIKey,
 			GatewaySecret: out.GatewaySecret,
-			CreatedAt:     now,
+			CreatedAt:     r.now,
 		})
 	})
 	return out, err
@@ -90,18 +95,18 @@ func (s *Service) RotateKey(ctx context.Context, projectID string, options Rotat
 func (s *Service) RotateSecret(ctx context.Context, projectID string, options Rotation) (RotatedSecret, error) {
 	var out RotatedSecret
 	err := s.rotate(ctx, projectID, event.CredentialSecret, options,
-		func(ctx context.Context, now, ends time.Time) error {
-			out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: ends}
+		func(ctx context.Context, r rotating) error {
+			out = RotatedSecret{ProjectSecret: seal.NewProjectSecret(), OverlapEndsAt: r.ends}
 			secrets, err := s.store.ProjectSecrets(ctx, projectID)
 			if err != nil {
 				return err
 			}
 			for _, p := range slices.Backward(secrets) {
-				if p.Slot, err = options.nextSlot(p.Slot, now, p.OverlapEndsAt); err != nil {
+				if p.Slot, err = options.nextSlot(p.Slot, r.now, p.OverlapEndsAt); err != nil {
 					return err
 				}
-				p.RetiringSince, p.OverlapEndsAt = overlapTimes(p.Slot, now, ends)
-				if err := s.store.UpdateProjectSecret(ctx, p, now); err != nil {
+				p.RetiringSince, p.OverlapEndsAt = overlapTimes(p.Slot, r.now, r.ends)
+				if err := s.store.UpdateProjectSecret(ctx, p, r.now); err != nil {
 					return err
 				}
 			}
@@ -110,16 +115,23 @@ func (s *Service) RotateSecret(ctx context.Context, projectID string, options Ro
 				ProjectID: projectID,
 				Slot:      Current,
 				Secret:    out.ProjectSecret,
-				CreatedAt: now,
+				CreatedAt: r.now,
 			})
 		})
 	return out, err
 }
 
+// rotating is a rotation that a transaction carries out.
+type rotating struct {
+	project   project.Project
+	now, ends time.Time // ends is when the old credential stops working
+}
+
 // rotate runs one rotation. It locks the row of the project, so that only one of
 // two concurrent rotations succeeds.
 func (s *Service) rotate(ctx context.Context, projectID, credential string, options Rotation,
-	work func(ctx context.Context, now, ends time.Time) error) error {
+	work func(ctx context.Context, r rotating) error,
+) error {
 	if err := options.validate(); err != nil {
 		return err
 	}
@@ -127,13 +139,17 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, opti
 		if err := s.store.LockProject(ctx, projectID); err != nil {
 			return err
 		}
+		p, err := s.store.Project(ctx, projectID)
+		if err != nil {
+			return err
+		}
 		now := s.now()
-		ends := now.Add(options.Overlap)
+		r := rotating{p, now, now.Add(options.Overlap)}
 		return s.recordChange(ctx, projectID, credential, audit.KeyRotated, audit.SecretRotated, func() error {
-			if err := work(ctx, now, ends); err != nil {
+			if err := work(ctx, r); err != nil {
 				return err
 			}
-			return s.recordCredentialEvent(ctx, projectID, event.KeyRotated, credential, ends)
+			return s.recordCredentialEvent(ctx, p, event.KeyRotated, credential, r.ends)
 		})
 	})
 	if err == nil {
@@ -144,12 +160,8 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, opti
 
 // recordCredentialEvent records an event of a credential whose overlap ends at
 // ends.
-func (s *Service) recordCredentialEvent(ctx context.Context, projectID string, kind event.Type,
+func (s *Service) recordCredentialEvent(ctx context.Context, p project.Project, kind event.Type,
 	credential string, ends time.Time) error {
-	p, err := s.store.Project(ctx, projectID)
-	if err != nil {
-		return err
-	}
 	ends = ends.UTC().Truncate(time.Millisecond)
 	return s.recordEvent(ctx, p, kind, event.ProjectData{Credential: credential, OverlapEndsAt: &ends})
 }
@@ -190,13 +202,16 @@ func (s *Service) announceEndingOverlaps(ctx context.Context) error {
 			if err := s.store.LockProject(ctx, projectID); err != nil {
 				return err
 			}
+			p, err := s.store.Project(ctx, projectID)
+			if err != nil {
+				return err
+			}
 			notices, err := s.store.ConsumeNotices(ctx, projectID, s.now())
 			if err != nil {
 				return err
 			}
 			for _, n := range notices {
-				if err := s.recordCredentialEvent(ctx, projectID, event.KeyOverlapEnding, n.Credential,
-					n.EndsAt); err != nil {
+				if err := s.recordCredentialEvent(ctx, p, event.KeyOverlapEnding, n.Credential, n.EndsAt); err != nil {
 					return err
 				}
 			}

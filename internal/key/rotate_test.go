@@ -61,7 +61,7 @@ func (b *fixture) createProject(t fataler) key.IssuedCredentials {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, issued, err := b.keys.CreateProject(context.Background(), o.ID, "Project")
+	p, issued, err := b.keys.CreateProject(context.Background(), project.Draft{OrganizationID: o.ID, Name: "Project"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,11 @@ func (o Organization) auditFields() audit.Fields {
 		"suspended_at": audit.Timestamp(o.SuspendedAt)}
 }
 
+// createdFields returns the values of a new project for the audit log.
+func (p Project) createdFields() audit.Fields {
+	return audit.Fields{"name": p.Name, "organization_id": p.OrganizationID, "test": p.Test}
+}
+
 // auditFields returns the values of the project for the audit log, under the names that
 // the management API and the command line use.
 func (p Project) auditFields() audit.Fields {

@@ -56,6 +56,7 @@ type Project struct {
 	Status         Status
 	SuspendedAt    time.Time // zero unless the operator has suspended it
 	DeletedAt      time.Time // when its deletion began; zero unless it is being deleted
+	Test           bool      // set for ever when it is created; see Draft
 	Settings       Settings
 	CreatedAt      time.Time
 }
@@ -180,24 +181,34 @@ func (s *Service) NoOrganizations(ctx context.Context) (bool, error) {
 	return err == nil && len(all) == 0, err
 }
 
+// Draft is a project to be created.
+type Draft struct {
+	OrganizationID string
+	Name           string // 1 to 255 characters
+	// Test makes a test project: it costs nothing, its usage is not part of that of its
+	// organization, its rooms are shown as test rooms, and meetings can be simulated in them.
+	Test bool
+}
+
 // Create creates an active project. Called inside a transaction, it becomes part
 // of it. Conflict if the organization is suspended.
-func (s *Service) Create(ctx context.Context, organizationID, name string) (Project, error) {
-	if err := checkName(name); err != nil {
+func (s *Service) Create(ctx context.Context, d Draft) (Project, error) {
+	if err := checkName(d.Name); err != nil {
 		return Project{}, err
 	}
 	p := Project{
 		ID:             s.newID(),
-		OrganizationID: organizationID,
-		Name:           name,
+		OrganizationID: d.OrganizationID,
+		Name:           d.Name,
+		Test:           d.Test,
 		Status:         Active,
 		CreatedAt:      s.now(),
 	}
 	return p, s.store.Write(ctx, func(ctx context.Context) error {
-		if err := s.store.LockOrganization(ctx, organizationID); err != nil { // against a suspension meanwhile
+		if err := s.store.LockOrganization(ctx, d.OrganizationID); err != nil { // against a suspension meanwhile
 			return err
 		}
-		o, err := s.store.Organization(ctx, organizationID)
+		o, err := s.store.Organization(ctx, d.OrganizationID)
 		if err != nil {
 			return err
 		}
@@ -208,7 +219,7 @@ func (s *Service) Create(ctx context.Context, organizationID, name string) (Proj
 			return err
 		}
 		return audit.Record(ctx, s.store, p.CreatedAt, audit.Change{Action: audit.ProjectCreated, Subject: p.ID,
-			ProjectID: p.ID, After: audit.Fields{"name": p.Name, "organization_id": organizationID}})
+			ProjectID: p.ID, After: p.createdFields()})
 	})
 }
 

@@ -45,7 +45,7 @@ func (d *fixture) createProject(t testing.TB) project.Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := d.Create(context.Background(), o.ID, "Project")
+	p, err := d.Create(context.Background(), project.Draft{OrganizationID: o.ID, Name: "Project"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestNames_Validation(t *testing.T) {
 		"a\xff":                  "name must be UTF-8",
 	} {
 		_, errO := d.CreateOrganization(ctx, name, project.Plan)
-		_, errP := d.Create(ctx, o.ID, name)
+		_, errP := d.Create(ctx, project.Draft{OrganizationID: o.ID, Name: name})
 		_, errE := d.Edit(ctx, d.createProject(t).ID, project.Edit{Name: &name})
 		for _, err := range []error{errO, errP, errE} {
 			if want == "" && err != nil || want != "" && (!fault.Is(err, fault.Invalid) || err.Error() != want) {
@@ -223,7 +223,8 @@ func TestNames_Validation(t *testing.T) {
 		err.Error() != `billing must be "plan" or "payg"` {
 		t.Errorf("billing barter: got %v, want Invalid: billing must be \"plan\" or \"payg\"", err)
 	}
-	if _, err := d.Create(ctx, storetest.NewID(), "Project"); !fault.Is(err, fault.NotFound) {
+	nowhere := project.Draft{OrganizationID: storetest.NewID(), Name: "Project"}
+	if _, err := d.Create(ctx, nowhere); !fault.Is(err, fault.NotFound) {
 		t.Errorf("create a project in an unknown organization: got error %v, want NotFound", err)
 	}
 }
@@ -236,7 +237,7 @@ func TestService_Lists(t *testing.T) {
 		t.Errorf("no organizations: got %t, %v, want true", empty, err)
 	}
 	first, second := d.createProject(t), d.createProject(t)
-	third, err := d.Create(ctx, first.OrganizationID, "Third")
+	third, err := d.Create(ctx, project.Draft{OrganizationID: first.OrganizationID, Name: "Third"})
 	if err != nil {
 		t.Fatal(err)
 	}

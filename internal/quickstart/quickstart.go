@@ -185,7 +185,7 @@ func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 		if err != nil {
 			return err
 		}
-		p, issued, err := s.keys.CreateProject(ctx, o.ID, "My project")
+		p, issued, err := s.keys.CreateProject(ctx, project.Draft{OrganizationID: o.ID, Name: "My project"})
 		if err != nil {
 			return err
 		}

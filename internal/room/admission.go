@@ -32,6 +32,7 @@ type Admission struct {
 	LinkStatus          LinkStatus
 	LogoutURL           string
 	InvitationsRequired bool // the project admits only visitors with a link
+	Test                bool // the room belongs to a test project
 
 	displaced       displacedGuest // the guest who lost the seat to this visitor
 	sessionsToLeave []string       // sessions from which the participant must be disconnected first

@@ -125,6 +125,12 @@ func (s *Moderation) CreateInvitation(ctx context.Context, roomID, seatKey strin
 // createLink stores a new link, in the transaction that holds the lock on its room,
 // and returns its URL.
 func (s *core) createLink(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
+	token, err := s.createLinkToken(ctx, r, q, now)
+	return s.linkURL(r.ID, token), err
+}
+
+// createLinkToken does the same and returns the token of the link.
+func (s *core) createLinkToken(ctx context.Context, r *Room, q Invitation, now time.Time) (string, error) {
 	token := seal.NewLinkToken().Reveal()
 	l := Link{
 		ID:        s.newID(),
@@ -141,7 +147,7 @@ func (s *core) createLink(ctx context.Context, r *Room, q Invitation, now time.T
 	if q.ExpiresIn > 0 {
 		l.ExpiresAt = now.Add(time.Duration(q.ExpiresIn) * time.Second)
 	}
-	return s.linkURL(r.ID, token), s.store.InsertLink(ctx, l)
+	return token, s.store.InsertLink(ctx, l)
 }
 
 func (s *core) linkURL(roomID, token string) string {

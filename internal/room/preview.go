@@ -32,6 +32,7 @@ type Preview struct {
 	LinkStatus      LinkStatus
 	OpensAt         time.Time // when this visitor may enter a scheduled room; zero if it is open
 	LogoutURL       string    // opened after leaving; may be empty
+	Test            bool      // the room belongs to a test project
 	BrandName       string    // of the project; may be empty
 	BrandColor      string    // of the project; may be empty
 	BrandLogo       project.Logo
@@ -134,6 +135,7 @@ func newPreview(r *Room, p project.Project, o Occupancy, from visitor) Preview {
 		Others:      o.Taken,
 		HostPresent: o.Hosts > 0,
 		LogoutURL:   logoutURL(r, p),
+		Test:        p.Test,
 		BrandName:   p.Settings.BrandName,
 		BrandColor:  p.Settings.BrandColor,
 		LinkStatus:  from.status,

@@ -70,8 +70,13 @@ func (s *Joining) reserveSeat(
 		return Admission{RetryAfter: knockRetryInterval, HostPresent: f.occupancy.Hosts > 0,
 			LinkStatus: d.visitor.status}, s.applyWait(ctx, r, d, now)
 	}
-	out := Admission{Room: r, LinkStatus: d.visitor.status, LogoutURL: logoutURL(r, f.project),
-		InvitationsRequired: f.project.Settings.InvitationsRequired}
+	out := Admission{
+		Room:                r,
+		LinkStatus:          d.visitor.status,
+		LogoutURL:           logoutURL(r, f.project),
+		InvitationsRequired: f.project.Settings.InvitationsRequired,
+		Test:                f.project.Test,
+	}
 	return out, s.applySeat(ctx, r, d, &out, now)
 }
 

@@ -27,6 +27,7 @@ const (
 func (s *Presence) Run(ctx context.Context) {
 	var background sync.WaitGroup
 	defer background.Wait()
+	defer s.simulations.stop()
 	// Heartbeats have their own goroutine, so that slow work below cannot delay them.
 	background.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
 	if s.options.Clustered {
@@ -257,7 +258,7 @@ func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int,
 	// The joins come first, because a join ends the connection before it at the right time. The
 	// time of a missed leave is not known, except from a session that this node gave away.
 	for _, a := range rows {
-		if a.Node != s.nodeID || connected[engineConnectionID(a.Connection)] {
+		if a.Node != s.nodeID || connected[engineConnectionID(a.Connection)] || s.simulations.isConnected(a.Connection) {
 			continue
 		}
 		session, left, reason := SessionID(roomID, a.Session), s.now(), LeftLost

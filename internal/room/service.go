@@ -21,6 +21,7 @@ type Service struct {
 	*Joining
 	*Moderation
 	*Presence
+	*Simulator
 }
 
 // Bookings is what a backend and an operator do: they create, change, invite to, list and end
@@ -54,6 +55,16 @@ type Presence struct {
 	misplaced  map[string]time.Time // connections that have to end, by first sight
 }
 
+// Simulator holds meetings without people in the rooms of test projects. It acts through the other
+// parts, so that everything happens as in a meeting of people.
+type Simulator struct {
+	*core
+	bookings   *Bookings
+	joining    *Joining
+	moderation *Moderation
+	presence   *Presence
+}
+
 // core is what the parts of a Service share: the change of a room in one transaction.
 type core struct {
 	store           Store
@@ -70,6 +81,7 @@ type core struct {
 	permissionLocks keyedMutex
 	seenNodes       atomic.Pointer[map[string]lastSeen] // the last result of watchNodes
 	draining        draining                            // of this node
+	simulations     *simulations                        // of this process
 }
 
 // Options are the optional parts and settings of a Service.
@@ -114,8 +126,10 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 		options:   options,
 		nodeID:    CompactID(newID()),
 		wake:      make(chan struct{}, 1),
+
+		simulations: newSimulations(),
 	}
-	return &Service{
+	out := &Service{
 		Bookings:   &Bookings{core: c},
 		Joining:    &Joining{core: c, failedJoins: failedJoins{byRoom: map[string]logged{}}},
 		Moderation: &Moderation{core: c},
@@ -127,6 +141,14 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 			misplaced:  map[string]time.Time{},
 		},
 	}
+	out.Simulator = &Simulator{
+		core:       c,
+		bookings:   out.Bookings,
+		joining:    out.Joining,
+		moderation: out.Moderation,
+		presence:   out.Presence,
+	}
+	return out
 }
 
 // Webhooks stores deliveries of events.

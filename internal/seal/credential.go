@@ -16,12 +16,24 @@ const (
 	linkLength   = 27 // 160 bits, short enough for a link
 )
 
-// NewAPIKey returns a new API key, "pk_" and 32 letters and digits.
-func NewAPIKey() Secret { return Secret("pk_" + randomString(apiKeyLength)) }
+// NewAPIKey returns a new API key, "pk_" and 32 letters and digits. That of a test project
+// begins with "pk_test_".
+func NewAPIKey(test bool) Secret { return Secret("pk_" + testMark(test) + randomString(apiKeyLength)) }
 
 // NewGatewaySecret returns a new Gateway secret, "gs_" and 43 letters and
-// digits (256 random bits).
-func NewGatewaySecret() Secret { return Secret("gs_" + randomString(secretLength)) }
+// digits (256 random bits). That of a test project begins with "gs_test_".
+func NewGatewaySecret(test bool) Secret {
+	return Secret("gs_" + testMark(test) + randomString(secretLength))
+}
+
+// testMark follows the prefix of the credentials of test projects, so that nobody takes them
+// for others. Project secrets have none, because Standard Webhooks defines their form.
+func testMark(test bool) string {
+	if test {
+		return "test_"
+	}
+	return ""
+}
 
 // NewProjectSecret returns a new project secret: "whsec_" and the standard
 // Base64 of 32 random bytes, as Standard Webhooks 1.0 defines symmetric secrets.

@@ -14,8 +14,10 @@ func TestCredential_Forms(t *testing.T) {
 		form string
 		bits float64 // what docs/adr/0002-secrets-are-sealed-at-rest.md promises, at least
 	}{
-		"API key":          {NewAPIKey, `^pk_[0-9A-Za-z]{32}$`, 128},
-		"Gateway secret":   {NewGatewaySecret, `^gs_[0-9A-Za-z]{43}$`, 256},
+		"API key":          {func() Secret { return NewAPIKey(false) }, `^pk_[0-9A-Za-z]{32}$`, 128},
+		"test API key":     {func() Secret { return NewAPIKey(true) }, `^pk_test_[0-9A-Za-z]{32}$`, 128},
+		"Gateway secret":   {func() Secret { return NewGatewaySecret(false) }, `^gs_[0-9A-Za-z]{43}$`, 256},
+		"test secret":      {func() Secret { return NewGatewaySecret(true) }, `^gs_test_[0-9A-Za-z]{43}$`, 256},
 		"management token": {NewManagementToken, `^pt_[0-9A-Za-z]{43}$`, 256},
 		"link token":       {NewLinkToken, `^[0-9A-Za-z]{27}$`, 160},
 	} {
@@ -48,7 +50,7 @@ func TestNewProjectSecret_Form(t *testing.T) {
 // A masked API key shows its first eight and its last four characters. The rest
 // has at least 128 bits.
 func TestNewAPIKey_StrengthWhenMasked(t *testing.T) {
-	hidden := len(NewAPIKey().Reveal()) - 8 - 4
+	hidden := len(NewAPIKey(false).Reveal()) - 8 - 4
 	if bits := float64(hidden) * math.Log2(62); bits < 128 {
 		t.Errorf("got %.1f hidden bits, want at least 128", bits)
 	}

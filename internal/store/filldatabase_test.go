@@ -62,7 +62,7 @@ func fillDatabase(t *testing.T, db *store.DB) (projectID string, secrets []strin
 	})
 	must(err)
 	must(audit.NewService(db, time.Now).Prune(ctx, time.Now().Add(time.Hour)))
-	p, issued, err := keys.CreateProject(ctx, o.ID, "Example")
+	p, issued, err := keys.CreateProject(ctx, project.Draft{OrganizationID: o.ID, Name: "Example"})
 	must(err)
 	p.Settings.Locks.Camera = true
 	must(db.Write(ctx, func(ctx context.Context) error {

@@ -87,7 +87,7 @@ func (s *DB) MediaSecret(ctx context.Context) (seal.Secret, error) {
 	err := s.Write(ctx, func(ctx context.Context) error {
 		v, err := s.metadata(ctx, metadataMediaSecret)
 		if errors.Is(err, errMetadataNotFound) {
-			secret = seal.NewGatewaySecret()
+			secret = seal.NewGatewaySecret(false)
 			return s.setMetadata(ctx, metadataMediaSecret, s.sealSecret(metadataMediaSecret+columnMetadata, secret))
 		}
 		if err != nil {

@@ -58,6 +58,7 @@ var projectTable = newTable("projects",
 	text("status", func(p *projectRow) *project.Status { return &p.Status }),
 	timestamp("suspended_at", func(p *projectRow) *time.Time { return &p.SuspendedAt }),
 	timestamp("deleted_at", func(p *projectRow) *time.Time { return &p.DeletedAt }).withConstant("NULL"),
+	boolean("test", func(p *projectRow) *bool { return &p.Test }),
 	text("settings", func(p *projectRow) *string { return &p.settings }),
 	timestamp("created_at", func(p *projectRow) *time.Time { return &p.CreatedAt }),
 )

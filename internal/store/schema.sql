@@ -408,6 +408,7 @@ CREATE TABLE projects (
     settings TEXT NOT NULL, -- JSON
     created_at BIGINT NOT NULL,
     deleted_at BIGINT, -- set while the project is being deleted
+    test BOOLEAN NOT NULL DEFAULT FALSE, -- costs nothing; not part of the usage of the organization
     PRIMARY KEY (id),
     FOREIGN KEY (organization_id) REFERENCES organizations
 );

@@ -153,9 +153,16 @@ const projectBatch = 100
 // join how few of all rows the index selects.
 func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time) ([]usage.Move, error) {
 	projects := []string{of.ProjectID}
+	isTest := map[string]bool{}
 	if of.ProjectID == "" {
-		var err error
-		projects, err = s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1`, of.OrganizationID)
+		projects = nil
+		err := s.Query(ctx, `SELECT id, test FROM projects WHERE organization_id = $1`, []any{of.OrganizationID},
+			func(row db.Row) error {
+				id, test := "", false
+				err := row.Scan(&id, &test)
+				projects, isTest[id] = append(projects, id), test
+				return err
+			})
 		if err != nil {
 			return nil, err
 		}
@@ -167,6 +174,9 @@ func (s *DB) UsageMoves(ctx context.Context, of usage.Scope, from, to time.Time)
 			return nil, err
 		}
 		moves = append(moves, more...)
+	}
+	for i := range moves {
+		moves[i].Test = isTest[moves[i].ProjectID]
 	}
 	slices.SortFunc(moves, func(a, b usage.Move) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(step(a), step(b))) })
 	return moves, nil

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"parley/internal/project"
 	"parley/internal/room"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -91,5 +92,64 @@ func TestUsage_ReadsDays(t *testing.T) {
 		service = usage.NewService(countingLedger{db, &hours, &days}, usage.NoProvider{}, func() time.Time { return now })
 		rollUp()
 		check("after a restart", 30, 23, 91*time.Minute+742*time.Minute)
+	})
+}
+
+// TestUsage_OfTestProjects has the moves of a test project and of another one in every hour. The
+// usage of the organization is that of the other project, before and after it is rolled up, after a
+// correction, and when it is computed again.
+func TestUsage_OfTestProjects(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		db := d.Open(t)
+		other := storetest.Project(t, db)
+		projects := project.NewService(db, time.Now, storetest.NewID, func(string) {})
+		test, err := projects.Create(t.Context(),
+			project.Draft{OrganizationID: other.OrganizationID, Name: "Tests", Test: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		start := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+		now := start.Add(50*time.Hour + 30*time.Minute)
+		var last room.Attendance
+		for hour := range 49 {
+			at := start.Add(time.Duration(hour) * time.Hour)
+			endAttendance(t, db, joinRoom(t, db, other.ID, at), time.Minute)
+			endAttendance(t, db, joinRoom(t, db, test.ID, at), 2*time.Minute)
+			if last = joinRoom(t, db, test.ID, at); hour < 48 {
+				endAttendance(t, db, last, 3*time.Minute)
+			}
+		}
+		service := usage.NewService(db, usage.NoProvider{}, func() time.Time { return now })
+		check := func(when string, testTime time.Duration) {
+			t.Helper()
+			for projectID, want := range map[string]usage.Totals{
+				"":       {VideoMillis: (49 * time.Minute).Milliseconds(), RoomsCreated: 49, Sessions: 49, Peak: 1},
+				other.ID: {VideoMillis: (49 * time.Minute).Milliseconds(), RoomsCreated: 49, Sessions: 49, Peak: 1},
+				test.ID:  {VideoMillis: testTime.Milliseconds(), RoomsCreated: 98, Sessions: 98, Peak: 2},
+			} {
+				got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: other.OrganizationID, ProjectID: projectID},
+					start, now)
+				if err != nil || got != want {
+					t.Errorf("usage of %q %s: got %+v, %v, want %+v", projectID, when, got, err, want)
+				}
+			}
+		}
+		check("before the rollup", (48*5+2+150)*time.Minute)
+		if err := service.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("after the rollup", (48*5+2+150)*time.Minute)
+		last.LeftAt, last.Reason = last.JoinedAt.Add(10*time.Minute), room.LeftServer
+		mustWrite(t, db, func(ctx context.Context) error { return db.EndAttendance(ctx, last, now) })
+		check("after a late report", (48*5+2+10)*time.Minute)
+		if err := service.RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		check("after its rollup", (48*5+2+10)*time.Minute)
+		rebuilt, err := service.Rebuild(t.Context(), other.OrganizationID, start, now)
+		if err != nil || len(rebuilt.Changes) != 0 {
+			t.Errorf("computed again: got %+v, %v, want no change", rebuilt, err)
+		}
+		check("computed again", (48*5+2+10)*time.Minute)
 	})
 }

@@ -24,7 +24,7 @@ const (
 // Scope is what figures are about: an organization or one of its projects.
 type Scope struct {
 	OrganizationID string
-	ProjectID      string // empty for all projects
+	ProjectID      string // empty for all projects but test projects
 }
 
 // Progress says how far the attendance of an organization is rolled up.

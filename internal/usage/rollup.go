@@ -17,6 +17,7 @@ func (l Level) total() int64        { return l.Audio + l.Video }
 // joined or left, a room that was created, or a session that began.
 type Move struct {
 	ProjectID string
+	Test      bool // whether the project is a test project, if the moves are those of an organization
 	At        time.Time
 	Step      Level // 1 for a join, -1 for a leave
 	Rooms     int64
@@ -29,7 +30,7 @@ const DayLength = 24 * time.Hour
 // Interval is the rollup of the moves of an hour or of a day. Its figures are relative to
 // the connections at its start, so that they stay right when an earlier interval changes.
 type Interval struct {
-	ProjectID string        // empty for all projects of the organization
+	ProjectID string        // empty for all projects of the organization but test projects
 	Start     time.Time     // a full hour or midnight, UTC
 	Length    time.Duration // an hour or a day
 	Base      Level         // connections before the first move; only hours have it
@@ -47,11 +48,13 @@ func (i *Interval) End() time.Time { return i.Start.Add(i.Length) }
 func (i *Interval) AtEnd() Level { return i.Base.plus(i.Change) }
 
 // rollUp returns the hours that contain moves, for each project and for all
-// projects, without Base. The moves are in order of time.
+// projects but test projects, without Base. The moves are in order of time.
 func rollUp(moves []Move) []Interval {
 	s := series{length: time.Hour}
 	for _, m := range moves {
-		s.timeline("", m.At).addMove(m)
+		if !m.Test {
+			s.timeline("", m.At).addMove(m)
+		}
 		s.timeline(m.ProjectID, m.At).addMove(m)
 	}
 	return s.intervals()

@@ -27,9 +27,11 @@ func (t Totals) AudioMinutes() Minutes { return minutesFromMillis(t.AudioMillis)
 // VideoMinutes returns the time in video rooms.
 func (t Totals) VideoMinutes() Minutes { return minutesFromMillis(t.VideoMillis) }
 
-// Usage is what an organization has used in a period.
+// Usage is what an organization, without its test projects, or a test project has used in a
+// period.
 type Usage struct {
 	Organization       project.Organization
+	Test               bool // the usage of a test project, which costs nothing
 	Start, End         time.Time
 	AsOf               time.Time
 	ParticipantMinutes Minutes // audio and video
@@ -48,6 +50,7 @@ type PlanUsage struct {
 	Known     bool
 	Name      string
 	Included  *Minutes // nil if the plan does not define included minutes
+	Used      Minutes  // that count; none of a test project
 	Remaining *Minutes // included minutes that are left, at least 0
 }
 
@@ -83,23 +86,32 @@ func (s *Service) Rollups() (stored int64, until time.Time) {
 	return s.rollups.Load(), until
 }
 
-// Usage returns the usage of an organization in the current calendar month (UTC).
-func (s *Service) Usage(ctx context.Context, o project.Organization) (Usage, error) {
-	u := Usage{Organization: o, AsOf: s.now().UTC().Truncate(time.Millisecond)}
+// Usage returns the usage of the current calendar month (UTC) that concerns a project: that of
+// the project itself if it is a test project, and otherwise that of its organization.
+func (s *Service) Usage(ctx context.Context, o project.Organization, p project.Project) (Usage, error) {
+	u := Usage{Organization: o, Test: p.Test, AsOf: s.now().UTC().Truncate(time.Millisecond)}
 	u.Start = monthStart(u.AsOf)
 	u.End = u.Start.AddDate(0, 1, 0)
-	t, err := s.Totals(ctx, Scope{OrganizationID: o.ID}, u.Start, u.AsOf)
+	scope := Scope{OrganizationID: o.ID}
+	if p.Test {
+		scope.ProjectID = p.ID
+	}
+	t, err := s.Totals(ctx, scope, u.Start, u.AsOf)
 	if err != nil {
 		return Usage{}, err
 	}
 	u.ParticipantMinutes, u.AudioMinutes, u.VideoMinutes = t.ParticipantMinutes(), t.AudioMinutes(), t.VideoMinutes()
 	u.RoomsCreated, u.Sessions, u.Peak = t.RoomsCreated, t.Sessions, t.Peak
-	u.Plan = s.planUsage(o, u.ParticipantMinutes)
+	counted, price := u.ParticipantMinutes, o.UnitPrice
+	if p.Test {
+		counted, price = 0, "0"
+	}
+	u.Plan = s.planUsage(o, counted)
 	if o.Billing == project.Payg {
 		u.PayAsYouGo = &PayAsYouGo{}
 		if o.UnitPrice != "" {
-			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: o.UnitPrice,
-				AmountDue: Amount(o.UnitPrice, u.ParticipantMinutes)}
+			*u.PayAsYouGo = PayAsYouGo{Priced: true, Currency: o.Currency, UnitPrice: price,
+				AmountDue: Amount(price, counted)}
 		}
 	}
 	return u, nil
@@ -120,7 +132,7 @@ func (s *Service) planUsage(o project.Organization, used Minutes) PlanUsage {
 	if !known {
 		return PlanUsage{}
 	}
-	u := PlanUsage{Known: true, Name: p.Name}
+	u := PlanUsage{Known: true, Name: p.Name, Used: used}
 	if p.IncludedMinutes != nil {
 		included := Minutes(*p.IncludedMinutes * 100)
 		remaining := max(0, included-used)

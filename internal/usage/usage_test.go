@@ -62,11 +62,24 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 			t.Fatal(err)
 		}
 		l := &moves{all: []Move{{At: start.Add(-time.Millisecond), Rooms: 1}, {At: start, Rooms: 10}}}
-		u, err := NewService(l, NoProvider{}, func() time.Time { return at }).Usage(t.Context(), project.Organization{})
+		service := NewService(l, NoProvider{}, func() time.Time { return at })
+		u, err := service.Usage(t.Context(), project.Organization{}, project.Project{})
 		if err != nil || u.Start.Format(time.RFC3339) != want[0] || u.End.Format(time.RFC3339) != want[1] ||
 			u.RoomsCreated != 10 || !u.AsOf.Equal(at) {
 			t.Errorf("usage at %s: got %+v, error %v, want %s to %s, 10 rooms and AsOf %s", now, u, err, want[0], want[1], at)
 		}
+	}
+}
+
+func TestUsage_OfATestProjectCostsNothing(t *testing.T) {
+	t.Parallel()
+	included := int64(100)
+	provider := NewBuiltinProvider([]Plan{{Name: "gold", IncludedMinutes: &included}})
+	o := project.Organization{Plan: "gold", Billing: project.Payg, Currency: "EUR", UnitPrice: "0.004"}
+	u, err := NewService(audio(90_000), provider, time.Now).Usage(t.Context(), o, project.Project{ID: "p", Test: true})
+	if err != nil || !u.Test || u.ParticipantMinutes != 150 || u.Plan.Used != 0 || *u.Plan.Remaining != 10000 ||
+		*u.PayAsYouGo != (PayAsYouGo{true, "EUR", "0", "0.00"}) {
+		t.Errorf("got %+v with %+v, error %v, want 1.5 minutes that use nothing of the plan and cost 0.00 EUR", u, u.PayAsYouGo, err)
 	}
 }
 
@@ -76,7 +89,7 @@ func TestUsage_Plans(t *testing.T) {
 	provider := NewBuiltinProvider([]Plan{{Name: "gold", IncludedMinutes: &included}})
 	usage := func(p Provider, o project.Organization, ms int64) Usage {
 		t.Helper()
-		u, err := NewService(audio(ms), p, time.Now).Usage(t.Context(), o)
+		u, err := NewService(audio(ms), p, time.Now).Usage(t.Context(), o, project.Project{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,7 +122,8 @@ func TestUsage_Plans(t *testing.T) {
 		t.Errorf("pay as you go without a price: got %+v, want no amount", u.PayAsYouGo)
 	}
 	gone := errors.New("gone")
-	if _, err := NewService(&moves{err: gone}, provider, time.Now).Usage(t.Context(), payg); !errors.Is(err, gone) {
+	broken := NewService(&moves{err: gone}, provider, time.Now)
+	if _, err := broken.Usage(t.Context(), payg, project.Project{}); !errors.Is(err, gone) {
 		t.Errorf("usage while the store fails: got error %v, want %v", err, gone)
 	}
 }

@@ -87,6 +87,8 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 // Usage is the usage of an organization in the current calendar month (UTC).
 type Usage struct {
 	OrganizationID string `json:"organization_id"`
+	// Test says that this is the usage of a test project, which costs nothing.
+	Test bool `json:"test"`
 	// BillingModel is "plan" or "payg".
 	BillingModel string      `json:"billing_model"`
 	Period       UsagePeriod `json:"period"`

@@ -120,6 +120,48 @@ func requireLink(link string) (string, error) {
 	return link, nil
 }
 
+// SimulationRequest asks for a simulated meeting in a room of a test project.
+type SimulationRequest struct {
+	RoomID string `json:"room_id"`
+	// Seconds is the time from the first join to the end of the room, 1 to 60; 0 means 10.
+	Seconds int `json:"seconds,omitempty"`
+	// People join in this order, at most 20; nil means a host and two guests. The first one stays
+	// to the end.
+	People []SimulatedPerson `json:"people,omitempty"`
+	// IdempotencyKey is as in QuickRoomRequest: no second meeting.
+	IdempotencyKey string `json:"-"`
+}
+
+// SimulatedPerson is a person who joins a simulated meeting.
+type SimulatedPerson struct {
+	Name string `json:"name"`
+	// UserID is your own id for the person, different for each. Optional.
+	UserID string `json:"client_user_id,omitempty"`
+	// IsAdmin makes the person a host, who ends the room if they are the first one.
+	IsAdmin bool `json:"is_admin,omitempty"`
+}
+
+// SimulatedMeeting is a simulated meeting that has begun.
+type SimulatedMeeting struct {
+	RoomID  string `json:"room_id"`
+	People  int    `json:"people"`
+	Seconds int    `json:"seconds"`
+}
+
+// SimulateMeeting starts a simulated meeting in an open room of a test project, and returns before its
+// end. Events, webhooks, attendance and usage are those of a meeting of people. ErrForbidden if
+// the project is no test project, ErrConflict if the room is not open or has too few seats.
+func (c *Client) SimulateMeeting(ctx context.Context, simulation SimulationRequest) (*SimulatedMeeting, error) {
+	begun := new(SimulatedMeeting)
+	if _, err := c.postCompanion(ctx, "simulate_meeting", simulation.IdempotencyKey, simulation, begun); err != nil {
+		return nil, err
+	}
+	if begun.RoomID == "" {
+		return nil, fmt.Errorf("%w: the room_id is missing", ErrUnexpectedResponse)
+	}
+	return begun, nil
+}
+
 // EndRoom ends a room for all participants. A room that is not open yet is
 // canceled. A room that has ended is ErrConflict.
 func (c *Client) EndRoom(ctx context.Context, roomID string) error {

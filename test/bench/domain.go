@@ -46,7 +46,7 @@ func newDomain(ctx context.Context, s storage) (*domain, error) {
 	if err != nil {
 		return nil, err
 	}
-	d.project, d.issued, err = d.keys.CreateProject(ctx, o.ID, "Bench")
+	d.project, d.issued, err = d.keys.CreateProject(ctx, project.Draft{OrganizationID: o.ID, Name: "Bench"})
 	return d, err
 }
 

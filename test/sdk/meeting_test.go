@@ -1,6 +1,7 @@
 package sdk
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -13,13 +14,14 @@ import (
 	"parley/test/parleytest"
 )
 
-// service is a running server with its project, and the webhooks that it has sent.
+// service is a running server with its project and a test project, and the webhooks that it has sent.
 type service struct {
-	url      string
-	dataDir  string
-	project  credentials
-	receiver string
-	webhooks <-chan webhook
+	url         string
+	dataDir     string
+	project     credentials
+	testProject credentials
+	receiver    string
+	webhooks    <-chan webhook
 }
 
 type webhook struct {
@@ -50,7 +52,27 @@ func startService(t *testing.T) service {
 	}
 	project := credentials{ProjectID: q.ProjectID, ProjectSecret: q.ProjectSecret, APIKey: q.APIKey,
 		GatewaySecret: q.GatewaySecret}
-	return service{server.URL, dir, project, receiver.URL, received}
+	return service{server.URL, dir, project, createTestProject(t, dir, q.OrganizationID), receiver.URL, received}
+}
+
+// createTestProject creates a test project with the command line.
+func createTestProject(t *testing.T, dir, organizationID string) (created credentials) {
+	t.Helper()
+	out, err := parleytest.Command(nil, "project", "create", "--data-dir", dir, "--org", organizationID,
+		"--name", "My tests", "--test", "--json").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &created)
+	}
+	if err != nil || !strings.HasPrefix(created.APIKey, "pk_test_") {
+		t.Fatalf("create a test project: got %s, error %v, want an API key that begins with pk_test_", out, err)
+	}
+	return created
+}
+
+// environment returns the variables that set the credentials of a project for the SDKs.
+func (s service) environment(project credentials) []string {
+	return []string{"PARLEY_URL=" + s.url, "PARLEY_PROJECT_ID=" + project.ProjectID, "PARLEY_API_KEY=" + project.APIKey,
+		"PARLEY_PROJECT_SECRET=" + project.ProjectSecret, "PARLEY_GATEWAY_SECRET=" + project.GatewaySecret}
 }
 
 // call makes a call and returns its result. It fails the test if the call fails.

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -21,39 +22,42 @@ var codeBlock = regexp.MustCompile("(?ms)^```(\\w+)(?: title=\"(\\w+)\")?\n(.*?)
 // fileName is in the comment at the beginning of a program.
 var fileName = regexp.MustCompile(`^(?://|#|<\?php //) (\S+)\n`)
 
-// quickStart is what the page shows to the readers of one language: commands and programs in their order.
-type quickStart struct {
+// guide is what a page shows to the readers of one language: commands and programs in their order.
+type guide struct {
 	commands []string
 	programs map[string]string // by the name of their file
 }
 
-// readQuickStart returns the blocks of a language. Blocks without a title are for everybody.
-func readQuickStart(t *testing.T, title, fence string) quickStart {
+// readGuide returns the blocks of a language, of which the page must have these numbers. Blocks without a title are
+// for everybody.
+func readGuide(t *testing.T, name, title, fence string, commands, programs int) guide {
 	t.Helper()
-	page, err := os.ReadFile(absolute(t, "docs/api/quickstart.md"))
+	page, err := os.ReadFile(absolute(t, "docs/api/"+name))
 	if err != nil {
 		t.Fatal(err)
 	}
-	q := quickStart{programs: map[string]string{}}
+	q := guide{programs: map[string]string{}}
 	for _, block := range codeBlock.FindAllStringSubmatch(string(page), -1) {
 		switch {
 		case block[1] == "sh" && block[2] == title:
 			q.commands = append(q.commands, block[3])
 		case block[1] == fence:
-			name := fileName.FindStringSubmatch(block[3])
-			if name == nil {
-				t.Fatalf("quickstart.md: got a program without a name in its first line, want one:\n%s", block[3])
+			file := fileName.FindStringSubmatch(block[3])
+			if file == nil {
+				t.Fatalf("%s: got a program without a name in its first line, want one:\n%s", name, block[3])
 			}
-			q.programs[name[1]] = block[3]
+			q.programs[file[1]] = block[3]
 		}
 	}
-	if len(q.commands) != 3 || len(q.programs) != 2 {
-		t.Fatalf("quickstart.md for %s: got %d commands and %d programs, want 3 and 2", title, len(q.commands), len(q.programs))
+	if len(q.commands) != commands || len(q.programs) != programs {
+		t.Fatalf("%s for %s: got %d commands and %d programs, want %d and %d", name, title, len(q.commands),
+			len(q.programs), commands, programs)
 	}
 	return q
 }
 
-// TestQuickStart_AsPrinted does what the quick start says, in an empty directory for each language.
+// TestQuickStart_AsPrinted does what the quick start says, in an empty directory for each language, and then what the
+// guide about tests says.
 func TestQuickStart_AsPrinted(t *testing.T) {
 	service := startService(t)
 	for _, l := range []struct {
@@ -70,10 +74,9 @@ func TestQuickStart_AsPrinted(t *testing.T) {
 		}},
 	} {
 		t.Run(l.title, func(t *testing.T) {
-			q, dir := readQuickStart(t, l.title, l.fence), t.TempDir()
-			environment := append(l.prepare(t, dir), "PARLEY_URL="+service.url, "PARLEY_PROJECT_ID="+service.project.ProjectID,
-				"PARLEY_API_KEY="+service.project.APIKey, "PARLEY_PROJECT_SECRET="+service.project.ProjectSecret,
-				"PARLEY_GATEWAY_SECRET="+service.project.GatewaySecret)
+			q, dir := readGuide(t, "quickstart.md", l.title, l.fence, 3, 2), t.TempDir()
+			prepared := l.prepare(t, dir)
+			environment := append(slices.Clone(prepared), service.environment(service.project)...)
 			port := strconv.Itoa(testkit.FreeTCPPort(t))
 			fill := strings.NewReplacer("{{base_url}}", service.url, "8090", port).Replace
 			for name, program := range q.programs {
@@ -89,9 +92,29 @@ func TestQuickStart_AsPrinted(t *testing.T) {
 				service.checkLink(t, link[1])
 			}
 			service.checkReceiver(t, dir, fill(q.commands[2]), "http://127.0.0.1:"+port, environment)
+
+			simulation := readGuide(t, "testing.md", l.title, l.fence, 1, 1)
+			for name, program := range simulation.programs {
+				writeFile(t, filepath.Join(dir, name), program)
+			}
+			ofTestProject := append(prepared, service.environment(service.testProject)...)
+			got := run(t, dir, ofTestProject, "bash", "-e", "-c", simulation.commands[0])
+			if !strings.HasSuffix(got, simulatedEvents) {
+				t.Errorf("%s: got %q, want the events of a meeting:\n%s", simulation.commands[0], got, simulatedEvents)
+			}
 		})
 	}
 }
+
+// simulatedEvents is what the program of testing.md prints.
+const simulatedEvents = `1 room.opened
+2 room.started
+3 participant.joined
+4 participant.joined
+5 participant.left
+6 participant.left
+7 room.ended
+`
 
 // checkLink previews a link, as the room page does.
 func (s service) checkLink(t *testing.T, link string) {

@@ -32,6 +32,7 @@ const groups: DocsGroup[] = [
       { name: 'concepts', title: 'Concepts', summary: 'The words of this documentation, and the life of a room.' },
       { name: 'meetings', title: 'Meetings', summary: 'Run a meeting from a backend, from links to attendance.' },
       { name: 'webhooks', title: 'Webhooks', summary: 'Receive and verify events, and catch up after an outage.' },
+      { name: 'testing', title: 'Testing', summary: 'Test projects, and meetings that are simulated for your tests.' },
       { name: 'embedding', title: 'Embedding', summary: 'Show a room in your page with a web component.' },
       { name: 'examples', title: 'Examples', summary: 'Complete programs that sign requests, in several languages.' },
     ],

@@ -1,6 +1,6 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { useStore } from '../src/state/useStore';
-import { Projects, useProjects } from './api/projects';
+import { nameOf, Projects, useProjects } from './api/projects';
 import { connected, useGet } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';
@@ -118,16 +118,16 @@ function ProjectSelect({ value }: { value: string | undefined }): ReactElement |
   const projects = useProjects();
   const chosen = useChosenProject(value);
   if (role === 'integrator' && projects.length < 2) {
-    return projects[0] ? <p className="one-project">{projects[0].name}</p> : null;
+    return projects[0] ? <p className="one-project">{nameOf(projects[0])}</p> : null;
   }
   return (
     <label className="field">
       <span>Project</span>
       <select value={chosen ?? ''} onChange={(event) => setQuery({ project: event.currentTarget.value })}>
         {role !== 'integrator' && <option value="">All projects</option>}
-        {projects.map(({ project_id, name }) => (
-          <option key={project_id} value={project_id}>
-            {name}
+        {projects.map((project) => (
+          <option key={project.project_id} value={project.project_id}>
+            {nameOf(project)}
           </option>
         ))}
         {chosen && !projects.some(({ project_id }) => project_id === chosen) && <option value={chosen}>{chosen}</option>}

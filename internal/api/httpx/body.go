@@ -320,6 +320,33 @@ func (o *Object) Texts(name string) []string {
 	return texts
 }
 
+// Objects reads an optional list of objects. It returns nil if the member is absent or null.
+func (o *Object) Objects(name string) []*Object {
+	v := o.raw(name)
+	if v == nil {
+		return nil
+	}
+	// ParseObject has already rejected duplicate names.
+	d := jsontext.NewDecoder(bytes.NewBuffer(v), jsontext.AllowDuplicateNames(true))
+	if v.Kind() == '[' {
+		_, _ = d.ReadToken()
+	}
+	objects := []*Object{}
+	for d.PeekKind() == '{' && v.Kind() == '[' {
+		inner, err := readObject(d, v, fmt.Sprintf("%s%s[%d].", o.prefix, name, len(objects)))
+		if err != nil {
+			break
+		}
+		inner.err = o.err
+		objects = append(objects, inner)
+	}
+	if v.Kind() != '[' || d.PeekKind() != ']' {
+		o.fail(name, "must be a list of objects")
+		return nil
+	}
+	return objects
+}
+
 // RequiredInteger reads a required number that is written as an integer,
 // without fraction or exponent.
 func (o *Object) RequiredInteger(name string) int {

@@ -192,10 +192,13 @@ type Preview struct {
 	ServerTime   time.Time          `json:"server_time"`
 
 	// StartTime The start time of a scheduled room. Absent for a quick room.
-	StartTime      *time.Time   `json:"start_time,omitempty"`
-	State          PreviewState `json:"state"`
-	Title          string       `json:"title"`
-	WelcomeMessage string       `json:"welcome_message"`
+	StartTime *time.Time   `json:"start_time,omitempty"`
+	State     PreviewState `json:"state"`
+
+	// Test True if the room belongs to a test project. Absent otherwise.
+	Test           *bool  `json:"test,omitempty"`
+	Title          string `json:"title"`
+	WelcomeMessage string `json:"welcome_message"`
 	You            struct {
 		// Elsewhere True if the visitor, identified by a personal link, is in the room
 		// in another browser. Joining here ends that connection.
@@ -274,7 +277,10 @@ type Seat struct {
 
 	// SessionId The session of the room, `<room_id>.<n>`.
 	SessionId string `json:"session_id"`
-	Title     string `json:"title"`
+
+	// Test True if the room belongs to a test project. Absent otherwise.
+	Test  *bool  `json:"test,omitempty"`
+	Title string `json:"title"`
 }
 
 // SeatKey defines model for SeatKey.

@@ -163,6 +163,7 @@ func (s *Server) preview(w http.ResponseWriter, r *http.Request, roomID string) 
 	if at := p.OpensAt; !at.IsZero() {
 		out.OpensAt = &at
 	}
+	out.Test = trueOrNil(p.Test)
 	out.LogoutUrl = httpx.OrNil(p.LogoutURL)
 	out.BrandName, out.BrandColor = httpx.OrNil(p.BrandName), httpx.OrNil(p.BrandColor)
 	out.BrandLogo = brandLogo(p.BrandLogo)
@@ -256,6 +257,14 @@ func (s *Server) reserveSeat(w http.ResponseWriter, r *http.Request, roomID stri
 	return s.joining.ReserveSeat(r.Context(), roomID, req)
 }
 
+// trueOrNil returns nil for false, which the response leaves out.
+func trueOrNil(b bool) *bool {
+	if !b {
+		return nil
+	}
+	return &b
+}
+
 func newSeat(a room.Admission) Seat {
 	out := Seat{
 		Identity:     a.Seat.ID,
@@ -265,6 +274,7 @@ func newSeat(a room.Admission) Seat {
 		MediaToken:   a.Token,
 		RoomType:     RoomType(a.Room.Type),
 		Title:        a.Room.Title,
+		Test:         trueOrNil(a.Test),
 		MaxBreakouts: a.Room.BreakoutRooms,
 		Features:     newFeatures(a.Room),
 		LogoutUrl:    httpx.OrNil(a.LogoutURL),

@@ -1141,6 +1141,11 @@ type NewProject struct {
 	// Name 1 to 255 characters, not blank.
 	Name           Name   `json:"name"`
 	OrganizationId string `json:"organization_id"`
+
+	// Test Creates a test project, which stays one. It costs nothing, its usage is not
+	// part of that of its organization, its rooms are shown as test rooms, meetings
+	// can be simulated in them, and its API keys begin with "pk_test_".
+	Test *bool `json:"test,omitempty"`
 }
 
 // NewProjectWithSecrets defines model for NewProjectWithSecrets.
@@ -1154,6 +1159,7 @@ type NewProjectWithSecrets struct {
 
 	// Status The status that the client controls.
 	Status ProjectStatus `json:"status"`
+	Test   bool          `json:"test"`
 }
 
 // NewSignInLink defines model for NewSignInLink.
@@ -1580,6 +1586,9 @@ type Project struct {
 	// Suspended Whether the operator has suspended the project.
 	Suspended   bool       `json:"suspended"`
 	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+
+	// Test Whether it is a test project. See NewProject.
+	Test bool `json:"test"`
 }
 
 // ProjectCalls defines model for ProjectCalls.

@@ -80,11 +80,16 @@ func (s *server) CreateProject(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	p, issued, err := s.Keys.CreateProject(r.Context(), q.OrganizationId, q.Name)
+	p, issued, err := s.Keys.CreateProject(r.Context(), project.Draft{
+		OrganizationID: q.OrganizationId,
+		Name:           q.Name,
+		Test:           httpx.OrZero(q.Test),
+	})
 	writeResult(w, r, NewProjectWithSecrets{
 		ProjectId:      p.ID,
 		OrganizationId: p.OrganizationID,
 		Name:           p.Name,
+		Test:           p.Test,
 		Status:         ProjectStatus(p.Status),
 		ProjectSecret:  issued.ProjectSecret.Reveal(),
 		ApiKey:         issued.APIKey.Reveal(),
@@ -165,6 +170,7 @@ func newProject(p project.Project) Project {
 		ProjectId:      p.ID,
 		OrganizationId: p.OrganizationID,
 		Name:           p.Name,
+		Test:           p.Test,
 		Status:         ProjectStatus(p.Status),
 		Suspended:      p.Suspended(),
 		SuspendedAt:    httpx.TimeOrNil(p.SuspendedAt),

@@ -41,7 +41,7 @@ type Projects interface {
 
 // Keys is the part of the key service that this API calls.
 type Keys interface {
-	CreateProject(ctx context.Context, organizationID, name string) (project.Project, key.IssuedCredentials, error)
+	CreateProject(ctx context.Context, d project.Draft) (project.Project, key.IssuedCredentials, error)
 	Credentials(ctx context.Context, projectID string) (key.Credentials, error)
 	RotateKey(ctx context.Context, projectID string, rotation key.Rotation) (key.RotatedKey, error)
 	RotateSecret(ctx context.Context, projectID string, rotation key.Rotation) (key.RotatedSecret, error)

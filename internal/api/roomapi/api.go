@@ -19,6 +19,7 @@ type Rooms interface {
 	Invite(ctx context.Context, p project.Project, roomID string, q room.Invitation) (link string, err error)
 	Reschedule(ctx context.Context, p project.Project, roomID string, change room.SpecChange,
 		k *room.IdempotencyKey) (room.Created, error)
+	Simulate(ctx context.Context, p project.Project, roomID string, q room.Simulation) (room.Simulation, error)
 	EndByAPI(ctx context.Context, p project.Project, id string) error
 	RunningRoom(ctx context.Context, p project.Project, roomID string) (room.RunningRoom, error)
 	RunningRooms(ctx context.Context, p project.Project) ([]room.RunningRoom, error)

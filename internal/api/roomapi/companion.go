@@ -19,6 +19,8 @@ func (a *API) companionRoutes() []Route {
 				"hidden": "user_info.is_hidden"}, Handle: a.joinRoom},
 		{Method: http.MethodPost, Path: "/rooms/create_invitation_link", Effect: Creates, NeedsActiveProject: true,
 			Handle: a.createInvitationLink},
+		{Method: http.MethodPost, Path: "/rooms/simulate_meeting", Effect: Creates, NeedsActiveProject: true,
+			Handle: a.simulateMeeting},
 		{Method: http.MethodPost, Path: "/rooms/end_room", Effect: Sets, Handle: a.endRoom},
 		{Method: http.MethodPost, Path: "/rooms/fetch_past_rooms", Handle: a.fetchPastRooms},
 		{Method: http.MethodGet, Path: "/rooms/room_status", Handle: a.roomStatus},

@@ -82,6 +82,39 @@ func (a *API) invite(c *Call, read func(*httpx.Object) (room.Invitation, error))
 	return a.rooms.Invite(c.Request.Context(), c.Project, roomID, invitation)
 }
 
+func (a *API) simulateMeeting(c *Call) error {
+	roomID := c.Fields.RequiredText("room_id")
+	q := room.Simulation{Seconds: room.DefaultSimulation, IdempotencyKey: c.IdempotencyKey}
+	if seconds := c.Fields.Integer("seconds"); seconds != nil {
+		q.Seconds = *seconds
+	}
+	people := c.Fields.Objects("people")
+	if people != nil {
+		q.People = make([]room.SimulatedPerson, 0, len(people))
+	}
+	for _, person := range people {
+		q.People = append(q.People, room.SimulatedPerson{
+			Name:   person.RequiredText("name"),
+			UserID: OptionalText(person, "client_user_id"),
+			IsHost: person.Flag("is_admin"),
+		})
+	}
+	roomID, err := c.checkRoomID(roomID, nil)
+	if err != nil {
+		return err
+	}
+	if q, err = a.rooms.Simulate(c.Request.Context(), c.Project, roomID, q); err != nil {
+		return err
+	}
+	c.WriteResult(MeetingSimulated{
+		Status:  true,
+		RoomId:  uuid.MustParse(roomID),
+		People:  len(q.People),
+		Seconds: q.Seconds,
+	}, nil, nil)
+	return nil
+}
+
 func (a *API) endRoom(c *Call) error {
 	roomID, err := c.checkRoomID(c.Fields.RequiredText("room_id"), nil)
 	if err != nil {

@@ -155,6 +155,17 @@ type ListedRoomEndReason string
 // ListedRoomRoomType defines model for ListedRoom.RoomType.
 type ListedRoomRoomType string
 
+// MeetingSimulated The meeting that has begun. Extension.
+type MeetingSimulated struct {
+	// People The number of people who join.
+	People int                `json:"people"`
+	RoomId openapi_types.UUID `json:"room_id"`
+
+	// Seconds The time until the end of the room.
+	Seconds int  `json:"seconds"`
+	Status  bool `json:"status"`
+}
+
 // ParticipantInfo A participant of an open or active room. Extension.
 type ParticipantInfo struct {
 	// Identity Your client_user_id for the person, or an id that the server assigned.

@@ -74,7 +74,7 @@ func rejectedCalls() []rejectedCall {
 	}
 	return []rejectedCall{
 		{name: "no headers", header: func(*fixture) http.Header { return http.Header{} }},
-		{name: "unknown key", header: with(func(_ *fixture, h http.Header) { h.Set("api-key", seal.NewAPIKey().Reveal()) })},
+		{name: "unknown key", header: with(func(_ *fixture, h http.Header) { h.Set("api-key", seal.NewAPIKey(false).Reveal()) })},
 		{name: "key in its older header", header: with(func(_ *fixture, h http.Header) { h["Key"] = h["Api-Key"]; h.Del("api-key") })},
 		{name: "key twice", header: twice("Api-Key")},
 		{name: "no key", header: without("api-key")},

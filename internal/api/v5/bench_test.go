@@ -81,7 +81,7 @@ func BenchmarkRefused(b *testing.B) {
 			return signHeaders(s.issued.APIKey, "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
 		},
 		"unknown": func(s *fixture) http.Header {
-			return signHeaders(seal.NewAPIKey(), "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
+			return signHeaders(seal.NewAPIKey(false), "gs_other", "GET", prefix+"keys", sign.FormatTimestamp(s.now), nil)
 		},
 	} {
 		b.Run(name, func(b *testing.B) { benchmarkCall(b, header, http.StatusUnauthorized) })
@@ -96,7 +96,7 @@ func BenchmarkAuthenticate(b *testing.B) {
 			s := &Server{keys: fix.keys, now: time.Now, options: fix.options}
 			apiKey := fix.issued.APIKey
 			if name == "unknown" {
-				apiKey = seal.NewAPIKey()
+				apiKey = seal.NewAPIKey(false)
 			}
 			if name == "retired" {
 				retireKey(b, fix)

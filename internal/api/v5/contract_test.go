@@ -81,7 +81,8 @@ func setupOn(t testing.TB, url string, change func(*fixture)) *fixture {
 	b.keys = key.NewService(db, b.projects, clock, newID)
 	b.organization, err = b.projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	must(t, err)
-	b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
+	b.project, b.issued, err = b.keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: b.organization.ID, Name: "Project"})
 	must(t, err)
 	b.counter = counter.New(db, clock)
 	b.recorder = requestlog.NewRecorder(db, clock)
@@ -401,7 +402,8 @@ func TestRequestsUsed_CountsPerOrganizationAndDay(t *testing.T) {
 		t.Errorf("X-Gateway-Requests-Used: got %q, want 5", got)
 	}
 	// Another project of the organization has the same count.
-	p, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
+	p, issued, err := b.keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: b.organization.ID, Name: "Other"})
 	must(t, err)
 	resp := c.Do(t, http.MethodGet, prefix+"limits",
 		signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"limits", sign.FormatTimestamp(b.now), nil), nil)

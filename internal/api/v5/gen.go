@@ -299,8 +299,13 @@ type Usage struct {
 	} `json:"period"`
 
 	// Plan Only `availability` if no plan provider knows the plan.
-	Plan   PlanUsage `json:"plan"`
-	Totals Totals    `json:"totals"`
+	Plan PlanUsage `json:"plan"`
+
+	// Test Present and true for a key of a test project: the totals are those of this project,
+	// which costs nothing. The totals of an organization do not contain those of
+	// its test projects.
+	Test   *bool  `json:"test,omitempty"`
+	Totals Totals `json:"totals"`
 }
 
 // UsageBillingModel defines model for Usage.BillingModel.

@@ -8,6 +8,7 @@ import (
 	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/counter"
+	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -35,7 +36,8 @@ func TestGateway_DatabaseDown(t *testing.T) {
 
 func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()) {
 	b := setupOn(t, cluster.NewDatabase(t), nil)
-	_, uncached, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Uncached")
+	_, uncached, err := b.keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: b.organization.ID, Name: "Uncached"})
 	must(t, err)
 	c := apitest.New(t, description, b.handler)
 	send := func(route string, apiKey, secret seal.Secret) *http.Response {
@@ -66,7 +68,7 @@ func testOutage(t *testing.T, cluster *storetest.PostgresServer, from, to func()
 	unavailable(call("requests"), "requests")
 	unavailable(call("usage"), "usage")
 	unavailable(send("keys", uncached.APIKey, uncached.GatewaySecret), "a key that is not in memory")
-	if resp := send("keys", seal.NewAPIKey(), uncached.GatewaySecret); resp.StatusCode != 401 {
+	if resp := send("keys", seal.NewAPIKey(false), uncached.GatewaySecret); resp.StatusCode != 401 {
 		t.Errorf("a key that is known not to exist: got %d, want 401", resp.StatusCode)
 	}
 	// A new counter cannot read the earlier count.

@@ -9,6 +9,7 @@ import (
 	"parley.example/client/sign"
 	"parley/internal/api/apitest"
 	"parley/internal/key"
+	"parley/internal/project"
 	"parley/internal/usage"
 )
 
@@ -71,7 +72,7 @@ func testListRequests(t *testing.T, url string) {
 	}
 
 	t.Run("of this project only", func(t *testing.T) {
-		_, issued, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Other")
+		_, issued, err := b.keys.CreateProject(t.Context(), project.Draft{OrganizationID: b.organization.ID, Name: "Other"})
 		must(t, err)
 		b.flushRequestLog(t)
 		header := signHeaders(issued.APIKey, issued.GatewaySecret, "GET", prefix+"requests",

@@ -37,7 +37,7 @@ type KeyLookup interface {
 
 // UsageReader reads the usage and the plan of an organization.
 type UsageReader interface {
-	Usage(ctx context.Context, o project.Organization) (usage.Usage, error)
+	Usage(ctx context.Context, o project.Organization, p project.Project) (usage.Usage, error)
 	// PlanOf returns the plan and whether a provider knows it.
 	PlanOf(o project.Organization) (usage.Plan, bool)
 }

@@ -6,9 +6,9 @@ import (
 	"parley/internal/usage"
 )
 
-// getUsage returns the usage of the organization in the current month.
+// getUsage returns the usage of the organization, or of the test project, in the current month.
 func (s *Server) getUsage(c *call) ([]byte, error) {
-	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization)
+	u, err := s.usage.Usage(c.timeoutContext(), c.keyring.Organization, c.keyring.Project)
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +27,9 @@ func (s *Server) getUsage(c *call) ([]byte, error) {
 		Plan: newPlanUsage(u),
 	}
 	out.Period.Start, out.Period.End = Time(u.Start), Time(u.End)
+	if u.Test {
+		out.Test = &u.Test
+	}
 	if p := u.PayAsYouGo; p != nil {
 		out.PayAsYouGo = &PayAsYouGo{Availability: availability(p.Priced)}
 		if p.Priced {
@@ -46,7 +49,7 @@ func newPlanUsage(u usage.Usage) PlanUsage {
 		Availability:     AvailabilityAvailable,
 		Name:             &u.Plan.Name,
 		IncludedMinutes:  newFigure(u.Plan.Included),
-		UsedMinutes:      newFigure(&u.ParticipantMinutes),
+		UsedMinutes:      newFigure(&u.Plan.Used),
 		RemainingMinutes: newFigure(u.Plan.Remaining),
 	}
 }

@@ -90,11 +90,12 @@ func TestUsage_SumOfAttendance(t *testing.T) {
 
 func testUsageTotals(t *testing.T, url string) {
 	b := setupOn(t, url, nil)
-	second, _, err := b.keys.CreateProject(t.Context(), b.organization.ID, "Second")
+	second, _, err := b.keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: b.organization.ID, Name: "Second"})
 	must(t, err)
 	other, err := b.projects.CreateOrganization(t.Context(), "Other", project.Plan)
 	must(t, err)
-	foreign, _, err := b.keys.CreateProject(t.Context(), other.ID, "Foreign")
+	foreign, _, err := b.keys.CreateProject(t.Context(), project.Draft{OrganizationID: other.ID, Name: "Foreign"})
 	must(t, err)
 
 	start := time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
@@ -198,7 +199,8 @@ func TestUsage_PayAsYouGo(t *testing.T) {
 		var err error
 		b.organization, err = b.projects.CreateOrganization(t.Context(), "Payer", project.Payg)
 		must(t, err)
-		b.project, b.issued, err = b.keys.CreateProject(t.Context(), b.organization.ID, "Project")
+		b.project, b.issued, err = b.keys.CreateProject(t.Context(),
+			project.Draft{OrganizationID: b.organization.ID, Name: "Project"})
 		must(t, err)
 	})
 	c := apitest.New(t, description, b.handler)

@@ -33,8 +33,8 @@ func newAPIKey(projectID string, slot key.Slot) key.APIKey {
 		ID:            NewID(),
 		ProjectID:     projectID,
 		Slot:          slot,
-		Key:           seal.NewAPIKey(),
-		GatewaySecret: seal.NewGatewaySecret(),
+		Key:           seal.NewAPIKey(false),
+		GatewaySecret: seal.NewGatewaySecret(false),
 		CreatedAt:     testTime(1),
 	}
 	if slot != key.Current {
@@ -247,8 +247,8 @@ func (s *suite) testEndingOverlaps(t *testing.T) {
 		ID:            NewID(),
 		ProjectID:     p,
 		Slot:          key.Current,
-		Key:           seal.NewAPIKey(),
-		GatewaySecret: seal.NewGatewaySecret(),
+		Key:           seal.NewAPIKey(false),
+		GatewaySecret: seal.NewGatewaySecret(false),
 		CreatedAt:     testTime(1),
 	}
 	secret := key.ProjectSecret{

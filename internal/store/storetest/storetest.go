@@ -74,7 +74,8 @@ func Project(t testing.TB, db *store.DB) project.Project {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, _, err := key.NewService(db, projects, time.Now, NewID).CreateProject(ctx, o.ID, "Example")
+	p, _, err := key.NewService(db, projects, time.Now, NewID).CreateProject(ctx,
+		project.Draft{OrganizationID: o.ID, Name: "Example"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,6 +31,7 @@ use Psr\Http\Message\StreamFactoryInterface;
  * @phpstan-import-type StartScheduledRoomRequest from Requests
  * @phpstan-import-type JoinRoomRequest from Requests
  * @phpstan-import-type InvitationLinkRequest from Requests
+ * @phpstan-import-type MeetingSimulation from Requests
  * @phpstan-import-type RescheduleRoomRequest from Requests
  * @phpstan-import-type EndRoomRequest from Requests
  * @phpstan-import-type PastRoomsRequest from Requests

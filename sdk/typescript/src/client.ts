@@ -139,6 +139,17 @@ export class ParleyClient {
   }
 
   /**
+   * Starts a simulated meeting in an open room of a test project, and returns before its end. Events, webhooks,
+   * attendance and usage are those of a meeting of people.
+   */
+  async simulateMeeting(
+    simulation: Meetings.SimulationRequest,
+    options?: CallOptions,
+  ): Promise<Meetings.SimulatedMeeting> {
+    return withRequestId(await this.#post('simulate_meeting', simulation, shapes.simulatedMeeting, options));
+  }
+
+  /**
    * Returns a link that is signed with the project secret. It sends no request, and the server checks the link when it
    * is used.
    */

@@ -10,6 +10,7 @@ export const projectStatus: Shape = { status: 'text' };
 export const joinEvent: Shape = { joined: 'true' };
 export const personalLink: Shape = { final_link: 'text' };
 export const invitationLink: Shape = { invitation_link: 'text' };
+export const simulatedMeeting: Shape = { room_id: 'text', people: 'number', seconds: 'number' };
 export const anyObject: Shape = {};
 export const roomStatus: Shape = { status: 'boolean', message: 'string' };
 

@@ -106,6 +106,14 @@ func call(ctx context.Context, c *client.Client, operation string, raw json.RawM
 		request.IdempotencyKey = arguments(raw, &request)
 		link, err := c.CreateInvitationLink(ctx, request)
 		return map[string]any{"invitation_link": link}, err
+	case "simulate_meeting":
+		var request client.SimulationRequest
+		request.IdempotencyKey = arguments(raw, &request)
+		begun, err := c.SimulateMeeting(ctx, request)
+		if err != nil {
+			return nil, err
+		}
+		return map[string]any{"room_id": begun.RoomID, "people": begun.People, "seconds": begun.Seconds}, nil
 	case "sign_join_link":
 		var request struct {
 			RoomID    string `json:"room_id"`

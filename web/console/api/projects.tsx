@@ -7,8 +7,14 @@ export const Projects = createContext<Schemas['Project'][] | null>(null);
 /** The projects that the caller may see, none until they are loaded. */
 export const useProjects = (): Schemas['Project'][] => useContext(Projects) ?? [];
 
-/** Returns the name of a project; its ID if it is not known, and nothing until the names are loaded. */
+/** The name of a project, which says whether it is a test project. */
+export const nameOf = ({ name, test }: Schemas['Project']): string => (test ? `${name} (test)` : name);
+
+/** Returns the name of a project as nameOf does; its ID if it is not known, and nothing until the names are loaded. */
 export function useProjectName(): (id: string) => string {
   const projects = useContext(Projects);
-  return (id) => (projects ? (projects.find(({ project_id }) => project_id === id)?.name ?? id) : '');
+  return (id) => {
+    const project = projects?.find(({ project_id }) => project_id === id);
+    return project ? nameOf(project) : projects ? id : '';
+  };
 }

@@ -956,7 +956,8 @@ export interface paths {
         /**
          * Get the usage of an organization or a project
          * @description Returns what an organization or one of its projects has used from one day to another,
-         *     in UTC. Exactly one of `organization_id` and `project_id` is required. A connection
+         *     in UTC. Exactly one of `organization_id` and `project_id` is required. The usage of an
+         *     organization does not contain that of its test projects. A connection
          *     that crosses midnight counts on both days for its part. Rooms and sessions count on the
          *     day on which they began. Usage is kept longer than the rooms it was computed from.
          */
@@ -1664,6 +1665,8 @@ export interface components {
             project_id: string;
             organization_id: string;
             name: string;
+            /** @description Whether it is a test project. See NewProject. */
+            test: boolean;
             status: components["schemas"]["ProjectStatus"];
             /** @description Whether the operator has suspended the project. */
             suspended: boolean;
@@ -1704,11 +1707,19 @@ export interface components {
         NewProject: {
             organization_id: string;
             name: components["schemas"]["Name"];
+            /**
+             * @description Creates a test project, which stays one. It costs nothing, its usage is not
+             *     part of that of its organization, its rooms are shown as test rooms, meetings
+             *     can be simulated in them, and its API keys begin with "pk_test_".
+             * @default false
+             */
+            test: boolean;
         };
         NewProjectWithSecrets: {
             project_id: string;
             organization_id: string;
             name: string;
+            test: boolean;
             status: components["schemas"]["ProjectStatus"];
             project_secret: string;
             api_key: string;

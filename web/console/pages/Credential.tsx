@@ -1,6 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { useProjects } from '../api/projects';
+import { nameOf, useProjects } from '../api/projects';
 import { useCaller } from '../state/context';
 import { announce } from '../ui/announce';
 import { FormDialog } from '../ui/FormDialog';
@@ -64,21 +64,21 @@ function RightsFields({ rights, roles, onChange }: RightsProps): ReactElement {
       {rights.role === 'integrator' && (
         <fieldset className="choices">
           <legend>Projects</legend>
-          {projects.map(({ project_id, name }) => (
-            <label className="check" key={project_id}>
+          {projects.map((project) => (
+            <label className="check" key={project.project_id}>
               <input
                 type="checkbox"
-                checked={rights.project_ids.includes(project_id)}
+                checked={rights.project_ids.includes(project.project_id)}
                 onChange={(event) =>
                   onChange({
                     ...rights,
                     project_ids: event.currentTarget.checked
-                      ? [...rights.project_ids, project_id]
-                      : rights.project_ids.filter((id) => id !== project_id),
+                      ? [...rights.project_ids, project.project_id]
+                      : rights.project_ids.filter((id) => id !== project.project_id),
                   })
                 }
               />
-              {name}
+              {nameOf(project)}
             </label>
           ))}
         </fieldset>

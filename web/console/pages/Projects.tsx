@@ -14,8 +14,16 @@ import { Status, Time } from '../ui/values';
 
 type Project = Schemas['Project'];
 
-/** The state of a project as the operator and the client have set it. */
-export function ProjectState({ project: { deleted_at, suspended, status } }: { project: Project }): ReactElement {
+/** The state of a project as the operator and the client have set it, and whether it is a test project. */
+export function ProjectState({ project }: { project: Project }): ReactElement {
+  return (
+    <span className="links">
+      {stateOf(project)} {project.test && <Status tone="warn">Test project</Status>}
+    </span>
+  );
+}
+
+function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
   if (deleted_at) return <Status tone="bad">Being deleted</Status>;
   if (suspended) return <Status tone="bad">Suspended</Status>;
   return status === 'active' ? <Status tone="good">Active</Status> : <Status tone="idle">Inactive</Status>;
@@ -104,7 +112,13 @@ function NewProject({
       onClose={onClose}
       act={async (form) =>
         onCreated(
-          await call('post', '/projects', { body: { organization_id: String(form.get('organization')), name: String(form.get('name')) } }),
+          await call('post', '/projects', {
+            body: {
+              organization_id: String(form.get('organization')),
+              name: String(form.get('name')),
+              test: form.get('test') !== null,
+            },
+          }),
         )
       }
     >
@@ -121,6 +135,10 @@ function NewProject({
             </option>
           ))}
         </select>
+      </label>
+      <label className="check">
+        <input type="checkbox" name="test" />
+        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. It stays one.
       </label>
       {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
     </FormDialog>

@@ -45,6 +45,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
       : null,
   );
   const { data } = usage;
+  const leavesOut = projects.some(({ test, organization_id }) => test && organization_id === organization);
   return (
     <>
       <PageHead
@@ -58,6 +59,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
         }
       >
         Participant minutes, sessions and peaks by day in UTC. {data && `Counted until ${formatTime(Date.parse(data.as_of))}.`}
+        {leavesOut && ' Test projects do not count: choose one to see its usage.'}
       </PageHead>
       <Filters active={['from', 'to'].filter((name) => query[name])}>
         {!project && listed.length > 1 && (

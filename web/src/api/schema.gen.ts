@@ -688,6 +688,8 @@ export interface components {
             welcome_message: string;
             /** @enum {string} */
             state: "scheduled" | "open" | "active";
+            /** @description True if the room belongs to a test project. Absent otherwise. */
+            test?: boolean;
             /**
              * Format: date-time
              * @description The start time of a scheduled room. Absent for a quick room.
@@ -825,6 +827,8 @@ export interface components {
             media_token: string;
             room_type: components["schemas"]["RoomType"];
             title: string;
+            /** @description True if the room belongs to a test project. Absent otherwise. */
+            test?: boolean;
             /** @description The breakout room of the seat. Absent in the main room. */
             breakout?: components["schemas"]["Breakout"];
             /** @description The maximum number of open breakout rooms; 0 for none. */

@@ -19,6 +19,7 @@ export const ar: Messages = {
   },
   'lobby.here': { zero: 'الموجودون الآن: {names}', one: 'الموجودون الآن: {names}', two: 'الموجودون الآن: {names}', few: 'الموجودون الآن: {names}', many: 'الموجودون الآن: {names}', other: 'الموجودون الآن: {names}' },
   'lobby.more': { zero: 'لا أحد غيرهم', one: 'شخص آخر', two: 'شخصان آخران', few: '{n} آخرون', many: '{n} آخرون', other: '{n} آخرون' },
+  'lobby.test': 'غرفة اختبار',
   'lobby.welcome': 'رسالة الترحيب',
   'lobby.preview': 'الكاميرا والميكروفون',
   'lobby.name': 'اسمك',

@@ -12,6 +12,7 @@ export const de: Messages = {
   'lobby.people': { one: '1 Person ist hier', other: '{n} Personen sind hier' },
   'lobby.here': { one: '{names} ist hier', other: '{names} sind hier' },
   'lobby.more': { one: '1 weitere Person', other: '{n} weitere' },
+  'lobby.test': 'Testraum',
   'lobby.welcome': 'Begrüßung',
   'lobby.preview': 'Ihre Kamera und Ihr Mikrofon',
   'lobby.name': 'Ihr Name',

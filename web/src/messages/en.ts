@@ -16,6 +16,7 @@ export const en = {
   'lobby.people': { one: '1 person is here', other: '{n} people are here' },
   'lobby.here': { one: '{names} is here', other: '{names} are here' },
   'lobby.more': { one: '1 more', other: '{n} more' },
+  'lobby.test': 'Test room',
   'lobby.welcome': 'Welcome message',
   'lobby.preview': 'Your camera and microphone',
   'lobby.name': 'Your name',

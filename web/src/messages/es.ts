@@ -12,6 +12,7 @@ export const es: Messages = {
   'lobby.people': { one: 'Hay 1 persona', other: 'Hay {n} personas' },
   'lobby.here': { one: '{names} ya está aquí', other: '{names} ya están aquí' },
   'lobby.more': { one: '1 más', other: '{n} más' },
+  'lobby.test': 'Sala de prueba',
   'lobby.welcome': 'Mensaje de bienvenida',
   'lobby.preview': 'Tu cámara y tu micrófono',
   'lobby.name': 'Tu nombre',

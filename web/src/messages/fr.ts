@@ -12,6 +12,7 @@ export const fr: Messages = {
   'lobby.people': { one: '{n} personne est là', other: '{n} personnes sont là' },
   'lobby.here': { one: '{names} est là', other: '{names} sont là' },
   'lobby.more': { one: '{n} autre', other: '{n} autres' },
+  'lobby.test': 'Salle de test',
   'lobby.welcome': 'Message de bienvenue',
   'lobby.preview': 'Votre caméra et votre micro',
   'lobby.name': 'Votre nom',

@@ -12,6 +12,7 @@ export const tr: Messages = {
   'lobby.people': { one: 'Burada 1 kişi var', other: 'Burada {n} kişi var' },
   'lobby.here': { one: '{names} burada', other: '{names} burada' },
   'lobby.more': { one: '1 kişi daha', other: '{n} kişi daha' },
+  'lobby.test': 'Test odası',
   'lobby.welcome': 'Karşılama mesajı',
   'lobby.preview': 'Kameranız ve mikrofonunuz',
   'lobby.name': 'Adınız',

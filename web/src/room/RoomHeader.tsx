@@ -3,6 +3,7 @@ import { count, t } from '../messages';
 import { formatMinutesSeconds } from '../time/remaining';
 import { useServerTime } from '../time/useServerTime';
 import { Icon } from '../ui/Icon';
+import { TestMark } from '../ui/TestMark';
 import { FullScreenButton } from './FullScreenButton';
 import { useMeetingPeople, useMeetingView, useMembership } from './meeting';
 
@@ -22,6 +23,7 @@ export function RoomHeader({ heading, endsAt }: Props): ReactElement {
         <h1 ref={heading} tabIndex={-1} dir="auto">
           {seat.title}
         </h1>
+        {seat.test && <TestMark />}
         <p className="quiet small">{count('room.people', people.length)}</p>
         {endsAt !== null && <TimeLeft endsAt={endsAt} />}
         {breakoutName !== null && (

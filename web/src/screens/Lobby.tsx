@@ -9,6 +9,7 @@ import type { ServerClock } from '../time/serverClock';
 import { useServerTime } from '../time/useServerTime';
 import { Brand } from '../ui/Brand';
 import { LanguageSelect } from '../ui/LanguageSelect';
+import { TestMark } from '../ui/TestMark';
 import { admissionTimeOf, isTooEarlyForDevices, startOf } from '../visit/schedule';
 import type { LobbyNotice, Visit } from '../visit/state';
 import { cleanName } from './cleanName';
@@ -150,6 +151,7 @@ export function Lobby({
           <h1>
             <bdi>{preview.title}</bdi>
           </h1>
+          {preview.test && <TestMark />}
           {/* The preview is from before the visitor asked. */}
           {start === null ? !waiting && <WhoIsHere preview={preview} /> : scheduled && <scheduled.Schedule start={start} now={now} />}
         </div>

@@ -87,7 +87,8 @@ var documented = map[string]string{
 	"RoomMetadata": "The texts and features of the room.",
 	"ScheduledRoomCreated.final_link": "The link of the creator. The first browser that joins with it becomes " +
 		"the host. Without the part after `#`, it is the link for guests. Version 3 does not send it.",
-	"Usage":       "The usage of all projects of the organization in the current calendar month (UTC).",
+	"Usage": "The usage in the current calendar month (UTC): of all projects of the organization but test " +
+		"projects, or of the test project.",
 	"UsagePeriod": "The calendar month.",
 	"UsageTotals": "The sums of the month.",
 }

@@ -90,6 +90,31 @@ func (f *MeetingFixture) operations() []operation {
 				FieldCase("user_id too long", SetField("user_id", long),
 					"user_id must have at most 255 characters, not 256"),
 			)},
+		{route: "/rooms/simulate_meeting", roomLocation: "body", needsActiveProject: true, idempotent: true,
+			endedMessage: over,
+			fields: func(t testing.TB, f *MeetingFixture) map[string]any {
+				return map[string]any{"room_id": f.CreateQuick(t), "seconds": 1, "people": []any{person()}}
+			}, errorCases: []ErrorCase{
+				FieldCase("seconds 0", SetField("seconds", 0), "seconds must be between 1 and 60, not 0"),
+				FieldCase("seconds 61", SetField("seconds", 61), "seconds must be between 1 and 60, not 61"),
+				FieldCase("seconds a text", SetField("seconds", "10"), "seconds must be an integer"),
+				FieldCase("nobody", SetField("people", []any{}), "people must have 1 to 20 entries, not 0"),
+				FieldCase("21 people", SetField("people", make([]map[string]any, 21)), "people must be a list of objects"),
+				FieldCase("people an object", SetField("people", person()), "people must be a list of objects"),
+				FieldCase("a name in people", SetField("people", []any{person(), "Bela"}), "people must be a list of objects"),
+				FieldCase("a person without a name", SetField("people", []any{person(), map[string]any{}}),
+					"people[1].name is required"),
+				FieldCase("a blank name", SetField("people", []any{map[string]any{"name": " "}}),
+					"people[0].name must have 1 to 255 characters and not be blank"),
+				FieldCase("a long ID", SetField("people", []any{map[string]any{"name": "Bela", "client_user_id": long}}),
+					"people[0].client_user_id must have at most 255 characters, not 256"),
+				FieldCase("is_admin a text", SetField("people", []any{map[string]any{"name": "Bela", "is_admin": "yes"}}),
+					"people[0].is_admin must be true or false"),
+				FieldCase("one ID twice", SetField("people", []any{person(), person()}),
+					"people[1].client_user_id is the ID of another person in people too"),
+				{Name: "more people than seats", Change: SetField("people", tenPeople()), Status: 409,
+					Message: "people must have at most 9 entries, because the room has 9 seats, of which 0 are taken"},
+			}},
 		{route: "/rooms/room_status", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/rooms/get_active_room_info", roomLocation: "query", invalidQueries: inRoom},
 		{route: "/rooms/get_active_rooms_info"},
@@ -157,6 +182,13 @@ func (f *MeetingFixture) operations() []operation {
 			}})
 	}
 	return all
+}
+
+func tenPeople() (people []any) {
+	for range 10 {
+		people = append(people, map[string]any{"name": "Bela"})
+	}
+	return people
 }
 
 func expiryCases() []ErrorCase {

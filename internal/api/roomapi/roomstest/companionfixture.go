@@ -61,6 +61,7 @@ func NewMeetingFixture(t testing.TB, b *Fixture, v Version, description []byte) 
 		Now: time.Date(2026, 6, 15, 12, 0, 0, 0, time.UTC)}
 	f.LiveRooms = room.NewService(b.DB, engine{}, func() string { return "https://meet.example.org" },
 		func() time.Time { return f.Now }, storetest.NewID, slog.New(slog.DiscardHandler), room.Options{Webhooks: f.Hooks})
+	t.Cleanup(f.LiveRooms.Simulator.Stop)
 	f.Checker = apitest.New(t, description, WithMiddleware(v.Serve(f.LiveRooms, roomapi.Limits{}, DefaultOptions)))
 	return f
 }

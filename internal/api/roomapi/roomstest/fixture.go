@@ -27,7 +27,7 @@ import (
 	"parley/internal/store"
 )
 
-// Fixture is the services with a real database and one project.
+// Fixture is the services with a real database and one project, a test project.
 type Fixture struct {
 	DB       *store.DB
 	Projects *project.Service
@@ -58,15 +58,17 @@ func NewFixture(t testing.TB) *Fixture {
 		slog.New(slog.DiscardHandler), room.Options{Plans: b})
 	o, err := b.Projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	Must(t, err)
-	b.Project, b.Issued, err = b.Keys.CreateProject(t.Context(), o.ID, "Project")
+	b.Project, b.Issued, err = b.Keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: o.ID, Name: "Project", Test: true})
 	Must(t, err)
 	return b
 }
 
-// CreateProject creates another project of the same organization.
+// CreateProject creates another project of the same organization, which is no test project.
 func (b *Fixture) CreateProject(t testing.TB) (project.Project, key.IssuedCredentials) {
 	t.Helper()
-	p, issued, err := b.Keys.CreateProject(t.Context(), b.Project.OrganizationID, "Another")
+	p, issued, err := b.Keys.CreateProject(t.Context(),
+		project.Draft{OrganizationID: b.Project.OrganizationID, Name: "Another"})
 	Must(t, err)
 	return p, issued
 }
@@ -202,6 +204,11 @@ func (f FailingService) Reschedule(context.Context, project.Project, string, roo
 	room.Created, error,
 ) {
 	return room.Created{}, f.Err
+}
+
+// Simulate returns Err.
+func (f FailingService) Simulate(context.Context, project.Project, string, room.Simulation) (room.Simulation, error) {
+	return room.Simulation{}, f.Err
 }
 
 // EndByAPI returns Err.

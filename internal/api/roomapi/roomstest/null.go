@@ -43,13 +43,17 @@ func (f *MeetingFixture) CheckNulls(t *testing.T) {
 }
 
 // sendExample sends the example of a request body for the fixture's project and a new scheduled
-// room. The field at the path null is null in it, unless the path is empty.
+// room, or an open one for the route that needs it. The field at the path null is null in it, unless the path is empty.
 func (f *MeetingFixture) sendExample(t testing.TB, o apitest.Operation, described apitest.RequestBody,
 	null string) *http.Response {
 	t.Helper()
 	var fields map[string]any
 	Must(t, json.Unmarshal(described.Example, &fields))
-	id := f.CreateScheduled(t)
+	create := f.CreateScheduled
+	if o.ID == "simulateMeeting" {
+		create = f.CreateQuick
+	}
+	id := create(t)
 	for name, value := range map[string]string{"project_id": f.Project.ID, "room_id": id, "client_room_id": id} {
 		if _, exists := fields[name]; exists {
 			fields[name] = value

@@ -9,6 +9,7 @@ use Parley\Internal\Api;
 use Parley\Internal\Arguments;
 use Parley\Types\EndRoomResult;
 use Parley\Types\InvitationLink;
+use Parley\Types\MeetingSimulated;
 use Parley\Types\PersonalLink;
 use Parley\Types\Requests;
 use Parley\Types\ScheduledRoomCreated;
@@ -25,6 +26,7 @@ use Parley\Types\ScheduledRoomStarted;
  * @phpstan-import-type StartScheduledRoomRequest from Requests
  * @phpstan-import-type JoinRoomRequest from Requests
  * @phpstan-import-type InvitationLinkRequest from Requests
+ * @phpstan-import-type MeetingSimulation from Requests
  * @phpstan-import-type RescheduleRoomRequest from Requests
  * @phpstan-import-type EndRoomRequest from Requests
  *
@@ -71,6 +73,21 @@ trait Meetings
     {
         $response = $this->api->post('rooms/create_invitation_link', $invitation);
         return Api::readResponse($response, InvitationLink::read(...));
+    }
+
+    /**
+     * Starts a simulated meeting in an open room of a test project, and returns before its end. Events, webhooks,
+     * attendance and usage are those of a meeting of people.
+     *
+     * @param MeetingSimulation $simulation and optionally idempotency_key, with which an equal call starts no second
+     *     meeting
+     *
+     * @throws ParleyException a ForbiddenException if the project is no test project
+     */
+    public function simulateMeeting(array $simulation): MeetingSimulated
+    {
+        $response = $this->api->post('rooms/simulate_meeting', $simulation);
+        return Api::readResponse($response, MeetingSimulated::read(...));
     }
 
     /**

@@ -86,6 +86,18 @@ namespace Parley\Types;
  * - expires_in: Seconds after which the link expires for people who have not used it. 0, null or
  *   absent means as long as the room exists.
  *
+ * SimulatedPerson: A person who joins a simulated meeting.
+ * - client_user_id: Your own ID of the person, different for each.
+ * - is_admin: Whether the person is a host.
+ *
+ * MeetingSimulation: A room of a test project, and the people who join it.
+ * - room_id: The id of an open room of the project.
+ * - seconds: The time from the first join to the end of the room. People join in its first third
+ *   and leave in its last third, in the opposite order.
+ * - people: The people who join, in this order; by default a host and two guests. The first one
+ *   stays to the end. A host ends the room (`end_reason` host); otherwise it ends because it is
+ *   empty.
+ *
  * EndRoomRequest: The room to end.
  *
  * PastRoomsRequest: The page of past rooms to list.
@@ -186,6 +198,18 @@ namespace Parley\Types;
  *     role: 'admin'|'viewer',
  *     user_id?: string|null,
  *     expires_in?: int|null,
+ * }
+ *
+ * @phpstan-type SimulatedPerson array{
+ *     name: string,
+ *     client_user_id?: string|null,
+ *     is_admin?: bool|null,
+ * }
+ *
+ * @phpstan-type MeetingSimulation array{
+ *     room_id: string,
+ *     seconds?: int|null,
+ *     people?: list<SimulatedPerson>|null,
  * }
  *
  * @phpstan-type EndRoomRequest array{

@@ -9,7 +9,10 @@ namespace Parley\Types;
 use DateTimeImmutable;
 use UnexpectedValueException;
 
-/** The usage of all projects of the organization in the current calendar month (UTC). */
+/**
+ * The usage in the current calendar month (UTC): of all projects of the organization but test
+ * projects, or of the test project.
+ */
 final class Usage
 {
     public function __construct(
@@ -20,6 +23,11 @@ final class Usage
         public readonly DateTimeImmutable $as_of,
         public readonly UsageTotals $totals,
         public readonly PlanUsage $plan,
+        /**
+         * Present and true for a key of a test project: the totals are those of this project, which
+         * costs nothing. The totals of an organization do not contain those of its test projects.
+         */
+        public readonly ?bool $test = null,
         public readonly ?PayAsYouGo $pay_as_you_go = null,
         /** Identifies this request, from a response header. Quote it to support. */
         public readonly string $request_id = '',
@@ -60,6 +68,7 @@ final class Usage
             as_of: $fields->required('as_of', Fields::time(...)),
             totals: $fields->required('totals', UsageTotals::read(...)),
             plan: $fields->required('plan', PlanUsage::read(...)),
+            test: $fields->optional('test', Fields::boolean(...)),
             pay_as_you_go: $fields->optional('pay_as_you_go', PayAsYouGo::read(...)),
             request_id: $request_id,
             requests_used: $requests_used,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, Optional, Union
+from typing import List, Literal, Optional, Union
 
 from ._async_base import AsyncBase
 from ._generated import (
@@ -10,12 +10,14 @@ from ._generated import (
     InvitationLink,
     JoinEventReceived,
     JoinRoomUserInfo,
+    MeetingSimulated,
     PersonalLink,
     ProjectStatus,
     ProjectStatusUpdated,
     RescheduleRoomMetadata,
     ScheduledRoomCreated,
     ScheduledRoomStarted,
+    SimulatedPerson,
 )
 from ._threads import in_thread
 
@@ -102,6 +104,23 @@ class AsyncMeetings(AsyncBase):
             role=role,
             user_id=user_id,
             expires_in=expires_in,
+            idempotency_key=idempotency_key,
+        )
+
+    async def simulate_meeting(
+        self,
+        *,
+        room_id: str,
+        seconds: Optional[int] = None,
+        people: Optional[List[SimulatedPerson]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> MeetingSimulated:
+        """As :meth:`parley.Parley.simulate_meeting`."""
+        return await in_thread(
+            self._sync.simulate_meeting,
+            room_id=room_id,
+            seconds=seconds,
+            people=people,
             idempotency_key=idempotency_key,
         )
 

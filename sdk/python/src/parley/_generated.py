@@ -549,6 +549,67 @@ class InvitationLink:
         )
 
 
+class _SimulatedPersonRequired(TypedDict):
+    name: str
+
+
+class SimulatedPerson(_SimulatedPersonRequired, total=False):
+    """A person who joins a simulated meeting."""
+
+    client_user_id: Optional[str]
+    """Your own ID of the person, different for each."""
+    is_admin: Optional[bool]
+    """Whether the person is a host."""
+
+
+class _MeetingSimulationRequired(TypedDict):
+    room_id: str
+    """The id of an open room of the project."""
+
+
+class MeetingSimulation(_MeetingSimulationRequired, total=False):
+    """A room of a test project, and the people who join it."""
+
+    seconds: Optional[int]
+    """The time from the first join to the end of the room. People join in its first third and
+    leave in its last third, in the opposite order.
+    """
+    people: Optional[List[SimulatedPerson]]
+    """The people who join, in this order; by default a host and two guests. The first one stays
+    to the end. A host ends the room (`end_reason` host); otherwise it ends because it is
+    empty.
+    """
+
+
+@dataclass(frozen=True)
+class MeetingSimulated:
+    """The meeting that has begun."""
+
+    status: bool
+    room_id: str
+    people: int
+    """The number of people who join."""
+    seconds: int
+    """The time until the end of the room."""
+    request_id: str = ""
+    """Identifies this request, from a response header. Quote it to support."""
+
+    @classmethod
+    def from_json(cls, data: object, *, request_id: str = "") -> MeetingSimulated:
+        """Reads decoded JSON. Raises ValueError, which names the field, if it does not fit."""
+        return replace(cls._read(data, ""), request_id=request_id)
+
+    @classmethod
+    def _read(cls, value: object, path: str) -> MeetingSimulated:
+        fields = _Fields(value, path)
+        return cls(
+            status=fields.required("status", _boolean),
+            room_id=fields.required("room_id", _string),
+            people=fields.required("people", _integer),
+            seconds=fields.required("seconds", _integer),
+        )
+
+
 @dataclass(frozen=True)
 class RoomStatus:
     """Whether people can join the room."""
@@ -2420,7 +2481,9 @@ class PayAsYouGo:
 
 @dataclass(frozen=True)
 class Usage:
-    """The usage of all projects of the organization in the current calendar month (UTC)."""
+    """The usage in the current calendar month (UTC): of all projects of the organization but
+    test projects, or of the test project.
+    """
 
     organization_id: str
     billing_model: Literal["plan", "payg"]
@@ -2428,6 +2491,10 @@ class Usage:
     as_of: datetime
     totals: UsageTotals
     plan: PlanUsage
+    test: Optional[bool] = None
+    """Present and true for a key of a test project: the totals are those of this project, which
+    costs nothing. The totals of an organization do not contain those of its test projects.
+    """
     pay_as_you_go: Optional[PayAsYouGo] = None
     request_id: str = ""
     """Identifies this request, from a response header. Quote it to support."""
@@ -2458,6 +2525,7 @@ class Usage:
             as_of=fields.required("as_of", _time),
             totals=fields.required("totals", UsageTotals._read),
             plan=fields.required("plan", PlanUsage._read),
+            test=fields.optional("test", _boolean),
             pay_as_you_go=fields.optional("pay_as_you_go", PayAsYouGo._read),
         )
 
@@ -2741,6 +2809,8 @@ __all__ = [
     "Limits",
     "ListedRoom",
     "LoggedRequest",
+    "MeetingSimulated",
+    "MeetingSimulation",
     "OpenedRoomData",
     "OverlapKey",
     "ParticipantInfo",
@@ -2788,6 +2858,7 @@ __all__ = [
     "RoomType",
     "ScheduledRoomCreated",
     "ScheduledRoomStarted",
+    "SimulatedPerson",
     "StartScheduledRoomRequest",
     "UnknownEvent",
     "Usage",

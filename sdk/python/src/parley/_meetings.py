@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 import time
-from typing import Literal, Optional, Union
+from typing import List, Literal, Optional, Union
 
 from . import signing
 from ._base import ClientBase, scheduled_room
@@ -13,10 +13,12 @@ from ._generated import (
     EndRoomResult,
     InvitationLink,
     JoinRoomUserInfo,
+    MeetingSimulated,
     PersonalLink,
     RescheduleRoomMetadata,
     ScheduledRoomCreated,
     ScheduledRoomStarted,
+    SimulatedPerson,
 )
 from ._requests import number_between, path_segment
 
@@ -129,6 +131,27 @@ class Meetings(ClientBase):
             idempotency_key=idempotency_key,
         )
         return result.read(lambda body: InvitationLink.from_json(body, request_id=result.request_id))
+
+    def simulate_meeting(
+        self,
+        *,
+        room_id: str,
+        seconds: Optional[int] = None,
+        people: Optional[List[SimulatedPerson]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> MeetingSimulated:
+        """Start a simulated meeting in an open room of a test project, and return before its end.
+
+        Events, webhooks, attendance and usage are those of a meeting of people. ``seconds`` is the time from the first
+        join to the end of the room, 1 to 60, by default 10. ``people`` are up to 20 people, who join in this order, by
+        default a host and two guests; the first one stays to the end.
+        """
+        result = self._post(
+            "simulate_meeting",
+            {"room_id": room_id, "seconds": seconds, "people": people},
+            idempotency_key=idempotency_key,
+        )
+        return result.read(lambda body: MeetingSimulated.from_json(body, request_id=result.request_id))
 
     def sign_join_link(
         self,

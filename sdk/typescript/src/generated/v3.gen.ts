@@ -156,6 +156,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/rooms/simulate_meeting": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Simulate a meeting
+         * @description Extension, for test projects only. Simulated people join an open room one after
+         *     another and leave it, and the room ends, all within a minute. Everything that
+         *     follows from a meeting happens: events, webhooks, attendance and usage. The call
+         *     returns when the meeting has begun. Simulated people send no media, so that
+         *     people who join the room at the same time do not see them.
+         */
+        post: operations["simulateMeeting"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/rooms/room_status": {
         parameters: {
             query?: never;
@@ -508,6 +532,41 @@ export interface components {
             status: boolean;
             /** Format: uri */
             final_link: string;
+        };
+        /** @description A room of a test project, and the people who join it. Extension. */
+        MeetingSimulation: {
+            /** @description The id of an open room of the project. */
+            room_id: string;
+            /**
+             * @description The time from the first join to the end of the room. People join in its first
+             *     third and leave in its last third, in the opposite order.
+             * @default 10
+             */
+            seconds: number | null;
+            /**
+             * @description The people who join, in this order; by default a host and two guests. The first
+             *     one stays to the end. A host ends the room (`end_reason` host); otherwise it
+             *     ends because it is empty.
+             */
+            people?: components["schemas"]["SimulatedPerson"][] | null;
+        };
+        /** @description A person who joins a simulated meeting. */
+        SimulatedPerson: {
+            name: string;
+            /** @description Your own ID of the person, different for each. */
+            client_user_id?: string | null;
+            /** @description Whether the person is a host. */
+            is_admin?: boolean | null;
+        };
+        /** @description The meeting that has begun. Extension. */
+        MeetingSimulated: {
+            status: boolean;
+            /** Format: uuid */
+            room_id: string;
+            /** @description The number of people who join. */
+            people: number;
+            /** @description The time until the end of the room. */
+            seconds: number;
         };
         /** @description The room, and the role of the people whom the link admits. Extension. */
         InvitationLinkRequest: {
@@ -1679,6 +1738,70 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["InvitationLink"];
+                };
+            };
+            400: components["responses"]["CompanionBadRequest"];
+            401: components["responses"]["CompanionUnauthorized"];
+            403: components["responses"]["CompanionForbidden"];
+            404: components["responses"]["CompanionNoRoom"];
+            405: components["responses"]["CompanionMethodNotAllowed"];
+            409: components["responses"]["CompanionConflict"];
+            410: components["responses"]["CompanionEnded"];
+            413: components["responses"]["CompanionTooLarge"];
+            415: components["responses"]["CompanionNotJSON"];
+            422: components["responses"]["CompanionKeyReused"];
+            429: components["responses"]["CompanionTooMany"];
+            500: components["responses"]["CompanionInternal"];
+            503: components["responses"]["CompanionUnavailable"];
+        };
+    };
+    simulateMeeting: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Extension. Makes a creation take effect only once. A request with the
+                 *     same key, route, project and body gets the first response again for 24
+                 *     hours. With another body, the response is 422. While the first request is in
+                 *     progress, it is 409 with `Retry-After`. Only successes are stored. 1 to 255
+                 *     printable ASCII characters.
+                 */
+                "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "room_id": "0197c9b4-6d1f-7a22-9c55-0d6a4b8e3f71",
+                 *       "seconds": 10,
+                 *       "people": [
+                 *         {
+                 *           "name": "Amina",
+                 *           "client_user_id": "user-1",
+                 *           "is_admin": true
+                 *         },
+                 *         {
+                 *           "name": "Bela",
+                 *           "client_user_id": "user-2"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["MeetingSimulation"];
+            };
+        };
+        responses: {
+            /** @description The meeting has begun. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["XRequestID"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MeetingSimulated"];
                 };
             };
             400: components["responses"]["CompanionBadRequest"];

@@ -55,8 +55,9 @@ export interface paths {
         };
         /**
          * The usage of the organization this month
-         * @description The usage of all projects of the organization in the current calendar month
-         *     (UTC). Minutes are the exact time from joining to leaving divided by 60 s,
+         * @description The usage of all projects of the organization but test projects in the current
+         *     calendar month (UTC). For a key of a test project, the usage of this project,
+         *     which costs nothing. Minutes are the exact time from joining to leaving divided by 60 s,
          *     rounded to two decimals; participants who are still present count until
          *     `as_of`.
          */
@@ -176,6 +177,12 @@ export interface components {
         };
         Usage: {
             organization_id: string;
+            /**
+             * @description Present and true for a key of a test project: the totals are those of this project,
+             *     which costs nothing. The totals of an organization do not contain those of
+             *     its test projects.
+             */
+            test?: boolean;
             /** @enum {string} */
             billing_model: "plan" | "payg";
             period: {

@@ -29,6 +29,15 @@ export type InvitationRequest = Schemas['InvitationLinkRequest'] & Idempotent;
 /** A link to pass on. */
 export type InvitationLink = Schemas['InvitationLink'] & WithRequestId;
 
+/** Asks for a simulated meeting in an open room of a test project. */
+export type SimulationRequest = Partial<Schemas['MeetingSimulation']> & RoomReference & Idempotent;
+
+/** A person who joins a simulated meeting. */
+export type SimulatedPerson = Schemas['SimulatedPerson'];
+
+/** A simulated meeting that has begun. */
+export type SimulatedMeeting = Schemas['MeetingSimulated'] & WithRequestId;
+
 /** The role of a person in a signed join link. */
 export type JoinLinkRole = 'host' | 'cohost' | 'guest';
 
