@@ -18,7 +18,7 @@ type Project = Schemas['Project'];
 export function ProjectState({ project }: { project: Project }): ReactElement {
   return (
     <span className="links">
-      {stateOf(project)} {project.test && <Status tone="warn">Test project</Status>}
+      {stateOf(project)} {project.test && <Status tone="idle">Test project</Status>}
     </span>
   );
 }
@@ -138,7 +138,7 @@ function NewProject({
       </label>
       <label className="check">
         <input type="checkbox" name="test" />
-        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. It stays one.
+        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed later.
       </label>
       {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
     </FormDialog>
