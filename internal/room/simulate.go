@@ -116,11 +116,17 @@ func (s *Simulator) inviteSimulated(ctx context.Context, roomID string, q Simula
 			return err
 		}
 		if free := r.MaxParticipants - o.Taken; len(q.People) > free {
-			return fault.New(fault.Conflict, codeRoomFull, "people must have at most %d entries, because the room has %d seats, "+
-				"of which %d are taken", free, r.MaxParticipants, o.Taken)
+			return fault.New(fault.Conflict, codeRoomFull, "people must have at most %d entries, because the room has "+
+				"%d seats, of which %d are taken", free, r.MaxParticipants, o.Taken)
 		}
 		for _, person := range q.People {
-			link := Invitation{Role: Guest, SingleUse: true, Personal: true, Name: person.Name, UserID: person.UserID}
+			link := Invitation{
+				Role:      Guest,
+				SingleUse: true,
+				Personal:  true,
+				Name:      person.Name,
+				UserID:    person.UserID,
+			}
 			if person.IsHost {
 				link.Role = Host
 			}

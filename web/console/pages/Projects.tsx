@@ -138,7 +138,8 @@ function NewProject({
       </label>
       <label className="check">
         <input type="checkbox" name="test" />
-        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed later.
+        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed
+        later.
       </label>
       {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
     </FormDialog>
