@@ -17,7 +17,7 @@ TYPESCRIPT := sdk/typescript/node_modules/.installed
 SDKS := web/dist/app/docs/sdk/php/packages.json
 SDK_SOURCES := $(shell find sdk -type f -not -path '*/node_modules/*' -not -path 'sdk/typescript/dist/*' -not -path 'sdk/typescript/build/*' -not -path '*/__pycache__/*' 2>/dev/null)
 PAGE := web/dist/app/index.html
-PAGE_SOURCES := $(shell find web/src web/embed web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json web/index.html web/*.ts web/package.json -type f 2>/dev/null) $(wildcard internal/api/*/openapi.yaml)
+PAGE_SOURCES := $(shell find web/src web/embed web/docs web/console web/build web/public docs/api sdk/testdata/vectors.json CHANGELOG.md web/index.html web/*.ts web/package.json -type f 2>/dev/null) $(wildcard internal/api/*/openapi.yaml)
 
 # Only make test-all tests these.
 SLOW_PACKAGES := ^parley/test/(cluster|deploy|hostile|fulldisk)$$
@@ -86,7 +86,7 @@ test-go: $(PAGE) $(SDKS) $(WEBHOOKS) ## Test the server, with a real PostgreSQL 
 	test/go.sh go -short -- $$(go list ./... | grep -vE '$(SLOW_PACKAGES)')
 	MODULE=sdk/go test/go.sh sdk
 
-test-go-all: $(PAGE) $(SDKS) $(WEBHOOKS) $(POSTMAN) ## Test the server, also what takes long
+test-go-all: $(PAGE) $(SDKS) $(WEBHOOKS) $(POSTMAN) $(BROWSER) ## Test the server, also what takes long
 	test/go.sh go
 	MODULE=sdk/go test/go.sh sdk
 	MODULE=test/acme test/go.sh acme

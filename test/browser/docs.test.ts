@@ -5,7 +5,8 @@ import { browser, closeAll, server, setUp } from './fixture';
 setUp();
 
 /** The names of the guides in their addresses. */
-const guides = ' quickstart sdks signing concepts meetings webhooks testing embedding examples errors versions migrating'.split(' ');
+const guides =
+  ' quickstart sdks signing concepts recipes meetings webhooks testing embedding examples errors versions changelog migrating'.split(' ');
 const references = ['v3', 'v4', 'v5'];
 const address = (name: string): string => (name ? `${server.url}/docs/${name}` : `${server.url}/docs`);
 

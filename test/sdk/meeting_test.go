@@ -16,8 +16,10 @@ import (
 
 // service is a running server with its project and a test project, and the webhooks that it has sent.
 type service struct {
-	url         string
-	dataDir     string
+	url            string
+	dataDir        string
+	organizationID string
+
 	project     credentials
 	testProject credentials
 	receiver    string
@@ -52,19 +54,28 @@ func startService(t *testing.T) service {
 	}
 	project := credentials{ProjectID: q.ProjectID, ProjectSecret: q.ProjectSecret, APIKey: q.APIKey,
 		GatewaySecret: q.GatewaySecret}
-	return service{server.URL, dir, project, createTestProject(t, dir, q.OrganizationID), receiver.URL, received}
+	return service{
+		url:            server.URL,
+		dataDir:        dir,
+		organizationID: q.OrganizationID,
+		project:        project,
+		testProject:    createProject(t, dir, q.OrganizationID, "My tests", "--test"),
+		receiver:       receiver.URL,
+		webhooks:       received,
+	}
 }
 
-// createTestProject creates a test project with the command line.
-func createTestProject(t *testing.T, dir, organizationID string) (created credentials) {
+// createProject creates a project with the command line.
+func createProject(t *testing.T, dir, organizationID, name string, flags ...string) (created credentials) {
 	t.Helper()
-	out, err := parleytest.Command(nil, "project", "create", "--data-dir", dir, "--org", organizationID,
-		"--name", "My tests", "--test", "--json").Output()
+	args := append([]string{"project", "create", "--data-dir", dir, "--org", organizationID, "--name", name, "--json"},
+		flags...)
+	out, err := parleytest.Command(nil, args...).Output()
 	if err == nil {
 		err = json.Unmarshal(out, &created)
 	}
-	if err != nil || !strings.HasPrefix(created.APIKey, "pk_test_") {
-		t.Fatalf("create a test project: got %s, error %v, want an API key that begins with pk_test_", out, err)
+	if err != nil {
+		t.Fatalf("%v: got %s, error %v, want a project", args, out, err)
 	}
 	return created
 }

@@ -91,7 +91,14 @@ func TestQuickStart_AsPrinted(t *testing.T) {
 			for _, link := range links {
 				service.checkLink(t, link[1])
 			}
+			if !testing.Short() { // two more browsers for each language
+				run(t, absolute(t, "test/sdk"), nil, "node", "meet.mjs", links[0][1], links[1][1])
+			}
 			service.checkReceiver(t, dir, fill(q.commands[2]), "http://127.0.0.1:"+port, environment)
+
+			if !testing.Short() {
+				service.checkRecipes(t, dir, l.title, l.fence, environment)
+			}
 
 			simulation := readGuide(t, "testing.md", l.title, l.fence, 1, 1)
 			for name, program := range simulation.programs {
@@ -104,6 +111,34 @@ func TestQuickStart_AsPrinted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// checkRecipes runs the programs of recipes.md, in the directory with the SDK.
+func (s service) checkRecipes(t *testing.T, dir, title, fence string, environment []string) {
+	t.Helper()
+	recipes := readGuide(t, "recipes.md", title, fence, 0, 7)
+	for name, program := range recipes.programs {
+		writeFile(t, filepath.Join(dir, name), program)
+	}
+	extension := map[string]string{"ts": ".mjs", "python": ".py", "php": ".php", "go": ".go"}[fence]
+	command := map[string][]string{"ts": {"node"}, "python": {"python3"}, "php": {"php"}, "go": {"go", "run"}}[fence]
+	runRecipe := func(name, want string, args ...string) string {
+		t.Helper()
+		line := strings.Join(slices.Concat(command, []string{name + extension}, args), " ")
+		got := run(t, dir, environment, "bash", "-e", "-c", line)
+		if !regexp.MustCompile(want).MatchString(got) {
+			t.Errorf("%s: got %q, want %q", line, got, want)
+		}
+		return got
+	}
+	id, _, _ := strings.Cut(runRecipe("schedule", `^[0-9a-f-]{36} is open for Amina: http\S+\n$`), " ")
+	runRecipe("status", `^open.* \S+\n0 people:`, id)
+	runRecipe("report", `^reported: [Tt]rue\n$`, id)
+	runRecipe("project", `^the project is inactive\nthe project is active\n$`)
+	runRecipe("breakouts", `^0 people in [0-9a-f-]{36}\n$`)
+	runRecipe("rotation", `^current key: pk_\S+\nno rotation in progress\n$`)
+	runRecipe("catchup", `^1 room.scheduled\n2 room.scheduled\n3 room.opened\n4 participant.reported\nnext time, continue after 4\n$`, id)
+	runRecipe("catchup", `^4 participant.reported\nnext time, continue after 4\n$`, id, "3")
 }
 
 // simulatedEvents is what the program of testing.md prints.

@@ -22,6 +22,7 @@ func TestSDKs_BehaveAlike(t *testing.T) {
 		t.Run(l.name, func(t *testing.T) {
 			d := startDriver(t, l, service.url)
 			t.Run("a meeting", func(t *testing.T) { d.runMeeting(t, service) })
+			t.Run("rotation", func(t *testing.T) { d.checkRotation(t, service) })
 			for _, e := range exchanges {
 				t.Run(e.Name, func(t *testing.T) { d.run(t, e, published) })
 			}

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Plugin } from 'vite';
 import { parse } from 'yaml';
+import { changelogGuide } from './changelog.ts';
 import { EntryTags } from './docsEntries.ts';
 import { landingPage } from './docsLanding.ts';
 import { type PageParts, renderPage } from './docsPage.ts';
@@ -30,6 +31,7 @@ const groups: DocsGroup[] = [
     title: 'Guides',
     pages: [
       { name: 'concepts', title: 'Concepts', summary: 'The words of this documentation, and the life of a room.' },
+      { name: 'recipes', title: 'Recipes', summary: 'Short programs for what a backend does, from scheduling to catching up.' },
       { name: 'meetings', title: 'Meetings', summary: 'Run a meeting from a backend, from links to attendance.' },
       { name: 'webhooks', title: 'Webhooks', summary: 'Receive and verify events, and catch up after an outage.' },
       { name: 'testing', title: 'Testing', summary: 'Test projects, and meetings that are simulated for your tests.' },
@@ -60,6 +62,7 @@ const groups: DocsGroup[] = [
       },
       { name: 'errors', title: 'Errors', summary: 'Every error, its cause and its remedy.' },
       { name: 'versions', title: 'Versions', summary: 'What may change within a version, and how a version ends.' },
+      { name: 'changelog', title: 'Changelog', summary: 'What has changed, for integrators, operators and people in meetings.' },
       { name: 'migrating', title: 'Migrating', summary: 'Move from another server of this API family.' },
     ],
   },
@@ -94,14 +97,15 @@ export function docs(): Plugin {
           pages.push([page, { head, html, headings: [] }]);
           continue;
         }
-        const markdown = read(`docs/api/${name}.md`);
+        const markdown = name === 'changelog' ? changelogGuide(read('CHANGELOG.md')) : read(`docs/api/${name}.md`);
         try {
           const guide = renderGuide(markdown, { rowAnchors: name === 'errors' });
-          entries.push(...guideEntries(name, title, guide));
+          // The long lists of changes would be found for every word.
+          if (name !== 'changelog') entries.push(...guideEntries(name, title, guide));
           emit(`${name}.md`, servedMarkdown(markdown));
           pages.push([page, { ...guide, head: tags.styles('guide') + tags.theme() + guideScript }]);
         } catch (error) {
-          throw new Error(`docs/api/${name}.md: ${error instanceof Error ? error.message : error}`, { cause: error });
+          throw new Error(`the page ${name}: ${error instanceof Error ? error.message : error}`, { cause: error });
         }
       }
       const index = this.emitFile({ type: 'asset', name: 'search.json', source: searchIndex(entries) });

@@ -14,6 +14,7 @@ describe('a link of a guide leads to a server', () => {
     },
     { href: '../../internal/api/v4/openapi.yaml', page: '/docs/v4', markdown: '/api/v4/openapi.yaml' },
     { href: '../../internal/api/v5/openapi.yaml', page: '/docs/v5', markdown: '/api/v5/openapi.json' },
+    { href: '../../CHANGELOG.md', page: '/docs/changelog', markdown: '/docs/changelog.md' },
     { href: '/console', page: '/console', markdown: '/console' },
   ])('$href', ({ href, page, markdown }) => {
     expect(linkAddress(href, 'page')).toBe(page);

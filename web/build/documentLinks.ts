@@ -10,6 +10,7 @@ export function linkAddress(href: string, form: 'page' | 'markdown'): string {
   if (href.endsWith('/vectors.json')) return '/docs/vectors.json';
   // The program that makes it.
   if (href.endsWith('/web/build/postman.ts')) return '/docs/parley.postman_collection.json';
+  if (href.endsWith('/CHANGELOG.md')) return form === 'page' ? '/docs/changelog' : '/docs/changelog.md';
   const description = descriptionLink.exec(href)?.[1];
   if (description && form === 'page') return `/docs/${description}`;
   if (description) return `/api/${description}/openapi.${description === 'v5' ? 'json' : 'yaml'}`;

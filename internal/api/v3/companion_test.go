@@ -40,3 +40,8 @@ func TestCompanionRoutes(t *testing.T) {
 			NewFixture(t)).CheckBodySignatures(t)
 	})
 }
+
+func TestRandomCalls_HaveDescribedResponses(t *testing.T) {
+	t.Parallel()
+	newMeetingFixture(t, NewFixture(t)).CheckRandomCalls(t, 1000)
+}

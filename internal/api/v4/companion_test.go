@@ -72,3 +72,8 @@ func TestRoomEvents_CapturedCallOnlyForSameTarget(t *testing.T) {
 		t.Errorf("captured call with its own target: got status %d, want 200", answer.StatusCode)
 	}
 }
+
+func TestRandomCalls_HaveDescribedResponses(t *testing.T) {
+	t.Parallel()
+	newMeetingFixture(t, NewFixture(t)).CheckRandomCalls(t, 1000)
+}
