@@ -170,13 +170,14 @@ func (s *Simulator) runSimulation(roomID string, q Simulation, tokens []string) 
 	}
 	s.simulations.waitUntil(began.Add(3 * third))
 	var err error
-	if len(present) > 0 && present[0].IsHost {
+	isHost := len(present) > 0 && present[0].IsHost
+	if isHost {
 		err = s.moderation.EndByHost(ctx, roomID, present[0].seatKey)
 		s.simulations.disconnect(present[0].connection)
-	} else {
-		if len(present) > 0 {
-			s.leaveSimulated(present[0])
-		}
+	} else if len(present) > 0 {
+		s.leaveSimulated(present[0])
+	}
+	if !isHost || fault.Is(err, fault.Forbidden) { // the host was removed meanwhile
 		_, err = s.bookings.End(ctx, roomID, EndedEmpty)
 	}
 	if !fault.Is(err, fault.Conflict) && !fault.Is(err, fault.Gone) { // somebody has ended the room meanwhile

@@ -279,6 +279,8 @@ describe('the values of the reader', () => {
       await reader.button('Save').click();
       await page.getByRole('alert').filter({ hasText: 'This is a secret.' }).waitFor();
       expect(await page.getByLabel('API key').inputValue()).toBe('');
+      const alert = await page.getByRole('alert').getAttribute('id');
+      expect(await page.getByLabel('API key').getAttribute('aria-describedby')).toBe(alert);
     }
     expect(await page.evaluate(() => JSON.stringify(localStorage))).not.toMatch(/gs_|whsec_/);
     await reader.seen('docs-secret-refused');
@@ -292,7 +294,7 @@ describe('the search', () => {
     const { page } = reader;
     await reader.open(address(''));
     expect(reader.requests.filter((url) => /search/i.test(url))).toEqual([]);
-    await page.keyboard.press('/');
+    await page.keyboard.press('Control+k');
     await page.keyboard.type('SVC_UNAUTHORIZED');
     const field = page.getByRole('combobox', { name: 'Search the documentation' });
     await page.getByRole('option', { name: '401 · SVC_UNAUTHORIZED' }).waitFor();

@@ -39,7 +39,8 @@ func (d *driver) checkRotation(t *testing.T, s service) {
 		default:
 		}
 	}
-	if rotated.APIKey == old.APIKey || rotated.GatewaySecret == old.GatewaySecret || rotated.ProjectSecret == old.ProjectSecret {
+	if rotated.APIKey == old.APIKey || rotated.GatewaySecret == old.GatewaySecret ||
+		rotated.ProjectSecret == old.ProjectSecret {
 		t.Fatalf("got %+v after the rotations of %+v, want other values", rotated, old)
 	}
 	for _, c := range []credentials{old, rotated, old, rotated} {

@@ -63,7 +63,7 @@ function header(indexAddress: string): string {
 <input type="search" role="combobox" aria-label="Search the documentation" placeholder="Search"
  aria-expanded="false" aria-controls="page-results" aria-autocomplete="list"
  autocomplete="off" spellcheck="false" enterkeyhint="go">
-<kbd aria-hidden="true">/</kbd>
+<kbd aria-hidden="true">Ctrl K</kbd>
 <div class="results" hidden>
 <div role="listbox" id="page-results" aria-label="Results"></div>
 <p class="message"></p>
@@ -100,7 +100,7 @@ const readerForm = `<form class="reader" aria-labelledby="page-reader" novalidat
 <p>The examples on all pages show these values. Stored only in this browser. Never paste a secret here.</p>
 <label>Project ID<input name="project_id" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
 <label>API key<input name="api_key" autocomplete="off" autocapitalize="off" spellcheck="false"></label>
-<p class="wrong" role="alert"></p>
+<p class="wrong" role="alert" id="page-wrong"></p>
 <div class="buttons"><button type="submit">Save</button><button type="button" name="clear">Clear</button></div>
 <p class="saved" role="status"></p>
 </form>

@@ -14,6 +14,13 @@ function fill(): void {
   }
 }
 
+/** Ties the sentence with the problem to a field with a wrong value. */
+function markInvalid(input: HTMLInputElement, invalid: boolean): void {
+  input.setAttribute('aria-invalid', String(invalid));
+  if (invalid) input.setAttribute('aria-describedby', 'page-wrong');
+  else input.removeAttribute('aria-describedby');
+}
+
 /** Fills the examples, and lets readers enter their project. */
 export function setUpReader(): void {
   fill();
@@ -42,7 +49,7 @@ export function setUpReader(): void {
       const input = field(name);
       values[name] = input?.value.trim() ?? '';
       const found = checkValue(name, values[name]);
-      input?.setAttribute('aria-invalid', String(found !== ''));
+      if (input) markInvalid(input, found !== '');
       if (found && !problem) {
         problem = found;
         input?.focus();
@@ -58,7 +65,7 @@ export function setUpReader(): void {
       const input = field(name);
       if (!input) continue;
       input.value = '';
-      input.removeAttribute('aria-invalid');
+      markInvalid(input, false);
     }
     store({ project_id: '', api_key: '' });
     say('', 'Cleared.');

@@ -1,6 +1,8 @@
 import { excerpt, markTerms } from './excerpt';
 import type { Found } from './searchEngine';
 
+/** Macs use the command key for shortcuts. */
+const isMac = navigator.platform.startsWith('Mac');
 const failure = 'The search could not be loaded. Reload the page to try again.';
 
 /** Returns the element of a result. It is a link, so that it can be opened in another tab. */
@@ -114,9 +116,12 @@ export function setUpSearch(): void {
   search.addEventListener('focusout', ({ relatedTarget }) => {
     if (!(relatedTarget instanceof Node && search.contains(relatedTarget))) open(false);
   });
+  const shortcut = search.querySelector('kbd');
+  if (isMac && shortcut) shortcut.textContent = '⌘ K';
+  input.setAttribute('aria-keyshortcuts', isMac ? 'Meta+K' : 'Control+K');
   document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target instanceof Element && event.target.closest('input, textarea, select, [contenteditable]')) return;
+    // With a modifier, because speech input and assistive technology type single characters (WCAG 2.1.4).
+    if (event.key.toLowerCase() !== 'k' || !(isMac ? event.metaKey : event.ctrlKey) || event.altKey || event.shiftKey) return;
     event.preventDefault();
     input.focus();
     input.select();

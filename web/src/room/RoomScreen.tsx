@@ -145,10 +145,9 @@ export function RoomScreen({
   const raisedAt = useRaisedAt(raisedHandsOfAll, clock);
   const handRaised = hands.some(({ you }) => you);
 
-  useEffect(() => {
-    peopleCount.set(people.length);
-    return () => peopleCount.set(0);
-  }, [peopleCount, people.length]);
+  useEffect(() => peopleCount.set(people.length), [peopleCount, people.length]);
+  // Only when the room is left, so that a page around the frame hears of no empty room between two numbers.
+  useEffect(() => () => peopleCount.set(0), [peopleCount]);
 
   useEffect(() => heading.current?.focus(), []);
   useEffect(() => {

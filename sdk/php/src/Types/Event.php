@@ -13,8 +13,9 @@ namespace Parley\Types;
  * @property-read string $type
  * @property-read string $id The id of the event. It is the same in every delivery and list.
  * @property-read string $project_id
- * @property-read \DateTimeImmutable $timestamp
- * @property-read int $sequence The number of the event in its room or project.
+ * @property-read \DateTimeImmutable|null $timestamp Null only in an UnknownEvent without one.
+ * @property-read int|null $sequence The number of the event in its room or project. Null only in an UnknownEvent
+ *     without one.
  */
 interface Event
 {
