@@ -228,7 +228,7 @@ func TestNode_Stopped(t *testing.T) {
 	}
 	nodes, err := db.Nodes(ctx)
 	if err != nil || len(nodes) != 1 || nodes[0].ID == stoppedID {
-		t.Errorf("got nodes %v, %v after a node has stopped, want the other one", nodes, err)
+		t.Errorf("got nodes %v, %v after a node has stopped, want the other one\n%s", nodes, err, host.Log)
 	}
 	all, err := storetest.Attendance(ctx, db, id)
 	if err != nil || len(all) != 1 || all[0].Reason != room.LeftServer || time.Since(all[0].LeftAt) > testkit.Timeout {
