@@ -14,6 +14,10 @@ func (s *DB) UpdateOrganization(ctx context.Context, o project.Organization) err
 	return s.ExecOne(ctx, errOrganizationNotFound, updateOrganization.query, updateOrganization.values(&o)...)
 }
 
+func (s *DB) TestProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 AND test ORDER BY id`, organizationID)
+}
+
 func (s *DB) ProjectIDs(ctx context.Context, organizationID string) ([]string, error) {
 	return s.queryStrings(ctx, `SELECT id FROM projects WHERE organization_id = $1 ORDER BY id`, organizationID)
 }

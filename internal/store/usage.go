@@ -141,7 +141,9 @@ func (s *DB) usageIntervals(
 
 func (s *DB) FirstUsageHour(ctx context.Context, organizationID string) (time.Time, error) {
 	var first time.Time
-	err := s.QueryRow(ctx, nil, `SELECT min(hour) FROM usage_hours WHERE organization_id = $1 AND project_id = ''`,
+	err := s.QueryRow(ctx, nil, `SELECT min(hour) FROM (
+		SELECT (SELECT min(hour) FROM usage_hours WHERE organization_id = $1 AND project_id = p.id) AS hour
+		FROM (SELECT '' AS id UNION ALL SELECT id FROM projects WHERE organization_id = $1 AND test) AS p) AS firsts`,
 		[]any{organizationID}, db.ScanTime(&first))
 	return first, err
 }

@@ -110,13 +110,16 @@ func TestUsage_OfTestProjects(t *testing.T) {
 		}
 		start := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
 		now := start.Add(50*time.Hour + 30*time.Minute)
-		var last room.Attendance
+		var first, last room.Attendance
 		for hour := range 49 {
 			at := start.Add(time.Duration(hour) * time.Hour)
 			endAttendance(t, db, joinRoom(t, db, other.ID, at), time.Minute)
 			endAttendance(t, db, joinRoom(t, db, test.ID, at), 2*time.Minute)
 			if last = joinRoom(t, db, test.ID, at); hour < 48 {
 				endAttendance(t, db, last, 3*time.Minute)
+			}
+			if hour == 0 {
+				first = last
 			}
 		}
 		service := usage.NewService(db, usage.NoProvider{}, func() time.Time { return now })
@@ -151,5 +154,14 @@ func TestUsage_OfTestProjects(t *testing.T) {
 			t.Errorf("computed again: got %+v, %v, want no change", rebuilt, err)
 		}
 		check("computed again", (48*5+2+10)*time.Minute)
+		mustWrite(t, db, func(ctx context.Context) error {
+			_, _, err := db.DeleteRoom(ctx, first.RoomID, 100)
+			return err
+		})
+		rebuilt, err = service.Rebuild(t.Context(), other.OrganizationID, start, now)
+		if err != nil || len(rebuilt.Changes) != 0 || !rebuilt.KeptUntil.Equal(start.Add(49*time.Hour)) {
+			t.Errorf("computed again after the deletion of a room: got %+v, %v, want that its figures stay", rebuilt, err)
+		}
+		check("after the deletion of a room", (48*5+2+10)*time.Minute)
 	})
 }

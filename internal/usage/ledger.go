@@ -77,8 +77,11 @@ type Ledger interface {
 	LatestUsageHour(ctx context.Context, s Scope, before time.Time) (Interval, error)
 	// FirstUsageHour returns the start of the first hour of an organization, or the zero time.
 	FirstUsageHour(ctx context.Context, organizationID string) (time.Time, error)
+	// TestProjectIDs returns the IDs of an organization's test projects.
+	TestProjectIDs(ctx context.Context, organizationID string) ([]string, error)
 	// UsageMoves returns the moves in [from, to), in order of time. At the same time,
-	// leaves come first. Hidden connections and those of no duration make no moves.
+	// leaves come first. Hidden connections and those of no duration make no moves. Those of all
+	// projects contain those of test projects, marked as Test.
 	UsageMoves(ctx context.Context, s Scope, from, to time.Time) ([]Move, error)
 	// FirstUsageMove returns a time that is not after the first move of an organization,
 	// or the zero time if it has none.

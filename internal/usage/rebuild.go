@@ -3,6 +3,7 @@ package usage
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"time"
 )
@@ -13,7 +14,7 @@ const meetingReach = 2 * DayLength
 
 // DayChange is a day whose usage a rebuild has changed.
 type DayChange struct {
-	ProjectID     string    // empty for all projects of the organization
+	ProjectID     string    // empty for all projects of the organization but test projects
 	Date          time.Time // midnight UTC
 	Before, After Totals
 }
@@ -114,7 +115,16 @@ func (s *Service) compareDay(ctx context.Context, organizationID string, start, 
 		start     time.Time
 	}
 	recorded := map[key]Interval{}
-	projects := map[string]bool{"": true}
+	// Together these have every room. What is missing in them has been deleted.
+	complete := map[string]bool{"": true}
+	tests, err := s.ledger.TestProjectIDs(ctx, organizationID)
+	if err != nil {
+		return nil, incomplete, err
+	}
+	for _, id := range tests {
+		complete[id] = true
+	}
+	projects := maps.Clone(complete)
 	for _, i := range rollUp(moves) {
 		recorded[key{i.ProjectID, i.Start}] = i
 		projects[i.ProjectID] = true
@@ -127,7 +137,7 @@ func (s *Service) compareDay(ctx context.Context, organizationID string, start, 
 		for _, i := range stored {
 			r := recorded[key{id, i.Start}]
 			delete(recorded, key{id, i.Start})
-			if id == "" && (i.Rooms > r.Rooms || i.Sessions > r.Sessions) {
+			if complete[id] && (i.Rooms > r.Rooms || i.Sessions > r.Sessions) {
 				incomplete = later(incomplete, i.Start)
 			}
 			if i.Change != r.Change || i.Millis != r.Millis || i.Rise != r.Rise || i.Rooms != r.Rooms ||

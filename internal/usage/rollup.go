@@ -60,8 +60,8 @@ func rollUp(moves []Move) []Interval {
 	return s.intervals()
 }
 
-// FoldDays returns the days that contain some hours, for each project and for all projects.
-// The hours are in order of time.
+// FoldDays returns the days that contain some hours, for each project and for all projects but
+// test projects. The hours are in order of time.
 func FoldDays(hours []Interval) []Interval {
 	s := series{length: DayLength}
 	for i := range hours {
@@ -71,7 +71,7 @@ func FoldDays(hours []Interval) []Interval {
 }
 
 // series are the timelines of intervals of the same length, for each project and for all
-// projects. They start without connections.
+// projects but test projects. They start without connections.
 type series struct {
 	length    time.Duration
 	timelines map[intervalKey]*timeline

@@ -49,7 +49,7 @@ func periodTotals(ctx context.Context, l Ledger, s Scope, bounds ...time.Time) (
 	addMoves := func(from, to time.Time) error {
 		moves, err := l.UsageMoves(ctx, s, from, to)
 		for _, m := range moves {
-			if s.ProjectID != "" || !m.Test {
+			if !m.Test {
 				t.periodOf(m.At).addMove(m)
 			}
 		}
