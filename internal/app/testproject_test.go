@@ -88,7 +88,7 @@ func TestTestProject_SimulatedMeeting(t *testing.T) {
 	id, _ := s.createRoom(5, 300)
 	var refused *client.Error
 	if _, err := s.client().SimulateMeeting(ctx, client.SimulationRequest{RoomID: id}); !errors.As(err, &refused) ||
-		!errors.Is(err, client.ErrForbidden) || refused.Message != "meetings are simulated in test projects only" {
-		t.Errorf("in another project: got %v, want that meetings are simulated in test projects only", err)
+		!errors.Is(err, client.ErrForbidden) || refused.Message != "this is no test project: use the keys of one, which the operator creates" {
+		t.Errorf("in another project: got %v, want that it is no test project", err)
 	}
 }

@@ -23,7 +23,7 @@ const (
 	purgeInterval     = time.Minute
 )
 
-// IdempotencyKey makes the creation of a room or of a link take effect once. The
+// IdempotencyKey makes the creation of a room or of a link, or a simulation, take effect once. The
 // same key of the same project on the same route, with the same body, means the
 // same creation for 24 hours, and gets the result of the first one.
 type IdempotencyKey struct {
@@ -73,8 +73,8 @@ func (k *IdempotencyKey) recordID() string {
 }
 
 // BeginIdempotent begins a request with a key, and loads the result of an earlier
-// request with the same key, which CreateQuick, Schedule, Reschedule, Invite and
-// OpenEarly then return again. Call end when the request is done. It does nothing
+// request with the same key, which CreateQuick, Schedule, Reschedule, Invite,
+// OpenEarly and Simulate then return again. Call end when the request is done. It does nothing
 // if the key is nil or a signature. Errors: Invalid for the key, Mismatch if the
 // key was used with another body, Conflict while the first request is in flight.
 func (s *Bookings) BeginIdempotent(ctx context.Context, k *IdempotencyKey) (end func(), err error) {

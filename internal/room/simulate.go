@@ -13,8 +13,8 @@ import (
 	"parley/internal/validate"
 )
 
-// This file simulates meetings in rooms of test projects, so that an integrator can test what
-// handles events and attendance without a browser. A simulated participant takes a seat like
+// This file simulates meetings in rooms of test projects, so that an integrator can test the code
+// that handles events and attendance without a browser. A simulated participant takes a seat like
 // everybody else, but has no connection in the media engine.
 
 // The bounds of a Simulation.
@@ -28,8 +28,8 @@ const (
 )
 
 // Simulation describes a simulated meeting: the people join one after another in the first third of
-// the time, and leave in the last third in the opposite order. The first one stays to the end of the
-// room, and ends it if they are a host.
+// the time, and leave in the last third in the opposite order. The first one who joins stays to the end
+// of the room. A host ends the room then; otherwise the server ends it, with the reason of an empty room.
 type Simulation struct {
 	People         []SimulatedPerson // 1 to MaxSimulatedPeople; nil for a host and two guests
 	Seconds        int               // from the first join to the end of the room, 1 to MaxSimulation
@@ -60,21 +60,22 @@ func (q Simulation) completed() (Simulation, error) {
 			return q, err
 		}
 		if users[person.UserID] {
-			return q, fault.InvalidField(field+"client_user_id", "is the ID of another person in people too")
+			return q, fault.InvalidField(field+"client_user_id", "must be different from that of the other people")
 		}
 		users[person.UserID] = person.UserID != ""
 	}
 	return q, validate.Range("seconds", q.Seconds, 1, MaxSimulation)
 }
 
-// Simulate starts a simulated meeting in an open room and returns it with its people. The meeting
-// goes on after the return. If the process stops, it ends at once; after a crash, the room ends like
-// one whose participants were lost. Errors: NotFound, Conflict (over, not open yet, too few seats, or
-// a simulation in progress), Exhausted (too many simulations), Forbidden (project, or not a test project),
-// Invalid with the field and the bound.
+// Simulate starts a simulated meeting in an open room and returns it with its people. The meeting goes on
+// after the return. If the process stops, nobody else joins, and it ends at once; after a crash, the room
+// ends like one whose participants were lost. Errors: NotFound, Conflict (over, not open yet, too few
+// seats, or a simulation in progress), Exhausted (too many simulations), Forbidden (project, or not a test
+// project), Unavailable (stopping), Invalid with the field and the bound.
 func (s *Simulator) Simulate(ctx context.Context, p project.Project, roomID string, q Simulation) (Simulation, error) {
 	if !p.Test {
-		return q, fault.New(fault.Forbidden, "not_a_test_project", "meetings are simulated in test projects only")
+		return q, fault.New(fault.Forbidden, "not_a_test_project", "this is no test project: use the keys of one, "+
+			"which the operator creates")
 	}
 	q, err := q.completed()
 	if err != nil || q.IdempotencyKey.savedResult() != nil {
@@ -115,7 +116,11 @@ func (s *Simulator) inviteSimulated(ctx context.Context, roomID string, q Simula
 		if err != nil {
 			return err
 		}
-		if free := r.MaxParticipants - o.Taken; len(q.People) > free {
+		free := r.MaxParticipants - o.Taken
+		if free <= 0 {
+			return fault.New(fault.Conflict, codeRoomFull, "this room is full: all %d seats are taken", r.MaxParticipants)
+		}
+		if len(q.People) > free {
 			return fault.New(fault.Conflict, codeRoomFull, "people must have at most %d entries, because the room has "+
 				"%d seats, of which %d are taken", free, r.MaxParticipants, o.Taken)
 		}
@@ -156,7 +161,13 @@ func (s *Simulator) runSimulation(roomID string, q Simulation, tokens []string) 
 	var present []simulatedParticipant
 	for i, person := range q.People {
 		s.simulations.waitUntil(began.Add(time.Duration(i) * step))
+		if s.simulations.isStopping() {
+			break
+		}
 		joined, err := s.joinSimulated(ctx, roomID, person, tokens[i])
+		if fault.Is(err, fault.Gone) {
+			return // somebody has ended the room
+		}
 		if s.logFailure(ctx, "simulate a join", err, "room_id", roomID) {
 			continue
 		}
@@ -227,10 +238,11 @@ func (s *simulations) begin(roomID string) error {
 		return &fault.Error{Kind: fault.Unavailable, Code: "unavailable", RetryAfter: time.Second,
 			Message: "the service is stopping, try again in a moment"}
 	case s.rooms[roomID]:
-		return fault.New(fault.Conflict, "simulation_in_progress", "a meeting is being simulated in this room already")
+		return fault.New(fault.Conflict, "simulation_in_progress",
+			"a meeting is being simulated in this room already, and ends it: create a new room")
 	case len(s.rooms) >= maxSimulations:
 		return &fault.Error{Kind: fault.Exhausted, Code: "too_many_simulations", RetryAfter: 10 * time.Second,
-			Message: fmt.Sprintf("%d meetings are being simulated already, try again in a moment", maxSimulations)}
+			Message: fmt.Sprintf("this server is simulating %d meetings already, try again in 10 seconds", maxSimulations)}
 	}
 	s.rooms[roomID] = true
 	s.running.Add(1)

@@ -47,7 +47,7 @@ func TestNewProjectSecret_Form(t *testing.T) {
 	}
 }
 
-// A masked API key shows its first eight and its last four characters. The rest
+// A masked API key shows its prefix, five more characters and its last four. The rest
 // has at least 128 bits.
 func TestNewAPIKey_StrengthWhenMasked(t *testing.T) {
 	hidden := len(NewAPIKey(false).Reveal()) - 8 - 4

@@ -47,7 +47,7 @@ type Keys struct {
 // CurrentKey is the current API key.
 type CurrentKey struct {
 	ID string `json:"id"`
-	// APIKey is masked: its first eight characters, … and its last four.
+	// APIKey is masked: its prefix and five more characters, … and its last four.
 	APIKey string `json:"api_key"`
 	// Status is "active".
 	Status         string    `json:"status"`
@@ -84,7 +84,8 @@ func (c *Client) Keys(ctx context.Context) (*Keys, error) {
 	return keys, nil
 }
 
-// Usage is the usage of an organization in the current calendar month (UTC).
+// Usage is the usage of an organization, without its test projects, or of a test project in the
+// current calendar month (UTC).
 type Usage struct {
 	OrganizationID string `json:"organization_id"`
 	// Test says that this is the usage of a test project, which costs nothing.
@@ -106,7 +107,7 @@ type UsagePeriod struct {
 	End   time.Time `json:"end"`
 }
 
-// UsageTotals are the totals of all projects of the organization. Minutes are the
+// UsageTotals are the totals. Minutes are the
 // exact seconds divided by 60, to two decimals.
 type UsageTotals struct {
 	ParticipantMinutes         float64 `json:"participant_minutes"`
@@ -147,7 +148,7 @@ type PayAsYouGo struct {
 	AmountDue string `json:"amount_due"`
 }
 
-// Usage reads the usage of the organization.
+// Usage reads the usage of the organization, or of the test project if the key is of one.
 func (c *Client) Usage(ctx context.Context) (*Usage, error) {
 	usage := new(Usage)
 	meta, err := c.getV5(ctx, "/api/v5/usage", usage)

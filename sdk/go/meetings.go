@@ -127,7 +127,7 @@ type SimulationRequest struct {
 	Seconds int `json:"seconds,omitempty"`
 	// People join in this order, at most 20; nil means a host and two guests. The first one stays
 	// to the end.
-	People []SimulatedPerson `json:"people,omitempty"`
+	People []SimulatedPerson `json:"people,omitzero"`
 	// IdempotencyKey is as in QuickRoomRequest: no second meeting.
 	IdempotencyKey string `json:"-"`
 }

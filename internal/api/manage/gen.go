@@ -1072,7 +1072,7 @@ type HostActor struct {
 
 // Key defines model for Key.
 type Key struct {
-	// ApiKey The first eight characters of the key, an ellipsis and the last four.
+	// ApiKey The prefix of the key and five more characters, an ellipsis and the last four.
 	ApiKey    string    `json:"api_key"`
 	CreatedAt time.Time `json:"created_at"`
 	Id        string    `json:"id"`
@@ -1397,7 +1397,7 @@ type OverviewHour struct {
 	Hour               string  `json:"hour"`
 	ParticipantMinutes float64 `json:"participant_minutes"`
 
-	// PeakParticipants The maximum of people at the same time. For all projects, it is the sum of the maxima of
+	// PeakParticipants The maximum of people at the same time, without test projects unless one is chosen. For all projects, it is the sum of the maxima of
 	// the organizations, which is larger than the true one if they were reached at different
 	// times.
 	PeakParticipants int64 `json:"peak_participants"`
@@ -2221,7 +2221,7 @@ type UsageDayChange struct {
 	After  UsageDay `json:"after"`
 	Before UsageDay `json:"before"`
 
-	// ProjectId Absent for all projects of the organization.
+	// ProjectId Absent for all projects of the organization but test projects.
 	ProjectId *string `json:"project_id,omitempty"`
 }
 
@@ -2272,7 +2272,7 @@ type UsageReport struct {
 	// PeakParticipants Maximum number of participants at the same time.
 	PeakParticipants int64 `json:"peak_participants"`
 
-	// ProjectId Absent for all projects of the organization.
+	// ProjectId Absent for all projects of the organization but test projects.
 	ProjectId    *string `json:"project_id,omitempty"`
 	RoomsCreated int64   `json:"rooms_created"`
 

@@ -85,7 +85,7 @@ type Availability string
 
 // CurrentKey defines model for CurrentKey.
 type CurrentKey struct {
-	// ApiKey The first eight characters of the key, `…` and the last four.
+	// ApiKey The prefix of the key and five more characters, `…` and the last four.
 	ApiKey    string `json:"api_key"`
 	CreatedAt Time   `json:"created_at"`
 	Id        string `json:"id"`

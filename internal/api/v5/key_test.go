@@ -31,7 +31,7 @@ func testKeyRotation(t *testing.T, url string) {
 		must(t, json.Unmarshal(keys, &wire))
 		shown, whole := wire["current"]["api_key"], b.issued.APIKey.Reveal()
 		if shown != whole[:8]+"…"+whole[len(whole)-4:] {
-			t.Errorf("got api_key %v, want only its first eight and last four characters", shown)
+			t.Errorf("got api_key %v, want only its prefix, five more characters and its last four", shown)
 		}
 		var out Keys
 		must(t, json.Unmarshal(keys, &out))

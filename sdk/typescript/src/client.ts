@@ -253,7 +253,7 @@ export class ParleyClient {
     return getData(this.#transport, '/api/v5/keys', shapes.keys, options);
   }
 
-  /** Reads the usage of the organization this month. */
+  /** Reads the usage of the organization, or of the test project, this month. */
   async usage(options?: CallOptions): Promise<Gateway.Usage> {
     return getData(this.#transport, '/api/v5/usage', shapes.usage, options);
   }

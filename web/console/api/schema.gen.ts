@@ -1817,7 +1817,7 @@ export interface components {
         };
         Key: {
             id: string;
-            /** @description The first eight characters of the key, an ellipsis and the last four. */
+            /** @description The prefix of the key and five more characters, an ellipsis and the last four. */
             api_key: string;
             /** @enum {string} */
             status: "active" | "retiring";
@@ -2128,7 +2128,7 @@ export interface components {
         };
         UsageReport: {
             organization_id: string;
-            /** @description Absent for all projects of the organization. */
+            /** @description Absent for all projects of the organization but test projects. */
             project_id?: string;
             /** @description The first day in UTC, such as 2026-11-01. */
             from: string;
@@ -2222,7 +2222,7 @@ export interface components {
             kept_until?: string;
         };
         UsageDayChange: {
-            /** @description Absent for all projects of the organization. */
+            /** @description Absent for all projects of the organization but test projects. */
             project_id?: string;
             before: components["schemas"]["UsageDay"];
             after: components["schemas"]["UsageDay"];
@@ -2556,7 +2556,7 @@ export interface components {
             participant_minutes: number;
             /**
              * Format: int64
-             * @description The maximum of people at the same time. For all projects, it is the sum of the maxima of
+             * @description The maximum of people at the same time, without test projects unless one is chosen. For all projects, it is the sum of the maxima of
              *     the organizations, which is larger than the true one if they were reached at different
              *     times.
              */

@@ -111,7 +111,7 @@ func (f *MeetingFixture) operations() []operation {
 				FieldCase("is_admin a text", SetField("people", []any{map[string]any{"name": "Bela", "is_admin": "yes"}}),
 					"people[0].is_admin must be true or false"),
 				FieldCase("one ID twice", SetField("people", []any{person(), person()}),
-					"people[1].client_user_id is the ID of another person in people too"),
+					"people[1].client_user_id must be different from that of the other people"),
 				{Name: "more people than seats", Change: SetField("people", tenPeople()), Status: 409,
 					Message: "people must have at most 9 entries, because the room has 9 seats, of which 0 are taken"},
 			}},

@@ -31,7 +31,7 @@ trait Gateway
     }
 
     /**
-     * Returns the usage of the organization in the current calendar month (UTC).
+     * Returns the usage of the organization, or of the test project, in the current calendar month (UTC).
      *
      * @throws ParleyException
      */

@@ -14,7 +14,7 @@ final class CurrentKey
 {
     public function __construct(
         public readonly string $id,
-        /** The first eight characters of the key, `…` and the last four. */
+        /** The prefix of the key and five more characters, `…` and the last four. */
         public readonly string $api_key,
         /** @var 'active'|string */
         public readonly string $status,

@@ -87,7 +87,7 @@ namespace Parley\Types;
  *   absent means as long as the room exists.
  *
  * SimulatedPerson: A person who joins a simulated meeting.
- * - client_user_id: Your own ID of the person, different for each.
+ * - client_user_id: Your own ID of the person: different for each of the people, or absent.
  * - is_admin: Whether the person is a host.
  *
  * MeetingSimulation: A room of a test project, and the people who join it.
@@ -95,8 +95,8 @@ namespace Parley\Types;
  * - seconds: The time from the first join to the end of the room. People join in its first third
  *   and leave in its last third, in the opposite order.
  * - people: The people who join, in this order; by default a host and two guests. The first one
- *   stays to the end. A host ends the room (`end_reason` host); otherwise it ends because it is
- *   empty.
+ *   stays to the end. If it is a host, the host ends the room (`end_reason` host); otherwise the
+ *   server does (empty_timeout). Both also disconnect other people in the room.
  *
  * EndRoomRequest: The room to end.
  *

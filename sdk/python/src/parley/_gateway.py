@@ -25,7 +25,7 @@ class Gateway(ClientBase):
         )
 
     def usage(self) -> Usage:
-        """Return the usage of the organization in the current calendar month (UTC)."""
+        """Return the usage of the organization, or of the test project, in the current calendar month (UTC)."""
         result = self._get("/api/v5/usage")
         return result.read(
             lambda body: Usage.from_json(

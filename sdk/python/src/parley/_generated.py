@@ -557,7 +557,7 @@ class SimulatedPerson(_SimulatedPersonRequired, total=False):
     """A person who joins a simulated meeting."""
 
     client_user_id: Optional[str]
-    """Your own ID of the person, different for each."""
+    """Your own ID of the person: different for each of the people, or absent."""
     is_admin: Optional[bool]
     """Whether the person is a host."""
 
@@ -576,8 +576,8 @@ class MeetingSimulation(_MeetingSimulationRequired, total=False):
     """
     people: Optional[List[SimulatedPerson]]
     """The people who join, in this order; by default a host and two guests. The first one stays
-    to the end. A host ends the room (`end_reason` host); otherwise it ends because it is
-    empty.
+    to the end. If it is a host, the host ends the room (`end_reason` host); otherwise the
+    server does (empty_timeout). Both also disconnect other people in the room.
     """
 
 
@@ -2252,7 +2252,7 @@ class CurrentKey:
 
     id: str
     api_key: str
-    """The first eight characters of the key, `…` and the last four."""
+    """The prefix of the key and five more characters, `…` and the last four."""
     status: Literal["active"]
     signing_profile: Literal["SVC-HMAC-V5-1"]
     created_at: datetime

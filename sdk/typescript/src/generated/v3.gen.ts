@@ -545,15 +545,16 @@ export interface components {
             seconds: number | null;
             /**
              * @description The people who join, in this order; by default a host and two guests. The first
-             *     one stays to the end. A host ends the room (`end_reason` host); otherwise it
-             *     ends because it is empty.
+             *     one stays to the end. If it is a host, the host ends the room (`end_reason`
+             *     host); otherwise the server does (empty_timeout). Both also disconnect other
+             *     people in the room.
              */
             people?: components["schemas"]["SimulatedPerson"][] | null;
         };
         /** @description A person who joins a simulated meeting. */
         SimulatedPerson: {
             name: string;
-            /** @description Your own ID of the person, different for each. */
+            /** @description Your own ID of the person: different for each of the people, or absent. */
             client_user_id?: string | null;
             /** @description Whether the person is a host. */
             is_admin?: boolean | null;

@@ -139,7 +139,7 @@ export interface components {
         };
         CurrentKey: {
             id: string;
-            /** @description The first eight characters of the key, `…` and the last four. */
+            /** @description The prefix of the key and five more characters, `…` and the last four. */
             api_key: string;
             /** @enum {string} */
             status: "active";

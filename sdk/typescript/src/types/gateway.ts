@@ -15,7 +15,7 @@ export interface WithRequestsUsed extends WithRequestId {
 /** The API keys of the project: the current one, and the previous one during the overlap of a rotation. */
 export type Keys = Schemas['Keys'] & WithRequestsUsed;
 
-/** The usage of the organization in the current calendar month (UTC). Minutes have two decimals. */
+/** The usage of the organization, or of the test project, in the current calendar month (UTC). Minutes have two decimals. */
 export type Usage = Schemas['Usage'] & WithRequestsUsed;
 
 /** The entitlements of the organization. If `availability` is `unavailable`, the plan is unknown. */
