@@ -47,6 +47,9 @@ func (s *suite) testProjects_List(t *testing.T) {
 		if organization != "" && (err != nil || len(ids) != number || number > 0 && ids[0] != projects[0].ID) {
 			t.Fatalf("ProjectIDs(%q): got %v, %v, want the ids of %+v", organization, ids, err, projects)
 		}
+		if tests, err := db.TestProjectIDs(ctx, organization); err != nil || len(tests) != 0 {
+			t.Fatalf("TestProjectIDs(%q): got %v, %v, want none", organization, tests, err)
+		}
 		if number > 0 {
 			requireEqual(t, projects[0], nil, want)
 		}
