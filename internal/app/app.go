@@ -58,6 +58,9 @@ const (
 	handOverTimeout = 2 * time.Second
 	// mediaShutdownTimeout is the time for the media engine to notify participants.
 	mediaShutdownTimeout = 3 * time.Second
+	// deregisterTimeout is the time for the last reports and for the record that this node has stopped. With the times
+	// above and the end of the background work, it is within the ten seconds of Run.
+	deregisterTimeout = 3 * time.Second
 )
 
 // App is one running service.
@@ -458,8 +461,9 @@ func withLive(next http.Handler) http.Handler {
 // deregisterNode records that this node has stopped, so that other nodes do not
 // treat it as failed.
 func (a *App) deregisterNode() {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), deregisterTimeout)
 	defer cancel()
+	ctx = db.WithWriteTimeout(ctx, deregisterTimeout)
 	if err := a.rooms.Deregister(ctx); err != nil {
 		a.log.Warn("deregister node failed", "error", err)
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"parley/internal/audit"
+	"parley/internal/fault"
 )
 
 // Node is a process that runs this service.
@@ -60,6 +61,8 @@ const (
 	// nodeRemovalDelay is the time without a heartbeat after which a lost node is
 	// deleted. Until then it may turn out that the node was only slow.
 	nodeRemovalDelay = time.Minute
+	// deregisterRetryInterval is the time between attempts to store that this node has stopped.
+	deregisterRetryInterval = 200 * time.Millisecond
 )
 
 // lastSeen records when this node last saw a new heartbeat of another node. It uses
@@ -127,24 +130,11 @@ func (s *Presence) failover(ctx context.Context, lost Node, silentSince time.Tim
 }
 
 func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time.Time, id string) error {
-	err := s.updateRoom(ctx, id, func(ctx context.Context, r *Room, now time.Time) error {
-		present, err := s.store.CurrentAttendance(ctx, r.ID)
-		if err != nil {
-			return err
+	err := s.endConnectionsOf(ctx, lost.ID, id, func(r *Room, _ Attendance) time.Time {
+		if deadline := r.durationDeadline(); !deadline.IsZero() && deadline.Before(lost.LastAlive) {
+			return deadline
 		}
-		left := lost.LastAlive
-		if deadline := r.durationDeadline(); !deadline.IsZero() && deadline.Before(left) {
-			left = deadline
-		}
-		for _, a := range present {
-			if a.Node != lost.ID {
-				continue
-			}
-			if err := s.endConnection(ctx, r, a, left, now, LeftServer); err != nil {
-				return err
-			}
-		}
-		return nil
+		return lost.LastAlive
 	})
 	if err != nil {
 		return err
@@ -155,6 +145,28 @@ func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time
 	}
 	return s.eachSession(ctx, id, func(session string, _ *Room, _ Metadata) error {
 		s.media.DropRelayedConnections(session, silentSince)
+		return nil
+	})
+}
+
+// endConnectionsOf ends the attendance in a room that a node recorded and that has no end, at the time that leftAt
+// returns.
+func (s *Presence) endConnectionsOf(
+	ctx context.Context, nodeID, roomID string, leftAt func(*Room, Attendance) time.Time,
+) error {
+	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+		present, err := s.store.CurrentAttendance(ctx, r.ID)
+		if err != nil {
+			return err
+		}
+		for _, a := range present {
+			if a.Node != nodeID {
+				continue
+			}
+			if err := s.endConnection(ctx, r, a, leftAt(r, a), now, LeftServer); err != nil {
+				return err
+			}
+		}
 		return nil
 	})
 }
@@ -326,9 +338,45 @@ func (s *Presence) NodeStatuses(ctx context.Context) ([]NodeStatus, error) {
 	return all, nil
 }
 
-// Deregister deletes this node, so that the others do not have to detect that it
-// stopped. Call it after the last report of the engine.
+// Deregister stores the reports that wait for the database, ends the attendance whose end the engine did not report,
+// and deletes this node, so that the others do not have to detect that it stopped. While the database is
+// unavailable, it tries again until ctx ends. Call it after the last report of the engine.
 func (s *Presence) Deregister(ctx context.Context) error {
+	retry := time.NewTicker(deregisterRetryInterval)
+	defer retry.Stop()
+	for {
+		err := s.deregister(ctx)
+		if !fault.Is(err, fault.Unavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-retry.C:
+		}
+	}
+}
+
+func (s *Presence) deregister(ctx context.Context) error {
+	if err := s.flushReports(ctx); err != nil {
+		return err
+	}
+	stoppedAt := s.now()
+	rooms, err := s.store.RoomsOfNode(ctx, s.nodeID)
+	if err != nil {
+		return err
+	}
+	for _, id := range rooms {
+		err := s.endConnectionsOf(ctx, s.nodeID, id, func(_ *Room, a Attendance) time.Time {
+			if at, gave := s.gaveAway(SessionID(id, a.Session), a.JoinedAt); gave {
+				return at
+			}
+			return stoppedAt
+		})
+		if err != nil {
+			return err
+		}
+	}
 	return s.store.Write(ctx, func(ctx context.Context) error {
 		_, err := s.store.RemoveNode(ctx, s.nodeID)
 		return err

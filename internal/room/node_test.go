@@ -300,25 +300,26 @@ func TestFailover_NotAfterDatabaseOutage(t *testing.T) {
 	}
 }
 
-// A node that stops without participants is deleted; one with participants remains
-// registered.
+// A node that stops is deleted. Participants whose end its engine did not report have left with it.
 func TestDeregister(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t, storetest.SQLite(t))
 	ctx := context.Background()
 	id := c.create(t, room.Spec{MaxParticipants: 2})
 	a := c.enter(t, 0, id, guest(1), "PA_1")
-	both := slices.Sorted(slices.Values([]string{c.nodes[0].NodeID(), c.nodes[1].NodeID()}))
+	onOther := c.create(t, room.Spec{MaxParticipants: 2})
+	c.enter(t, 1, onOther, guest(1), "PA_2")
+	c.clock.advance(time.Minute)
 	if err := c.nodes[0].Deregister(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if got := c.nodeIDs(t); !slices.Equal(got, both) {
-		t.Errorf("while the node has participants: got the nodes %v, want %v", got, both)
+	left := c.attendance(t, id)
+	if len(left) != 1 || left[0].SeatID != a.Seat.ID || !left[0].LeftAt.Equal(c.clock.Now()) ||
+		left[0].Reason != room.LeftServer {
+		t.Errorf("attendance on the node: got %+v, want one leave at %s, %s", left, c.clock.Now(), room.LeftServer)
 	}
-	c.disconnect(a.SessionID, a.Seat.ID, room.LeftServer)
-	c.deliver()
-	if err := c.nodes[0].Deregister(ctx); err != nil {
-		t.Fatal(err)
+	if present := c.attendance(t, onOther); len(present) != 1 || !present[0].LeftAt.IsZero() {
+		t.Errorf("attendance on the other node: got %+v, want one without an end", present)
 	}
 	if got := c.nodeIDs(t); !slices.Equal(got, []string{c.nodes[1].NodeID()}) {
 		t.Errorf("got the nodes %v, want only %s", got, c.nodes[1].NodeID())

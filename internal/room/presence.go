@@ -15,8 +15,7 @@ import (
 
 // recordJoin stores that a participant connected, and admits the connection. It
 // removes a participant who may not be in the session.
-func (s *Presence) recordJoin(session, identity, connection string, at time.Time) error {
-	ctx := context.Background()
+func (s *Presence) recordJoin(ctx context.Context, session, identity, connection string, at time.Time) error {
 	roomID, n, ok := ParseSessionID(session)
 	if !ok {
 		return fault.Invalidf("%q is not a session of this server", session)
@@ -154,12 +153,14 @@ func (s *Presence) isLive(ctx context.Context, r *Room, n int) (bool, error) {
 
 // recordLeave stores that a connection ended. It does nothing if the connection is
 // not recorded.
-func (s *Presence) recordLeave(session, identity, connection string, at time.Time, reason LeaveReason) error {
+func (s *Presence) recordLeave(
+	ctx context.Context, session, identity, connection string, at time.Time, reason LeaveReason,
+) error {
 	roomID, _, ok := ParseSessionID(session)
 	if !ok {
 		return fault.Invalidf("%q is not a session of this server", session)
 	}
-	err := s.updateRoom(context.Background(), roomID, func(ctx context.Context, r *Room, now time.Time) error {
+	err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
 		present, err := s.store.CurrentAttendance(ctx, r.ID)
 		if err != nil {
 			return err

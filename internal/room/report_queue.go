@@ -1,6 +1,7 @@
 package room
 
 import (
+	"context"
 	"slices"
 	"sync"
 	"time"
@@ -99,31 +100,32 @@ func (s *Presence) receive(r report) {
 	if s.reportQueue.appendIfPending(r) {
 		return
 	}
-	if err := s.writeReport(r); fault.Is(err, fault.Unavailable) {
+	if err := s.writeReport(context.Background(), r); fault.Is(err, fault.Unavailable) {
 		s.reportQueue.push(r)
 	}
 }
 
-// flushReports stores the pending reports, until the database is unavailable again.
-func (s *Presence) flushReports() {
+// flushReports stores the pending reports. If the database is unavailable, it returns that error, and the reports stay.
+func (s *Presence) flushReports(ctx context.Context) error {
 	for {
 		r, ok := s.reportQueue.peek()
 		if !ok {
-			return
+			return nil
 		}
-		if err := s.writeReport(r); fault.Is(err, fault.Unavailable) {
-			return
+		if err := s.writeReport(ctx, r); fault.Is(err, fault.Unavailable) {
+			return err
 		}
 		s.reportQueue.pop()
 	}
 }
 
-func (s *Presence) writeReport(r report) error {
+// writeReport stores a report, and logs why it could not.
+func (s *Presence) writeReport(ctx context.Context, r report) error {
 	err, operation := error(nil), "record join"
 	if r.reason == "" {
-		err = s.recordJoin(r.session, r.identity, r.connection, r.at)
+		err = s.recordJoin(ctx, r.session, r.identity, r.connection, r.at)
 	} else {
-		err, operation = s.recordLeave(r.session, r.identity, r.connection, r.at, r.reason), "record leave"
+		err, operation = s.recordLeave(ctx, r.session, r.identity, r.connection, r.at, r.reason), "record leave"
 	}
 	switch {
 	case fault.Is(err, fault.Unavailable):

@@ -26,17 +26,24 @@ func (s stallingStore) Write(ctx context.Context, work func(context.Context) err
 	return s.DB.Write(ctx, work)
 }
 
+// newStallingFixture returns a fixture in the time of a synctest bubble, whose database is unavailable while stall is
+// set.
+func newStallingFixture(t testing.TB) (f *fixture, stall *atomic.Bool) {
+	t.Helper()
+	db := storetest.SQLite(t)
+	f, stall = &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}, new(atomic.Bool)
+	f.restart()
+	f.Service = room.NewService(stallingStore{db, stall}, f.engine, func() string { return "https://meet.example.org" },
+		f.clock.Now, storetest.NewID, discardLogger, room.Options{})
+	return f, stall
+}
+
 // Reports that arrive while the database is unavailable are stored afterwards, with
 // their times and reasons.
 func TestReportQueue_WrittenAfterStall(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db := storetest.SQLite(t)
-		var stall atomic.Bool
-		f := &fixture{db: db, project: storetest.Project(t, db), clock: &clock{follow: true}}
-		f.restart()
-		f.Service = room.NewService(stallingStore{db, &stall}, f.engine, func() string { return "https://meet.example.org" },
-			f.clock.Now, storetest.NewID, discardLogger, room.Options{})
+		f, stall := newStallingFixture(t)
 		ctx, stop := context.WithCancel(t.Context())
 		go f.Run(ctx)
 		id, _ := f.create(t, room.Spec{MaxParticipants: 3, EmptyTimeout: time.Hour})
@@ -72,7 +79,7 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 			"PA_2": {2 * time.Second, 5 * time.Second, room.LeftByChoice},
 			"PA_3": {-time.Second, 5 * time.Second, room.LeftRemoved},
 		}
-		rows, err := storetest.Attendance(ctx, db, id)
+		rows, err := storetest.Attendance(ctx, f.db, id)
 		if err != nil || len(rows) != len(want) {
 			t.Errorf("attendance rows: got %d, error %v, want %d", len(rows), err, len(want))
 		}
@@ -86,6 +93,50 @@ func TestReportQueue_WrittenAfterStall(t *testing.T) {
 		stop()
 		synctest.Wait()
 	})
+}
+
+// A node that stops while the database is unavailable stores its last reports and deletes itself as soon as it can.
+func TestDeregister_DatabaseStalls(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		stall    time.Duration
+		recorded bool
+	}{
+		{"for a while", 2 * time.Second, true},
+		{"until the node has to end", time.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				f, stall := newStallingFixture(t)
+				if err := f.Recover(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				id, _ := f.create(t, room.Spec{MaxParticipants: 3, EmptyTimeout: time.Hour})
+				seat := f.enter(t, id, guest(1), "PA_1")
+				time.Sleep(time.Second)
+				stall.Store(true)
+				leftAt := f.clock.Now()
+				f.leave(seat, "PA_1", room.LeftServer)
+				time.AfterFunc(c.stall, func() { stall.Store(false) })
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+				defer cancel()
+				if err := f.Deregister(ctx); (err == nil) != c.recorded || f.clock.Now().Sub(leftAt) > 3*time.Second {
+					t.Errorf("deregister: got error %v after %s, want success: %v", err, f.clock.Now().Sub(leftAt), c.recorded)
+				}
+				rows, err := storetest.Attendance(t.Context(), f.db, id)
+				if err != nil || len(rows) != 1 || rows[0].LeftAt.Equal(leftAt) != c.recorded ||
+					(rows[0].Reason == room.LeftServer) != c.recorded {
+					t.Errorf("got attendance %+v, error %v, want one with an end at %s: %v", rows, err, leftAt, c.recorded)
+				}
+				nodes, err := f.db.Nodes(t.Context())
+				if err != nil || (len(nodes) == 0) != c.recorded {
+					t.Errorf("got nodes %+v, error %v, want none: %v", nodes, err, c.recorded)
+				}
+			})
+		})
+	}
 }
 
 // Reconciliation may run before earlier reports arrive. A connected participant keeps

@@ -39,7 +39,7 @@ func (s *Presence) Run(ctx context.Context) {
 	var reconciled, purged time.Time
 	for {
 		began := s.now()
-		s.flushReports()
+		_ = s.flushReports(context.Background()) // which logs its error
 		s.sweep(ctx)
 		s.deleteStaleKnocks(ctx)
 		s.closeSessions(ctx)

@@ -69,6 +69,9 @@ func (r *Redis) Start() {
 
 // Kill ends the server at once. All its data is lost.
 func (r *Redis) Kill() {
+	if r.cmd == nil {
+		return // it is not installed
+	}
 	_ = r.cmd.Process.Kill()
 	_ = r.cmd.Wait()
 }
