@@ -19,8 +19,8 @@ type auditCommands struct {
 type auditList struct {
 	lister
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose changes are listed."`
-	Since   string `placeholder:"TIME" help:"Time of the oldest change that is listed, an RFC 3339 time."`
-	Before  string `placeholder:"TIME" help:"Time before which the listed changes were made, an RFC 3339 time."`
+	Since   moment `placeholder:"TIME" help:"Time of the oldest change that is listed, such as \"yesterday 10:05\" or 24h."`
+	Before  moment `placeholder:"TIME" help:"Time before which the listed changes were made, such as \"yesterday 10:05\" or 24h."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of changes, the newest first, or 0 for all. Default: 100."`
 }
 
@@ -55,7 +55,7 @@ func (c auditList) Run(ctx context.Context, s *streams) error {
 
 // fetch reads all pages, up to the limit.
 func (c auditList) fetch(ctx context.Context) ([]manage.AuditEntry, error) {
-	q := queryOf(map[string]string{"project_id": c.Project, "since": c.Since, "before": c.Before})
+	q := queryOf(map[string]string{"project_id": c.Project, "since": string(c.Since), "before": string(c.Before)})
 	return fetchPages(ctx, c.manager, "/audit", q, c.Limit, func(p manage.AuditList) ([]manage.AuditEntry, *string) {
 		return p.Entries, p.NextCursor
 	})

@@ -19,8 +19,8 @@ type callsCommand struct {
 	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, or manage."`
 	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret or token."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
-	Since   string `placeholder:"TIME" help:"Time of the oldest call that is listed, an RFC 3339 time."`
-	Before  string `placeholder:"TIME" help:"Time before which the listed calls were received, an RFC 3339 time."`
+	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" or 24h."`
+	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" or 24h."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of calls, the newest first, or 0 for all. Default: 100."`
 }
 
@@ -30,8 +30,8 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 		return usageError{fmt.Errorf("--limit must be 0 or more, not %d", c.Limit)}
 	}
 	q := queryOf(map[string]string{"project_id": c.Project, "request_id": c.Request, "status": c.Status,
-		"cause": c.Cause, "version": c.Version, "key_slot": c.KeySlot, "route": c.Route, "since": c.Since,
-		"before": c.Before})
+		"cause": c.Cause, "version": c.Version, "key_slot": c.KeySlot, "route": c.Route, "since": string(c.Since),
+		"before": string(c.Before)})
 	calls, err := fetchPages(ctx, c.manager, "/calls", q, c.Limit, func(p manage.CallList) ([]manage.Call, *string) {
 		return p.Calls, p.NextCursor
 	})
@@ -64,7 +64,7 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 
 type rejectedCallsCommand struct {
 	lister
-	Since string `placeholder:"TIME" help:"Start of the period, an RFC 3339 time. Rows whose last call is earlier are left out."`
+	Since moment `placeholder:"TIME" help:"Start of the period, such as \"yesterday 10:05\" or 24h. Rows whose last call is earlier are left out."`
 	Limit int    `placeholder:"N" default:"100" help:"Maximum number of rows, the newest first, or 0 for all. Default: 100."`
 }
 
@@ -73,7 +73,7 @@ func (c rejectedCallsCommand) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 0 or more, not %d", c.Limit)}
 	}
-	q := queryOf(map[string]string{"since": c.Since})
+	q := queryOf(map[string]string{"since": string(c.Since)})
 	counts, err := fetchPages(ctx, c.manager, "/rejected-calls", q, c.Limit,
 		func(p manage.RejectedCallList) ([]manage.RejectedCalls, *string) {
 			return p.RejectedCalls, p.NextCursor

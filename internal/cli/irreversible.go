@@ -14,6 +14,15 @@ type irreversible struct {
 	Yes    bool `help:"Consent in advance, so that the command does not ask. It never asks without a terminal."`
 }
 
+// proceedIf is proceed for a command whose effect can be undone unless it has certain flags. Without them it does not
+// ask.
+func (f irreversible) proceedIf(final bool, s *streams, asJSON bool, describe func() (string, error)) (bool, error) {
+	if !final && !f.DryRun {
+		return true, nil
+	}
+	return f.proceed(s, asJSON, describe)
+}
+
 var errDeclined = errors.New("nothing was changed, because the answer was not yes")
 
 // proceed reports whether the command may have its effect, which describe returns, such as

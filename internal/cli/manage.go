@@ -128,26 +128,50 @@ func queryOf(parameters map[string]string) url.Values {
 func send(ctx context.Context, m manager, method, path string, body any, timeout time.Duration) (
 	*http.Response, error,
 ) {
-	r, err := m.request(ctx, method, path, body)
-	if err != nil {
-		return nil, err
-	}
 	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
 		return http.ErrUseLastResponse // so that the token is not sent to another host
 	}}
-	response, err := client.Do(r)
-	if err != nil {
-		return nil, fmt.Errorf("no response from %s, is the server running? %w", m.URL, err)
+	for waited := time.Duration(0); ; {
+		r, err := m.request(ctx, method, path, body)
+		if err != nil {
+			return nil, err
+		}
+		response, err := client.Do(r)
+		if err != nil {
+			return nil, fmt.Errorf("no response from %s, is the server running? %w", m.URL, err)
+		}
+		if response.StatusCode == http.StatusOK {
+			return response, nil
+		}
+		raw, err := readResponse(m, response)
+		_ = response.Body.Close()
+		if err != nil {
+			return nil, err
+		}
+		wait, limited := rateLimitWait(response, raw)
+		if waited += wait; !limited || method != http.MethodGet || waited > maxRateLimitWait {
+			return nil, responseError(m, response, raw)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(wait):
+		}
 	}
-	if response.StatusCode == http.StatusOK {
-		return response, nil
+}
+
+// maxRateLimitWait is how long a read waits in total because of the rate limit. A long list is many reads.
+const maxRateLimitWait = time.Minute
+
+// rateLimitWait returns how long the server asks to wait after a call that exceeded the rate limit of the token, and
+// whether it was such a call.
+func rateLimitWait(response *http.Response, raw []byte) (time.Duration, bool) {
+	var body manage.Error
+	seconds, err := strconv.Atoi(response.Header.Get("Retry-After"))
+	if err != nil || seconds < 1 || json.Unmarshal(raw, &body) != nil {
+		return 0, false
 	}
-	defer func() { _ = response.Body.Close() }()
-	raw, err := readResponse(m, response)
-	if err != nil {
-		return nil, err
-	}
-	return nil, responseError(m, response, raw)
+	return time.Duration(seconds) * time.Second, body.Error.Code == manage.ErrorCodeRateLimited
 }
 
 func readResponse(m manager, response *http.Response) ([]byte, error) {

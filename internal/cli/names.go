@@ -15,23 +15,30 @@ import (
 type named struct{ id, name string }
 
 // listNamed has a function for each kind of object that a field tag such as refers:"project"
-// names. The function lists the objects of this kind.
-var listNamed = map[string]func(ctx context.Context, m manager) ([]named, error){
-	"organization": func(ctx context.Context, m manager) (all []named, err error) {
+// names. The function lists the objects of this kind, at least those with the given name.
+var listNamed = map[string]func(ctx context.Context, m manager, name string) ([]named, error){
+	"organization": func(ctx context.Context, m manager, _ string) (all []named, err error) {
 		organizations, err := fetchOrganizations(ctx, m)
 		for _, o := range organizations {
 			all = append(all, named{o.OrganizationId, o.Name})
 		}
 		return all, err
 	},
-	"project": func(ctx context.Context, m manager) (all []named, err error) {
+	"project": func(ctx context.Context, m manager, _ string) (all []named, err error) {
 		projects, err := fetchProjects(ctx, m, "")
 		for _, p := range projects {
 			all = append(all, named{p.ProjectId, p.Name})
 		}
 		return all, err
 	},
-	"token": func(ctx context.Context, m manager) (all []named, err error) {
+	"room": func(ctx context.Context, m manager, name string) (all []named, err error) { // by its client_room_id
+		rooms, err := roomList{lister: lister{manager: m}, Client: name}.fetch(ctx)
+		for _, r := range rooms {
+			all = append(all, named{r.RoomId, r.ClientRoomId})
+		}
+		return all, err
+	},
+	"token": func(ctx context.Context, m manager, _ string) (all []named, err error) {
 		list, err := callManagement[manage.TokenList](ctx, m, "GET", "/tokens", nil)
 		for _, t := range list.Tokens {
 			if t.RevokedAt == nil {
@@ -40,7 +47,7 @@ var listNamed = map[string]func(ctx context.Context, m manager) ([]named, error)
 		}
 		return all, err
 	},
-	"user": func(ctx context.Context, m manager) (all []named, err error) { // by the email address
+	"user": func(ctx context.Context, m manager, _ string) (all []named, err error) { // by the email address
 		users, err := fetchUsers(ctx, m)
 		for _, u := range users {
 			all = append(all, named{u.UserId, u.Email})
@@ -97,7 +104,7 @@ func resolveName(ctx context.Context, m manager, kind, text string) (string, err
 	if text == "" || uuid.Validate(text) == nil || secretPath.MatchString("/"+text) {
 		return text, nil
 	}
-	all, err := listNamed[kind](ctx, m)
+	all, err := listNamed[kind](ctx, m, text)
 	if err != nil {
 		return "", err
 	}

@@ -108,12 +108,18 @@ func (c orgShow) Run(ctx context.Context, s *streams) error {
 
 type orgSuspend struct {
 	manager
+	irreversible
 	ID       string `arg:"" refers:"organization" help:"ID or unique name of the organization."`
 	EndRooms bool   `name:"end-rooms" help:"Immediate end of the running rooms of its projects."`
 }
 
 // Run suspends the organization.
 func (c orgSuspend) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceedIf(c.EndRooms, s, c.JSON, func() (string, error) {
+		return describeSuspension("organization "+c.ID+" and its projects", "their", c.EndRooms), nil
+	}); !ok {
+		return err
+	}
 	o, err := callManagement[manage.Organization](ctx, c.manager, "POST", apiPath("/organizations/%s/suspend", c.ID),
 		manage.Suspension{EndRooms: &c.EndRooms})
 	if err != nil || c.JSON {

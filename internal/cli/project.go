@@ -172,12 +172,18 @@ func (c projectLogo) Run(ctx context.Context, s *streams) error {
 
 type projectSuspend struct {
 	manager
+	irreversible
 	ID       string `arg:"" refers:"project" help:"ID or unique name of the project."`
 	EndRooms bool   `help:"Immediate end of the project's running rooms."`
 }
 
 // Run suspends the project.
 func (c projectSuspend) Run(ctx context.Context, s *streams) error {
+	if ok, err := c.proceedIf(c.EndRooms, s, c.JSON, func() (string, error) {
+		return describeSuspension("project "+c.ID, "its", c.EndRooms), nil
+	}); !ok {
+		return err
+	}
 	p, err := callManagement[manage.Project](ctx, c.manager, "POST", apiPath("/projects/%s/suspend", c.ID),
 		manage.Suspension{EndRooms: &c.EndRooms})
 	if err != nil || c.JSON {
@@ -195,6 +201,15 @@ func (c projectSuspend) Run(ctx context.Context, s *streams) error {
 	}
 	_, err = fmt.Fprintf(s.out, "Ended %s.\n", pluralize(ended, "running room", "running rooms"))
 	return err
+}
+
+// describeSuspension returns what a suspension does.
+func describeSuspension(subject, whose string, endRooms bool) string {
+	effect := fmt.Sprintf("suspend %s, so that %s calls and joins are refused", subject, whose)
+	if endRooms {
+		effect += ", and end the running rooms"
+	}
+	return effect
 }
 
 type projectResume struct {

@@ -29,9 +29,9 @@ type roomList struct {
 	Client  string `name:"client-room-id" placeholder:"ID" help:"ID that the integrator gave the room."`
 	Title   string `placeholder:"TEXT" help:"Part of the title, in upper or lower case."`
 	Person  string `placeholder:"TEXT" help:"Part of the name of a participant, or a user ID."`
-	At      string `placeholder:"TIME" xor:"from,to" help:"Time at which the rooms were in progress, an RFC 3339 time."`
-	From    string `placeholder:"TIME" xor:"from" help:"Time from which the rooms were in progress, an RFC 3339 time."`
-	To      string `placeholder:"TIME" xor:"to" help:"Time until which the rooms were in progress, an RFC 3339 time."`
+	At      moment `placeholder:"TIME" xor:"from,to" help:"Time at which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
+	From    moment `placeholder:"TIME" xor:"from" help:"Time from which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
+	To      moment `placeholder:"TIME" xor:"to" help:"Time until which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
 	Limit   int    `placeholder:"N" help:"Maximum number of rooms, the newest first. Default: all."`
 }
 
@@ -56,7 +56,7 @@ func (c roomList) Run(ctx context.Context, s *streams) error {
 func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 	q := queryOf(map[string]string{"project_id": c.Project, "state": c.State, "room_id": c.ID,
 		"client_room_id": c.Client, "title": c.Title, "person": c.Person,
-		"from": cmp.Or(c.At, c.From), "to": cmp.Or(c.At, c.To)})
+		"from": string(cmp.Or(c.At, c.From)), "to": string(cmp.Or(c.At, c.To))})
 	return fetchPages(ctx, c.manager, "/rooms", q, c.Limit, func(p manage.RoomList) ([]manage.Room, *string) {
 		return p.Rooms, p.NextCursor
 	})
@@ -64,7 +64,7 @@ func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 
 type roomShow struct {
 	manager
-	ID string `arg:"" help:"ID of the room."`
+	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
 }
 
 // Run prints the room.
@@ -84,7 +84,7 @@ func (c roomShow) Run(ctx context.Context, s *streams) error {
 type roomEnd struct {
 	manager
 	irreversible
-	ID string `arg:"" help:"ID of the room."`
+	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
 }
 
 // Run ends the room.
@@ -116,7 +116,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 type roomRemove struct {
 	manager
 	irreversible
-	ID     string `arg:"" help:"ID of the room."`
+	ID     string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
 	Person string `arg:"" help:"Identity, seat ID or name of the participant, as parley room people shows it."`
 }
 

@@ -13,6 +13,7 @@ import (
 
 // rotationFlags are the flags of a rotation.
 type rotationFlags struct {
+	irreversible
 	Overlap config.Duration `default:"24h" help:"Time for which the old credential keeps working, 0 to 7d; 0 ends it at once."`
 	Force   bool            `help:"Rotation also during an overlap, which revokes the overlap credential."`
 }
@@ -24,6 +25,22 @@ func (r rotationFlags) toRequest() (manage.Rotation, error) {
 	}
 	seconds := int(overlap / time.Second)
 	return manage.Rotation{Overlap: &seconds, Force: &r.Force}, nil
+}
+
+// proceed asks before a rotation that ends a credential at once.
+func (r rotationFlags) proceed(s *streams, asJSON bool, projectID, name string) (bool, error) {
+	return r.proceedIf(r.Overlap == 0 || r.Force, s, asJSON, func() (string, error) {
+		effect := fmt.Sprintf("create a new %s for project %s", name, projectID)
+		if r.Overlap == 0 {
+			effect += ", so that the current one stops working at once"
+		} else {
+			effect += fmt.Sprintf(", and the current one keeps working for %s", r.Overlap)
+		}
+		if r.Force {
+			effect += "; one that is in its overlap stops working at once"
+		}
+		return effect, nil
+	})
 }
 
 // oldCredentialNote returns a sentence about how long the old credential works.
@@ -44,6 +61,9 @@ type projectRotateSecret struct {
 func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 	q, err := c.toRequest()
 	if err != nil {
+		return err
+	}
+	if ok, err := c.proceed(s, c.JSON, c.ID, "project secret"); !ok {
 		return err
 	}
 	made, err := callManagement[manage.RotatedSecret](ctx, c.manager, "POST",
@@ -132,6 +152,9 @@ type keyRotate struct {
 func (c keyRotate) Run(ctx context.Context, s *streams) error {
 	q, err := c.toRequest()
 	if err != nil {
+		return err
+	}
+	if ok, err := c.proceed(s, c.JSON, c.ID, "API key and Gateway secret"); !ok {
 		return err
 	}
 	made, err := callManagement[manage.RotatedKey](ctx, c.manager, "POST", apiPath("/projects/%s/keys/rotate", c.ID), q)

@@ -86,7 +86,7 @@ func freePort(ts *testscript.TestScript, _ bool, args []string) {
 // retryUntilSuccess runs a program repeatedly until it succeeds.
 func retryUntilSuccess(ts *testscript.TestScript, _ bool, args []string) {
 	if !eventually(func() bool { return ts.Exec(args[0], args[1:]...) == nil }) {
-		ts.Fatalf("%q did not succeed within 20 seconds", args)
+		ts.Fatalf("%q did not succeed within %s", args, testkit.Timeout)
 	}
 }
 

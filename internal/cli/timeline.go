@@ -15,7 +15,7 @@ import (
 
 type roomTimeline struct {
 	lister
-	ID string `arg:"" help:"ID of the room."`
+	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
 }
 
 // timelineItem is something that happened in a room.
@@ -79,8 +79,8 @@ func (c roomTimeline) Run(ctx context.Context, s *streams) error {
 
 type roomPeople struct {
 	lister
-	ID string `arg:"" help:"ID of the room."`
-	At string `placeholder:"TIME" help:"Time at which the listed people were connected, an RFC 3339 time. Default: any."`
+	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
+	At moment `placeholder:"TIME" help:"Time at which the listed people were connected, such as \"yesterday 10:05\" or 24h. Default: any."`
 }
 
 // Run prints the connections of the participants.
@@ -125,7 +125,7 @@ func quality(p manage.RoomPerson) string {
 
 // fetch reads all pages.
 func (c roomPeople) fetch(ctx context.Context) ([]manage.RoomPerson, error) {
-	q := queryOf(map[string]string{"at": c.At})
+	q := queryOf(map[string]string{"at": string(c.At)})
 	return fetchPages(ctx, c.manager, apiPath("/rooms/%s/people", c.ID), q, 0,
 		func(p manage.RoomPeople) ([]manage.RoomPerson, *string) { return p.People, p.NextCursor })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"parley/internal/api/manage"
@@ -20,8 +21,8 @@ type usageCommands struct {
 type usageRebuild struct {
 	manager
 	Org  string `placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: all organizations."`
-	From string `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
-	To   string `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
+	From day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	To   day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
 }
 
 // Run prints one row for each day that has changed. With --json it prints an array with the
@@ -40,12 +41,10 @@ func (c usageRebuild) Run(ctx context.Context, s *streams) error {
 	}
 	rebuilt := []manage.UsageRebuilt{}
 	for _, id := range ids {
-		q := manage.UsageRebuild{OrganizationId: id}
-		if c.From != "" {
-			q.From = &c.From
-		}
-		if c.To != "" {
-			q.To = &c.To
+		q := manage.UsageRebuild{
+			OrganizationId: id,
+			From:           optionalString(string(c.From)),
+			To:             optionalString(string(c.To)),
 		}
 		one, err := callManagement[manage.UsageRebuilt](ctx, c.manager, "POST", "/usage/rebuild", q)
 		if err != nil {
@@ -87,9 +86,9 @@ type usageCommand struct {
 	manager
 	Org     string `xor:"scope" placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: one row for each organization."`
 	Project string `xor:"scope" placeholder:"ID" refers:"project" help:"ID or unique name of a project."`
-	From    string `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
-	To      string `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
-	By      string `enum:",day" default:"" placeholder:"day" help:"Period of a row: day. Default: the whole period."`
+	From    day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	To      day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
+	By      string `enum:",day,project,project-day" default:"" placeholder:"UNIT" help:"What a row is about: day, project, or project-day for each day of each project. Default: the whole period."`
 	CSV     bool   `name:"csv" help:"CSV output."`
 }
 
@@ -106,7 +105,7 @@ type usageFigures struct {
 	PeakParticipants   int64   `json:"peak_participants"`
 }
 
-// Run prints one row for each scope, or one for each day with --by day. With --json, one
+// Run prints one row for each scope, or with --by one for each of its days, projects or both. With --json, one
 // scope and no --by it prints one object, otherwise an array.
 func (c usageCommand) Run(ctx context.Context, s *streams) error {
 	if c.CSV && c.JSON {
@@ -121,7 +120,7 @@ func (c usageCommand) Run(ctx context.Context, s *streams) error {
 	}
 	figures := []usageFigures{}
 	for _, r := range reports {
-		if c.By == "" {
+		if r.Days == nil {
 			figures = append(figures, periodFigures(r))
 		} else {
 			figures = append(figures, dailyFigures(r)...)
@@ -148,26 +147,40 @@ func (c usageCommand) Run(ctx context.Context, s *streams) error {
 		"SESSIONS", "PEAK"}, rows)
 }
 
-// fetch reads the usage of the scope, or of each organization.
-func (c usageCommand) fetch(ctx context.Context) ([]manage.UsageReport, error) {
-	var scopes []url.Values
+// scopes returns a query for each organization or project whose usage is shown.
+func (c usageCommand) scopes(ctx context.Context) (all []url.Values, err error) {
 	switch {
-	case c.Org != "":
-		scopes = []url.Values{{"organization_id": {c.Org}}}
 	case c.Project != "":
-		scopes = []url.Values{{"project_id": {c.Project}}}
-	default:
-		organizations, err := fetchOrganizations(ctx, c.manager)
-		if err != nil {
-			return nil, err
+		return []url.Values{{"project_id": {c.Project}}}, nil
+	case strings.HasPrefix(c.By, "project"):
+		projects, err := fetchProjects(ctx, c.manager, c.Org)
+		for _, p := range projects {
+			all = append(all, url.Values{"project_id": {p.ProjectId}})
 		}
-		for _, o := range organizations {
-			scopes = append(scopes, url.Values{"organization_id": {o.OrganizationId}})
-		}
+		return all, err
+	case c.Org != "":
+		return []url.Values{{"organization_id": {c.Org}}}, nil
+	}
+	organizations, err := fetchOrganizations(ctx, c.manager)
+	for _, o := range organizations {
+		all = append(all, url.Values{"organization_id": {o.OrganizationId}})
+	}
+	return all, err
+}
+
+// fetch reads the usage of each scope.
+func (c usageCommand) fetch(ctx context.Context) ([]manage.UsageReport, error) {
+	scopes, err := c.scopes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	by := ""
+	if strings.HasSuffix(c.By, "day") {
+		by = "day"
 	}
 	var reports []manage.UsageReport
 	for _, q := range scopes {
-		for name, value := range map[string]string{"from": c.From, "to": c.To, "by": c.By} {
+		for name, value := range map[string]string{"from": string(c.From), "to": string(c.To), "by": by} {
 			if value != "" {
 				q.Set(name, value)
 			}

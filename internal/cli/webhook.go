@@ -28,7 +28,7 @@ type webhookCommands struct {
 type webhookList struct {
 	lister
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are listed."`
-	Room    string `placeholder:"ID" help:"ID of the room whose deliveries are listed."`
+	Room    string `placeholder:"ID" refers:"room" help:"ID or client_room_id of the room whose deliveries are listed."`
 	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
 	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
 	Limit   int    `placeholder:"N" help:"Maximum number of deliveries, the newest first. Default: all."`
@@ -103,11 +103,12 @@ func (c webhookShow) Run(ctx context.Context, s *streams) error {
 
 type webhookReplay struct {
 	manager
+	irreversible
 	Project string `required:"" placeholder:"ID" refers:"project" help:"ID or unique name of the project."`
 	Event   string `placeholder:"ID" help:"ID of the event to replay."`
-	Room    string `placeholder:"ID" help:"ID of the room whose events are replayed."`
-	Since   string `placeholder:"TIME" help:"Start of the period to replay, an RFC 3339 time; needs --before."`
-	Before  string `placeholder:"TIME" help:"End of the period to replay, an RFC 3339 time."`
+	Room    string `placeholder:"ID" refers:"room" help:"ID or client_room_id of the room whose events are replayed."`
+	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h; needs --before."`
+	Before  moment `placeholder:"TIME" help:"End of the period to replay, such as \"yesterday 10:05\" or 24h."`
 	Target  string `placeholder:"URL" help:"URL of the only target to replay to."`
 }
 
@@ -117,9 +118,14 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 		ProjectId: c.Project,
 		EventId:   optionalString(c.Event),
 		RoomId:    optionalString(c.Room),
-		Since:     optionalString(c.Since),
-		Before:    optionalString(c.Before),
+		Since:     optionalString(string(c.Since)),
+		Before:    optionalString(string(c.Before)),
 		Url:       optionalString(c.Target),
+	}
+	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
+		return "send events of project " + c.Project + " again, which its receiver may already have handled", nil
+	}); !ok {
+		return err
 	}
 	done, err := callManagement[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
 	if err != nil || c.JSON {
@@ -135,8 +141,8 @@ type webhookRetry struct {
 	Delivery string `placeholder:"ID" help:"ID of the delivery."`
 	Project  string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are retried."`
 	Target   string `placeholder:"URL" help:"URL of the target whose deliveries are retried; a --url with a path is used as the target."`
-	Since    string `placeholder:"TIME" help:"Time of the oldest delivery that is retried, an RFC 3339 time."`
-	Before   string `placeholder:"TIME" help:"Time before which the retried deliveries were created, an RFC 3339 time."`
+	Since    moment `placeholder:"TIME" help:"Time of the oldest delivery that is retried, such as \"yesterday 10:05\" or 24h."`
+	Before   moment `placeholder:"TIME" help:"Time before which the retried deliveries were created, such as \"yesterday 10:05\" or 24h."`
 }
 
 // Run retries the deliveries.
@@ -148,8 +154,8 @@ func (c webhookRetry) Run(ctx context.Context, s *streams) error {
 		DeliveryId: optionalString(c.Delivery),
 		ProjectId:  optionalString(c.Project),
 		Url:        optionalString(c.Target),
-		Since:      optionalString(c.Since),
-		Before:     optionalString(c.Before),
+		Since:      optionalString(string(c.Since)),
+		Before:     optionalString(string(c.Before)),
 	}
 	done, err := callManagement[manage.WebhookRetried](ctx, c.manager, "POST", "/webhook-retries", q)
 	if err != nil || c.JSON {

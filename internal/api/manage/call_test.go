@@ -189,9 +189,9 @@ func testRetry(t *testing.T, b *fixture) {
 	b.assertError("POST", "/webhook-retries", m{"delivery_id": unknownID}, 404, "delivery_not_found",
 		noDelivery)
 	b.assertError("POST", "/webhook-retries", m{"project_id": unknownID}, 404, "nothing_to_retry",
-		"no pending delivery matches")
+		nothingToRetry)
 	b.assertError("POST", "/webhook-retries", m{"delivery_id": c.delivery, "before": "2026-01-01T00:00:00Z"}, 404,
-		"nothing_to_retry", "no pending delivery matches")
+		"nothing_to_retry", nothingToRetry)
 	b.failDelivery(c.delivery)
 	b.assertError("POST", "/webhook-retries", m{"url": secretURL, "project_id": c.project}, 409, "target_paused",
 		"the target is paused: resume it, which sends all its deliveries")

@@ -40,6 +40,12 @@ var remedies = map[string]string{
 	"no_webhook_target":  "an owner or an operator can set one with parley project set",
 	"project_deleted":    "nobody can stop that, but an owner or an operator can create another project",
 	"logo_not_found":     "an owner or an operator can set one with parley project logo",
+	"seat_not_found":     "parley room people lists the participants of a room",
+	"nothing_to_replay": "parley webhook list shows the stored deliveries, and parley webhook retry sends those " +
+		"that wait",
+	"nothing_to_retry": "parley webhook list --state pending shows those that wait, and parley webhook replay sends " +
+		"others again",
+	"email_taken": "parley user list shows all, and an owner changes a role with parley user change",
 }
 
 // withRemedy returns the message of an error with its remedy, unless the message has one.

@@ -18,6 +18,11 @@ var (
 	noDelivery      = withRemedy(fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery"))
 	noOverlap       = withRemedy(fault.New(fault.NotFound, "no_overlap", "there is no overlap"))
 	noLiveToken     = withRemedy(fault.New(fault.Unauthorized, "unauthorized", "a live management token is required"))
+	noSeat          = withRemedy(fault.New(fault.NotFound, "seat_not_found", "there is no such seat in this project"))
+	nothingToRetry  = withRemedy(fault.New(fault.NotFound, "nothing_to_retry", "no pending delivery matches"))
+	nothingToReplay = withRemedy(fault.New(fault.NotFound, "nothing_to_replay", "no delivery matches"))
+	emailTaken      = withRemedy(fault.New(fault.Conflict, "email_taken",
+		"there is already a user with this email address"))
 	targetNotPaused = withRemedy(fault.New(fault.NotFound, "target_not_paused", "this target is not paused"))
 )
 
@@ -41,10 +46,17 @@ func TestErrors_SayWhatToDo(t *testing.T) {
 		noOrganization: "there is no such organization: parley org list shows all organizations",
 		noRoom: "there is no such room: parley room list finds rooms by title, person and time, until they are deleted " +
 			"after their retention period",
-		noToken:     "there is no such token: an owner, an operator or an auditor sees all with parley token list",
-		noUser:      "there is no such user: an owner, an operator or an auditor sees all with parley user list",
-		noSession:   "there is no such session: an owner, an operator or an auditor sees all with parley session list",
-		noOverlap:   "there is no overlap: only the current credential works, and parley key rotate begins another overlap",
+		noToken:   "there is no such token: an owner, an operator or an auditor sees all with parley token list",
+		noUser:    "there is no such user: an owner, an operator or an auditor sees all with parley user list",
+		noSession: "there is no such session: an owner, an operator or an auditor sees all with parley session list",
+		noOverlap: "there is no overlap: only the current credential works, and parley key rotate begins another overlap",
+		noSeat:    "there is no such seat in this project: parley room people lists the participants of a room",
+		nothingToRetry: "no pending delivery matches: parley webhook list --state pending shows those that wait, and " +
+			"parley webhook replay sends others again",
+		nothingToReplay: "no delivery matches: parley webhook list shows the stored deliveries, and parley webhook " +
+			"retry sends those that wait",
+		emailTaken: "there is already a user with this email address: parley user list shows all, and an owner changes " +
+			"a role with parley user change",
 		noDelivery:  "there is no such delivery: parley webhook list shows the stored deliveries",
 		noLiveToken: "a live management token is required: an owner creates one with parley token create",
 		withRemedy(fault.New(fault.Forbidden, "project_suspended", "the project is suspended")): "the project is " +

@@ -55,7 +55,7 @@ func testPeople(t *testing.T, b *fixture) {
 	for _, call := range []string{"export", "erase"} {
 		b.assertError("POST", path+call, m{}, 400, "invalid_request", "send either user_id or seat_id")
 		b.assertError("POST", path+call, m{"seat_id": unknownID}, 404, "seat_not_found",
-			"there is no such seat in this project")
+			noSeat)
 	}
 	b.assertError("POST", path+"export", m{"user_id": "user-7", "cursor": "x"}, 400, "invalid_request",
 		"cursor must be the next_cursor of an earlier response")

@@ -208,7 +208,7 @@ func testUsers(t *testing.T, b *fixture) {
 		t.Errorf("create a user: got %v, want Ada, ada@example.org, auditor", u)
 	}
 	b.assertError("POST", "/users", m{"email": "ADA@example.org", "role": "owner"}, 409, "email_taken",
-		"there is already a user with this email address")
+		emailTaken)
 	cookie := b.signIn(m{"code": b.linkCode(m{"user_id": id})})
 	b.as(cookie, func() {
 		if c := b.mustCall("GET", "/caller", nil); c["kind"] != "user" || c["id"] != id || c["role"] != "auditor" {

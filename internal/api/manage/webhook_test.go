@@ -117,7 +117,7 @@ func testWebhooks(t *testing.T, b *fixture) {
 		t.Errorf("replay an hour: got %v, want 1 enqueued", again)
 	}
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay",
-		"no delivery matches")
+		nothingToReplay)
 	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request",
 		"a replay needs event_id, room_id, or both since and before")
 	b.assertError("POST", "/webhook-replays", m{"room_id": room}, 400, "invalid_request", "project_id is required")
