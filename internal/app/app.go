@@ -377,11 +377,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	a.scheduled = scheduled
 	background, stopBackground := context.WithCancel(context.WithoutCancel(ctx))
 	defer stopBackground()
-	var work sync.WaitGroup
+	var work, presence sync.WaitGroup
 	if a.redis != nil {
 		work.Go(func() { a.redis.Run(background, a.keys) })
 	}
-	work.Go(func() { a.rooms.Run(background) })
+	presence.Go(func() { a.rooms.Run(background) })
 	if !a.isolated {
 		work.Go(func() { a.sender.Run(background) })
 		work.Go(func() { a.retention.Run(a.withServiceOrigin(background)) })
@@ -439,8 +439,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	a.shutdown(servers)
 	stopBackground()
+	presence.Wait()
+	a.deregisterNode() // at once, because the node has sent its last heartbeat
 	work.Wait()
-	a.deregisterNode()
 	a.log.Info("stopped")
 	return err
 }

@@ -100,7 +100,8 @@ func (b *backups) create(ctx context.Context) (_ *backup.Archive, err error) {
 
 // record records in the audit log that a backup was made, because it contains everything.
 func (b *backups) record(ctx context.Context, m backup.Manifest) error {
-	return b.db.Write(ctx, func(ctx context.Context) error {
+	// In the background, because the copy has just filled the caches of the disk, and would have been in vain.
+	return b.db.WriteInBackground(ctx, func(ctx context.Context) error {
 		return audit.Record(ctx, b.db, m.CreatedAt, audit.Change{Action: audit.BackupCreated, Subject: m.DatabaseID,
 			After: audit.Fields{"schema": m.Schema, "key_fingerprint": m.KeyFingerprint}})
 	})

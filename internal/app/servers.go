@@ -78,6 +78,7 @@ func (a *App) shutdown(servers []*http.Server) {
 	defer cancel()
 	handingOver, cancel := context.WithTimeout(ctx, handOverTimeout)
 	defer cancel()
+	a.rooms.BeginStop()
 	a.rooms.HandOverAll(handingOver)
 	a.engine.Stop(ctx)
 	work.Wait()

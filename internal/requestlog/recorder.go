@@ -19,11 +19,11 @@ const (
 	// Package retention limits their age.
 	maxCallsPerProject = 100_000
 
-	// finalFlushAttempts is how often Run tries to store the calls at its end.
-	finalFlushAttempts = 8
-	flushEvery         = 250 * time.Millisecond
-	explainTimeout     = time.Second
-	trimEvery          = time.Hour
+	// finalFlushTimeout is for how long Run tries to store the calls at its end.
+	finalFlushTimeout = 2 * time.Second
+	flushEvery        = 250 * time.Millisecond
+	explainTimeout    = time.Second
+	trimEvery         = time.Hour
 	// trimSlack is how many calls below maxCallsPerProject a project is trimmed
 	// to. It is trimmed again before so many calls were added, so that it never
 	// has more than maxCallsPerProject.
@@ -156,7 +156,7 @@ func (r *Recorder) Run(ctx context.Context, apis []string, failed func(error)) {
 			work.Wait()
 			// Calls that are not stored now are lost, so a database that is
 			// slow for a moment gets several attempts.
-			for range finalFlushAttempts {
+			for ends := time.Now().Add(finalFlushTimeout); time.Now().Before(ends); {
 				if report(r.Flush(storeCtx)); !failing {
 					return
 				}

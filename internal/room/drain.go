@@ -107,7 +107,7 @@ type draining struct {
 	waits     bool       // a drain was requested, and no other node can host
 	noNodeAt  time.Time  // when no node could take a session
 	roomsDone int        // handed over since the request
-	stopping  bool       // this node stops, and does not host sessions any more
+	stopping  bool       // this node stops; see BeginStop
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
 }
@@ -212,15 +212,27 @@ func drainBatch(done, left int, elapsed, whole time.Duration) int {
 	return min(max(due, 0), left)
 }
 
-// HandOverAll hands over all sessions of this node, because it stops. Pages then find the new node at once. It
-// returns when ctx ends, also if the media engine hangs.
+// BeginStop says that this node stops. It then neither drains nor reconciles its attendance with the media engine,
+// which sends the participants away: they have not lost their connection. Deregister makes up for what the engine does
+// not report.
+func (s *Presence) BeginStop() {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	s.draining.stopping = true
+}
+
+func (s *Presence) isStopping() bool {
+	s.draining.mu.Lock()
+	defer s.draining.mu.Unlock()
+	return s.draining.stopping
+}
+
+// HandOverAll hands over all sessions of this node to others, if there are any. Call it after BeginStop; pages then
+// find the new node at once. It returns when ctx ends, also if the media engine hangs.
 func (s *Presence) HandOverAll(ctx context.Context) {
 	if s.options.RedisAvailable == nil || !s.options.RedisAvailable() {
 		return
 	}
-	s.draining.mu.Lock()
-	s.draining.stopping = true
-	s.draining.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)

@@ -61,6 +61,8 @@ const (
 	// nodeRemovalDelay is the time without a heartbeat after which a lost node is
 	// deleted. Until then it may turn out that the node was only slow.
 	nodeRemovalDelay = time.Minute
+	// endConnectionsBatch is the number of connections of a lost node that one transaction ends.
+	endConnectionsBatch = 25
 	// deregisterRetryInterval is the time between attempts to store that this node has stopped.
 	deregisterRetryInterval = 200 * time.Millisecond
 )
@@ -150,25 +152,33 @@ func (s *Presence) failoverRoom(ctx context.Context, lost Node, silentSince time
 }
 
 // endConnectionsOf ends the attendance in a room that a node recorded and that has no end, at the time that leftAt
-// returns.
+// returns. It uses short transactions, because those of a large room would exceed the write timeout, and the people who
+// return need the room.
 func (s *Presence) endConnectionsOf(
 	ctx context.Context, nodeID, roomID string, leftAt func(*Room, Attendance) time.Time,
 ) error {
-	return s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
-		present, err := s.store.CurrentAttendance(ctx, r.ID)
+	for more := true; more; {
+		err := s.updateRoom(ctx, roomID, func(ctx context.Context, r *Room, now time.Time) error {
+			present, err := s.store.CurrentAttendance(ctx, r.ID)
+			if err != nil {
+				return err
+			}
+			present = slices.DeleteFunc(present, func(a Attendance) bool { return a.Node != nodeID })
+			if more = len(present) > endConnectionsBatch; more {
+				present = present[:endConnectionsBatch]
+			}
+			for _, a := range present {
+				if err := s.endConnection(ctx, r, a, leftAt(r, a), now, LeftServer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
 		if err != nil {
 			return err
 		}
-		for _, a := range present {
-			if a.Node != nodeID {
-				continue
-			}
-			if err := s.endConnection(ctx, r, a, leftAt(r, a), now, LeftServer); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // mustAwaitNodes reports whether a room whose duration ended at deadline must stay open for now. It

@@ -326,6 +326,69 @@ func TestDeregister(t *testing.T) {
 	}
 }
 
+// countingLeavesStore counts the attendance that each transaction ends.
+type countingLeavesStore struct {
+	*store.DB
+	largest, current *int
+}
+
+func (s countingLeavesStore) Write(ctx context.Context, work func(context.Context) error) error {
+	return s.DB.Write(ctx, func(ctx context.Context) error {
+		*s.current = 0
+		err := work(ctx)
+		*s.largest = max(*s.largest, *s.current)
+		return err
+	})
+}
+
+func (s countingLeavesStore) EndAttendance(ctx context.Context, a room.Attendance, now time.Time) error {
+	*s.current++
+	return s.DB.EndAttendance(ctx, a, now)
+}
+
+// A large room of a lost node is taken over in several transactions, so that none exceeds the write timeout.
+func TestFailover_LargeRoom(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	const people = 60
+	id := c.create(t, room.Spec{MaxParticipants: people})
+	for n := range people {
+		c.enter(t, 0, id, guest(n), fmt.Sprintf("PA_%d", n))
+	}
+	largest, current := 0, 0
+	survivor := room.NewService(countingLeavesStore{c.db, &largest, &current}, nodeMedia{c, 1},
+		func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger, room.Options{Clustered: true})
+	c.nodes[1] = survivor
+	for range 6 {
+		c.tick(1)
+	}
+	left := 0
+	for _, a := range c.attendance(t, id) {
+		if !a.LeftAt.IsZero() && a.Reason == room.LeftServer {
+			left++
+		}
+	}
+	if left != people || largest == 0 || largest > people/2 {
+		t.Errorf("got %d leaves, at most %d in a transaction, want %d and at most half of them in one", left, largest, people)
+	}
+}
+
+// A participant that the engine of a node sends away because the node stops has not lost the connection.
+func TestReconcile_NotWhileStopping(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	id, _ := f.create(t, room.Spec{MaxParticipants: 3})
+	a := f.enter(t, id, guest(1), "PA_1")
+	f.BeginStop()
+	f.engine.disconnect(a.SessionID, a.Seat.ID) // the report of the engine is on its way
+	f.Reconcile(t.Context())
+	f.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", f.clock.Now(), room.LeftServer)
+	rows, err := storetest.Attendance(t.Context(), f.db, id)
+	if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer {
+		t.Errorf("got attendance %+v, %v, want one leave because of the server", rows, err)
+	}
+}
+
 // A room that cannot be taken over is retried and does not delay others.
 func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
@@ -336,8 +399,8 @@ func TestFailover_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		c.enter(t, 0, id, guest(1), "PA_"+id)
 		ids = append(ids, id)
 	}
-	survivor := room.NewService(brokenRoomStore{c.db, ids[0]}, nodeMedia{c, 1}, func() string { return "" }, c.clock.Now,
-		storetest.NewID, discardLogger, room.Options{Clustered: true})
+	survivor := room.NewService(brokenRoomStore{c.db, ids[0], errBrokenRoom}, nodeMedia{c, 1},
+		func() string { return "" }, c.clock.Now, storetest.NewID, discardLogger, room.Options{Clustered: true})
 	c.nodes[1] = survivor
 	for range 6 {
 		c.tick(1)

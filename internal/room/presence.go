@@ -198,7 +198,7 @@ func (s *Presence) endConnection(
 		}
 	}
 	at = later(at, a.JoinedAt) // clocks may differ, but a leave is never before its join
-	if err := s.endAttendance(ctx, r, a, at, now, reason); err != nil {
+	if err := s.endAttendance(ctx, r, seat, a, at, now, reason); err != nil {
 		return err
 	}
 	if latest {

@@ -18,6 +18,9 @@ const (
 	// that it found in the engine only.
 	recheckDelay = 3 * time.Second
 	sweepBatch   = 100
+	// sweepGivesUpAfter is the number of rooms in a row that are not updated because the database is unavailable, after
+	// which a sweep ends.
+	sweepGivesUpAfter = 3
 )
 
 // Run applies transitions that are due until ctx ends: it opens, ends and expires
@@ -104,20 +107,24 @@ func (s *Presence) Purge(ctx context.Context) error {
 // noChange makes updateRoom apply only the transitions that are due.
 func noChange(context.Context, *Room, time.Time) error { return nil }
 
-// sweep applies the due transitions of all rooms.
+// sweep applies the due transitions of all rooms. One room that cannot be stored in time does not stop the others;
+// several in a row mean that the database is unavailable.
 func (s *Presence) sweep(ctx context.Context) {
 	for {
 		due, err := s.store.DueRooms(ctx, s.now(), sweepBatch)
 		if s.logFailure(ctx, "list due rooms", err) {
 			return
 		}
-		updated := 0
+		updated, unavailable := 0, 0
 		for _, id := range due {
 			err := s.updateRoom(ctx, id, noChange)
-			if !s.logFailure(ctx, "update due room", err, "room_id", id) {
-				updated++
-			} else if fault.Is(err, fault.Unavailable) {
-				return
+			switch {
+			case !s.logFailure(ctx, "update due room", err, "room_id", id):
+				updated, unavailable = updated+1, 0
+			case fault.Is(err, fault.Unavailable):
+				if unavailable++; unavailable == sweepGivesUpAfter {
+					return
+				}
 			}
 		}
 		// A room that cannot be updated stays due. If the whole batch failed, the
@@ -148,6 +155,9 @@ func (s *Presence) closeSessions(ctx context.Context) {
 // handles each difference like a report of the engine. Each node reconciles the
 // sessions that it hosts and the attendance that it recorded.
 func (s *Presence) reconcile(ctx context.Context) {
+	if s.isStopping() {
+		return
+	}
 	sessions, err := s.store.Sessions(ctx, SessionLive)
 	if s.logFailure(ctx, "list live sessions", err) {
 		return

@@ -231,19 +231,35 @@ func TestRun_RetriesCloseUntilMediaReturns(t *testing.T) {
 // brokenRoomStore is a store in which one room cannot be locked.
 type brokenRoomStore struct {
 	*store.DB
-	id string
+	id  string
+	err error
 }
 
 func (f brokenRoomStore) LockRoom(ctx context.Context, id string) (*room.Room, error) {
 	if id == f.id {
-		return nil, errors.New("this room is broken")
+		return nil, f.err
 	}
 	return f.DB.LockRoom(ctx, id)
 }
 
-// A room that cannot be updated does not prevent the update of other due rooms.
+var errBrokenRoom = errors.New("this room is broken")
+
+// A room that cannot be updated, also because its update takes too long, does not prevent the update of other due
+// rooms.
 func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
+	for name, broken := range map[string]error{
+		"broken":   errBrokenRoom,
+		"too slow": fault.New(fault.Unavailable, "unavailable", "the work took too long"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			checkSweepOfOthers(t, broken)
+		})
+	}
+}
+
+func checkSweepOfOthers(t *testing.T, broken error) {
 	f := newFixture(t)
 	var ids []string
 	for range 150 { // more than a sweep looks at in one go
@@ -251,7 +267,7 @@ func TestSweep_BrokenRoomDoesNotBlockOthers(t *testing.T) {
 		ids = append(ids, id)
 	}
 	f.clock.advance(time.Hour)
-	s := room.NewService(brokenRoomStore{f.db, ids[0]}, f.engine, func() string { return "" }, f.clock.Now,
+	s := room.NewService(brokenRoomStore{f.db, ids[0], broken}, f.engine, func() string { return "" }, f.clock.Now,
 		storetest.NewID, discardLogger, room.Options{})
 	s.Sweep(t.Context())
 	for i, id := range ids {

@@ -128,7 +128,11 @@ func (s *core) disconnect(ctx context.Context, r *Room, seat *Seat, now time.Tim
 	}
 	for _, a := range present {
 		if a.SeatID == seat.ID {
-			if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), now, reason); err != nil {
+			left, err := s.store.Seat(ctx, r.ID, seat.ID) // without the changes that the caller made
+			if err != nil {
+				return nil, err
+			}
+			if err := s.endAttendance(ctx, r, left, a, later(now, a.JoinedAt), now, reason); err != nil {
 				return nil, err
 			}
 			sessions = append(sessions, SessionID(r.ID, a.Session))

@@ -376,14 +376,19 @@ func (s *core) endAllAttendance(ctx context.Context, r *Room, now time.Time, rea
 	if err != nil {
 		return err
 	}
-	for _, a := range present {
-		if err := s.endAttendance(ctx, r, a, later(now, a.JoinedAt), now, reason); err != nil {
-			return err
-		}
-	}
 	seats, err := s.store.Seats(ctx, r.ID)
 	if err != nil {
 		return err
+	}
+	byID := make(map[string]Seat, len(seats))
+	for _, seat := range seats {
+		byID[seat.ID] = seat
+	}
+	for _, a := range present {
+		err := s.endAttendance(ctx, r, byID[a.SeatID], a, later(now, a.JoinedAt), now, reason)
+		if err != nil {
+			return err
+		}
 	}
 	for _, seat := range seats {
 		if err := s.releaseSeat(ctx, seat); err != nil {
@@ -393,14 +398,10 @@ func (s *core) endAllAttendance(ctx context.Context, r *Room, now time.Time, rea
 	return nil
 }
 
-// endAttendance ends one attendance at a time and, unless it is hidden, emits the event.
+// endAttendance ends one attendance of a seat at a time and, unless it is hidden, emits the event.
 func (s *core) endAttendance(
-	ctx context.Context, r *Room, a Attendance, at, now time.Time, reason LeaveReason,
+	ctx context.Context, r *Room, seat Seat, a Attendance, at, now time.Time, reason LeaveReason,
 ) error {
-	seat, err := s.store.Seat(ctx, r.ID, a.SeatID)
-	if err != nil {
-		return err
-	}
 	a.LeftAt, a.Reason = at, reason
 	if err := s.store.EndAttendance(ctx, a, now); err != nil {
 		return err

@@ -2,7 +2,10 @@ package store_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -163,5 +166,73 @@ func TestUsage_OfTestProjects(t *testing.T) {
 			t.Errorf("computed again after the deletion of a room: got %+v, %v, want that its figures stay", rebuilt, err)
 		}
 		check("after the deletion of a room", (48*5+2+10)*time.Minute)
+	})
+}
+
+// watchedLedger cannot save rollups of one organization, and counts the hours that one transaction corrects.
+type watchedLedger struct {
+	*store.DB
+	broken  string
+	largest *int
+}
+
+func (l watchedLedger) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
+	if r.OrganizationID == l.broken {
+		return errors.New("this organization is broken")
+	}
+	*l.largest = max(*l.largest, len(r.Corrections))
+	return l.DB.SaveUsageRollup(ctx, r)
+}
+
+// Many hours with late reports are rolled up again in several short transactions, whatever happens to other
+// organizations.
+func TestRollUp_ManyLateHours(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
+		db := d.Open(t)
+		broken, p := storetest.Project(t, db), storetest.Project(t, db) // in the order in which they are rolled up
+		start := time.Date(2026, 12, 1, 0, 0, 0, 0, time.UTC)
+		const hours = 60
+		now := start.Add((hours + 1) * time.Hour)
+		var present []room.Attendance
+		for hour := range hours {
+			at := start.Add(time.Duration(hour) * time.Hour)
+			endAttendance(t, db, joinRoom(t, db, broken.ID, at), time.Minute)
+			present = append(present, joinRoom(t, db, p.ID, at))
+		}
+		largest := 0
+		service := usage.NewService(watchedLedger{db, broken.OrganizationID, &largest}, usage.NoProvider{},
+			func() time.Time { return now })
+		rollUp := func() {
+			t.Helper()
+			if err := service.RollUp(t.Context()); err == nil || !strings.Contains(err.Error(), "is broken") {
+				t.Errorf("roll up: got error %v, want that of the broken organization", err)
+			}
+		}
+		rollUp()
+		mustWrite(t, db, func(ctx context.Context) error {
+			for _, a := range present { // as the leaves were reported after the rollup
+				a.LeftAt, a.Reason = a.JoinedAt.Add(time.Minute), room.LeftServer
+				if err := db.EndAttendance(ctx, a, now); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		late, err := db.OrganizationsWithLateUsage(t.Context(), 10)
+		if err != nil || !slices.Equal(late, []string{p.OrganizationID}) {
+			t.Fatalf("organizations with late reports: got %v, %v, want %s", late, err, p.OrganizationID)
+		}
+		rollUp()
+		if largest == 0 || largest > hours/2 {
+			t.Errorf("one transaction corrects %d of %d hours, want some and at most half of them", largest, hours)
+		}
+		got, err := service.Totals(t.Context(), usage.Scope{OrganizationID: p.OrganizationID}, start, now)
+		want := usage.Totals{VideoMillis: (hours * time.Minute).Milliseconds(), RoomsCreated: hours, Sessions: hours, Peak: 1}
+		if err != nil || got != want {
+			t.Errorf("usage: got %+v, %v, want %+v", got, err, want)
+		}
+		if late, err := db.OrganizationsWithLateUsage(t.Context(), 10); err != nil || len(late) > 0 {
+			t.Errorf("organizations with late reports: got %v, %v, want none", late, err)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -100,9 +101,9 @@ type Ledger interface {
 }
 
 // RollUp rolls up the ended hours of all organizations, rolls up again the hours with late
-// reports, and folds complete days. Several nodes may call it at the same time, but each node
-// from one goroutine.
-func (s *Service) RollUp(ctx context.Context) error {
+// reports, and folds complete days. A failure in one organization does not stop the others.
+// Several nodes may call it at the same time, but each node from one goroutine.
+func (s *Service) RollUp(ctx context.Context) (failed error) {
 	rollUpTo := s.now().UTC().Add(-rollupDelay).Truncate(time.Hour)
 	if _, until := s.Rollups(); rollUpTo.After(until) {
 		after := ""
@@ -112,24 +113,24 @@ func (s *Service) RollUp(ctx context.Context) error {
 				return err
 			}
 			for _, id := range batch {
-				if err := s.rollUpOrganization(ctx, id, rollUpTo); err != nil {
-					return err
-				}
+				failed = errors.Join(failed, s.rollUpOrganization(ctx, id, rollUpTo))
 			}
 			if len(batch) < organizationBatch {
 				break
 			}
 			after = batch[len(batch)-1]
 		}
+		if failed != nil {
+			return failed
+		}
 		s.rolledUpUntil.Store(&rollUpTo)
 	}
 	late, err := s.ledger.OrganizationsWithLateUsage(ctx, organizationBatch)
+	failed = err
 	for _, id := range late {
-		if err == nil {
-			err = s.rollUpOrganization(ctx, id, rollUpTo)
-		}
+		failed = errors.Join(failed, s.rollUpOrganization(ctx, id, rollUpTo))
 	}
-	return err
+	return failed
 }
 
 func (s *Service) rollUpOrganization(ctx context.Context, id string, rollUpTo time.Time) error {
@@ -138,7 +139,7 @@ func (s *Service) rollUpOrganization(ctx context.Context, id string, rollUpTo ti
 		if err != nil {
 			return err
 		}
-		next, err := s.nextRollup(ctx, id, progress, rollUpTo)
+		next, more, err := s.nextRollup(ctx, id, progress, rollUpTo)
 		if err != nil {
 			return err
 		}
@@ -149,23 +150,30 @@ func (s *Service) rollUpOrganization(ctx context.Context, id string, rollUpTo ti
 			return err
 		}
 		s.rollups.Add(1)
-		if !next.Until.Before(rollUpTo) && next.DaysUntil.Equal(midnight(next.Until)) {
+		if !more && !next.Until.Before(rollUpTo) && next.DaysUntil.Equal(midnight(next.Until)) {
 			return nil
 		}
 	}
 }
 
-// nextRollup returns the rollup that continues progress. It includes the late reports
-// of the hours before its end.
+// maxLateReports and maxCorrections bound what one transaction stores, because many hours may have late reports after
+// an outage or a rebuild.
+const (
+	maxLateReports = 500
+	maxCorrections = 24
+)
+
+// nextRollup returns the rollup that continues progress. It includes late reports of the hours before its end; more
+// says whether others are left.
 func (s *Service) nextRollup(
 	ctx context.Context, id string, progress Progress, rollUpTo time.Time,
-) (Rollup, error) {
-	r := Rollup{OrganizationID: id, Version: progress.Version, Until: progress.Until}
+) (r Rollup, more bool, err error) {
+	r = Rollup{OrganizationID: id, Version: progress.Version, Until: progress.Until}
 	from := progress.Until
 	if from.IsZero() {
 		first, err := s.ledger.FirstUsageMove(ctx, id)
 		if err != nil {
-			return r, err
+			return r, false, err
 		}
 		if from = first.Truncate(time.Hour); first.IsZero() {
 			from = rollUpTo
@@ -176,11 +184,11 @@ func (s *Service) nextRollup(
 		r.Until = earlier(from.Add(rollupWindow), rollUpTo)
 		moves, err := s.ledger.UsageMoves(ctx, scope, from, r.Until)
 		if err != nil {
-			return r, err
+			return r, false, err
 		}
 		r.Hours = rollUp(moves)
 		if err := s.setBases(ctx, id, from, r.Hours); err != nil {
-			return r, err
+			return r, false, err
 		}
 	} else if progress.Until.IsZero() {
 		r.Until = from
@@ -189,6 +197,9 @@ func (s *Service) nextRollup(
 		if !late.Hour.Before(r.Until) {
 			continue // this hour is rolled up later
 		}
+		if more = len(r.Done) == maxLateReports || len(r.Corrections) == maxCorrections; more {
+			break
+		}
 		r.Done = append(r.Done, late)
 		corrected := len(r.Corrections) > 0 && r.Corrections[len(r.Corrections)-1].Hour.Equal(late.Hour)
 		if corrected || !late.Hour.Before(from) {
@@ -196,11 +207,11 @@ func (s *Service) nextRollup(
 		}
 		moves, err := s.ledger.UsageMoves(ctx, scope, late.Hour, late.Hour.Add(time.Hour))
 		if err != nil {
-			return r, err
+			return r, false, err
 		}
 		r.Corrections = append(r.Corrections, Correction{late.Hour, rollUp(moves)})
 	}
-	return r, s.addDays(ctx, &r, progress, from)
+	return r, more, s.addDays(ctx, &r, progress, from)
 }
 
 // addDays adds the days that a rollup folds: those that it corrects, and those that follow the

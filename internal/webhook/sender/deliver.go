@@ -46,7 +46,7 @@ func (s *Service) deliver(ctx, attempts context.Context, j job) {
 			s.release(j, s.now())
 			return
 		}
-		next, more := s.finish(ctx, j, webhook.Attempt{
+		next, more := s.finish(ctx, attempts, j, webhook.Attempt{
 			At:           began,
 			Duration:     took,
 			Status:       response.Status,
@@ -98,8 +98,10 @@ func (s *Service) release(j job, due time.Time) {
 
 // finish records the result of an attempt and leases the next job of the bucket
 // in the same transaction. While the database is unavailable it retries until
-// the lease ends, because an attempt that is not recorded is sent again.
-func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Response) (next job, more bool) {
+// the lease or attempts ends, because an attempt that is not recorded is sent again.
+func (s *Service) finish(
+	ctx, attempts context.Context, j job, a webhook.Attempt, r Response,
+) (next job, more bool) {
 	now := s.now()
 	out := decideOutcome(j.delivery, r, j.probe, now)
 	if out.state == webhook.Delivered {
@@ -127,7 +129,7 @@ func (s *Service) finish(ctx context.Context, j job, a webhook.Attempt, r Respon
 			return job{}, false
 		}
 		s.logFailure("record webhook attempt", err)
-		if !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
+		if attempts.Err() != nil || !s.now().Before(j.leaseEndsAt) || !fault.Is(err, fault.Unavailable) {
 			return job{}, false
 		}
 		time.Sleep(recordRetryDelay)
