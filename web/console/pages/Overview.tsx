@@ -5,9 +5,8 @@ import { useGet } from '../api/useGet';
 import { formatCount, formatNumber, formatTime, formatVersion } from '../format';
 import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
-import { useCaller } from '../state/context';
 import { Chart, type Series } from '../ui/Chart';
-import { CodeBlock } from '../ui/Copy';
+import { FirstCall } from '../ui/FirstCall';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
@@ -230,23 +229,10 @@ function Connections({ types }: { types: Schemas['ConnectionTypes'] }): ReactEle
 }
 
 function FirstSteps(): ReactElement {
-  const { role } = useCaller();
   return (
     <section className="box" aria-labelledby="first">
       <h2 id="first">Nothing has happened yet</h2>
-      {role === 'integrator' ? (
-        <p>
-          Let your backend create its first room. <a href="/docs">The documentation</a> has examples in several languages.
-        </p>
-      ) : (
-        <>
-          <p>Create a first room with the key in the data directory, then open its link in two browsers:</p>
-          <CodeBlock
-            text={`parley request POST /api/v4/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}'`}
-            what="command"
-          />
-        </>
-      )}
+      <FirstCall />
     </section>
   );
 }

@@ -1,15 +1,20 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
+import { useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
+import { useMore } from '../api/useMore';
+import { formatCount } from '../format';
 import { href } from '../router';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
+import { Filters, TextFilter } from '../ui/Filters';
 import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
-import { List } from '../ui/List';
+import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Secrets } from '../ui/Secrets';
 import { Empty, ErrorBox } from '../ui/states';
+import { Table } from '../ui/Table';
 import { Status, Time } from '../ui/values';
 
 type Project = Schemas['Project'];
@@ -29,10 +34,15 @@ function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
   return status === 'active' ? <Status tone="good">Active</Status> : <Status tone="idle">Inactive</Status>;
 }
 
-/** The projects with their keys. */
-export function ProjectList(): ReactElement {
+/** The largest page of projects, and the largest number of search results that are shown. */
+const pageSize = 100;
+
+/** The projects with their keys, the oldest first. A search finds them among the names that the console has loaded. */
+export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const projects = useGet('/projects', { query: {} });
+  const known = useProjects();
+  const list = useMore('/projects', { query: { limit: pageSize } });
+  const { first } = list;
   const [creating, setCreating] = useState(false);
   const [created, setCreated] = useState<Schemas['NewProjectWithSecrets'] | null>(null);
   const create = may('POST /projects') && (
@@ -40,43 +50,67 @@ export function ProjectList(): ReactElement {
       Create a project
     </button>
   );
+  const pages = first.data ? [first.data, ...list.rest].flatMap(({ projects }) => projects) : null;
+  const found = name ? known.filter((project) => matches(project, name)) : null;
   return (
     <>
       <PageHead title="Projects and keys" actions={create}>
         A project is one integration: it has its own keys, rooms, webhooks and settings.
       </PageHead>
-      <List
-        label="Projects"
-        resource={projects}
-        rowsOf={(data) => data.projects}
-        keyOf={({ project_id }) => project_id}
-        columns={[
-          {
-            head: 'Project',
-            wide: true,
-            cell: ({ project_id, name }) => (
-              <Link className="row-link" to={href('projects', project_id)}>
-                {name}
-              </Link>
-            ),
-          },
-          { head: 'State', cell: (project) => <ProjectState project={project} /> },
-          { head: 'Project ID', cell: ({ project_id }) => <Id id={project_id} what="project ID" /> },
-          { head: 'Webhook', cell: ({ settings }) => settings.default_webhook_url || <span className="quiet">none</span> },
-          { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
-        ]}
-        empty={
-          <Empty title="No projects yet" command="parley project create --org ORGANIZATION_ID --name NAME">
-            <p>Create a project for each integration. You receive its first API key and Gateway secret.</p>
-          </Empty>
-        }
-      />
+      <Filters active={name ? ['name'] : []}>
+        <TextFilter name="name" label="Name or ID" value={name} wide />
+      </Filters>
+      {first.error && <ErrorBox error={first.error} retry={first.reload} />}
+      {!first.data && !first.error && <Loading />}
+      {pages?.length === 0 && (
+        <Empty title="No projects yet" command="parley project create --org ORGANIZATION_ID --name NAME">
+          <p>Create a project for each integration. You receive its first API key and Gateway secret.</p>
+        </Empty>
+      )}
+      {found?.length === 0 && (
+        <Empty title="No project matches">
+          <p>Search for a part of the name, or for the whole project ID.</p>
+        </Empty>
+      )}
+      {pages && pages.length > 0 && found?.length !== 0 && (
+        <Table
+          label="Projects"
+          rows={found?.slice(0, pageSize) ?? pages}
+          keyOf={({ project_id }) => project_id}
+          columns={[
+            {
+              head: 'Project',
+              wide: true,
+              cell: ({ project_id, name }) => (
+                <Link className="row-link" to={href('projects', project_id)}>
+                  {name}
+                </Link>
+              ),
+            },
+            { head: 'State', cell: (project) => <ProjectState project={project} /> },
+            { head: 'Project ID', cell: ({ project_id }) => <Id id={project_id} what="project ID" /> },
+            { head: 'Webhook', cell: ({ settings }) => settings.default_webhook_url || <span className="quiet">none</span> },
+            { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+          ]}
+        />
+      )}
+      {found && found.length > pageSize && (
+        <p className="quiet">
+          {formatCount(found.length, 'project')} match. The first {pageSize} are shown.
+        </p>
+      )}
+      {!found && list.error && <ErrorBox error={list.error} retry={list.retry} />}
+      {!found && list.loadMore && (
+        <button type="button" className="secondary more" onClick={list.loadMore}>
+          Show more projects
+        </button>
+      )}
       {creating && (
         <NewProject
           onCreated={(made) => {
             setCreating(false);
             setCreated(made);
-            projects.reload();
+            first.reload();
           }}
           onClose={() => setCreating(false)}
         />
@@ -96,6 +130,10 @@ export function ProjectList(): ReactElement {
     </>
   );
 }
+
+/** Whether a project has a text in its name, or as its ID. */
+const matches = ({ name, project_id }: Project, text: string): boolean =>
+  name.toLowerCase().includes(text.toLowerCase()) || project_id === text.toLowerCase();
 
 function NewProject({
   onCreated,

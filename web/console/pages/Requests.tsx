@@ -6,6 +6,7 @@ import { formatCount, formatDuration } from '../format';
 import { href } from '../router';
 import { useCaller, useMay } from '../state/context';
 import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { FirstCall } from '../ui/FirstCall';
 import { Link } from '../ui/Link';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
@@ -166,11 +167,8 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
               <p>Choose other filters. API calls are kept for the period of the setting --retention-calls.</p>
             </Empty>
           ) : (
-            <Empty
-              title="No API calls yet"
-              command={`parley request POST /api/v4/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"First meeting","welcome_message":""}}'`}
-            >
-              <p>API calls appear here within a second. This command makes one, signed with the key in the data directory:</p>
+            <Empty title="No API calls yet">
+              <FirstCall>API calls appear here within a second.</FirstCall>
             </Empty>
           )
         }

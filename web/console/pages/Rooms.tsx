@@ -7,6 +7,7 @@ import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
 import { Id } from '../ui/Copy';
 import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { FirstCall } from '../ui/FirstCall';
 import { Link } from '../ui/Link';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
@@ -126,11 +127,8 @@ export function Rooms({ query }: { query: Readonly<Record<string, string>> }): R
                 <p>Choose other filters. Rooms are deleted some days after their end; the setting --retention-rooms says when.</p>
               </Empty>
             ) : (
-              <Empty
-                title="No rooms yet"
-                command={`parley request POST /api/v4/rooms/create_quick_video_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"First meeting","welcome_message":""}}'`}
-              >
-                <p>Your backend creates rooms with its API key. This command creates one with the key in the data directory:</p>
+              <Empty title="No rooms yet">
+                <FirstCall />
               </Empty>
             )
           }

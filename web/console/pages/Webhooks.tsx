@@ -93,12 +93,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
               <p>Choose other filters. Deliveries are deleted after the time of the setting --retention-deliveries.</p>
             </Empty>
           ) : (
-            <Empty
-              title="No deliveries yet"
-              command={`parley project set ${project ?? 'PROJECT_ID'} default_webhook_url=https://example.com/hooks`}
-            >
-              <p>Each event of a room is sent to the webhook URL of its project. Set one, then send a test event:</p>
-            </Empty>
+            <NoDeliveries project={project} />
           )
         }
       />
@@ -106,15 +101,43 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   );
 }
 
+/** How to receive webhooks, for those who may set their URL and for others. */
+function NoDeliveries({ project }: { project: string | undefined }): ReactElement {
+  const may = useMay();
+  const what = 'Each event of a room is sent to the webhook URL of the room or, without one, of its project.';
+  if (!may('PATCH /projects/{project_id}')) {
+    return (
+      <Empty title="No deliveries yet">
+        <p>
+          {what} An operator of this server can set that of the project, and your backend that of a room. See{' '}
+          <a href="/docs/webhooks">Webhooks</a>.
+        </p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty
+      title="No deliveries yet"
+      command={`parley project set ${project ?? 'PROJECT_ID'} default_webhook_url=https://example.com/hooks`}
+    >
+      <p>{what} Set one, then send a test event:</p>
+    </Empty>
+  );
+}
+
 /** The targets that fail or are paused. */
 function Targets({ project }: { project: string | undefined }): ReactElement | null {
-  const targets = useGet('/webhook-targets', { query: { ...(project && { project_id: project }) } });
+  const targets = useGet('/webhook-targets', { query: { ...(project && { project_id: project }), limit: 100 } });
   if (targets.error) return <ErrorBox error={targets.error} retry={targets.reload} />;
   if (!targets.data || targets.data.targets.length === 0) return null;
   return (
     <section aria-labelledby="targets">
       <h2 id="targets">
-        Targets that fail or are paused <span className="quiet">{formatCount(targets.data.targets.length, 'target')}</span>
+        Targets that fail or are paused{' '}
+        <span className="quiet">
+          {formatCount(targets.data.targets.length, 'target')}
+          {targets.data.next_cursor && '; "parley webhook targets" lists more'}
+        </span>
       </h2>
       {targets.data.targets.map((target) => (
         <Target key={`${target.project_id} ${target.url}`} target={target} onChanged={targets.reload} />

@@ -26,7 +26,7 @@ export function PageOf({ route }: { route: Route | null }): ReactElement {
     case 'rooms':
       return route.id === null ? <Rooms query={route.query} /> : <RoomPage id={route.id} project={route.query.project} />;
     case 'projects':
-      return route.id === null ? <ProjectList /> : <ProjectPage id={route.id} />;
+      return route.id === null ? <ProjectList query={route.query} /> : <ProjectPage id={route.id} />;
     case 'webhooks':
       return route.id === null ? <Webhooks query={route.query} /> : <DeliveryPage id={route.id} project={route.query.project} />;
     case 'usage':
