@@ -28,6 +28,7 @@ import (
 	"parley/internal/conncheck"
 	"parley/internal/connlimit"
 	"parley/internal/db"
+	"parley/internal/doctor"
 	"parley/internal/edge"
 	"parley/internal/instance"
 	"parley/internal/key"
@@ -100,7 +101,8 @@ type App struct {
 	edge         *edge.Edge         // nil without TLS; set by wire
 	machine      *machine           // set by wire
 	ready        atomic.Bool
-	databaseLost atomic.Bool // the last sample of the backlog failed
+	installation atomic.Pointer[string] // see doctor.Live; empty before Run
+	databaseLost atomic.Bool            // the last sample of the backlog failed
 }
 
 // New returns a service that is ready to Run: the data directory is locked, the
@@ -147,6 +149,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		metrics:            newMetrics(registry),
 		refusals:           refusal.NewRecorder(registry, log, time.Now),
 	}
+	a.installation.Store(new(string))
 	defer func() {
 		if err != nil {
 			a.Close()
@@ -370,6 +373,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
 		return err
 	}
+	id, err := a.db.ID(starting)
+	if err != nil {
+		return err
+	}
+	a.installation.Store(new(doctor.Identify(id)))
 	scheduled, err := a.scheduledBackups(starting)
 	if err != nil {
 		return err
@@ -399,7 +407,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 
 	servers, listeners := a.publicServers()
 	if a.MetricsListener != nil {
-		metrics := a.server(httpx.ReadOnly(withLive(a.metricsHandler())))
+		metrics := a.server(httpx.ReadOnly(a.withLive(a.metricsHandler())))
 		metrics.WriteTimeout = connlimit.WriteTimeout // because its listener sets none
 		servers, listeners = append(servers, metrics), append(listeners, a.MetricsListener)
 	}
@@ -448,8 +456,8 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 
 // withLive serves /livez beside another handler, so that a probe needs none of the connections for
 // browsers and no certificate.
-func withLive(next http.Handler) http.Handler {
-	live := respondLive(nil)
+func (a *App) withLive(next http.Handler) http.Handler {
+	live := a.respondLive(nil)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/livez" {
 			live.ServeHTTP(w, r)

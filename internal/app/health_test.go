@@ -1,12 +1,14 @@
 package app
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"parley/internal/config"
+	"parley/internal/doctor"
 )
 
 // A process that cannot take work, for example because its database is gone, lives nevertheless.
@@ -23,6 +25,31 @@ func TestLive_WithoutDatabase(t *testing.T) {
 		_ = res.Body.Close()
 		if res.StatusCode != want {
 			t.Errorf("%s without a database: got status %d, want %d", path, res.StatusCode, want)
+		}
+	}
+}
+
+// A server says at all its live paths which one it is, so that parley doctor notices when a name leads to another. It
+// does not tell the IDs themselves.
+func TestLive_SaysWhichServer(t *testing.T) {
+	s := startServer(t, func(c *config.Config) { c.MetricsListen = "127.0.0.1:0" })
+	id, err := s.app.db.ID(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	node := s.app.rooms.NodeID()
+	for _, url := range []string{s.app.BaseURL() + doctor.LivePath, s.app.BaseURL() + "/livez",
+		"http://" + s.app.MetricsListener.Addr().String() + "/livez"} {
+		res, err := http.Get(url)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var live doctor.Live
+		err = json.NewDecoder(res.Body).Decode(&live)
+		_ = res.Body.Close()
+		if err != nil || live.Installation != doctor.Identify(id) || live.Node != doctor.Identify(node) ||
+			strings.Contains(id+node, live.Installation) || strings.Contains(id+node, live.Node) {
+			t.Errorf("%s: got %+v, %v, want texts for %s and %s", url, live, err, id, node)
 		}
 	}
 }

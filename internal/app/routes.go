@@ -106,7 +106,7 @@ func (h routeHandlers) version(path string) *apiVersion {
 // signatures.
 func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handler {
 	metrics, health := httpx.ReadOnly(a.requireToken(a.metricsHandler())), httpx.ReadOnly(http.HandlerFunc(a.health))
-	live := httpx.ReadOnly(respondLive(trusted))
+	live := httpx.ReadOnly(a.respondLive(trusted))
 	signalingPaths := media.SignalingPaths()
 	choose := func(path string) (part string, handler http.Handler) {
 		if v := handlers.version(path); v != nil {
@@ -214,14 +214,17 @@ func noSuchAPI(w http.ResponseWriter, _ *http.Request) {
 
 // respondLive responds with 200 whatever state the service is in, because a restart of the process does
 // not repair what it depends on. Its supervisor restarts the process when it crashes. The
-// response says how the request arrived, so that a check through a proxy sees what the proxy does.
-func respondLive(trusted []netip.Prefix) http.Handler {
+// response says how the request arrived and where, so that a check through a name and a proxy sees where they lead.
+func (a *App) respondLive(trusted []netip.Prefix) http.Handler {
+	node := doctor.Identify(a.rooms.NodeID())
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		httpx.WriteJSON(w, http.StatusOK, doctor.Live{
 			Status:         "ok",
 			Upgrade:        websocket.IsWebSocketUpgrade(r),
 			UntrustedProxy: httpx.HasUntrustedProxy(r, trusted),
+			Installation:   *a.installation.Load(),
+			Node:           node,
 		})
 	})
 }

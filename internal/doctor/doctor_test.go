@@ -113,6 +113,20 @@ func responding(t *testing.T, start func(http.Handler) *httptest.Server, text st
 	return strings.Replace(s.URL, "127.0.0.1", "localhost", 1)
 }
 
+// living returns the URL of a server that is healthy, with a response of its own at LivePath.
+func living(t *testing.T, live Live) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == LivePath {
+			_ = json.NewEncoder(w).Encode(live)
+			return
+		}
+		_, _ = fmt.Fprint(w, `{"status":"ok"}`)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
 // proxied returns the URL of a server on localhost with a response of its own to all requests.
 func proxied(t *testing.T, status int, location string) string {
 	t.Helper()
@@ -187,6 +201,22 @@ func TestFindings(t *testing.T) {
 			func(t *testing.T, cfg *config.Config) {
 				cfg.PublicURL = responding(t, httptest.NewServer, "It works!")
 			}, healthy},
+		{checkPublicAddress, "public_other_server", Error, "", // that of an earlier machine, with the same database
+			func(t *testing.T, cfg *config.Config) {
+				own := living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "new"})
+				cfg.Listen = strings.TrimPrefix(own, "http://")
+				cfg.PublicURL = living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "old"})
+			},
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.PublicURL = "http://" + cfg.Listen }},
+		{checkPublicAddress, "public_other_server", Error, "", // of another installation, with several nodes
+			func(t *testing.T, cfg *config.Config) {
+				own := living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "1"})
+				cfg.Listen, cfg.RedisURL = strings.TrimPrefix(own, "http://"), "redis://127.0.0.1"
+				cfg.PublicURL = living(t, Live{Status: "ok", Upgrade: true, Installation: "other", Node: "2"})
+			},
+			func(t *testing.T, cfg *config.Config, _ string) {
+				cfg.PublicURL = living(t, Live{Status: "ok", Upgrade: true, Installation: "i", Node: "2"})
+			}},
 		{checkPublicAddress, "server_unavailable", Error, "parley status",
 			func(t *testing.T, cfg *config.Config) {
 				cfg.PublicURL = responding(t, httptest.NewServer, `{"status":"unavailable"}`)

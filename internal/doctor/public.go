@@ -2,8 +2,10 @@ package doctor
 
 import (
 	"context"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"parley/internal/config"
 	"parley/internal/media"
@@ -29,6 +32,16 @@ type Live struct {
 	Status         string `json:"status"`
 	Upgrade        bool   `json:"upgrade"`         // the request asked for a WebSocket
 	UntrustedProxy bool   `json:"untrusted_proxy"` // it came through a proxy that is not trusted
+	// Installation and Node are Identify of the ID of the database and of the process. The installation is empty while
+	// the server starts.
+	Installation string `json:"installation,omitempty"`
+	Node         string `json:"node,omitempty"`
+}
+
+// Identify returns a text that differs for different IDs, from which nobody learns the ID.
+func Identify(id string) string {
+	sum := sha256.Sum256([]byte("parley live " + id))
+	return hex.EncodeToString(sum[:8])
 }
 
 // publicHost returns the host of the public URL.
@@ -129,6 +142,11 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		return found("public_url", Error, "Send "+base+" to Parley in the proxy or the DNS, or correct --public-url.",
 			"Another program than Parley responds at %s, with status %d.", base, status)
 	}
+	if own := ownLive(ctx, cfg); isOtherServer(own, live, cfg.RedisURL.Reveal() != "") {
+		return found("public_other_server", Error, "Let the DNS record or the proxy of "+publicHost(cfg)+" lead to this "+
+			"machine, or correct --public-url.", "Another Parley responds at %s than the one on this machine, so people meet "+
+			"there.", base)
+	}
 	var result Result
 	if !live.Upgrade {
 		result.add("proxy_upgrade", Error, "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; "+
@@ -146,6 +164,47 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		return fine("%s responds", base)
 	}
 	return result
+}
+
+// ownLive returns what the server with these settings says on this machine, without names and proxies between; the zero
+// value if it does not run.
+func ownLive(ctx context.Context, cfg config.Config) (live Live) {
+	host, port, err := net.SplitHostPort(cfg.Listen)
+	if err != nil || port == "0" {
+		return Live{}
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	client, scheme := newClient(), "http"
+	transport := client.Transport.(*http.Transport)
+	transport.Proxy = nil
+	if cfg.ServesTLS() {
+		scheme = "https"
+		// The program at this port is asked who it is, and is told nothing.
+		transport.TLSClientConfig = &tls.Config{ServerName: publicHost(cfg), InsecureSkipVerify: true}
+	}
+	ctx, cancel := context.WithTimeout(ctx, ownLiveTimeout)
+	defer cancel()
+	if _, err := getJSON(ctx, client, scheme+"://"+net.JoinHostPort(host, port)+LivePath, &live); err != nil {
+		return Live{}
+	}
+	return live
+}
+
+// ownLiveTimeout is how long the server on this machine may take to say who it is.
+const ownLiveTimeout = 3 * time.Second
+
+// isOtherServer reports whether a server belongs to another installation, or is another process although there is only
+// one.
+func isOtherServer(own, other Live, severalNodes bool) bool {
+	if own.Node == "" || other.Node == "" {
+		return false // one does not respond, or is of a release that does not say it
+	}
+	if own.Installation != "" && other.Installation != "" && own.Installation != other.Installation {
+		return true
+	}
+	return !severalNodes && own.Node != other.Node
 }
 
 // untrustedCertificate returns why this machine does not accept a certificate.
