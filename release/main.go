@@ -1,6 +1,6 @@
 // Command release builds what a release consists of, from a clean checkout of its tag: binaries, a
-// container image, Debian packages, a list of components for each binary, and checksums. Two builds of
-// one commit are the same byte for byte. It is a module of its own, so that the server does not
+// container image, Debian packages, a list of components for each binary, the changes, and checksums. Two
+// builds of one commit are the same byte for byte. It is a module of its own, so that the server does not
 // depend on its tools.
 package main
 
@@ -64,6 +64,11 @@ func release(ctx context.Context, source, out string, architectures []string, sn
 		}
 		if !snapshot {
 			if err := checkTag(ctx, source, p.info.Main.Version); err != nil {
+				return err
+			}
+		}
+		if len(programs) == 0 {
+			if err := writeNotes(source, out, p.version, snapshot); err != nil {
 				return err
 			}
 		}

@@ -66,6 +66,10 @@ func TestRelease(t *testing.T) {
 	if err != nil || string(again) != string(sums) {
 		t.Errorf("a second build: got the files\n%s, %v, want\n%s", again, err, sums)
 	}
+	changes, err := os.ReadFile(find(t, dir, "*_changes.md"))
+	if err != nil || !strings.HasPrefix(string(changes), "# Parley ") || !strings.Contains(string(changes), "### Added") {
+		t.Errorf("changes: got %.80q, %v, want those of the changelog", changes, err)
+	}
 	t.Run("components", func(t *testing.T) { checkSBOM(t, find(t, dir, "*.cdx.json")) })
 	t.Run("OCI archive", func(t *testing.T) { checkOCI(t, find(t, dir, "*_oci.tar")) })
 	t.Run("package", func(t *testing.T) { checkPackage(t, find(t, dir, "*.deb")) })
