@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxPending is the maximum number of calls that are not stored yet. Further
-	// calls are dropped and counted.
+	// maxPending is the maximum number of calls that wait to be stored, beside those
+	// that are being stored. Further calls are dropped and counted.
 	maxPending = 100_000
 	// maxCallsPerProject limits the number of the stored calls of each project and API.
 	// Package retention limits their age.
@@ -56,6 +56,7 @@ type Recorder struct {
 
 	flushMu        sync.Mutex // held by Flush and guards the following
 	spare          []Call     // buffer to reuse
+	unconfirmed    []Block    // stored perhaps: the database did not say so in time
 	lastNumber     int64      // largest number assigned
 	addedSinceTrim map[logKey]int
 }
@@ -212,6 +213,9 @@ func (r *Recorder) flush(ctx context.Context, withCounters bool) error {
 }
 
 func (r *Recorder) flushCalls(ctx context.Context) error {
+	if err := r.insert(ctx, r.unconfirmed); err != nil {
+		return err
+	}
 	r.mu.Lock()
 	calls := r.pending
 	r.pending = r.spare[:0]
@@ -223,20 +227,30 @@ func (r *Recorder) flushCalls(ctx context.Context) error {
 	slices.SortStableFunc(calls, func(a, b Call) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
 	for start := 0; start < len(calls); start += insertBatch {
 		end := min(start+insertBatch, len(calls))
-		if err := r.store.InsertCalls(ctx, r.blocks(calls[start:end])); err != nil {
-			r.requeue(calls[start:])
-			return err
-		}
-		for _, c := range calls[start:end] {
-			r.addedSinceTrim[logKey{c.ProjectID, c.API}]++
-		}
-		if err := r.trimProjects(ctx); err != nil {
+		if err := r.insert(ctx, r.blocks(calls[start:end])); err != nil {
 			r.requeue(calls[end:])
 			return err
 		}
 	}
 	clear(calls) // release the strings
 	return nil
+}
+
+// insert stores blocks, and trims the projects that have too many calls then. Blocks that it could not store are
+// unconfirmed: they keep their numbers, so that none is stored twice if the database has stored it nevertheless.
+func (r *Recorder) insert(ctx context.Context, blocks []Block) error {
+	if len(blocks) == 0 {
+		return nil
+	}
+	r.unconfirmed = blocks
+	if err := r.store.InsertCalls(ctx, blocks); err != nil {
+		return err
+	}
+	r.unconfirmed = nil
+	for _, b := range blocks {
+		r.addedSinceTrim[logKey{b.ProjectID, b.API}] += len(b.Calls)
+	}
+	return r.trimProjects(ctx)
 }
 
 // blocks assigns numbers to calls and returns them in blocks.

@@ -281,18 +281,60 @@ func TestRecorder_DropsBeyondMaxPending(t *testing.T) {
 	if err := r.Flush(t.Context()); !errors.Is(err, s.err) || r.Dropped() != 10 {
 		t.Fatalf("got %v, %d dropped, want %v, 10 dropped", err, r.Dropped(), s.err)
 	}
-	r.Record(newCall(0), nil)
+	for i := range insertBatch + 1 { // the batch that was tried has left its place
+		r.Record(newCall(i), nil)
+	}
 	if r.Dropped() != 11 {
 		t.Errorf("got %d dropped, want 11", r.Dropped())
 	}
 	s.err = nil
 	err := r.Flush(t.Context())
-	if err != nil || s.inserts != maxPending/insertBatch || s.size() > maxCallsPerProject {
+	const want = maxPending/insertBatch + 1
+	if err != nil || s.inserts != want || s.size() > maxCallsPerProject {
 		t.Errorf("got %v, %d transactions, %d stored, want %d transactions, at most %d stored",
-			err, s.inserts, s.size(), maxPending/insertBatch, maxCallsPerProject)
+			err, s.inserts, s.size(), want, maxCallsPerProject)
 	}
-	if err := r.Flush(t.Context()); err != nil || s.inserts != maxPending/insertBatch {
-		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, maxPending/insertBatch)
+	if err := r.Flush(t.Context()); err != nil || s.inserts != want {
+		t.Errorf("second flush: got %v, %d transactions, want %d", err, s.inserts, want)
+	}
+}
+
+// lateStore is a database that stores calls and then does not say so in time.
+type lateStore struct {
+	*fakeStore
+	late bool
+}
+
+func (s *lateStore) InsertCalls(ctx context.Context, blocks []Block) error {
+	blocks = slices.DeleteFunc(slices.Clone(blocks), func(b Block) bool { // as the primary key does
+		return slices.ContainsFunc(s.blocks, func(o Block) bool { return o.ProjectID == b.ProjectID && o.Last() == b.Last() })
+	})
+	if err := s.fakeStore.InsertCalls(ctx, blocks); err != nil {
+		return err
+	}
+	if s.late {
+		return errors.New("the commit took too long")
+	}
+	return nil
+}
+
+// Calls are listed once, also if the database has stored them without saying so.
+func TestRecorder_StoresOnce(t *testing.T) {
+	t.Parallel()
+	s := &lateStore{newFakeStore(), true}
+	r := NewRecorder(s, time.Now)
+	for n := range 3 {
+		r.Record(newCall(n), nil)
+		if err := r.Flush(t.Context()); err == nil {
+			t.Error("flush into a slow database: got no error, want one")
+		}
+	}
+	s.late = false
+	if err := errors.Join(r.Flush(t.Context()), r.Flush(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if calls := s.all(); len(calls) != 3 {
+		t.Errorf("got %d calls, want each of the three once: %+v", len(calls), calls)
 	}
 }
 
