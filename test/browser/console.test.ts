@@ -62,6 +62,8 @@ const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] 
 
 describe.each([
   { name: 'light-desktop', dark: false, viewport: desktop },
+  { name: 'dark-desktop', dark: true, viewport: desktop },
+  { name: 'light-phone', dark: false, viewport: { width: 390, height: 844 } },
   { name: 'dark-phone', dark: true, viewport: { width: 320, height: 640 } },
 ])('the pages, $name', ({ name, ...look }) => {
   test('are accessible and do not scroll sideways', async () => {
@@ -296,17 +298,31 @@ describe('lists', () => {
 
   test('work with the keyboard alone', async () => {
     const person = await Person.arrive(browser);
-    const page = await signIn(person, 'auditor');
+    const page = await signIn(person, 'operator');
+    const focused = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.tagName);
     await page.locator('body').focus();
     await page.keyboard.press('Tab');
     await page.getByRole('link', { name: 'Skip to the content' }).waitFor();
-    await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Rooms' }).focus();
+    await person.tabTo('Rooms');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Rooms' }).waitFor();
-    expect(await page.evaluate(() => document.activeElement?.tagName)).toBe('H1');
-    await page.getByRole('link', { name: 'Standup' }).first().focus();
+    await expect.poll(focused).toBe('H1');
+    await person.tabTo('Title contains');
+    await page.keyboard.type('standup');
+    await page.keyboard.press('Enter');
+    await expect.poll(() => page.url()).toBe(address('/rooms?title=standup'));
+    await person.tabTo('Standup');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Standup' }).waitFor();
+    await person.tabTo('End the room');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'End the room?' });
+    await dialog.waitFor();
+    await page.keyboard.press('Tab');
+    expect(await dialog.evaluate((element) => element.contains(document.activeElement))).toBe(true);
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('End the room');
     await person.close();
   });
 });
