@@ -187,8 +187,10 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 	if c.JSON {
 		return printJSON(s.out, summary)
 	}
-	return errors.Join(printBackup(s.out, summary, m),
-		printLine(s.out, "\nNext step: parley serve, with the same --data-dir, --database-url and master key."))
+	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
+What happened after %s is not in it. Repeat what must not come back: erasures of persons
+(parley person erase), and revoked tokens and keys (parley token list, parley key list).
+Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
 }
 
 type copyCommand struct {
