@@ -48,21 +48,9 @@ import (
 	"parley/web"
 )
 
-const (
-	// requestShutdownTimeout is the time for requests in flight when the service
-	// stops.
-	requestShutdownTimeout = 4 * time.Second
-	// startupWriteTimeout bounds a write during the start. It is longer than usual,
-	// because the disk may still be busy with an earlier process.
-	startupWriteTimeout = 10 * time.Second
-	// handOverTimeout is the time for other nodes to take the meetings of this node.
-	handOverTimeout = 2 * time.Second
-	// mediaShutdownTimeout is the time for the media engine to notify participants.
-	mediaShutdownTimeout = 3 * time.Second
-	// deregisterTimeout is the time for the last reports and for the record that this node has stopped. With the times
-	// above and the end of the background work, it is within the ten seconds of Run.
-	deregisterTimeout = 3 * time.Second
-)
+// startupWriteTimeout bounds a write during the start. It is longer than usual,
+// because the disk may still be busy with an earlier process.
+const startupWriteTimeout = 10 * time.Second
 
 // App is one running service.
 type App struct {
@@ -370,14 +358,11 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 		return err
 	}
 	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
-	if err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir); err != nil {
-		return err
-	}
-	id, err := a.db.ID(starting)
+	id, err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir)
 	if err != nil {
 		return err
 	}
-	a.installation.Store(new(doctor.Identify(id)))
+	a.installation.Store(new(doctor.HashID(id)))
 	scheduled, err := a.scheduledBackups(starting)
 	if err != nil {
 		return err
@@ -452,30 +437,6 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	work.Wait()
 	a.log.Info("stopped")
 	return err
-}
-
-// withLive serves /livez beside another handler, so that a probe needs none of the connections for
-// browsers and no certificate.
-func (a *App) withLive(next http.Handler) http.Handler {
-	live := a.respondLive(nil)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/livez" {
-			live.ServeHTTP(w, r)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
-// deregisterNode records that this node has stopped, so that other nodes do not
-// treat it as failed.
-func (a *App) deregisterNode() {
-	ctx, cancel := context.WithTimeout(context.Background(), deregisterTimeout)
-	defer cancel()
-	ctx = db.WithWriteTimeout(ctx, deregisterTimeout)
-	if err := a.rooms.Deregister(ctx); err != nil {
-		a.log.Warn("deregister node failed", "error", err)
-	}
 }
 
 // Close releases the resources that New acquired. It may be called more than

@@ -47,7 +47,7 @@ func TestLive_SaysWhichServer(t *testing.T) {
 		var live doctor.Live
 		err = json.NewDecoder(res.Body).Decode(&live)
 		_ = res.Body.Close()
-		if err != nil || live.Installation != doctor.Identify(id) || live.Node != doctor.Identify(node) ||
+		if err != nil || live.Installation != doctor.HashID(id) || live.Node != doctor.HashID(node) ||
 			strings.Contains(id+node, live.Installation) || strings.Contains(id+node, live.Node) {
 			t.Errorf("%s: got %+v, %v, want texts for %s and %s", url, live, err, id, node)
 		}

@@ -1,12 +1,10 @@
 package app
 
 import (
-	"context"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
-	"sync"
 	"time"
 
 	"parley/internal/connlimit"
@@ -56,30 +54,4 @@ func (a *App) server(h http.Handler) *http.Server {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(a.log.Handler(), slog.LevelDebug),
 	}
-}
-
-// shutdown stops the HTTP servers and the media engine. Other nodes take the meetings when this one accepts no
-// connections any more.
-func (a *App) shutdown(servers []*http.Server) {
-	if a.edge != nil {
-		_ = a.edge.Close()
-	}
-	var work sync.WaitGroup
-	for _, s := range servers {
-		work.Go(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), requestShutdownTimeout)
-			defer cancel()
-			if err := s.Shutdown(ctx); err != nil {
-				_ = s.Close()
-			}
-		})
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), handOverTimeout+mediaShutdownTimeout)
-	defer cancel()
-	handingOver, cancel := context.WithTimeout(ctx, handOverTimeout)
-	defer cancel()
-	a.rooms.BeginStop()
-	a.rooms.HandOverAll(handingOver)
-	a.engine.Stop(ctx)
-	work.Wait()
 }

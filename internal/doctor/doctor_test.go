@@ -11,8 +11,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -309,64 +307,6 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// mountDisk gives a directory a disk of its own until the test ends, or changes its size.
-func mountDisk(t *testing.T, dir string, flags uintptr, size string) {
-	t.Helper()
-	err := syscall.Mount("tmpfs", dir, "tmpfs", flags, "size="+size)
-	if errors.Is(err, syscall.EPERM) {
-		t.Skip("only root may mount a file system")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	if flags == 0 {
-		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	}
-}
-
-// Every finding is documented, and a test has its ID, unless a machine for it is hard to make.
-func TestFindings_AreDocumentedAndTested(t *testing.T) {
-	t.Parallel()
-	read := func(pattern string) string {
-		t.Helper()
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("got the files %v, %v, want some at %s", files, err, pattern)
-		}
-		var all strings.Builder
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.HasSuffix(pattern, "_test.go") == strings.HasSuffix(file, "_test.go") {
-				all.Write(text)
-			}
-		}
-		return all.String()
-	}
-	code, docs := read("*.go"), read("../../docs/operating/doctor.md")
-	tests := read("*_test.go") + read("../app/doctor_test.go") // with real proxies
-	untested := map[string]string{
-		"proc_stat":        "a /proc that hides the machine",
-		"database_standby": "a second PostgreSQL that follows the first",
-	}
-	found := regexp.MustCompile(`(?:found|add)\("([a-z_]+)"`).FindAllStringSubmatch(code, -1)
-	if len(found) < 30 {
-		t.Fatalf("got %d findings, want at least 30", len(found))
-	}
-	for _, match := range found {
-		id := match[1]
-		if !strings.Contains(docs, "`"+id+"`") {
-			t.Errorf("%s is not in docs/operating/doctor.md", id)
-		}
-		named := strings.Count(tests, `"`+id+`"`) > strings.Count(tests, `"`+id+`":`)
-		if needs, excepted := untested[id]; named == excepted {
-			t.Errorf("%s: a test has it: %v, want %v (%s)", id, named, !excepted, needs)
-		}
-	}
-}
-
 // runLine runs the line of a finding in a shell.
 func runLine(t *testing.T, _ *config.Config, change string) {
 	t.Helper()
@@ -430,45 +370,6 @@ func TestUnknown(t *testing.T) {
 	}
 }
 
-// What cannot be caused on every machine is decided from what the system says.
-func TestSystemResults(t *testing.T) {
-	t.Parallel()
-	cfg := config.Default()
-	onPostgres := cfg
-	onPostgres.DatabaseURL = "postgres://x"
-	for _, c := range []struct {
-		name   string
-		result Result
-		id     string
-		want   Level
-	}{
-		{"a small buffer", udpBufferResult(212_992), "udp_receive_buffer", Warning},
-		{"a large buffer", udpBufferResult(5_000_000), "", ""},
-		{"a clock with an error", clockResult(5, 0, 0), "clock_unsynchronized", Warning},
-		{"a clock that nothing sets", clockResult(0, 0x40, 0), "clock_unsynchronized", Warning},
-		{"a clock", clockResult(0, 0, 16), "", ""},
-		{"NFS", diskResult(cfg, 0x6969, 1<<40, 1<<40), "network_file_system", Error},
-		{"FUSE", diskResult(cfg, 0x65735546, 1<<40, 1<<40), "network_file_system", Warning},
-		{"NFS beside PostgreSQL", diskResult(onPostgres, 0x6969, 1<<40, 1<<40), "", ""},
-		{"less than 1 GiB", diskResult(cfg, 0, 1<<29, 1<<30), "disk_space", Warning},
-		{"less than 10 %", diskResult(cfg, 0, 5<<30, 100<<30), "disk_space", Warning},
-		{"a fast disk", diskSpeedResult(50 * time.Millisecond), "", ""},
-		{"a slow disk", diskSpeedResult(51 * time.Millisecond), "disk_slow", Warning},
-		{"the clock of the server", serverClockResult(-3*time.Second, time.Second), "", ""},
-		{"a slow answer about it", serverClockResult(9*time.Second, 8*time.Second), "", ""},
-		{"a wrong clock of the server", serverClockResult(-4*time.Second, time.Second), "server_clock", Warning},
-		{"300 GiB of 4 TiB", diskResult(cfg, 0, 300<<30, 4<<40), "", ""},
-	} {
-		var ids []string
-		for _, f := range c.result.Findings {
-			ids = append(ids, f.ID)
-		}
-		if got := (Report{[]Result{c.result}}).Worst(); got != c.want || strings.Join(ids, " ") != c.id {
-			t.Errorf("%s: got %+v, want %q of the level %q", c.name, c.result, c.id, c.want)
-		}
-	}
-}
-
 // A check of something that does not respond ends.
 func TestRunCheck_Timeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -479,22 +380,6 @@ func TestRunCheck_Timeout(t *testing.T) {
 			t.Errorf("got the result %+v, want an unknown one", result)
 		}
 	})
-}
-
-// setOpenFiles sets the limit of open files until the test ends.
-func setOpenFiles(t *testing.T, limit uint64) {
-	t.Helper()
-	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
-	if limit > before.Max {
-		t.Skipf("this machine allows only %d open files", before.Max)
-	}
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: limit, Max: before.Max}); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before) })
 }
 
 // The report contains no secret of the settings.
@@ -526,47 +411,5 @@ func TestReport_Worst(t *testing.T) {
 		if got := (Report{results}).Worst(); got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
-	}
-}
-
-// Another machine finds no server, or no media, until the line of the finding was applied.
-func TestRemote_Unreachable(t *testing.T) {
-	ids := func(results []Result) (found []string) {
-		for _, r := range results {
-			for _, f := range r.Findings {
-				found = append(found, f.ID)
-			}
-		}
-		return found
-	}
-	remote := func(url string) []string {
-		t.Helper()
-		report, err := RunRemote(t.Context(), url, "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return ids(report.Checks)
-	}
-	if got := remote("http://127.0.0.1:1"); !slices.Equal(got, []string{"public_unreachable"}) {
-		t.Errorf("without a server: got the findings %v, want public_unreachable", got)
-	}
-	if got := remote(living(t, Live{Status: "ok", Upgrade: true})); len(got) > 0 {
-		t.Errorf("with a server: got the findings %v, want none", got)
-	}
-
-	var tried []Tried
-	for _, p := range mediaPaths {
-		tried = append(tried, Tried{Path: string(p.path), Offered: true, Address: "203.0.113.7:443"})
-	}
-	want := []string{"udp_unreachable", "ice_tcp_unreachable", "turn_tcp_unreachable", "turn_tls_unreachable",
-		"media_unreachable"}
-	if got := ids(MediaResults(tried)); !slices.Equal(got, want) {
-		t.Errorf("without media: got the findings %v, want %v", got, want)
-	}
-	for i := range tried {
-		tried[i].Works = true
-	}
-	if got := ids(MediaResults(tried)); len(got) > 0 {
-		t.Errorf("with media: got the findings %v, want none", got)
 	}
 }

@@ -32,14 +32,14 @@ type Live struct {
 	Status         string `json:"status"`
 	Upgrade        bool   `json:"upgrade"`         // the request asked for a WebSocket
 	UntrustedProxy bool   `json:"untrusted_proxy"` // it came through a proxy that is not trusted
-	// Installation and Node are Identify of the ID of the database and of the process. The installation is empty while
-	// the server starts.
+	// Installation and Node are hashes of the IDs of the database and of the process (HashID). The installation is
+	// empty while the server starts.
 	Installation string `json:"installation,omitempty"`
 	Node         string `json:"node,omitempty"`
 }
 
-// Identify returns a text that differs for different IDs, from which nobody learns the ID.
-func Identify(id string) string {
+// HashID returns a text that differs for different IDs, from which nobody learns the ID.
+func HashID(id string) string {
 	sum := sha256.Sum256([]byte("parley live " + id))
 	return hex.EncodeToString(sum[:8])
 }
@@ -143,9 +143,9 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 			"Another program than Parley responds at %s, with status %d.", base, status)
 	}
 	if own := ownLive(ctx, cfg); isOtherServer(own, live, cfg.RedisURL.Reveal() != "") {
-		return found("public_other_server", Error, "Let the DNS record or the proxy of "+publicHost(cfg)+" lead to this "+
-			"machine, or correct --public-url.", "Another Parley responds at %s than the one on this machine, so people meet "+
-			"there.", base)
+		return found("public_other_server", Error,
+			"Point the DNS record or the proxy of "+publicHost(cfg)+" to this machine, or correct --public-url.",
+			"%s leads to a different Parley server than the one on this machine, so people meet there.", base)
 	}
 	var result Result
 	if !live.Upgrade {
@@ -181,7 +181,7 @@ func ownLive(ctx context.Context, cfg config.Config) (live Live) {
 	transport.Proxy = nil
 	if cfg.ServesTLS() {
 		scheme = "https"
-		// The program at this port is asked who it is, and is told nothing.
+		// The request has no secret, so the certificate does not matter.
 		transport.TLSClientConfig = &tls.Config{ServerName: publicHost(cfg), InsecureSkipVerify: true}
 	}
 	ctx, cancel := context.WithTimeout(ctx, ownLiveTimeout)

@@ -44,17 +44,15 @@ func checkDatabaseID(ctx context.Context, cfg config.Config) error {
 }
 
 // RecordDatabaseID writes the identity of the database to the data directory, unless
-// it is already there.
-func RecordDatabaseID(ctx context.Context, db *store.DB, dir string) error {
-	recorded, err := readDatabaseID(dir)
-	if err != nil || recorded != "" {
-		return err
+// it is already there, and returns it.
+func RecordDatabaseID(ctx context.Context, db *store.DB, dir string) (id string, err error) {
+	if id, err = readDatabaseID(dir); err != nil || id != "" {
+		return id, err
 	}
-	id, err := db.ID(ctx)
-	if err != nil {
-		return err
+	if id, err = db.ID(ctx); err != nil {
+		return "", err
 	}
-	return writeDatabaseID(dir, id)
+	return id, writeDatabaseID(dir, id)
 }
 
 // writeDatabaseID makes a data directory belong to a database, durably.

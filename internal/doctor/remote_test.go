@@ -1,0 +1,48 @@
+package doctor
+
+import (
+	"slices"
+	"testing"
+)
+
+// Another machine finds no server, or no media, until the line of the finding was applied.
+func TestRemote_Unreachable(t *testing.T) {
+	ids := func(results []Result) (found []string) {
+		for _, r := range results {
+			for _, f := range r.Findings {
+				found = append(found, f.ID)
+			}
+		}
+		return found
+	}
+	remote := func(url string) []string {
+		t.Helper()
+		report, err := RunRemote(t.Context(), url, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return ids(report.Checks)
+	}
+	if got := remote("http://127.0.0.1:1"); !slices.Equal(got, []string{"public_unreachable"}) {
+		t.Errorf("without a server: got the findings %v, want public_unreachable", got)
+	}
+	if got := remote(living(t, Live{Status: "ok", Upgrade: true})); len(got) > 0 {
+		t.Errorf("with a server: got the findings %v, want none", got)
+	}
+
+	var tried []Tried
+	for _, p := range mediaPaths {
+		tried = append(tried, Tried{Path: string(p.path), Offered: true, Address: "203.0.113.7:443"})
+	}
+	want := []string{"udp_unreachable", "ice_tcp_unreachable", "turn_tcp_unreachable", "turn_tls_unreachable",
+		"media_unreachable"}
+	if got := ids(MediaResults(tried)); !slices.Equal(got, want) {
+		t.Errorf("without media: got the findings %v, want %v", got, want)
+	}
+	for i := range tried {
+		tried[i].Works = true
+	}
+	if got := ids(MediaResults(tried)); len(got) > 0 {
+		t.Errorf("with media: got the findings %v, want none", got)
+	}
+}
