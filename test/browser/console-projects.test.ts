@@ -37,6 +37,11 @@ test('many projects are shown page by page, stay up to date, and are found by th
   await page.getByRole('link', { name: 'Customer 1499' }).click();
   await page.getByRole('heading', { level: 1, name: 'Customer 1499' }).waitFor();
   await page.goBack();
+  await manage('POST', '/projects', { organization_id: server.quickstart.organization_id, name: 'Came later' });
+  await page.getByLabel('Name or ID').fill('came');
+  await page.keyboard.press('Enter');
+  await page.reload();
+  await page.getByRole('link', { name: 'Came later' }).waitFor();
   await page.getByLabel('Name or ID').fill('customer');
   await page.keyboard.press('Enter');
   await page.getByText('1,500 projects match. The first 100 are shown.').waitFor();

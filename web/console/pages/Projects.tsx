@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
 import { formatCount } from '../format';
@@ -37,10 +36,10 @@ function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
 /** The largest page of projects, and the largest number of search results that are shown. */
 const pageSize = 100;
 
-/** The projects with their keys, the oldest first. A search finds them among the names that the console has loaded. */
+/** The projects with their keys, the oldest first. A search reads all of them once. */
 export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const known = useProjects();
+  const all = useGet('/projects', name ? { query: {} } : null, false);
   const list = useMore('/projects', { query: { limit: pageSize } });
   const { first } = list;
   const [creating, setCreating] = useState(false);
@@ -51,7 +50,9 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
     </button>
   );
   const pages = first.data ? [first.data, ...list.rest].flatMap(({ projects }) => projects) : null;
-  const found = name ? known.filter((project) => matches(project, name)) : null;
+  const found = name && all.data ? all.data.projects.filter((project) => matches(project, name)) : null;
+  const rows = name ? found?.slice(0, pageSize) : pages;
+  const failed = name ? all : first;
   return (
     <>
       <PageHead title="Projects and keys" actions={create}>
@@ -60,22 +61,22 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
       <Filters active={name ? ['name'] : []}>
         <TextFilter name="name" label="Name or ID" value={name} wide />
       </Filters>
-      {first.error && <ErrorBox error={first.error} retry={first.reload} />}
-      {!first.data && !first.error && <Loading />}
+      {failed.error && <ErrorBox error={failed.error} retry={failed.reload} />}
+      {!rows && !failed.error && <Loading />}
       {pages?.length === 0 && (
         <Empty title="No projects yet" command="parley project create --org ORGANIZATION_ID --name NAME">
           <p>Create a project for each integration. You receive its first API key and Gateway secret.</p>
         </Empty>
       )}
-      {found?.length === 0 && (
+      {found?.length === 0 && pages?.length !== 0 && (
         <Empty title="No project matches">
           <p>Search for a part of the name, or for the whole project ID.</p>
         </Empty>
       )}
-      {pages && pages.length > 0 && found?.length !== 0 && (
+      {rows && rows.length > 0 && (
         <Table
           label="Projects"
-          rows={found?.slice(0, pageSize) ?? pages}
+          rows={rows}
           keyOf={({ project_id }) => project_id}
           columns={[
             {
@@ -99,8 +100,8 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
           {formatCount(found.length, 'project')} match. The first {pageSize} are shown.
         </p>
       )}
-      {!found && list.error && <ErrorBox error={list.error} retry={list.retry} />}
-      {!found && list.loadMore && (
+      {!name && list.error && <ErrorBox error={list.error} retry={list.retry} />}
+      {!name && list.loadMore && (
         <button type="button" className="secondary more" onClick={list.loadMore}>
           Show more projects
         </button>

@@ -109,7 +109,7 @@ function NoDeliveries({ project }: { project: string | undefined }): ReactElemen
     return (
       <Empty title="No deliveries yet">
         <p>
-          {what} An operator of this server can set that of the project, and your backend that of a room. See{' '}
+          {what} An operator of this server can set the URL of the project, and your backend can set the URL of a room. See{' '}
           <a href="/docs/webhooks">Webhooks</a>.
         </p>
       </Empty>
@@ -120,7 +120,7 @@ function NoDeliveries({ project }: { project: string | undefined }): ReactElemen
       title="No deliveries yet"
       command={`parley project set ${project ?? 'PROJECT_ID'} default_webhook_url=https://example.com/hooks`}
     >
-      <p>{what} Set one, then send a test event:</p>
+      <p>{what} Set the URL of the project, then send a test event:</p>
     </Empty>
   );
 }

@@ -14,7 +14,9 @@ export function FirstCall({ children }: { children?: ReactNode }): ReactElement 
   }
   return (
     <>
-      <p>{children} This command creates a room with the key in the data directory. Open its link in two browsers:</p>
+      <p>
+        {children} On the server, this command signs with the key of the first project and creates a room. Open its link in two browsers:
+      </p>
       <CodeBlock
         text={`parley request POST /api/v4/rooms/create_quick_audio_room --body '{"name":"Amina","max_participants":10,"empty_timeout":300,"metadata":{"room_title":"Standup","welcome_message":""}}'`}
         what="command"
