@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -50,10 +49,12 @@ func findNotes(changelog, section string) (string, error) {
 	text := strings.TrimSpace(strings.Join(notes, ""))
 	switch {
 	case !found && section != unreleased:
-		return "", fmt.Errorf("CHANGELOG.md has no section [%s]: give the section [%s] this name and the date, commit, "+
-			"and move the tag", section, unreleased)
+		return "", fmt.Errorf("CHANGELOG.md has no section [%s]: rename the section [%s] to [%[1]s] - DATE, commit, and "+
+			"tag the new commit", section, unreleased)
+	case text == "" && section != unreleased:
+		return "", fmt.Errorf("the section [%s] of CHANGELOG.md is empty: describe the changes there", section)
 	case text == "":
-		return "", errors.New("CHANGELOG.md says nothing in the section [" + section + "]")
+		text = "No changes since the last release."
 	}
 	return text + "\n", nil
 }

@@ -19,13 +19,16 @@ func TestFindNotes(t *testing.T) {
 ## [1.1.0] - 2026-11-01
 
 - Rooms.
+
+## [1.0.0] - 2026-10-01
 `
 	for section, want := range map[string]string{
 		"1.10.0":     "### Added\n\n- Backups.\n",
 		"1.1.0":      "- Rooms.\n",
 		"1.1":        "error: CHANGELOG.md has no section [1.1]",
 		"2.0.0":      "error: CHANGELOG.md has no section [2.0.0]",
-		"Unreleased": "error: CHANGELOG.md says nothing",
+		"1.0.0":      "error: the section [1.0.0] of CHANGELOG.md is empty",
+		"Unreleased": "No changes since the last release.\n",
 	} {
 		got, err := findNotes(changelog, section)
 		if err != nil {

@@ -19,8 +19,8 @@ type auditCommands struct {
 type auditList struct {
 	lister
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose changes are listed."`
-	Since   moment `placeholder:"TIME" help:"Time of the oldest change that is listed, such as \"yesterday 10:05\" or 24h."`
-	Before  moment `placeholder:"TIME" help:"Time before which the listed changes were made, such as \"yesterday 10:05\" or 24h."`
+	Since   moment `placeholder:"TIME" help:"Time of the oldest change that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	Before  moment `placeholder:"TIME" help:"Time before which the listed changes were made, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of changes, the newest first, or 0 for all. Default: 100."`
 }
 

@@ -188,8 +188,9 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 		return printJSON(s.out, summary)
 	}
 	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
-What happened after %s is not in it. Repeat what must not come back: erasures of persons
-(parley person erase), and revoked tokens and keys (parley token list, parley key list).
+The backup has no changes after %s. Erase again the persons who were erased since then
+(parley person erase), and revoke again the tokens and keys that were revoked since then (parley token list,
+parley key list).
 Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
 }
 

@@ -19,8 +19,8 @@ type callsCommand struct {
 	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, or manage."`
 	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret or token."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
-	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" or 24h."`
-	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" or 24h."`
+	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of calls, the newest first, or 0 for all. Default: 100."`
 }
 
@@ -64,7 +64,7 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 
 type rejectedCallsCommand struct {
 	lister
-	Since moment `placeholder:"TIME" help:"Start of the period, such as \"yesterday 10:05\" or 24h. Rows whose last call is earlier are left out."`
+	Since moment `placeholder:"TIME" help:"Start of the period, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago. Rows whose last call is earlier are left out."`
 	Limit int    `placeholder:"N" default:"100" help:"Maximum number of rows, the newest first, or 0 for all. Default: 100."`
 }
 

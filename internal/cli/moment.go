@@ -8,19 +8,17 @@ import (
 	"parley/internal/config"
 )
 
-// moment is a time of the command line as an RFC 3339 time. People may also give it as tables show it, in UTC,
-// without the seconds, the time or the date, with "today" or "yesterday", or as how long ago it is.
+// moment is a time of the command line as an RFC 3339 time. In UTC it may also be written as in tables
+// ("2026-11-24 10:05:00 UTC"), shorter ("2026-11-24 10:05", "10:05", "2026-11-24", "yesterday", "today 10:05"), or as
+// its age ("90m").
 type moment string
-
-// timeFormats are the formats of a moment within a day.
-var timeFormats = []string{"15:04", "15:04:05"}
 
 // UnmarshalText parses the value of a flag.
 func (m *moment) UnmarshalText(text []byte) error {
 	t, ok := parseMoment(string(text), time.Now().UTC())
 	if !ok {
-		return fmt.Errorf(`must be a time in UTC, such as "2026-11-24 10:05", "yesterday 10:05" or 10:05, how long ago, `+
-			`such as 90m or 2d, or an RFC 3339 time, not %q`, text)
+		return fmt.Errorf(`must be a time in UTC, such as "2026-11-24 10:05", "yesterday 10:05" or 10:05, its age, such as `+
+			`90m or 2d, or an RFC 3339 time, not %q`, text)
 	}
 	*m = moment(t.Format(time.RFC3339Nano))
 	return nil
@@ -43,12 +41,12 @@ func parseMoment(text string, now time.Time) (time.Time, bool) {
 	if !ok || clock == "" {
 		return start, ok && !both
 	}
-	for _, format := range timeFormats {
-		if t, err := time.Parse(format, clock); err == nil {
-			return start.Add(t.Sub(t.Truncate(24 * time.Hour))), true
-		}
+	written := start.Format(time.DateOnly) + " " + clock
+	t, err := time.Parse("2006-01-02 15:04", written)
+	if err != nil {
+		t, err = time.Parse(time.DateTime, written)
 	}
-	return time.Time{}, false
+	return t, err == nil
 }
 
 // day is a day of the command line as a date, such as 2026-11-24.

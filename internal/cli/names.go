@@ -15,30 +15,32 @@ import (
 type named struct{ id, name string }
 
 // listNamed has a function for each kind of object that a field tag such as refers:"project"
-// names. The function lists the objects of this kind, at least those with the given name.
-var listNamed = map[string]func(ctx context.Context, m manager, name string) ([]named, error){
-	"organization": func(ctx context.Context, m manager, _ string) (all []named, err error) {
+// names. The function lists the objects of this kind, at least those with the given name, in a project or, without an
+// ID, in all.
+var listNamed = map[string]func(ctx context.Context, m manager, name, projectID string) ([]named, error){
+	"organization": func(ctx context.Context, m manager, _, _ string) (all []named, err error) {
 		organizations, err := fetchOrganizations(ctx, m)
 		for _, o := range organizations {
 			all = append(all, named{o.OrganizationId, o.Name})
 		}
 		return all, err
 	},
-	"project": func(ctx context.Context, m manager, _ string) (all []named, err error) {
+	"project": func(ctx context.Context, m manager, _, _ string) (all []named, err error) {
 		projects, err := fetchProjects(ctx, m, "")
 		for _, p := range projects {
 			all = append(all, named{p.ProjectId, p.Name})
 		}
 		return all, err
 	},
-	"room": func(ctx context.Context, m manager, name string) (all []named, err error) { // by its client_room_id
-		rooms, err := roomList{lister: lister{manager: m}, Client: name}.fetch(ctx)
+	// By its client_room_id.
+	"room": func(ctx context.Context, m manager, name, projectID string) (all []named, err error) {
+		rooms, err := roomList{lister: lister{manager: m}, Client: name, Project: projectID}.fetch(ctx)
 		for _, r := range rooms {
 			all = append(all, named{r.RoomId, r.ClientRoomId})
 		}
 		return all, err
 	},
-	"token": func(ctx context.Context, m manager, _ string) (all []named, err error) {
+	"token": func(ctx context.Context, m manager, _, _ string) (all []named, err error) {
 		list, err := callManagement[manage.TokenList](ctx, m, "GET", "/tokens", nil)
 		for _, t := range list.Tokens {
 			if t.RevokedAt == nil {
@@ -47,7 +49,7 @@ var listNamed = map[string]func(ctx context.Context, m manager, name string) ([]
 		}
 		return all, err
 	},
-	"user": func(ctx context.Context, m manager, _ string) (all []named, err error) { // by the email address
+	"user": func(ctx context.Context, m manager, _, _ string) (all []named, err error) { // by the email address
 		users, err := fetchUsers(ctx, m)
 		for _, u := range users {
 			all = append(all, named{u.UserId, u.Email})
@@ -88,7 +90,11 @@ func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
 			}
 		}
 		for _, text := range texts {
-			id, err := resolveName(ctx, m, kind, text.String())
+			projectID := ""
+			if project := fields.FieldByName("Project"); kind == "room" && project.IsValid() {
+				projectID = project.String() // resolved before, because it comes first
+			}
+			id, err := resolveName(ctx, m, kind, text.String(), projectID)
 			if err != nil {
 				return err
 			}
@@ -100,11 +106,11 @@ func resolveFields(ctx context.Context, m manager, fields reflect.Value) error {
 
 // resolveName returns the ID of the object with a name. If several objects have the name, it
 // returns an error that lists their IDs.
-func resolveName(ctx context.Context, m manager, kind, text string) (string, error) {
+func resolveName(ctx context.Context, m manager, kind, text, projectID string) (string, error) {
 	if text == "" || uuid.Validate(text) == nil || secretPath.MatchString("/"+text) {
 		return text, nil
 	}
-	all, err := listNamed[kind](ctx, m, text)
+	all, err := listNamed[kind](ctx, m, text, projectID)
 	if err != nil {
 		return "", err
 	}
@@ -120,6 +126,10 @@ func resolveName(ctx context.Context, m manager, kind, text string) (string, err
 	case 1:
 		return ids[0], nil
 	}
-	return "", fmt.Errorf("%d %ss have the name %s: give one of the IDs %s", len(ids), kind, quoteName(text),
+	attribute := "name"
+	if kind == "room" {
+		attribute = "client_room_id"
+	}
+	return "", fmt.Errorf("%d %ss have the %s %s: give one of the IDs %s", len(ids), kind, attribute, quoteName(text),
 		strings.Join(ids, ", "))
 }

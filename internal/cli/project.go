@@ -205,9 +205,9 @@ func (c projectSuspend) Run(ctx context.Context, s *streams) error {
 
 // describeSuspension returns what a suspension does.
 func describeSuspension(subject, whose string, endRooms bool) string {
-	effect := fmt.Sprintf("suspend %s, so that %s calls and joins are refused", subject, whose)
+	effect := fmt.Sprintf("suspend %s, so that %s calls and joins are refused until it is resumed", subject, whose)
 	if endRooms {
-		effect += ", and end the running rooms"
+		effect += ", and end the running rooms for good"
 	}
 	return effect
 }

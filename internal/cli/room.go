@@ -29,9 +29,9 @@ type roomList struct {
 	Client  string `name:"client-room-id" placeholder:"ID" help:"ID that the integrator gave the room."`
 	Title   string `placeholder:"TEXT" help:"Part of the title, in upper or lower case."`
 	Person  string `placeholder:"TEXT" help:"Part of the name of a participant, or a user ID."`
-	At      moment `placeholder:"TIME" xor:"from,to" help:"Time at which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
-	From    moment `placeholder:"TIME" xor:"from" help:"Time from which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
-	To      moment `placeholder:"TIME" xor:"to" help:"Time until which the rooms were in progress, such as \"yesterday 10:05\" or 24h."`
+	At      moment `placeholder:"TIME" xor:"from,to" help:"Time at which the rooms were in progress, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	From    moment `placeholder:"TIME" xor:"from" help:"Time from which the rooms were in progress, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	To      moment `placeholder:"TIME" xor:"to" help:"Time until which the rooms were in progress, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Limit   int    `placeholder:"N" help:"Maximum number of rooms, the newest first. Default: all."`
 }
 
@@ -64,7 +64,7 @@ func (c roomList) fetch(ctx context.Context) ([]manage.Room, error) {
 
 type roomShow struct {
 	manager
-	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
+	ID string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`
 }
 
 // Run prints the room.
@@ -84,7 +84,7 @@ func (c roomShow) Run(ctx context.Context, s *streams) error {
 type roomEnd struct {
 	manager
 	irreversible
-	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
+	ID string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`
 }
 
 // Run ends the room.
@@ -116,7 +116,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 type roomRemove struct {
 	manager
 	irreversible
-	ID     string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
+	ID     string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`
 	Person string `arg:"" help:"Identity, seat ID or name of the participant, as parley room people shows it."`
 }
 

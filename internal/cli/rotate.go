@@ -32,12 +32,12 @@ func (r rotationFlags) proceed(s *streams, asJSON bool, projectID, name string) 
 	return r.proceedIf(r.Overlap == 0 || r.Force, s, asJSON, func() (string, error) {
 		effect := fmt.Sprintf("create a new %s for project %s", name, projectID)
 		if r.Overlap == 0 {
-			effect += ", so that the current one stops working at once"
+			effect += ", so that the current credential stops working at once"
 		} else {
-			effect += fmt.Sprintf(", and the current one keeps working for %s", r.Overlap)
+			effect += fmt.Sprintf(", and let the current credential work for %s more", r.Overlap)
 		}
 		if r.Force {
-			effect += "; one that is in its overlap stops working at once"
+			effect += "; a credential that is in its overlap stops working at once"
 		}
 		return effect, nil
 	})

@@ -15,7 +15,7 @@ import (
 
 type roomTimeline struct {
 	lister
-	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
+	ID string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`
 }
 
 // timelineItem is something that happened in a room.
@@ -79,8 +79,8 @@ func (c roomTimeline) Run(ctx context.Context, s *streams) error {
 
 type roomPeople struct {
 	lister
-	ID string `arg:"" refers:"room" help:"ID or client_room_id of the room."`
-	At moment `placeholder:"TIME" help:"Time at which the listed people were connected, such as \"yesterday 10:05\" or 24h. Default: any."`
+	ID string `arg:"" refers:"room" help:"ID of the room, or its client_room_id if it is unique."`
+	At moment `placeholder:"TIME" help:"Time at which the listed people were connected, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago. Default: any."`
 }
 
 // Run prints the connections of the participants.

@@ -66,7 +66,7 @@ func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, err
 		q := manage.NewToken{Name: c.Name, Role: new(manage.TokenRole(c.Role))}
 		var ids []string
 		for _, project := range c.Project {
-			id, err := resolveName(ctx, m, "project", project)
+			id, err := resolveName(ctx, m, "project", project, "")
 			if err != nil {
 				return manage.NewTokenWithSecret{}, err
 			}

@@ -21,7 +21,7 @@ type usageCommands struct {
 type usageRebuild struct {
 	manager
 	Org  string `placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: all organizations."`
-	From day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	From day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01 or yesterday. Default: the first day of this month."`
 	To   day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
 }
 
@@ -86,9 +86,9 @@ type usageCommand struct {
 	manager
 	Org     string `xor:"scope" placeholder:"ID" refers:"organization" help:"ID or unique name of an organization. Default: one row for each organization."`
 	Project string `xor:"scope" placeholder:"ID" refers:"project" help:"ID or unique name of a project."`
-	From    day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01. Default: the first day of this month."`
+	From    day    `placeholder:"DATE" help:"First day (UTC), such as 2026-11-01 or yesterday. Default: the first day of this month."`
 	To      day    `placeholder:"DATE" help:"Last day (UTC, included), at most 365 days after the first. Default: today."`
-	By      string `enum:",day,project,project-day" default:"" placeholder:"UNIT" help:"What a row is about: day, project, or project-day for each day of each project. Default: the whole period."`
+	By      string `enum:",day,project,project-day" default:"" placeholder:"UNIT" help:"Unit of a row: day, project, or project-day for each day of each project. Default: one row for the whole period."`
 	CSV     bool   `name:"csv" help:"CSV output."`
 }
 

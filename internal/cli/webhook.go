@@ -28,7 +28,7 @@ type webhookCommands struct {
 type webhookList struct {
 	lister
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are listed."`
-	Room    string `placeholder:"ID" refers:"room" help:"ID or client_room_id of the room whose deliveries are listed."`
+	Room    string `placeholder:"ID" refers:"room" help:"ID, or unique client_room_id, of the room whose deliveries are listed."`
 	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
 	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
 	Limit   int    `placeholder:"N" help:"Maximum number of deliveries, the newest first. Default: all."`
@@ -106,9 +106,9 @@ type webhookReplay struct {
 	irreversible
 	Project string `required:"" placeholder:"ID" refers:"project" help:"ID or unique name of the project."`
 	Event   string `placeholder:"ID" help:"ID of the event to replay."`
-	Room    string `placeholder:"ID" refers:"room" help:"ID or client_room_id of the room whose events are replayed."`
-	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h; needs --before."`
-	Before  moment `placeholder:"TIME" help:"End of the period to replay, such as \"yesterday 10:05\" or 24h."`
+	Room    string `placeholder:"ID" refers:"room" help:"ID, or unique client_room_id, of the room whose events are replayed."`
+	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h (ago); needs --before."`
+	Before  moment `placeholder:"TIME" help:"End of the period to replay, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Target  string `placeholder:"URL" help:"URL of the only target to replay to."`
 }
 
@@ -123,7 +123,7 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 		Url:       optionalString(c.Target),
 	}
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
-		return "send events of project " + c.Project + " again, which its receiver may already have handled", nil
+		return c.describe(), nil
 	}); !ok {
 		return err
 	}
@@ -136,13 +136,25 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 	return err
 }
 
+// describe returns what the replay does.
+func (c webhookReplay) describe() string {
+	effect := "send again the deliveries of project " + c.Project
+	for _, part := range []struct{ text, value string }{{" of event ", c.Event}, {" of room ", c.Room},
+		{" created since ", string(c.Since)}, {" and before ", string(c.Before)}, {" to ", c.Target}} {
+		if part.value != "" {
+			effect += part.text + part.value
+		}
+	}
+	return effect + ". The receiver may have handled them already"
+}
+
 type webhookRetry struct {
 	manager
 	Delivery string `placeholder:"ID" help:"ID of the delivery."`
 	Project  string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are retried."`
 	Target   string `placeholder:"URL" help:"URL of the target whose deliveries are retried; a --url with a path is used as the target."`
-	Since    moment `placeholder:"TIME" help:"Time of the oldest delivery that is retried, such as \"yesterday 10:05\" or 24h."`
-	Before   moment `placeholder:"TIME" help:"Time before which the retried deliveries were created, such as \"yesterday 10:05\" or 24h."`
+	Since    moment `placeholder:"TIME" help:"Time of the oldest delivery that is retried, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	Before   moment `placeholder:"TIME" help:"Time before which the retried deliveries were created, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 }
 
 // Run retries the deliveries.

@@ -43,9 +43,9 @@ var remedies = map[string]string{
 	"seat_not_found":     "parley room people lists the participants of a room",
 	"nothing_to_replay": "parley webhook list shows the stored deliveries, and parley webhook retry sends those " +
 		"that wait",
-	"nothing_to_retry": "parley webhook list --state pending shows those that wait, and parley webhook replay sends " +
-		"others again",
-	"email_taken": "parley user list shows all, and an owner changes a role with parley user change",
+	"nothing_to_retry": "parley webhook list --state pending shows the pending deliveries, and parley webhook " +
+		"replay sends others again",
+	"email_taken": "parley user list shows all users, and an owner changes a role with parley user change",
 }
 
 // withRemedy returns the message of an error with its remedy, unless the message has one.

@@ -51,11 +51,11 @@ func TestErrors_SayWhatToDo(t *testing.T) {
 		noSession: "there is no such session: an owner, an operator or an auditor sees all with parley session list",
 		noOverlap: "there is no overlap: only the current credential works, and parley key rotate begins another overlap",
 		noSeat:    "there is no such seat in this project: parley room people lists the participants of a room",
-		nothingToRetry: "no pending delivery matches: parley webhook list --state pending shows those that wait, and " +
+		nothingToRetry: "no pending delivery matches: parley webhook list --state pending shows the pending deliveries, and " +
 			"parley webhook replay sends others again",
 		nothingToReplay: "no delivery matches: parley webhook list shows the stored deliveries, and parley webhook " +
 			"retry sends those that wait",
-		emailTaken: "there is already a user with this email address: parley user list shows all, and an owner changes " +
+		emailTaken: "there is already a user with this email address: parley user list shows all users, and an owner changes " +
 			"a role with parley user change",
 		noDelivery:  "there is no such delivery: parley webhook list shows the stored deliveries",
 		noLiveToken: "a live management token is required: an owner creates one with parley token create",
