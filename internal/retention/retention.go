@@ -78,6 +78,15 @@ type Swept struct {
 	Before time.Time // the rooms had ended before
 }
 
+// Oldest says from when the oldest data of a project is. A time is zero if there is none.
+type Oldest struct {
+	Delivery   time.Time // creation of a webhook delivery
+	Call       time.Time // record of a call
+	People     time.Time // end of a room whose people are not erased
+	Room       time.Time // end of a room
+	Unrecorded bool      // UnrecordedSweeps returns sums
+}
+
 // Seat is what a seat says about a person.
 type Seat struct {
 	ID, RoomID   string
@@ -119,6 +128,8 @@ type Store interface {
 
 	// Projects returns the projects that a query selects, in the order of their IDs.
 	Projects(ctx context.Context, q project.ListQuery) ([]project.Project, error)
+	// OldestData returns the oldest data of projects, by their IDs.
+	OldestData(ctx context.Context, projectIDs []string) (map[string]Oldest, error)
 	// UsageSettledUntil returns the time before which no row is needed any more for the
 	// usage of an organization: all of it is rolled up, and no report can change it.
 	UsageSettledUntil(ctx context.Context, organizationID string) (time.Time, error)

@@ -83,47 +83,39 @@ func (s *Service) Run(ctx context.Context) {
 // fails, Sweep continues with the others and returns the errors of all. Several
 // nodes may sweep at the same time, but each calls it from one goroutine.
 func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
-	var errs []error
+	due, err := s.dueProjects(ctx)
+	errs := []error{err}
 	swept := map[string]*sweptProject{} // by ID of the project
-	failed := map[string]bool{}         // by ID of the project
 	var emptied []project.Project       // whose deletion can be finished
-	for more := true; more; {
-		more, deleting = false, false
-		for after := ""; ; {
-			projects, err := s.store.Projects(ctx, project.ListQuery{After: after, Limit: projectBatch})
-			if err != nil {
-				return deleting, errors.Join(append(errs, err)...)
+	for len(due) > 0 {
+		var unfinished []string
+		for _, id := range due {
+			p, err := s.store.Project(ctx, id)
+			if fault.Is(err, fault.NotFound) {
+				continue // another node has finished its deletion
 			}
-			for _, p := range projects {
+			if swept[id] == nil {
+				swept[id] = newSweptProject(id)
+			}
+			more := false
+			if err == nil {
 				deleting = deleting || p.Deleted()
-				if failed[p.ID] {
-					continue
-				}
-				if swept[p.ID] == nil {
-					swept[p.ID] = newSweptProject(p.ID)
-				}
-				if swept[p.ID].finished {
-					continue
-				}
-				unfinished, err := s.sweepProject(ctx, p, swept[p.ID])
-				swept[p.ID].finished = !unfinished
-				if swept[p.ID].emptied {
-					emptied = append(emptied, p)
-				}
-				if ctx.Err() != nil {
-					return deleting, ctx.Err()
-				}
-				if err != nil {
-					failed[p.ID] = true
-					errs = append(errs, fmt.Errorf("project %s: %w", p.ID, err))
-				}
-				more = more || unfinished
+				more, err = s.sweepProject(ctx, p, swept[id])
 			}
-			if len(projects) < projectBatch {
-				break
+			if ctx.Err() != nil {
+				return deleting, ctx.Err()
 			}
-			after = projects[len(projects)-1].ID
+			if err != nil {
+				errs = append(errs, fmt.Errorf("project %s: %w", id, err))
+			}
+			if swept[id].emptied {
+				emptied = append(emptied, p)
+			}
+			if more {
+				unfinished = append(unfinished, id)
+			}
 		}
+		due = unfinished
 	}
 	errs = append(errs, s.recordRest(ctx, swept), s.finishDeletions(ctx, emptied))
 	errs = append(errs, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
@@ -132,6 +124,45 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))
 	return deleting, errors.Join(errs...)
+}
+
+// dueProjects returns the IDs of the projects in which a sweep has work. It only reads, and a
+// hundred projects at a time, because most of thousands of projects have no work.
+func (s *Service) dueProjects(ctx context.Context) (due []string, err error) {
+	for after := ""; ; {
+		projects, err := s.store.Projects(ctx, project.ListQuery{After: after, Limit: projectBatch})
+		if err != nil || len(projects) == 0 {
+			return due, err
+		}
+		ids := make([]string, len(projects))
+		for i, p := range projects {
+			ids[i] = p.ID
+		}
+		oldest, err := s.store.OldestData(ctx, ids)
+		if err != nil {
+			return due, err
+		}
+		for _, p := range projects {
+			if p.Deleted() || s.isDue(p, oldest[p.ID]) {
+				due = append(due, p.ID)
+			}
+		}
+		if len(projects) < projectBatch {
+			return due, nil
+		}
+		after = ids[len(ids)-1]
+	}
+}
+
+// isDue reports whether a project has data whose period is over, or a sum that the audit log
+// does not show yet.
+func (s *Service) isDue(p project.Project, oldest Oldest) bool {
+	periods, now := s.periods.ForProject(p.Settings.Retention), s.now()
+	isOver := func(at time.Time, period time.Duration) bool {
+		return !at.IsZero() && at.Before(cutoff(now, period))
+	}
+	return oldest.Unrecorded || isOver(oldest.Delivery, periods.Deliveries) || isOver(oldest.Call, periods.Calls) ||
+		isOver(oldest.People, periods.People) || isOver(oldest.Room, periods.Rooms)
 }
 
 // sweepCallsWithoutProject deletes old records of calls that belong to no project.
@@ -151,7 +182,6 @@ func (s *Service) sweepCallsWithoutProject(ctx context.Context) error {
 // sweptProject is what a sweep has done to a project.
 type sweptProject struct {
 	erased, deleted sweptRooms
-	finished        bool // nothing is left to do in this sweep
 	emptied         bool // only the row of the project is left
 }
 

@@ -278,25 +278,6 @@ func TestSweep_DeletesCallsWithoutProject(t *testing.T) {
 	})
 }
 
-// The shorter period of one project does not touch the others.
-func TestSweep_PeriodOfProject(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
-		other := storetest.Project(t, f.db)
-		short := f.project
-		short.Settings.Retention.RoomsDays = 3
-		f.write(func(ctx context.Context) error { return f.db.UpdateProject(ctx, short) })
-		mine, theirs := f.meeting(f.project.ID, f.now.Add(-4*day), guest{"Amina", ""}),
-			f.meeting(other.ID, f.now.Add(-4*day), guest{"Bo", ""})
-		f.sweep()
-		if _, err := f.db.Room(t.Context(), mine.ID); !fault.Is(err, fault.NotFound) {
-			t.Errorf("the room of the project: got %v, want NotFound", err)
-		}
-		if _, err := f.db.Room(t.Context(), theirs.ID); err != nil {
-			t.Errorf("the room of another project: got %v, want it kept", err)
-		}
-	})
-}
-
 // A sweep deletes any number of rooms, also when it is interrupted.
 func TestSweep_ContinuesAfterInterruption(t *testing.T) {
 	onEachEngine(t, retention.Periods{Rooms: 2 * day}, func(t *testing.T, f *fixture) {
@@ -474,43 +455,6 @@ func TestSweep_InterruptedIsRecorded(t *testing.T) {
 		}
 		if got := f.recordedRooms(audit.RoomsDeleted); got != meetings {
 			t.Errorf("after the next sweep: got %d deleted rooms in the audit log, want %d", got, meetings)
-		}
-	})
-}
-
-// failingProject is a store in which the deliveries of one project cannot be deleted.
-type failingProject struct {
-	*store.DB
-	id string
-}
-
-var errProject = errors.New("this project fails")
-
-func (s failingProject) DeleteDeliveries(ctx context.Context, id string, before time.Time, limit int) (int, error) {
-	if id == s.id {
-		return 0, errProject
-	}
-	return s.DB.DeleteDeliveries(ctx, id, before, limit)
-}
-
-// The error of one project does not stop the sweep of the others.
-func TestSweep_ContinuesAfterFailedProject(t *testing.T) {
-	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
-		projects := []string{f.project.ID, storetest.Project(t, f.db).ID, storetest.Project(t, f.db).ID}
-		slices.Sort(projects)
-		for _, id := range projects {
-			f.meeting(id, f.now.Add(-91*day), guest{"Amina " + id, ""})
-		}
-		failing := retention.NewService(failingProject{f.db, projects[1]}, defaults, f, nil,
-			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
-		_, err := failing.Sweep(t.Context())
-		if !errors.Is(err, errProject) || !strings.Contains(err.Error(), "project "+projects[1]) {
-			t.Errorf("got %v, want the error of project %s", err, projects[1])
-		}
-		for i, id := range projects {
-			if got := f.rows("Amina " + id); (len(got) > 0) != (i == 1) {
-				t.Errorf("project %d: got the rows %v with a name, want some only in project 1", i, got)
-			}
 		}
 	})
 }

@@ -71,6 +71,7 @@ var mayScan = map[string]string{
 	"FROM organizations WHERE id > $1 ORDER BY id LIMIT":                       "without a limit it returns all",
 	"FROM projects WHERE id > $1 ORDER BY id LIMIT":                            "without a limit it returns all",
 	"FROM projects UNION ALL SELECT '') AS p":                                  "once an hour it visits each project",
+	"FROM projects AS p WHERE id IN (":                                         "it reads the first rows of each project",
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
 	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",

@@ -13,6 +13,35 @@ import (
 	"parley/internal/retention"
 )
 
+func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]retention.Oldest, error) {
+	all := map[string]retention.Oldest{}
+	if len(projectIDs) == 0 {
+		return all, nil
+	}
+	list, args := inList(nil, projectIDs)
+	err := s.Query(ctx, `SELECT id,
+			(SELECT created_at FROM webhook_deliveries WHERE project_id = p.id ORDER BY id LIMIT 1),
+			(SELECT n / 1000000 FROM request_log WHERE project_id = p.id ORDER BY n LIMIT 1),
+			(SELECT min(at) FROM key_callers WHERE project_id = p.id),
+			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL AND people_erased_at IS NULL
+				ORDER BY ended_at LIMIT 1),
+			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL ORDER BY ended_at LIMIT 1),
+			EXISTS (SELECT 1 FROM counts WHERE subject = p.id AND period IN `+sweptPeriods+`)
+		FROM projects AS p WHERE id IN `+list, args, func(row db.Row) error {
+		var id string
+		var o retention.Oldest
+		var caller time.Time
+		err := row.Scan(&id, db.ScanTime(&o.Delivery), db.ScanTime(&o.Call), db.ScanTime(&caller), db.ScanTime(&o.People),
+			db.ScanTime(&o.Room), &o.Unrecorded)
+		if o.Call.IsZero() || !caller.IsZero() && caller.Before(o.Call) {
+			o.Call = caller
+		}
+		all[id] = o
+		return err
+	})
+	return all, err
+}
+
 func (s *DB) RoomsToDelete(ctx context.Context, projectID string, before time.Time, limit int) ([]string, error) {
 	return s.lockRooms(ctx, `SELECT id FROM rooms
 		WHERE project_id = $1 AND ended_at < $2 ORDER BY ended_at, id LIMIT $3`, projectID, before, limit)

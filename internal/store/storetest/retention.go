@@ -12,6 +12,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/retention"
 	"parley/internal/room"
 	"parley/internal/usage"
@@ -367,6 +368,36 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 	scope := usage.Scope{OrganizationID: p.OrganizationID}
 	hours, err := s.db.UsageHours(ctx, scope, late.Start, late.Start.Add(time.Hour))
 	requireEqual(t, hours, err, nil)
+}
+
+// The oldest data is that of each project alone, and that of a room with erased people is no data
+// of people.
+func (s *suite) testRetention_OldestData(t *testing.T) {
+	ctx, p, empty := patient(), Project(t, s.db), Project(t, s.db)
+	first, second := s.insertEndedMeeting(t, p.ID, "u1", 100), s.insertEndedMeeting(t, p.ID, "u2", 200)
+	s.insertEndedMeeting(t, Project(t, s.db).ID, "u1", 50)
+	s.write(t, func(ctx context.Context) error {
+		call := requestlog.NumberedCall{N: testTime(150).UnixNano(), Call: requestlog.Call{Method: "GET"}}
+		return errors.Join(s.db.MarkPeopleErased(ctx, first.room.ID, testTime(300)),
+			s.db.InsertCalls(ctx, []requestlog.Block{{ProjectID: p.ID, API: "v5", Calls: []requestlog.NumberedCall{call}}}))
+	})
+	check := func(want retention.Oldest) {
+		t.Helper()
+		got, err := s.db.OldestData(ctx, []string{p.ID, empty.ID})
+		requireEqual(t, got, err, map[string]retention.Oldest{p.ID: want, empty.ID: {}})
+	}
+	want := retention.Oldest{Delivery: testTime(100), Call: testTime(150), People: testTime(200), Room: testTime(100)}
+	check(want)
+	caller := requestlog.KeyCaller{ProjectID: p.ID, KeySlot: "current", At: testTime(140)}
+	if err := s.db.SetKeyCallers(ctx, []requestlog.KeyCaller{caller}); err != nil {
+		t.Fatal(err)
+	}
+	s.write(t, func(ctx context.Context) error {
+		return errors.Join(s.db.MarkPeopleErased(ctx, second.room.ID, testTime(300)),
+			s.db.AddSwept(ctx, p.ID, retention.Swept{Action: audit.RoomsDeleted, Rooms: 2, Before: testTime(2)}))
+	})
+	want.Call, want.People, want.Unrecorded = caller.At, time.Time{}, true
+	check(want)
 }
 
 // The sums of two actions are apart from each other and from the counts of a deletion.

@@ -72,6 +72,7 @@ var tests = []struct {
 	{"Retention_Person", (*suite).testRetention_Person},
 	{"Retention_Projects", (*suite).testRetention_Projects},
 	{"Retention_Rooms", (*suite).testRetention_Rooms},
+	{"Retention_OldestData", (*suite).testRetention_OldestData},
 	{"Retention_UnrecordedSweeps", (*suite).testRetention_UnrecordedSweeps},
 	{"Room", (*suite).testRoom},
 	{"Room_Refused", (*suite).testRoom_Refused},
