@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"parley/internal/db"
 	"parley/internal/fault"
 	"parley/internal/retention"
 	"parley/internal/room"
@@ -19,8 +20,8 @@ import (
 
 // For reports that come late, never or twice, nodes that stop, stand still or take over before
 // and after a rollup, clocks that are set back, ends of months, rooms that are deleted when they are
-// old and people who are erased: usage always equals the sum over the attendance that was recorded, to
-// the millisecond.
+// old and people who are erased: usage always equals the sum over the rooms, sessions and attendance that
+// were recorded, to the millisecond.
 func TestUsage_Meetings(t *testing.T) {
 	t.Parallel()
 	checkUsage(t, storetest.SQLite)
@@ -91,7 +92,13 @@ type meetings struct {
 	began     time.Time
 	rooms     []*room.Room // as they were created
 	delivered []report
-	deleted   map[string][]room.Attendance // what was recorded of the rooms that were deleted
+	deleted   map[string]record // what was recorded of the rooms that were deleted
+}
+
+// record is what usage counts of a room.
+type record struct {
+	attendance []room.Attendance
+	sessions   []time.Time // when those of the room itself began, without breakout rooms
 }
 
 func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
@@ -106,7 +113,7 @@ func newMeetings(t *testing.T, rt *rapid.T, db *store.DB) *meetings {
 		t:       t,
 		began:   c.clock.Now(),
 		meeting: &meeting{cluster: c},
-		deleted: map[string][]room.Attendance{},
+		deleted: map[string]record{},
 	}
 	u.meet(rt)
 	return u
@@ -164,7 +171,7 @@ func (u *meetings) retention(p retention.Periods) *retention.Service {
 	return retention.NewService(u.db, p, nil, func(string) {}, u.clock.Now, slog.New(slog.DiscardHandler))
 }
 
-// deleteOld erases the people of old rooms, deletes older rooms, and remembers their attendance.
+// deleteOld erases the people of old rooms, deletes older rooms, and remembers what was recorded of them.
 func (u *meetings) deleteOld(rt *rapid.T) {
 	ctx := context.Background()
 	if rapid.Bool().Draw(rt, "all rooms are over and rolled up") {
@@ -177,9 +184,9 @@ func (u *meetings) deleteOld(rt *rapid.T) {
 		}
 		u.rollUp(rt)
 	}
-	before := map[string][]room.Attendance{}
+	before := map[string]record{}
 	for _, r := range u.rooms {
-		before[r.ID] = u.attendance(rt, r.ID)
+		before[r.ID] = u.record(rt, r.ID)
 	}
 	hours := rapid.SampledFrom([]time.Duration{2, 26}).Draw(rt, "hours")
 	service := u.retention(retention.Periods{Rooms: hours * time.Hour, People: hours * time.Hour / 2})
@@ -204,7 +211,7 @@ func (u *meetings) erasePerson(rt *rapid.T) {
 	ctx := context.Background()
 	p := retention.Person{ProjectID: u.project.ID, UserID: rapid.SampledFrom([]string{"ada", "ben", ""}).Draw(rt, "user")}
 	if p.UserID == "" {
-		rows := u.attendance(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room").ID)
+		rows := u.record(rt, rapid.SampledFrom(u.rooms).Draw(rt, "room").ID).attendance
 		if len(rows) == 0 {
 			rt.Skip("no seat")
 		}
@@ -217,26 +224,38 @@ func (u *meetings) erasePerson(rt *rapid.T) {
 	u.meet(rt)
 }
 
-// attendance returns what is, or was, recorded of a room.
-func (u *meetings) attendance(rt *rapid.T, id string) []room.Attendance {
-	if rows, deleted := u.deleted[id]; deleted {
-		return rows
+// record returns what is, or was, recorded of a room.
+func (u *meetings) record(rt *rapid.T, id string) record {
+	if r, deleted := u.deleted[id]; deleted {
+		return r
 	}
-	rows, err := storetest.Attendance(context.Background(), u.db, id)
+	ctx := context.Background()
+	rows, err := storetest.Attendance(ctx, u.db, id)
 	if err != nil {
 		rt.Fatal(err)
 	}
-	return rows
+	r := record{attendance: rows}
+	err = u.db.Query(ctx, `SELECT started_at FROM sessions WHERE room_id = $1 AND breakout = 0`, []any{id}, func(row db.Row) error {
+		var at time.Time
+		err := row.Scan(db.ScanTime(&at))
+		r.sessions = append(r.sessions, at)
+		return err
+	})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	return r
 }
 
 // check fails unless the usage since the beginning, and that of this month, is the sum over
-// the attendance.
+// what was recorded.
 func (u *meetings) check(rt *rapid.T) {
 	ctx := context.Background()
 	var raw storetest.RawUsage
 	for _, r := range u.rooms {
-		raw.AddRoom(r)
-		for _, a := range u.attendance(rt, r.ID) {
+		recorded := u.record(rt, r.ID)
+		raw.AddRoom(r, recorded.sessions)
+		for _, a := range recorded.attendance {
 			raw.Add(a, r)
 		}
 	}
@@ -249,8 +268,7 @@ func (u *meetings) check(rt *rapid.T) {
 			if err != nil {
 				rt.Fatal(err)
 			}
-			want := raw.Totals(projectID, from, now)
-			if want.Sessions = got.Sessions; got != want {
+			if want := raw.Totals(projectID, from, now); got != want {
 				rt.Fatal(fmt.Sprintf("usage of %q from %s to %s: got %+v, want %+v", projectID, from, now, got, want))
 			}
 		}

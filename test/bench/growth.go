@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"parley/internal/store/filltest"
 	"parley/test/bench/measure"
 )
 
@@ -175,16 +176,18 @@ func (g *growthReport) values(of func(*installation) float64) string {
 
 // recordSizes adds what was measured while the installations were filled.
 func (g *growthReport) recordSizes() {
-	g.addLargest("database, for a meeting", "B", 6000, func(i *installation) float64 {
-		return float64(i.filledBytes-i.emptyBytes) / float64(i.meetings)
-	})
-	g.add("database", "MB", func(i *installation) float64 { return float64(i.filledBytes) / 1e6 })
-	g.add("fill", "meetings/s", func(i *installation) float64 { return float64(i.meetings) / i.fillTime.Seconds() })
+	g.addLargest("database, for a meeting without webhooks", "B", 6000,
+		func(i *installation) float64 { return i.meetingBytes })
+	g.add("database, with webhooks of a month, calls of a week, audit log and small projects", "MB", func(i *installation) float64 { return float64(i.filledBytes) / 1e6 })
+	g.add("fill", "meetings/s", func(i *installation) float64 { return i.fillRate })
 	g.add("first rollup of usage, for a meeting", "µs", func(i *installation) float64 {
 		return micros(i.rollupTime) / float64(i.meetings)
 	})
-	janitor := fmt.Sprintf("janitor, with an hour of %d meetings to roll up", recentMeetings/recentHours)
-	g.addRatio(janitor, "ms", func(i *installation) float64 { return millis(i.sweepTime) })
+	janitor := fmt.Sprintf("janitor, for an organization, with an hour of %d meetings to roll up",
+		recentMeetings/recentHours)
+	g.addRatio(janitor, "µs", func(i *installation) float64 {
+		return micros(i.sweepTime) / float64(1+i.smallProjects()/filltest.ProjectsOfOrganization)
+	})
 }
 
 // recordIdle adds what was measured at the starts, and what the running servers cost when

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -10,9 +11,11 @@ import (
 
 	"github.com/google/uuid"
 
+	"parley/internal/config"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/seal"
 	"parley/internal/store"
 	"parley/internal/store/filltest"
 	"parley/internal/usage"
@@ -28,9 +31,11 @@ type installation struct {
 	dir         string // data directory
 	databaseURL string // empty for SQLite
 
-	emptyBytes, filledBytes         int64 // of the database
-	fillTime, rollupTime, sweepTime time.Duration
-	startupTime                     time.Duration // median
+	meetingBytes          float64 // of the database, for a meeting without webhooks
+	filledBytes           int64   // of the database
+	fillRate              float64 // meetings a second
+	rollupTime, sweepTime time.Duration
+	startupTime           time.Duration // median
 }
 
 // install creates an installation and fills it. c is nil for SQLite.
@@ -50,26 +55,21 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 	if err := p.end(); err != nil {
 		return nil, err
 	}
-	if i.emptyBytes, err = i.databaseBytes(ctx); err != nil {
-		return nil, err
-	}
 	// The first start may have rolled up the usage of the past, in which nothing had happened.
 	if err := i.query(ctx, `DELETE FROM usage_progress`); err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, i.databaseURL, i.dir)
+	if err := i.fill(ctx, p.ProjectID, b.years); err != nil {
+		return nil, err
+	}
+	err = i.withStore(ctx, func(s *store.DB) error { return i.maintain(ctx, s, p.OrganizationID, b.years) })
 	if err != nil {
 		return nil, err
 	}
-	if err = i.fill(ctx, s, p.ProjectID, b.years); err == nil {
-		err = i.maintain(ctx, s, p.OrganizationID, b.years)
-	}
-	if err == nil && c != nil {
-		err = i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
-	}
-	_ = s.Close()
-	if err != nil {
-		return nil, err
+	if c != nil {
+		if err := i.query(ctx, `VACUUM ANALYZE`); err != nil { // as the autovacuum daemon does
+			return nil, err
+		}
 	}
 	i.filledBytes, err = i.databaseBytes(ctx)
 	return i, err
@@ -80,19 +80,78 @@ const (
 	// installations, so that an hour is the same work for the janitor.
 	recentMeetings = 60
 	recentHours    = 6
+
+	webhookDays      = 29      // for which deliveries exist; the default period is a day longer
+	callDays         = 6       // for which calls exist; the default period is a day longer
+	mostCalls        = 100_000 // that the server keeps of a project and an API
+	meetingsForEntry = 10      // in the audit log
+	meetingsForSmall = 200     // for one small project beside the large one
+	fewestSmall      = 30      // small projects
 )
 
-// fill adds the meetings, the last of which is over now.
-func (i *installation) fill(ctx context.Context, s *store.DB, projectID string, years int) error {
+// fill adds the meetings, the last of which is over now, and what such an installation has
+// besides: webhooks of the last month, calls of the last week, the audit log, and small projects.
+func (i *installation) fill(ctx context.Context, projectID string, years int) error {
 	now := time.Now().UTC()
-	end := now.Add(-2 * time.Hour)
-	recent := end.Add(-recentHours * time.Hour)
-	err := filltest.Meetings(ctx, s, projectID, i.meetings-recentMeetings, now.AddDate(-years, 0, 0), recent, 1)
-	i.fillTime = time.Since(now)
+	start, end := now.AddDate(-years, 0, 0), now.Add(-2*time.Hour)
+	recent, webhooks := end.Add(-recentHours*time.Hour), end.AddDate(0, 0, -webhookDays)
+	late := int(float64(i.meetings-recentMeetings) * recent.Sub(webhooks).Hours() / recent.Sub(start).Hours())
+	early := filltest.Past{
+		ProjectID: projectID,
+		Meetings:  i.meetings - recentMeetings - late,
+		Start:     start,
+		End:       webhooks,
+		Seed:      1,
+	}
+	empty, err := i.databaseBytes(ctx)
 	if err != nil {
 		return err
 	}
-	return filltest.Meetings(ctx, s, projectID, recentMeetings, recent, end, 2)
+	began := time.Now()
+	if err := i.withStore(ctx, func(s *store.DB) error { return filltest.Meetings(ctx, s, early) }); err != nil {
+		return err
+	}
+	i.fillRate = float64(early.Meetings) / time.Since(began).Seconds()
+	filled, err := i.databaseBytes(ctx)
+	if err != nil {
+		return err
+	}
+	i.meetingBytes = float64(filled-empty) / float64(early.Meetings)
+	return i.withStore(ctx, func(s *store.DB) error {
+		for seed, p := range []filltest.Past{
+			{Meetings: late, Start: webhooks, End: recent},
+			{Meetings: recentMeetings, Start: recent, End: end},
+		} {
+			p.ProjectID, p.Seed, p.WebhookURL = projectID, uint64(seed+2), "https://receiver.example.org/parley"
+			if err := filltest.Meetings(ctx, s, p); err != nil {
+				return err
+			}
+		}
+		calls := min(i.meetings, mostCalls)
+		return errors.Join(
+			filltest.SmallProjects(ctx, s, i.smallProjects(), webhooks, recent),
+			filltest.Calls(ctx, s, projectID, calls, end.AddDate(0, 0, -callDays), end),
+			filltest.AuditEntries(ctx, s, projectID, i.meetings/meetingsForEntry, start, end))
+	})
+}
+
+// smallProjects is the number of small projects.
+func (i *installation) smallProjects() int { return max(fewestSmall, i.meetings/meetingsForSmall) }
+
+// withStore runs work with the store. No server may run.
+func (i *installation) withStore(ctx context.Context, work func(*store.DB) error) error {
+	s, err := store.Open(ctx, i.databaseURL, i.dir)
+	if err != nil {
+		return err
+	}
+	master, err := (&config.Storage{DataDir: i.dir}).LoadMasterKey(false)
+	if err == nil {
+		err = s.Unlock(ctx, seal.NewBox(master))
+	}
+	if err == nil {
+		err = work(s)
+	}
+	return errors.Join(err, s.Close())
 }
 
 // maintain measures the rollup of the past and the work of the janitor in the last hours, and

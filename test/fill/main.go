@@ -32,5 +32,11 @@ func fill(ctx context.Context, dataDir, projectID string, meetings, days int) er
 	}
 	defer func() { _ = s.Close() }()
 	end := time.Now().AddDate(0, 0, -1)
-	return filltest.Meetings(ctx, s, projectID, meetings, end.AddDate(0, 0, -days), end, 1)
+	return filltest.Meetings(ctx, s, filltest.Past{
+		ProjectID: projectID,
+		Meetings:  meetings,
+		Start:     end.AddDate(0, 0, -days),
+		End:       end,
+		Seed:      1,
+	})
 }

@@ -1,5 +1,5 @@
-// Package filltest fills a database with meetings of the past, for tests and for
-// measurements with much data. Only those import it.
+// Package filltest fills a database with what an installation has after a long time, for
+// tests and for measurements with much data. Only those import it.
 package filltest
 
 import (
@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"golang.org/x/sync/errgroup"
 
 	"parley/internal/db"
 	"parley/internal/event"
@@ -24,33 +25,49 @@ const People = 4
 // commit may exceed the timeout on a busy disk.
 const batch = 100
 
-// Meetings adds ended meetings to a project, spread evenly over a period. People attend
-// each meeting for up to an hour. Every tenth meeting is in an audio room. The same seed
-// makes meetings with the same times.
-func Meetings(
-	ctx context.Context, s *store.DB, projectID string, meetings int, start, end time.Time, seed uint64,
-) error {
-	ctx = db.WithWriteTimeout(ctx, time.Minute)
-	step := end.Sub(start) / time.Duration(max(1, meetings))
-	for first := 0; first < meetings; first += batch {
-		last := min(first+batch, meetings)
-		err := s.Write(ctx, func(ctx context.Context) error {
-			// Here, because the transaction may run again.
-			f := &filler{s: s, random: rand.New(rand.NewPCG(seed, uint64(first))), project: projectID}
-			return f.add(ctx, first, last, start, step)
+// writers is the number of concurrent transactions. PostgreSQL is faster with several.
+const writers = 4
+
+// Past is a number of meetings of the past in a project, spread evenly over a period.
+type Past struct {
+	ProjectID  string
+	Meetings   int
+	Start, End time.Time
+	Seed       uint64 // the same seed makes meetings with the same times
+	// WebhookURL got the events of each meeting. It did not respond to the last event of one
+	// meeting in failedEvery. Without a URL, there are no webhooks.
+	WebhookURL string
+}
+
+// Meetings adds ended meetings. People attend each meeting for up to an hour. Every tenth
+// meeting is in an audio room.
+func Meetings(ctx context.Context, s *store.DB, p Past) error {
+	step := p.End.Sub(p.Start) / time.Duration(max(1, p.Meetings))
+	return inBatches(ctx, s, p.Meetings, batch, writers, func(ctx context.Context, first, last int) error {
+		f := &filler{s: s, random: rand.New(rand.NewPCG(p.Seed, uint64(first))), past: p}
+		return f.add(ctx, first, last, step)
+	})
+}
+
+// inBatches calls add for n items, each time with at most size of them in a transaction. The
+// transaction may run again, and concurrently with a number of others.
+func inBatches(ctx context.Context, s *store.DB, n, size, concurrent int,
+	add func(ctx context.Context, first, last int) error) error {
+	group, ctx := errgroup.WithContext(db.WithWriteTimeout(ctx, time.Minute))
+	group.SetLimit(concurrent)
+	for first := 0; first < n; first += size {
+		group.Go(func() error {
+			return s.Write(ctx, func(ctx context.Context) error { return add(ctx, first, min(first+size, n)) })
 		})
-		if err != nil {
-			return err
-		}
 	}
-	return nil
+	return group.Wait()
 }
 
 // filler adds the meetings of one transaction.
 type filler struct {
-	s       *store.DB
-	random  *rand.Rand
-	project string
+	s      *store.DB
+	random *rand.Rand
+	past   Past
 }
 
 // meeting is one meeting and all that is stored about it.
@@ -62,14 +79,14 @@ type meeting struct {
 }
 
 // add stores meetings table by table, because PostgreSQL merges inserts into one table.
-func (f *filler) add(ctx context.Context, first, last int, start time.Time, step time.Duration) error {
+func (f *filler) add(ctx context.Context, first, last int, step time.Duration) error {
 	var meetings []meeting
 	for i := first; i < last; i++ {
 		kind := room.Video
 		if i%10 == 0 {
 			kind = room.Audio
 		}
-		meetings = append(meetings, f.meeting(kind, start.Add(time.Duration(i)*step).UTC().Truncate(time.Millisecond)))
+		meetings = append(meetings, f.meeting(kind, f.past.Start.Add(time.Duration(i)*step).UTC().Truncate(time.Millisecond)))
 	}
 	for _, m := range meetings {
 		if err := f.s.InsertRoom(ctx, m.room); err != nil {
@@ -104,14 +121,17 @@ func (f *filler) add(ctx context.Context, first, last int, start time.Time, step
 			return err
 		}
 	}
-	return nil
+	if f.past.WebhookURL == "" {
+		return nil
+	}
+	return f.addWebhooks(ctx, first, meetings)
 }
 
 // meeting returns a meeting that begins at a time.
 func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 	r := &room.Room{
-		ID:        f.id(at),
-		ProjectID: f.project,
+		ID:        newID(at),
+		ProjectID: f.past.ProjectID,
 		State:     room.Open,
 		Spec: room.Spec{
 			Type:            kind,
@@ -119,6 +139,7 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 			WelcomeMessage:  "Good morning, and welcome to everybody",
 			CreatorName:     "Amina",
 			MaxParticipants: 10,
+			WebhookURL:      f.past.WebhookURL,
 			EmptyTimeout:    5 * time.Minute,
 			Duration:        time.Hour,
 		},
@@ -131,8 +152,8 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 	m := meeting{room: r}
 	record := func(kind event.Type, at time.Time, person *event.Participant) {
 		m.events = append(m.events, event.Event{
-			ID:        f.id(at),
-			ProjectID: f.project,
+			ID:        newID(at),
+			ProjectID: f.past.ProjectID,
 			RoomID:    r.ID,
 			Sequence:  int64(len(m.events) + 1),
 			Type:      kind,
@@ -141,12 +162,12 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 		})
 	}
 	record(event.RoomOpened, at, nil)
-	node, ended := room.CompactID(f.id(at)), at
+	node, ended := room.CompactID(newID(at)), at
 	for range People {
 		joined := at.Add(f.duration(time.Minute))
 		left := joined.Add(f.duration(time.Hour))
 		seat := room.Seat{
-			ID:         f.id(joined),
+			ID:         newID(joined),
 			RoomID:     r.ID,
 			KeyHash:    f.hash(),
 			Name:       "Ada Lovelace",
@@ -157,7 +178,7 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 		}
 		m.seats = append(m.seats, seat)
 		m.attendance = append(m.attendance, room.Attendance{
-			ID:         room.CompactID(f.id(joined)),
+			ID:         room.CompactID(newID(joined)),
 			RoomID:     r.ID,
 			Session:    1,
 			SeatID:     seat.ID,
@@ -198,8 +219,8 @@ func (f *filler) end(ctx context.Context, r *room.Room) error {
 	return f.s.MarkSessionClosed(ctx, room.Session{RoomID: r.ID, N: 1})
 }
 
-// id returns a new id as the service would have created it at a time (UUIDv7).
-func (f *filler) id(at time.Time) string {
+// newID returns a new ID as the service would have created it at a time (UUIDv7).
+func newID(at time.Time) string {
 	id := uuid.Must(uuid.NewV7())
 	var millis [8]byte
 	binary.BigEndian.PutUint64(millis[:], uint64(at.UnixMilli()))

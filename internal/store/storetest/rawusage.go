@@ -13,11 +13,17 @@ import (
 	"parley/internal/usage"
 )
 
-// RawUsage contains the rows that all figures of usage are computed from. Each room has one
-// session, which begins when the room is created.
+// RawUsage contains the rows that all figures of usage are computed from.
 type RawUsage struct {
 	rooms    []*room.Room
+	sessions []session
 	attended []attended
+}
+
+// session is where and when a session of a room began.
+type session struct {
+	projectID string
+	startedAt time.Time
 }
 
 type attended struct {
@@ -31,8 +37,13 @@ func (u *RawUsage) Add(a room.Attendance, r *room.Room) {
 	u.attended = append(u.attended, attended{a, r.ProjectID, r.Type})
 }
 
-// AddRoom adds a room. Its sessions are not known.
-func (u *RawUsage) AddRoom(r *room.Room) { u.rooms = append(u.rooms, r) }
+// AddRoom adds a room and the times at which its sessions began.
+func (u *RawUsage) AddRoom(r *room.Room, sessions []time.Time) {
+	u.rooms = append(u.rooms, r)
+	for _, at := range sessions {
+		u.sessions = append(u.sessions, session{r.ProjectID, at})
+	}
+}
 
 // ReadRawUsage returns the rows of all rooms of a database.
 func (d Database) ReadRawUsage(t testing.TB) *RawUsage {
@@ -55,6 +66,19 @@ func ReadRawUsage(ctx context.Context, raw *sql.DB) (*RawUsage, error) {
 		u.rooms = append(u.rooms, r)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	err = eachRow(ctx, raw, `SELECT r.project_id, s.started_at FROM sessions s JOIN rooms r ON r.id = s.room_id
+		WHERE breakout = 0`,
+		func(rows *sql.Rows) error {
+			var s session
+			var started int64
+			err := rows.Scan(&s.projectID, &started)
+			s.startedAt = time.UnixMilli(started)
+			u.sessions = append(u.sessions, s)
+			return err
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -124,9 +148,16 @@ func (u *RawUsage) Compare(
 // Totals adds up the rows of a project in a period, or with an empty project those of all.
 func (u *RawUsage) Totals(project string, start, end time.Time) usage.Totals {
 	var sum usage.Totals
+	counts := func(projectID string, at time.Time) bool {
+		return (project == "" || projectID == project) && !at.Before(start) && at.Before(end)
+	}
 	for _, r := range u.rooms {
-		if (project == "" || r.ProjectID == project) && !r.CreatedAt.Before(start) && r.CreatedAt.Before(end) {
+		if counts(r.ProjectID, r.CreatedAt) {
 			sum.RoomsCreated++
+		}
+	}
+	for _, s := range u.sessions {
+		if counts(s.projectID, s.startedAt) {
 			sum.Sessions++
 		}
 	}

@@ -173,7 +173,7 @@ func (m *usageModel) createRoom(rt *rapid.T) {
 		}
 		return m.db.InsertSession(ctx, room.Session{RoomID: r.ID, N: 1, State: room.SessionLive}, m.now)
 	}))
-	m.rooms = append(m.rooms, r)
+	m.AddRoom(r, []time.Time{m.now})
 }
 
 func (m *usageModel) join(rt *rapid.T) {
