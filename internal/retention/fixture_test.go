@@ -44,11 +44,16 @@ type fixture struct {
 
 func onEachEngine(t *testing.T, periods retention.Periods, test func(t *testing.T, f *fixture)) {
 	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
-		f := &fixture{Database: d, t: t, periods: periods, now: time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)}
-		f.open()
-		f.project = storetest.Project(t, f.db)
-		test(t, f)
+		test(t, newFixture(t, d, periods))
 	})
+}
+
+func newFixture(t *testing.T, d storetest.Database, periods retention.Periods) *fixture {
+	t.Helper()
+	f := &fixture{Database: d, t: t, periods: periods, now: time.Date(2027, 3, 1, 12, 0, 0, 0, time.UTC)}
+	f.open()
+	f.project = storetest.Project(t, f.db)
+	return f
 }
 
 // open opens the database and creates the services, as a start of the server does.

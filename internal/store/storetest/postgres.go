@@ -1,11 +1,13 @@
 package storetest
 
 import (
+	"bytes"
 	"crypto/rand"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/url"
 	"os"
@@ -86,6 +88,28 @@ func (s *PostgresServer) Stop(t testing.TB) { t.Helper(); s.pgctl(t, "stop", "-m
 
 // Start starts a stopped server and waits until it accepts connections.
 func (s *PostgresServer) Start(t testing.TB) { t.Helper(); s.pgctl(t, "start") }
+
+// FilesWith returns the files of the server that contain a text, relative to its directory.
+func (s *PostgresServer) FilesWith(t testing.TB, text string) (files []string) {
+	t.Helper()
+	err := filepath.WalkDir(s.dataDir(), func(path string, e fs.DirEntry, err error) error {
+		if err != nil || !e.Type().IsRegular() {
+			return err
+		}
+		raw, err := os.ReadFile(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if bytes.Contains(raw, []byte(text)) {
+			files = append(files, strings.TrimPrefix(path, s.dataDir()+"/"))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
 
 // Freeze suspends the server: connections stay open and do not respond. It lasts
 // until Thaw or the end of the test.
