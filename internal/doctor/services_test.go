@@ -48,6 +48,27 @@ func TestCheckDatabase(t *testing.T) {
 	}
 }
 
+// A standby is found, and not found after it became the primary or the URL is that of the primary.
+func TestCheckDatabase_Standby(t *testing.T) {
+	primary := storetest.NewPostgresServer(t)
+	database := primary.NewDatabase(t)
+	standby := primary.NewStandby(t).Corresponding(t, database)
+	cfg, run := newConfig(t), check(checkDatabase)
+	cfg.DatabaseURL = seal.Secret(standby)
+	if f := run.findings(t, cfg)["database_standby"]; f.Level != Error {
+		t.Errorf("the standby: got the finding %+v, want database_standby", f)
+	}
+	cfg.DatabaseURL = seal.Secret(database)
+	if found := run.findings(t, cfg); len(found) > 0 {
+		t.Errorf("the primary: got the findings %v, want none", found)
+	}
+	execute(t, standby, "SELECT pg_promote()")
+	cfg.DatabaseURL = seal.Secret(standby)
+	if found := run.findings(t, cfg); len(found) > 0 {
+		t.Errorf("the promoted standby: got the findings %v, want none", found)
+	}
+}
+
 // PgBouncer that assigns a connection for each transaction is found.
 func TestCheckDatabase_Pooler(t *testing.T) {
 	testkit.Slow(t)

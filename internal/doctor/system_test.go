@@ -2,10 +2,13 @@ package doctor
 
 import (
 	"errors"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"parley/internal/config"
 )
@@ -77,5 +80,41 @@ func mountDisk(t *testing.T, dir string, flags uintptr, size string) {
 	}
 	if flags == 0 {
 		t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	}
+}
+
+// A /proc that hides the machine is found, and not found after it was mounted again.
+func TestCheckProc(t *testing.T) {
+	var hidden, mounted Result
+	var mountErr error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // and never unlock it: the thread ends, and its mounts with it
+		if mountErr = unix.Unshare(unix.CLONE_NEWNS); mountErr != nil {
+			return
+		}
+		if mountErr = unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); mountErr != nil {
+			return
+		}
+		if mountErr = unix.Mount("tmpfs", "/proc", "tmpfs", 0, ""); mountErr != nil {
+			return
+		}
+		hidden = checkProc(t.Context(), config.Config{})
+		mountErr = unix.Unmount("/proc", 0)
+		mounted = checkProc(t.Context(), config.Config{})
+	}()
+	<-done
+	if errors.Is(mountErr, syscall.EPERM) {
+		t.Skip("only root may mount a file system")
+	}
+	if mountErr != nil {
+		t.Fatal(mountErr)
+	}
+	if len(hidden.Findings) != 1 || hidden.Findings[0].ID != "proc_stat" || hidden.Findings[0].Level != Error {
+		t.Errorf("without /proc/stat: got %+v, want the finding proc_stat", hidden)
+	}
+	if len(mounted.Findings) != 0 {
+		t.Errorf("with /proc/stat: got %+v, want no finding", mounted)
 	}
 }

@@ -73,6 +73,32 @@ func NewPostgresServer(t testing.TB) *PostgresServer {
 	return c
 }
 
+// NewStandby starts a server that follows s and accepts no writes. It is stopped at the end of the
+// test.
+func (s *PostgresServer) NewStandby(t testing.TB) *PostgresServer {
+	t.Helper()
+	c, err := newPostgresServer()
+	if err == nil {
+		c.password = s.password
+		err = c.follow(s)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.pgctl(t, "stop", "-m", "immediate") })
+	return c
+}
+
+// Corresponding returns the URL of a database of another server, on this one.
+func (s *PostgresServer) Corresponding(t testing.TB, database string) string {
+	t.Helper()
+	u, err := url.Parse(database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.url(strings.TrimPrefix(u.Path, "/"))
+}
+
 // NewDatabase creates a database and returns its URL. It is dropped at the end of
 // the test.
 func (s *PostgresServer) NewDatabase(t testing.TB) string {
@@ -226,6 +252,15 @@ func (s *PostgresServer) dataDir() string { return filepath.Join(s.dir, "data") 
 func (s *PostgresServer) logFile() string { return filepath.Join(s.dir, "log") }
 
 func startPostgresServer() (*PostgresServer, error) {
+	c, err := newPostgresServer()
+	if err != nil {
+		return nil, err
+	}
+	return c, c.initialize()
+}
+
+// newPostgresServer returns a server with an empty directory, which does not run.
+func newPostgresServer() (*PostgresServer, error) {
 	bin, err := findPostgres()
 	if err != nil {
 		return nil, err
@@ -245,7 +280,7 @@ func startPostgresServer() (*PostgresServer, error) {
 	if err := c.startGuard(); err != nil {
 		return nil, fmt.Errorf("guard PostgreSQL: %w", err)
 	}
-	return c, c.initialize()
+	return c, nil
 }
 
 // serverParentDir returns a directory in memory if the machine has one, because on
@@ -288,15 +323,33 @@ func (s *PostgresServer) initialize() error {
 		"-E", "UTF8", "--no-locale", "--no-sync"); err != nil {
 		return err
 	}
+	return s.start("listen_addresses = '127.0.0.1'\nunix_socket_directories = ''\nfsync = on\nmax_connections = 300\n")
+}
+
+// follow copies another server and starts as its standby.
+func (s *PostgresServer) follow(primary *PostgresServer) error {
+	err := s.run("pg_basebackup", "--pgdata", s.dataDir(), "--write-recovery-conf", "--checkpoint=fast", "--no-sync",
+		"--dbname", primary.url("postgres"))
+	if err != nil {
+		return err
+	}
+	return s.start("")
+}
+
+// start starts a server with a free port and more settings than those it has.
+func (s *PostgresServer) start(settings string) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	s.port = l.Addr().(*net.TCPAddr).Port
 	_ = l.Close()
-	settings := fmt.Sprintf("listen_addresses = '127.0.0.1'\nport = %d\nunix_socket_directories = ''\n"+
-		"fsync = on\nmax_connections = 300\n", s.port)
-	if err := os.WriteFile(filepath.Join(s.dataDir(), "postgresql.auto.conf"), []byte(settings), 0o644); err != nil {
+	file, err := os.OpenFile(filepath.Join(s.dataDir(), "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(file, "%sport = %d\n", settings, s.port)
+	if err := errors.Join(err, file.Close()); err != nil {
 		return err
 	}
 	return s.run("pg_ctl", "start", "-D", s.dataDir(), "-l", s.logFile(), "-w", "-t", "60", "-s")
