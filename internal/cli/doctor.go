@@ -17,8 +17,8 @@ type doctorCommand struct {
 	config.Config
 	Address string `arg:"" optional:"" placeholder:"URL" help:"URL of a server to check from this machine: https://meet.example.org, or the URL that --invite prints, which also checks media. Default: this machine and the settings."`
 	Invite  bool   `help:"Print a URL that checks media from another machine once, and wait for the result. It needs the running server."`
-	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server, for --invite."`
-	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite."`
+	URL     string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the running server, for --invite and the connections of participants."`
+	Token   string `name:"token" env:"PARLEY_ADMIN_TOKEN" placeholder:"TOKEN" help:"Management token, for --invite and the connections of participants."`
 	JSON    bool   `name:"json" help:"JSON output."`
 	Strict  bool   `help:"Exit status 1 also for warnings."`
 }
@@ -36,6 +36,7 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 		report, err = c.runRemote(ctx)
 	default:
 		report = doctor.Run(ctx, c.Config)
+		report.Checks = append(report.Checks, c.participants(ctx))
 	}
 	if len(report.Checks) > 0 {
 		err = errors.Join(err, c.print(s.out, report))
@@ -57,12 +58,39 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 	return doctor.RunRemote(ctx, baseURL, code)
 }
 
+// participants returns how the media of real participants reaches the server, which the running server
+// knows.
+func (c doctorCommand) participants(ctx context.Context) doctor.Result {
+	result := doctor.Result{Check: "participants"}
+	overview, err := callWithTimeout[manage.Overview](ctx, c.manager(), "GET", "/overview", nil, 10*time.Second)
+	if err != nil {
+		text, _, _ := strings.Cut(err.Error(), "\n")
+		result.Unknown = "only the running server knows how their media arrives: " + text
+		return result
+	}
+	for _, f := range overview.Findings {
+		if doctor.IsFromParticipants(f.Id) {
+			result.Findings = append(result.Findings,
+				doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: f.Action})
+		}
+	}
+	t := overview.ConnectionTypes
+	result.Detail = fmt.Sprintf("%d are in a meeting now: %d over UDP, %d over TCP, %d over TURN", overview.Participants,
+		t.Udp, t.Tcp, t.Turn)
+	return result
+}
+
+// manager is the running server, for checks that need it.
+func (c doctorCommand) manager() manager {
+	return manager{DataDir: c.DataDir, endpoint: endpoint{URL: c.URL, Token: c.Token}}
+}
+
 // checkPollInterval is the time between two questions for the result of a check.
 const checkPollInterval = 2 * time.Second
 
 // invite creates a check for another machine and waits for its result.
 func (c doctorCommand) invite(ctx context.Context, s *streams) (doctor.Report, error) {
-	m := manager{DataDir: c.DataDir, endpoint: endpoint{URL: c.URL, Token: c.Token}}
+	m := c.manager()
 	created, err := callManagement[manage.NewConnectionCheck](ctx, m, "POST", "/connection-checks", nil)
 	if err != nil {
 		return doctor.Report{}, err

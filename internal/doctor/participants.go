@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"fmt"
+	"slices"
 
 	"parley/internal/metrics"
 )
@@ -12,6 +13,12 @@ const (
 	// maxNotConnectedPercent is how many of them may get no media, for example because they give up.
 	maxNotConnectedPercent = 20
 )
+
+// participantIDs are the IDs of all findings of FromParticipants.
+var participantIDs = []string{"participants_not_connected", "udp_unused"}
+
+// IsFromParticipants reports whether the finding with an ID is one of FromParticipants.
+func IsFromParticipants(id string) bool { return slices.Contains(participantIDs, id) }
 
 // FromParticipants returns what follows from the connections of real participants in a period. It reports
 // false if there were too few of them.

@@ -30,6 +30,9 @@ func TestFromParticipants(t *testing.T) {
 				got += " "
 			}
 			got += f.ID
+			if !IsFromParticipants(f.ID) {
+				t.Errorf("%s: %s is not among the findings from participants", name, f.ID)
+			}
 		}
 		if got != c.want || enough != c.enough {
 			t.Errorf("%s: got the findings %q, enough %t, want %q, %t", name, got, enough, c.want, c.enough)
