@@ -5,6 +5,8 @@ import (
 	"os"
 	"testing"
 
+	"github.com/compose-spec/compose-go/v2/loader"
+	"github.com/compose-spec/compose-go/v2/types"
 	apps "k8s.io/api/apps/v1"
 	core "k8s.io/api/core/v1"
 	networking "k8s.io/api/networking/v1"
@@ -41,5 +43,35 @@ func TestManifests(t *testing.T) {
 	}
 	if seen != len(kinds) {
 		t.Errorf("got %d manifests, want %d", seen, len(kinds))
+	}
+}
+
+// Compose knows every field of its file, and the server every variable.
+func TestCompose(t *testing.T) {
+	t.Parallel()
+	const file = "../deploy/compose.yaml"
+	project, err := loader.LoadWithContext(t.Context(), types.ConfigDetails{
+		ConfigFiles: []types.ConfigFile{{Filename: file}},
+		Environment: types.Mapping{},
+	}, func(o *loader.Options) { o.SetProjectName("parley", true) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	settings, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, ok := project.Services["parley"]
+	if !ok || len(project.Services) != 1 {
+		t.Fatalf("got the services %v, want parley alone", project.ServiceNames())
+	}
+	for name := range service.Environment {
+		if !bytes.Contains(settings, []byte("`"+name+"`")) {
+			t.Errorf("got the variable %s, want one of docs/configuration.md", name)
+		}
+	}
+	if !service.ReadOnly || len(service.CapDrop) != 1 || service.CapDrop[0] != "ALL" {
+		t.Errorf("got a file system that is read-only: %t, and the dropped capabilities %v, want true and ALL",
+			service.ReadOnly, service.CapDrop)
 	}
 }
