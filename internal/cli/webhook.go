@@ -30,7 +30,10 @@ type webhookList struct {
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are listed."`
 	Room    string `placeholder:"ID" refers:"room" help:"ID, or unique client_room_id, of the room whose deliveries are listed."`
 	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
+	Target  string `placeholder:"URL" help:"URL to which the listed deliveries go."`
 	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
+	Since   moment `placeholder:"TIME" help:"Time of the oldest delivery that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
+	Before  moment `placeholder:"TIME" help:"Time before which the listed deliveries were created, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Limit   int    `placeholder:"N" help:"Maximum number of deliveries, the newest first. Default: all."`
 }
 
@@ -62,7 +65,8 @@ func deliveryState(d manage.Webhook) string {
 
 // fetch reads all pages, up to the limit.
 func (c webhookList) fetch(ctx context.Context) ([]manage.Webhook, error) {
-	q := queryOf(map[string]string{"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "state": c.State})
+	q := queryOf(map[string]string{"project_id": c.Project, "room_id": c.Room, "event_id": c.Event, "url": c.Target,
+		"state": c.State, "since": string(c.Since), "before": string(c.Before)})
 	return fetchPages(ctx, c.manager, "/webhooks", q, c.Limit, func(p manage.WebhookList) ([]manage.Webhook, *string) {
 		return p.Webhooks, p.NextCursor
 	})

@@ -208,7 +208,7 @@ func TestSweep_DeletesDeliveriesAndCalls(t *testing.T) {
 		}
 		count := func() (deliveries, calls int) {
 			t.Helper()
-			all, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: f.project.ID, Limit: 100})
+			all, _, err := f.webhooks.List(t.Context(), webhook.Filter{ProjectID: f.project.ID, Limit: 100})
 			if err != nil {
 				t.Fatal(err)
 			}

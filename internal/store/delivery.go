@@ -103,6 +103,12 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 			inOrder("state", string(f.State))
 			only("state <> 'pending'")
 		}
+		if !f.Since.IsZero() {
+			only("id >= " + param(firstID(f.Since.Add(-idMargin))))
+		}
+		if !f.Before.IsZero() {
+			only("id < " + param(firstID(f.Before.Add(idMargin))))
+		}
 	}
 	if !f.Since.IsZero() {
 		only("created_at >= " + param(f.Since.UnixMilli()))
@@ -125,6 +131,17 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	}
 	q := deliveryTable.selectFrom + which + " ORDER BY " + order + " LIMIT " + param(f.Limit)
 	return queryAll(ctx, s, deliveryTable, q, args...)
+}
+
+// idMargin is more than the time in the ID of a row differs from the time at which the row says that it
+// was created, because a clock may be set between the two.
+const idMargin = time.Minute
+
+// firstID returns the lowest ID of a time. IDs are UUIDv7, which begin with the time in milliseconds (RFC
+// 9562, section 5.7), so that a period is a range of IDs.
+func firstID(at time.Time) string {
+	millis := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
+	return millis[:8] + "-" + millis[8:] + "-0000-0000-000000000000"
 }
 
 func (s *DB) DeliveryBodies(ctx context.Context, ids []string) (map[string]string, error) {

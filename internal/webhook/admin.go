@@ -30,14 +30,41 @@ type Filter struct {
 	Sent        bool // excludes replays and pending deliveries
 }
 
-// List returns deliveries, the newest first. The id of the last one is the
-// cursor of the next page.
-func (s *Service) List(ctx context.Context, f Filter) ([]Delivery, error) {
-	deliveries, err := s.store.Deliveries(ctx, f)
-	if err != nil {
-		return nil, err
+const (
+	// maxScanned is about how many deliveries a page of List reads, because no index finds those to a URL.
+	maxScanned = 1000
+	scanBatch  = 200
+)
+
+// List returns at most f.Limit deliveries, the newest first, and the cursor of the next page, which is
+// empty after the last one. A page of the deliveries to a URL may have fewer, or none.
+func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next string, err error) {
+	limit, target := f.Limit, f.URL
+	if f.Limit++; target != "" {
+		f.URL, f.Limit = "", scanBatch
 	}
-	return deliveries, s.setNextAttempts(ctx, deliveries)
+	for scanned := 0; ; {
+		batch, err := s.store.Deliveries(ctx, f)
+		if err != nil {
+			return nil, "", err
+		}
+		for _, d := range batch {
+			if target != "" && d.URL != target {
+				continue
+			}
+			if len(page) == limit {
+				return page, page[limit-1].ID, s.setNextAttempts(ctx, page)
+			}
+			page = append(page, d)
+		}
+		if len(batch) < f.Limit {
+			return page, "", s.setNextAttempts(ctx, page)
+		}
+		f.Cursor = batch[len(batch)-1].ID
+		if scanned += len(batch); scanned >= maxScanned {
+			return page, f.Cursor, s.setNextAttempts(ctx, page)
+		}
+	}
 }
 
 // setNextAttempts sets NextAttemptAt of the pending deliveries.

@@ -426,7 +426,7 @@ func TestReplay_Filters(t *testing.T) {
 		f.enqueueEvents(other, r.URL, event.RoomOpened)
 		sent := r.waitForMessages(t, 4)
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
 		var ofRoom []message

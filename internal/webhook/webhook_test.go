@@ -146,7 +146,7 @@ func (f *fixture) updateSettings(change func(*project.Settings)) {
 // delivery returns the only delivery of an event.
 func (f *fixture) delivery(eventID string) (webhook.Delivery, []webhook.Attempt) {
 	f.t.Helper()
-	all, err := f.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
+	all, _, err := f.List(context.Background(), webhook.Filter{EventID: eventID, Limit: 2})
 	if err != nil || len(all) != 1 {
 		f.t.Fatalf("deliveries of event %s: got %+v, %v, want one", eventID, all, err)
 	}
@@ -270,7 +270,7 @@ func TestDelivery_OrderedAndSigned(t *testing.T) {
 			}
 		}
 		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
+			left, _, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, Limit: 1})
 			return err == nil && len(left) == 0
 		})
 	})

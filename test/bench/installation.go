@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 
 	"parley/internal/config"
+	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/room"
@@ -159,6 +160,7 @@ func (i *installation) withStore(ctx context.Context, work func(*store.DB) error
 // has all meetings.
 func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID string, years int) error {
 	const hours = 5
+	ctx = db.WithWriteTimeout(ctx, time.Minute) // the disk is busy with what was filled
 	clock := time.Now().Add(-hours * time.Hour)
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	u := usage.NewService(s, usage.NoProvider{}, func() time.Time { return clock })

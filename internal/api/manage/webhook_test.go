@@ -62,8 +62,11 @@ func testWebhooks(t *testing.T, b *fixture) {
 	if oldest["type"] != "webhook.test" || oldest["event_id"] != event || oldest["room_id"] != "" {
 		t.Errorf("oldest delivery: got %v, want webhook.test with the event %s", oldest, event)
 	}
+	in := func(d time.Duration) string { return time.Now().Add(d).UTC().Format(time.RFC3339) }
+	hourAgo, soon := in(-time.Hour), in(time.Hour)
 	for query, want := range map[string]int{"&room_id=" + room: 2, "&event_id=" + event: 1, "&state=pending": 3,
-		"&state=gone": 0} {
+		"&state=gone": 0, "&url=" + url: 3, "&url=" + url + "/other": 0, "&since=" + hourAgo: 3, "&since=" + soon: 0,
+		"&before=" + soon + "&url=" + url: 3, "&before=" + hourAgo: 0} {
 		if got := list(query); len(got) != want {
 			t.Errorf("deliveries with %s: got %v, want %d", query, got, want)
 		}
@@ -78,6 +81,8 @@ func testWebhooks(t *testing.T, b *fixture) {
 	b.assertError("GET", "/webhooks?state=lost", nil, 400, "invalid_request",
 		`state must be pending, delivered, failed or gone, not "lost"`)
 	b.assertError("GET", "/webhooks?limit=101", nil, 400, "invalid_request", "limit must be between 1 and 100, not 101")
+	b.assertError("GET", "/webhooks?since="+soon+"&before="+hourAgo, nil, 400, "invalid_request",
+		"before must be later than since")
 	b.assertError("GET", "/webhooks?cursor=x", nil, 400, "invalid_request",
 		"cursor must be the next_cursor of an earlier response")
 

@@ -25,6 +25,9 @@ const People = 4
 // commit may exceed the timeout on a busy disk.
 const batch = 100
 
+// writeTimeout is for disks that are busy with what was filled before.
+const writeTimeout = time.Minute
+
 // writers is the number of concurrent transactions. PostgreSQL is faster with several.
 const writers = 4
 
@@ -53,7 +56,7 @@ func Meetings(ctx context.Context, s *store.DB, p Past) error {
 // transaction may run again, and concurrently with a number of others.
 func inBatches(ctx context.Context, s *store.DB, n, size, concurrent int,
 	add func(ctx context.Context, first, last int) error) error {
-	group, ctx := errgroup.WithContext(db.WithWriteTimeout(ctx, time.Minute))
+	group, ctx := errgroup.WithContext(db.WithWriteTimeout(ctx, writeTimeout))
 	group.SetLimit(concurrent)
 	for first := 0; first < n; first += size {
 		group.Go(func() error {

@@ -39,7 +39,7 @@ func TestMeetings(t *testing.T) {
 		if err != nil || got.RoomsCreated != meetings || got.Sessions != meetings || got.VideoMillis == 0 {
 			t.Errorf("got usage %+v, %v, want %d rooms", got, err, meetings)
 		}
-		failed, err := webhook.NewService(db, time.Now, storetest.NewID).List(t.Context(),
+		failed, _, err := webhook.NewService(db, time.Now, storetest.NewID).List(t.Context(),
 			webhook.Filter{State: webhook.Failed, Limit: 100})
 		if err != nil || len(failed) != meetings/100+1 {
 			t.Errorf("got %d failed deliveries, %v, want %d", len(failed), err, meetings/100+1)

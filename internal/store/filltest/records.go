@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/internal/audit"
+	"parley/internal/db"
 	"parley/internal/key"
 	"parley/internal/project"
 	"parley/internal/requestlog"
@@ -25,6 +26,7 @@ const (
 // SmallProjects adds projects with keys and a few meetings in a period, in organizations of
 // their own.
 func SmallProjects(ctx context.Context, s *store.DB, projects int, start, end time.Time) error {
+	ctx = db.WithWriteTimeout(ctx, writeTimeout)
 	now := func() time.Time { return start }
 	id := func() string { return newID(start) }
 	organizations := project.NewService(s, now, id, func(string) {})

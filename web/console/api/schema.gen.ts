@@ -2842,6 +2842,11 @@ export interface components {
         DeliveryID: string;
         OfRoom: string;
         OfEvent: string;
+        /**
+         * @description The URL of the deliveries. A page reads about 1000 deliveries, so it may have fewer than limit, or
+         *     none, and still a next_cursor.
+         */
+        ToURL: string;
         InDeliveryState: components["schemas"]["WebhookState"];
         OfOrganization: string;
         OfProject: string;
@@ -4050,7 +4055,16 @@ export interface operations {
                 project_id?: components["parameters"]["OfProject"];
                 room_id?: components["parameters"]["OfRoom"];
                 event_id?: components["parameters"]["OfEvent"];
+                /**
+                 * @description The URL of the deliveries. A page reads about 1000 deliveries, so it may have fewer than limit, or
+                 *     none, and still a next_cursor.
+                 */
+                url?: components["parameters"]["ToURL"];
                 state?: components["parameters"]["InDeliveryState"];
+                /** @description An RFC 3339 time. Older entries are left out. */
+                since?: components["parameters"]["Since"];
+                /** @description An RFC 3339 time after since. Entries of this time and later are left out. */
+                before?: components["parameters"]["Before"];
                 limit?: components["parameters"]["Limit"];
                 /** @description The next_cursor of the previous page. */
                 cursor?: components["parameters"]["Cursor"];

@@ -10,8 +10,8 @@ import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Time } from '../ui/values';
-import { usePeriod } from './Requests';
 import { periods } from './times';
+import { usePeriod } from './usePeriod';
 
 type Entry = Schemas['AuditEntry'];
 

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
@@ -12,10 +12,10 @@ import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
-import { useNow } from '../ui/useNow';
 import { Status, Time, toneOfStatus } from '../ui/values';
 import { causeText, slotText } from './causes';
-import { type Period, periodOf, periods, spans } from './times';
+import { periods, spans } from './times';
+import { usePeriod } from './usePeriod';
 
 const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', 'within'];
 
@@ -44,14 +44,6 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
       {anonymous ? <Anonymous query={query} /> : <Calls query={query} />}
     </>
   );
-}
-
-/** Returns the bounds of a period. Those of a span are computed once, so that the address of the list stays the same. */
-export function usePeriod(within: string | undefined): Period {
-  const [opened] = useState(Date.now);
-  const now = useNow();
-  const isSpan = spans.some(([hours]) => hours === within);
-  return periodOf(within, isSpan ? opened : now);
 }
 
 function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactElement {

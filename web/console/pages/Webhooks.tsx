@@ -15,14 +15,16 @@ import { Empty, ErrorBox, sentence } from '../ui/states';
 import { useNow } from '../ui/useNow';
 import { Facts, Status, Time } from '../ui/values';
 import { deliveryState } from './deliveries';
-import { readTime, zoned } from './times';
+import { periods, readTime, zoned } from './times';
+import { usePeriod } from './usePeriod';
 
 /** The targets that fail or are paused, and the deliveries. */
 export function Webhooks({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const { state, room_id, event_id, cursor } = query;
+  const { state, room_id, event_id, url, within, cursor } = query;
   const project = useChosenProject(query.project);
   const listable = useListable(project);
   const nameOf = useProjectName();
+  const period = usePeriod(within);
   const webhooks = useGet(
     '/webhooks',
     listable
@@ -32,13 +34,15 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
             ...(state && { state: state as Schemas['WebhookState'] }),
             ...(room_id && { room_id }),
             ...(event_id && { event_id }),
+            ...(url && { url }),
+            ...period,
             ...(cursor && { cursor }),
           },
         }
       : null,
     !cursor,
   );
-  const active = ['state', 'room_id', 'event_id'].filter((name) => query[name]);
+  const active = ['state', 'within', 'url', 'room_id', 'event_id'].filter((name) => query[name]);
   return (
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
@@ -58,6 +62,8 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
             ['gone', 'Target gone'],
           ]}
         />
+        <SelectFilter name="within" label="Time" value={within} options={periods} />
+        <TextFilter name="url" label="Target URL" value={url} wide />
         <TextFilter name="room_id" label="Room ID" value={room_id} wide />
         <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />
       </Filters>
