@@ -167,6 +167,32 @@ describe('webhooks', () => {
     await person.close();
   });
 
+  test('of one target and a time span are found', async () => {
+    receiver.status = 200;
+    const { room_id } = await server.createRoom();
+    await deliveryIn('delivered', room_id);
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'integrator', `/webhooks?project=${project}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
+    await rows.nth(1).waitFor();
+    await page.getByLabel('Target URL').fill(`${receiver.url}/other`);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'No delivery matches' }).waitFor();
+    await page.getByLabel('Target URL').fill(receiver.url);
+    await page.keyboard.press('Enter');
+    await rows.nth(1).waitFor();
+    await page.getByLabel('Time').selectOption('Last hour');
+    await page.waitForURL(/within=1/);
+    await rows.nth(1).waitFor();
+    await page.getByLabel('Time').selectOption('Yesterday');
+    await page.getByRole('heading', { name: 'No delivery matches' }).waitFor();
+    await person.accessible('the filters of webhooks');
+    await person.seen('console-webhooks-filtered');
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await rows.nth(1).waitFor();
+    await person.close();
+  });
+
   test('that fail are retried, and delivered ones are replayed', async () => {
     receiver.status = 500;
     const failing = await server.createRoom();

@@ -52,3 +52,28 @@ test('many projects are shown page by page, stay up to date, and are found by th
   await expect.poll(() => rows.count()).toBe(101);
   await person.close();
 });
+
+test('one of many projects is found for the link of a customer', async () => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'owner', '/team?view=sessions');
+  await page.getByRole('button', { name: 'Create a sign-in link' }).click();
+  const form = page.getByRole('dialog', { name: 'Create a sign-in link' });
+  const choices = form.getByRole('checkbox');
+  await expect.poll(() => choices.count()).toBe(20);
+  const search = form.getByLabel('Find a project by its name or ID');
+  await search.fill('customer 1498');
+  await expect.poll(() => choices.count()).toBe(1);
+  await page.keyboard.press('Enter');
+  await form.getByLabel('Customer 1498').check();
+  await search.fill('customer 149');
+  await expect.poll(() => choices.count()).toBe(11); // the chosen one, and the other ten that match
+  expect(await form.getByLabel('Customer 1498').isChecked()).toBe(true);
+  await person.accessible('the form of a link with many projects');
+  await person.seen('console-project-choices');
+  await form.getByLabel('Who will use it').fill('Customer 1498');
+  await form.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.getByText('shown only this once').waitFor();
+  const { sessions } = await manage<{ sessions: { name: string; project_ids: string[] }[] }>('GET', '/sessions?limit=1');
+  expect(sessions[0]).toMatchObject({ name: 'Customer 1498', project_ids: [expect.any(String)] });
+  await person.close();
+});

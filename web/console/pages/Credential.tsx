@@ -1,6 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { nameOf, useProjects } from '../api/projects';
+import { matches, nameOf, useProjects } from '../api/projects';
+import { formatCount } from '../format';
 import { useCaller } from '../state/context';
 import { announce } from '../ui/announce';
 import { FormDialog } from '../ui/FormDialog';
@@ -48,7 +49,6 @@ interface RightsProps {
 
 /** The role, and for an integrator the projects. */
 function RightsFields({ rights, roles, onChange }: RightsProps): ReactElement {
-  const projects = useProjects();
   return (
     <>
       <label className="field">
@@ -62,27 +62,62 @@ function RightsFields({ rights, roles, onChange }: RightsProps): ReactElement {
         </select>
       </label>
       {rights.role === 'integrator' && (
-        <fieldset className="choices">
-          <legend>Projects</legend>
-          {projects.map((project) => (
-            <label className="check" key={project.project_id}>
-              <input
-                type="checkbox"
-                checked={rights.project_ids.includes(project.project_id)}
-                onChange={(event) =>
-                  onChange({
-                    ...rights,
-                    project_ids: event.currentTarget.checked
-                      ? [...rights.project_ids, project.project_id]
-                      : rights.project_ids.filter((id) => id !== project.project_id),
-                  })
-                }
-              />
-              {nameOf(project)}
-            </label>
-          ))}
-        </fieldset>
+        <ProjectChoices chosen={rights.project_ids} onChange={(project_ids) => onChange({ ...rights, project_ids })} />
       )}
+    </>
+  );
+}
+
+/** The number of projects from which on a form has a search, and shows the chosen projects and so many others. */
+const manyProjects = 20;
+
+interface ChoicesProps {
+  chosen: string[];
+  onChange: (projectIDs: string[]) => void;
+}
+
+/** Chooses projects. Those that were chosen come first when there are many, so that a search does not hide them. */
+function ProjectChoices({ chosen, onChange }: ChoicesProps): ReactElement {
+  const projects = useProjects();
+  const [text, setText] = useState('');
+  const many = projects.length > manyProjects;
+  const found = projects.filter((project) => !chosen.includes(project.project_id) && matches(project, text.trim()));
+  const shown = many ? [...projects.filter(({ project_id }) => chosen.includes(project_id)), ...found.slice(0, manyProjects)] : projects;
+  const hidden = many ? Math.max(0, found.length - manyProjects) : 0;
+  return (
+    <>
+      {many && (
+        <label className="field">
+          <span>Find a project by its name or ID</span>
+          <input
+            type="search"
+            value={text}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={(event) => setText(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter') event.preventDefault(); // it would submit the form
+            }}
+          />
+        </label>
+      )}
+      <fieldset className="choices">
+        <legend>Projects</legend>
+        {shown.map((project) => (
+          <label className="check" key={project.project_id}>
+            <input
+              type="checkbox"
+              checked={chosen.includes(project.project_id)}
+              onChange={(event) =>
+                onChange(event.currentTarget.checked ? [...chosen, project.project_id] : chosen.filter((id) => id !== project.project_id))
+              }
+            />
+            {nameOf(project)}
+          </label>
+        ))}
+        {many && found.length === 0 && <p className="quiet">No other project matches.</p>}
+        {hidden > 0 && <p className="quiet">{formatCount(hidden, 'more project')}: write a part of the name.</p>}
+      </fieldset>
     </>
   );
 }

@@ -1,5 +1,6 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
+import { matches } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
 import { formatCount } from '../format';
@@ -131,10 +132,6 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
     </>
   );
 }
-
-/** Whether a project has a text in its name, or as its ID. */
-const matches = ({ name, project_id }: Project, text: string): boolean =>
-  name.toLowerCase().includes(text.toLowerCase()) || project_id === text.toLowerCase();
 
 function NewProject({
   onCreated,
