@@ -103,7 +103,7 @@ test-browser: build $(BROWSER) ## Test in a real browser what people do in a mee
 	cd test/browser && npm test -- --project journeys
 
 test-browser-all: build $(BROWSER) ## Test the meeting in a real browser in every state
-	cd test/browser && npm test -- --project journeys --project states
+	cd test/browser && MEETINGS=$${MEETINGS:-100000} npm test -- --project journeys --project states
 
 race: $(PAGE) ## Look for data races in the packages with the most concurrency (needs a C compiler)
 	CGO_ENABLED=1 test/go.sh race -race -short -- ./internal/counter ./internal/ratelimit ./internal/cluster \

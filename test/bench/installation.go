@@ -60,7 +60,13 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 	if err := i.query(ctx, `DELETE FROM usage_progress`); err != nil {
 		return nil, err
 	}
+	if err := i.setSynchronousCommit(ctx, name, "off"); err != nil { // a commit may wait for seconds while it is filled
+		return nil, err
+	}
 	if err := i.fill(ctx, p.ProjectID, b.years); err != nil {
+		return nil, err
+	}
+	if err := i.setSynchronousCommit(ctx, name, "on"); err != nil {
 		return nil, err
 	}
 	err = i.withStore(ctx, func(s *store.DB) error { return i.maintain(ctx, s, p.OrganizationID, b.years) })
@@ -134,6 +140,14 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 			filltest.Calls(ctx, s, projectID, calls, end.AddDate(0, 0, -callDays), end),
 			filltest.AuditEntries(ctx, s, projectID, i.meetings/meetingsForEntry, start, end))
 	})
+}
+
+// setSynchronousCommit sets whether commits wait for the disk, for later connections to a database of PostgreSQL.
+func (i *installation) setSynchronousCommit(ctx context.Context, database, value string) error {
+	if i.databaseURL == "" {
+		return nil
+	}
+	return i.query(ctx, `ALTER DATABASE `+database+` SET synchronous_commit = `+value)
 }
 
 // smallProjects is the number of small projects.
