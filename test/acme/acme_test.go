@@ -3,7 +3,6 @@
 package acme_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"crypto/tls"
@@ -28,6 +27,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
 	"github.com/letsencrypt/challtestsrv"
 	"github.com/letsencrypt/pebble/v2/ca"
 	"github.com/letsencrypt/pebble/v2/db"
@@ -271,7 +271,7 @@ func runEdge(text string) error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Handler: http.NotFoundHandler(), ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: http.HandlerFunc(echo), ErrorLog: log.New(io.Discard, "", 0)}
 	go func() { _ = server.Serve(l) }()
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
 		return err
@@ -282,6 +282,21 @@ func runEdge(text string) error {
 	cancel()
 	running.Wait()
 	return server.Close()
+}
+
+// echo sends back what arrives over a WebSocket.
+func echo(w http.ResponseWriter, r *http.Request) {
+	conn, err := new(websocket.Upgrader).Upgrade(w, r, nil)
+	if err != nil {
+		return
+	}
+	defer func() { _ = conn.Close() }()
+	for {
+		kind, message, err := conn.ReadMessage()
+		if err != nil || conn.WriteMessage(kind, message) != nil {
+			return
+		}
+	}
 }
 
 // startEdges starts a process with runEdge at each port. None asks for a certificate before all
@@ -352,26 +367,33 @@ func TestACME_TwoNodes(t *testing.T) {
 	}
 }
 
-// A certificate is renewed on all nodes while connections stay open.
+// A certificate is renewed on all nodes while a WebSocket stays open.
 func TestACME_Renewed(t *testing.T) {
 	_, nodes := edgesOfOneService(t, 45*time.Second)
 	first := nodes[0].certificate(t)
-	open, err := tls.Dial("tcp", nodes[0].address, &tls.Config{ServerName: domain, InsecureSkipVerify: true})
+	dialer := websocket.Dialer{TLSClientConfig: &tls.Config{ServerName: domain, InsecureSkipVerify: true}}
+	open, response, err := dialer.DialContext(t.Context(), "wss://"+nodes[0].address, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
+	_ = response.Body.Close()
 	defer func() { _ = open.Close() }()
+	exchange := func(text string) {
+		t.Helper()
+		if err := open.WriteMessage(websocket.TextMessage, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if _, got, err := open.ReadMessage(); err != nil || string(got) != text {
+			t.Errorf("the WebSocket: got %q, %v, want %q", got, err, text)
+		}
+	}
+	exchange("before the renewal")
 	for _, n := range nodes {
 		testkit.EventuallyWithin(t, renewalTimeout, "another certificate is served", func() bool {
 			return n.certificate(t).SerialNumber.Cmp(first.SerialNumber) != 0
 		})
 	}
-	if _, err := io.WriteString(open, "GET / HTTP/1.1\r\nHost: h\r\n\r\n"); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := http.ReadResponse(bufio.NewReader(open), nil); err != nil {
-		t.Errorf("a connection from before the renewal: got %v, want a response", err)
-	}
+	exchange("after the renewal")
 }
 
 // If port 443 is blocked, the domain is proved over HTTP.
