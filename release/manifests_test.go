@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Kubernetes knows every field of the manifests.
+// Kubernetes knows every field of the manifests, and the server every variable.
 func TestManifests(t *testing.T) {
 	t.Parallel()
 	text, err := os.ReadFile("../deploy/kubernetes/parley.yaml")
@@ -37,8 +37,14 @@ func TestManifests(t *testing.T) {
 			continue
 		}
 		seen++
-		if err := yaml.UnmarshalStrict(document, newObject()); err != nil {
+		object := newObject()
+		if err := yaml.UnmarshalStrict(document, object); err != nil {
 			t.Errorf("%s: got %v, want every field known", head.Kind, err)
+		}
+		if set, ok := object.(*apps.StatefulSet); ok {
+			for _, variable := range set.Spec.Template.Spec.Containers[0].Env {
+				checkVariable(t, variable.Name)
+			}
 		}
 	}
 	if seen != len(kinds) {
@@ -57,21 +63,27 @@ func TestCompose(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	settings, err := os.ReadFile("../docs/configuration.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	service, ok := project.Services["parley"]
 	if !ok || len(project.Services) != 1 {
 		t.Fatalf("got the services %v, want parley alone", project.ServiceNames())
 	}
 	for name := range service.Environment {
-		if !bytes.Contains(settings, []byte("`"+name+"`")) {
-			t.Errorf("got the variable %s, want one of docs/configuration.md", name)
-		}
+		checkVariable(t, name)
 	}
 	if !service.ReadOnly || len(service.CapDrop) != 1 || service.CapDrop[0] != "ALL" {
 		t.Errorf("got a file system that is read-only: %t, and the dropped capabilities %v, want true and ALL",
 			service.ReadOnly, service.CapDrop)
+	}
+}
+
+// checkVariable fails unless the documentation has a setting with an environment variable.
+func checkVariable(t *testing.T, name string) {
+	t.Helper()
+	settings, err := os.ReadFile("../docs/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(settings, []byte("`"+name+"`")) {
+		t.Errorf("got the variable %s, want one of docs/configuration.md", name)
 	}
 }
