@@ -39,12 +39,15 @@ var (
 	selectAuditAfter = auditTable.selectFrom + `WHERE n > $1 ORDER BY n LIMIT $2`
 	// The subqueries turn the times into numbers, so that the list reads only the
 	// entries that it returns. The project has a query of its own, because PostgreSQL
-	// cannot use the index if the query also allows every project.
-	auditRange = auditTable.selectFrom +
-		`WHERE n >= coalesce((SELECT n FROM audit WHERE at >= $1 ORDER BY at, n LIMIT 1), $2) AND n < $2 ` +
-		`AND n < coalesce((SELECT n FROM audit WHERE at >= $3 ORDER BY at, n LIMIT 1), $2) `
-	selectAuditEntries     = auditRange + `ORDER BY n DESC LIMIT $4`
-	selectProjectAudit     = auditRange + `AND project_id = $5 ORDER BY n DESC LIMIT $4`
+	// cannot use the index if the query also allows every project. It compares rows, because
+	// PostgreSQL otherwise reads the entries of all projects if one project has nearly all of them.
+	firstAuditN        = `coalesce((SELECT n FROM audit WHERE at >= $1 ORDER BY at, n LIMIT 1), $2)`
+	endAuditN          = `coalesce((SELECT n FROM audit WHERE at >= $3 ORDER BY at, n LIMIT 1), $2)`
+	selectAuditEntries = auditTable.selectFrom +
+		`WHERE n >= ` + firstAuditN + ` AND n < $2 AND n < ` + endAuditN + ` ORDER BY n DESC LIMIT $4`
+	selectProjectAudit = auditTable.selectFrom + `WHERE (project_id, n) >= ($5, ` + firstAuditN + `)
+		AND (project_id, n) < ($5, $2) AND (project_id, n) < ($5, ` + endAuditN + `)
+		ORDER BY project_id DESC, n DESC LIMIT $4`
 	selectAuditChain       = chainTable.selectFrom
 	selectAuditChainNewest = `SELECT ` + chainTable.selectList +
 		`, (SELECT coalesce(max(audit.n), 0) FROM audit) FROM audit_chain`

@@ -13,6 +13,7 @@ import (
 	"parley/internal/retention"
 )
 
+// OldestData compares each project as a range, like DeleteDeliveries.
 func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]retention.Oldest, error) {
 	all := map[string]retention.Oldest{}
 	if len(projectIDs) == 0 {
@@ -20,8 +21,10 @@ func (s *DB) OldestData(ctx context.Context, projectIDs []string) (map[string]re
 	}
 	list, args := inList(nil, projectIDs)
 	err := s.Query(ctx, `SELECT id,
-			(SELECT created_at FROM webhook_deliveries WHERE project_id = p.id ORDER BY id LIMIT 1),
-			(SELECT n / 1000000 FROM request_log WHERE project_id = p.id ORDER BY n LIMIT 1),
+			(SELECT created_at FROM webhook_deliveries WHERE project_id >= p.id AND project_id <= p.id
+				ORDER BY project_id, id LIMIT 1),
+			(SELECT n / 1000000 FROM request_log WHERE project_id >= p.id AND project_id <= p.id
+				ORDER BY project_id, n LIMIT 1),
 			(SELECT min(at) FROM key_callers WHERE project_id = p.id),
 			(SELECT ended_at FROM rooms WHERE project_id = p.id AND ended_at IS NOT NULL AND people_erased_at IS NULL
 				ORDER BY ended_at LIMIT 1),
@@ -120,10 +123,13 @@ func (s *DB) deleteUpTo(ctx context.Context, id string, limit int, statements []
 }
 
 // DeleteDeliveries finds the oldest deliveries by their ids, which are in time order, so
-// that it needs no index on created_at. The attempts are deleted by ON DELETE CASCADE.
+// that it needs no index on created_at. It compares the project as a range, because PostgreSQL
+// otherwise reads the deliveries of all projects in the order of their ids if one project has nearly
+// all of them. The attempts are deleted by ON DELETE CASCADE.
 func (s *DB) DeleteDeliveries(ctx context.Context, projectID string, before time.Time, limit int) (int, error) {
 	return s.execCounting(ctx, `DELETE FROM webhook_deliveries WHERE id IN (SELECT id FROM webhook_deliveries
-		WHERE project_id = $1 ORDER BY id LIMIT $2) AND created_at < $3 RETURNING id`, projectID, limit, before.UnixMilli())
+		WHERE project_id >= $1 AND project_id <= $1 ORDER BY project_id, id LIMIT $2) AND created_at < $3 RETURNING id`,
+		projectID, limit, before.UnixMilli())
 }
 
 // DeleteCalls also deletes the latest callers, whose addresses are part of these records.
