@@ -30,7 +30,7 @@ type webhookList struct {
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose deliveries are listed."`
 	Room    string `placeholder:"ID" refers:"room" help:"ID, or unique client_room_id, of the room whose deliveries are listed."`
 	Event   string `placeholder:"ID" help:"ID of the event whose deliveries are listed."`
-	Target  string `placeholder:"URL" help:"URL to which the listed deliveries go."`
+	Target  string `placeholder:"URL" help:"URL, or its beginning, to which the listed deliveries go, such as https://example.org."`
 	State   string `enum:",pending,delivered,failed,gone" default:"" placeholder:"STATE" help:"State of the listed deliveries: pending, delivered, failed or gone."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest delivery that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed deliveries were created, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`

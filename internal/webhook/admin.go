@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"parley/internal/audit"
@@ -31,13 +32,14 @@ type Filter struct {
 }
 
 const (
-	// maxScanned is about how many deliveries a page of List reads, because no index finds those to a URL.
+	// maxScanned is about how many deliveries a page of List reads, because no index finds those to a target.
 	maxScanned = 1000
 	scanBatch  = 200
 )
 
 // List returns at most f.Limit deliveries, the newest first, and the cursor of the next page, which is
-// empty after the last one. A page of the deliveries to a URL may have fewer, or none.
+// empty after the last one. f.URL may be the beginning of the URL, so that a caller can leave out a path
+// that is secret. A page of the deliveries to a target may have fewer, or none.
 func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next string, err error) {
 	limit, target := f.Limit, f.URL
 	if f.Limit++; target != "" {
@@ -49,7 +51,7 @@ func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next str
 			return nil, "", err
 		}
 		for _, d := range batch {
-			if target != "" && d.URL != target {
+			if !strings.HasPrefix(d.URL, target) {
 				continue
 			}
 			if len(page) == limit {

@@ -1,6 +1,7 @@
 package webhook_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -41,7 +42,7 @@ func TestList_TargetAndPeriod(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, one := range page {
-					if seen[one.ID] || f.URL != "" && one.URL != f.URL {
+					if seen[one.ID] || !strings.HasPrefix(one.URL, f.URL) {
 						t.Errorf("got the delivery %s to %s, want each to %s once", one.ID, one.URL, f.URL)
 					}
 					seen[one.ID] = true
@@ -55,7 +56,7 @@ func TestList_TargetAndPeriod(t *testing.T) {
 			want, within int
 		}{
 			"the rare target":       {webhook.Filter{ProjectID: p.ID, URL: rare}, few * ofMeeting, 3},
-			"the rare one, of all":  {webhook.Filter{URL: rare}, few * ofMeeting, 3},
+			"its host, of all":      {webhook.Filter{URL: "https://rare."}, few * ofMeeting, 3},
 			"the frequent target":   {webhook.Filter{ProjectID: p.ID, URL: frequent}, many * ofMeeting, 14},
 			"the first days":        {webhook.Filter{ProjectID: p.ID, Before: middle}, few * ofMeeting, 1},
 			"the last days":         {webhook.Filter{ProjectID: p.ID, Since: middle}, many * ofMeeting, 13},

@@ -2843,8 +2843,9 @@ export interface components {
         OfRoom: string;
         OfEvent: string;
         /**
-         * @description The URL of the deliveries. A page reads about 1000 deliveries, so it may have fewer than limit, or
-         *     none, and still a next_cursor.
+         * @description The beginning of the URL of the deliveries, such as https://example.org. Leave out a path that is a
+         *     secret. A page reads about 1000 deliveries, so it may have fewer than limit, or none, and still a
+         *     next_cursor.
          */
         ToURL: string;
         InDeliveryState: components["schemas"]["WebhookState"];
@@ -4056,8 +4057,9 @@ export interface operations {
                 room_id?: components["parameters"]["OfRoom"];
                 event_id?: components["parameters"]["OfEvent"];
                 /**
-                 * @description The URL of the deliveries. A page reads about 1000 deliveries, so it may have fewer than limit, or
-                 *     none, and still a next_cursor.
+                 * @description The beginning of the URL of the deliveries, such as https://example.org. Leave out a path that is a
+                 *     secret. A page reads about 1000 deliveries, so it may have fewer than limit, or none, and still a
+                 *     next_cursor.
                  */
                 url?: components["parameters"]["ToURL"];
                 state?: components["parameters"]["InDeliveryState"];

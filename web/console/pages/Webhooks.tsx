@@ -63,7 +63,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
           ]}
         />
         <SelectFilter name="within" label="Time" value={within} options={periods} />
-        <TextFilter name="url" label="Target URL" value={url} wide />
+        <TextFilter name="url" label="Target URL begins with" value={url} placeholder="https://example.org" wide />
         <TextFilter name="room_id" label="Room ID" value={room_id} wide />
         <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />
       </Filters>
