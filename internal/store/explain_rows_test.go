@@ -1,0 +1,226 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"parley/internal/audit"
+	"parley/internal/project"
+	"parley/internal/requestlog"
+	"parley/internal/room"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+	"parley/internal/webhook"
+)
+
+// checkRowsRead fails if a list reads many more rows than it returns. It finds what
+// the plan of a statement does not show: a search by one column that reads all rows of
+// a project, or of all projects, to filter or to sort them. Only PostgreSQL counts the rows.
+// ended is the number of ended rooms of the project.
+func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project.Project, ended int) {
+	t.Helper()
+	const limit = 20
+	const most = 500 // rows; a large project has three times as many rooms, and thirty times as many deliveries
+	ctx := context.Background()
+	var run []traced
+	db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+	check := func(name string, err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, s := range run {
+			rows := rowsRead(t, c, raw, s)
+			if rows > most {
+				t.Errorf("%s: got %.0f rows read, want at most %d\n%s %v", name, rows, most, s.q, s.args)
+			}
+		}
+		run = nil
+	}
+	past, _, err := db.PastRooms(ctx, p.ID, room.PastQuery{Offset: ended / 2, Limit: limit})
+	check("past rooms from the middle", err)
+	middle := past[0].ID
+	events, err := db.DeliveredEvents(ctx, middle, 0, 1)
+	check("events of a room", err)
+	for _, projectID := range []string{"", p.ID} {
+		for _, before := range []string{"", middle} {
+			for _, state := range []room.State{"", room.Scheduled, room.Open, room.Active, room.Ended, room.Cancelled,
+				room.Expired} {
+				_, err := db.List(ctx, room.ListQuery{ProjectID: projectID, State: state, Before: before, Limit: limit})
+				check(fmt.Sprintf("rooms of project %q in state %q before %q", projectID, state, before), err)
+				_, err = db.List(ctx, room.ListQuery{
+					ProjectID:    projectID,
+					ClientRoomID: "lesson-7",
+					State:        state,
+					Before:       before,
+					Limit:        limit,
+				})
+				check(fmt.Sprintf("client_room_id in project %q and state %q before %q", projectID, state, before), err)
+				_, err = db.List(ctx, room.ListQuery{
+					ID:        middle,
+					ProjectID: projectID,
+					State:     state,
+					Before:    before,
+					Limit:     limit,
+				})
+				check(fmt.Sprintf("room by ID in project %q and state %q before %q", projectID, state, before), err)
+			}
+		}
+		for _, of := range []webhook.Filter{{}, {RoomID: middle}, {EventID: events[0].ID}} {
+			for _, state := range []webhook.State{"", webhook.Pending, webhook.Delivered, webhook.Failed, webhook.Gone} {
+				for _, cursor := range []string{"", middle} {
+					f := webhook.Filter{
+						ProjectID: projectID,
+						RoomID:    of.RoomID,
+						EventID:   of.EventID,
+						State:     state,
+						Cursor:    cursor,
+						Limit:     limit,
+					}
+					_, err := db.Deliveries(ctx, f)
+					check(fmt.Sprintf("deliveries %+v", f), err)
+				}
+			}
+			if of != (webhook.Filter{}) {
+				of.ProjectID, of.Sent, of.OldestFirst, of.Limit = projectID, true, true, limit
+				_, err := db.Deliveries(ctx, of)
+				check(fmt.Sprintf("replay %+v", of), err)
+			}
+		}
+	}
+	for _, q := range []room.PastQuery{{}, {Offset: ended - 10}, {Ascending: true}, {Ascending: true, Offset: ended - 10},
+		{IDs: []string{middle}}} {
+		q.Limit = limit
+		_, _, err := db.PastRooms(ctx, p.ID, q)
+		check(fmt.Sprintf("past rooms %+v", q), err)
+	}
+	for _, api := range []string{"", "v5"} {
+		_, err = db.Calls(ctx, requestlog.BlockQuery{
+			ProjectID:  p.ID,
+			API:        api,
+			FirstBelow: math.MaxInt64,
+			LastBelow:  math.MaxInt64,
+			Limit:      limit,
+		})
+		check("calls of API "+api, err)
+	}
+	_, err = db.Rejections(ctx, time.Time{}, requestlog.RejectionCount{}, limit)
+	check("rejected calls", err)
+	_, err = db.List(ctx, room.ListQuery{ProjectID: p.ID, CreatedUntil: past[0].CreatedAt, Limit: limit})
+	check("rooms created until a time", err)
+	_, err = db.PeopleOfRooms(ctx, []string{middle, past[1].ID})
+	check("people of rooms", err)
+	_, err = db.RoomEvents(ctx, middle, 0, 1)
+	check("all events of a room", err)
+	for _, after := range []string{"", middle} {
+		for _, organizationID := range []string{"", p.OrganizationID} {
+			_, err := db.Projects(ctx, project.ListQuery{OrganizationID: organizationID, After: after, Limit: limit})
+			check(fmt.Sprintf("projects of organization %q after %q", organizationID, after), err)
+		}
+		_, err := db.Organizations(ctx, after, limit)
+		check(fmt.Sprintf("organizations after %q", after), err)
+	}
+	for name, list := range map[string]func() error{
+		"running rooms":          func() error { _, err := db.RunningRooms(ctx, p.ID); return err },
+		"due rooms":              func() error { _, err := db.DueRooms(ctx, time.Now(), limit); return err },
+		"attendance of a room":   func() error { _, err := db.AttendanceRecords(ctx, middle); return err },
+		"attendance of projects": func() error { _, err := db.CurrentAttendanceRecords(ctx, p.ID, ""); return err },
+		"ending overlaps": func() error {
+			_, err := db.EndingOverlaps(ctx, "", time.Now(), time.Now().Add(time.Hour), limit)
+			return err
+		},
+		"live figures":        func() error { _, err := db.Live(ctx, ""); return err },
+		"live figures of one": func() error { _, err := db.Live(ctx, p.ID); return err },
+		"loads of nodes":      func() error { _, err := db.NodeLoads(ctx); return err },
+		"live sessions":       func() error { _, err := db.Sessions(ctx, room.SessionLive); return err },
+		"pending streams":     func() error { _, err := db.PendingStreams(ctx, webhook.Retry{ProjectID: p.ID}); return err },
+		"due buckets":         func() error { _, err := db.DueBuckets(ctx, time.Now()); return err },
+	} {
+		check(name, list())
+	}
+}
+
+// traced is a statement with its arguments.
+type traced struct {
+	q    string
+	args []any
+}
+
+// rowsRead returns the number of rows of growing tables that a statement reads.
+func rowsRead(t *testing.T, c catalog, raw *sql.DB, s traced) (rows float64) {
+	t.Helper()
+	explainJSON(t, raw, "EXPLAIN (ANALYZE, TIMING OFF, FORMAT JSON) "+s.q, s.args...).walk(func(n planNode) {
+		if strings.HasSuffix(n.Type, "Scan") && (c.growing[n.Table] || c.growingIndex(n.Index)) {
+			rows += (n.Rows + n.Filtered) * n.Loops
+		}
+	})
+	return rows
+}
+
+// checkEmptyProject fails if what reads a part of the rows of a project reads those of others when one
+// project has all rows of a table and another has none. PostgreSQL then expects the rows of any project
+// wherever it looks.
+func checkEmptyProject(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project.Project) {
+	t.Helper()
+	const most = 50 // rows; the tables have thousands
+	ctx := context.Background()
+	for _, table := range []string{"webhook_deliveries", "audit", "request_log"} {
+		if _, err := raw.Exec(`DELETE FROM `+table+` WHERE project_id <> $1`, p.ID); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := raw.Exec(`VACUUM ANALYZE`); err != nil {
+		t.Fatal(err)
+	}
+	empty := storetest.Project(t, db)
+	for name, read := range map[string]func() error{
+		"the oldest data": func() error {
+			_, err := db.OldestData(ctx, []string{empty.ID})
+			return err
+		},
+		"the deletion of deliveries": func() error {
+			return db.Write(ctx, func(ctx context.Context) error {
+				_, err := db.DeleteDeliveries(ctx, empty.ID, time.Now(), 20)
+				return err
+			})
+		},
+		"deliveries": func() error {
+			_, err := db.Deliveries(ctx, webhook.Filter{ProjectID: empty.ID, Limit: 20})
+			return err
+		},
+		"deliveries of a period": func() error {
+			_, err := db.Deliveries(ctx, webhook.Filter{ProjectID: empty.ID, Since: time.UnixMilli(1), Limit: 20,
+				OldestFirst: true})
+			return err
+		},
+		"the audit log": func() error {
+			_, err := db.AuditEntries(ctx, audit.Query{ProjectID: empty.ID, Limit: 20})
+			return err
+		},
+		"calls": func() error {
+			_, err := db.Calls(ctx, requestlog.BlockQuery{ProjectID: empty.ID, FirstBelow: math.MaxInt64,
+				LastBelow: math.MaxInt64, Limit: 20})
+			return err
+		},
+	} {
+		var run []traced
+		db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+		err := read()
+		db.Trace(nil)
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, s := range run {
+			rows := rowsRead(t, c, raw, s)
+			if rows > most {
+				t.Errorf("%s of a project without any: got %.0f rows read, want at most %d, in the statement\n%s", name, rows, most,
+					s.q)
+			}
+		}
+	}
+}
