@@ -78,7 +78,7 @@ func (s *Service) Run(ctx context.Context) {
 	}
 }
 
-// Sweep deletes the data of all projects whose period is over, and continues the
+// Sweep deletes the data that is older than its period, and continues the
 // deletion of projects. It reports whether a project is still being deleted. If a project
 // fails, Sweep continues with the others and returns the errors of all. Several
 // nodes may sweep at the same time, but each calls it from one goroutine.
@@ -126,8 +126,8 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	return deleting, errors.Join(errs...)
 }
 
-// dueProjects returns the IDs of the projects in which a sweep has work. It only reads, and a
-// hundred projects at a time, because most of thousands of projects have no work.
+// dueProjects returns the IDs of the projects in which a sweep has work. It only reads, because most
+// of thousands of projects have no work. One query reads a hundred projects.
 func (s *Service) dueProjects(ctx context.Context) (due []string, err error) {
 	for after := ""; ; {
 		projects, err := s.store.Projects(ctx, project.ListQuery{After: after, Limit: projectBatch})

@@ -186,7 +186,7 @@ func (g *growthReport) recordSizes() {
 	janitor := fmt.Sprintf("janitor, for an organization, with an hour of %d meetings to roll up",
 		recentMeetings/recentHours)
 	g.addRatio(janitor, "µs", func(i *installation) float64 {
-		return micros(i.sweepTime) / float64(1+i.smallProjects()/filltest.ProjectsOfOrganization)
+		return micros(i.sweepTime) / float64(1+i.smallProjects()/filltest.ProjectsPerOrganization)
 	})
 }
 

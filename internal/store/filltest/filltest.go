@@ -25,7 +25,7 @@ const People = 4
 // commit may exceed the timeout on a busy disk.
 const batch = 100
 
-// writeTimeout is for disks that are busy with what was filled before.
+// writeTimeout is long, because the disk may still write earlier batches.
 const writeTimeout = time.Minute
 
 // writers is the number of concurrent transactions. PostgreSQL is faster with several.
@@ -37,8 +37,8 @@ type Past struct {
 	Meetings   int
 	Start, End time.Time
 	Seed       uint64 // the same seed makes meetings with the same times
-	// WebhookURL got the events of each meeting. It did not respond to the last event of one
-	// meeting in failedEvery. Without a URL, there are no webhooks.
+	// WebhookURL is the target of the webhooks of each meeting; empty for no webhooks. In every
+	// hundredth meeting, the last delivery has failed.
 	WebhookURL string
 }
 

@@ -13,14 +13,14 @@ import (
 	"parley/internal/store"
 )
 
-// ProjectsOfOrganization is the number of small projects in an organization.
-const ProjectsOfOrganization = 10
+// ProjectsPerOrganization is the number of small projects in an organization.
+const ProjectsPerOrganization = 10
 
 const (
-	meetingsOfProject = 2
-	callsOfBlock      = 50
-	blocksOfBatch     = 20
-	rejectedEvery     = 10 // one call in so many was rejected
+	meetingsPerProject = 2
+	callsPerBlock      = 50
+	blocksPerBatch     = 20
+	rejectedEvery      = 10 // every tenth call was rejected
 )
 
 // SmallProjects adds projects with keys and a few meetings in a period, in organizations of
@@ -33,8 +33,8 @@ func SmallProjects(ctx context.Context, s *store.DB, projects int, start, end ti
 	keys := key.NewService(s, organizations, now, id)
 	organization := ""
 	for n := range projects {
-		if n%ProjectsOfOrganization == 0 {
-			o, err := organizations.CreateOrganization(ctx, fmt.Sprintf("Customer %d", n/ProjectsOfOrganization+1),
+		if n%ProjectsPerOrganization == 0 {
+			o, err := organizations.CreateOrganization(ctx, fmt.Sprintf("Customer %d", n/ProjectsPerOrganization+1),
 				project.Payg)
 			if err != nil {
 				return err
@@ -48,7 +48,7 @@ func SmallProjects(ctx context.Context, s *store.DB, projects int, start, end ti
 		}
 		past := Past{
 			ProjectID: p.ID,
-			Meetings:  meetingsOfProject,
+			Meetings:  meetingsPerProject,
 			Start:     start,
 			End:       end,
 			Seed:      uint64(n),
@@ -63,10 +63,10 @@ func SmallProjects(ctx context.Context, s *store.DB, projects int, start, end ti
 // Calls adds records of calls of a project in a period.
 func Calls(ctx context.Context, s *store.DB, projectID string, calls int, start, end time.Time) error {
 	step := end.Sub(start) / time.Duration(max(1, calls))
-	return inBatches(ctx, s, calls, callsOfBlock*blocksOfBatch, 1, func(ctx context.Context, first, last int) error {
+	return inBatches(ctx, s, calls, callsPerBlock*blocksPerBatch, 1, func(ctx context.Context, first, last int) error {
 		var blocks []requestlog.Block
 		for n := first; n < last; n++ {
-			if (n-first)%callsOfBlock == 0 {
+			if (n-first)%callsPerBlock == 0 {
 				blocks = append(blocks, requestlog.Block{ProjectID: projectID, API: "v4"})
 			}
 			b := &blocks[len(blocks)-1]

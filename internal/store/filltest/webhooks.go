@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	failedEvery    = 100 // one meeting in so many has a delivery that failed
+	failedEvery    = 100 // every hundredth meeting has a delivery that failed
 	failedAttempts = 8
 	attemptTime    = 50 * time.Millisecond
 )
@@ -58,7 +58,7 @@ func (s *sentWebhooks) InsertDelivery(_ context.Context, d webhook.Delivery) err
 	return nil
 }
 
-// failLast makes the delivery that was added last one that failed.
+// failLast marks the delivery that was added last as failed.
 func (s *sentWebhooks) failLast() {
 	d := &s.deliveries[len(s.deliveries)-1]
 	d.State, d.Attempts, d.Step = webhook.Failed, failedAttempts, failedAttempts-1
