@@ -62,7 +62,14 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 // knows.
 func (c doctorCommand) participants(ctx context.Context) doctor.Result {
 	result := doctor.Result{Check: "participants"}
-	overview, err := callWithTimeout[manage.Overview](ctx, c.manager(), "GET", "/overview", nil, 10*time.Second)
+	m := c.manager()
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	var overview manage.Overview
+	err := m.applyQuickstart()
+	if err == nil {
+		overview, err = callManagement[manage.Overview](ctx, m, "GET", "/overview", nil)
+	}
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
 		result.Unknown = "only the running server knows how their media arrives: " + text
@@ -75,8 +82,8 @@ func (c doctorCommand) participants(ctx context.Context) doctor.Result {
 		}
 	}
 	t := overview.ConnectionTypes
-	result.Detail = fmt.Sprintf("%d are in a meeting now: %d over UDP, %d over TCP, %d over TURN", overview.Participants,
-		t.Udp, t.Tcp, t.Turn)
+	result.Detail = fmt.Sprintf("%s has %d in meetings now: %d over UDP, %d over TCP, %d over TURN", m.URL,
+		overview.Participants, t.Udp, t.Tcp, t.Turn)
 	return result
 }
 

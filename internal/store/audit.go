@@ -46,7 +46,7 @@ var (
 	selectAuditEntries = auditTable.selectFrom +
 		`WHERE n >= ` + firstAuditN + ` AND n < $2 AND n < ` + endAuditN + ` ORDER BY n DESC LIMIT $4`
 	selectProjectAudit = auditTable.selectFrom + `WHERE (project_id, n) >= ($5, ` + firstAuditN + `)
-		AND (project_id, n) < ($5, $2) AND (project_id, n) < ($5, ` + endAuditN + `)
+		AND (project_id, n) < ($5, CASE WHEN ` + endAuditN + ` < $2 THEN ` + endAuditN + ` ELSE $2 END)
 		ORDER BY project_id DESC, n DESC LIMIT $4`
 	selectAuditChain       = chainTable.selectFrom
 	selectAuditChainNewest = `SELECT ` + chainTable.selectList +

@@ -85,6 +85,7 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	equal("url", f.URL)
 	equal("type", string(f.Type))
 	id := "id"
+	var first, last string       // bounds of the IDs, if they are in the order of the list
 	var columns, params []string // of an index
 	inOrder := func(column, value string) { columns, params = append(columns, column), append(params, param(value)) }
 	switch {
@@ -103,12 +104,7 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 			inOrder("state", string(f.State))
 			only("state <> 'pending'")
 		}
-		if !f.Since.IsZero() {
-			only("id >= " + param(firstID(f.Since.Add(-idMargin))))
-		}
-		if !f.Before.IsZero() {
-			only("id < " + param(firstID(f.Before.Add(idMargin))))
-		}
+		first, last = idsOfPeriod(f.Since, f.Before)
 	}
 	if !f.Since.IsZero() {
 		only("created_at >= " + param(f.Since.UnixMilli()))
@@ -119,12 +115,27 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	if f.Sent {
 		only("state <> 'pending' AND NOT replay")
 	}
-	cursor := ""
-	if f.Cursor != "" {
-		cursor = param(f.Cursor)
+	start, end := f.Cursor, first
+	switch {
+	case f.OldestFirst:
+		start, end = max(f.Cursor, first), last
+	case f.Cursor == "" || last != "" && last < f.Cursor:
+		start = last
 	}
-	inPage, order := page(columns, params, id, cursor, f.OldestFirst)
-	where = append(where, inPage...)
+	for _, bound := range []*string{&start, &end} {
+		if *bound != "" {
+			*bound = param(*bound)
+		}
+	}
+	inPage, order := page(columns, params, id, start, end, f.OldestFirst)
+	where = append(inPage, where...)
+	// PostgreSQL estimates how many rows a comparison of rows selects by its first column alone.
+	if first != "" {
+		only("id >= " + param(first))
+	}
+	if last != "" {
+		only("id <= " + param(last))
+	}
 	which := ""
 	if len(where) > 0 {
 		which = "WHERE " + strings.Join(where, " AND ")
@@ -133,15 +144,29 @@ func (s *DB) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delive
 	return queryAll(ctx, s, deliveryTable, q, args...)
 }
 
-// idMargin is more than the time in the ID of a row differs from the time at which the row says that it
-// was created, because a clock may be set between the two.
-const idMargin = time.Minute
+const (
+	// idsBehind is more than the time in the ID of a row is before the time at which the row says that it was
+	// created, because the two are read one after another.
+	idsBehind = time.Minute
+	// idsAhead is how much it can be after that. While the clock is set back, a process continues with the IDs
+	// of later times, so that they stay in order.
+	idsAhead = 24 * time.Hour
+)
 
-// firstID returns the lowest ID of a time. IDs are UUIDv7, which begin with the time in milliseconds (RFC
-// 9562, section 5.7), so that a period is a range of IDs.
-func firstID(at time.Time) string {
-	millis := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
-	return millis[:8] + "-" + millis[8:] + "-0000-0000-000000000000"
+// idsOfPeriod returns bounds of the IDs of what was created in a period, empty for none. IDs are UUIDv7, which
+// begin with the time in milliseconds (RFC 9562, section 5.7). No ID equals a bound.
+func idsOfPeriod(since, before time.Time) (first, last string) {
+	lowest := func(at time.Time) string {
+		millis := fmt.Sprintf("%012x", max(0, at.UnixMilli()))
+		return millis[:8] + "-" + millis[8:] + "-0000-0000-000000000000"
+	}
+	if !since.IsZero() {
+		first = lowest(since.Add(-idsBehind))
+	}
+	if !before.IsZero() {
+		last = lowest(before.Add(idsAhead))
+	}
+	return first, last
 }
 
 func (s *DB) DeliveryBodies(ctx context.Context, ids []string) (map[string]string, error) {

@@ -162,6 +162,32 @@ func rowsRead(t *testing.T, c catalog, raw *sql.DB, s traced) (rows float64) {
 	return rows
 }
 
+// checkPeriod fails if a list of the deliveries of a few hours in the middle of the history reads more of
+// the index than these. Rows that an index rejects are not counted by rowsRead, but their blocks are.
+func checkPeriod(t *testing.T, raw *sql.DB, db *store.DB, p project.Project) {
+	t.Helper()
+	const most = 100 // blocks; the index of a project has about 300, and twenty rows are in as many blocks
+	middle := storetest.Room("").CreatedAt.AddDate(0, -1, 0)
+	for _, f := range []webhook.Filter{{ProjectID: p.ID}, {ProjectID: p.ID, State: webhook.Delivered}, {}} {
+		for _, f.OldestFirst = range []bool{false, true} {
+			f.Since, f.Before, f.Limit = middle, middle.Add(2*time.Hour), 20
+			var run []traced
+			db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+			found, err := db.Deliveries(context.Background(), f)
+			db.Trace(nil)
+			if err != nil || len(found) == 0 {
+				t.Fatalf("deliveries of %+v: got %d, %v, want some", f, len(found), err)
+			}
+			s := run[0]
+			plan := explainJSON(t, raw, "EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) "+s.q, s.args...)
+			if plan.Hit+plan.Read > most {
+				t.Errorf("deliveries of %+v: got %.0f blocks read, want at most %d, in the statement\n%s", f, plan.Hit+plan.Read,
+					most, s.q)
+			}
+		}
+	}
+}
+
 // checkEmptyProject fails if what reads a part of the rows of a project reads those of others when one
 // project has all rows of a table and another has none. PostgreSQL then expects the rows of any project
 // wherever it looks.

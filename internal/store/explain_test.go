@@ -138,6 +138,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 		checkRowsRead(t, c, raw, db, p, largeProject)
 		checkRowsRead(t, c, raw, db, other, largeProject)
 		checkRowsRead(t, c, raw, db, small, smallProject)
+		checkPeriod(t, raw, db, p)
 		checkEmptyProject(t, c, raw, db, p)
 	}
 }
@@ -281,6 +282,8 @@ type planNode struct {
 	Rows     float64    `json:"Actual Rows"` // the average of all loops, like Filtered
 	Filtered float64    `json:"Rows Removed by Filter"`
 	Loops    float64    `json:"Actual Loops"`
+	Hit      float64    `json:"Shared Hit Blocks"`
+	Read     float64    `json:"Shared Read Blocks"`
 	Plans    []planNode `json:"Plans"`
 }
 

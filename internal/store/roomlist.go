@@ -70,7 +70,7 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 	if q.Before != "" {
 		before = param(q.Before)
 	}
-	inPage, order := page(columns, params, `id`, before, false)
+	inPage, order := page(columns, params, `id`, before, "", false)
 	if q.ProjectID != "" {
 		projectID := param(q.ProjectID)
 		inPage, order = []string{`project_id = ` + projectID}, `created_at DESC, id DESC`

@@ -237,11 +237,12 @@ func unindexed(column string) string { return column + ` || ''` }
 
 // page returns the conditions and the order of a page of the rows whose columns have the
 // values of params. id is the column that orders them. The page begins after the row
-// with the id of the parameter cursor, unless that is empty. Only an index on the
+// with the id of the parameter cursor, and the list ends with the id of the parameter end, unless
+// these are empty. Only an index on the
 // columns and the id has this order. With equal columns and the order of ids,
 // PostgreSQL may walk all rows in that order and skip those with other values, however
 // many they are.
-func page(columns, params []string, id, cursor string, ascending bool) (where []string, order string) {
+func page(columns, params []string, id, cursor, end string, ascending bool) (where []string, order string) {
 	direction, after, until := " DESC", "<", ">="
 	if ascending {
 		direction, after, until = " ASC", ">", "<="
@@ -256,7 +257,10 @@ func page(columns, params []string, id, cursor string, ascending bool) (where []
 	case len(columns) > 0:
 		where = append(where, compare(columns, after+"=", params))
 	}
-	if len(columns) > 0 {
+	switch {
+	case end != "":
+		where = append(where, compare(ordered, until, append(slices.Clone(params), end)))
+	case len(columns) > 0:
 		where = append(where, compare(columns, until, params))
 	}
 	return where, strings.Join(ordered, direction+", ") + direction

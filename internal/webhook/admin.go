@@ -19,7 +19,7 @@ type Filter struct {
 	ProjectID string
 	RoomID    string
 	EventID   string
-	URL       string
+	URL       string // the whole URL; List also accepts its beginning
 	Type      event.Type
 	State     State
 	Since     time.Time // created at this time or later
@@ -31,42 +31,35 @@ type Filter struct {
 	Sent        bool // excludes replays and pending deliveries
 }
 
-const (
-	// maxScanned is about how many deliveries a page of List reads, because no index finds those to a target.
-	maxScanned = 1000
-	scanBatch  = 200
-)
+// maxScanned is how many deliveries a page of List reads to find those to a target, which have no index.
+const maxScanned = 1000
 
 // List returns at most f.Limit deliveries, the newest first, and the cursor of the next page, which is
 // empty after the last one. f.URL may be the beginning of the URL, so that a caller can leave out a path
-// that is secret. A page of the deliveries to a target may have fewer, or none.
+// that is secret. With f.URL, a page may have fewer deliveries, or none, although there is a next page.
 func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next string, err error) {
 	limit, target := f.Limit, f.URL
 	if f.Limit++; target != "" {
-		f.URL, f.Limit = "", scanBatch
+		f.URL, f.Limit = "", maxScanned
 	}
-	for scanned := 0; ; {
-		batch, err := s.store.Deliveries(ctx, f)
-		if err != nil {
-			return nil, "", err
-		}
-		for _, d := range batch {
-			if !strings.HasPrefix(d.URL, target) {
-				continue
-			}
-			if len(page) == limit {
-				return page, page[limit-1].ID, s.setNextAttempts(ctx, page)
-			}
-			page = append(page, d)
-		}
-		if len(batch) < f.Limit {
-			return page, "", s.setNextAttempts(ctx, page)
-		}
-		f.Cursor = batch[len(batch)-1].ID
-		if scanned += len(batch); scanned >= maxScanned {
-			return page, f.Cursor, s.setNextAttempts(ctx, page)
-		}
+	read, err := s.store.Deliveries(ctx, f)
+	if err != nil {
+		return nil, "", err
 	}
+	if len(read) == f.Limit {
+		next = read[len(read)-1].ID
+	}
+	for _, d := range read {
+		if !strings.HasPrefix(d.URL, target) {
+			continue
+		}
+		if len(page) == limit {
+			next = page[limit-1].ID
+			break
+		}
+		page = append(page, d)
+	}
+	return page, next, s.setNextAttempts(ctx, page)
 }
 
 // setNextAttempts sets NextAttemptAt of the pending deliveries.

@@ -119,6 +119,9 @@ func (s *PostgresServer) Start(t testing.TB) { t.Helper(); s.pgctl(t, "start") }
 func (s *PostgresServer) FilesWith(t testing.TB, text string) (files []string) {
 	t.Helper()
 	err := filepath.WalkDir(s.dataDir(), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // the server has deleted it
+		}
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}

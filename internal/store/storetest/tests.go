@@ -92,6 +92,7 @@ var tests = []struct {
 	{"UsageRollups", (*suite).testUsageRollups},
 	{"WebhookBacklog", (*suite).testWebhookBacklog},
 	{"WebhookDeliveries", (*suite).testWebhookDeliveries},
+	{"WebhookDeliveries_ClockSetBack", (*suite).testWebhookDeliveries_ClockSetBack},
 	{"WebhookTargets", (*suite).testWebhookTargets},
 	{"WebhookTargets_PausedByHand", (*suite).testWebhookTargets_PausedByHand},
 	{"Webhooks_Prune", (*suite).testWebhooks_Prune},

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -126,6 +127,29 @@ func (s *suite) testWebhookDeliveries(t *testing.T) {
 				t.Errorf("%+v: error %v, deliveries (-want +got):\n%s", f, err, diff)
 			}
 		}
+	}
+}
+
+// Deliveries of a period of a project are found also if their IDs are of a later time, as after the clock
+// was set back.
+func (s *suite) testWebhookDeliveries_ClockSetBack(t *testing.T) {
+	p, now := Project(t, s.db), time.Now().UTC().Truncate(time.Millisecond)
+	st := s.newStream(NewID())
+	st.ProjectID = p.ID
+	set, later := s.newDelivery(st, 1), s.newDelivery(st, 2)
+	set.CreatedAt, later.CreatedAt = now.Add(-3*time.Hour), now // both have IDs of now
+	s.write(t, func(ctx context.Context) error {
+		return errors.Join(s.db.InsertDelivery(ctx, set), s.db.InsertDelivery(ctx, later))
+	})
+	for _, oldestFirst := range []bool{false, true} {
+		got, err := s.db.Deliveries(context.Background(), webhook.Filter{
+			ProjectID:   p.ID,
+			Since:       now.Add(-4 * time.Hour),
+			Before:      now.Add(-2 * time.Hour),
+			Limit:       10,
+			OldestFirst: oldestFirst,
+		})
+		requireEqual(t, got, err, []webhook.Delivery{set})
 	}
 }
 

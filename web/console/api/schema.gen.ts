@@ -2844,8 +2844,8 @@ export interface components {
         OfEvent: string;
         /**
          * @description The beginning of the URL of the deliveries, such as https://example.org. Leave out a path that is a
-         *     secret. A page reads about 1000 deliveries, so it may have fewer than limit, or none, and still a
-         *     next_cursor.
+         *     secret. A replay and a retry need the whole URL. A page reads 1000 deliveries, so it may have fewer
+         *     than limit, or none, and still a next_cursor.
          */
         ToURL: string;
         InDeliveryState: components["schemas"]["WebhookState"];
@@ -4058,8 +4058,8 @@ export interface operations {
                 event_id?: components["parameters"]["OfEvent"];
                 /**
                  * @description The beginning of the URL of the deliveries, such as https://example.org. Leave out a path that is a
-                 *     secret. A page reads about 1000 deliveries, so it may have fewer than limit, or none, and still a
-                 *     next_cursor.
+                 *     secret. A replay and a retry need the whole URL. A page reads 1000 deliveries, so it may have fewer
+                 *     than limit, or none, and still a next_cursor.
                  */
                 url?: components["parameters"]["ToURL"];
                 state?: components["parameters"]["InDeliveryState"];
