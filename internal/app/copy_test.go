@@ -1,6 +1,7 @@
 package app
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -32,21 +33,16 @@ func TestCopy_ServiceStartsOnIt(t *testing.T) {
 		!strings.Contains(err.Error(), "there is no database of Parley in") {
 		t.Errorf("an empty data directory: got %v, want that there is no database", err)
 	}
-	// A directory in the place of the new database.id stands for any failure to write it.
-	blocked := filepath.Join(s.cfg.DataDir, "database.id.new")
-	unwritten := storetest.Postgres(t)
-	if err := os.Mkdir(blocked, 0o700); err != nil {
-		t.Fatal(err)
+	// A directory in the place of the new database.id stands for any failure to write it, such as a full disk.
+	unblock := blockDatabaseID(t, s.cfg.DataDir)
+	_, err := instance.Copy(t.Context(), s.cfg.Storage, url)
+	if err == nil || !strings.Contains(err.Error(), "database.id.new: is a directory") {
+		t.Errorf("without database.id: got %v, want that it cannot be written", err)
 	}
-	_, err := instance.Copy(t.Context(), s.cfg.Storage, unwritten)
-	copyID, _ := store.ReadID(t.Context(), unwritten, "")
-	if err == nil || copyID == "" || !strings.HasPrefix(err.Error(), "the copy is complete, but "+
-		filepath.Join(s.cfg.DataDir, "database.id")+" could not be written: write "+copyID+" into it, or empty the target") {
-		t.Errorf("without database.id: got %v, want the remedy with the ID %s", err, copyID)
+	if id, err := store.ReadID(t.Context(), url, ""); err != nil || id != "" {
+		t.Errorf("the target after that: got the database %q, %v, want none", id, err)
 	}
-	if err := os.Remove(blocked); err != nil {
-		t.Fatal(err)
-	}
+	unblock()
 	counts, err := instance.Copy(t.Context(), s.cfg.Storage, url)
 	if err != nil || counts["rooms"] != 1 || counts["api_keys"] != 1 {
 		t.Fatalf("got %v, %v, want one room and one key", counts, err)
@@ -111,6 +107,10 @@ func TestCopy_Refusals(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	newest, err := store.NewestSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, tc := range map[string]struct {
 		arrange func(storage *config.Storage, target string)
 		restore func()
@@ -131,6 +131,13 @@ func TestCopy_Refusals(t *testing.T) {
 		"target with an installation": {func(_ *config.Storage, target string) {
 			storetest.Project(t, storetest.Open(t, target, ""))
 		}, nil, "--to: the target is not empty, its table "},
+		"target with an installation, and a source that needs a migration": {func(_ *config.Storage, target string) {
+			storetest.Project(t, storetest.Open(t, target, ""))
+			schema(fmt.Sprintf(`DELETE FROM goose_db_version WHERE version_id = %d`, newest))
+		}, func() {
+			schema(fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, TRUE)`, newest))
+		},
+			"--to: the target is not empty, its table "},
 	} {
 		target := storetest.Postgres(t)
 		storage := config.Storage{DataDir: s.cfg.DataDir}
@@ -154,6 +161,20 @@ func TestCopy_Refusals(t *testing.T) {
 	}
 	if _, err := instance.Copy(t.Context(), s.cfg.Storage, storetest.Postgres(t)); err != nil {
 		t.Errorf("copy after the refusals: got error %v, want none", err)
+	}
+}
+
+// blockDatabaseID makes the name of the database impossible to write in a data directory, until unblock.
+func blockDatabaseID(t *testing.T, dataDir string) (unblock func()) {
+	t.Helper()
+	blocked := filepath.Join(dataDir, "database.id.new")
+	if err := os.MkdirAll(filepath.Join(blocked, "x"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		if err := os.RemoveAll(blocked); err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

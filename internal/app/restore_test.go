@@ -114,15 +114,52 @@ func TestRestore_Refusals(t *testing.T) {
 		copyKey(t, s.cfg.DataDir, dir)
 		storage := config.Storage{DataDir: dir}
 		tc.arrange(dir, &storage, &file)
-		before := fileModes(t, dir)
+		target := func() string { // the tables of a target that responds
+			if name != "PostgreSQL with tables" {
+				return ""
+			}
+			return tablesOf(t, storage.DatabaseURL.Reveal())
+		}
+		before, tables := dirState(t, dir), target()
 		_, err := instance.Restore(t.Context(), storage, file)
 		for _, want := range tc.want {
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %v, want %q", name, err, want)
 			}
 		}
-		if after := fileModes(t, dir); !maps.Equal(after, before) {
+		after := dirState(t, dir)
+		delete(after, "parley.lock") // the command holds the lock while it looks
+		if !maps.Equal(after, before) {
 			t.Errorf("%s: got the files %v, want %v", name, after, before)
+		}
+		if after := target(); after != tables {
+			t.Errorf("%s: the target has the tables %s, want %s", name, after, tables)
+		}
+	}
+}
+
+// A restore that cannot make the data directory belong to the database leaves no database, as on a full disk.
+func TestRestore_WithoutDatabaseID(t *testing.T) {
+	for name, url := range map[string]func(testing.TB) string{
+		"SQLite":     func(testing.TB) string { return "" },
+		"PostgreSQL": storetest.Postgres,
+	} {
+		s := startServer(t, func(c *config.Config) { c.DatabaseURL = seal.Secret(url(t)) })
+		s.createRoom(5, 300)
+		file := s.backup()
+		if err := s.stop(); err != nil {
+			t.Fatal(err)
+		}
+		storage := config.Storage{DataDir: t.TempDir(), DatabaseURL: seal.Secret(url(t))}
+		copyKey(t, s.cfg.DataDir, storage.DataDir)
+		unblock := blockDatabaseID(t, storage.DataDir)
+		_, err := instance.Restore(t.Context(), storage, file)
+		if want := "database.id.new: is a directory"; err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", name, err, want)
+		}
+		unblock()
+		if m, err := instance.Restore(t.Context(), storage, file); err != nil || m.Rows["rooms"] != 1 {
+			t.Errorf("%s, restore again: got %v, %v, want one room", name, m.Rows, err)
 		}
 	}
 }

@@ -31,7 +31,7 @@ func (db *DB) CopyToPostgres(ctx context.Context, url string, migrations fs.FS, 
 		return nil, err
 	}
 	defer target.close()
-	if err := checkNoRows(ctx, target, seeded); err != nil {
+	if err := target.readSnapshot(ctx, func(r *Reader) error { return checkNoRows(ctx, r, seeded) }); err != nil {
 		return nil, err
 	}
 	if err := target.migrate(ctx, migrations); err != nil {
@@ -70,26 +70,30 @@ func (db *DB) CopyToPostgres(ctx context.Context, url string, migrations fs.FS, 
 	return counts, copying.Commit(ctx)
 }
 
+// CheckCopyTarget returns an error if CopyToPostgres would refuse the database at url because it is not empty. It
+// changes nothing.
+func CheckCopyTarget(ctx context.Context, url string, seeded []string) error {
+	return ReadPostgres(ctx, url, func(r *Reader) error { return checkNoRows(ctx, r, seeded) })
+}
+
 // checkNoRows returns an error unless a database has no tables, or those of an
 // interrupted copy, which are empty except for the seeded ones.
-func checkNoRows(ctx context.Context, target *pgEngine, seeded []string) error {
-	return target.readSnapshot(ctx, func(r *Reader) error {
-		counts, err := r.CountRows(ctx)
-		if err != nil || len(counts) == 0 {
-			return err
-		}
-		for _, table := range slices.Sorted(maps.Keys(counts)) {
-			if counts[table] > 0 && !slices.Contains(seeded, table) {
-				return fmt.Errorf("the target is not empty, its table %s has rows: create a new empty database", table)
-			}
-		}
-		// An interrupted copy may have applied a part of the migrations.
-		_, err = r.SchemaVersion(ctx)
-		if IsUndefinedTable(err) {
-			return errors.New("the target is not empty, it has tables of another program: create a new empty database")
-		}
+func checkNoRows(ctx context.Context, r *Reader, seeded []string) error {
+	counts, err := r.CountRows(ctx)
+	if err != nil || len(counts) == 0 {
 		return err
-	})
+	}
+	for _, table := range slices.Sorted(maps.Keys(counts)) {
+		if counts[table] > 0 && !slices.Contains(seeded, table) {
+			return fmt.Errorf("the target is not empty, its table %s has rows: create a new empty database", table)
+		}
+	}
+	// An interrupted copy may have applied a part of the migrations.
+	_, err = r.SchemaVersion(ctx)
+	if IsUndefinedTable(err) {
+		return errors.New("the target is not empty, it has tables of another program: create a new empty database")
+	}
+	return err
 }
 
 // copier copies tables in a transaction of the target.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"parley/internal/audit"
@@ -45,6 +44,9 @@ func Copy(ctx context.Context, storage config.Storage, url string) (map[string]i
 		return nil, fmt.Errorf("--to: %w", err)
 	}
 	defer targetLock.Release()
+	if err := store.CheckCopyTarget(ctx, url); err != nil { // before the source is migrated
+		return nil, fmt.Errorf("--to: %w", err)
+	}
 	source, err := OpenStore(ctx, config.Config{Storage: storage})
 	if err != nil {
 		return nil, err
@@ -53,7 +55,12 @@ func Copy(ctx context.Context, storage config.Storage, url string) (map[string]i
 	if err := checkKnownSchema(ctx, source); err != nil {
 		return nil, err
 	}
+	owner := newOwner(storage.DataDir)
+	defer owner.discard()
 	counts, copyID, err := source.CopyTo(ctx, url, func(ctx context.Context, target *store.DB, copyID string) error {
+		if err := owner.prepare(copyID); err != nil {
+			return err
+		}
 		return audit.Record(audit.WithOrigin(ctx, localOrigin()), target, time.Now(), audit.Change{
 			Action: audit.DatabaseCopied, Subject: copyID, Before: audit.Fields{"database_id": id},
 			After: audit.Fields{"database_id": copyID}})
@@ -61,9 +68,9 @@ func Copy(ctx context.Context, storage config.Storage, url string) (map[string]i
 	if err != nil {
 		return nil, fmt.Errorf("--to: %w", err)
 	}
-	if err := writeDatabaseID(storage.DataDir, copyID); err != nil {
+	if err := owner.commit(); err != nil {
 		return counts, fmt.Errorf("the copy is complete, but %s could not be written: write %s into it, or empty the target "+
-			"and run the command again: %w", filepath.Join(storage.DataDir, databaseIDFile), copyID, err)
+			"and run the command again: %w", owner.file(), copyID, err)
 	}
 	return counts, nil
 }

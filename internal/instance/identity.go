@@ -52,34 +52,46 @@ func RecordDatabaseID(ctx context.Context, db *store.DB, dir string) (id string,
 	if id, err = db.ID(ctx); err != nil {
 		return "", err
 	}
-	return id, writeDatabaseID(dir, id)
+	owner := newOwner(dir)
+	defer owner.discard()
+	if err := owner.prepare(id); err != nil {
+		return "", err
+	}
+	return id, owner.commit()
 }
 
-// writeDatabaseID makes a data directory belong to a database, durably.
-func writeDatabaseID(dir, id string) error {
-	path := filepath.Join(dir, databaseIDFile)
-	if err := writeDurably(path, id+"\n"); err != nil {
+// newOwner makes a data directory belong to another database, durably. What can fail because the disk is full is done
+// before the database is complete.
+type newOwner string // the data directory
+
+func (o newOwner) file() string { return filepath.Join(string(o), databaseIDFile) }
+
+func (o newOwner) preparedFile() string { return o.file() + ".new" }
+
+// prepare writes the identity of the database into a file that no start reads.
+func (o newOwner) prepare(id string) error {
+	f, err := os.OpenFile(o.preparedFile(), os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
+	}
+	_, err = f.WriteString(id + "\n")
+	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return fmt.Errorf("--data-dir: %w", err)
 	}
 	return nil
 }
 
-// writeDurably replaces a file. After a crash the file has either content, never a part.
-func writeDurably(path, content string) error {
-	temp := path + ".new"
-	f, err := os.OpenFile(temp, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-	if err != nil {
-		return err
+// commit makes the data directory belong to the prepared identity. After a crash it belongs to that one or to the
+// one before.
+func (o newOwner) commit() error {
+	if err := errors.Join(os.Rename(o.preparedFile(), o.file()), backup.SyncDir(string(o))); err != nil {
+		return fmt.Errorf("--data-dir: %w", err)
 	}
-	_, err = f.WriteString(content)
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(temp, path); err != nil {
-		return err
-	}
-	return backup.SyncDir(filepath.Dir(path))
+	return nil
 }
+
+// discard removes what prepare wrote, unless it is committed.
+func (o newOwner) discard() { _ = os.Remove(o.preparedFile()) }
 
 // readDatabaseID returns "" if the data directory names no database.
 func readDatabaseID(dir string) (string, error) {

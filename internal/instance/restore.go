@@ -42,11 +42,7 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 	if err == nil {
 		// Another process may have created a database before this one got the lock.
 		if err = checkRestoreTarget(ctx, storage, m); err == nil {
-			if storage.DatabaseURL == "" {
-				err = restoreSQLite(ctx, storage.DataDir, file, m)
-			} else {
-				err = restorePostgres(ctx, storage, file, m)
-			}
+			err = restoreInto(ctx, storage, file, m)
 		}
 		release()
 	}
@@ -54,10 +50,25 @@ func Restore(ctx context.Context, storage config.Storage, file string) (backup.M
 		_ = os.Remove(filepath.Join(storage.DataDir, lockFile))
 		_ = os.Remove(storage.DataDir) // fails if it is not empty
 	}
-	if err != nil {
-		return m, err
+	return m, err
+}
+
+// restoreInto restores into an empty target and makes the data directory belong to it.
+func restoreInto(ctx context.Context, storage config.Storage, file string, m backup.Manifest) error {
+	owner := newOwner(storage.DataDir)
+	defer owner.discard()
+	err := owner.prepare(m.DatabaseID)
+	switch {
+	case err != nil:
+	case storage.DatabaseURL == "":
+		err = restoreSQLite(ctx, storage.DataDir, file, m)
+	default:
+		err = restorePostgres(ctx, storage, file, m)
 	}
-	return m, writeDatabaseID(storage.DataDir, m.DatabaseID)
+	if err != nil {
+		return err
+	}
+	return owner.commit()
 }
 
 // restoreSQLite completes the database in a directory of its own and then moves it into the data

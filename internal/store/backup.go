@@ -154,6 +154,15 @@ func (s *DB) openColumn(rowID, sealed string) ([]byte, error) {
 	return clear, nil
 }
 
+// seededTables are the tables to which the migrations add rows.
+var seededTables = []string{"audit_chain"}
+
+// CheckCopyTarget returns an error unless the PostgreSQL database at url is empty, or has what an interrupted CopyTo
+// leaves. It changes nothing.
+func CheckCopyTarget(ctx context.Context, url string) error {
+	return db.CheckCopyTarget(ctx, url, seededTables)
+}
+
 // CopyTo copies all rows to the empty PostgreSQL database at url and returns the number of
 // rows by table. The secrets stay sealed. The copy gets an identity of its own, so that
 // the two databases cannot be mistaken for each other. record is called in the transaction
@@ -162,8 +171,7 @@ func (s *DB) CopyTo(ctx context.Context, url string,
 	record func(ctx context.Context, target *DB, databaseID string) error,
 ) (counts map[string]int64, databaseID string, err error) {
 	databaseID = uuid.NewString()
-	seeded := []string{"audit_chain"} // by the migration that creates it
-	counts, err = s.CopyToPostgres(ctx, url, migrations(), seeded, func(ctx context.Context, target *db.DB) error {
+	counts, err = s.CopyToPostgres(ctx, url, migrations(), seededTables, func(ctx context.Context, target *db.DB) error {
 		t := &DB{DB: target}
 		if err := t.setMetadata(ctx, metadataDatabaseID, databaseID); err != nil {
 			return err
