@@ -164,6 +164,9 @@ type Store interface {
 	// time and cannot get deliveries any more: those of ended rooms and of replays. It
 	// returns their number.
 	PruneStreams(ctx context.Context, before time.Time, limit int) (int, error)
+	// PruneTargets deletes at most limit failure records of URLs that began to fail before a time, have nothing to
+	// deliver and are not paused by an operator. It returns their number.
+	PruneTargets(ctx context.Context, before time.Time, limit int) (int, error)
 
 	audit.Appender
 	PersonStore

@@ -38,8 +38,8 @@ const (
 	// settledMargin is how much earlier than the settled usage a room must have ended, so
 	// that a report which waited for the database for hours still finds its rows.
 	settledMargin = 24 * time.Hour
-	// streamPeriod is how long unused webhook streams are kept if deliveries are kept for
-	// ever. Deliveries do not need them.
+	// streamPeriod is how long unused webhook streams and failure records of URLs are kept if
+	// deliveries are kept for ever. Deliveries do not need them.
 	streamPeriod = 30 * 24 * time.Hour
 	// rejectionPeriod is how long counts of rejected calls are kept if records of calls are
 	// kept for ever, because strangers cause them.
@@ -120,6 +120,8 @@ func (s *Service) Sweep(ctx context.Context) (deleting bool, err error) {
 	errs = append(errs, s.recordRest(ctx, swept), s.finishDeletions(ctx, emptied))
 	errs = append(errs, s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.PruneStreams(ctx, cutoff(s.now(), cmp.Or(s.periods.Deliveries, streamPeriod)), s.batchRows)
+	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
+		return s.store.PruneTargets(ctx, cutoff(s.now(), cmp.Or(s.periods.Deliveries, streamPeriod)), s.batchRows)
 	}), s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteConsoleSessions(ctx, cutoff(s.now(), sessionPeriod), s.batchRows)
 	}), s.sweepCallsWithoutProject(ctx))

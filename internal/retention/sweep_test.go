@@ -459,7 +459,7 @@ func TestSweep_InterruptedIsRecorded(t *testing.T) {
 	})
 }
 
-// All unused streams are deleted, also if deliveries are kept for ever.
+// All unused streams and the failure records of their URLs are deleted, also if deliveries are kept for ever.
 func TestSweep_PrunesAllStreams(t *testing.T) {
 	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		const replays = 1200
@@ -480,12 +480,20 @@ func TestSweep_PrunesAllStreams(t *testing.T) {
 			}
 			return nil
 		})
+		f.write(func(ctx context.Context) error {
+			_, err := f.db.RecordTargetFailure(ctx, f.project.ID, r.WebhookURL, f.now.Add(-31*day))
+			return err
+		})
+		f.sweep()
+		if got := f.rows(r.WebhookURL)["webhook_targets"]; got != 1 {
+			t.Errorf("while deliveries wait: got %d failure records, want 1", got)
+		}
 		if _, err := f.Raw(t).Exec(`UPDATE webhook_streams SET due_at = NULL`); err != nil {
 			t.Fatal(err)
 		}
 		f.sweep()
-		if got := f.rows(r.WebhookURL)["webhook_streams"]; got != 0 {
-			t.Errorf("got %d streams, want none", got)
+		if got := f.rows(r.WebhookURL); got["webhook_streams"] != 0 || got["webhook_targets"] != 0 {
+			t.Errorf("got %d streams and %d failure records, want none", got["webhook_streams"], got["webhook_targets"])
 		}
 	})
 }

@@ -83,6 +83,14 @@ func (s *DB) ClearRecoveredTarget(ctx context.Context, projectID, url string, no
 	return s.clearTarget(ctx, projectID, url, now, " AND (paused_at IS NULL OR probe_at IS NOT NULL)")
 }
 
+// PruneTargets reads all failure records, which are few because it deletes the old ones.
+func (s *DB) PruneTargets(ctx context.Context, before time.Time, limit int) (int, error) {
+	return s.execCounting(ctx, `DELETE FROM webhook_targets WHERE (project_id, url) IN (SELECT project_id, url
+			FROM webhook_targets WHERE failing_since < $1 AND (paused_at IS NULL OR probe_at IS NOT NULL)
+			AND (project_id, url) NOT IN (SELECT project_id, url FROM webhook_streams WHERE due_at IS NOT NULL) LIMIT $2)
+		RETURNING url`, before.UnixMilli(), limit)
+}
+
 // clearTarget deletes the failure record if it meets a condition.
 func (s *DB) clearTarget(ctx context.Context, projectID, url string, now time.Time, condition string) error {
 	n, err := s.execCounting(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`+condition+

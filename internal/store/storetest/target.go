@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"strings"
 	"testing"
 
 	"parley/internal/webhook"
@@ -60,4 +62,46 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 		return s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(12))
 	})
 	check("after a probe that succeeded", webhook.Target{})
+}
+
+// testWebhookTargets_Prune checks that old failure records are deleted, except those that hold deliveries back.
+func (s *suite) testWebhookTargets_Prune(t *testing.T) {
+	ctx := patient()
+	db := s.open(t)
+	own := suite{open: s.open, db: db, project: Project(t, db)}
+	const url = "https://pruned.example.org/"
+	fail := func(ctx context.Context, path string, at int) error {
+		_, err := db.RecordTargetFailure(ctx, own.project.ID, url+path, testTime(at))
+		return err
+	}
+	own.write(t, func(ctx context.Context) error {
+		probed := webhook.Target{ProjectID: own.project.ID, URL: url + "probed", PausedAt: testTime(1), ProbeAt: testTime(2)}
+		held := webhook.Target{
+			ProjectID:    own.project.ID,
+			URL:          url + "held",
+			FailingSince: testTime(1),
+			PausedAt:     testTime(1),
+		}
+		waiting := own.newStream(NewID())
+		waiting.URL = url + "waiting"
+		return errors.Join(fail(ctx, "old", 1), fail(ctx, "new", 5), fail(ctx, "waiting", 1), fail(ctx, "probed", 1),
+			db.PauseTarget(ctx, probed), db.HoldTarget(ctx, held), db.InsertStream(ctx, waiting, testTime(1)))
+	})
+	prune := func(limit int) (n int) {
+		t.Helper()
+		own.write(t, func(ctx context.Context) (err error) {
+			n, err = db.PruneTargets(ctx, testTime(5), limit)
+			return err
+		})
+		return n
+	}
+	if one, rest, none := prune(1), prune(10), prune(10); one != 1 || rest != 1 || none != 0 {
+		t.Errorf("PruneTargets with a limit of 1, 10, 10: got %d, %d, %d, want 1, 1, 0", one, rest, none)
+	}
+	var left []string
+	all, err := db.Targets(ctx, own.project.ID)
+	for _, target := range all {
+		left = append(left, strings.TrimPrefix(target.URL, url))
+	}
+	requireEqual(t, left, err, []string{"held", "new", "waiting"})
 }

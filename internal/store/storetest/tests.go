@@ -95,6 +95,7 @@ var tests = []struct {
 	{"WebhookDeliveries_ClockSetBack", (*suite).testWebhookDeliveries_ClockSetBack},
 	{"WebhookTargets", (*suite).testWebhookTargets},
 	{"WebhookTargets_PausedByHand", (*suite).testWebhookTargets_PausedByHand},
+	{"WebhookTargets_Prune", (*suite).testWebhookTargets_Prune},
 	{"Webhooks_Prune", (*suite).testWebhooks_Prune},
 	{"Write_ErrorRollsBack", (*suite).testWrite_ErrorRollsBack},
 	{"Write_IgnoredFailureRollsBack", (*suite).testWrite_IgnoredFailureRollsBack},
