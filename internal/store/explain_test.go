@@ -40,7 +40,7 @@ var notGrowing = map[string]string{
 	"project_logos":     "a project has one",
 	"project_secrets":   "a project has a few; retired ones are deleted",
 	"usage_progress":    "an organization has one",
-	"webhook_targets":   "a row for each URL that fails",
+	"webhook_targets":   "a row for each URL that fails; old ones are deleted",
 }
 
 // bounded are the partial indexes that contain only rows of what has not ended yet, so
@@ -61,6 +61,7 @@ var mayScan = map[string]string{
 
 	"FROM rooms WHERE project_id = $1 ORDER BY created_at DESC, id DESC LIMIT": "it reads the rows that it returns",
 	"FROM webhook_streams WHERE project_id = $1 ORDER BY room_id LIMIT":        "it reads the rows that it deletes",
+	"FROM past_room_counts WHERE project_id = $1 ORDER BY day, id LIMIT":       "it reads the rows that it deletes",
 	"FROM client_room_ids WHERE project_id = $1 ORDER BY client_room_id LIMIT": "it reads the rows that it deletes",
 	"FROM project_events WHERE project_id = $1 ORDER BY sequence LIMIT":        "it reads the rows that it deletes",
 	"FROM organizations WHERE id > $1 ORDER BY id LIMIT":                       "without a limit it returns all",
@@ -69,7 +70,7 @@ var mayScan = map[string]string{
 	"DELETE FROM call_totals WHERE at <":                                       "a project has 24 rows, those of two hours",
 	"SELECT DISTINCT organization_id FROM usage_late_reports":                  "rollups then delete the rows that it reads",
 	"DELETE FROM request_log WHERE project_id":                                 "a project has few rows of many calls",
-	"FROM past_room_counts":                                                    "a project has a row for each day",
+	store.SelectPastRoomCounts:                                                 "a project has a row for each day",
 	"SELECT min(at) FROM (":                                                    "the index is in the order of min",
 	"SELECT coalesce(max(sequence), 0) FROM project_events":                    "the index is in the order of max",
 }

@@ -27,3 +27,6 @@ func Migrations(last int) fs.FS {
 
 // CheckOlderNodesFor is CheckOlderNodes for a program with other migrations.
 var CheckOlderNodesFor = checkOlderNodes
+
+// SelectPastRoomCounts is the statement that adds up the past rooms of a project.
+var SelectPastRoomCounts = selectPastRoomCounts

@@ -10,6 +10,7 @@ import (
 
 	"parley/internal/db"
 	"parley/internal/room"
+	"parley/internal/usage"
 )
 
 // attendanceRecordTable lists the columns of room.AttendanceRecord beside those of
@@ -128,8 +129,6 @@ func (s *DB) PastRooms(
 	return all, total, err
 }
 
-const day = 24 * time.Hour
-
 // pastRooms locates a page in the past rooms of a project.
 type pastRooms struct {
 	total int       // all past rooms
@@ -137,31 +136,39 @@ type pastRooms struct {
 	skip  int       // rooms between from and the page; total or more if there is no such page
 }
 
+// selectPastRoomCounts reads the merged counts of project $1, and of all projects the few that are not merged yet.
+// Each part has an index of its own: in the primary key of PostgreSQL, the pages of a day hardly shrink when its rows
+// are merged.
+var selectPastRoomCounts = `SELECT day, rooms FROM past_room_counts WHERE project_id = $1 AND id = ''
+	UNION ALL SELECT day, rooms FROM past_room_counts WHERE ` + unindexed("project_id") + ` = $1 AND id <> ''`
+
 // findPastRooms adds up the rooms of each day. Its cost depends on the days with past
 // rooms, and the skipped rooms are those of one day.
 func (s *DB) findPastRooms(ctx context.Context, projectID string, q room.PastQuery) (pastRooms, error) {
-	order, edge := "DESC", day
-	if q.Ascending {
-		order, edge = "ASC", 0
-	}
-	page, found, skip := pastRooms{}, false, q.Offset
-	err := s.Query(ctx, `SELECT day, CAST(sum(rooms) AS BIGINT) FROM past_room_counts
-			WHERE project_id = $1 GROUP BY day ORDER BY day `+order, []any{projectID}, func(row db.Row) error {
-		var start time.Time
-		var rooms int
-		if err := row.Scan(db.ScanTime(&start), &rooms); err != nil {
-			return err
-		}
-		page.total += rooms
-		if !found && skip < rooms {
-			found, page.from, page.skip = true, start.Add(edge), skip
-		}
-		skip -= rooms
-		return nil
+	rooms := map[int64]int{} // by day
+	page := pastRooms{}
+	err := s.Query(ctx, selectPastRoomCounts, []any{projectID}, func(row db.Row) error {
+		var day int64
+		var n int
+		err := row.Scan(&day, &n)
+		rooms[day] += n
+		page.total += n
+		return err
 	})
-	if !found {
-		page.skip = page.total
+	days, edge := slices.Sorted(maps.Keys(rooms)), time.Duration(0)
+	if !q.Ascending {
+		slices.Reverse(days)
+		edge = usage.DayLength
 	}
+	skip := q.Offset
+	for _, day := range days {
+		if skip < rooms[day] {
+			page.from, page.skip = time.UnixMilli(day).Add(edge), skip
+			return page, err
+		}
+		skip -= rooms[day]
+	}
+	page.skip = page.total
 	return page, err
 }
 

@@ -352,6 +352,7 @@ CREATE TABLE past_room_counts (
     rooms BIGINT NOT NULL, -- negative for rooms that were deleted
     PRIMARY KEY (project_id, day, id)
 );
+CREATE INDEX past_room_counts_merged ON past_room_counts (project_id, day, rooms) WHERE id = '';
 CREATE INDEX past_room_counts_unmerged ON past_room_counts (id) WHERE id <> '';
 
 -- The events of projects, numbered without gaps within their project.
