@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley.example/client"
 	"parley.example/client/sign"
 	"parley/internal/api/manage"
 	"parley/internal/operator"
@@ -91,11 +92,12 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 		{"POST", create, body, []string{"api-key", "pk_x", "hash-signature", signature(s.APIKey, body)}, 401,
 			call{"v3", create, requestlog.CauseUnknownKey, "", ""}},
 		{"POST", create, empty, []string{"hash-signature", signature(s.APIKey, empty)}, 400,
-			call{"v3", create, "invalid_request", "", "current"}},
+			call{"v3", create, "invalid_request", "max_participants must be between 1 and 1000, not 0", "current"}},
 		{"GET", target, "", timestamped(target, now.Add(-time.Hour)), 401,
 			call{"v4", "/api/v4/rooms/{room_id}/events", requestlog.CauseStaleTimestamp, "", "current"}},
 		{"GET", target, "", timestamped(target, now), 404,
-			call{"v4", "/api/v4/rooms/{room_id}/events", "room_not_found", "", "current"}},
+			call{"v4", "/api/v4/rooms/{room_id}/events", "room_not_found",
+				"there is no such room: rooms and their events are deleted 365 days after the room has ended", "current"}},
 		{"GET", "/api/v5/keys?x=1", "", timestamped("/api/v5/keys", now), 401,
 			call{"v5", "/api/v5/keys", requestlog.CauseBadSignature, requestlog.HintQuery, "current"}},
 		{"GET", "/api/v5/keys", "", timestamped("/api/v5/keys", now), 200,
@@ -147,6 +149,39 @@ func TestCalls_RecordsEveryAPI(t *testing.T) {
 	}
 	if !s.log.HasLine("path="+create, "status=401", "project_id="+s.ProjectID, "cause=bad_signature", "duration_ms=") {
 		t.Error("the access log has no line with the project and the cause of a rejected call")
+	}
+}
+
+// The hint of a rejected call is the rule that it broke, without the value. Version 5 shows hints for signatures only.
+func TestCalls_HintsWithoutValues(t *testing.T) {
+	s := startServer(t, nil)
+	if got := s.send("POST", "/api/manage/users", `{"email":"ada","role":"owner"}`,
+		"Authorization", "Bearer "+s.AdminToken); got != http.StatusBadRequest {
+		t.Fatalf("a wrong email address: got status %d, want 400", got)
+	}
+	const target = "/api/v5/requests?limit=0"
+	timestamp := sign.FormatTimestamp(time.Now())
+	if got := s.send("GET", target, "", "api-key", s.APIKey, "timestamp", timestamp, "hash-signature",
+		sign.V5(s.GatewaySecret, "GET", target, timestamp, "", nil)); got != http.StatusBadRequest {
+		t.Fatalf("a wrong limit: got status %d, want 400", got)
+	}
+	for query, want := range map[string]string{
+		"status=400":                           "email must be an email address such as ada@example.org",
+		"status=400&project_id=" + s.ProjectID: "limit must be a whole number of at least 1, in digits; more than 100 means 100",
+	} {
+		var calls []manage.Call
+		testkit.Eventually(t, "the call is recorded", func() bool {
+			calls = s.calls(query)
+			return len(calls) == 1
+		})
+		if got := calls[0].Hint; got != want {
+			t.Errorf("%s: got the hint %q, want %q", query, got, want)
+		}
+	}
+	c := s.client()
+	recent, err := c.Requests(t.Context(), client.RequestsQuery{})
+	if err != nil || len(recent.Items) != 1 || recent.Items[0].Hint != "" {
+		t.Errorf("version 5: got %+v, %v, want one call without a hint", recent, err)
 	}
 }
 

@@ -54,6 +54,13 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
+// Rule returns the message without the value that the caller sent, which may be about a person: what follows
+// ", not" and a quote.
+func (e *Error) Rule() string {
+	rule, _, _ := strings.Cut(e.Message, `, not "`)
+	return rule
+}
+
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 

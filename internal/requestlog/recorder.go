@@ -172,7 +172,7 @@ func (r *Recorder) explain(u unexplainedCall) {
 	ctx, cancel := context.WithTimeout(context.Background(), explainTimeout)
 	defer cancel()
 	cause, hint := u.explain(ctx)
-	u.call.Cause, u.call.Hint = cmp.Or(cause, u.call.Cause), hint
+	u.call.Cause, u.call.Hint = cmp.Or(cause, u.call.Cause), cmp.Or(hint, u.call.Hint)
 	if cause == CauseRetiredKey {
 		u.call.KeySlot = SlotRetired
 	}
@@ -259,7 +259,7 @@ func (r *Recorder) blocks(calls []Call) []Block {
 	open := map[logKey]int{} // index of the block that is not full
 	for _, c := range calls {
 		r.lastNumber = max(r.lastNumber+1, c.ReceivedAt.UnixNano())
-		c.UserAgent, c.Path = Sanitize(c.UserAgent), Sanitize(c.Path)
+		c.UserAgent, c.Path, c.Hint = Sanitize(c.UserAgent), Sanitize(c.Path), Sanitize(c.Hint)
 		k := logKey{c.ProjectID, c.API}
 		i, ok := open[k]
 		if !ok || len(blocks[i].Calls) == blockSize {

@@ -41,6 +41,8 @@ type RequestInfo struct {
 	// Cause is why the request was rejected: the code of its error, or for a wrong signature
 	// what is wrong with it. The caller may not learn it.
 	Cause string
+	// Hint says in a sentence what is wrong with a request whose credential is valid. Explain may have a better one.
+	Hint string
 	// Explain returns the mistake of the client as a sentence, or an empty string, and a
 	// cause that is more exact than Cause, if there is one. It is called after the response
 	// was sent. It is nil if there is nothing to explain.
@@ -98,8 +100,13 @@ func LogError(r *http.Request, err error) {
 // A more exact cause that is already set stays.
 func LogFault(r *http.Request, f *fault.Error) {
 	LogError(r, f.Err)
-	if info := FromContext(r.Context()); info.Cause == "" {
+	info := FromContext(r.Context())
+	if info.Cause == "" {
 		info.Cause = f.Code
+	}
+	switch f.Kind {
+	case fault.Invalid, fault.Conflict, fault.Mismatch, fault.Gone, fault.NotFound, fault.Forbidden:
+		info.Hint = f.Rule()
 	}
 }
 

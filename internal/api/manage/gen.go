@@ -852,7 +852,7 @@ type Call struct {
 	ClockSkewSeconds *int64  `json:"clock_skew_seconds"`
 	DurationMs       float64 `json:"duration_ms"`
 
-	// Hint A recognized mistake of the client, as a sentence. Empty if there is none.
+	// Hint A recognized mistake of the client, or the rule that the call broke, as a sentence. Empty if there is none.
 	Hint string `json:"hint"`
 
 	// KeySlot The slot of the API key that was named or signed: current, overlap or retired. A

@@ -41,6 +41,7 @@ func Call(log Log, api string, r *http.Request, info *httpx.RequestInfo) {
 		KeySlot:      info.Caller.KeySlot,
 		TokenID:      info.Caller.TokenID,
 		Cause:        info.Cause,
+		Hint:         info.Hint,
 		ClockSkew:    info.Caller.ClockSkew,
 		HasTimestamp: info.Caller.HasTimestamp,
 		Address:      info.Client.String(),

@@ -47,8 +47,10 @@ func newRequestItem(c requestlog.Call) RequestItem {
 		DurationMs: float64(c.Micros) / 1000,
 		KeySlot:    RequestItemKeySlot(c.KeySlot),
 		AuthResult: authResult(c.Cause),
-		Hint:       httpx.OrNil(c.Hint),
 		UserAgent:  httpx.OrNil(c.UserAgent),
+	}
+	if i.AuthResult != Ok { // version 5 has no hints for other mistakes
+		i.Hint = httpx.OrNil(c.Hint)
 	}
 	if c.HasTimestamp {
 		i.ClockSkewSeconds = &c.ClockSkew

@@ -2360,7 +2360,7 @@ export interface components {
              *     or bad_signature. Otherwise it is a code such as rate_limited or invalid_request.
              */
             cause: string;
-            /** @description A recognized mistake of the client, as a sentence. Empty if there is none. */
+            /** @description A recognized mistake of the client, or the rule that the call broke, as a sentence. Empty if there is none. */
             hint: string;
             key_slot: components["schemas"]["CallKeySlot"];
             /** @description The management token that made the call; else empty. */
