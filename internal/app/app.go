@@ -86,6 +86,7 @@ type App struct {
 	refusals     *refusal.Recorder
 	connections  *connlimit.Limits  // set by wire
 	certificate  certificate.Source // nil without TLS
+	missing      []error            // what the start went on without, which Run prints
 	edge         *edge.Edge         // nil without TLS; set by wire
 	machine      *machine           // set by wire
 	ready        atomic.Bool
@@ -144,9 +145,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		}
 	}()
 	a.baseURL = cfg.BaseURL(a.Listener.Addr().String())
-	if err := a.loadCertificate(); err != nil {
-		return nil, err
-	}
+	a.loadCertificate()
 	if err := a.connectRedis(ctx); err != nil {
 		return nil, err
 	}
@@ -356,6 +355,9 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
 		return err
+	}
+	for _, err := range a.missing {
+		fmt.Fprintf(out, "%s.\nThe server works without it, and tries again every few seconds.\n", err)
 	}
 	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
 	id, err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir)

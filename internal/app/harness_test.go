@@ -32,8 +32,20 @@ type server struct {
 	quickstart.File
 }
 
-// startServer runs the service. change may alter its settings.
+// startServer runs the service and returns when it is healthy. change may alter its settings.
 func startServer(t testing.TB, change func(*config.Config)) *server {
+	t.Helper()
+	s := runServer(t, change)
+	s.awaitHealth()
+	var err error
+	if s.File, err = quickstart.Read(s.cfg.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// runServer is startServer for a service that cannot become healthy.
+func runServer(t testing.TB, change func(*config.Config)) *server {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), testkit.FreeUDPPort(t)
@@ -61,11 +73,17 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 			t.Errorf("stop the server: got error %v, want none", err)
 		}
 	})
+	return s
+}
+
+// awaitHealth waits until the service is healthy at the address of --listen.
+func (s *server) awaitHealth() {
+	s.t.Helper()
 	scheme := "http"
-	if cfg.ServesTLS() {
+	if s.cfg.ServesTLS() {
 		scheme = "https"
 	}
-	testkit.Eventually(t, "the server is healthy", func() bool {
+	testkit.Eventually(s.t, "the server is healthy", func() bool {
 		answer, err := s.http.Get(scheme + "://" + s.app.Listener.Addr().String() + "/healthz")
 		if err != nil {
 			return false
@@ -73,10 +91,6 @@ func startServer(t testing.TB, change func(*config.Config)) *server {
 		_ = answer.Body.Close()
 		return answer.StatusCode == http.StatusOK
 	})
-	if s.File, err = quickstart.Read(cfg.DataDir); err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // createRoom creates a quick audio room as an integrator does.

@@ -30,24 +30,18 @@ const (
 	certificateInterval = 12 * time.Hour
 )
 
-// loadCertificate loads the certificate of --tls-cert-file.
-func (a *App) loadCertificate() error {
+// loadCertificate loads the certificate of --tls-cert-file. If it cannot be used, the service starts without it.
+func (a *App) loadCertificate() {
 	if a.cfg.TLSCertFile == "" {
-		return nil
+		return
 	}
-	files, err := certificate.LoadFiles(a.cfg.TLSCertFile, a.cfg.TLSKeyFile, a.log)
-	if err != nil {
-		return err
+	host, _ := a.publicAddress()
+	files := certificate.NewFiles(a.cfg.TLSCertFile, a.cfg.TLSKeyFile, host, a.log)
+	if err := files.Load(); err != nil {
+		a.missing = append(a.missing, err)
 	}
 	a.certificate = files
 	a.registerCertificateMetrics()
-	if public, err := url.Parse(a.baseURL); err == nil {
-		if err := files.Leaf().VerifyHostname(public.Hostname()); err != nil {
-			a.log.Warn("the certificate of --tls-cert-file (PARLEY_TLS_CERT_FILE) is not for the host of --public-url "+
-				"(PARLEY_PUBLIC_URL): browsers refuse it", "url", a.baseURL, "names", files.Leaf().DNSNames)
-		}
-	}
-	return nil
 }
 
 // wireACME prepares the certificate of --tls-domain. It needs the database.
@@ -162,7 +156,8 @@ func (a *App) certificateFinding(now time.Time) *overview.Finding {
 	action := "Look for \"obtain certificate failed\" in the logs of the nodes. The attribute remedy in the same line " +
 		"says what to do."
 	if a.cfg.TLSCertFile != "" {
-		action = "Replace the files of --tls-cert-file and --tls-key-file. The node loads them without a restart."
+		action = "Replace the files of --tls-cert-file and --tls-key-file, with which the node needs no restart. On the " +
+			"node, parley doctor says what is wrong with them."
 	}
 	leaf := a.certificate.Leaf()
 	switch {

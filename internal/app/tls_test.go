@@ -8,6 +8,8 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -113,6 +115,85 @@ func TestTLS_RedirectsHTTP(t *testing.T) {
 			t.Errorf("%s: got status %d with %s, want 403 that names the URL", call, res.StatusCode, body)
 		}
 	}
+}
+
+// A start with a certificate that cannot be used says so, in the output too. Everything but TLS works, and TLS as
+// soon as the files are correct.
+func TestTLS_StartWithoutCertificate(t *testing.T) {
+	good, other := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
+	for name, c := range map[string]struct {
+		write func(t *testing.T, dir string)
+		want  string
+	}{
+		"a key of another certificate": {func(t *testing.T, dir string) {
+			testkit.Certificate{CertPEM: good.CertPEM, KeyPEM: other.KeyPEM}.Write(t, dir)
+		}, "--tls-cert-file (PARLEY_TLS_CERT_FILE) must be a certificate in PEM, and --tls-key-file " +
+			"(PARLEY_TLS_KEY_FILE) its key: tls: private key does not match public key"},
+		"no files": {func(t *testing.T, dir string) {
+			for _, name := range []string{"cert.pem", "key.pem"} {
+				if err := os.Remove(filepath.Join(dir, name)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}, "--tls-cert-file (PARLEY_TLS_CERT_FILE): cannot read the certificate: open "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			files := t.TempDir()
+			s := runServer(t, func(cfg *config.Config) {
+				cfg.TLSCertFile, cfg.TLSKeyFile = good.Write(t, files)
+				c.write(t, files)
+				cfg.PublicURL, cfg.HTTPListen, cfg.MetricsListen = "https://localhost:8443", "127.0.0.1:0", "127.0.0.1:0"
+			})
+			metrics := s.getPlain(s.app.MetricsListener, "/metrics", http.StatusOK)
+			if !strings.Contains(metrics, "\nparley_certificate_expires_seconds 0\n") {
+				t.Errorf("got the metrics %.300s, want parley_certificate_expires_seconds 0", metrics)
+			}
+			s.getPlain(s.app.HTTPListener, "/r/1", http.StatusPermanentRedirect)
+			s.getPlain(s.app.Listener, "/r/1", http.StatusPermanentRedirect)
+			address := s.app.Listener.Addr().String()
+			if conn, err := tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true}); err == nil {
+				_ = conn.Close()
+				t.Error("handshake without a certificate: got no error, want one")
+			}
+			if got := s.out.String(); !strings.Contains(got, c.want) {
+				t.Errorf("got the output\n%s\nwant %s", got, c.want)
+			}
+			if got := s.log.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, c.want) {
+				t.Errorf("got the log\n%s\nwant an error with %s", got, c.want)
+			}
+			if got := s.app.certificateFinding(time.Now()); got == nil || got.ID != "certificate_missing" {
+				t.Errorf("got the finding %v, want certificate_missing", got)
+			}
+			good.Write(t, files)
+			s.awaitHealth()
+			if got := s.app.certificateFinding(time.Now()); got != nil {
+				t.Errorf("with the certificate: got the finding %v, want none", got)
+			}
+			if strings.Contains(s.log.String(), "PRIVATE KEY") {
+				t.Error("got a key in the log, want none")
+			}
+		})
+	}
+}
+
+// getPlain requests a path over HTTP, waits until the status is as wanted, and returns the body.
+func (s *server) getPlain(l net.Listener, path string, want int) (body string) {
+	s.t.Helper()
+	client := &http.Client{
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport:     &http.Transport{DisableKeepAlives: true},
+	}
+	testkit.Eventually(s.t, fmt.Sprintf("status %d at %s", want, path), func() bool {
+		res, err := client.Get("http://" + l.Addr().String() + path)
+		if err != nil {
+			return false
+		}
+		raw, err := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		body = string(raw)
+		return err == nil && res.StatusCode == want
+	})
+	return body
 }
 
 // A connection whose handshake does not end must not keep others out.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -17,11 +18,17 @@ import (
 // times, because a mounted secret changes by a symbolic link.
 const reloadInterval = 5 * time.Second
 
-// Files is a certificate in files of the operator. It follows the files when they change.
+// errNoCertificate ends the handshakes of clients while the files cannot be used.
+var errNoCertificate = errors.New("no certificate yet")
+
+// Files is a certificate in files of the operator. It follows the files when they change. A start with
+// files that cannot be used is no failure, because everything but TLS works without them, and the server
+// may be starting in the middle of a renewal or before their disk is mounted.
 type Files struct {
-	certFile, keyFile string
-	log               *slog.Logger
-	loaded            atomic.Pointer[pair]
+	certFile, keyFile, host string
+	log                     *slog.Logger
+	loaded                  atomic.Pointer[pair] // nil until the files can be used
+	failure                 string               // of the last Load; empty after a success
 }
 
 // pair is a certificate with its key, and the text of the files.
@@ -30,17 +37,41 @@ type pair struct {
 	certPEM, keyPEM []byte
 }
 
-// LoadFiles reads a certificate with its chain, and its key, from PEM files. It accepts a
-// certificate that has expired, because people rather see a warning of their browser than
-// nothing. Its errors name the setting and do not contain the key.
-func LoadFiles(certFile, keyFile string, log *slog.Logger) (*Files, error) {
-	f := &Files{certFile: certFile, keyFile: keyFile, log: log}
+// NewFiles returns a certificate with its chain, and its key, in PEM files, for a host. It has none before Load.
+func NewFiles(certFile, keyFile, host string, log *slog.Logger) *Files {
+	return &Files{certFile: certFile, keyFile: keyFile, host: host, log: log}
+}
+
+// Load reads the files. It accepts a certificate that has expired or is for another host, because people
+// rather see a warning of their browser than nothing. Otherwise it logs once what is wrong, and the last
+// certificate that Load accepted stays in use. The error names the setting and does not contain the key.
+func (f *Files) Load() error {
 	p, err := f.read()
+	old := f.loaded.Load()
 	if err != nil {
-		return nil, err
+		if f.failure == err.Error() {
+			return err
+		}
+		f.failure = err.Error()
+		if old == nil {
+			f.log.Error("load certificate failed, browsers cannot connect, will retry", "error", err)
+		} else {
+			f.log.Error("load changed certificate failed, the old one stays in use", "error", err)
+		}
+		return err
+	}
+	f.failure = ""
+	if old != nil && bytes.Equal(p.certPEM, old.certPEM) && bytes.Equal(p.keyPEM, old.keyPEM) {
+		return nil
 	}
 	f.loaded.Store(p)
-	return f, nil
+	leaf := p.certificate.Leaf
+	f.log.Info("certificate loaded", "names", leaf.DNSNames, "expires", leaf.NotAfter)
+	if leaf.VerifyHostname(f.host) != nil {
+		f.log.Warn("the certificate of --tls-cert-file (PARLEY_TLS_CERT_FILE) is not for the host of --public-url "+
+			"(PARLEY_PUBLIC_URL): browsers refuse it", "host", f.host, "names", leaf.DNSNames)
+	}
+	return nil
 }
 
 func (f *Files) read() (*pair, error) {
@@ -60,42 +91,29 @@ func (f *Files) read() (*pair, error) {
 }
 
 // Run loads the files again when they change, until ctx ends. New connections get the new
-// certificate, and open ones stay. If the new files are not valid, it logs that once and keeps
-// the old certificate.
+// certificate, and open ones stay.
 func (f *Files) Run(ctx context.Context) {
 	tick := time.NewTicker(reloadInterval)
 	defer tick.Stop()
-	logged := ""
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C:
+			_ = f.Load() // logged
 		}
-		p, err := f.read()
-		if err != nil {
-			if logged != err.Error() {
-				f.log.Error("load changed certificate failed, the old one stays in use", "error", err)
-			}
-			logged = err.Error()
-			continue
-		}
-		logged = ""
-		if old := f.loaded.Load(); bytes.Equal(p.certPEM, old.certPEM) && bytes.Equal(p.keyPEM, old.keyPEM) {
-			continue
-		}
-		f.loaded.Store(p)
-		leaf := p.certificate.Leaf
-		f.log.Info("certificate loaded again", "names", leaf.DNSNames, "expires", leaf.NotAfter)
 	}
 }
 
-// TLSConfig returns the configuration of a server.
+// TLSConfig returns the configuration of a server. Its handshakes fail while there is no certificate.
 func (f *Files) TLSConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion: tls.VersionTLS12,
 		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) {
-			return &f.loaded.Load().certificate, nil
+			if p := f.loaded.Load(); p != nil {
+				return &p.certificate, nil
+			}
+			return nil, errNoCertificate
 		},
 	}
 }
@@ -103,5 +121,10 @@ func (f *Files) TLSConfig() *tls.Config {
 // HTTPHandler returns next.
 func (f *Files) HTTPHandler(next http.Handler) http.Handler { return next }
 
-// Leaf returns the certificate.
-func (f *Files) Leaf() *x509.Certificate { return f.loaded.Load().certificate.Leaf }
+// Leaf returns the certificate, or nil while there is none.
+func (f *Files) Leaf() *x509.Certificate {
+	if p := f.loaded.Load(); p != nil {
+		return p.certificate.Leaf
+	}
+	return nil
+}

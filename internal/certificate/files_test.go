@@ -11,7 +11,7 @@ import (
 	"parley/internal/testkit"
 )
 
-func TestLoadFiles_Refused(t *testing.T) {
+func TestFiles_LoadFails(t *testing.T) {
 	first, other := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
 	const form = "--tls-cert-file (PARLEY_TLS_CERT_FILE) must be a certificate in PEM, " +
 		"and --tls-key-file (PARLEY_TLS_KEY_FILE) its key: "
@@ -28,7 +28,7 @@ func TestLoadFiles_Refused(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			certFile, keyFile := testkit.Certificate{CertPEM: c.cert, KeyPEM: c.key}.Write(t, t.TempDir())
-			_, err := LoadFiles(certFile, keyFile, slog.New(slog.DiscardHandler))
+			err := NewFiles(certFile, keyFile, "localhost", slog.New(slog.DiscardHandler)).Load()
 			if want := form + c.want; err == nil || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}
@@ -36,7 +36,7 @@ func TestLoadFiles_Refused(t *testing.T) {
 	}
 	t.Run("no file", func(t *testing.T) {
 		const want = "--tls-cert-file (PARLEY_TLS_CERT_FILE): cannot read the certificate: open none.pem: no such file or directory"
-		_, err := LoadFiles("none.pem", "none.pem", slog.New(slog.DiscardHandler))
+		err := NewFiles("none.pem", "none.pem", "localhost", slog.New(slog.DiscardHandler)).Load()
 		if err == nil || err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
@@ -51,8 +51,8 @@ func TestFiles_FollowChanges(t *testing.T) {
 		first, next := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
 		certFile, keyFile := first.Write(t, dir)
 		var log testkit.Buffer
-		files, err := LoadFiles(certFile, keyFile, slog.New(slog.NewTextHandler(&log, nil)))
-		if err != nil {
+		files := NewFiles(certFile, keyFile, "localhost", slog.New(slog.NewTextHandler(&log, nil)))
+		if err := files.Load(); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
@@ -87,4 +87,20 @@ func TestFiles_FollowChanges(t *testing.T) {
 			t.Errorf("got a key in the log\n%s", &log)
 		}
 	})
+}
+
+// A certificate for another host is used, and the log says that browsers refuse it.
+func TestFiles_OtherHost(t *testing.T) {
+	t.Parallel()
+	certFile, keyFile := testkit.NewCertificate(t, 1).Write(t, t.TempDir())
+	for host, want := range map[string]bool{"localhost": false, "127.0.0.1": false, "meet.example.org": true} {
+		var log testkit.Buffer
+		files := NewFiles(certFile, keyFile, host, slog.New(slog.NewTextHandler(&log, nil)))
+		if err := files.Load(); err != nil || files.Leaf() == nil {
+			t.Errorf("%s: got the certificate %v, %v, want one", host, files.Leaf(), err)
+		}
+		if got := strings.Contains(log.String(), "is not for the host of --public-url"); got != want {
+			t.Errorf("%s: got a warning %t, want %t, in\n%s", host, got, want, &log)
+		}
+	}
 }

@@ -22,7 +22,7 @@ import (
 const certificateNotice = 14 * 24 * time.Hour
 
 // otherUser is why a check cannot read a file.
-const otherUser = "this user cannot read %s: run the command as the user of the server, which cannot start without it"
+const otherUser = "this user cannot read %s: run the command as the user of the server"
 
 func checkCertificate(_ context.Context, cfg config.Config) Result {
 	switch {

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -259,6 +260,41 @@ func TestSupervisor_ReportsCrashLoop(t *testing.T) {
 			t.Errorf("log: got no %q, want it in:\n%s", want, n.Log)
 		}
 	}
+}
+
+// A renewal of the certificate that went wrong does not turn a crash into an outage: the service starts
+// without a certificate, and uses the files as soon as they are correct.
+func TestSupervisor_RestartsWithoutCertificate(t *testing.T) {
+	t.Parallel()
+	good, other := testkit.NewCertificate(t, 1), testkit.NewCertificate(t, 2)
+	files := t.TempDir()
+	certFile, keyFile := good.Write(t, files)
+	metrics := fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+	n := &node{t: t, Server: parleytest.Start(t, parleytest.Options{DataDir: t.TempDir(), Args: []string{
+		"--tls-cert-file", certFile, "--tls-key-file", keyFile, "--metrics-listen", metrics,
+		"--public-url", "https://localhost:8443"}})}
+	address := n.logField("listen")
+	awaitHTTPS := func() {
+		t.Helper()
+		testkit.Eventually(t, "a TLS handshake", func() bool {
+			conn, err := tls.Dial("tcp", address, &tls.Config{RootCAs: good.Pool, ServerName: "localhost"})
+			if err == nil {
+				_ = conn.Close()
+			}
+			return err == nil
+		})
+	}
+	awaitHTTPS()
+	testkit.Certificate{CertPEM: good.CertPEM, KeyPEM: other.KeyPEM}.Write(t, files)
+	n.crash()
+	n.url = "http://" + metrics
+	testkit.Eventually(t, "the metrics after the crash", func() bool {
+		text, err := n.get("/metrics", "")
+		return err == nil && strings.Contains(text, "\nparley_restarts_total 1\n") &&
+			strings.Contains(text, "\nparley_certificate_expires_seconds 0\n")
+	})
+	good.Write(t, files)
+	awaitHTTPS()
 }
 
 // If the supervisor is killed, the service process ends too and releases its port and its
