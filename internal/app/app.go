@@ -101,7 +101,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	e, err := instance.AcquireExclusive(ctx, cfg)
+	e, err := instance.AcquireExclusive(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func New(ctx context.Context, cfg config.Config, log *slog.Logger) (*App, error)
 // NewSupervised is New for the child process of a supervisor, which holds the
 // data directory and the ports.
 func NewSupervised(ctx context.Context, cfg config.Config, log *slog.Logger, s *supervise.Service) (*App, error) {
-	e, err := instance.InheritExclusive(ctx, cfg, s.Files)
+	e, err := instance.InheritExclusive(ctx, cfg, s.Files, log)
 	if err != nil {
 		return nil, err
 	}
@@ -137,6 +137,7 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		stopping:           make(chan struct{}),
 		metrics:            newMetrics(registry),
 		refusals:           refusal.NewRecorder(registry, log, time.Now),
+		missing:            e.Unopened(),
 	}
 	a.installation.Store(new(string))
 	defer func() {

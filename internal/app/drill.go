@@ -208,7 +208,7 @@ func newIsolated(ctx context.Context, storage config.Storage, log *slog.Logger) 
 	}
 	cfg.RTCUDPPort = free.LocalAddr().(*net.UDPAddr).Port
 	_ = free.Close()
-	e, err := instance.AcquireExclusive(ctx, cfg)
+	e, err := instance.AcquireExclusive(ctx, cfg, log)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,6 @@ import (
 	"parley/internal/config"
 	"parley/internal/doctor"
 	"parley/internal/metrics"
-	"parley/internal/overview"
 )
 
 const (
@@ -131,16 +130,4 @@ func (m *machine) last() []doctor.Finding {
 		return *found
 	}
 	return nil
-}
-
-// overview returns the findings of the last check for parley status and the console.
-func (m *machine) overview() (findings []overview.Finding) {
-	for _, f := range m.last() {
-		level := overview.Warning
-		if f.Level == doctor.Error {
-			level = overview.Error
-		}
-		findings = append(findings, overview.Finding{ID: f.ID, Level: level, Text: f.Text, Action: f.Change})
-	}
-	return findings
 }

@@ -78,7 +78,7 @@ func TestStart_UnreachableMedia(t *testing.T) {
 
 // findingIDs returns the IDs of the findings that an operator sees, out of some.
 func findingIDs(m *machine, some ...string) (found []string) {
-	for _, f := range m.overview() {
+	for _, f := range m.last() {
 		if slices.Contains(some, f.ID) {
 			found = append(found, f.ID)
 		}

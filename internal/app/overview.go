@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"parley/internal/config"
+	"parley/internal/doctor"
 	"parley/internal/overview"
 )
 
@@ -65,7 +66,10 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	if finding := a.certificateFinding(now); finding != nil {
 		found = append(found, *finding)
 	}
-	found = append(found, a.machine.overview()...)
+	for _, err := range a.Unopened() {
+		found = append(found, overviewFindings(doctor.PortFindings(err))...)
+	}
+	found = append(found, overviewFindings(a.machine.last())...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {
 		at := a.supervisor.CrashedAt()
 		switch {
@@ -83,4 +87,16 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"disk, or make one now: parley backup FILE")
 	}
 	return found
+}
+
+// overviewFindings returns findings of the doctor for parley status and the console.
+func overviewFindings(found []doctor.Finding) (findings []overview.Finding) {
+	for _, f := range found {
+		level := overview.Warning
+		if f.Level == doctor.Error {
+			level = overview.Error
+		}
+		findings = append(findings, overview.Finding{ID: f.ID, Level: level, Text: f.Text, Action: f.Change})
+	}
+	return findings
 }

@@ -65,8 +65,8 @@ func (a *App) wireACME() error {
 		Now:        time.Now,
 		Log:        a.log,
 	}
-	if a.HTTPListener != nil {
-		c.HTTPPort = a.HTTPListener.Addr().(*net.TCPAddr).Port
+	if l, ok := a.HTTPListener.(*net.TCPListener); ok { // not one that may open later
+		c.HTTPPort = l.Addr().(*net.TCPAddr).Port
 	}
 	a.certificate = certificate.NewACME(c)
 	a.registerCertificateMetrics()

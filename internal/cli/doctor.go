@@ -36,7 +36,7 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 		report, err = c.runRemote(ctx)
 	default:
 		report = doctor.Run(ctx, c.Config)
-		report.Checks = append(report.Checks, c.participants(ctx))
+		c.addFromServer(ctx, &report)
 	}
 	if len(report.Checks) > 0 {
 		err = errors.Join(err, c.print(s.out, report))
@@ -58,10 +58,11 @@ func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
 	return doctor.RunRemote(ctx, baseURL, code)
 }
 
-// participants returns how the media of real participants reaches the server, which the running server
-// knows.
-func (c doctorCommand) participants(ctx context.Context) doctor.Result {
-	result := doctor.Result{Check: "participants"}
+// addFromServer adds what only the running server knows: how the media of real participants reaches it, and which of
+// its ports it cannot open.
+func (c doctorCommand) addFromServer(ctx context.Context, report *doctor.Report) {
+	report.Checks = append(report.Checks, doctor.Result{Check: doctor.ParticipantsCheck})
+	participants := &report.Checks[len(report.Checks)-1]
 	m := c.manager()
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -72,19 +73,20 @@ func (c doctorCommand) participants(ctx context.Context) doctor.Result {
 	}
 	if err != nil {
 		text, _, _ := strings.Cut(err.Error(), "\n")
-		result.Unknown = "only the running server knows how their media arrives: " + text
-		return result
+		participants.Unknown = "only the running server knows how their media arrives: " + text
+		return
 	}
 	for _, f := range overview.Findings {
-		if doctor.IsFromParticipants(f.Id) {
-			result.Findings = append(result.Findings,
-				doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: f.Action})
+		for i := range report.Checks {
+			if check := &report.Checks[i]; check.Check == doctor.CheckOfServer(f.Id) {
+				check.Findings = append(check.Findings,
+					doctor.Finding{ID: f.Id, Level: doctor.Level(f.Level), Text: f.Text, Change: f.Action})
+			}
 		}
 	}
 	t := overview.ConnectionTypes
-	result.Detail = fmt.Sprintf("%s has %d in meetings now: %d over UDP, %d over TCP, %d over TURN", m.URL,
+	participants.Detail = fmt.Sprintf("%s has %d in meetings now: %d over UDP, %d over TCP, %d over TURN", m.URL,
 		overview.Participants, t.Udp, t.Tcp, t.Turn)
-	return result
 }
 
 // manager is the running server, for checks that need it.

@@ -66,7 +66,7 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
-	resources, err := instance.AcquireExclusive(ctx, c.Config)
+	resources, err := instance.AcquireExclusive(ctx, c.Config, log)
 	if err != nil {
 		return err
 	}

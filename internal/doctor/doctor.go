@@ -72,7 +72,7 @@ var checks = []struct {
 	{name: publicAddressCheck, run: checkPublicAddress},
 	{name: "proxy", run: checkProxy},
 	{name: "certificate", run: checkCertificate, own: true},
-	{name: "ports", run: checkPorts, own: true},
+	{name: portsCheck, run: checkPorts, own: true},
 	{name: "master_key", run: checkMasterKey, own: true},
 	{name: "database", run: checkDatabase},
 	{name: "redis", run: checkRedis},
@@ -117,8 +117,14 @@ func RunInServer(ctx context.Context, cfg config.Config) (findings []Finding) {
 	return findings
 }
 
-// publicAddressCheck is the name of the check of the public address.
-const publicAddressCheck = "public_address"
+// ParticipantsCheck is the name of the check of the connections of real participants, which is no check of Run.
+const ParticipantsCheck = "participants"
+
+// The names of checks that are named elsewhere, too.
+const (
+	publicAddressCheck = "public_address"
+	portsCheck         = "ports"
+)
 
 // ownFindings are the findings that a running server reports by itself, of checks that have others.
 var ownFindings = []string{"server_unavailable", "database_unavailable", "database_standby", "redis_unavailable"}

@@ -175,6 +175,9 @@ func TestFindings(t *testing.T) {
 		{checkPorts, "port", Error, "--listen HOST:PORT, with a port that is free",
 			func(t *testing.T, cfg *config.Config) { cfg.Listen = occupied(t, "tcp") },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.Listen = "127.0.0.1:0" }},
+		{checkPorts, "port", Warning, "--metrics-listen HOST:PORT, with a port that is free",
+			func(t *testing.T, cfg *config.Config) { cfg.MetricsListen = occupied(t, "tcp") },
+			func(_ *testing.T, cfg *config.Config, _ string) { cfg.MetricsListen = "127.0.0.1:0" }},
 		{checkPorts, "port", Error, "--rtc-udp-port PORT, with a port that is free",
 			func(t *testing.T, cfg *config.Config) {
 				_, port, err := net.SplitHostPort(occupied(t, "udp"))

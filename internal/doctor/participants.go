@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"fmt"
-	"slices"
 
 	"parley/internal/metrics"
 )
@@ -14,11 +13,16 @@ const (
 	maxNotConnectedPercent = 20
 )
 
-// participantIDs are the IDs of all findings of FromParticipants.
-var participantIDs = []string{"participants_not_connected", "udp_unused"}
+// serverFindings are the findings that only the running server makes, with the check to which they belong.
+var serverFindings = map[string]string{
+	"participants_not_connected": ParticipantsCheck,
+	"udp_unused":                 ParticipantsCheck,
+	"port":                       portsCheck,
+}
 
-// IsFromParticipants reports whether the finding with an ID is one of FromParticipants.
-func IsFromParticipants(id string) bool { return slices.Contains(participantIDs, id) }
+// CheckOfServer returns the check to which a finding of the running server belongs, or an empty string if Run finds
+// the same.
+func CheckOfServer(id string) string { return serverFindings[id] }
 
 // FromParticipants returns what follows from the connections of real participants in a period. It reports
 // false if there were too few of them.

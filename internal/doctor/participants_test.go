@@ -30,8 +30,8 @@ func TestFromParticipants(t *testing.T) {
 				got += " "
 			}
 			got += f.ID
-			if !IsFromParticipants(f.ID) {
-				t.Errorf("%s: %s is not among the findings from participants", name, f.ID)
+			if check := CheckOfServer(f.ID); check != "participants" {
+				t.Errorf("%s: %s belongs to the check %q, want participants", name, f.ID, check)
 			}
 		}
 		if got != c.want || enough != c.enough {

@@ -46,12 +46,23 @@ func checkPorts(ctx context.Context, cfg config.Config) Result {
 	if err == nil {
 		return fine("free")
 	}
+	return portResult(err)
+}
+
+// PortFindings returns the findings about a port that a running server cannot open.
+func PortFindings(err error) []Finding { return portResult(err).Findings }
+
+// portResult returns the result of a check that failed with an error of instance.CheckSockets or media.CheckPorts.
+func portResult(err error) Result {
 	var socket *instance.SocketError
 	var port *media.PortError
-	change := ""
+	change, level := "", Error
 	switch {
 	case errors.As(err, &socket):
 		change = "--" + socket.Flag + " HOST:PORT"
+		if socket.Optional {
+			level = Warning
+		}
 	case errors.As(err, &port):
 		change, _, _ = strings.Cut(port.Setting, " ")
 		change += " PORT"
@@ -66,7 +77,7 @@ func checkPorts(ctx context.Context, cfg config.Config) Result {
 	case port == nil:
 		change += ", with an address of this machine"
 	}
-	return found("port", Error, change, "The server cannot open its ports: %v.", err)
+	return found("port", level, change, "The server cannot open its ports: %v.", oneLine(err))
 }
 
 func checkDatabase(ctx context.Context, cfg config.Config) Result {

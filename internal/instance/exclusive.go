@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"os"
 	"time"
@@ -24,7 +25,8 @@ const (
 
 // ExclusiveResources are the resources that only one process can hold: the lock of
 // the data directory and the listening sockets. A supervisor acquires them and
-// passes them to its child, so that they outlive a crash.
+// passes them to its child, so that they outlive a crash. Each listener is a *net.TCPListener; one without
+// which the service works may be a *LateListener.
 type ExclusiveResources struct {
 	Listener        net.Listener // of --listen
 	HTTPListener    net.Listener // of --http-listen; nil without it
@@ -35,21 +37,23 @@ type ExclusiveResources struct {
 // socket is a listening socket of the settings.
 type socket struct {
 	flag, address string
+	optional      bool // the service works without it
 	listener      *net.Listener
 }
 
 // sockets returns all sockets. The address is empty if the settings do not have the socket.
 func (e *ExclusiveResources) sockets(cfg config.Config) []socket {
 	return []socket{
-		{"listen", cfg.Listen, &e.Listener},
-		{"http-listen", cfg.HTTPListen, &e.HTTPListener},
-		{"metrics-listen", cfg.MetricsListen, &e.MetricsListener},
+		{"listen", cfg.Listen, false, &e.Listener},
+		{"http-listen", cfg.HTTPListen, true, &e.HTTPListener},
+		{"metrics-listen", cfg.MetricsListen, true, &e.MetricsListener},
 	}
 }
 
 // AcquireExclusive locks the data directory and opens the listening sockets. It
-// waits for a previous process that is stopping. Its errors name the setting.
-func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResources, err error) {
+// waits for a previous process that is stopping. Its errors name the setting. A socket without which the service
+// works becomes a LateListener, which logs to log, if it cannot be opened.
+func AcquireExclusive(ctx context.Context, cfg config.Config, log *slog.Logger) (_ *ExclusiveResources, err error) {
 	e := &ExclusiveResources{}
 	defer func() {
 		if err != nil {
@@ -59,35 +63,57 @@ func AcquireExclusive(ctx context.Context, cfg config.Config) (_ *ExclusiveResou
 	if e.lock, err = lockDataDir(ctx, cfg.DataDir); err != nil {
 		return nil, err
 	}
-	if err = e.open(ctx, cfg); err != nil {
+	if err = e.open(ctx, cfg, log); err != nil {
 		return nil, err
 	}
 	return e, nil
 }
 
 // CheckSockets opens the listening sockets of the settings and closes them, to find out whether a start
-// would succeed. It reports running, and opens none, if a server has the data directory. The error is a
-// SocketError or one of the system about the lock of the data directory.
+// would succeed with all of them. It reports running, and opens none, if a server has the data directory. The error
+// is a SocketError or one of the system about the lock of the data directory.
 func CheckSockets(ctx context.Context, cfg config.Config) (running bool, err error) {
 	if running, err = isLocked(cfg.DataDir); running || err != nil {
 		return running, err
 	}
 	e := &ExclusiveResources{}
 	defer e.CloseListeners()
-	return false, e.open(ctx, cfg)
+	if err := e.open(ctx, cfg, slog.New(slog.DiscardHandler)); err != nil {
+		return false, err
+	}
+	return false, errors.Join(e.Unopened()...)
 }
 
 // open opens the sockets of the settings that are not open.
-func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config) (err error) {
+func (e *ExclusiveResources) open(ctx context.Context, cfg config.Config, log *slog.Logger) error {
 	for _, s := range e.sockets(cfg) {
 		if s.address == "" || *s.listener != nil {
 			continue
 		}
-		if *s.listener, err = listen(ctx, s.flag, s.address); err != nil {
-			return err
+		l, err := listen(ctx, s.address)
+		failure := &SocketError{Flag: s.flag, Address: s.address, Optional: s.optional, Err: err}
+		switch {
+		case err == nil:
+			*s.listener = l
+		case s.optional:
+			*s.listener = newLateListener(failure, log)
+		default:
+			return failure
 		}
 	}
 	return nil
+}
+
+// Unopened returns a SocketError for each socket that is not open yet.
+func (e *ExclusiveResources) Unopened() (failures []error) {
+	for _, s := range e.sockets(config.Config{}) {
+		if l, ok := (*s.listener).(*LateListener); ok {
+			if err := l.Err(); err != nil {
+				failures = append(failures, err)
+			}
+		}
+	}
+	return failures
 }
 
 // lockName is the name of the lock among the files of Files.
@@ -98,10 +124,11 @@ const lockName = "lock"
 func (e *ExclusiveResources) Files() (files []*os.File, names []string, err error) {
 	files, names = []*os.File{e.lock.file}, []string{lockName}
 	for _, s := range e.sockets(config.Config{}) {
-		if *s.listener == nil {
+		l, ok := (*s.listener).(*net.TCPListener)
+		if !ok { // the other process opens it, if the settings have it
 			continue
 		}
-		f, err := (*s.listener).(*net.TCPListener).File()
+		f, err := l.File()
 		if err != nil {
 			return nil, nil, fmt.Errorf("pass a socket to the service process: %w", err)
 		}
@@ -114,7 +141,9 @@ func (e *ExclusiveResources) Files() (files []*os.File, names []string, err erro
 // their names. The settings may have changed since then, for example in the file of --config
 // before a crash. A changed address has no effect before a start of the whole server, a new socket
 // is opened, and one that the settings do not have any more is not served.
-func InheritExclusive(ctx context.Context, cfg config.Config, files []*os.File) (_ *ExclusiveResources, err error) {
+// AcquireExclusive says what becomes of a socket that cannot be opened.
+func InheritExclusive(ctx context.Context, cfg config.Config, files []*os.File,
+	log *slog.Logger) (_ *ExclusiveResources, err error) {
 	if len(files) == 0 || files[0].Name() != lockName {
 		return nil, errors.New("inherited no lock of the data directory from the supervisor")
 	}
@@ -135,7 +164,7 @@ func InheritExclusive(ctx context.Context, cfg config.Config, files []*os.File) 
 		}
 		_ = f.Close() // the listener has a duplicate
 	}
-	if err = e.open(ctx, cfg); err != nil {
+	if err = e.open(ctx, cfg, log); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -160,22 +189,19 @@ func (e *ExclusiveResources) Release() {
 	e.lock.release()
 }
 
-func listen(ctx context.Context, flag, address string) (net.Listener, error) {
-	var l net.Listener
-	err := retry(ctx, func() (bool, time.Duration, error) {
+func listen(ctx context.Context, address string) (l net.Listener, err error) {
+	err = retry(ctx, func() (bool, time.Duration, error) {
 		var err error
 		l, err = net.Listen("tcp", address)
 		return errors.Is(err, errAddressInUse), killedProcessTimeout, err
 	})
-	if err != nil {
-		return nil, &SocketError{Flag: flag, Address: address, Err: err}
-	}
-	return l, nil
+	return l, err
 }
 
 // SocketError is why a listening socket cannot be opened.
 type SocketError struct {
 	Flag, Address string // the setting, such as listen, and its value
+	Optional      bool   // the service works without the socket
 	Err           error
 }
 

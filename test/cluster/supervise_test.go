@@ -297,6 +297,36 @@ func TestSupervisor_RestartsWithoutCertificate(t *testing.T) {
 	awaitHTTPS()
 }
 
+// The service opens the port of --metrics-listen when another program gives it up, and again after a crash, because
+// the supervisor does not have it.
+func TestSupervisor_OpensMetricsLater(t *testing.T) {
+	t.Parallel()
+	other, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = other.Close() }()
+	address := other.Addr().String()
+	n := &node{t: t, url: "http://" + address, dir: t.TempDir()}
+	n.Server = parleytest.Start(t, parleytest.Options{DataDir: n.dir, Args: []string{"--metrics-listen", address}})
+	n.logField("listen")
+	found, _ := parleytest.Command(nil, "doctor", "--data-dir", n.dir, "--metrics-listen", address).Output()
+	want := "WARNING  port: The server cannot open its ports: --metrics-listen: the address " + address
+	if !strings.Contains(string(found), want) {
+		t.Errorf("parley doctor: got\n%s\nwant %s", found, want)
+	}
+	if err := other.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for restarts := range 2 {
+		testkit.Eventually(t, fmt.Sprintf("the metrics after %d restarts", restarts), func() bool {
+			text, err := n.get("/metrics", "")
+			return err == nil && strings.Contains(text, fmt.Sprintf("\nparley_restarts_total %d\n", restarts))
+		})
+		n.crash()
+	}
+}
+
 // If the supervisor is killed, the service process ends too and releases its port and its
 // lock for the next start.
 func TestSupervisor_KilledWithService(t *testing.T) {
