@@ -200,6 +200,18 @@ func TestFindings(t *testing.T) {
 				cfg.TLSDomain = []string{"localhost", "nobody.example.test"}
 			},
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TLSDomain = []string{"localhost"} }},
+		{checkPublicAddress, "public_dns_elsewhere", Warning, "Set the A record of meet.example.test to 192.0.2.10.",
+			func(_ *testing.T, cfg *config.Config) {
+				cfg.PublicURL, cfg.RTCNodeIP = "https://meet.example.test:9", "192.0.2.10"
+			},
+			func(t *testing.T, _ *config.Config, _ string) { serveDNS(t, "meet.example.test", "192.0.2.10") }},
+		{checkPublicAddress, "public_dns_elsewhere", Warning, // of a second name for the certificate
+			"Set the A or AAAA record of meet.example.test to the public address of this machine.",
+			func(t *testing.T, cfg *config.Config) {
+				healthy(t, cfg, "")
+				cfg.TLSDomain = []string{"localhost", "meet.example.test"}
+			},
+			func(t *testing.T, _ *config.Config, _ string) { serveDNS(t, "meet.example.test", "127.0.0.1") }},
 		{checkPublicAddress, "public_url", Error, "",
 			func(t *testing.T, cfg *config.Config) {
 				cfg.PublicURL = responding(t, httptest.NewServer, "It works!")

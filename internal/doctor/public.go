@@ -16,6 +16,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"parley/internal/config"
@@ -87,13 +88,9 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 // suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The
 // others may be those of a proxy.
 func suggestNodeIP(addresses []netip.Addr) string {
-	own, err := net.InterfaceAddrs()
 	var suggested []string
 	for _, ip := range addresses {
-		if err == nil && slices.ContainsFunc(own, func(a net.Addr) bool {
-			n, ok := a.(*net.IPNet)
-			return ok && n.IP.Equal(ip.AsSlice())
-		}) {
+		if isOwn(ip) {
 			suggested = append(suggested, ip.Unmap().String())
 		}
 	}
@@ -112,42 +109,70 @@ func join(ips []netip.Addr) string {
 }
 
 func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
-	base := cfg.BaseURL("")
-	for _, host := range append([]string{publicHost(cfg)}, cfg.TLSDomains()...) {
+	hosts := publicHosts(cfg)
+	for _, host := range hosts {
 		var failure *net.DNSError
-		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); !isLocal(host) && errors.As(err, &failure) &&
-			failure.IsNotFound {
+		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); errors.As(err, &failure) && failure.IsNotFound {
 			record := fmt.Sprintf("Add an A or AAAA record of %s with the address of this machine.", host)
 			return found("public_dns", Error, record,
 				"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
 		}
 	}
 	client := newClient()
-	var live Live
-	status, err := getJSON(ctx, client, base+LivePath, &live)
+	result, answered := checkPublicURL(ctx, client, cfg)
+	result.addElsewhere(ctx, cfg, hosts, func(host string) bool {
+		if host == publicHost(cfg) {
+			return answered
+		}
+		live, _, _ := getLive(ctx, client, urlOf(cfg, host))
+		return live.Status != ""
+	})
+	return result
+}
+
+// publicHosts returns the names that browsers look up in the DNS.
+func publicHosts(cfg config.Config) (hosts []string) {
+	for _, host := range append([]string{publicHost(cfg)}, cfg.TLSDomains()...) {
+		if _, err := netip.ParseAddr(host); err != nil && !isLocal(host) && !slices.Contains(hosts, host) {
+			hosts = append(hosts, host)
+		}
+	}
+	return hosts
+}
+
+// publicURLTimeout bounds one request to a public URL. It is less than half of checkTimeout, because another one to
+// the other hosts may follow.
+const publicURLTimeout = 4 * time.Second
+
+// checkPublicURL checks what responds at the public URL. It reports whether that is a Parley server, or may be a proxy
+// in front of one.
+func checkPublicURL(ctx context.Context, client *http.Client, cfg config.Config) (result Result, answered bool) {
+	base := cfg.BaseURL("")
+	live, status, err := getLive(ctx, client, base)
+	mayBeProxy := status != 0 && !cfg.ServesTLS()
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &untrusted) {
-		return untrustedCertificate(base, untrusted.Err)
+		var otherHost x509.HostnameError
+		return untrustedCertificate(base, untrusted.Err), !errors.As(untrusted.Err, &otherHost)
 	}
 	switch {
 	case status == 0:
 		return unknown("%s does not respond here, so the server does not run, has no certificate yet, or is reached only "+
-			"from elsewhere: %v", base, err)
+			"from elsewhere: %v", base, err), false
 	case status == http.StatusForbidden || status >= http.StatusInternalServerError:
 		return unknown("a proxy responds at %s with status %d: it refuses the request, or the server behind it does not "+
-			"run", base, status)
+			"run", base, status), mayBeProxy
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
-		return unknown("%s redirects to another address, so --public-url may be wrong", base)
+		return unknown("%s redirects to another address, so --public-url may be wrong", base), mayBeProxy
 	case err != nil || live.Status == "":
 		return found("public_url", Error, "Send "+base+" to Parley in the proxy or the DNS, or correct --public-url.",
-			"Another program than Parley responds at %s, with status %d.", base, status)
+			"Another program than Parley responds at %s, with status %d.", base, status), mayBeProxy
 	}
 	if own := ownLive(ctx, cfg); isOtherServer(own, live, cfg.RedisURL.Reveal() != "") {
 		return found("public_other_server", Error,
 			"Point the DNS record or the proxy of "+publicHost(cfg)+" to this machine, or correct --public-url.",
-			"%s leads to a different Parley server than the one on this machine, so people meet there.", base)
+			"%s leads to a different Parley server than the one on this machine, so people meet there.", base), true
 	}
-	var result Result
 	if !live.Upgrade {
 		result.add("proxy_upgrade", Error, "In nginx: proxy_http_version 1.1; proxy_set_header Upgrade $http_upgrade; "+
 			`proxy_set_header Connection "upgrade";`, "The proxy at %s does not forward WebSockets, so nobody can join.", base)
@@ -161,9 +186,98 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		result.add("server_unavailable", Error, "parley status", "The server at %s cannot take work.", base)
 	}
 	if len(result.Findings) == 0 {
-		return fine("%s responds", base)
+		return fine("%s responds", base), true
 	}
-	return result
+	return result, true
+}
+
+// getLive returns what responds at the public URL of a server, and the status, 0 without a response.
+func getLive(ctx context.Context, client *http.Client, base string) (live Live, status int, err error) {
+	ctx, cancel := context.WithTimeout(ctx, publicURLTimeout)
+	defer cancel()
+	status, err = getJSON(ctx, client, base+LivePath, &live)
+	return live, status, err
+}
+
+// addElsewhere adds a finding for each host that the DNS leads to another machine and that does not answer as a Parley
+// server. With a router or a load balancer that forwards to this machine, it usually answers.
+func (r *Result) addElsewhere(ctx context.Context, cfg config.Config, hosts []string, answers func(host string) bool) {
+	announced, err := media.AnnouncedIPs(cfg.NodeIPs())
+	if err != nil {
+		return // another check reports it
+	}
+	elsewhere := make([][]netip.Addr, len(hosts))
+	var work sync.WaitGroup
+	for i, host := range hosts {
+		work.Go(func() {
+			addresses, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+			here := func(ip netip.Addr) bool { return isHere(ip, announced, cfg) }
+			if err == nil && !slices.ContainsFunc(addresses, here) && !answers(host) {
+				elsewhere[i] = addresses
+			}
+		})
+	}
+	work.Wait()
+	for i, addresses := range elsewhere {
+		if len(addresses) == 0 {
+			continue
+		}
+		r.Detail, r.Unknown = "", ""
+		r.add("public_dns_elsewhere", Warning, suggestRecord(hosts[i], addresses, announced),
+			"The DNS leads %s to %s, which this machine neither has nor announces, and no Parley server responds there.",
+			hosts[i], join(addresses))
+	}
+}
+
+// urlOf returns the public URL with another host.
+func urlOf(cfg config.Config, host string) string {
+	u, err := url.Parse(cfg.BaseURL(""))
+	if err != nil {
+		return ""
+	}
+	if port := u.Port(); port != "" {
+		host = net.JoinHostPort(host, port)
+	}
+	u.Host = host
+	return u.String()
+}
+
+// isHere reports whether an address leads to this machine: it has the address, announces it for media, or trusts
+// the proxy there.
+func isHere(ip netip.Addr, announced []netip.Addr, cfg config.Config) bool {
+	ip = ip.Unmap()
+	trusted, err := cfg.TrustedPrefixes()
+	return ip.IsLoopback() || isOwn(ip) || slices.Contains(announced, ip) ||
+		err == nil && slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// isOwn reports whether a network interface of this machine has an address.
+func isOwn(ip netip.Addr) bool {
+	own, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(own, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip.AsSlice())
+	})
+}
+
+// suggestRecord returns the DNS records that lead a host to the announced addresses. The private ones among them are of
+// no use for a host with public addresses.
+func suggestRecord(host string, addresses, announced []netip.Addr) string {
+	isPublic := slices.ContainsFunc(addresses, func(ip netip.Addr) bool { return !ip.Unmap().IsPrivate() })
+	var records []string
+	for _, ip := range announced {
+		record := "A"
+		if ip.Is6() {
+			record = "AAAA"
+		}
+		if !ip.IsLoopback() && (!isPublic || !ip.IsPrivate()) {
+			records = append(records, fmt.Sprintf("the %s record of %s to %s", record, host, ip))
+		}
+	}
+	if len(records) == 0 {
+		return fmt.Sprintf("Set the A or AAAA record of %s to the public address of this machine.", host)
+	}
+	return "Set " + strings.Join(records, " and ") + "."
 }
 
 // ownLive returns what the server with these settings says on this machine, without names and proxies between; the zero
