@@ -56,8 +56,6 @@ type rollingPage struct {
 	mu       sync.Mutex
 	identity string
 	current  *mediatest.Participant
-	joins    int
-	failed   int           // attempts to join that failed, perhaps after the server recorded them
 	longest  time.Duration // the longest time without sound of one of the others
 }
 
@@ -73,14 +71,11 @@ func (p *rollingPage) stay(ctx context.Context, b *balancer, joined func()) {
 	for ctx.Err() == nil {
 		seat, connection, err := b.node().join(ctx, p.roomID, p.seatKey)
 		if err != nil {
-			p.mu.Lock()
-			p.failed++
-			p.mu.Unlock()
 			time.Sleep(50 * time.Millisecond) // paces the attempts
 			continue
 		}
 		p.mu.Lock()
-		p.identity, p.current, p.joins = seat.Identity, connection, p.joins+1
+		p.identity, p.current = seat.Identity, connection
 		p.mu.Unlock()
 		_ = connection.PublishTraffic(ctx, "microphone "+connection.SID(), mediatest.Microphone,
 			mediatest.Traffic{PerSecond: 20, Bytes: 40}) // fails if the connection ends meanwhile
@@ -129,9 +124,9 @@ func (p *rollingPage) listen(ctx context.Context, others []*rollingPage) {
 }
 
 // Three nodes are replaced by another build and back, one after another, while people are in rooms and rooms
-// are created. Everybody stays in the room: each connection that ended is one interruption in the attendance, and
-// in the end all hear each other. Nothing acknowledged is lost, no seat is lost or doubled, and the webhooks arrive in
-// order.
+// are created. Everybody stays in the room: each time that the node of a room is drained is exactly one interruption
+// in the attendance, and in the end all hear each other. Nothing acknowledged is lost, no seat is lost or doubled, and
+// the webhooks arrive in order.
 func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	testkit.Slow(t)
 	const rooms, people = 30, 4
@@ -176,16 +171,25 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	created.Store(&[]string{})
 	working.Go(func() {
 		for ctx.Err() == nil {
-			if id, _, err := b.node().createRoom(people, 3600); err == nil {
-				created.Store(new(append(slices.Clone(*created.Load()), id)))
+			id, _, err := b.node().createRoom(people, 3600)
+			if err != nil {
+				t.Errorf("create a room: got %v, want no error", err)
+				return
 			}
+			created.Store(new(append(slices.Clone(*created.Load()), id)))
 			time.Sleep(100 * time.Millisecond) // paces the rooms
 		}
 	})
 
+	moves := map[string]int{} // of the rooms by their IDs
 	for _, binary := range []string{other, ""} {
 		for i, n := range nodes {
 			through := nodes[(i+1)%len(nodes)]
+			for _, meeting := range meetings {
+				if id := meeting[0].roomID; hostOf(t, db, id, people) == n.logField("node") {
+					moves[id]++
+				}
+			}
 			b.remove(n) // as soon as its /healthz is 503
 			if out, err := parleytest.Command(nil, "drain", n.logField("node"), "--within", "8s", "--url", through.url,
 				"--token", s.AdminToken).CombinedOutput(); err != nil {
@@ -199,7 +203,7 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	}
 	assertAllHeard(t, meetings)
 	acknowledged := *created.Load()
-	assertInterruptions(t, db, meetings)
+	assertInterruptions(t, db, meetings, moves)
 	logGaps(t, meetings)
 	cancel()
 	working.Wait()
@@ -209,7 +213,9 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 			t.Errorf("room %s: got %+v, %v, want the room that was created", id, r, err)
 		}
 	}
-	t.Logf("%d rooms were created meanwhile", len(acknowledged))
+	if t.Logf("%d rooms were created meanwhile", len(acknowledged)); len(acknowledged) == 0 {
+		t.Error("got no room that was created meanwhile, want some")
+	}
 	assertAllDelivered(t, db, webhooks)
 }
 
@@ -238,11 +244,11 @@ func assertAllHeard(t *testing.T, meetings [][]*rollingPage) {
 	}
 }
 
-// assertInterruptions checks that everybody has one seat, and one row for each connection, of which the last one
-// has not ended.
-func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage) {
+// assertInterruptions checks that everybody has one seat, and a row of attendance for the first connection and for each
+// move of the room. The last row has not ended, and the server ended all others.
+func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage, moves map[string]int) {
 	t.Helper()
-	reasons := map[room.LeaveReason]int{}
+	total := 0
 	for _, meeting := range meetings {
 		id := meeting[0].roomID
 		rows, err := storetest.Attendance(t.Context(), db, id)
@@ -261,12 +267,16 @@ func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage) 
 			slices.SortFunc(own, func(a, b room.Attendance) int {
 				return cmp.Or(a.JoinedAt.Compare(b.JoinedAt), cmp.Compare(a.ID, b.ID))
 			})
-			if len(own) < p.joins || len(own) > p.joins+p.failed || !own[len(own)-1].LeftAt.IsZero() {
-				t.Fatalf("room %s: got the attendance %+v, want %d connections, the last one without an end", id, own, p.joins)
+			if len(own) != moves[id]+1 || !own[len(own)-1].LeftAt.IsZero() {
+				t.Errorf("room %s: got the attendance %+v, want %d rows, the last one without an end", id, own, moves[id]+1)
+				continue
 			}
 			for _, row := range own[:len(own)-1] {
-				reasons[row.Reason]++
+				if row.Reason != room.LeftServer {
+					t.Errorf("room %s: got the row %+v, want the reason %s", id, row, room.LeftServer)
+				}
 			}
+			total += moves[id]
 			seats[identity] = true
 		}
 		// The seats of people who left for a moment are held, so nobody has two.
@@ -274,7 +284,9 @@ func assertInterruptions(t *testing.T, db *store.DB, meetings [][]*rollingPage) 
 			t.Errorf("room %s: got the seats %+v, %v, want %d", id, taken, err, len(meeting))
 		}
 	}
-	t.Logf("interruptions by reason: %v", reasons)
+	if t.Logf("%d interruptions of %d people", total, len(slices.Concat(meetings...))); total == 0 {
+		t.Error("got no interruption, want one for each move of a room")
+	}
 }
 
 // logGaps logs how long people did not hear one of the others at most.
