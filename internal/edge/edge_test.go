@@ -265,23 +265,3 @@ func TestEdge_PublicPort(t *testing.T) {
 		t.Errorf("got %s, want the public port", got)
 	}
 }
-
-func FuzzPeek(f *testing.F) {
-	for _, seed := range [][]byte{stunMessage, iceMessage, []byte("GET /"), {tlsHandshake}, {0, 0, 0, 0, 0, 0, 0, 0, 0}} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		server, client := net.Pipe()
-		go func() {
-			_, _ = client.Write(b)
-			_ = client.Close()
-		}()
-		c := &peekedConn{Conn: server}
-		protocol, err := c.peek()
-		rest, _ := io.ReadAll(c)
-		_ = server.Close()
-		if err == nil && !bytes.Equal(rest, b) {
-			t.Errorf("protocol %d of %q: got the bytes %q after it, want all", protocol, b, rest)
-		}
-	})
-}
