@@ -12,12 +12,12 @@ import (
 
 type callsCommand struct {
 	lister
-	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project. Default: the calls of the management API."`
-	Request string `placeholder:"ID" help:"X-Request-ID of a response."`
+	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project. Default: the calls of the management API, and all projects with --request."`
+	Request string `placeholder:"ID" help:"X-Request-ID of a response. Finds the call in all projects, unless it took longer than a minute."`
 	Status  string `placeholder:"STATUS" help:"Status of the calls, such as 401, a class, such as 4xx, or rejected for 400 and more."`
 	Cause   string `placeholder:"CAUSE" help:"Cause of the rejection, such as bad_signature."`
 	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, or manage."`
-	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret or token."`
+	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret, token or session."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed calls were received, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
@@ -55,11 +55,11 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 		if call.TokenId != "" {
 			caller += " " + call.TokenId
 		}
-		rows = append(rows, []string{formatTime(&at), call.Method, call.Path, strconv.Itoa(call.Status),
+		rows = append(rows, []string{formatTime(&at), call.ProjectId, call.Method, call.Path, strconv.Itoa(call.Status),
 			strconv.FormatFloat(call.DurationMs, 'f', 1, 64), caller, call.ClientAddress, call.UserAgent, call.RequestId, why})
 	}
-	return printTable(s.out, []string{"TIME", "METHOD", "PATH", "STATUS", "MS", "KEY", "ADDRESS", "USER AGENT", "REQUEST",
-		"CAUSE"}, rows)
+	return printTable(s.out, []string{"TIME", "PROJECT", "METHOD", "PATH", "STATUS", "MS", "KEY", "ADDRESS", "USER AGENT",
+		"REQUEST", "CAUSE"}, rows)
 }
 
 type rejectedCallsCommand struct {

@@ -113,6 +113,12 @@ type BlockQuery struct {
 	Filter     Filter // selects calls; a block without any is returned too
 }
 
+// BlockPosition is the position of a block among those of all projects, in the order of their last numbers.
+type BlockPosition struct {
+	Last      int64  // last number of the block
+	ProjectID string // orders the blocks with the same last number
+}
+
 // RejectionCount is the number of rejected calls of one day that were not recorded, with the
 // same API, cause and address.
 type RejectionCount struct {
@@ -131,6 +137,11 @@ type Store interface {
 	// Calls returns the blocks that q selects, ordered by the last number, the largest
 	// first.
 	Calls(ctx context.Context, q BlockQuery) ([]StoredBlock, error)
+	// SearchCalls reads at most limit blocks of all projects that come after a position and whose last number is
+	// below a bound. It returns their calls that match the filter, and the position of the last block that it read;
+	// zero if there are no further blocks.
+	SearchCalls(ctx context.Context, after BlockPosition, below int64, f Filter, limit int) (
+		[]NumberedCall, BlockPosition, error)
 	// TrimCalls deletes the earliest blocks of a project and an API until it has at most
 	// latest calls.
 	TrimCalls(ctx context.Context, projectID, api string, latest int) error

@@ -12,6 +12,10 @@ import (
 // filter.
 const maxScannedBlocks = 150
 
+// searchTime is how long after its arrival Find looks for a call. The number of a call is later than its arrival
+// if calls that arrived after it were stored first, because it took long.
+const searchTime = time.Minute
+
 // Query selects calls of a project.
 type Query struct {
 	ProjectID string    // empty for the management API
@@ -102,6 +106,33 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 			return Page{Calls: calls, Next: next(stored.LastBelow)}, nil
 		}
 	}
+}
+
+// Find returns the calls that match a query in all projects, although the query names none, if they have a request
+// ID with the time at. It does not find a call that took longer than searchTime on a busy server. It reads a
+// bounded number of blocks: those after a position, and from the beginning if after is zero. Find also returns the
+// position at which to continue; zero if it has found a call, or there is none.
+func (r *Recorder) Find(ctx context.Context, q Query, at time.Time, after BlockPosition) (
+	[]NumberedCall, BlockPosition, error,
+) {
+	if after == (BlockPosition{}) {
+		after.Last = unixNano(at) - 1
+	}
+	below := unixNano(at.Add(searchTime))
+	// The call is usually in one of the first blocks.
+	for limit, scanned := 2, 0; scanned < maxScannedBlocks; limit *= 4 {
+		calls, last, err := r.store.SearchCalls(ctx, after, below, q.Filter, limit)
+		calls = slices.DeleteFunc(calls, func(c NumberedCall) bool {
+			return q.API != "" && c.API != q.API || c.ReceivedAt.Before(q.Since) ||
+				!q.Before.IsZero() && !c.ReceivedAt.Before(q.Before)
+		})
+		if err != nil || len(calls) > 0 || last == (BlockPosition{}) {
+			return calls, BlockPosition{}, err
+		}
+		after = last
+		scanned += limit
+	}
+	return nil, after, nil
 }
 
 // unixNano is UnixNano for any time: those that it cannot represent are its minimum or maximum.

@@ -109,6 +109,8 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 		})
 		check("calls of API "+api, err)
 	}
+	_, _, err = db.SearchCalls(ctx, requestlog.BlockPosition{}, math.MaxInt64, requestlog.Filter{}, limit)
+	check("calls of all projects", err)
 	_, err = db.Rejections(ctx, time.Time{}, requestlog.RejectionCount{}, limit)
 	check("rejected calls", err)
 	_, err = db.List(ctx, room.ListQuery{ProjectID: p.ID, CreatedUntil: past[0].CreatedAt, Limit: limit})

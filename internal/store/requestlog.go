@@ -117,23 +117,59 @@ func (s *DB) Calls(ctx context.Context, q requestlog.BlockQuery) ([]requestlog.S
 		if err := row.Scan(&api, &b.First, &b.Last, &text); err != nil {
 			return err
 		}
-		calls, err := decodeCalls(text, texts)
-		if err != nil {
+		var err error
+		if b.Calls, err = matchingCalls(text, texts, q.ProjectID, api, q.Filter); err != nil {
 			return fmt.Errorf("calls %d of project %s: %w", b.Last, q.ProjectID, err)
-		}
-		for _, c := range calls {
-			c.ProjectID, c.API = q.ProjectID, api
-			if c.Cause == "" && c.Auth != "ok" {
-				c.Cause = c.Auth
-			}
-			if q.Filter.Matches(&c.Call) {
-				b.Calls = append(b.Calls, c.NumberedCall)
-			}
 		}
 		blocks = append(blocks, b)
 		return nil
 	})
 	return blocks, err
+}
+
+func (s *DB) SearchCalls(
+	ctx context.Context, after requestlog.BlockPosition, below int64, f requestlog.Filter, limit int,
+) (calls []requestlog.NumberedCall, last requestlog.BlockPosition, err error) {
+	texts := textsOfMatchingCalls(f)
+	read := 0
+	err = s.Query(ctx, `SELECT project_id, n, api, calls FROM request_log
+		WHERE (n, project_id) > ($1, $2) AND n < $3 ORDER BY n, project_id LIMIT $4`,
+		[]any{after.Last, after.ProjectID, below, limit}, func(row db.Row) error {
+			read++
+			var api string
+			var text []byte
+			if err := row.Scan(&last.ProjectID, &last.Last, &api, &text); err != nil {
+				return err
+			}
+			matching, err := matchingCalls(text, texts, last.ProjectID, api, f)
+			if err != nil {
+				return fmt.Errorf("calls %d of project %s: %w", last.Last, last.ProjectID, err)
+			}
+			calls = append(calls, matching...)
+			return nil
+		})
+	if read < limit {
+		last = requestlog.BlockPosition{}
+	}
+	return calls, last, err
+}
+
+// matchingCalls returns the calls of a block of a project and an API that match f. The texts are those of
+// textsOfMatchingCalls.
+func matchingCalls(block []byte, texts [][]byte, projectID, api string, f requestlog.Filter) (
+	matching []requestlog.NumberedCall, err error,
+) {
+	calls, err := decodeCalls(block, texts)
+	for _, c := range calls {
+		c.ProjectID, c.API = projectID, api
+		if c.Cause == "" && c.Auth != "ok" {
+			c.Cause = c.Auth
+		}
+		if f.Matches(&c.Call) {
+			matching = append(matching, c.NumberedCall)
+		}
+	}
+	return matching, err
 }
 
 // textsOfMatchingCalls returns texts that are in the JSON of each call that matches f. Other

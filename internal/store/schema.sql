@@ -439,6 +439,7 @@ CREATE TABLE request_log (
     PRIMARY KEY (project_id, n)
 );
 CREATE INDEX request_log_api ON request_log (project_id, api, n);
+CREATE INDEX request_log_n ON request_log (n, project_id);
 
 -- Rooms with their settings and their state.
 CREATE TABLE rooms (

@@ -287,6 +287,20 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   await person.close();
 });
 
+test('an API call is found by its request ID in all projects', async () => {
+  const { calls } = await manage<{ calls: { request_id: string; path: string }[] }>('GET', `/calls?project_id=${project}`);
+  const one = calls[0];
+  if (!one) throw new Error('no API call is recorded');
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', '/requests');
+  await page.getByLabel('Request ID').fill(one.request_id);
+  await page.getByLabel('Request ID').press('Enter');
+  await page.getByRole('columnheader', { name: 'Project' }).waitFor();
+  await page.getByRole('table').getByRole('link', { name: one.path }).click();
+  await page.getByText(`parley calls --project ${project} --request ${one.request_id}`).waitFor();
+  await person.close();
+});
+
 /** The buttons of the pages, with the roles that see them. */
 const buttons: { path: () => string; name: string | RegExp; roles: Role[] }[] = [
   { path: () => '/projects', name: 'Create a project', roles: ['owner', 'operator'] },

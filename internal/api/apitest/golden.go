@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 type errorLog map[string]map[string]bool
 
 var (
-	requestIDPattern = regexp.MustCompile(`req_[0-9a-hjkmnp-tv-z]{16}`)
+	requestIDPattern = regexp.MustCompile(`req_[0-9a-hjkmnp-tv-z]{20}`)
 	uuidPattern      = regexp.MustCompile(`(?i)[0-9a-f]{8}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{4}-?[0-9a-f]{12}`)
 )
 

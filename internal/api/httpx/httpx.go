@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/base32"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"log/slog"
@@ -136,9 +137,10 @@ func Middleware(next http.Handler, options Options) http.Handler {
 		now = time.Now
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		rec := &statusRecorder{ResponseWriter: w, info: RequestInfo{ID: newRequestID(),
+		rec := &statusRecorder{ResponseWriter: w, info: RequestInfo{
 			Client: clientAddr(r, options.Trusted), StartedAt: now()}}
 		info := &rec.info
+		info.ID = newRequestID(info.StartedAt)
 		r = r.WithContext(context.WithValue(r.Context(), requestInfoKey{}, info))
 		setSecurityHeaders(w, r)
 		defer func() {
@@ -290,13 +292,29 @@ func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter 
 
 var requestIDEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-func newRequestID() string {
-	var raw [10]byte
-	_, _ = rand.Read(raw[:]) // never fails, see crypto/rand
-	var out [20]byte
-	copy(out[:], "req_")
-	requestIDEncoding.Encode(out[4:], raw[:])
-	return string(out[:])
+const (
+	requestIDPrefix = "req_"
+	requestIDBytes  = 12 // 6 of the time in Unix milliseconds, and 6 random ones
+)
+
+// newRequestID returns the ID of a request that began at a time. IDs begin with the time, so that a request is
+// found by its ID without an index of all IDs.
+func newRequestID(at time.Time) string {
+	var raw [8 + requestIDBytes - 6]byte
+	binary.BigEndian.PutUint64(raw[:], uint64(at.UnixMilli()))
+	_, _ = rand.Read(raw[8:]) // never fails, see crypto/rand
+	return requestIDPrefix + requestIDEncoding.EncodeToString(raw[2:])
+}
+
+// RequestTime returns the time at which the request with an ID began, rounded down to the millisecond, and
+// whether the text is a request ID.
+func RequestTime(id string) (time.Time, bool) {
+	text, _ := strings.CutPrefix(id, requestIDPrefix)
+	raw, err := requestIDEncoding.DecodeString(text)
+	if err != nil || len(raw) != requestIDBytes || len(id) == len(text) {
+		return time.Time{}, false
+	}
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(append([]byte{0, 0}, raw[:6]...)))), true
 }
 
 // clientAddr returns the nearest address that is not a trusted proxy. If the

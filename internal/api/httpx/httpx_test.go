@@ -325,6 +325,33 @@ func TestMiddleware_SecurityHeaders(t *testing.T) {
 	}
 }
 
+// TestRequestTime reads the time of the ID of a request, and no time in other texts.
+func TestRequestTime(t *testing.T) {
+	t.Parallel()
+	began := time.Date(2026, 11, 28, 9, 30, 0, 123_999_999, time.UTC)
+	ids := map[string]bool{}
+	h := Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		ids[FromContext(r.Context()).ID] = true
+	}), Options{Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return began }})
+	for range 100 {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest(http.MethodGet, "/", nil))
+	}
+	if len(ids) != 100 {
+		t.Errorf("got %d different IDs, want 100", len(ids))
+	}
+	want := began.Truncate(time.Millisecond)
+	for id := range ids {
+		if got, ok := RequestTime(id); !ok || !got.Equal(want) {
+			t.Errorf("RequestTime(%q): got %v, %t, want %v", id, got, ok, want)
+		}
+		for _, other := range []string{"", "req_", id[4:], id[:20], id + "00", "REQ_" + id[4:], id[:23] + "u"} {
+			if got, ok := RequestTime(other); ok {
+				t.Errorf("RequestTime(%q): got %v, want no time", other, got)
+			}
+		}
+	}
+}
+
 // TestMiddleware_ClosesConnectionAfterChunkedRequest sends both Content-Length
 // and chunked encoding. The server must close the connection, so that it does
 // not serve the smuggled request.

@@ -1,6 +1,7 @@
 package manage
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -28,7 +29,7 @@ func (s *server) listCalls(r *http.Request) (CallList, error) {
 	if s.Calls == nil {
 		return CallList{}, errNoRequestLog
 	}
-	q, err := parseCallQuery(r.URL.RawQuery, s.APIs)
+	q, cursor, err := parseCallQuery(r.URL.RawQuery, s.APIs)
 	if err != nil {
 		return CallList{}, err
 	}
@@ -40,48 +41,84 @@ func (s *server) listCalls(r *http.Request) (CallList, error) {
 	if c := caller(r); c.Role == operator.Integrator {
 		q.Filter.ManagementToken = c.ID // the calls of other tokens show who else manages the project
 	}
+	if id := q.Filter.RequestID; id != nil && q.ProjectID == "" {
+		if at, ok := httpx.RequestTime(*id); ok {
+			return s.findCall(r.Context(), q, at, cursor)
+		}
+	}
+	if cursor != nil {
+		if q.After, err = parseCallCursor(*cursor); err != nil {
+			return CallList{}, err
+		}
+	}
 	page, err := s.Calls.List(r.Context(), q)
 	if err != nil {
 		return CallList{}, err
 	}
-	out := CallList{Calls: []Call{}}
-	for _, c := range page.Calls {
-		out.Calls = append(out.Calls, newCall(c.Call))
-	}
+	out := newCallList(page.Calls)
 	if page.Next != (requestlog.Cursor{}) {
 		out.NextCursor = new(fmt.Sprintf("%d.%d", page.Next.Below, page.Next.BlocksBelow))
 	}
 	return out, nil
 }
 
-func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, err error) {
+// findCall looks for the call with the request ID of q, which has a time, in all projects.
+func (s *server) findCall(ctx context.Context, q requestlog.Query, at time.Time, cursor *string) (CallList, error) {
+	var after requestlog.BlockPosition
+	if cursor != nil {
+		last, projectID, ok := strings.Cut(*cursor, ".")
+		n, err := strconv.ParseInt(last, 10, 64)
+		if !ok || err != nil {
+			return CallList{}, httpx.ErrCursor
+		}
+		after = requestlog.BlockPosition{Last: n, ProjectID: projectID}
+	}
+	calls, next, err := s.Calls.Find(ctx, q, at, after)
+	if err != nil {
+		return CallList{}, err
+	}
+	out := newCallList(calls)
+	if next != (requestlog.BlockPosition{}) {
+		out.NextCursor = new(fmt.Sprintf("%d.%s", next.Last, next.ProjectID))
+	}
+	return out, nil
+}
+
+func newCallList(calls []requestlog.NumberedCall) CallList {
+	out := CallList{Calls: []Call{}}
+	for _, c := range calls {
+		out.Calls = append(out.Calls, newCall(c.Call))
+	}
+	return out
+}
+
+// parseCallQuery returns also the cursor; nil if none is sent. Its form depends on the query.
+func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor *string, err error) {
 	query, err := httpx.Query(rawQuery, "project_id", "version", "request_id", "status", "cause", "key_slot", "route",
 		"since", "before", "limit", "cursor")
 	if err != nil {
-		return q, err
+		return q, nil, err
 	}
 	q = requestlog.Query{ProjectID: query["project_id"], API: query["version"]}
 	if q.API != "" && !slices.Contains(apis, q.API) {
-		return q, fault.Invalidf("version must be one of %s, not %q", strings.Join(apis, ", "), q.API)
-	}
-	if q.API != "" && q.API != APIName && q.ProjectID == "" {
-		return q, fault.Invalidf("project_id is required with version %s", q.API)
+		return q, nil, fault.Invalidf("version must be one of %s, not %q", strings.Join(apis, ", "), q.API)
 	}
 	if q.Filter, err = parseCallFilter(query); err != nil {
-		return q, err
+		return q, nil, err
+	}
+	if q.API != "" && q.API != APIName && q.ProjectID == "" && q.Filter.RequestID == nil {
+		return q, nil, fault.Invalidf("project_id or request_id is required with version %s", q.API)
 	}
 	if q.Since, q.Before, err = parsePeriod(query); err != nil {
-		return q, err
+		return q, nil, err
 	}
 	if q.Limit, err = httpx.ParseLimit(query); err != nil {
-		return q, err
+		return q, nil, err
 	}
 	if text, sent := query["cursor"]; sent {
-		if q.After, err = parseCallCursor(text); err != nil {
-			return q, err
-		}
+		cursor = &text
 	}
-	return q, nil
+	return q, cursor, nil
 }
 
 func parseCallCursor(text string) (c requestlog.Cursor, err error) {
@@ -131,6 +168,7 @@ func parseStatus(text string) (low, high int, err error) {
 func newCall(c requestlog.Call) Call {
 	out := Call{
 		RequestId:     c.RequestID,
+		ProjectId:     c.ProjectID,
 		At:            formatMillis(c.ReceivedAt),
 		Method:        c.Method,
 		Path:          c.Path,

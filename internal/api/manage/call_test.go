@@ -2,6 +2,9 @@ package manage
 
 import (
 	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
@@ -10,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"parley/internal/api/httpx"
 	"parley/internal/requestlog"
 )
 
@@ -17,6 +21,7 @@ import (
 func testCalls(t *testing.T, b *fixture) {
 	b.t = t
 	project := b.createProject()["project_id"].(string)
+	b.findCalls(b.createProject()["project_id"].(string))
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	for i := range 5 {
 		c := requestlog.Call{
@@ -60,7 +65,7 @@ func testCalls(t *testing.T, b *fixture) {
 		t.Errorf("pages of two calls: got %v, want 5, the newest first", calls)
 	}
 	rejected := list("&status=4xx")
-	want := m{"request_id": "req_3", "at": formatMillis(now.Add(3 * time.Second)), "method": "POST",
+	want := m{"request_id": "req_3", "project_id": project, "at": formatMillis(now.Add(3 * time.Second)), "method": "POST",
 		"path": "/api/v4/rooms/1/events", "route": "/api/v4/rooms/{room_id}/events", "version": "v4", "status": 401.0,
 		"cause": "stale_timestamp", "hint": requestlog.HintMilliseconds, "key_slot": "overlap", "token_id": "",
 		"clock_skew_seconds": -400.0, "client_address": "192.0.2.1", "user_agent": "test/1", "duration_ms": 1.5}
@@ -80,7 +85,7 @@ func testCalls(t *testing.T, b *fixture) {
 	}
 	for query, want := range map[string]string{
 		"version=v6":      `version must be one of v3, v4, v5, manage, not "v6"`,
-		"version=v3":      "project_id is required with version v3",
+		"version=v3":      "project_id or request_id is required with version v3",
 		"status=99":       `status must be a number from 100 to 599, a class such as 4xx, or rejected, not "99"`,
 		"status=6xx":      `status must be a number from 100 to 599, a class such as 4xx, or rejected, not "6xx"`,
 		"since=yesterday": `since must be an RFC 3339 time such as 2027-01-31T09:30:00Z, not "yesterday"`,
@@ -117,6 +122,49 @@ func testCalls(t *testing.T, b *fixture) {
 				"calls are not recorded, because the server runs with --no-diagnostics-enabled")
 		}
 	})
+}
+
+// findCalls finds calls by their request ID alone.
+func (b *fixture) findCalls(project string) {
+	b.t.Helper()
+	var ids []string
+	h := httpx.Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		info := httpx.FromContext(r.Context())
+		ids = append(ids, info.ID)
+		c := requestlog.Call{RequestID: info.ID, API: "v4", ReceivedAt: info.StartedAt, Status: 200}
+		if len(ids) == 1 {
+			c.ProjectID = project
+		} else {
+			c.API = APIName
+		}
+		b.calls.Record(c, nil)
+	}), httpx.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	for range 2 {
+		h.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/", nil))
+	}
+	must(b.t, b.calls.Flush(b.t.Context()))
+	for query, want := range map[string]string{
+		"request_id=" + ids[0]:                                 project,
+		"request_id=" + ids[0] + "&version=v4":                 project,
+		"request_id=" + ids[0] + "&version=v3":                 "none",
+		"request_id=" + ids[0] + "&project_id=" + project:      project,
+		"request_id=" + ids[1]:                                 "",
+		"request_id=" + ids[1] + "&project_id=" + project:      "none",
+		"request_id=" + ids[0] + "&cursor=9000000000000.":      project,
+		"request_id=" + ids[0] + "&since=2200-01-01T00:00:00Z": "none",
+		"request_id=req_0000000000000000":                      "none",
+	} {
+		got := "none"
+		page := b.mustCall("GET", "/calls?"+query, nil)
+		if calls := page["calls"].([]any); len(calls) == 1 {
+			got = calls[0].(m)["project_id"].(string)
+		}
+		if got != want || page["next_cursor"] != nil {
+			b.t.Errorf("calls with %s: got %q and next_cursor %v, want %q and none", query, got, page["next_cursor"], want)
+		}
+	}
+	b.assertError("GET", "/calls?cursor=1&request_id="+ids[0], nil, 400, "invalid_request",
+		"cursor must be the next_cursor of an earlier response")
 }
 
 // testTimeline reads the events of a room, and who was in it, page by page.

@@ -864,6 +864,9 @@ type Call struct {
 	// Path Without the query.
 	Path string `json:"path"`
 
+	// ProjectId The project with which the call is listed; empty for calls of the management API that concern no project of an integrator.
+	ProjectId string `json:"project_id"`
+
 	// RequestId As in the response and in the access log.
 	RequestId string `json:"request_id"`
 

@@ -126,6 +126,8 @@ type Usage interface {
 // Calls is the part of the request log that this API calls.
 type Calls interface {
 	List(ctx context.Context, q requestlog.Query) (requestlog.Page, error)
+	Find(ctx context.Context, q requestlog.Query, at time.Time, after requestlog.BlockPosition) (
+		[]requestlog.NumberedCall, requestlog.BlockPosition, error)
 	Rejections(ctx context.Context, since time.Time, after requestlog.RejectionCount, limit int) (
 		found []requestlog.RejectionCount, more bool, err error)
 	// KeyCallers returns the latest caller with each credential of a project, by its slot.

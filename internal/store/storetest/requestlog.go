@@ -190,6 +190,53 @@ func (s *suite) testCalls(t *testing.T) {
 	list(two, "v5", 0, all, all, 10)
 }
 
+// testSearchCalls reads the calls of all projects in the order of their blocks. The numbers are far in the future,
+// because the tests share the database.
+func (s *suite) testSearchCalls(t *testing.T) {
+	ctx := patient()
+	one, two := Project(t, s.db).ID, Project(t, s.db).ID
+	if one > two {
+		one, two = two, one
+	}
+	const n = math.MaxInt64 - 1000
+	early, late := newBlock(two, "v4", n+1, n+4), newBlock(one, "v3", n+6)
+	same, ours := newBlock(two, "v5", n+6), newBlock("", requestlog.ManagementAPI, n+7)
+	if err := s.db.InsertCalls(ctx, []requestlog.Block{ours, same, late, early}); err != nil {
+		t.Fatal(err)
+	}
+	calls := func(blocks ...requestlog.Block) (all []requestlog.NumberedCall) {
+		for _, b := range blocks {
+			all = append(all, b.Calls...)
+		}
+		return all
+	}
+	position := func(b requestlog.Block) requestlog.BlockPosition {
+		return requestlog.BlockPosition{Last: b.Last(), ProjectID: b.ProjectID}
+	}
+	for _, tc := range []struct {
+		after requestlog.BlockPosition
+		below int64
+		limit int
+		want  []requestlog.NumberedCall
+		last  requestlog.BlockPosition
+	}{
+		{requestlog.BlockPosition{Last: n}, math.MaxInt64, 10, calls(early, late, same, ours), requestlog.BlockPosition{}},
+		{requestlog.BlockPosition{Last: n}, math.MaxInt64, 2, calls(early, late), position(late)},
+		{position(late), math.MaxInt64, 1, calls(same), position(same)},
+		{position(same), math.MaxInt64, 2, calls(ours), requestlog.BlockPosition{}},
+		{requestlog.BlockPosition{Last: n}, n + 6, 10, calls(early), requestlog.BlockPosition{}},
+	} {
+		got, last, err := s.db.SearchCalls(ctx, tc.after, tc.below, requestlog.Filter{}, tc.limit)
+		requireEqual(t, got, err, tc.want)
+		if last != tc.last {
+			t.Errorf("SearchCalls after %+v: got the last position %+v, want %+v", tc.after, last, tc.last)
+		}
+	}
+	got, _, err := s.db.SearchCalls(ctx, requestlog.BlockPosition{Last: n}, math.MaxInt64,
+		requestlog.Filter{RequestID: new("no call has it")}, 10)
+	requireEqual(t, got, err, nil)
+}
+
 // testRejections adds, reads and deletes. Their times are far in the future, because the
 // tests share the database.
 func (s *suite) testRejections(t *testing.T) {

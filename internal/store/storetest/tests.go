@@ -19,6 +19,7 @@ var tests = []struct {
 	{"CallTotals", (*suite).testCallTotals},
 	{"Calls", (*suite).testCalls},
 	{"Calls_Filter", (*suite).testCalls_Filter},
+	{"SearchCalls", (*suite).testSearchCalls},
 	{"ClientRoomID", (*suite).testClientRoomID},
 	{"ConnectionChecks", (*suite).testConnectionChecks},
 	{"ConsoleSessions", (*suite).testConsoleSessions},

@@ -1004,8 +1004,9 @@ export interface paths {
          * List API calls
          * @description Lists the calls that named a credential of a project, and those of integrators to the
          *     management API that concern the project. An integrator sees only those of its own token. Without
-         *     project_id, it lists the other calls of the management API. At most 100,000 calls of each version and project are kept, for
-         *     the period --retention-calls.
+         *     project_id, it lists the other calls of the management API. With request_id and without project_id, it finds
+         *     the call among those of all projects, unless it took longer than a minute. At most 100,000 calls of each
+         *     version and project are kept, for the period --retention-calls.
          *
          *     A page may have fewer calls than limit, and even none, when few calls match the
          *     filters. There are more as long as next_cursor is present.
@@ -2344,6 +2345,8 @@ export interface components {
         Call: {
             /** @description As in the response and in the access log. */
             request_id: string;
+            /** @description The project with which the call is listed; empty for calls of the management API that concern no project of an integrator. */
+            project_id: string;
             /** @description An RFC 3339 time in UTC with milliseconds. */
             at: string;
             method: string;
@@ -4797,7 +4800,7 @@ export interface operations {
                 project_id?: components["parameters"]["OfProject"];
                 /** @description The version of the API, such as v4. The calls of the management API have the version manage. */
                 version?: string;
-                /** @description The X-Request-ID or X-Gateway-Request-ID of a response. */
+                /** @description The X-Request-ID or X-Gateway-Request-ID of a response. It begins with the time of the call. */
                 request_id?: string;
                 /** @description An HTTP status, such as 401, a class of statuses, such as 4xx, or rejected for all of 400 and more. */
                 status?: string;

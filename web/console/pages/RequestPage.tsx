@@ -1,9 +1,10 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import type { Schemas } from '../api/client';
+import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatDuration } from '../format';
 import { href } from '../router';
-import { useMay } from '../state/context';
+import { useCaller, useMay } from '../state/context';
 import { CodeBlock, Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
@@ -23,6 +24,8 @@ export function RequestPage({ id, project }: { id: string; project: string | und
   useEffect(() => {
     if (next) setCursor(next);
   }, [next]);
+  const { role } = useCaller();
+  const nameOf = useProjectName();
   const above = <Link to={href('requests', null, { project })}>Requests</Link>;
   if (!one) {
     return (
@@ -32,7 +35,16 @@ export function RequestPage({ id, project }: { id: string; project: string | und
         {!calls.error && (!calls.data || calls.loading || next) && <Loading />}
         {calls.data && !calls.loading && !next && (
           <Empty title="This API call is not recorded">
-            <p>It may have been deleted because of its age, or belong to another project. New API calls appear within a second.</p>
+            <p>New API calls appear within a second, and old ones are deleted.</p>
+            {project && role !== 'integrator' ? (
+              <p>
+                <Link to={href('requests', id, {})}>Search all projects</Link>
+              </p>
+            ) : (
+              !project && (
+                <p>A search in all projects does not find API calls that took longer than a minute. Choose the project to find them.</p>
+              )
+            )}
           </Empty>
         )}
       </>
@@ -43,7 +55,7 @@ export function RequestPage({ id, project }: { id: string; project: string | und
       <PageHead title={`${one.method} ${one.path}`} above={above}>
         <Time at={one.at} />
       </PageHead>
-      {one.cause && <Cause one={one} project={project} />}
+      {one.cause && <Cause one={one} />}
       <section className="box">
         <Facts
           rows={[
@@ -52,6 +64,12 @@ export function RequestPage({ id, project }: { id: string; project: string | und
               <Status key="status" tone={toneOfStatus(one.status)}>
                 {one.status}
               </Status>,
+            ],
+            one.project_id !== '' && [
+              'Project',
+              <Link key="project" to={href('projects', one.project_id)}>
+                {nameOf(one.project_id)}
+              </Link>,
             ],
             ['Request ID', <Id key="id" id={one.request_id} what="request ID" full />],
             ['Route', <code key="route">{one.route}</code>],
@@ -67,14 +85,15 @@ export function RequestPage({ id, project }: { id: string; project: string | und
       </section>
       <section>
         <h2>On the command line</h2>
-        <CodeBlock text={`parley calls${project ? ` --project ${project}` : ''} --request ${one.request_id}`} what="command" />
+        <CodeBlock text={`parley calls${one.project_id && ` --project ${one.project_id}`} --request ${one.request_id}`} what="command" />
       </section>
     </>
   );
 }
 
-function Cause({ one, project }: { one: Schemas['Call']; project: string | undefined }): ReactElement {
+function Cause({ one }: { one: Schemas['Call'] }): ReactElement {
   const may = useMay();
+  const project = one.project_id;
   const signed = project && ['bad_signature', 'stale_timestamp', 'retired_key', 'unknown_key'].includes(one.cause);
   return (
     <section className="box problem" aria-labelledby="cause">

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
-import { useProjects } from '../api/projects';
+import { useProjectName, useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatCount, formatDuration } from '../format';
 import { href } from '../router';
@@ -29,7 +29,9 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
       <PageHead title="Requests">
         {query.project || role === 'integrator'
           ? 'The API calls of this project, with the cause of each rejected call.'
-          : 'The API calls of operators. Choose a project to see the API calls of its backend.'}
+          : query.request_id
+            ? 'The API calls with this request ID in all projects.'
+            : 'The API calls of operators. Choose a project to see the API calls of its backend, or search all projects for a request ID.'}
       </PageHead>
       {may('GET /rejected-calls') && (
         <Tabs
@@ -51,6 +53,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   const projects = useProjects();
   const { project, status, cause, version, key_slot, route, request_id, within, cursor } = query;
   const project_id = project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
+  const nameOf = useProjectName();
   const period = usePeriod(within);
   const slot = key_slot as Schemas['CallKeySlot'] | undefined;
   const calls = useGet(
@@ -139,11 +142,13 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             head: 'API call',
             wide: true,
             cell: (one) => (
-              <Link className="row-link" to={href('requests', one.request_id, { project: project_id })}>
+              <Link className="row-link" to={href('requests', one.request_id, { project: project_id ?? (one.project_id || undefined) })}>
                 <span className="method">{one.method}</span> <span className="path">{one.path}</span>
               </Link>
             ),
           },
+          !project_id &&
+            request_id !== undefined && { head: 'Project', cell: (one) => nameOf(one.project_id) || <span className="quiet">none</span> },
           {
             head: 'Cause',
             cell: ({ cause }) => (cause ? <span className="cause">{causeText(cause)}</span> : <span className="quiet">–</span>),
