@@ -114,6 +114,7 @@ type webhookReplay struct {
 	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h (ago); needs --before."`
 	Before  moment `placeholder:"TIME" help:"End of the period to replay, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Target  string `placeholder:"URL" help:"URL of the only target to replay to."`
+	State   string `placeholder:"STATE" help:"State of the deliveries to replay: failed, gone or delivered. Default: all three."`
 }
 
 // Run replays the deliveries.
@@ -125,6 +126,9 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 		Since:     optionalString(string(c.Since)),
 		Before:    optionalString(string(c.Before)),
 		Url:       optionalString(c.Target),
+	}
+	if c.State != "" {
+		q.State = new(manage.WebhookReplayState(c.State))
 	}
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		return c.describe(), nil
@@ -143,6 +147,9 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 // describe returns what the replay does.
 func (c webhookReplay) describe() string {
 	effect := "send again the deliveries of project " + c.Project
+	if c.State != "" {
+		effect = "send again the " + c.State + " deliveries of project " + c.Project
+	}
 	for _, part := range []struct{ text, value string }{{" of event ", c.Event}, {" of room ", c.Room},
 		{" created since ", string(c.Since)}, {" and before ", string(c.Before)}, {" to ", c.Target}} {
 		if part.value != "" {

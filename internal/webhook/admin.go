@@ -204,12 +204,13 @@ type Replay struct {
 	Since     time.Time
 	Before    time.Time
 	URL       string // only deliveries to this target; empty for all targets
+	State     State  // only deliveries that are Delivered, Failed or Gone; empty for all of these
 }
 
 // auditFields returns the selection of the replay for the audit log.
 func (q Replay) auditFields() audit.Fields {
 	fields := audit.Fields{"since": audit.Timestamp(q.Since), "before": audit.Timestamp(q.Before)}
-	for name, value := range map[string]string{"event_id": q.EventID, "room_id": q.RoomID} {
+	for name, value := range map[string]string{"event_id": q.EventID, "room_id": q.RoomID, "state": string(q.State)} {
 		if value != "" {
 			fields[name] = value
 		}
@@ -224,17 +225,21 @@ const replayBatch = 200
 
 // Replay sends deliveries that are still kept again, to the same target and in
 // the same order. They have streams of their own, so that they do not delay new
-// events. It returns the number of deliveries it created; NotFound when none
-// matches.
+// events. It returns the number of deliveries it created. Errors: Invalid without
+// a selection or with a State that a replay cannot have, NotFound when none matches.
 func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
 		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
+	}
+	if q.State != "" && !slices.Contains([]State{Delivered, Failed, Gone}, q.State) {
+		return 0, fault.Invalidf("state must be delivered, failed or gone, not %q", q.State)
 	}
 	f := Filter{
 		ProjectID:   q.ProjectID,
 		EventID:     q.EventID,
 		RoomID:      q.RoomID,
 		URL:         q.URL,
+		State:       q.State,
 		Since:       q.Since,
 		Before:      q.Before,
 		Limit:       replayBatch,

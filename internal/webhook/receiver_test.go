@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"parley/internal/event"
-	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -411,84 +410,5 @@ func TestTarget_Pause(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.waitForState(second, webhook.Delivered)
-	})
-}
-
-// TestReplay_Filters replays deliveries by event, room and time, with the same bytes and
-// marked as a replay.
-func TestReplay_Filters(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, f *fixture) {
-		ctx := t.Context()
-		r := newReceiver(t, nil)
-		f.run(f.sender)
-		room, other := storetest.NewID(), storetest.NewID()
-		f.enqueueEvents(room, r.URL, event.RoomOpened, event.RoomStarted, event.RoomEnded)
-		f.enqueueEvents(other, r.URL, event.RoomOpened)
-		sent := r.waitForMessages(t, 4)
-		testkit.Eventually(t, "no delivery is pending", func() bool {
-			left, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
-			return err == nil && len(left) == 0
-		})
-		var ofRoom []message
-		for _, m := range sent {
-			if strings.Contains(string(m.Data), room) {
-				ofRoom = append(ofRoom, m)
-			}
-			if m.header.Get("webhook-replay") != "" {
-				t.Errorf("got %v for a first delivery, want no webhook-replay", m.header)
-			}
-		}
-		replay := func(q webhook.Replay, want []message) {
-			t.Helper()
-			before := len(r.messages())
-			q.ProjectID = f.project.ID
-			n, err := f.Replay(ctx, q)
-			if err != nil || n != len(want) {
-				t.Fatalf("replay %+v: got %d deliveries, %v, want %d", q, n, err, len(want))
-			}
-			for i, m := range r.waitForMessages(t, before+n)[before:] {
-				if m.body != want[i].body || m.header.Get("webhook-replay") != "true" {
-					t.Errorf("replay %+v, message %d: got %s %v, want %s marked as a replay", q, i, m.body, m.header, want[i].body)
-				}
-				f.verifySignature(m)
-			}
-		}
-		replay(webhook.Replay{EventID: sent[0].ID}, sent[:1])
-		replay(webhook.Replay{RoomID: room}, ofRoom)
-		replay(webhook.Replay{RoomID: room, URL: r.URL}, ofRoom)
-		for _, q := range []webhook.Replay{{}, {ProjectID: f.project.ID, Since: f.now()},
-			{ProjectID: storetest.NewID(), EventID: sent[0].ID},
-			{ProjectID: f.project.ID, RoomID: room, URL: r.URL + "/other"}, {ProjectID: f.project.ID, Since: f.now(), Before: f.now().Add(time.Hour)}} {
-			if n, err := f.Replay(ctx, q); err == nil || n != 0 {
-				t.Errorf("replay %+v: got %d deliveries, %v, want an error", q, n, err)
-			}
-		}
-		if n, err := f.Replay(ctx, webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour),
-			Before: f.now()}); err != nil || n != 4 {
-			t.Errorf("replay the last hour: got %d deliveries, %v, want 4", n, err)
-		}
-	})
-}
-
-// The refusal of a replay names the period of the project.
-func TestReplay_NothingMatches(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, f *fixture) {
-		for kept, want := range map[time.Duration]string{
-			0:                   "no delivery matches",
-			24 * time.Hour:      "no delivery of the last day matches",
-			14 * 24 * time.Hour: "no delivery of the last 14 days matches",
-		} {
-			hooks := webhook.NewService(f.db, f.now, storetest.NewID,
-				webhook.WithRetention(func(p project.Project) time.Duration {
-					if p.ID != f.project.ID {
-						t.Errorf("the period of the project %s is asked for, want %s", p.ID, f.project.ID)
-					}
-					return kept
-				}))
-			_, err := hooks.Replay(t.Context(), webhook.Replay{ProjectID: f.project.ID, EventID: storetest.NewID()})
-			if got := fault.From(err); got.Code != "nothing_to_replay" || got.Message != want {
-				t.Errorf("deliveries are kept for %s: got %v, want %q", kept, err, want)
-			}
-		}
 	})
 }

@@ -215,8 +215,11 @@ describe('webhooks', () => {
           .waitFor();
         await dialog.getByLabel('From').fill('2026-01-01 10:05');
         await dialog.getByLabel('Until').fill('2100-01-01 10:05');
+        await dialog.getByLabel('Only deliveries that failed').uncheck();
       },
     });
+    await page.goto(address('/webhooks'));
+    await page.getByText('Choose a project to replay its deliveries').waitFor();
     await person.close();
   });
 });

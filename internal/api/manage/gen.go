@@ -726,6 +726,27 @@ func (e TokenRole) Valid() bool {
 	}
 }
 
+// Defines values for WebhookReplayState.
+const (
+	WebhookReplayStateDelivered WebhookReplayState = "delivered"
+	WebhookReplayStateFailed    WebhookReplayState = "failed"
+	WebhookReplayStateGone      WebhookReplayState = "gone"
+)
+
+// Valid indicates whether the value is a known member of the WebhookReplayState enum.
+func (e WebhookReplayState) Valid() bool {
+	switch e {
+	case WebhookReplayStateDelivered:
+		return true
+	case WebhookReplayStateFailed:
+		return true
+	case WebhookReplayStateGone:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for WebhookState.
 const (
 	WebhookStateDelivered WebhookState = "delivered"
@@ -2397,9 +2418,15 @@ type WebhookReplay struct {
 	RoomId    *string `json:"room_id,omitempty"`
 	Since     *string `json:"since,omitempty"`
 
+	// State Only deliveries in this state: failed for those that were given up, gone after a 410. A delivery that failed and was replayed since is still failed.
+	State *WebhookReplayState `json:"state,omitempty"`
+
 	// Url Only deliveries to this URL.
 	Url *string `json:"url,omitempty"`
 }
+
+// WebhookReplayState Only deliveries in this state: failed for those that were given up, gone after a 410. A delivery that failed and was replayed since is still failed.
+type WebhookReplayState string
 
 // WebhookReplayed defines model for WebhookReplayed.
 type WebhookReplayed struct {

@@ -106,8 +106,13 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 
 func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	q, err := read[WebhookReplay](w, r)
-	replay := webhook.Replay{ProjectID: q.ProjectId, EventID: httpx.OrZero(q.EventId), RoomID: httpx.OrZero(q.RoomId),
-		URL: httpx.OrZero(q.Url)}
+	replay := webhook.Replay{
+		ProjectID: q.ProjectId,
+		EventID:   httpx.OrZero(q.EventId),
+		RoomID:    httpx.OrZero(q.RoomId),
+		URL:       httpx.OrZero(q.Url),
+		State:     webhook.State(httpx.OrZero(q.State)),
+	}
 	if err == nil {
 		replay.ProjectID, err = bodyProject(r, replay.ProjectID)
 	}

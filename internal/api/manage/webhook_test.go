@@ -121,6 +121,10 @@ func testWebhooks(t *testing.T, b *fixture) {
 	if again := b.mustCall("POST", "/webhook-replays", hour); again["enqueued"] != 1.0 {
 		t.Errorf("replay an hour: got %v, want 1 enqueued", again)
 	}
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "room_id": room, "state": "pending"}, 400,
+		"invalid_request", `state must be delivered, failed or gone, not "pending"`)
+	b.assertError("POST", "/webhook-replays", m{"project_id": id, "room_id": room, "state": "failed"}, 404,
+		"nothing_to_replay", nothingToReplay)
 	b.assertError("POST", "/webhook-replays", m{"project_id": id, "event_id": unknownID}, 404, "nothing_to_replay",
 		nothingToReplay)
 	b.assertError("POST", "/webhook-replays", m{"project_id": id}, 400, "invalid_request",

@@ -1419,6 +1419,11 @@ export interface components {
             before?: string;
             /** @description Only deliveries to this URL. */
             url?: string;
+            /**
+             * @description Only deliveries in this state: failed for those that were given up, gone after a 410. A delivery that failed and was replayed since is still failed.
+             * @enum {string}
+             */
+            state?: "delivered" | "failed" | "gone";
         };
         WebhookReplayed: {
             enqueued: number;

@@ -23,6 +23,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   const { state, room_id, event_id, url, within, cursor } = query;
   const project = useChosenProject(query.project);
   const listable = useListable(project);
+  const may = useMay();
   const nameOf = useProjectName();
   const period = usePeriod(within);
   const webhooks = useGet(
@@ -47,6 +48,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
         What was sent to the backends of the projects, how they responded, and what is tried again.
+        {!project && may('POST /webhook-replays') && ' Choose a project to replay its deliveries or to send a test event.'}
       </PageHead>
       {listable && <Targets project={project} />}
       <Filters active={active}>
@@ -253,6 +255,7 @@ function ProjectActions({ project }: { project: string }): ReactElement {
   const nameOf = useProjectName();
   const [since, setSince] = useState('');
   const [before, setBefore] = useState('');
+  const [onlyFailed, setOnlyFailed] = useState(true);
   const problem = (since && readTime(since)) || (before && readTime(before)) || null;
   return (
     <>
@@ -261,13 +264,13 @@ function ProjectActions({ project }: { project: string }): ReactElement {
           title="Replay deliveries"
           act={async () => {
             const { enqueued } = await call('post', '/webhook-replays', {
-              body: { project_id: project, since: zoned(since), before: zoned(before) },
+              body: { project_id: project, since: zoned(since), before: zoned(before), ...(onlyFailed && { state: 'failed' }) },
             });
             return `${formatCount(enqueued, 'delivery is', 'deliveries are')} sent again.`;
           }}
         >
           <p>
-            Everything that <strong>{nameOf(project)}</strong> was sent in this time is sent again, with the same IDs and the header{' '}
+            Deliveries that <strong>{nameOf(project)}</strong> was sent in this time are sent again, with the same IDs and the header{' '}
             <code>webhook-replay</code>. Receivers that ignore IDs they have seen skip duplicates.
           </p>
           <label className="field">
@@ -277,6 +280,10 @@ function ProjectActions({ project }: { project: string }): ReactElement {
           <label className="field">
             <span>Until</span>
             <input value={before} placeholder="2026-11-24 12:00" required onChange={(event) => setBefore(event.currentTarget.value)} />
+          </label>
+          <label className="check">
+            <input type="checkbox" checked={onlyFailed} onChange={(event) => setOnlyFailed(event.currentTarget.checked)} />
+            Only deliveries that failed
           </label>
           <p className="wrong" role="alert">
             {problem}
