@@ -64,8 +64,12 @@ func (c callsCommand) Run(ctx context.Context, s *streams) error {
 
 type rejectedCallsCommand struct {
 	lister
-	Since moment `placeholder:"TIME" help:"Start of the period, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago. Rows whose last call is earlier are left out."`
-	Limit int    `placeholder:"N" default:"100" help:"Maximum number of rows, the newest first, or 0 for all. Default: 100."`
+	Address string `placeholder:"IP" help:"Address of the caller. IPv6 addresses are counted by their /64."`
+	Cause   string `placeholder:"CAUSE" help:"Cause of the rejection, such as unknown_key."`
+	Version string `placeholder:"VERSION" help:"Version of the API, such as v5, or manage."`
+	Since   moment `placeholder:"TIME" help:"Start of the period, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago. Rows whose last call is earlier are left out."`
+	Before  moment `placeholder:"TIME" help:"End of the period, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago. Rows of days that begin at this time or later are left out."`
+	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of rows, the newest first, or 0 for all. Default: 100."`
 }
 
 // Run lists the counts.
@@ -73,7 +77,8 @@ func (c rejectedCallsCommand) Run(ctx context.Context, s *streams) error {
 	if c.Limit < 0 {
 		return usageError{fmt.Errorf("--limit must be 0 or more, not %d", c.Limit)}
 	}
-	q := queryOf(map[string]string{"since": string(c.Since)})
+	q := queryOf(map[string]string{"address": c.Address, "cause": c.Cause, "version": c.Version, "since": string(c.Since),
+		"before": string(c.Before)})
 	counts, err := fetchPages(ctx, c.manager, "/rejected-calls", q, c.Limit,
 		func(p manage.RejectedCallList) ([]manage.RejectedCalls, *string) {
 			return p.RejectedCalls, p.NextCursor

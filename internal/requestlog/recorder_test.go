@@ -96,8 +96,18 @@ func (s *fakeStore) AddRejections(_ context.Context, r []RejectionCount) error {
 	return s.err
 }
 
-func (s *fakeStore) Rejections(context.Context, time.Time, RejectionCount, int) ([]RejectionCount, error) {
-	return s.rejected, s.err
+func (s *fakeStore) Rejections(_ context.Context, since time.Time, after RejectionCount, limit int) (
+	[]RejectionCount, error,
+) {
+	compare := func(a, b RejectionCount) int {
+		return cmp.Or(b.LastAt.Compare(a.LastAt), b.Day.Compare(a.Day), cmp.Compare(b.API, a.API),
+			cmp.Compare(b.Cause, a.Cause), cmp.Compare(b.Address, a.Address))
+	}
+	found := slices.DeleteFunc(slices.Clone(s.rejected), func(c RejectionCount) bool {
+		return c.LastAt.Before(since) || !after.LastAt.IsZero() && compare(c, after) <= 0
+	})
+	slices.SortFunc(found, compare)
+	return found[:min(limit, len(found))], s.err
 }
 
 func (s *fakeStore) AddCallTotals(_ context.Context, totals []CallTotal) error {
@@ -377,51 +387,6 @@ func TestRecorder_PendingRefusalsBounded(t *testing.T) {
 	}
 	if s.size() != maxUnexplained+5 || without != 5 {
 		t.Errorf("got %d calls, %d without a hint, want %d, 5", s.size(), without, maxUnexplained+5)
-	}
-}
-
-// Rejections are counted by address, up to a number of addresses in a day, and survive a
-// failure of the database.
-func TestRecorder_CountsRejections(t *testing.T) {
-	t.Parallel()
-	s := newFakeStore()
-	now := time.Date(2026, 11, 24, 23, 59, 0, 0, time.UTC)
-	r := NewRecorder(s, func() time.Time { return now })
-	address := func(i int) netip.Addr { return netip.AddrFrom4([4]byte{10, byte(i >> 16), byte(i >> 8), byte(i)}) }
-	for i := range maxRejections + 5 {
-		r.CountRejected("v5", CauseUnknownKey, address(i))
-	}
-	r.CountRejected("v5", CauseUnknownKey, address(3))
-	s.err = errors.New("the database is down")
-	r.ExplainPending()
-	if err := r.Flush(t.Context()); !errors.Is(err, s.err) {
-		t.Fatalf("Flush: got %v, want %v", err, s.err)
-	}
-	r.CountRejected("v5", CauseUnknownKey, address(3))
-	now = now.Add(time.Minute)
-	r.CountRejected("v5", CauseUnknownKey, address(3))
-	r.CountRejected("v5", CauseUnknownKey, netip.MustParseAddr("2001:db8::1"))
-	r.CountRejected("v5", CauseUnknownKey, netip.MustParseAddr("2001:db8::2"))
-	r.ExplainPending()
-	s.err = nil
-	if err := r.Flush(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	type key struct{ day, address string }
-	got := map[key]int64{}
-	for _, c := range s.rejected {
-		got[key{c.Day.Format(time.DateOnly), c.Address}] += c.Calls
-	}
-	for k, want := range map[key]int64{
-		{"2026-11-24", "10.0.0.3"}: 3, {"2026-11-24", "10.0.0.4"}: 1, {"2026-11-24", ""}: 5,
-		{"2026-11-25", "10.0.0.3"}: 1, {"2026-11-25", "2001:db8::/64"}: 2,
-	} {
-		if got[k] != want {
-			t.Errorf("%+v: got %d calls, want %d", k, got[k], want)
-		}
-	}
-	if len(got) != maxRejections+3 {
-		t.Errorf("got %d counts, want %d", len(got), maxRejections+3)
 	}
 }
 

@@ -74,17 +74,51 @@ func (r *Recorder) AllowAnonymous(projectID string) bool {
 	return c.anonymous[projectID] <= maxAnonymousPerMinute
 }
 
-// Rejections returns at most limit counts that follow the count after in the list, and
-// whether there are more. The zero value of after returns the first page. The list has the
-// counts whose last call was at or after since, the latest first.
-func (r *Recorder) Rejections(
-	ctx context.Context, since time.Time, after RejectionCount, limit int,
-) (found []RejectionCount, more bool, err error) {
-	found, err = r.store.Rejections(ctx, since, after, limit+1)
-	if len(found) > limit {
-		return found[:limit], true, err
+// RejectionQuery selects counts of rejected calls. Empty fields match everything.
+type RejectionQuery struct {
+	Since   time.Time // the last call was at this time or later
+	Before  time.Time // the day began before this time
+	API     string
+	Cause   string
+	Address netip.Addr     // address of the caller; of an IPv6 address, its /64
+	After   RejectionCount // the page begins after it; zero for the first page
+	Limit   int            // maximum number of counts, at least 1
+}
+
+// maxScannedRejections is how many counts Rejections reads for a page.
+const maxScannedRejections = 1000
+
+// Rejections returns a page of the counts that match, that of the latest call first, and the count after which
+// the next page begins; zero if there is none. With a filter, a page that is not full may have a next one, because
+// Rejections limits how many counts it reads.
+func (r *Recorder) Rejections(ctx context.Context, q RejectionQuery) (
+	page []RejectionCount, next RejectionCount, err error,
+) {
+	const day = 24 * time.Hour
+	if q.After.LastAt.IsZero() && !q.Before.IsZero() {
+		q.After.LastAt = q.Before.Add(day - 1).UTC().Truncate(day) // the last call is on the day of its count
 	}
-	return found, false, err
+	address := ""
+	if q.Address.IsValid() {
+		address = addressText(network.ClientPrefix(q.Address))
+	}
+	read, err := r.store.Rejections(ctx, q.Since, q.After, maxScannedRejections)
+	if err != nil {
+		return nil, RejectionCount{}, err
+	}
+	for _, c := range read {
+		if q.API != "" && c.API != q.API || q.Cause != "" && c.Cause != q.Cause || address != "" && c.Address != address {
+			continue
+		}
+		if len(page) == q.Limit {
+			return page, page[q.Limit-1], nil
+		}
+		page = append(page, c)
+	}
+	if len(read) == maxScannedRejections {
+		next = read[len(read)-1]
+	}
+	return page, next, nil
 }
 
 func (c *rejectionCounter) count(rejected rejection) {

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,8 +101,8 @@ func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor 
 		return q, nil, err
 	}
 	q = requestlog.Query{ProjectID: query["project_id"], API: query["version"]}
-	if q.API != "" && !slices.Contains(apis, q.API) {
-		return q, nil, fault.Invalidf("version must be one of %s, not %q", strings.Join(apis, ", "), q.API)
+	if err := checkVersion(q.API, apis); err != nil {
+		return q, nil, err
 	}
 	if q.Filter, err = parseCallFilter(query); err != nil {
 		return q, nil, err
@@ -198,35 +199,19 @@ func (s *server) ListRejectedCalls(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) listRejectedCalls(r *http.Request) (RejectedCallList, error) {
-	query, err := httpx.Query(r.URL.RawQuery, "since", "limit", "cursor")
-	if err != nil {
-		return RejectedCallList{}, err
-	}
-	var since time.Time
-	if text, sent := query["since"]; sent {
-		if since, err = parseTime("since", &text); err != nil {
-			return RejectedCallList{}, err
-		}
-	}
-	limit, err := httpx.ParseLimit(query)
-	if err != nil {
-		return RejectedCallList{}, err
-	}
-	var after requestlog.RejectionCount
-	if text, sent := query["cursor"]; sent {
-		if after, err = parseRejectionsCursor(text); err != nil {
-			return RejectedCallList{}, err
-		}
-	}
 	if s.Calls == nil {
 		return RejectedCallList{}, errNoRequestLog
 	}
-	found, more, err := s.Calls.Rejections(r.Context(), since, after, limit)
+	q, err := parseRejectionQuery(r.URL.RawQuery, s.APIs)
+	if err != nil {
+		return RejectedCallList{}, err
+	}
+	page, next, err := s.Calls.Rejections(r.Context(), q)
 	if err != nil {
 		return RejectedCallList{}, err
 	}
 	out := RejectedCallList{RejectedCalls: []RejectedCalls{}}
-	for _, c := range found {
+	for _, c := range page {
 		out.RejectedCalls = append(out.RejectedCalls, RejectedCalls{
 			Date:    c.Day.UTC().Format(time.DateOnly),
 			Version: c.API,
@@ -236,10 +221,56 @@ func (s *server) listRejectedCalls(r *http.Request) (RejectedCallList, error) {
 			LastAt:  formatMillis(c.LastAt),
 		})
 	}
-	if more {
-		out.NextCursor = new(rejectionsCursor(found[len(found)-1]))
+	if !next.LastAt.IsZero() {
+		out.NextCursor = new(rejectionsCursor(next))
 	}
 	return out, nil
+}
+
+func parseRejectionQuery(rawQuery string, apis []string) (q requestlog.RejectionQuery, err error) {
+	query, err := httpx.Query(rawQuery, "version", "cause", "address", "since", "before", "limit", "cursor")
+	if err != nil {
+		return q, err
+	}
+	q = requestlog.RejectionQuery{API: query["version"], Cause: query["cause"]}
+	if err := checkVersion(q.API, apis); err != nil {
+		return q, err
+	}
+	if text, sent := query["address"]; sent {
+		if q.Address, err = parseClientAddress(text); err != nil {
+			return q, err
+		}
+	}
+	if q.Since, q.Before, err = parsePeriod(query); err != nil {
+		return q, err
+	}
+	if q.Limit, err = httpx.ParseLimit(query); err != nil {
+		return q, err
+	}
+	if text, sent := query["cursor"]; sent {
+		q.After, err = parseRejectionsCursor(text)
+	}
+	return q, err
+}
+
+// parseClientAddress parses an IP address, or the address of a count, which may be an IPv6 /64.
+func parseClientAddress(text string) (netip.Addr, error) {
+	if p, err := netip.ParsePrefix(text); err == nil && p.Addr().Is6() && p.Bits() == 64 {
+		return p.Addr(), nil
+	}
+	a, err := netip.ParseAddr(text)
+	if err != nil {
+		err = fault.Invalidf("address must be an IPv4 address, an IPv6 address or an IPv6 /64")
+	}
+	return a, err
+}
+
+// checkVersion returns Invalid unless a version of the API is empty or one of apis.
+func checkVersion(version string, apis []string) error {
+	if version == "" || slices.Contains(apis, version) {
+		return nil
+	}
+	return fault.Invalidf("version must be one of %s, not %q", strings.Join(apis, ", "), version)
 }
 
 // rejectionsCursor returns the cursor of the page after some rejections: what orders them.

@@ -114,6 +114,24 @@ func testCalls(t *testing.T, b *fixture) {
 			t.Errorf("got %v, want one call of version 3 with an unknown project", c)
 		}
 	}
+	tomorrow := now.AddDate(0, 0, 1).Format(time.RFC3339)
+	for query, want := range map[string]int{"address=192.0.2.1": 1, "address=192.0.2.9": 0, "address=2001:db8::/64": 0,
+		"cause=unknown_project": 3, "cause=unknown_key": 0, "version=v3": 3, "version=v5": 0, "before=" + tomorrow: 3,
+		"before=2026-01-01T00:00:00Z": 0, "since=" + tomorrow: 0} {
+		page := b.mustCall("GET", "/rejected-calls?"+query, nil)
+		if found := page["rejected_calls"].([]any); len(found) != want || page["next_cursor"] != nil {
+			t.Errorf("rejected calls with %s: got %v, want %d", query, page, want)
+		}
+	}
+	for query, want := range map[string]string{
+		"address=":              "address must be an IPv4 address, an IPv6 address or an IPv6 /64",
+		"address=2001:db8::/48": "address must be an IPv4 address, an IPv6 address or an IPv6 /64",
+		"address=192.0.2.0/24":  "address must be an IPv4 address, an IPv6 address or an IPv6 /64",
+		"version=v6":            `version must be one of v3, v4, v5, manage, not "v6"`,
+		"since=2027-01-31T09:30:00Z&before=2027-01-31T09:30:00Z": "before must be later than since",
+	} {
+		b.assertError("GET", "/rejected-calls?"+query, nil, 400, "invalid_request", want)
+	}
 	b.assertError("GET", "/rejected-calls?cursor=x", nil, 400, "invalid_request",
 		"cursor must be the next_cursor of an earlier response")
 	b.contract.WithHandler(withMiddleware(NewHandler(b.services(b.tokens, fakePlans{}, nil))), func() {

@@ -1810,7 +1810,7 @@ type ProjectStatus string
 
 // RejectedCallList defines model for RejectedCallList.
 type RejectedCallList struct {
-	// NextCursor Present if there are more.
+	// NextCursor Present if there may be more.
 	NextCursor    *string         `json:"next_cursor,omitempty"`
 	RejectedCalls []RejectedCalls `json:"rejected_calls"`
 }

@@ -128,8 +128,8 @@ type Calls interface {
 	List(ctx context.Context, q requestlog.Query) (requestlog.Page, error)
 	Find(ctx context.Context, q requestlog.Query, at time.Time, after requestlog.BlockPosition) (
 		[]requestlog.NumberedCall, requestlog.BlockPosition, error)
-	Rejections(ctx context.Context, since time.Time, after requestlog.RejectionCount, limit int) (
-		found []requestlog.RejectionCount, more bool, err error)
+	Rejections(ctx context.Context, q requestlog.RejectionQuery) (
+		page []requestlog.RejectionCount, next requestlog.RejectionCount, err error)
 	// KeyCallers returns the latest caller with each credential of a project, by its slot.
 	KeyCallers(ctx context.Context, projectID string) (map[string]requestlog.KeyCaller, error)
 }

@@ -1032,6 +1032,9 @@ export interface paths {
          * @description Counts of the rejected calls that named no API key and no project that exist, by day,
          *     version, cause and address. Of each day, a node counts at most 10,000 combinations with
          *     their address, and the others together under an empty address.
+         *
+         *     A page may have fewer counts than limit, and even none, when few counts match the
+         *     filters. There are more as long as next_cursor is present.
          */
         get: operations["listRejectedCalls"];
         put?: never;
@@ -2405,7 +2408,7 @@ export interface components {
         };
         RejectedCallList: {
             rejected_calls: components["schemas"]["RejectedCalls"][];
-            /** @description Present if there are more. */
+            /** @description Present if there may be more. */
             next_cursor?: string;
         };
         AuditEntry: {
@@ -4850,8 +4853,16 @@ export interface operations {
     listRejectedCalls: {
         parameters: {
             query?: {
-                /** @description An RFC 3339 time. Older entries are left out. */
-                since?: components["parameters"]["Since"];
+                /** @description The version of the API, such as v5, or manage. */
+                version?: string;
+                /** @description For example unknown_key. */
+                cause?: string;
+                /** @description The address of the caller. IPv6 addresses are counted by their /64. */
+                address?: string;
+                /** @description An RFC 3339 time. Counts whose last call is earlier are left out. */
+                since?: string;
+                /** @description An RFC 3339 time after since. Counts of the days that begin at this time or later are left out. */
+                before?: string;
                 limit?: components["parameters"]["Limit"];
                 /** @description The next_cursor of the previous page. */
                 cursor?: components["parameters"]["Cursor"];
