@@ -287,6 +287,38 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   await page.goto(address(`/requests?project=${project}`));
   await page.getByLabel('Status').selectOption('5xx');
   await page.getByText('No API call matches').waitFor();
+  await page.getByText('Calls with a key that nobody has cannot be listed here').waitFor();
+  await person.close();
+});
+
+test('lists are filtered by time, and rejected calls without a project by address and cause', async () => {
+  await server.createRoom(); // whose event is delivered
+  await fetch(`${server.url}/api/v5/keys`, { headers: { 'api-key': 'pk_mistyped', timestamp: '1', signature: '00' } });
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', '/requests?view=anonymous');
+  const rows = page.getByRole('table').getByRole('row');
+  const filter = async (label: string, text: string): Promise<void> => {
+    await page.getByLabel(label, { exact: true }).fill(text);
+    await page.getByLabel(label, { exact: true }).press('Enter');
+  };
+  await filter('Address', '127.0.0.1');
+  await filter('Cause', 'unknown_key');
+  await page.getByRole('combobox', { name: 'API', exact: true }).selectOption('v5');
+  await rows.filter({ hasText: 'Unknown API key' }).first().waitFor();
+  await person.seen('console-anonymous-filtered');
+  await person.accessible('the filtered rejected calls');
+  await filter('Address', '192.0.2.77');
+  await page.getByText('No such API calls').waitFor();
+  for (const path of ['/requests', '/webhooks', '/audit']) {
+    await page.goto(address(path));
+    await filter('From', 'soon');
+    await page.getByText('Write a time such as').waitFor();
+    await filter('From', '2100-01-01 10:05');
+    await page.getByText(/^No (API call matches|delivery matches|entry)$/).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await filter('Until', '2100-01-01 10:05');
+    await rows.nth(1).waitFor();
+  }
   await person.close();
 });
 

@@ -5,22 +5,23 @@ import { useGet } from '../api/useGet';
 import { formatCount } from '../format';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
-import { Filters, SelectFilter } from '../ui/Filters';
+import { Filters } from '../ui/Filters';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Time } from '../ui/values';
-import { periods } from './times';
-import { usePeriod } from './usePeriod';
+import { PeriodFilter } from './PeriodFilter';
+import { periodFilters, usePeriod } from './usePeriod';
 
 type Entry = Schemas['AuditEntry'];
 
 /** The audit log, with the verification of its hash chain. */
 export function Audit({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const { project, within, cursor } = query;
-  const period = usePeriod(within);
+  const { project, cursor } = query;
+  const period = usePeriod(query);
   const nameOf = useProjectName();
+  const active = periodFilters.filter((name) => query[name]);
   const entries = useGet('/audit', { query: { ...(project && { project_id: project }), ...period, ...(cursor && { cursor }) } }, !cursor);
   return (
     <>
@@ -29,8 +30,8 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
         what the values were before.
       </PageHead>
       {may('GET /audit/verify') && <Verify />}
-      <Filters active={within ? ['within'] : []}>
-        <SelectFilter name="within" label="Time" value={within} options={periods} />
+      <Filters active={active}>
+        <PeriodFilter query={query} />
       </Filters>
       <List
         label="Audit log"

@@ -13,11 +13,21 @@ import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
 import { Status, Time, toneOfStatus } from '../ui/values';
-import { causeText, slotText } from './causes';
-import { periods, spans } from './times';
-import { usePeriod } from './usePeriod';
+import { causeSuggestions, causeText, slotText } from './causes';
+import { PeriodFilter } from './PeriodFilter';
+import { spans } from './times';
+import { periodFilters, usePeriod } from './usePeriod';
 
-const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', 'within'];
+const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', ...periodFilters];
+const anonymousFilters = ['address', 'cause', 'version', ...periodFilters];
+
+const versions = [
+  ['', 'All'],
+  ['v3', 'Version 3'],
+  ['v4', 'Version 4'],
+  ['v5', 'Version 5'],
+  ['manage', 'Management'],
+] as const;
 
 /** The recorded API calls, with the true cause of each rejected one. */
 export function Requests({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
@@ -51,10 +61,10 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
 function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
   const { role } = useCaller();
   const projects = useProjects();
-  const { project, status, cause, version, key_slot, route, request_id, within, cursor } = query;
+  const { project, status, cause, version, key_slot, route, request_id, cursor } = query;
   const project_id = project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
   const nameOf = useProjectName();
-  const period = usePeriod(within);
+  const period = usePeriod(query);
   const slot = key_slot as Schemas['CallKeySlot'] | undefined;
   const calls = useGet(
     '/calls',
@@ -95,18 +105,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         />
         {project_id && (
           <>
-            <SelectFilter
-              name="version"
-              label="API"
-              value={version}
-              options={[
-                ['', 'All'],
-                ['v3', 'Version 3'],
-                ['v4', 'Version 4'],
-                ['v5', 'Version 5'],
-                ['manage', 'Management'],
-              ]}
-            />
+            <SelectFilter name="version" label="API" value={version} options={versions} />
             <SelectFilter
               name="key_slot"
               label="Key"
@@ -124,8 +123,8 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             />
           </>
         )}
-        <SelectFilter name="within" label="Time" value={within} options={periods} />
-        <TextFilter name="cause" label="Cause" value={cause} placeholder="bad_signature" />
+        <PeriodFilter query={query} />
+        <TextFilter name="cause" label="Cause" value={cause} placeholder="bad_signature" suggestions={causeSuggestions} />
         <TextFilter name="route" label="Route" value={route} placeholder="/api/v4/rooms/{room_id}/events" wide />
         <TextFilter name="request_id" label="Request ID" value={request_id} />
       </Filters>
@@ -162,10 +161,12 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
           active.length > 0 ? (
             <Empty title="No API call matches">
               <p>Choose other filters. API calls are kept for the period of the setting --retention-calls.</p>
+              {role === 'integrator' && <p>{unknownKeys}</p>}
             </Empty>
           ) : (
             <Empty title="No API calls yet">
               <FirstCall>API calls appear here within a second.</FirstCall>
+              {role === 'integrator' && <p>{unknownKeys}</p>}
             </Empty>
           )
         }
@@ -174,16 +175,36 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   );
 }
 
+const unknownKeys =
+  'Calls with a key that nobody has cannot be listed here. The operator of this server can find them by the address of your backend.';
+
 /** The rejected API calls without a key and a project that exist. */
 function Anonymous({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const { cursor } = query;
+  const { address, cause, version, from, until, cursor } = query;
   const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined; // days are counted in UTC here
-  const { since } = usePeriod(within);
-  const rejected = useGet('/rejected-calls', { query: { ...(since && { since }), ...(cursor && { cursor }) } }, !cursor);
+  const times = { ...(within && { within }), ...(from && { from }), ...(until && { until }) };
+  const period = usePeriod(times);
+  const rejected = useGet(
+    '/rejected-calls',
+    {
+      query: {
+        ...(address && { address }),
+        ...(cause && { cause }),
+        ...(version && { version }),
+        ...period,
+        ...(cursor && { cursor }),
+      },
+    },
+    !cursor,
+  );
+  const active = anonymousFilters.filter((name) => query[name]);
   return (
     <>
-      <Filters active={within ? ['within'] : []}>
-        <SelectFilter name="within" label="Time" value={within} options={spans} />
+      <Filters active={active}>
+        <TextFilter name="address" label="Address" value={address} placeholder="192.0.2.1" />
+        <TextFilter name="cause" label="Cause" value={cause} placeholder="unknown_key" suggestions={causeSuggestions} />
+        <SelectFilter name="version" label="API" value={version} options={versions} />
+        <PeriodFilter query={times} presets={spans} />
       </Filters>
       <List
         label="Rejected API calls without a project"
@@ -202,7 +223,10 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
         ]}
         empty={
           <Empty title="No such API calls">
-            <p>API calls whose key and project do not exist are counted here by address, for example scans and typing errors.</p>
+            <p>
+              {active.length > 0 && 'Choose other filters. '}API calls whose key and project do not exist are counted here by day and
+              address, for example scans and typing errors.
+            </p>
           </Empty>
         }
       />

@@ -15,17 +15,18 @@ import { Empty, ErrorBox, sentence } from '../ui/states';
 import { useNow } from '../ui/useNow';
 import { Facts, Status, Time } from '../ui/values';
 import { deliveryState } from './deliveries';
-import { periods, readTime, zoned } from './times';
-import { usePeriod } from './usePeriod';
+import { PeriodFilter } from './PeriodFilter';
+import { readTime, zoned } from './times';
+import { periodFilters, usePeriod } from './usePeriod';
 
 /** The targets that fail or are paused, and the deliveries. */
 export function Webhooks({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const { state, room_id, event_id, url, within, cursor } = query;
+  const { state, room_id, event_id, url, cursor } = query;
   const project = useChosenProject(query.project);
   const listable = useListable(project);
   const may = useMay();
   const nameOf = useProjectName();
-  const period = usePeriod(within);
+  const period = usePeriod(query);
   const webhooks = useGet(
     '/webhooks',
     listable
@@ -43,7 +44,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
       : null,
     !cursor,
   );
-  const active = ['state', 'within', 'url', 'room_id', 'event_id'].filter((name) => query[name]);
+  const active = ['state', ...periodFilters, 'url', 'room_id', 'event_id'].filter((name) => query[name]);
   return (
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
@@ -64,7 +65,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
             ['gone', 'Target gone'],
           ]}
         />
-        <SelectFilter name="within" label="Time" value={within} options={periods} />
+        <PeriodFilter query={query} />
         <TextFilter name="url" label="Target URL begins with" value={url} placeholder="https://example.org" wide />
         <TextFilter name="room_id" label="Room ID" value={room_id} wide />
         <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />

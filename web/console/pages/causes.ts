@@ -13,6 +13,9 @@ const causes: Record<string, string> = {
   unauthorized: 'No valid credential',
 };
 
+/** The usual causes, each with its words. */
+export const causeSuggestions = Object.entries(causes);
+
 /** Returns a cause in words. Codes are readable enough for those that are not in the list. */
 export function causeText(cause: string): string {
   const text = causes[cause] ?? cause.replaceAll('_', ' ');

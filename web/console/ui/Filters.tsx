@@ -45,12 +45,14 @@ export function SelectFilter({
 interface TextFilterProps extends FilterProps {
   placeholder?: string;
   wide?: boolean;
+  /** Texts that are suggested, each with its meaning. */
+  suggestions?: readonly (readonly [value: string, meaning: string])[];
   /** Returns why a text cannot be filtered by. */
   check?: (text: string) => string | null;
 }
 
 /** A text to filter by. It applies with Enter and when the field is left. */
-export function TextFilter({ name, label, value = '', placeholder, wide = false, check }: TextFilterProps): ReactElement {
+export function TextFilter({ name, label, value = '', placeholder, wide = false, suggestions, check }: TextFilterProps): ReactElement {
   const [text, setText] = useState(value);
   const [problem, setProblem] = useState<string | null>(null);
   const id = useId();
@@ -73,12 +75,20 @@ export function TextFilter({ name, label, value = '', placeholder, wide = false,
           autoComplete="off"
           spellCheck={false}
           enterKeyHint="search"
+          list={suggestions && `${id}-list`}
           aria-invalid={problem !== null}
           aria-describedby={problem ? id : undefined}
           onChange={(event) => setText(event.currentTarget.value)}
           onBlur={() => apply()}
         />
       </label>
+      {suggestions && (
+        <datalist id={`${id}-list`}>
+          {suggestions.map(([value, meaning]) => (
+            <option key={value} value={value} label={meaning} />
+          ))}
+        </datalist>
+      )}
       {problem && (
         <p className="small wrong" id={id} role="alert">
           {problem}
