@@ -156,6 +156,10 @@ describe('webhooks', () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/webhooks/${id}`);
     await act(page, 'Pause the target');
+    await page.getByText('Paused by hand').waitFor();
+    await person.seen('console-delivery-paused');
+    await act(page, 'Resume the target');
+    await act(page, 'Pause the target');
     await page.goto(address(`/webhooks?project=${project}`));
     const target = page.locator('section', { has: page.getByRole('heading', { name: /Targets that fail or are paused/ }) });
     await target.getByText('Paused by hand').waitFor();

@@ -10,14 +10,15 @@ import { CodeBlock, Copy, Id } from '../ui/Copy';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
-import { ErrorBox } from '../ui/states';
+import { ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time, toneOfStatus } from '../ui/values';
 import { curlOf, deliveryState, prettyJSON } from './deliveries';
-import { PauseTarget } from './Webhooks';
+import { PauseOrResume, TargetState } from './Webhooks';
 
 /** One delivery with its body, its attempts and the responses. */
 export function DeliveryPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
   const webhook = useGet('/webhooks/{delivery_id}', { path: { delivery_id: id } });
+  const targets = useGet('/webhook-targets', webhook.data && { query: { project_id: webhook.data.project_id, limit: 100 } });
   const nameOf = useProjectName();
   const above = <Link to={href('webhooks', null, { project })}>Webhooks</Link>;
   if (!webhook.data) {
@@ -30,10 +31,19 @@ export function DeliveryPage({ id, project }: { id: string; project: string | un
   }
   const one = webhook.data;
   const state = deliveryState(one);
+  const target = targets.data?.targets.find(({ url }) => url === one.url);
+  const reload = (): void => {
+    webhook.reload();
+    targets.reload();
+  };
   const attempts = [...(one.attempts ?? [])].reverse();
   return (
     <>
-      <PageHead title={one.type} above={above} actions={<Actions webhook={one} onDone={webhook.reload} />}>
+      <PageHead
+        title={one.type}
+        above={above}
+        actions={(targets.data || targets.error) && <Actions webhook={one} target={target} onDone={reload} />}
+      >
         <Status tone={state.tone}>{state.text}</Status>
       </PageHead>
       <section className="box" aria-label="Facts">
@@ -43,6 +53,12 @@ export function DeliveryPage({ id, project }: { id: string; project: string | un
               'Target',
               <span key="url" className="url">
                 {one.url}
+              </span>,
+            ],
+            target !== undefined && [
+              'State of the target',
+              <span key="target" className="two-lines">
+                <TargetState target={target} /> {target.notice && <span className="small quiet">{sentence(target.notice)}</span>}
               </span>,
             ],
             ['Delivery ID', <Id key="id" id={one.delivery_id} what="delivery ID" full />],
@@ -97,13 +113,19 @@ export function DeliveryPage({ id, project }: { id: string; project: string | un
   );
 }
 
-function Actions({ webhook, onDone }: { webhook: Schemas['Webhook']; onDone: () => void }): ReactElement {
+interface ActionsProps {
+  webhook: Schemas['Webhook'];
+  target: Schemas['WebhookTarget'] | undefined;
+  onDone: () => void;
+}
+
+function Actions({ webhook, target, onDone }: ActionsProps): ReactElement {
   const may = useMay();
   const { delivery_id, project_id, event_id, url, state, type } = webhook;
   return (
     <>
-      <PauseTarget projectId={project_id} url={url} onDone={onDone} />
-      {state === 'pending' && may('POST /webhook-retries') && (
+      <PauseOrResume projectId={project_id} url={url} target={target} onDone={onDone} />
+      {state === 'pending' && !target?.paused && may('POST /webhook-retries') && (
         <ActionButton
           title="Retry now"
           onDone={onDone}

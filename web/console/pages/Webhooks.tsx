@@ -165,22 +165,7 @@ export function Target({ target, onChanged }: { target: Schemas['WebhookTarget']
     <div className={paused ? 'box problem' : 'box warning'}>
       <div className="box-head">
         <h3 className="url">{url}</h3>
-        {paused && may('POST /projects/{project_id}/webhook-resume') && (
-          <ActionButton
-            title="Resume the target"
-            onDone={onChanged}
-            act={async () => {
-              await call('post', '/projects/{project_id}/webhook-resume', { path: { project_id }, body: { url } });
-              return 'The target is tried now.';
-            }}
-          >
-            <p>
-              The waiting deliveries are sent to <strong className="url">{url}</strong> now, in their order. If the target fails again, it
-              is paused again.
-            </p>
-          </ActionButton>
-        )}
-        {(!paused || probe_at !== undefined) && <PauseTarget projectId={project_id} url={url} onDone={onChanged} />}
+        <PauseOrResume projectId={project_id} url={url} target={target} onDone={onChanged} />
         {!paused && may('POST /webhook-retries') && (
           <ActionButton
             title="Retry now"
@@ -199,18 +184,7 @@ export function Target({ target, onChanged }: { target: Schemas['WebhookTarget']
       </div>
       <Facts
         rows={[
-          [
-            'State',
-            paused ? (
-              <Status key="s" tone="bad">
-                Paused
-              </Status>
-            ) : (
-              <Status key="s" tone="warn">
-                Failing
-              </Status>
-            ),
-          ],
+          ['State', <TargetState key="s" target={target} />],
           ['Project', nameOf(project_id)],
           failures > 0 && ['Failures in a row', formatCount(failures, 'failure')],
           failures > 0 && ['Failing since', `${formatAgo(Date.parse(failing_since), now)}`],
@@ -222,14 +196,50 @@ export function Target({ target, onChanged }: { target: Schemas['WebhookTarget']
   );
 }
 
+/** Whether a target is paused or fails. */
+export function TargetState({ target: { paused } }: { target: Schemas['WebhookTarget'] }): ReactElement {
+  return <Status tone={paused ? 'bad' : 'warn'}>{paused ? 'Paused' : 'Failing'}</Status>;
+}
+
 interface PauseProps {
   projectId: string;
   url: string;
   onDone: () => void;
 }
 
+/** Resumes a target that is paused, and pauses one that the server still tries. target is undefined for one that works. */
+export function PauseOrResume({ target, ...props }: PauseProps & { target: Schemas['WebhookTarget'] | undefined }): ReactElement {
+  return (
+    <>
+      {target?.paused && <ResumeTarget {...props} />}
+      {(!target?.paused || target.probe_at !== undefined) && <PauseTarget {...props} />}
+    </>
+  );
+}
+
+/** Sends the deliveries that wait for a target. */
+function ResumeTarget({ projectId, url, onDone }: PauseProps): ReactElement | null {
+  const may = useMay();
+  if (!may('POST /projects/{project_id}/webhook-resume')) return null;
+  return (
+    <ActionButton
+      title="Resume the target"
+      onDone={onDone}
+      act={async () => {
+        await call('post', '/projects/{project_id}/webhook-resume', { path: { project_id: projectId }, body: { url } });
+        return 'The target is tried now.';
+      }}
+    >
+      <p>
+        The waiting deliveries are sent to <strong className="url">{url}</strong> now, in their order. If the target fails again, it is
+        paused again.
+      </p>
+    </ActionButton>
+  );
+}
+
 /** Holds the deliveries to a target back until it is resumed. */
-export function PauseTarget({ projectId, url, onDone }: PauseProps): ReactElement | null {
+function PauseTarget({ projectId, url, onDone }: PauseProps): ReactElement | null {
   const may = useMay();
   if (!may('POST /projects/{project_id}/webhook-pause')) return null;
   return (
