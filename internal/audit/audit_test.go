@@ -283,26 +283,34 @@ func TestService_List(t *testing.T) {
 		for name, tc := range map[string]struct {
 			query audit.Query
 			want  []int64
-			more  bool
+			next  int64
 		}{
-			"all":               {audit.Query{Limit: 100}, []int64{7, 6, 5, 4, 3, 2, 1}, false},
-			"first page":        {audit.Query{Limit: 3}, []int64{7, 6, 5}, true},
-			"second page":       {audit.Query{Limit: 3, BelowN: 5}, []int64{4, 3, 2}, true},
-			"last page":         {audit.Query{Limit: 3, BelowN: 2}, []int64{1}, false},
-			"since":             {audit.Query{Limit: 3, Since: start.Add(5 * time.Hour)}, []int64{7, 6}, false},
-			"since, page":       {audit.Query{Limit: 1, Since: start.Add(5 * time.Hour), BelowN: 7}, []int64{6}, false},
-			"since the future":  {audit.Query{Limit: 3, Since: start.Add(7 * time.Hour)}, nil, false},
-			"project":           {audit.Query{Limit: 2, ProjectID: "project 1"}, []int64{6, 4}, true},
-			"project and since": {audit.Query{Limit: 9, ProjectID: "project 0", Since: start.Add(time.Hour)}, []int64{7, 5, 3}, false},
-			"unknown project":   {audit.Query{Limit: 2, ProjectID: "none"}, nil, false},
+			"all":               {audit.Query{Limit: 100}, []int64{7, 6, 5, 4, 3, 2, 1}, 0},
+			"first page":        {audit.Query{Limit: 3}, []int64{7, 6, 5}, 5},
+			"second page":       {audit.Query{Limit: 3, BelowN: 5}, []int64{4, 3, 2}, 2},
+			"last page":         {audit.Query{Limit: 3, BelowN: 2}, []int64{1}, 0},
+			"since":             {audit.Query{Limit: 3, Since: start.Add(5 * time.Hour)}, []int64{7, 6}, 0},
+			"since, page":       {audit.Query{Limit: 1, Since: start.Add(5 * time.Hour), BelowN: 7}, []int64{6}, 0},
+			"since the future":  {audit.Query{Limit: 3, Since: start.Add(7 * time.Hour)}, nil, 0},
+			"project":           {audit.Query{Limit: 2, ProjectID: "project 1"}, []int64{6, 4}, 4},
+			"project and since": {audit.Query{Limit: 9, ProjectID: "project 0", Since: start.Add(time.Hour)}, []int64{7, 5, 3}, 0},
+			"unknown project":   {audit.Query{Limit: 2, ProjectID: "none"}, nil, 0},
+			"subject":           {audit.Query{Limit: 2, Subject: "subject 3"}, []int64{4}, 0},
+			"unknown subject":   {audit.Query{Limit: 2, Subject: "subject"}, nil, 0},
+			"action":            {audit.Query{Limit: 6, Action: audit.ProjectChanged}, []int64{7, 6, 5, 4, 3, 2}, 2},
+			"action, last page": {audit.Query{Limit: 6, Action: audit.ProjectChanged, BelowN: 2}, []int64{1}, 0},
+			"another action":    {audit.Query{Limit: 6, Action: audit.ProjectCreated}, nil, 0},
+			"name of the actor": {audit.Query{Limit: 1, Actor: origin.ActorName, BelowN: 2}, []int64{1}, 0},
+			"ID of the actor":   {audit.Query{Limit: 9, Actor: origin.ActorID, ProjectID: "project 1"}, []int64{6, 4, 2}, 0},
+			"another actor":     {audit.Query{Limit: 9, Actor: string(origin.Kind)}, nil, 0},
 		} {
-			entries, more, err := newService(db).List(t.Context(), tc.query)
+			entries, next, err := newService(db).List(t.Context(), tc.query)
 			var got []int64
 			for _, e := range entries {
 				got = append(got, e.N)
 			}
-			if err != nil || !slices.Equal(got, tc.want) || more != tc.more {
-				t.Errorf("%s: got %v, more %v, %v, want %v, %v", name, got, more, err, tc.want, tc.more)
+			if err != nil || !slices.Equal(got, tc.want) || next != tc.next {
+				t.Errorf("%s: got %v, next %d, %v, want %v, %d", name, got, next, err, tc.want, tc.next)
 			}
 		}
 		first, _, err := newService(db).List(t.Context(), audit.Query{Limit: 1, BelowN: 2})
@@ -317,6 +325,24 @@ func TestService_List(t *testing.T) {
 		if _, _, err := newService(db).List(t.Context(), audit.Query{Limit: 101}); err == nil ||
 			err.Error() != "limit must be between 1 and 100, not 101" {
 			t.Errorf("limit 101: got %v", err)
+		}
+	})
+}
+
+// TestService_ListSearchesPageByPage finds one of many entries. Each page reads a bounded number of them.
+func TestService_ListSearchesPageByPage(t *testing.T) {
+	storetest.OnEachEngine(t, func(t *testing.T, p storetest.Database) {
+		db := p.Open(t)
+		record(t, db, 1010)
+		q := audit.Query{Limit: 10, Subject: "subject 0"}
+		page, next, err := newService(db).List(t.Context(), q)
+		if err != nil || len(page) != 0 || next != 11 {
+			t.Fatalf("first page: got %v, next %d, %v, want none and 11", page, next, err)
+		}
+		q.BelowN = next
+		page, next, err = newService(db).List(t.Context(), q)
+		if err != nil || len(page) != 1 || page[0].N != 1 || next != 0 {
+			t.Errorf("second page: got %v, next %d, %v, want the first entry", page, next, err)
 		}
 	})
 }

@@ -11,11 +11,26 @@ import (
 // Query selects entries for a list. Empty fields do not filter.
 type Query struct {
 	ProjectID string
+	Action    Action
+	Actor     string    // name or ID of the actor
+	Subject   string    // ID of the changed object
 	Since     time.Time // only entries from the first one at or after this time
 	Before    time.Time // only entries older than this time
 	BelowN    int64     // only entries with a lower number
 	Limit     int       // 1 to validate.MaxPage
 }
+
+// needsSearch reports whether q has a condition for which there is no index.
+func (q Query) needsSearch() bool { return q.Action != "" || q.Actor != "" || q.Subject != "" }
+
+// matches reports whether an entry meets the conditions for which there is no index.
+func (q Query) matches(e Entry) bool {
+	return (q.Action == "" || q.Action == e.Action) && (q.Subject == "" || q.Subject == e.Subject) &&
+		(q.Actor == "" || q.Actor == e.Actor() || q.Actor == e.ActorID)
+}
+
+// maxScanned is how many entries a page of List reads to find those that have no index.
+const maxScanned = 1000
 
 // Store stores the entries. Methods that write must run inside Write.
 type Store interface {
@@ -24,7 +39,7 @@ type Store interface {
 	// AuditChain returns the chain and the highest number of a stored entry, both at the same
 	// moment. If this number is not that of the chain, the database was changed by hand.
 	AuditChain(ctx context.Context) (chain Chain, newest int64, err error)
-	// AuditEntries returns entries, the newest first.
+	// AuditEntries returns entries, the newest first. It ignores Action, Actor and Subject of q.
 	AuditEntries(ctx context.Context, q Query) ([]Entry, error)
 	// AuditEntriesAfter returns entries with a higher number than n, in order.
 	AuditEntriesAfter(ctx context.Context, n int64, limit int) ([]Entry, error)
@@ -42,20 +57,34 @@ type Service struct {
 // NewService returns a Service.
 func NewService(store Store, now func() time.Time) *Service { return &Service{store: store, now: now} }
 
-// List returns entries, the newest first, and whether there are more. Errors: Invalid.
-func (s *Service) List(ctx context.Context, q Query) (entries []Entry, more bool, err error) {
+// List returns a page of entries, the newest first, and the number below which the next page begins; 0 if there is
+// none. With Action, Actor or Subject, a page that is not full may have a next one, because List limits how many
+// entries it reads. Errors: Invalid.
+func (s *Service) List(ctx context.Context, q Query) (page []Entry, next int64, err error) {
 	if err := validate.Range("limit", q.Limit, 1, validate.MaxPage); err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	limit := q.Limit
-	q.Limit++
-	if entries, err = s.store.AuditEntries(ctx, q); err != nil {
-		return nil, false, err
+	if q.Limit++; q.needsSearch() {
+		q.Limit = maxScanned
 	}
-	if len(entries) > limit {
-		return entries[:limit], true, nil
+	read, err := s.store.AuditEntries(ctx, q)
+	if err != nil {
+		return nil, 0, err
 	}
-	return entries, false, nil
+	for _, e := range read {
+		if !q.matches(e) {
+			continue
+		}
+		if len(page) == limit {
+			return page, page[limit-1].N, nil
+		}
+		page = append(page, e)
+	}
+	if len(read) == q.Limit {
+		next = read[len(read)-1].N
+	}
+	return page, next, nil
 }
 
 // Head returns the number and the hash of the last entry, and 0 before the first entry. If the

@@ -19,6 +19,9 @@ type auditCommands struct {
 type auditList struct {
 	lister
 	Project string `placeholder:"ID" refers:"project" help:"ID or unique name of the project whose changes are listed."`
+	Action  string `placeholder:"ACTION" help:"Kind of the changes that are listed, such as project.changed."`
+	Actor   string `placeholder:"NAME" help:"Name or ID of the token, the user or the sign-in link that made the changes, or service."`
+	Subject string `placeholder:"ID" help:"ID of the object whose changes are listed."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest change that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Before  moment `placeholder:"TIME" help:"Time before which the listed changes were made, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Limit   int    `placeholder:"N" default:"100" help:"Maximum number of changes, the newest first, or 0 for all. Default: 100."`
@@ -55,7 +58,8 @@ func (c auditList) Run(ctx context.Context, s *streams) error {
 
 // fetch reads all pages, up to the limit.
 func (c auditList) fetch(ctx context.Context) ([]manage.AuditEntry, error) {
-	q := queryOf(map[string]string{"project_id": c.Project, "since": string(c.Since), "before": string(c.Before)})
+	q := queryOf(map[string]string{"project_id": c.Project, "action": c.Action, "actor": c.Actor, "subject": c.Subject,
+		"since": string(c.Since), "before": string(c.Before)})
 	return fetchPages(ctx, c.manager, "/audit", q, c.Limit, func(p manage.AuditList) ([]manage.AuditEntry, *string) {
 		return p.Entries, p.NextCursor
 	})

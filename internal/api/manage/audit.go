@@ -18,7 +18,7 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request) {
 		writeError(w, r, err)
 		return
 	}
-	entries, more, err := s.Audit.List(r.Context(), q)
+	entries, next, err := s.Audit.List(r.Context(), q)
 	out := AuditList{Entries: []AuditEntry{}}
 	for _, e := range entries {
 		entry, decodeErr := newAuditEntry(e)
@@ -28,19 +28,25 @@ func (s *server) ListAudit(w http.ResponseWriter, r *http.Request) {
 		}
 		out.Entries = append(out.Entries, entry)
 	}
-	if more {
-		cursor := strconv.FormatInt(entries[len(entries)-1].N, 10)
-		out.NextCursor = &cursor
+	if next != 0 {
+		out.NextCursor = new(strconv.FormatInt(next, 10))
 	}
 	writeResult(w, r, out, err)
 }
 
 func parseAuditQuery(rawQuery string) (audit.Query, error) {
-	query, err := httpx.Query(rawQuery, "project_id", "since", "before", "limit", "cursor")
+	query, err := httpx.Query(rawQuery, "project_id", "action", "actor", "subject", "since", "before", "limit",
+		"cursor")
 	if err != nil {
 		return audit.Query{}, err
 	}
-	q := audit.Query{ProjectID: query["project_id"], Limit: validate.DefaultPage}
+	q := audit.Query{
+		ProjectID: query["project_id"],
+		Action:    audit.Action(query["action"]),
+		Actor:     query["actor"],
+		Subject:   query["subject"],
+		Limit:     validate.DefaultPage,
+	}
 	if q.Since, q.Before, err = parsePeriod(query); err != nil {
 		return audit.Query{}, err
 	}

@@ -408,6 +408,13 @@ func testAudit(t *testing.T, b *fixture) {
 	if of := list("?project_id=" + project); len(of) != 2 || of[1].(m)["action"] != "project.created" {
 		t.Errorf("entries of the project: got %v, want its creation and its change", of)
 	}
+	for query, want := range map[string]int{"action=project.changed": 1, "action=project.created": 1,
+		"action=key.rotated": 0, "actor=test": 2, "actor=" + newest["actor_id"].(string): 2, "actor=service": 0,
+		"subject=" + project: 2, "subject=" + unknownID: 0, "action=project.changed&actor=test&subject=" + project: 1} {
+		if found := list("?project_id=" + project + "&" + query); len(found) != want {
+			t.Errorf("entries with %s: got %v, want %d", query, found, want)
+		}
+	}
 	page := b.mustCall("GET", "/audit?limit=2", nil)
 	rest := b.mustCall("GET", "/audit?limit=100&cursor="+page["next_cursor"].(string), nil)
 	paged := append(page["entries"].([]any), rest["entries"].([]any)...)

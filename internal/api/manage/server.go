@@ -106,7 +106,7 @@ type Plans interface {
 
 // Audit is the part of the audit log that this API calls.
 type Audit interface {
-	List(ctx context.Context, q audit.Query) (entries []audit.Entry, more bool, err error)
+	List(ctx context.Context, q audit.Query) (page []audit.Entry, next int64, err error)
 	Verify(ctx context.Context) (audit.Report, error)
 }
 

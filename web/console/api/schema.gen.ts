@@ -1052,7 +1052,11 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the entries of the audit log */
+        /**
+         * List the entries of the audit log
+         * @description A page may have fewer entries than limit, and even none, when few entries have the action, actor or subject.
+         *     There are more as long as next_cursor is present.
+         */
         get: operations["listAudit"];
         put?: never;
         post?: never;
@@ -4898,6 +4902,12 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: components["parameters"]["OfProject"];
+                /** @description What happened, such as project.changed. */
+                action?: string;
+                /** @description The actor or the actor_id of the entries. */
+                actor?: string;
+                /** @description The ID of the changed object. */
+                subject?: string;
                 /** @description An RFC 3339 time. Older entries are left out. */
                 since?: components["parameters"]["Since"];
                 /** @description An RFC 3339 time after since. Entries of this time and later are left out. */

@@ -5,7 +5,7 @@ import { useGet } from '../api/useGet';
 import { formatCount } from '../format';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
-import { Filters } from '../ui/Filters';
+import { Filters, TextFilter } from '../ui/Filters';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
@@ -18,11 +18,24 @@ type Entry = Schemas['AuditEntry'];
 /** The audit log, with the verification of its hash chain. */
 export function Audit({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const { project, cursor } = query;
+  const { project, action, actor, subject, cursor } = query;
   const period = usePeriod(query);
   const nameOf = useProjectName();
-  const active = periodFilters.filter((name) => query[name]);
-  const entries = useGet('/audit', { query: { ...(project && { project_id: project }), ...period, ...(cursor && { cursor }) } }, !cursor);
+  const active = ['action', 'actor', 'subject', ...periodFilters].filter((name) => query[name]);
+  const entries = useGet(
+    '/audit',
+    {
+      query: {
+        ...(project && { project_id: project }),
+        ...(action && { action }),
+        ...(actor && { actor }),
+        ...(subject && { subject }),
+        ...period,
+        ...(cursor && { cursor }),
+      },
+    },
+    !cursor,
+  );
   return (
     <>
       <PageHead title="Audit log">
@@ -31,6 +44,9 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
       </PageHead>
       {may('GET /audit/verify') && <Verify />}
       <Filters active={active}>
+        <TextFilter name="action" label="Action" value={action} placeholder="project.changed" />
+        <TextFilter name="actor" label="Actor (name or ID)" value={actor} />
+        <TextFilter name="subject" label="Subject ID" value={subject} />
         <PeriodFilter query={query} />
       </Filters>
       <List
@@ -52,7 +68,7 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
         ]}
         empty={
           <Empty title="No entry">
-            <p>Nothing was changed in this time.</p>
+            <p>{active.length > 0 ? 'No change matches. Choose other filters.' : 'Nothing was changed yet.'}</p>
           </Empty>
         }
       />
