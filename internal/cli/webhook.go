@@ -170,8 +170,8 @@ type webhookRetry struct {
 
 // Run retries the deliveries.
 func (c webhookRetry) Run(ctx context.Context, s *streams) error {
-	if c.Delivery+c.Project+c.Target == "" {
-		return usageError{errors.New("--delivery, --project or --target is required")}
+	if c.Delivery+c.Project+c.Target == "" && (c.Since == "" || c.Before == "") {
+		return usageError{errors.New("--delivery, --project, --target, or both --since and --before are required")}
 	}
 	q := manage.WebhookRetry{
 		DeliveryId: optionalString(c.Delivery),

@@ -10,7 +10,7 @@ import (
 )
 
 // Retry selects pending deliveries that are sent now instead of at their next attempt.
-// Fields that are set must all match, and one of DeliveryID, ProjectID and URL must be set.
+// Fields that are set must all match, and DeliveryID, ProjectID, URL, or both Since and Before must be set.
 type Retry struct {
 	DeliveryID string
 	ProjectID  string
@@ -59,8 +59,8 @@ type Retried struct {
 // Errors: Invalid without a selection, NotFound when none matches, Conflict when the delivery
 // is done or only paused targets match.
 func (s *Service) Retry(ctx context.Context, q Retry) (Retried, error) {
-	if q.DeliveryID == "" && q.ProjectID == "" && q.URL == "" {
-		return Retried{}, fault.Invalidf("a retry needs delivery_id, project_id or url")
+	if q.DeliveryID == "" && q.ProjectID == "" && q.URL == "" && (q.Since.IsZero() || q.Before.IsZero()) {
+		return Retried{}, fault.Invalidf("a retry needs delivery_id, project_id, url, or both since and before")
 	}
 	streams, err := s.streamsToRetry(ctx, q)
 	if err != nil {

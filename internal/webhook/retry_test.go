@@ -42,10 +42,12 @@ func TestRetry_SendsNow(t *testing.T) {
 				t.Errorf("retry, %s: got %+v, %v, want NotFound", name, n, err)
 			}
 		}
-		if n, err := f.Retry(ctx, webhook.Retry{}); n != (webhook.Retried{}) || !fault.Is(err, fault.Invalid) {
-			t.Errorf("retry without a selection: got %+v, %v, want Invalid", n, err)
+		for _, q := range []webhook.Retry{{}, {Since: f.now()}, {Before: f.now()}} {
+			if n, err := f.Retry(ctx, q); n != (webhook.Retried{}) || !fault.Is(err, fault.Invalid) {
+				t.Errorf("retry %+v: got %+v, %v, want Invalid", q, n, err)
+			}
 		}
-		n, err := f.Retry(ctx, webhook.Retry{ProjectID: f.project.ID, URL: r.URL})
+		n, err := f.Retry(ctx, webhook.Retry{Since: d.CreatedAt, Before: d.CreatedAt.Add(time.Hour)})
 		if want := (webhook.Retried{Deliveries: 2, Streams: 1}); n != want || err != nil {
 			t.Fatalf("retry: got %+v, %v, want %+v", n, err, want)
 		}

@@ -251,7 +251,10 @@ func testRetry(t *testing.T, b *fixture) {
 	if out := b.mustCall("POST", "/webhook-retries", m{"delivery_id": c.delivery}); out["retried"] != 1.0 {
 		t.Errorf("retry a delivery: got %v, want one", out)
 	}
-	b.assertError("POST", "/webhook-retries", m{}, 400, "invalid_request", "a retry needs delivery_id, project_id or url")
+	b.assertError("POST", "/webhook-retries", m{"since": "2026-01-01T00:00:00Z"}, 400, "invalid_request",
+		"a retry needs delivery_id, project_id, url, or both since and before")
+	b.assertError("POST", "/webhook-retries", m{"since": "2026-01-01T00:00:00Z", "before": "2026-01-02T00:00:00Z"}, 404,
+		"nothing_to_retry", nothingToRetry)
 	b.assertError("POST", "/webhook-retries", m{"delivery_id": unknownID}, 404, "delivery_not_found",
 		noDelivery)
 	b.assertError("POST", "/webhook-retries", m{"project_id": unknownID}, 404, "nothing_to_retry",

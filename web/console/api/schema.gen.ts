@@ -1437,8 +1437,8 @@ export interface components {
         };
         /**
          * @description Selects one delivery, or the deliveries of a project, to a URL, or created from since
-         *     until before (RFC 3339). The fields that are set must all match, and one of
-         *     delivery_id, project_id and url must be set.
+         *     until before (RFC 3339). The fields that are set must all match, and delivery_id, project_id, url, or both
+         *     since and before must be set. An integrator with several projects names one.
          */
         WebhookRetry: {
             delivery_id?: string;
