@@ -37,6 +37,7 @@ import (
 	"parley/internal/app"
 	"parley/internal/certificate"
 	"parley/internal/config"
+	parleydb "parley/internal/db"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -349,27 +350,61 @@ func startEdge(t *testing.T, a *authority, d storetest.Database, port int) (*nod
 }
 
 // edgesOfOneService starts two edges with a new database. The authority asks the second one.
-func edgesOfOneService(t *testing.T, validity time.Duration) (a *authority, nodes []*node) {
+func edgesOfOneService(t *testing.T, validity time.Duration) (a *authority, d storetest.Database, nodes []*node) {
 	t.Helper()
 	ports := []int{freePort(t), freePort(t)}
 	a = newAuthority(t, freePort(t), ports[1], validity)
-	d := storetest.Database{URL: storetest.Postgres(t)}
+	d = storetest.Database{URL: storetest.Postgres(t)}
 	_ = d.Open(t).Close() // creates the tables
-	return a, startEdges(t, a, d, ports...)
+	return a, d, startEdges(t, a, d, ports...)
 }
 
-// Two nodes use one certificate, which one of them has ordered.
+// Two nodes use one certificate, which one of them has ordered. Its key is nowhere in PostgreSQL in plain text.
 func TestACME_TwoNodes(t *testing.T) {
-	a, nodes := edgesOfOneService(t, 0)
+	a, d, nodes := edgesOfOneService(t, 0)
 	first, second := nodes[0].certificate(t).SerialNumber, nodes[1].certificate(t).SerialNumber
 	if first.Cmp(second) != 0 || a.orders.Load() != 1 {
 		t.Errorf("got the certificates %s and %s by %d orders, want the same by one", first, second, a.orders.Load())
 	}
+	for text, want := range map[string]bool{"PRIVATE KEY": false, "BEGIN CERTIFICATE": false, "/" + domain + "/": true} {
+		if got := postgresContains(t, d.URL, text); got != want {
+			t.Errorf("the database contains %q: got %t, want %t", text, got, want)
+		}
+	}
 }
 
-// A certificate is renewed on all nodes while a WebSocket stays open.
+// postgresContains reports whether a column of a table of a database contains a text.
+func postgresContains(t *testing.T, url, text string) bool {
+	t.Helper()
+	const found = "found the text"
+	err := parleydb.ExecPostgres(t.Context(), url, fmt.Sprintf(`DO $$
+DECLARE
+	c record;
+	content text;
+	rows bigint;
+BEGIN
+	FOR c IN SELECT table_name, column_name, data_type FROM information_schema.columns
+		WHERE table_schema = 'public' AND data_type IN ('text', 'bytea')
+	LOOP
+		content := quote_ident(c.column_name);
+		IF c.data_type = 'bytea' THEN
+			content := format('encode(%%s, ''escape'')', content);
+		END IF;
+		EXECUTE format('SELECT count(*) FROM %%I WHERE position(%%L IN %%s) > 0', c.table_name, '%s', content) INTO rows;
+		IF rows > 0 THEN
+			RAISE EXCEPTION '%s';
+		END IF;
+	END LOOP;
+END $$`, text, found))
+	if err != nil && !strings.Contains(err.Error(), found) {
+		t.Fatal(err)
+	}
+	return err != nil
+}
+
+// A certificate is renewed by one node and used by all, while a WebSocket stays open.
 func TestACME_Renewed(t *testing.T) {
-	_, nodes := edgesOfOneService(t, 45*time.Second)
+	a, _, nodes := edgesOfOneService(t, 45*time.Second)
 	first := nodes[0].certificate(t)
 	dialer := websocket.Dialer{TLSClientConfig: &tls.Config{ServerName: domain, InsecureSkipVerify: true}}
 	open, response, err := dialer.DialContext(t.Context(), "wss://"+nodes[0].address, nil)
@@ -388,10 +423,16 @@ func TestACME_Renewed(t *testing.T) {
 		}
 	}
 	exchange("before the renewal")
-	for _, n := range nodes {
-		testkit.EventuallyWithin(t, renewalTimeout, "another certificate is served", func() bool {
-			return n.certificate(t).SerialNumber.Cmp(first.SerialNumber) != 0
-		})
+	renewed := first
+	testkit.EventuallyWithin(t, renewalTimeout, "another certificate is served", func() bool {
+		renewed = nodes[0].certificate(t)
+		return renewed.SerialNumber.Cmp(first.SerialNumber) != 0
+	})
+	testkit.EventuallyWithin(t, renewalTimeout, "the other node serves the same", func() bool {
+		return nodes[1].certificate(t).SerialNumber.Cmp(renewed.SerialNumber) == 0
+	})
+	if got := a.orders.Load(); got != 2 {
+		t.Errorf("got %d orders, want one for the first certificate and one for its renewal", got)
 	}
 	exchange("after the renewal")
 }
