@@ -48,6 +48,8 @@ describe('a project', () => {
     await form.getByRole('button', { name: 'Create the project' }).click();
     const secrets = await takeSecrets(page.getByRole('dialog', { name: 'The keys of Lessons of the evening' }));
     expect(secrets.map((text) => text.slice(0, 3))).toEqual(['pk_', 'gs_', 'whs']);
+    await page.getByRole('combobox', { name: 'Project' }).selectOption('Lessons of the evening');
+    await page.waitForURL(/project=/);
 
     await page.getByRole('link', { name: 'Lessons of the evening' }).click();
     await page.getByRole('heading', { level: 1, name: 'Lessons of the evening' }).waitFor();

@@ -109,6 +109,29 @@ test.each(roles)('the pages and buttons are those that the role may use: %s', as
   await person.close();
 });
 
+test('an integrator whose projects were deleted reads on every page who can help', async () => {
+  const person = await Person.arrive(browser);
+  await person.page.route('**/api/manage/stream**', (route) => route.abort()); // it has the real list
+  await person.page.route('**/api/manage/projects*', (route) => route.fulfill({ json: { projects: [] } }));
+  const page = await signIn(person, 'integrator');
+  for (const path of ['', '/rooms', '/requests', '/webhooks', '/usage', '/projects', '/signature']) {
+    await page.goto(address(path));
+    await page.getByRole('heading', { name: 'You have no project' }).waitFor();
+    expect(await page.getByText('Loading…').count(), path).toBe(0);
+  }
+  await person.seen('console-no-project');
+  await person.close();
+});
+
+test('without an organization, the usage says what to do', async () => {
+  const person = await Person.arrive(browser);
+  await person.page.route('**/api/manage/organizations*', (route) => route.fulfill({ json: { organizations: [] } }));
+  const page = await signIn(person, 'operator', '/usage');
+  await page.getByRole('heading', { name: 'No organizations yet' }).waitFor();
+  expect(await page.getByText('Loading…').count()).toBe(0);
+  await person.close();
+});
+
 describe('signing in', () => {
   test('returns to the page that was asked for, and out again', async () => {
     const person = await Person.arrive(browser);

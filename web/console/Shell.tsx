@@ -1,7 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { useStore } from '../src/state/useStore';
-import { nameOf, Projects, useProjects } from './api/projects';
-import { connected, useGet } from './api/useGet';
+import { nameOf, Projects, useAllProjects, useProjects } from './api/projects';
+import { connected } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';
 import { href, type Page, type Route, setQuery } from './router';
@@ -10,7 +10,8 @@ import { useChosenProject } from './state/chosenProject';
 import { useCaller, useMay } from './state/context';
 import { type Role, signOut } from './state/session';
 import { Link } from './ui/Link';
-import { ErrorBox } from './ui/states';
+import { PageHead } from './ui/PageHead';
+import { Empty, ErrorBox } from './ui/states';
 
 interface Entry {
   page: Page;
@@ -52,12 +53,13 @@ const roleNames: Record<Role, string> = { owner: 'Owner', operator: 'Operator', 
 
 /** The frame of every page: the navigation, the project, and who is signed in. */
 export function Shell({ route }: { route: Route | null }): ReactElement {
-  const projects = useGet('/projects', { query: {} }, false);
+  const { role } = useCaller();
+  const { projects, error, reload } = useAllProjects();
   const [open, setOpen] = useState(false);
   const key = route ? `${route.page}/${route.id ?? ''}` : '';
   useEffect(() => setOpen(false), [key]);
   return (
-    <Projects.Provider value={projects.data?.projects ?? (projects.error ? [] : null)}>
+    <Projects.Provider value={projects ?? (error ? [] : null)}>
       <a className="skip" href="#content">
         Skip to the content
       </a>
@@ -78,11 +80,24 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
           </div>
         </header>
         <main id="content" tabIndex={-1}>
-          {projects.error && <ErrorBox error={projects.error} retry={projects.reload} />}
-          <PageOf key={key} route={route} />
+          {error && <ErrorBox error={error} retry={reload} />}
+          {role === 'integrator' && projects?.length === 0 ? <NoProject page={route?.page} /> : <PageOf key={key} route={route} />}
         </main>
       </div>
     </Projects.Provider>
+  );
+}
+
+/** Shown instead of every page to an integrator whose projects were deleted: each page is about a project. */
+function NoProject({ page }: { page: Page | undefined }): ReactElement {
+  const entry = entries.flatMap(({ pages }) => pages).find((one) => one.page === page);
+  return (
+    <>
+      <PageHead title={entry?.text ?? 'Projects'} />
+      <Empty title="You have no project">
+        <p>The projects of your access were deleted. Ask the operator of this server for access to another project.</p>
+      </Empty>
+    </>
   );
 }
 

@@ -45,6 +45,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
       : null,
   );
   const { data } = usage;
+  const noOrganization = role !== 'integrator' && !project && organizations.data?.organizations.length === 0;
   const leavesOut = projects.some(({ test, organization_id }) => test && organization_id === organization);
   return (
     <>
@@ -87,7 +88,12 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
       </Filters>
       {usage.error && <ErrorBox error={usage.error} retry={usage.reload} />}
       {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
-      {!data && !usage.error && <Loading />}
+      {noOrganization && (
+        <Empty title="No organizations yet" command="parley org create --name NAME --billing plan">
+          <p>Usage is counted for an organization. Create one, then a project in it:</p>
+        </Empty>
+      )}
+      {!data && !usage.error && !organizations.error && !noOrganization && <Loading />}
       {data && <Report report={data} />}
     </>
   );
