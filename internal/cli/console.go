@@ -119,7 +119,7 @@ type userCommands struct {
 
 type userCreate struct {
 	manager
-	Email   string   `arg:"" help:"Email address, as the OpenID Connect provider knows it."`
+	Email   string   `arg:"" help:"Email address. With OpenID Connect, the one at the provider."`
 	Role    string   `required:"" enum:"owner,operator,auditor,integrator" help:"Role of the user: owner, operator, auditor or integrator."`
 	Name    string   `help:"Name, at most 255 characters. Default: the email address."`
 	Project []string `placeholder:"ID" refers:"project" help:"ID or unique name of a project of an integrator; repeat it for several."`

@@ -245,6 +245,16 @@ describe('the team', () => {
     await change.getByLabel('Role').selectOption('auditor');
     await change.getByRole('button', { name: 'Change the role' }).click();
     await row.getByText('Auditor').waitFor();
+
+    await person.seen('console-users');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await person.seen('console-users-phone');
+    await act(page, 'Create a sign-in link', { within: row });
+    const [link = ''] = await takeSecrets(page.getByRole('dialog', { name: 'The new sign-in link' }));
+    const ada = await Person.arrive(browser);
+    await ada.page.goto(link.replace('127.0.0.1', 'localhost'));
+    await ada.page.locator('.account').getByText('Ada Lovelace').waitFor();
+    await ada.close();
     await act(page, 'Delete the user', { label: 'Delete', within: row });
     await row.waitFor({ state: 'detached' });
     await person.close();

@@ -1,9 +1,10 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { matches, nameOf, useProjects } from '../api/projects';
-import { formatCount } from '../format';
+import { formatCount, formatTime } from '../format';
 import { useCaller } from '../state/context';
 import { announce } from '../ui/announce';
+import { ActionButton } from '../ui/Confirm';
 import { FormDialog } from '../ui/FormDialog';
 import { Secrets } from '../ui/Secrets';
 import { roleText } from './roles';
@@ -128,6 +129,24 @@ const sent = ({ role, project_ids }: Rights): { role: Role; project_ids?: string
   ...(role === 'integrator' && { project_ids }),
 });
 
+/** A secret that was created. */
+interface Made {
+  name: string;
+  value: string;
+  /** Says how to handle it. */
+  hint: string;
+}
+
+const madeLink = ({ url, open_by }: Schemas['NewSignInLinkWithURL']): Made => ({
+  name: 'sign-in link',
+  value: url,
+  hint: `Send it to the person in private. It works once, and can be opened until ${formatTime(Date.parse(open_by))}.`,
+});
+
+function MadeSecret({ made, onClose }: { made: Made; onClose: () => void }): ReactElement {
+  return <Secrets title={`The new ${made.name}`} hint={made.hint} secrets={[made]} onClose={onClose} />;
+}
+
 interface Props {
   kind: Kind;
   /** The only project of a portal link; otherwise the rights are chosen. */
@@ -138,7 +157,7 @@ interface Props {
 /** Opens a form and shows the secret that was created, once. */
 export function NewCredential({ kind, project, onDone }: Props): ReactElement {
   const [open, setOpen] = useState(false);
-  const [made, setMade] = useState<{ name: string; value: string } | null>(null);
+  const [made, setMade] = useState<Made | null>(null);
   return (
     <>
       <button type="button" className={project ? 'secondary' : 'primary'} onClick={() => setOpen(true)}>
@@ -156,18 +175,7 @@ export function NewCredential({ kind, project, onDone }: Props): ReactElement {
           onClose={() => setOpen(false)}
         />
       )}
-      {made && (
-        <Secrets
-          title={`The new ${made.name}`}
-          hint={
-            kind === 'link'
-              ? 'Send it to the person in private. It works once.'
-              : 'Store it like a password. Anyone who has it gets these rights.'
-          }
-          secrets={[made]}
-          onClose={() => setMade(null)}
-        />
-      )}
+      {made && <MadeSecret made={made} onClose={() => setMade(null)} />}
     </>
   );
 }
@@ -175,7 +183,7 @@ export function NewCredential({ kind, project, onDone }: Props): ReactElement {
 interface FormProps {
   kind: Kind;
   project: Schemas['Project'] | undefined;
-  onMade: (secret: { name: string; value: string } | null) => void;
+  onMade: (secret: Made | null) => void;
   onClose: () => void;
 }
 
@@ -194,16 +202,19 @@ function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactEle
     switch (kind) {
       case 'user': {
         await call('post', '/users', { body: { email: String(form.get('email')).trim(), ...(name && { name }), ...sent(rights) } });
-        announce('The user is added.');
+        announce('The user is added. Without OpenID Connect, create a sign-in link for them.');
         return onMade(null);
       }
       case 'link': {
-        const { url } = await call('post', '/sign-in-links', { body: { name, ...sent(rights), ...expires_at } });
-        return onMade({ name: 'sign-in link', value: url });
+        return onMade(madeLink(await call('post', '/sign-in-links', { body: { name, ...sent(rights), ...expires_at } })));
       }
       case 'token': {
         const { token } = await call('post', '/tokens', { body: { name, ...sent(rights), ...expires_at } as Schemas['NewToken'] });
-        return onMade({ name: 'management token', value: token });
+        return onMade({
+          name: 'management token',
+          value: token,
+          hint: 'Store it like a password. Anyone who has it gets these rights.',
+        });
       }
     }
   };
@@ -220,10 +231,16 @@ function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactEle
         </p>
       )}
       {kind === 'user' && (
-        <label className="field">
-          <span>Email address, as at your OpenID Connect provider</span>
-          <input name="email" type="email" maxLength={254} required autoComplete="off" />
-        </label>
+        <>
+          <p>
+            The user signs in with a link that you create in the list of users. If this server has an OpenID Connect provider, the user can
+            also sign in there, with the same email address.
+          </p>
+          <label className="field">
+            <span>Email address</span>
+            <input name="email" type="email" maxLength={254} required autoComplete="off" />
+          </label>
+        </>
       )}
       <label className="field">
         <span>{kind === 'user' ? 'Name (optional)' : kind === 'link' ? 'Who will use it' : 'Name, such as the script that uses it'}</span>
@@ -243,6 +260,27 @@ function CredentialForm({ kind, project, onMade, onClose }: FormProps): ReactEle
         </label>
       )}
     </FormDialog>
+  );
+}
+
+/** Creates a link that signs a user in, and shows it once. */
+export function SignInLink({ user }: { user: Schemas['User'] }): ReactElement {
+  const [made, setMade] = useState<Made | null>(null);
+  return (
+    <>
+      <ActionButton
+        title={titles.link}
+        act={async () => {
+          setMade(madeLink(await call('post', '/sign-in-links', { body: { user_id: user.user_id } })));
+          return 'The sign-in link is created.';
+        }}
+      >
+        <p>
+          The link signs in <strong>{user.name}</strong>, with the role and the projects of this user. It works once, within 24 hours.
+        </p>
+      </ActionButton>
+      {made && <MadeSecret made={made} onClose={() => setMade(null)} />}
+    </>
   );
 }
 

@@ -11,7 +11,7 @@ import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
 import { Status, Time } from '../ui/values';
-import { ChangeRole, NewCredential } from './Credential';
+import { ChangeRole, NewCredential, SignInLink } from './Credential';
 import { roleText } from './roles';
 
 type Query = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
   const may = useMay();
   const users = useGet('/users', { query: { ...(cursor && { cursor }) } });
   return (
-    <section aria-label="Users">
+    <section>
       {may('POST /users') && (
         <div className="actions">
           <NewCredential kind="user" onDone={users.reload} />
@@ -83,6 +83,7 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
             cell: (user) =>
               may('PATCH /users/{user_id}') && (
                 <div className="row-actions">
+                  <SignInLink user={user} />
                   <ChangeRole user={user} onDone={users.reload} />
                   <ActionButton
                     title="Delete the user"
@@ -106,8 +107,8 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
         empty={
           <Empty title="No users yet">
             <p>
-              Users sign in with your OpenID Connect provider, if there is one (<code>--oidc-issuer</code>), or with a link. Without users,
-              people sign in with management tokens.
+              A user signs in with a link that an owner creates here, or with your OpenID Connect provider, if there is one (
+              <code>--oidc-issuer</code>). Without users, people sign in with management tokens.
             </p>
           </Empty>
         }
@@ -130,7 +131,7 @@ function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
   const caller = useCaller();
   const sessions = useGet('/sessions', { query: { ...(cursor && { cursor }) } }, !cursor);
   return (
-    <section aria-label="Sessions">
+    <section>
       {may('POST /sign-in-links') && (
         <div className="actions">
           <NewCredential kind="link" onDone={sessions.reload} />
@@ -203,7 +204,7 @@ function Tokens(): ReactElement {
   const may = useMay();
   const tokens = useGet('/tokens', {});
   return (
-    <section aria-label="Tokens">
+    <section>
       {may('POST /tokens') && (
         <div className="actions">
           <NewCredential kind="token" onDone={tokens.reload} />
