@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Person } from './browser';
 import { act, address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn } from './console';
@@ -55,7 +55,7 @@ describe('a project', () => {
     await page.getByRole('heading', { level: 1, name: 'Lessons of the evening' }).waitFor();
     await act(page, 'Suspend the project', { fill: (dialog) => dialog.getByLabel(/^End the running meetings/).check() });
     await page.locator('.page-head').getByText('Suspended').waitFor();
-    await act(page, 'Lift the suspension');
+    await act(page, 'Resume the project');
     await page.locator('.page-head').getByText('Active').waitFor();
     await act(page, 'Suspend the project');
     await act(page, 'Delete the project', {
@@ -115,6 +115,68 @@ describe('a project', () => {
     await customer.close();
     await person.close();
   });
+});
+
+describe('an organization', () => {
+  const create = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Create an organization' }).click();
+    const form = page.getByRole('dialog', { name: 'Create an organization' });
+    await form.getByLabel('Name').fill(name);
+    await form.getByLabel(/^Billing/).selectOption('Pay as you go');
+    await form.getByRole('button', { name: 'Create the organization' }).click();
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+  };
+
+  test('is created, gets a project, and is suspended and resumed with it', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'operator', '/organizations');
+    await create(page, 'Evening school');
+    await page.getByRole('button', { name: 'Create a project' }).click();
+    const form = page.getByRole('dialog', { name: 'Create a project' });
+    await form.getByLabel('Name').fill('Spanish for beginners');
+    await form.getByRole('button', { name: 'Create the project' }).click();
+    await takeSecrets(page.getByRole('dialog', { name: 'The keys of Spanish for beginners' }));
+    await act(page, 'Suspend the organization');
+    await page.locator('.page-head').getByText('Suspended').waitFor();
+    await person.seen('console-organization-suspended');
+    expect(await page.getByRole('button', { name: 'Create a project' }).count()).toBe(0);
+
+    await page.getByRole('link', { name: 'Spanish for beginners' }).click();
+    await page.getByText('cannot be resumed before the organization is').waitFor();
+    expect(await page.getByRole('button', { name: 'Resume the project' }).count()).toBe(0);
+    await person.seen('console-project-suspended');
+    await page.getByRole('link', { name: 'Evening school' }).first().click();
+    await act(page, 'Resume the organization');
+    await page.locator('.page-head').getByText('Active').waitFor();
+    await page.getByRole('table', { name: 'Projects' }).getByText('Active').waitFor();
+    await person.close();
+  });
+
+  test('is deleted only without projects', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', `/organizations/${server.quickstart.organization_id}`);
+    await page.getByRole('table', { name: 'Projects' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Delete the organization' }).count()).toBe(0);
+    await page.getByRole('link', { name: 'Organizations' }).first().click();
+    await create(page, 'Closed school');
+    await act(page, 'Delete the organization', { fill: (dialog) => dialog.getByLabel(/to confirm/).fill('Closed school') });
+    await page.getByRole('heading', { level: 1, name: 'Organizations' }).waitFor();
+    await page.getByRole('table', { name: 'Organizations' }).waitFor();
+    expect(await page.getByText('Closed school').count()).toBe(0);
+    await person.close();
+  });
+});
+
+test('without an organization, the form of a project says what to do first', async () => {
+  const person = await Person.arrive(browser);
+  await person.page.route('**/api/manage/organizations*', (route) => route.fulfill({ json: { organizations: [] } }));
+  const page = await signIn(person, 'operator', '/projects');
+  await page.getByRole('button', { name: 'Create a project' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Create a project' });
+  await dialog.getByRole('link', { name: 'Create an organization' }).click();
+  await page.getByRole('heading', { name: 'No organizations yet' }).waitFor();
+  await person.close();
 });
 
 test('a room shows what hosts did, and an operator removes a person', async () => {
@@ -359,6 +421,12 @@ const buttons: { path: () => string; name: string | RegExp; roles: Role[] }[] = 
   { path: () => `/projects/${project}`, name: 'Rotate the project secret', roles: ['owner', 'operator', 'integrator'] },
   { path: () => `/projects/${project}`, name: 'Suspend the project', roles: ['owner', 'operator'] },
   { path: () => `/projects/${project}`, name: /portal/i, roles: ['owner', 'operator'] },
+  { path: () => '/organizations', name: 'Create an organization', roles: ['owner', 'operator'] },
+  {
+    path: () => `/organizations/${server.quickstart.organization_id}`,
+    name: 'Suspend the organization',
+    roles: ['owner', 'operator'],
+  },
   { path: () => `/webhooks?project=${project}`, name: 'Send a test event', roles: ['owner', 'operator', 'integrator'] },
   { path: () => `/webhooks?project=${project}`, name: 'Replay deliveries', roles: ['owner', 'operator', 'integrator'] },
   { path: () => '/team', name: 'Add a user', roles: ['owner'] },
@@ -372,7 +440,7 @@ test.each(roles)('the buttons of the pages are those that the role may use: %s',
   const person = await Person.arrive(browser);
   const page = await signIn(person, role);
   for (const { path, name, roles } of buttons) {
-    if (role === 'integrator' && /^\/(team|audit)/.test(path())) continue; // the page is not theirs
+    if (role === 'integrator' && /^\/(team|audit|organizations)/.test(path())) continue; // the page is not theirs
     await page.goto(address(path()));
     const content = page.locator('#content');
     await content

@@ -53,6 +53,13 @@ const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] 
   { name: 'usage', path: `/usage?project=${project}`, shows: 'Usage by day' },
   { name: 'projects', path: '/projects', shows: 'Project ID' },
   { name: 'project', path: `/projects/${project}`, shows: 'Wait before you end the old key pair' },
+  { name: 'organizations', path: '/organizations', shows: 'Organization ID', not: ['integrator'] },
+  {
+    name: 'organization',
+    path: `/organizations/${server.quickstart.organization_id}`,
+    shows: 'Price of a participant minute',
+    not: ['integrator'],
+  },
   { name: 'signature', path: `/signature?project=${project}`, shows: 'Check the signature' },
   { name: 'audit', path: '/audit', shows: 'Verify the log', not: ['integrator'] },
   { name: 'nodes', path: '/nodes', shows: 'serves this page', not: ['integrator'] },

@@ -35,6 +35,7 @@ const entries: { group: string; pages: Entry[] }[] = [
       { page: 'requests', text: 'Requests' },
       { page: 'webhooks', text: 'Webhooks' },
       { page: 'projects', text: 'Projects and keys' },
+      { page: 'organizations', text: 'Organizations', needs: 'GET /organizations' },
       { page: 'signature', text: 'Signature tester' },
     ],
   },

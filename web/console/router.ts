@@ -7,6 +7,7 @@ export const pages = [
   'webhooks',
   'usage',
   'projects',
+  'organizations',
   'signature',
   'audit',
   'nodes',

@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react';
+import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
 import { useGet } from '../api/useGet';
 import { formatCount } from '../format';
@@ -13,11 +13,19 @@ import { ErrorBox } from '../ui/states';
 import { Facts, Time } from '../ui/values';
 import { NewCredential } from './Credential';
 import { Keys } from './Keys';
+import { OrganizationState } from './Organizations';
 import { ProjectState } from './Projects';
+import { ResumeButton, SuspendButton } from './Suspension';
 
 /** One project: its keys with advice on their rotation, its settings, suspension and deletion. */
 export function ProjectPage({ id }: { id: string }): ReactElement {
+  const may = useMay();
   const project = useGet('/projects/{project_id}', { path: { project_id: id } });
+  const mayRead = may('GET /organizations/{organization_id}');
+  const organization = useGet(
+    '/organizations/{organization_id}',
+    mayRead && project.data ? { path: { organization_id: project.data.organization_id } } : null,
+  );
   const above = <Link to={href('projects')}>Projects and keys</Link>;
   if (!project.data) {
     return (
@@ -30,14 +38,29 @@ export function ProjectPage({ id }: { id: string }): ReactElement {
   const one = project.data;
   return (
     <>
-      <PageHead title={one.name} above={above} actions={<ProjectActions project={one} onDone={project.reload} />}>
+      <PageHead
+        title={one.name}
+        above={above}
+        actions={<ProjectActions project={one} organization={organization.data} onDone={project.reload} />}
+      >
         <ProjectState project={one} />
       </PageHead>
+      {organization.error && <ErrorBox error={organization.error} retry={organization.reload} />}
+      {one.suspended && !one.deleted_at && organization.data?.suspended && (
+        <div className="box problem">
+          <p>
+            The organization <Link to={href('organizations', one.organization_id)}>{organization.data.name}</Link> is suspended. The project
+            cannot be resumed before the organization is.
+          </p>
+        </div>
+      )}
       <section className="box" aria-label="Facts">
         <Facts
           rows={[
             ['Project ID', <Id key="id" id={one.project_id} what="project ID" full />],
-            ['Organization ID', <Id key="organization" id={one.organization_id} what="organization ID" full />],
+            mayRead
+              ? ['Organization', organization.data && <OrganizationLink key="organization" organization={organization.data} />]
+              : ['Organization ID', <Id key="organization" id={one.organization_id} what="organization ID" full />],
             ['Created', <Time key="created" at={one.created_at} />],
             one.suspended_at !== undefined && ['Suspended', <Time key="suspended" at={one.suspended_at} />],
             [
@@ -58,48 +81,38 @@ export function ProjectPage({ id }: { id: string }): ReactElement {
   );
 }
 
-function ProjectActions({ project, onDone }: { project: Schemas['Project']; onDone: () => void }): ReactElement | null {
+function OrganizationLink({ organization }: { organization: Schemas['Organization'] }): ReactElement {
+  return (
+    <span className="links">
+      <Link to={href('organizations', organization.organization_id)}>{organization.name}</Link>{' '}
+      <OrganizationState organization={organization} />
+    </span>
+  );
+}
+
+interface ActionsProps {
+  project: Schemas['Project'];
+  /** Null for those who may not read it, and until it is loaded. A project that is suspended with it cannot be resumed alone. */
+  organization: Schemas['Organization'] | null;
+  onDone: () => void;
+}
+
+function ProjectActions({ project, organization, onDone }: ActionsProps): ReactElement | null {
   const may = useMay();
-  const [endRooms, setEndRooms] = useState(false);
   const path = { project_id: project.project_id };
   if (project.deleted_at) return null;
   return (
     <>
       {may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
       {!project.suspended && may('POST /projects/{project_id}/suspend') && (
-        <ActionButton
-          title="Suspend the project"
-          className="secondary danger-text"
-          final
-          onDone={onDone}
-          act={async () => {
-            const { rooms_ended = 0 } = await call('post', '/projects/{project_id}/suspend', { path, body: { end_rooms: endRooms } });
-            return `The project is suspended. ${formatCount(rooms_ended, 'room was', 'rooms were')} ended.`;
-          }}
-        >
-          <p>
-            The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms. Running meetings
-            continue unless you end them too. You can lift the suspension at any time.
-          </p>
-          <label className="check">
-            <input type="checkbox" checked={endRooms} onChange={(event) => setEndRooms(event.currentTarget.checked)} />
-            End the running meetings for all participants
-          </label>
-        </ActionButton>
+        <SuspendButton what="project" onDone={onDone} suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}>
+          The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
+        </SuspendButton>
       )}
-      {project.suspended && may('POST /projects/{project_id}/resume') && (
-        <ActionButton
-          title="Lift the suspension"
-          onDone={onDone}
-          act={async () => {
-            await call('post', '/projects/{project_id}/resume', { path });
-            return 'The suspension is lifted.';
-          }}
-        >
-          <p>
-            <strong>{project.name}</strong> can create rooms again, and people can join them.
-          </p>
-        </ActionButton>
+      {project.suspended && organization?.suspended === false && may('POST /projects/{project_id}/resume') && (
+        <ResumeButton what="project" onDone={onDone} resume={() => call('post', '/projects/{project_id}/resume', { path })}>
+          <strong>{project.name}</strong> can create rooms again, and people can join them.
+        </ResumeButton>
       )}
       {project.suspended && may('DELETE /projects/{project_id}') && (
         <ActionButton

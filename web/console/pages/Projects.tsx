@@ -1,21 +1,19 @@
-import { type ReactElement, useState } from 'react';
-import { call, type Schemas } from '../api/client';
+import type { ReactElement } from 'react';
+import type { Schemas } from '../api/client';
 import { matches } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
 import { formatCount } from '../format';
 import { href } from '../router';
-import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
 import { Filters, TextFilter } from '../ui/Filters';
-import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
-import { Secrets } from '../ui/Secrets';
 import { Empty, ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
 import { Status, Time } from '../ui/values';
+import { CreateProject } from './CreateProject';
 
 type Project = Schemas['Project'];
 
@@ -39,24 +37,16 @@ const pageSize = 100;
 
 /** The projects with their keys, the oldest first. A search reads all of them once. */
 export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const may = useMay();
   const all = useGet('/projects', name ? { query: {} } : null, false);
   const list = useMore('/projects', { query: { limit: pageSize } });
   const { first } = list;
-  const [creating, setCreating] = useState(false);
-  const [created, setCreated] = useState<Schemas['NewProjectWithSecrets'] | null>(null);
-  const create = may('POST /projects') && (
-    <button type="button" className="primary" onClick={() => setCreating(true)}>
-      Create a project
-    </button>
-  );
   const pages = first.data ? [first.data, ...list.rest].flatMap(({ projects }) => projects) : null;
   const found = name && all.data ? all.data.projects.filter((project) => matches(project, name)) : null;
   const rows = name ? found?.slice(0, pageSize) : pages;
   const failed = name ? all : first;
   return (
     <>
-      <PageHead title="Projects and keys" actions={create}>
+      <PageHead title="Projects and keys" actions={<CreateProject onDone={first.reload} />}>
         A project is one integration: it has its own keys, rooms, webhooks and settings.
       </PageHead>
       <Filters active={name ? ['name'] : []}>
@@ -74,28 +64,7 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
           <p>Search for a part of the name, or for the whole project ID.</p>
         </Empty>
       )}
-      {rows && rows.length > 0 && (
-        <Table
-          label="Projects"
-          rows={rows}
-          keyOf={({ project_id }) => project_id}
-          columns={[
-            {
-              head: 'Project',
-              wide: true,
-              cell: ({ project_id, name }) => (
-                <Link className="row-link" to={href('projects', project_id)}>
-                  {name}
-                </Link>
-              ),
-            },
-            { head: 'State', cell: (project) => <ProjectState project={project} /> },
-            { head: 'Project ID', cell: ({ project_id }) => <Id id={project_id} what="project ID" /> },
-            { head: 'Webhook', cell: ({ settings }) => settings.default_webhook_url || <span className="quiet">none</span> },
-            { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
-          ]}
-        />
-      )}
+      {rows && rows.length > 0 && <ProjectTable projects={rows} />}
       {found && found.length > pageSize && (
         <p className="quiet">
           {formatCount(found.length, 'project')} match. The first {pageSize} are shown.
@@ -107,77 +76,31 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
           Show more projects
         </button>
       )}
-      {creating && (
-        <NewProject
-          onCreated={(made) => {
-            setCreating(false);
-            setCreated(made);
-            first.reload();
-          }}
-          onClose={() => setCreating(false)}
-        />
-      )}
-      {created && (
-        <Secrets
-          title={`The keys of ${created.name}`}
-          hint="Give these to the person who builds the integration."
-          secrets={[
-            { name: 'API key', value: created.api_key },
-            { name: 'Gateway secret', value: created.gateway_secret },
-            { name: 'Project secret', value: created.project_secret },
-          ]}
-          onClose={() => setCreated(null)}
-        />
-      )}
     </>
   );
 }
 
-function NewProject({
-  onCreated,
-  onClose,
-}: {
-  onCreated: (made: Schemas['NewProjectWithSecrets']) => void;
-  onClose: () => void;
-}): ReactElement {
-  const organizations = useGet('/organizations', {}, false);
+export function ProjectTable({ projects }: { projects: Project[] }): ReactElement {
   return (
-    <FormDialog
-      title="Create a project"
-      submit="Create the project"
-      onClose={onClose}
-      act={async (form) =>
-        onCreated(
-          await call('post', '/projects', {
-            body: {
-              organization_id: String(form.get('organization')),
-              name: String(form.get('name')),
-              test: form.get('test') !== null,
-            },
-          }),
-        )
-      }
-    >
-      <label className="field">
-        <span>Name</span>
-        <input name="name" maxLength={255} required autoComplete="off" />
-      </label>
-      <label className="field">
-        <span>Organization, which pays for its usage</span>
-        <select name="organization" required>
-          {(organizations.data?.organizations ?? []).map(({ organization_id, name }) => (
-            <option key={organization_id} value={organization_id}>
+    <Table
+      label="Projects"
+      rows={projects}
+      keyOf={({ project_id }) => project_id}
+      columns={[
+        {
+          head: 'Project',
+          wide: true,
+          cell: ({ project_id, name }) => (
+            <Link className="row-link" to={href('projects', project_id)}>
               {name}
-            </option>
-          ))}
-        </select>
-      </label>
-      <label className="check">
-        <input type="checkbox" name="test" />
-        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed
-        later.
-      </label>
-      {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
-    </FormDialog>
+            </Link>
+          ),
+        },
+        { head: 'State', cell: (project) => <ProjectState project={project} /> },
+        { head: 'Project ID', cell: ({ project_id }) => <Id id={project_id} what="project ID" /> },
+        { head: 'Webhook', cell: ({ settings }) => settings.default_webhook_url || <span className="quiet">none</span> },
+        { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+      ]}
+    />
   );
 }

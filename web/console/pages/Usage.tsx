@@ -3,10 +3,11 @@ import type { Schemas } from '../api/client';
 import { useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatNumber, formatTime } from '../format';
-import { setQuery } from '../router';
+import { href, setQuery } from '../router';
 import { useCaller } from '../state/context';
 import { Chart, type Series } from '../ui/Chart';
 import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox } from '../ui/states';
@@ -89,8 +90,10 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
       {usage.error && <ErrorBox error={usage.error} retry={usage.reload} />}
       {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
       {noOrganization && (
-        <Empty title="No organizations yet" command="parley org create --name NAME --billing plan">
-          <p>Usage is counted for an organization. Create one, then a project in it:</p>
+        <Empty title="No organizations yet">
+          <p>
+            Usage is counted for an organization. <Link to={href('organizations')}>Create one</Link>, then a project in it.
+          </p>
         </Empty>
       )}
       {!data && !usage.error && !organizations.error && !noOrganization && <Loading />}

@@ -5,6 +5,8 @@ import { PageHead } from '../ui/PageHead';
 import { Audit } from './Audit';
 import { DeliveryPage } from './DeliveryPage';
 import { Nodes } from './Nodes';
+import { OrganizationPage } from './OrganizationPage';
+import { OrganizationList } from './Organizations';
 import { Overview } from './Overview';
 import { ProjectPage } from './ProjectPage';
 import { ProjectList } from './Projects';
@@ -27,6 +29,8 @@ export function PageOf({ route }: { route: Route | null }): ReactElement {
       return route.id === null ? <Rooms query={route.query} /> : <RoomPage id={route.id} project={route.query.project} />;
     case 'projects':
       return route.id === null ? <ProjectList query={route.query} /> : <ProjectPage id={route.id} />;
+    case 'organizations':
+      return route.id === null ? <OrganizationList /> : <OrganizationPage id={route.id} />;
     case 'webhooks':
       return route.id === null ? <Webhooks query={route.query} /> : <DeliveryPage id={route.id} project={route.query.project} />;
     case 'usage':

@@ -13,6 +13,10 @@ const andIntegrators = (roles: Role[]): Role[] => [...roles, 'integrator'];
 export const rolesByRoute = {
   'GET /organizations': readers,
   'POST /organizations': operators,
+  'GET /organizations/{organization_id}': readers,
+  'DELETE /organizations/{organization_id}': owners,
+  'POST /organizations/{organization_id}/suspend': operators,
+  'POST /organizations/{organization_id}/resume': operators,
   'GET /projects': andIntegrators(readers),
   'POST /projects': operators,
   'PATCH /projects/{project_id}': operators,

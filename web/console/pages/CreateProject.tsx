@@ -1,0 +1,117 @@
+import { type ReactElement, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { href } from '../router';
+import { useMay } from '../state/context';
+import { Dialog } from '../ui/Dialog';
+import { FormDialog } from '../ui/FormDialog';
+import { Link } from '../ui/Link';
+import { Secrets } from '../ui/Secrets';
+import { ErrorBox } from '../ui/states';
+
+interface Props {
+  /** The organization of the project; without it, the form asks for one. */
+  organization?: Schemas['Organization'];
+  onDone: () => void;
+}
+
+/** Opens the form of a new project, and shows its keys once. It is absent for those who may not create projects. */
+export function CreateProject({ organization, onDone }: Props): ReactElement | null {
+  const may = useMay();
+  const [creating, setCreating] = useState(false);
+  const [created, setCreated] = useState<Schemas['NewProjectWithSecrets'] | null>(null);
+  if (!may('POST /projects')) return null;
+  return (
+    <>
+      <button type="button" className="primary" onClick={() => setCreating(true)}>
+        Create a project
+      </button>
+      {creating && (
+        <NewProject
+          organization={organization}
+          onCreated={(made) => {
+            setCreating(false);
+            setCreated(made);
+            onDone();
+          }}
+          onClose={() => setCreating(false)}
+        />
+      )}
+      {created && (
+        <Secrets
+          title={`The keys of ${created.name}`}
+          hint="Give these to the person who builds the integration."
+          secrets={[
+            { name: 'API key', value: created.api_key },
+            { name: 'Gateway secret', value: created.gateway_secret },
+            { name: 'Project secret', value: created.project_secret },
+          ]}
+          onClose={() => setCreated(null)}
+        />
+      )}
+    </>
+  );
+}
+
+interface FormProps {
+  organization: Schemas['Organization'] | undefined;
+  onCreated: (made: Schemas['NewProjectWithSecrets']) => void;
+  onClose: () => void;
+}
+
+function NewProject({ organization, onCreated, onClose }: FormProps): ReactElement {
+  const organizations = useGet('/organizations', organization ? null : {}, false);
+  const choices = organization ? [organization] : organizations.data?.organizations;
+  if (choices?.length === 0) {
+    return (
+      <Dialog title="Create a project" onClose={onClose}>
+        <p>
+          A project belongs to an organization, which pays for its usage, and there is none yet.{' '}
+          <Link to={href('organizations')} onGo={onClose}>
+            Create an organization
+          </Link>{' '}
+          first.
+        </p>
+      </Dialog>
+    );
+  }
+  return (
+    <FormDialog
+      title="Create a project"
+      submit="Create the project"
+      onClose={onClose}
+      act={async (form) =>
+        onCreated(
+          await call('post', '/projects', {
+            body: {
+              organization_id: String(form.get('organization')),
+              name: String(form.get('name')),
+              test: form.get('test') !== null,
+            },
+          }),
+        )
+      }
+    >
+      <label className="field">
+        <span>Name</span>
+        <input name="name" maxLength={255} required autoComplete="off" />
+      </label>
+      <label className="field">
+        <span>Organization, which pays for its usage</span>
+        <select name="organization" required>
+          {choices?.map(({ organization_id, name, suspended }) => (
+            <option key={organization_id} value={organization_id} disabled={suspended}>
+              {suspended ? `${name} (suspended)` : name}
+            </option>
+          ))}
+        </select>
+      </label>
+      <label className="check">
+        <input type="checkbox" name="test" />
+        Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed
+        later.
+      </label>
+      {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
+    </FormDialog>
+  );
+}

@@ -1,0 +1,141 @@
+import type { ReactElement } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useGet } from '../api/useGet';
+import { useMore } from '../api/useMore';
+import { href, navigate } from '../router';
+import { useMay } from '../state/context';
+import { ActionButton } from '../ui/Confirm';
+import { Id } from '../ui/Copy';
+import { Link } from '../ui/Link';
+import { Loading } from '../ui/List';
+import { PageHead } from '../ui/PageHead';
+import { ErrorBox } from '../ui/states';
+import { Facts, Time } from '../ui/values';
+import { CreateProject } from './CreateProject';
+import { billingText, OrganizationState } from './Organizations';
+import { ProjectTable } from './Projects';
+import { ResumeButton, SuspendButton } from './Suspension';
+
+type Organization = Schemas['Organization'];
+
+/** The largest page of projects. */
+const pageSize = 100;
+
+/** One organization: its projects, its suspension and deletion. */
+export function OrganizationPage({ id }: { id: string }): ReactElement {
+  const organization = useGet('/organizations/{organization_id}', { path: { organization_id: id } });
+  const { first, rest, loadMore, error, retry } = useMore('/projects', { query: { organization_id: id, limit: pageSize } });
+  const projects = first.data && [first.data, ...rest].flatMap(({ projects }) => projects);
+  const above = <Link to={href('organizations')}>Organizations</Link>;
+  if (!organization.data) {
+    return (
+      <>
+        <PageHead title="Organization" above={above} />
+        {organization.error ? <ErrorBox error={organization.error} retry={organization.reload} /> : <Loading />}
+      </>
+    );
+  }
+  const one = organization.data;
+  const changed = (): void => {
+    organization.reload();
+    first.reload(); // its projects are suspended and resumed with it
+  };
+  return (
+    <>
+      <PageHead
+        title={one.name}
+        above={above}
+        actions={
+          <>
+            {!one.suspended && <CreateProject organization={one} onDone={first.reload} />}
+            <OrganizationActions organization={one} isEmpty={projects?.length === 0} onDone={changed} />
+          </>
+        }
+      >
+        <OrganizationState organization={one} />
+      </PageHead>
+      <section className="box" aria-label="Facts">
+        <Facts
+          rows={[
+            ['Organization ID', <Id key="id" id={one.organization_id} what="organization ID" full />],
+            ['Created', <Time key="created" at={one.created_at} />],
+            one.suspended_at !== undefined && ['Suspended', <Time key="suspended" at={one.suspended_at} />],
+            ['Billing', billingText[one.billing]],
+            ['Plan', one.plan || 'Default'],
+            ['Price of a participant minute', one.unit_price ? `${one.unit_price} ${one.currency}` : 'None'],
+            [
+              'See its',
+              <Link key="usage" to={href('usage', null, { organization: id })}>
+                usage
+              </Link>,
+            ],
+          ]}
+        />
+        <p className="small quiet">
+          An operator changes the name, the plan and the price with <code>parley org set</code>.
+        </p>
+      </section>
+      <section>
+        <h2>Projects</h2>
+        {first.error && <ErrorBox error={first.error} retry={first.reload} />}
+        {!projects && !first.error && <Loading />}
+        {projects?.length === 0 && <p className="quiet">The organization has no projects. Only then an owner can delete it.</p>}
+        {projects && projects.length > 0 && <ProjectTable projects={projects} />}
+        {error && <ErrorBox error={error} retry={retry} />}
+        {loadMore && (
+          <button type="button" className="secondary more" onClick={loadMore}>
+            Show more projects
+          </button>
+        )}
+      </section>
+    </>
+  );
+}
+
+interface ActionsProps {
+  organization: Organization;
+  /** Whether it has no projects. Only then it can be deleted. */
+  isEmpty: boolean;
+  onDone: () => void;
+}
+
+function OrganizationActions({ organization: { organization_id, name, suspended }, isEmpty, onDone }: ActionsProps): ReactElement {
+  const may = useMay();
+  const path = { organization_id };
+  return (
+    <>
+      {!suspended && may('POST /organizations/{organization_id}/suspend') && (
+        <SuspendButton
+          what="organization"
+          onDone={onDone}
+          suspend={(body) => call('post', '/organizations/{organization_id}/suspend', { path, body })}
+        >
+          All projects of <strong>{name}</strong> are suspended: their backends can then create no rooms, and nobody can join their rooms.
+        </SuspendButton>
+      )}
+      {suspended && may('POST /organizations/{organization_id}/resume') && (
+        <ResumeButton what="organization" onDone={onDone} resume={() => call('post', '/organizations/{organization_id}/resume', { path })}>
+          The projects of <strong>{name}</strong> can create rooms again, and people can join them. Projects that were suspended
+          individually stay suspended.
+        </ResumeButton>
+      )}
+      {isEmpty && may('DELETE /organizations/{organization_id}') && (
+        <ActionButton
+          title="Delete the organization"
+          className="secondary danger-text"
+          final
+          typed={name}
+          onDone={() => navigate(href('organizations'))}
+          act={async () => {
+            await call('delete', '/organizations/{organization_id}', { path });
+            return 'The organization and its usage are deleted.';
+          }}
+        >
+          <p>
+            <strong>{name}</strong> and its usage are deleted permanently. Nobody can undo this.
+          </p>
+        </ActionButton>
+      )}
+    </>
+  );
+}
