@@ -72,8 +72,8 @@ func (n *testCluster) console(t *testing.T) {
 	expect(n.a, customer, "GET", "/projects/"+n.ProjectID, "", 200, n.ProjectID)
 	for _, other := range []string{theirs, "01890000-0000-7000-8000-000000000000"} {
 		expect(n.a, customer, "GET", "/projects/"+other, "", 404,
-			`{"error":{"code":"project_not_found","message":"there is no such project: parley project list shows those that you may use, `+
-				`and an owner can give you others with another token"}}`)
+			`{"error":{"code":"project_not_found","message":"there is no such project: the page Projects and keys lists those that `+
+				`you may use, and an owner can give you others"}}`)
 	}
 
 	n.mustOperate(n.a, "POST", "/sessions/"+session+"/revoke", "")

@@ -60,6 +60,9 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 	}
 	for _, f := range o.Findings {
 		fmt.Fprintf(s.out, "\n%s (%s): %s\n  %s\n", f.Level, f.Id, f.Text, f.Action)
+		if f.Commands != nil {
+			fmt.Fprintf(s.out, "    %s\n", strings.Join(*f.Commands, "\n    "))
+		}
 	}
 	return nil
 }

@@ -26,9 +26,10 @@ const (
 type Finding struct {
 	ID        string // kind of the finding, such as "node_lost"
 	Level     Level
-	Text      string // description
-	Action    string // recommended action
-	ProjectID string // project that the finding concerns; empty if it concerns the service
+	Text      string   // description
+	Action    string   // recommended action, for people with the command line and people with the console
+	Commands  []string // commands of the action, in their order; nil if it has none
+	ProjectID string   // project that the finding concerns; empty if it concerns the service
 }
 
 const (
@@ -79,18 +80,25 @@ func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 
 // drainFinding describes a node that is draining.
 func drainFinding(n room.NodeStatus, now time.Time) Finding {
-	by := n.Drain.By.UTC().Format(time.RFC3339)
+	by, cancel := n.Drain.By.UTC().Format(time.RFC3339), "parley drain "+n.ID+" --cancel"
 	if n.Sessions > 0 && now.Sub(n.Drain.By) > drainGrace {
-		return Finding{ID: "drain_late", Level: Warning,
+		return Finding{
+			ID:    "drain_late",
+			Level: Warning,
 			Text: fmt.Sprintf("The node %s still hosts %d sessions with people. Its drain should have ended at %s.", n.ID,
 				n.Sessions, by),
-			Action: "Look for the cause in its log. Stop the node, or cancel the drain: parley drain " + n.ID +
-				" --cancel"}
+			Action:   "Look for the cause in its log. Stop the node, or cancel the drain.",
+			Commands: []string{cancel},
+		}
 	}
-	return Finding{ID: "node_draining", Level: Note,
+	return Finding{
+		ID:    "node_draining",
+		Level: Note,
 		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %d sessions with %d people.", n.ID, by, n.Sessions,
 			n.People),
-		Action: "Stop the node when it hosts none, or let it host meetings again: parley drain " + n.ID + " --cancel"}
+		Action:   "Stop the node when it hosts none, or cancel the drain so that it hosts meetings again.",
+		Commands: []string{cancel},
+	}
 }
 
 // targetFindings returns one finding for each of the first paused targets.
@@ -100,14 +108,15 @@ func targetFindings(targets []webhook.Target) []Finding {
 		if !t.Paused() || len(found) == maxFindings {
 			continue
 		}
+		resume := []string{"parley webhook resume " + t.ProjectID + " " + t.URL}
 		if t.PausedByHand() {
 			found = append(found, Finding{
 				ID:        "webhook_target_held",
 				Level:     Note,
 				ProjectID: t.ProjectID,
 				Text:      fmt.Sprintf("Webhooks to %s are paused by hand since %s.", t.URL, t.PausedAt.UTC().Format(time.RFC3339)),
-				Action: "Resume the target when its receiver is ready: parley webhook resume " + t.ProjectID + " " +
-					t.URL,
+				Action:    "Resume the target when its receiver is ready.",
+				Commands:  resume,
 			})
 			continue
 		}
@@ -117,8 +126,8 @@ func targetFindings(targets []webhook.Target) []Finding {
 			ProjectID: t.ProjectID,
 			Text: fmt.Sprintf("Webhooks to %s are paused after %d failures, since %s.", t.URL, t.Failures,
 				t.PausedAt.UTC().Format(time.RFC3339)),
-			Action: "Ask the integrator to repair the receiver, then resume the target: parley webhook resume " +
-				t.ProjectID + " " + t.URL,
+			Action:   "Repair the receiver, or ask the integrator to repair it. Then resume the target.",
+			Commands: resume,
 		})
 	}
 	return found
@@ -136,8 +145,8 @@ func overlapFindings(overlaps []key.EndingOverlap) []Finding {
 			Level:     Note,
 			ProjectID: o.ProjectID,
 			Text:      fmt.Sprintf("The old %s stops working at %s.", what, o.EndsAt.UTC().Format(time.RFC3339)),
-			Action: fmt.Sprintf("Check who still uses it: parley calls --project %s --key-slot %s. If nobody does, end the "+
-				"overlap now: %s%s", o.ProjectID, slot, revoke, o.ProjectID),
+			Action:    "Check who still uses it. If nobody does, end the overlap now.",
+			Commands:  []string{"parley calls --project " + o.ProjectID + " --key-slot " + slot, revoke + o.ProjectID},
 		})
 	}
 	return found

@@ -1,10 +1,15 @@
 package overview
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"parley/internal/event"
+	"parley/internal/key"
 	"parley/internal/room"
+	"parley/internal/webhook"
 )
 
 // A node that is draining is a note, and a warning if it hosts meetings after the time.
@@ -30,5 +35,40 @@ func TestNodeFindings_Drain(t *testing.T) {
 		if len(got) != 1 || got[0].ID != c.want || got[0].Level != c.level {
 			t.Errorf("%s: got %+v, want %s, a %s", name, got, c.want, c.level)
 		}
+		assertCommands(t, got, []string{"parley drain n1 --cancel"})
+	}
+}
+
+// assertCommands fails unless each finding has the commands, and an action without a command.
+func assertCommands(t *testing.T, found []Finding, want []string) {
+	t.Helper()
+	for _, f := range found {
+		if !slices.Equal(f.Commands, want) || f.Action == "" || strings.Contains(f.Action, "parley ") {
+			t.Errorf("action and commands of %s: got %q and %q, want an action without a command and %q", f.ID, f.Action,
+				f.Commands, want)
+		}
+	}
+}
+
+func TestProjectFindings_HaveCommandsBesideTheirAction(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	paused := webhook.Target{ProjectID: "p1", URL: "https://example.org/hooks", Failures: 20, PausedAt: now}
+	targets := targetFindings([]webhook.Target{paused})
+	if len(targets) != 1 || targets[0].ID != "webhook_target_paused" {
+		t.Fatalf("findings of a paused target: got %+v, want one", targets)
+	}
+	assertCommands(t, targets, []string{"parley webhook resume p1 https://example.org/hooks"})
+	for credential, want := range map[string][]string{
+		event.CredentialKey: {"parley calls --project p1 --key-slot overlap", "parley key revoke-overlap p1"},
+		event.CredentialSecret: {
+			"parley calls --project p1 --key-slot overlap_secret", "parley project revoke-secret-overlap p1",
+		},
+	} {
+		overlaps := overlapFindings([]key.EndingOverlap{{ProjectID: "p1", Credential: credential, EndsAt: now}})
+		if len(overlaps) != 1 {
+			t.Fatalf("findings of an overlap of %s: got %+v, want one", credential, overlaps)
+		}
+		assertCommands(t, overlaps, want)
 	}
 }

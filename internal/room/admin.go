@@ -114,8 +114,7 @@ func (s *Bookings) RemoveBySeat(ctx context.Context, roomID, seatID string) (con
 	})
 }
 
-var errNoSuchSeat = fault.New(fault.NotFound, "seat_not_found", "no participant of this room has this seat_id: "+
-	"list the participants with parley room people")
+var errNoSuchSeat = fault.New(fault.NotFound, "seat_not_found", "no participant of this room has this seat_id")
 
 // recordRemoval records the removal of a participant in the audit log, unless the
 // participant was removed before. audit.Record does nothing unless an operator is the

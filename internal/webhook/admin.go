@@ -147,8 +147,7 @@ func (s *Service) Pause(ctx context.Context, projectID, url string) error {
 			return err
 		}
 		if t.PausedByHand() {
-			return fault.New(fault.Conflict, "target_paused", "this target is already paused by hand: resume it with "+
-				"parley webhook resume")
+			return fault.New(fault.Conflict, "target_paused", "this target is already paused by hand")
 		}
 		if t.Failures == 0 && p.Settings.DefaultWebhookURL != url {
 			if err := s.checkUsed(ctx, projectID, url); err != nil {
@@ -191,8 +190,7 @@ func (s *Service) checkUsed(ctx context.Context, projectID, url string) error {
 	if err != nil || slices.ContainsFunc(recent, func(d Delivery) bool { return d.URL == url }) {
 		return err
 	}
-	return fault.New(fault.NotFound, "target_not_found", "no webhook of this project was sent to this url recently: "+
-		"parley webhook list shows the URLs that are used")
+	return fault.New(fault.NotFound, "target_not_found", "no webhook of this project was sent to this url recently")
 }
 
 // Replay selects the deliveries to send again: those of an event, of a room or

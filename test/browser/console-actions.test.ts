@@ -224,7 +224,11 @@ describe('webhooks', () => {
     await person.seen('console-delivery-paused');
     await act(page, 'Resume the target');
     await act(page, 'Pause the target');
-    await page.goto(address(`/webhooks?project=${project}`));
+    await page.goto(address(''));
+    const finding = page.locator('.findings li', { hasText: 'Resume the target when its receiver is ready.' });
+    await finding.waitFor();
+    expect(await finding.textContent()).not.toContain('parley webhook');
+    await finding.getByRole('link', { name: 'My project' }).click();
     const target = page.locator('section', { has: page.getByRole('heading', { name: /Targets that fail or are paused/ }) });
     await target.getByText('Paused by hand').waitFor();
     await person.seen('console-webhooks-paused');

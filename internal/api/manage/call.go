@@ -19,7 +19,8 @@ import (
 )
 
 var errNoRequestLog = fault.New(fault.NotFound, "calls_not_recorded",
-	"calls are not recorded, because the server runs with --no-diagnostics-enabled")
+	"calls are not recorded, because the server runs with --no-diagnostics-enabled: "+
+		"the operator of the server can start it without this flag")
 
 func (s *server) ListCalls(w http.ResponseWriter, r *http.Request) {
 	out, err := s.listCalls(r)

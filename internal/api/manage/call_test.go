@@ -137,7 +137,8 @@ func testCalls(t *testing.T, b *fixture) {
 	b.contract.WithHandler(withMiddleware(NewHandler(b.services(b.tokens, fakePlans{}, nil))), func() {
 		for _, path := range []string{"/calls", "/rejected-calls"} {
 			b.assertError("GET", path, nil, 404, "calls_not_recorded",
-				"calls are not recorded, because the server runs with --no-diagnostics-enabled")
+				"calls are not recorded, because the server runs with --no-diagnostics-enabled: "+
+					"the operator of the server can start it without this flag")
 		}
 	})
 }

@@ -388,7 +388,7 @@ func testRooms(t *testing.T, b *fixture) {
 		}
 	}
 	b.assertError("POST", remove, m{"seat_id": unknownID}, 404, "seat_not_found",
-		"no participant of this room has this seat_id: list the participants with parley room people")
+		"no participant of this room has this seat_id: parley room people lists the participants of a room")
 	b.assertError("POST", remove, m{}, 400, "invalid_request", "seat_id is required")
 	b.assertError("POST", "/rooms/"+created[1]+"/remove-person", m{"seat_id": people[0].(m)["seat_id"]}, 409, "room_over",
 		"the room is over already: its state is ended")

@@ -6,6 +6,7 @@ import (
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
+	"parley/internal/operator"
 )
 
 func writeError(w http.ResponseWriter, r *http.Request, err error) {
@@ -17,44 +18,104 @@ func writeError(w http.ResponseWriter, r *http.Request, err error) {
 	case fault.Exhausted, fault.Unavailable:
 		httpx.SetRetryAfter(w.Header(), f.RetryAfter)
 	}
-	writeErrorBody(w, httpx.Status(f, nil), f.Code, withRemedy(f))
+	writeErrorBody(w, httpx.Status(f, nil), f.Code, withRemedy(f, caller(r)))
 }
 
-// remedies maps the code of an error to the command that helps, and the roles that may run it. The
-// packages that return these errors also serve other APIs, whose callers have no such commands.
-var remedies = map[string]string{
-	"unauthorized":           "an owner creates one with parley token create",
-	"organization_not_found": "parley org list shows all organizations",
-	"project_not_found": "parley project list shows those that you may use, and an owner can give you others with " +
-		"another token",
-	"project_suspended":      "an owner or an operator can resume it with parley project resume",
-	"organization_suspended": "an owner or an operator can resume it with parley org resume",
-	"room_not_found": "parley room list finds rooms by title, person and time, until they are deleted after their " +
-		"retention period",
-	"delivery_not_found": "parley webhook list shows the stored deliveries",
-	"target_not_paused":  "parley webhook targets lists the paused targets and those that fail",
-	"token_not_found":    "an owner, an operator or an auditor sees all with parley token list",
-	"user_not_found":     "an owner, an operator or an auditor sees all with parley user list",
-	"session_not_found":  "an owner, an operator or an auditor sees all with parley session list",
-	"no_overlap":         "only the current credential works, and parley key rotate begins another overlap",
-	"no_webhook_target":  "an owner or an operator can set one with parley project set",
-	"project_deleted":    "nobody can stop that, but an owner or an operator can create another project",
-	"logo_not_found":     "an owner or an operator can set one with parley project logo",
-	"seat_not_found":     "parley room people lists the participants of a room",
-	"nothing_to_replay": "parley webhook list shows the stored deliveries, and parley webhook retry sends those " +
-		"that wait",
-	"nothing_to_retry": "parley webhook list --state pending shows the pending deliveries, and parley webhook " +
-		"replay sends others again",
-	"email_taken": "parley user list shows all users, and an owner changes a role with parley user change",
+// remedy is what helps after an error, and the roles that may do it.
+type remedy struct {
+	command string // for callers with the command line
+	page    string // for callers who are signed in to the console; empty if the console has no page for it
 }
 
-// withRemedy returns the message of an error with its remedy, unless the message has one.
-func withRemedy(f *fault.Error) string {
-	remedy, ok := remedies[f.Code]
+// remedies maps the code of an error to its remedy. The packages that return these errors also serve other APIs, whose
+// callers have no such commands and pages.
+var remedies = map[string]remedy{
+	"unauthorized": {command: "an owner creates one with parley token create"},
+	"organization_not_found": {
+		command: "parley org list shows all organizations",
+		page:    "the page Organizations lists all organizations",
+	},
+	"project_not_found": {
+		command: "parley project list shows those that you may use, and an owner can give you others with another token",
+		page:    "the page Projects and keys lists those that you may use, and an owner can give you others",
+	},
+	"project_suspended": {
+		command: "an owner or an operator can resume it with parley project resume",
+		page:    "an owner or an operator can resume it on the page of the project",
+	},
+	"organization_suspended": {
+		command: "an owner or an operator can resume it with parley org resume",
+		page:    "an owner or an operator can resume it on the page of the organization",
+	},
+	"room_not_found": {
+		command: "parley room list finds rooms by title, person and time, until they are deleted after their " +
+			"retention period",
+		page: "the page Rooms finds rooms by title, person and time, until they are deleted after their retention period",
+	},
+	"delivery_not_found": {
+		command: "parley webhook list shows the stored deliveries",
+		page:    "the page Webhooks lists the stored deliveries",
+	},
+	"target_paused": {
+		command: "resume it with parley webhook resume",
+		page:    "resume it on the page Webhooks",
+	},
+	"target_not_paused": {
+		command: "parley webhook targets lists the paused targets and those that fail",
+		page:    "the page Webhooks lists the paused targets and those that fail",
+	},
+	"target_not_found": {
+		command: "parley webhook list shows the URLs that are used",
+		page:    "the page Webhooks lists the URLs that are used",
+	},
+	"token_not_found": {
+		command: "an owner, an operator or an auditor sees all with parley token list",
+		page:    "the page Team lists all tokens",
+	},
+	"user_not_found": {
+		command: "an owner, an operator or an auditor sees all with parley user list",
+		page:    "the page Team lists all users",
+	},
+	"session_not_found": {
+		command: "an owner, an operator or an auditor sees all with parley session list",
+		page:    "the page Team lists all sessions",
+	},
+	"no_overlap": {
+		command: "only the current credential works, and parley key rotate begins another overlap",
+		page:    "only the current credential works, and a rotation on the page of the project begins another overlap",
+	},
+	"no_webhook_target": {command: "an owner or an operator can set one with parley project set"},
+	"project_deleted":   {command: "nobody can stop that, but an owner or an operator can create another project"},
+	"logo_not_found":    {command: "an owner or an operator can set one with parley project logo"},
+	"seat_not_found": {
+		command: "parley room people lists the participants of a room",
+		page:    "the page of the room lists its participants",
+	},
+	"nothing_to_replay": {
+		command: "parley webhook list shows the stored deliveries, and parley webhook retry sends those that wait",
+		page:    "the page Webhooks lists the stored deliveries, and Retry now sends those that wait",
+	},
+	"nothing_to_retry": {
+		command: "parley webhook list --state pending shows the pending deliveries, and parley webhook replay sends " +
+			"others again",
+		page: "the page Webhooks lists the pending deliveries, and Replay deliveries sends others again",
+	},
+	"email_taken": {
+		command: "parley user list shows all users, and an owner changes a role with parley user change",
+		page:    "the page Team lists all users, and an owner changes a role there",
+	},
+}
+
+// withRemedy returns the message of an error with its remedy for a caller, unless the message has one.
+func withRemedy(f *fault.Error, c operator.Caller) string {
+	help, ok := remedies[f.Code]
 	if !ok || strings.Contains(f.Message, ": ") {
 		return f.Message
 	}
-	return f.Message + ": " + remedy
+	if c.SessionID != "" && help.page != "" {
+		return f.Message + ": " + help.page
+	}
+	return f.Message + ": " + help.command
 }
 
 func writeErrorBody(w http.ResponseWriter, status int, code, message string) {

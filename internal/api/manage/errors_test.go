@@ -1,29 +1,43 @@
 package manage
 
 import (
+	"cmp"
 	"strings"
 	"testing"
 
 	"parley/internal/fault"
+	"parley/internal/operator"
 )
+
+// forToken returns the message of an error for a caller with the command line.
+func forToken(f *fault.Error) string { return withRemedy(f, operator.Caller{}) }
+
+// inConsole returns the message of an error for a caller who is signed in to the console.
+func inConsole(f *fault.Error) string {
+	var c operator.Caller
+	c.SessionID = "0197"
+	return withRemedy(f, c)
+}
 
 // The messages of common refusals, with what can be done instead.
 var (
-	noProject       = withRemedy(fault.New(fault.NotFound, "project_not_found", "there is no such project"))
-	noOrganization  = withRemedy(fault.New(fault.NotFound, "organization_not_found", "there is no such organization"))
-	noRoom          = withRemedy(fault.New(fault.NotFound, "room_not_found", "there is no such room"))
-	noToken         = withRemedy(fault.New(fault.NotFound, "token_not_found", "there is no such token"))
-	noUser          = withRemedy(fault.New(fault.NotFound, "user_not_found", "there is no such user"))
-	noSession       = withRemedy(fault.New(fault.NotFound, "session_not_found", "there is no such session"))
-	noDelivery      = withRemedy(fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery"))
-	noOverlap       = withRemedy(fault.New(fault.NotFound, "no_overlap", "there is no overlap"))
-	noLiveToken     = withRemedy(fault.New(fault.Unauthorized, "unauthorized", "a live management token is required"))
-	noSeat          = withRemedy(fault.New(fault.NotFound, "seat_not_found", "there is no such seat in this project"))
-	nothingToRetry  = withRemedy(fault.New(fault.NotFound, "nothing_to_retry", "no pending delivery matches"))
-	nothingToReplay = withRemedy(fault.New(fault.NotFound, "nothing_to_replay", "no delivery matches"))
-	emailTaken      = withRemedy(fault.New(fault.Conflict, "email_taken",
+	noProject       = forToken(fault.New(fault.NotFound, "project_not_found", "there is no such project"))
+	noOrganization  = forToken(fault.New(fault.NotFound, "organization_not_found", "there is no such organization"))
+	noRoom          = forToken(fault.New(fault.NotFound, "room_not_found", "there is no such room"))
+	noToken         = forToken(fault.New(fault.NotFound, "token_not_found", "there is no such token"))
+	noUser          = forToken(fault.New(fault.NotFound, "user_not_found", "there is no such user"))
+	noSession       = forToken(fault.New(fault.NotFound, "session_not_found", "there is no such session"))
+	noDelivery      = forToken(fault.New(fault.NotFound, "delivery_not_found", "there is no such delivery"))
+	noOverlap       = forToken(fault.New(fault.NotFound, "no_overlap", "there is no overlap"))
+	noLiveToken     = forToken(fault.New(fault.Unauthorized, "unauthorized", "a live management token is required"))
+	noSeat          = forToken(fault.New(fault.NotFound, "seat_not_found", "there is no such seat in this project"))
+	nothingToRetry  = forToken(fault.New(fault.NotFound, "nothing_to_retry", "no pending delivery matches"))
+	nothingToReplay = forToken(fault.New(fault.NotFound, "nothing_to_replay", "no delivery matches"))
+	emailTaken      = forToken(fault.New(fault.Conflict, "email_taken",
 		"there is already a user with this email address"))
-	targetNotPaused = withRemedy(fault.New(fault.NotFound, "target_not_paused", "this target is not paused"))
+	noProjectInConsole = inConsole(fault.New(fault.NotFound, "project_not_found", "there is no such project"))
+	noSessionInConsole = inConsole(fault.New(fault.NotFound, "session_not_found", "there is no such session"))
+	targetNotPaused    = forToken(fault.New(fault.NotFound, "target_not_paused", "this target is not paused"))
 )
 
 // assertRevoked checks that the credential is refused as a revoked token.
@@ -57,16 +71,33 @@ func TestErrors_SayWhatToDo(t *testing.T) {
 			"retry sends those that wait",
 		emailTaken: "there is already a user with this email address: parley user list shows all users, and an owner changes " +
 			"a role with parley user change",
-		noDelivery:  "there is no such delivery: parley webhook list shows the stored deliveries",
-		noLiveToken: "a live management token is required: an owner creates one with parley token create",
-		withRemedy(fault.New(fault.Forbidden, "project_suspended", "the project is suspended")): "the project is " +
+		noProjectInConsole: "there is no such project: the page Projects and keys lists those that you may use, and an " +
+			"owner can give you others",
+		noSessionInConsole: "there is no such session: the page Team lists all sessions",
+		noDelivery:         "there is no such delivery: parley webhook list shows the stored deliveries",
+		noLiveToken:        "a live management token is required: an owner creates one with parley token create",
+		forToken(fault.New(fault.Forbidden, "project_suspended", "the project is suspended")): "the project is " +
 			"suspended: an owner or an operator can resume it with parley project resume",
-		withRemedy(fault.New(fault.Conflict, "organization_suspended", "it is suspended: resume it")): "it is suspended: " +
+		forToken(fault.New(fault.Conflict, "organization_suspended", "it is suspended: resume it")): "it is suspended: " +
 			"resume it",
-		withRemedy(fault.New(fault.Invalid, "invalid_request", "name is required")): "name is required",
+		forToken(fault.New(fault.Invalid, "invalid_request", "name is required")): "name is required",
 	} {
 		if message != want {
 			t.Errorf("message: got %q, want %q", message, want)
+		}
+	}
+}
+
+// People who are signed in to the console read which page helps, if one does.
+func TestErrors_NameThePageOfTheConsole(t *testing.T) {
+	for code, help := range remedies {
+		got := inConsole(fault.New(fault.NotFound, code, "no"))
+		want := "no: " + cmp.Or(help.page, help.command)
+		if got != want {
+			t.Errorf("message of %s: got %q, want %q", code, got, want)
+		}
+		if strings.Contains(help.page, "parley ") {
+			t.Errorf("page of %s: got the command %q, want a page or a button", code, help.page)
 		}
 	}
 }

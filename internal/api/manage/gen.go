@@ -1044,6 +1044,9 @@ type Finding struct {
 	// Action The recommended action, and the people who can take it.
 	Action string `json:"action"`
 
+	// Commands The commands of the action, in their order. Absent if it has none.
+	Commands *[]string `json:"commands,omitempty"`
+
 	// Id Identifies the kind of the finding, such as database_read_only.
 	Id    string       `json:"id"`
 	Level FindingLevel `json:"level"`

@@ -70,6 +70,9 @@ func newOverview(o overview.Overview) Overview {
 		if f.ProjectID != "" {
 			shown.ProjectId = &f.ProjectID
 		}
+		if len(f.Commands) > 0 {
+			shown.Commands = &f.Commands
+		}
 		out.Findings = append(out.Findings, shown)
 	}
 	for _, h := range o.Hours {

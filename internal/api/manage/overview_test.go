@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"net/netip"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -76,8 +75,8 @@ func testOverview(t *testing.T, b *fixture) {
 	}
 	findings := mine["findings"].([]any)
 	if len(findings) != 1 || findings[0].(m)["id"] != "overlap_ending" || findings[0].(m)["project_id"] != p ||
-		!strings.Contains(findings[0].(m)["action"].(string), "parley key revoke-overlap "+p) {
-		t.Errorf("findings of the project: got %v, want the overlap with its action", findings)
+		!slices.Contains(findings[0].(m)["commands"].([]any), any("parley key revoke-overlap "+p)) {
+		t.Errorf("findings of the project: got %v, want the overlap with its commands", findings)
 	}
 	hours := mine["hours"].([]any)
 	last := hours[len(hours)-1].(m)

@@ -96,6 +96,7 @@ func testSignInWithToken(t *testing.T, b *fixture) {
 		"this request has a management token and no session: parley token revoke revokes a token")
 	cookie = b.signIn(m{"token": b.token})
 	b.as(cookie, func() {
+		b.assertError("GET", "/projects/"+unknownID, nil, 404, "project_not_found", noProjectInConsole)
 		b.mustCall("POST", "/sign-out", nil)
 		b.assertError("GET", "/caller", nil, 401, "unauthorized",
 			"you are not signed in, or your session has ended: sign in again")
@@ -124,7 +125,7 @@ func testSignInWithLink(t *testing.T, b *fixture) {
 			t.Errorf("caller with a link: got %v, want the integrator Acme", c)
 		}
 		b.mustCall("GET", "/rooms?project_id="+p, nil)
-		b.assertError("GET", "/rooms?project_id="+other, nil, 404, "project_not_found", noProject)
+		b.assertError("GET", "/rooms?project_id="+other, nil, 404, "project_not_found", noProjectInConsole)
 		b.assertError("POST", "/sign-in-links", m{}, 403, "role_not_allowed",
 			"a sign-in link with the role integrator cannot do this: ask an owner for a link with the role operator")
 	})
@@ -170,7 +171,7 @@ func testSignInWithLink(t *testing.T, b *fixture) {
 				t.Errorf("an operator who revokes the session of %s: got %d %v, want 403", kind, status, out)
 			}
 		}
-		b.assertError("POST", "/sessions/"+unknownID+"/revoke", nil, 404, "session_not_found", noSession)
+		b.assertError("POST", "/sessions/"+unknownID+"/revoke", nil, 404, "session_not_found", noSessionInConsole)
 		b.assertError("POST", "/sign-in-links", m{"name": "me", "role": "owner"}, 403, "role_not_allowed",
 			"a token with the role operator cannot do this: use one with the role owner, "+
 				"which an owner creates with parley token create --role owner")

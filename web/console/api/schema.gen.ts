@@ -2556,6 +2556,8 @@ export interface components {
             text: string;
             /** @description The recommended action, and the people who can take it. */
             action: string;
+            /** @description The commands of the action, in their order. Absent if it has none. */
+            commands?: string[];
             /** @description The project that it concerns. Absent if it concerns the service. */
             project_id?: string;
         };

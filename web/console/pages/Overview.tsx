@@ -6,6 +6,7 @@ import { formatCount, formatNumber, formatTime, formatVersion } from '../format'
 import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
 import { Chart, type Series } from '../ui/Chart';
+import { CodeBlock } from '../ui/Copy';
 import { FirstCall } from '../ui/FirstCall';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
@@ -144,14 +145,21 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
     <section aria-labelledby="findings">
       <h2 id="findings">Needs attention</h2>
       <ul className="box findings">
-        {findings.map(({ id, level, text, action, project_id }) => (
+        {findings.map(({ id, level, text, action, commands, project_id }) => (
           <li key={`${id} ${project_id ?? ''} ${text}`}>
             <Status tone={levels[level].tone}>{levels[level].text}</Status>
             <div>
               <p>
-                <strong>{sentence(text)}</strong> {project_id && <Link to={href('projects', project_id)}>{nameOf(project_id)}</Link>}
+                <strong>{sentence(text)}</strong>{' '}
+                {project_id && (
+                  <Link to={id.startsWith('webhook_') ? href('webhooks', null, { project: project_id }) : href('projects', project_id)}>
+                    {nameOf(project_id)}
+                  </Link>
+                )}
               </p>
               <p className="quiet">{sentence(action)}</p>
+              {/* What concerns a project is done on the page of the link. */}
+              {!project_id && commands?.map((command) => <CodeBlock key={command} text={command} what="command" />)}
             </div>
           </li>
         ))}
