@@ -379,7 +379,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	}
 	presence.Go(func() { a.rooms.Run(background) })
 	if !a.isolated {
-		work.Go(func() { a.sender.Run(background) })
+		work.Go(func() { a.sender.Run(a.withServiceOrigin(background)) })
 		work.Go(func() { a.retention.Run(a.withServiceOrigin(background)) })
 	}
 	if scheduled != nil {

@@ -58,7 +58,7 @@ const (
 	UsageRebuilt          Action = "usage.rebuilt"
 	WebhookRetried        Action = "webhook.retried"
 	WebhookTargetResumed  Action = "webhook.target_resumed"
-	WebhookTargetPaused   Action = "webhook.target_paused" // by hand
+	WebhookTargetPaused   Action = "webhook.target_paused"
 	WebhookTested         Action = "webhook.tested"
 	NodeLost              Action = "node.lost"
 	NodeDraining          Action = "node.draining"

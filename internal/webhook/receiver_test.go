@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/project"
 	"parley/internal/store/storetest"
@@ -287,7 +289,23 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 		if all, err := f.Targets(t.Context(), f.project.ID); err != nil || len(all) != 0 {
 			t.Errorf("failing targets after the recovery: got %+v, %v, want none", all, err)
 		}
+		f.checkAudit(audit.WebhookTargetPaused, audit.WebhookTargetResumed)
 	})
+}
+
+// checkAudit checks the entries of the audit log that the sender has made, in their order.
+func (f *fixture) checkAudit(want ...audit.Action) {
+	f.t.Helper()
+	entries, err := f.db.AuditEntries(f.t.Context(), audit.Query{Limit: 100})
+	var got []audit.Action
+	for _, e := range slices.Backward(entries) {
+		if e.Kind == audit.KindService {
+			got = append(got, e.Action)
+		}
+	}
+	if err != nil || !slices.Equal(got, want) {
+		f.t.Errorf("the audit log: got %v, %v, want %v", got, err, want)
+	}
 }
 
 // TestTarget_Resume checks that a target that answered 410 is not tried until an
@@ -309,6 +327,7 @@ func TestTarget_Resume(t *testing.T) {
 			all[0].Notice != "the receiver answered 410 Gone: resume the target manually" {
 			t.Errorf("got targets %+v, %v, want the notice of a 410", all, err)
 		}
+		f.checkAudit(audit.WebhookTargetPaused)
 		gone.Store(false)
 		f.advance(100 * time.Hour)
 		f.waitForSweep()

@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"parley.example/client/sign"
+	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/key"
@@ -97,7 +98,7 @@ func (f *fixture) waitForSweep() {
 
 // run runs the sender until the test ends or the returned function is called.
 func (f *fixture) run(s *sender.Service) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(audit.WithOrigin(context.Background(), audit.Origin{Kind: audit.KindService}))
 	done := make(chan struct{})
 	go func() { s.Run(ctx); close(done) }()
 	stop = func() { cancel(); <-done }

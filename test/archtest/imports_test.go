@@ -74,7 +74,7 @@ var allowedImports = map[string][]string{
 	"internal/api/codegen/tojson": {},
 	"internal/testkit":            {},
 	"internal/quickstart":         {"internal/audit", "internal/fault", "internal/key", "internal/operator", "internal/project", "internal/room"},
-	"internal/webhook/sender":     {"sdk/go/sign", "internal/fault", "internal/key", "internal/webhook"},
+	"internal/webhook/sender":     {"sdk/go/sign", "internal/audit", "internal/fault", "internal/key", "internal/webhook"},
 }
 
 // wiringPackages connect all parts, so they may import every package and module.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley.example/client/sign"
+	"parley/internal/audit"
 	"parley/internal/fault"
 	"parley/internal/webhook"
 )
@@ -113,13 +114,18 @@ func (s *Service) finish(
 	var paused webhook.Target
 	var jobs []job
 	for {
-		err := s.store.Write(context.Background(), func(ctx context.Context) (err error) {
-			paused, jobs = webhook.Target{}, nil
-			if paused, err = s.recordOutcome(ctx, j, a, out, now); err != nil || !more {
+		err := s.store.Write(context.WithoutCancel(ctx), func(ctx context.Context) (err error) {
+			var change audit.Change
+			jobs = nil
+			if paused, change, err = s.recordOutcome(ctx, j, a, out, now); err != nil {
 				return err
 			}
-			jobs, err = s.lease(ctx, j.stream.Bucket, 1)
-			return err
+			if more {
+				if jobs, err = s.lease(ctx, j.stream.Bucket, 1); err != nil {
+					return err
+				}
+			}
+			return audit.Record(ctx, s.store, now, change)
 		})
 		if err == nil {
 			break
@@ -143,9 +149,10 @@ func (s *Service) finish(
 }
 
 // recordOutcome stores an attempt and updates its delivery, stream and target.
-// It returns the target if this attempt paused it, and the zero Target otherwise.
+// It returns the target if this attempt paused it, and the zero Target otherwise, and the change for the audit log if
+// the target is paused now, or no longer.
 func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, out outcome,
-	now time.Time) (paused webhook.Target, err error) {
+	now time.Time) (paused webhook.Target, change audit.Change, err error) {
 	d := j.delivery
 	d.Attempts++
 	if !j.probe {
@@ -162,20 +169,20 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	// ReleaseStream comes first because it fails with Conflict when the lease is
 	// lost, and then nothing must be written.
 	if err := s.store.ReleaseStream(ctx, j.stream, due, now); err != nil {
-		return paused, err
+		return paused, change, err
 	}
 	if err := s.store.RecordAttempt(ctx, d, a); err != nil {
-		return paused, err
+		return paused, change, err
 	}
 	if d.State == webhook.Delivered {
 		if j.target.Failures > 0 {
-			err = s.store.ClearRecoveredTarget(ctx, d.ProjectID, d.URL, now)
+			change, err = s.recordRecovery(ctx, d, now)
 		}
-		return paused, err
+		return paused, change, err
 	}
 	t, err := s.store.RecordTargetFailure(ctx, d.ProjectID, d.URL, now)
 	if err != nil || t.Paused() && d.State != webhook.Gone {
-		return paused, err
+		return paused, change, err
 	}
 	switch {
 	case d.State == webhook.Gone:
@@ -186,9 +193,36 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 		t.Notice = fmt.Sprintf("%d attempts in a row failed; one probe is sent every %d minutes",
 			t.Failures, probeInterval/time.Minute)
 	default:
-		return paused, nil
+		return paused, change, nil
 	}
-	return t, s.store.PauseTarget(ctx, t)
+	change = audit.Change{
+		Action:    audit.WebhookTargetPaused,
+		Subject:   d.ProjectID,
+		ProjectID: d.ProjectID,
+		After: audit.Fields{"url": audit.Target(d.URL), "paused_at": audit.Timestamp(t.PausedAt),
+			"failures": t.Failures},
+	}
+	return t, change, s.store.PauseTarget(ctx, t)
+}
+
+// recordRecovery deletes the failure record of a target that works again. If the server had paused the target, it is
+// no longer paused, which is the change that it returns. A pause by hand stays.
+func (s *Service) recordRecovery(ctx context.Context, d webhook.Delivery, now time.Time) (audit.Change, error) {
+	t, err := s.store.Target(ctx, d.ProjectID, d.URL)
+	if err != nil {
+		return audit.Change{}, err
+	}
+	var change audit.Change
+	if !t.ProbeAt.IsZero() {
+		change = audit.Change{
+			Action:    audit.WebhookTargetResumed,
+			Subject:   d.ProjectID,
+			ProjectID: d.ProjectID,
+			Before:    audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
+			After:     audit.Fields{"url": audit.Target(d.URL)},
+		}
+	}
+	return change, s.store.ClearRecoveredTarget(ctx, d.ProjectID, d.URL, now)
 }
 
 // logAttempt logs the result of an attempt. It logs only scheme and host of the

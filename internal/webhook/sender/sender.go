@@ -2,7 +2,7 @@
 // once, in order, and with retries for three days. Any node may lease and send
 // them.
 //
-// It imports the standard library, the SDK's sign, fault, key and webhook. It sends
+// It imports the standard library, the SDK's sign, audit, fault, key and webhook. It sends
 // through a Poster, which the package post implements.
 package sender
 
@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"time"
 
+	"parley/internal/audit"
 	"parley/internal/key"
 	"parley/internal/webhook"
 )
@@ -20,6 +21,7 @@ import (
 // run inside Write; those that read may.
 type Store interface {
 	Write(ctx context.Context, work func(ctx context.Context) error) error
+	audit.Appender
 
 	// DueBuckets returns the names of the buckets that have due streams.
 	DueBuckets(ctx context.Context, now time.Time) ([]string, error)
@@ -40,6 +42,8 @@ type Store interface {
 	// RecordTargetFailure increments the failures of a URL.
 	RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error)
 	PauseTarget(ctx context.Context, t webhook.Target) error
+	// Target returns the failure record of a URL, or a zero Target.
+	Target(ctx context.Context, projectID, url string) (webhook.Target, error)
 	// AcquireProbe reports whether a probe of a paused target is due, and if so
 	// moves the next one to next, so that only one caller probes.
 	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
