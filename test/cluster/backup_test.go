@@ -68,8 +68,8 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 			t.Fatal("the backup failed")
 		}
 		took := time.Since(began)
-		complete, cut := 0, 0
-		for tries := 0; tries < 12 || cut == 0 && tries < 40; tries++ {
+		complete, cut, midway := 0, 0, 0
+		for tries := 0; tries < 12 || midway == 0 && tries < 40; tries++ {
 			file := filepath.Join(dir, "b.tar")
 			ended := make(chan bool, 1)
 			wait := rand.N(took) // the client is killed at a random moment
@@ -90,6 +90,9 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 				cut++
 			}
 			_ = os.Remove(file)
+			if incompleteBackups(t, dir, n.dir) > 0 {
+				midway++
+			}
 			if killServer {
 				n.start()
 				if left, err := filepath.Glob(filepath.Join(n.dir, ".backup-*")); err != nil || len(left) > 0 {
@@ -97,9 +100,9 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 				}
 			}
 		}
-		t.Logf("%d complete, %d cut off", complete, cut)
-		if cut == 0 {
-			t.Errorf("interrupted backups: got none, want at least one, %d are complete", complete)
+		t.Logf("%d complete, %d cut off, %d of them in the middle", complete, cut, midway)
+		if midway == 0 {
+			t.Errorf("got no backup that was cut off in the middle, want at least one; %d are complete", complete)
 		}
 		file := filepath.Join(dir, "last.tar")
 		testkit.Eventually(t, "a backup succeeds", func() bool {
@@ -111,7 +114,28 @@ func TestBackup_KilledInTheMiddle(t *testing.T) {
 	})
 }
 
-// A copy that is killed leaves no rows in the target, and can be repeated.
+// incompleteBackups returns how many files an interrupted backup has left in the directory of the backup and in the
+// data directory of a server that was killed, and removes those of the former.
+func incompleteBackups(t *testing.T, dir, dataDir string) (n int) {
+	t.Helper()
+	parts, err := filepath.Glob(filepath.Join(dir, "*.part"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range parts {
+		if err := os.Remove(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	copies, err := filepath.Glob(filepath.Join(dataDir, ".backup-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(parts) + len(copies)
+}
+
+// A copy that is killed leaves all rows in the target or none. With none it can be repeated, and with all it is
+// refused.
 func TestCopy_KilledInTheMiddle(t *testing.T) {
 	t.Parallel()
 	s := &service{master: seal.NewKey()}
@@ -122,7 +146,10 @@ func TestCopy_KilledInTheMiddle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for interrupted := 0; interrupted < 3; {
+	for interrupted, tries := 0, 0; interrupted < 3; tries++ {
+		if tries == 40 {
+			t.Fatalf("got %d copies that were killed in the middle, want 3", interrupted)
+		}
 		url := storetest.Postgres(t)
 		copied := func(after time.Duration) bool {
 			// A copy that has succeeded has changed it.
@@ -137,9 +164,16 @@ func TestCopy_KilledInTheMiddle(t *testing.T) {
 			t.Fatalf("after a copy, succeeded %t: got %d rooms, want all or none", succeeded, rooms)
 		}
 		if rooms == 1500 {
+			if copied(time.Minute) {
+				t.Error("copy again to a complete target: got no error, want a refusal")
+			}
 			continue
 		}
-		interrupted++
+		if begun, err := store.HasTables(t.Context(), url, ""); err != nil {
+			t.Fatal(err)
+		} else if begun {
+			interrupted++
+		}
 		if !copied(time.Minute) || countRooms(t, url) != 1500 {
 			t.Fatalf("copy again: got %d rooms, want 1500", countRooms(t, url))
 		}
