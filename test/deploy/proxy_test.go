@@ -111,7 +111,7 @@ func testProxy(t *testing.T, p proxy) {
 		_ = res.Body.Close()
 		return res.StatusCode == http.StatusOK
 	})
-	token := takeSeat(t, h, public, data)
+	token := takeSeats(t, h, public, data, 1)[0]
 	person, err := network.Join(t.Context(), public, token)
 	if err != nil {
 		t.Fatal(err)
@@ -167,8 +167,8 @@ func start(t *testing.T, cmd *exec.Cmd) {
 	})
 }
 
-// takeSeat creates a room through the proxy and returns the media token of a guest.
-func takeSeat(t *testing.T, h *http.Client, public, data string) string {
+// takeSeats creates a room through the proxy and returns the media tokens of some guests.
+func takeSeats(t *testing.T, h *http.Client, public, data string, people int) (tokens []string) {
 	t.Helper()
 	q, err := quickstart.Read(data)
 	if err != nil {
@@ -184,22 +184,27 @@ func takeSeat(t *testing.T, h *http.Client, public, data string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	body, err := json.Marshal(map[string]string{"name": "Guest", "seat_key": strings.Repeat("g", 43)})
-	if err != nil {
-		t.Fatal(err)
+	for n := range people {
+		key := strings.Repeat(string(rune('a'+n)), 43)
+		body, err := json.Marshal(map[string]string{"name": "Guest", "seat_key": key})
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := h.Post(public+"/api/join/rooms/"+room.RoomID+"/seats", "application/json", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var seat struct {
+			MediaToken string `json:"media_token"`
+		}
+		err = json.NewDecoder(res.Body).Decode(&seat)
+		_ = res.Body.Close()
+		if err != nil || seat.MediaToken == "" {
+			t.Fatalf("take a seat: got status %d, %v, want a media token", res.StatusCode, err)
+		}
+		tokens = append(tokens, seat.MediaToken)
 	}
-	res, err := h.Post(public+"/api/join/rooms/"+room.RoomID+"/seats", "application/json", bytes.NewReader(body))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = res.Body.Close() }()
-	var seat struct {
-		MediaToken string `json:"media_token"`
-	}
-	if err := json.NewDecoder(res.Body).Decode(&seat); err != nil || seat.MediaToken == "" {
-		t.Fatalf("take a seat: got status %d, %v, want a media token", res.StatusCode, err)
-	}
-	return seat.MediaToken
+	return tokens
 }
 
 // readAll returns the text of all files of a directory.

@@ -324,7 +324,7 @@ func serveFlags(t *testing.T, dir string) (address string, args []string) {
 	return address, args
 }
 
-// meet runs a server and joins a room of it. data is its data directory.
+// meet runs a server, and two people hear each other in a room of it. data is its data directory.
 func meet(t *testing.T, cmd *exec.Cmd, address, data string) {
 	t.Helper()
 	start(t, cmd)
@@ -337,12 +337,25 @@ func meet(t *testing.T, cmd *exec.Cmd, address, data string) {
 		_ = res.Body.Close()
 		return res.StatusCode == http.StatusOK
 	})
-	token := takeSeat(t, http.DefaultClient, url, data)
-	person, err := mediatest.Join(t.Context(), url, token)
-	if err != nil {
-		t.Fatal(err)
+	var people []*mediatest.Participant
+	for _, token := range takeSeats(t, http.DefaultClient, url, data, 2) {
+		person, err := mediatest.Join(t.Context(), url, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := person.Publish(t.Context(), "microphone", mediatest.Microphone); err != nil {
+			t.Fatal(err)
+		}
+		people = append(people, person)
 	}
-	person.Leave()
+	for i, person := range people {
+		if err := person.AwaitPacketsFrom(t.Context(), people[1-i].Identity(), mediatest.Microphone); err != nil {
+			t.Errorf("person %d hears the other: got %v, want no error", i, err)
+		}
+	}
+	for _, person := range people {
+		person.Leave()
+	}
 	if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
