@@ -140,6 +140,26 @@ describe('on an open network', () => {
     guest.assertNoComplaints(server.url);
     for (const person of [guest, host]) await person.close();
   });
+
+  test('people meet over UDP with the number of the port for HTTPS', async () => {
+    vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+    const own = await Server.startSecure();
+    const trusting = await launch([...fakeDevices, '--ignore-certificate-errors']);
+    try {
+      const room = await own.createRoom();
+      const host = await Person.arrive(trusting);
+      const guest = await Person.arrive(trusting);
+      await host.join(room.final_link);
+      await guest.join(room.guest_link);
+      await Promise.all([host.untilHeard(), guest.untilHeard()]);
+      await host.button('More').click();
+      await check(host, 'Your connection is good. You’re connected over UDP.');
+    } finally {
+      await trusting.close();
+      await own.close();
+      vi.unstubAllEnvs();
+    }
+  });
 });
 
 describe('a network that goes away', () => {

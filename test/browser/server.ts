@@ -57,10 +57,12 @@ export class Server {
 
   /**
    * Starts a server with HTTPS and a certificate of the tests, which nobody trusts: the browser needs
-   * the flag `--ignore-certificate-errors`, and this process NODE_TLS_REJECT_UNAUTHORIZED=0.
+   * the flag `--ignore-certificate-errors`, and this process NODE_TLS_REJECT_UNAUTHORIZED=0. TCP and UDP have the same
+   * port number, as on a server that uses only port 443.
    */
   static async startSecure(): Promise<Server> {
-    const server = new Server(`https://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'));
+    const port = await freePort();
+    const server = new Server(`https://localhost:${port}`, port);
     const folder = resolve(import.meta.dirname, 'certificate');
     await server.up('--public-url', server.url, '--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem'));
     return server;
@@ -302,8 +304,16 @@ export async function freeTCPPort(): Promise<number> {
   return port;
 }
 
-async function freeUDPPort(address: string): Promise<number> {
-  const probe = createSocket('udp4').bind(0, address);
+/** Returns a port number that is free for TCP and for UDP. */
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = await freeTCPPort();
+    if (await freeUDPPort('127.0.0.1', port).catch(() => null)) return port;
+  }
+}
+
+async function freeUDPPort(address: string, wanted = 0): Promise<number> {
+  const probe = createSocket('udp4').bind(wanted, address);
   await once(probe, 'listening');
   const { port } = probe.address();
   probe.close();
