@@ -86,7 +86,7 @@ type App struct {
 	refusals     *refusal.Recorder
 	connections  *connlimit.Limits  // set by wire
 	certificate  certificate.Source // nil without TLS
-	missing      []error            // what the start went on without, which Run prints
+	missing      []string           // what the start went on without, in sentences that Run prints
 	edge         *edge.Edge         // nil without TLS; set by wire
 	machine      *machine           // set by wire
 	ready        atomic.Bool
@@ -137,7 +137,10 @@ func newApp(ctx context.Context, cfg config.Config, log *slog.Logger, e *instanc
 		stopping:           make(chan struct{}),
 		metrics:            newMetrics(registry),
 		refusals:           refusal.NewRecorder(registry, log, time.Now),
-		missing:            e.Unopened(),
+	}
+	for _, err := range e.Unopened() {
+		a.missing = append(a.missing, err.Error()+
+			".\nThe server starts without this address, and tries to open it every five seconds.")
 	}
 	a.installation.Store(new(string))
 	defer func() {
@@ -357,8 +360,8 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
 		return err
 	}
-	for _, err := range a.missing {
-		fmt.Fprintf(out, "%s.\nThe server works without it, and tries again every few seconds.\n", err)
+	for _, text := range a.missing {
+		fmt.Fprintln(out, text)
 	}
 	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
 	id, err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir)

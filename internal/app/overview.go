@@ -82,9 +82,15 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 		}
 	}
 	if a.scheduled != nil && a.scheduled.overdue() {
-		add("backup_overdue", overview.Warning, fmt.Sprintf("The newest backup in %s is older than the schedule, %s.",
-			a.cfg.BackupDir, a.cfg.BackupEvery), "Look for the error of the last backup in the log of the node, usually a full "+
-			"disk, or make one now: parley backup FILE")
+		found = append(found, overview.Finding{
+			ID:    "backup_overdue",
+			Level: overview.Warning,
+			Text: fmt.Sprintf("The newest backup in %s is older than the schedule, %s.", a.cfg.BackupDir,
+				a.cfg.BackupEvery),
+			Action: "Look for the error of the last backup in the log of the node, usually a full disk, or make a backup " +
+				"now.",
+			Commands: []string{"parley backup FILE"},
+		})
 	}
 	return found
 }

@@ -38,7 +38,8 @@ func (a *App) loadCertificate() {
 	host, _ := a.publicAddress()
 	files := certificate.NewFiles(a.cfg.TLSCertFile, a.cfg.TLSKeyFile, host, a.log)
 	if err := files.Load(); err != nil {
-		a.missing = append(a.missing, err)
+		a.missing = append(a.missing, err.Error()+
+			".\nBrowsers cannot connect until the files are correct. The server reads them every five seconds.")
 	}
 	a.certificate = files
 	a.registerCertificateMetrics()
@@ -156,8 +157,8 @@ func (a *App) certificateFinding(now time.Time) *overview.Finding {
 	action := "Look for \"obtain certificate failed\" in the logs of the nodes. The attribute remedy in the same line " +
 		"says what to do."
 	if a.cfg.TLSCertFile != "" {
-		action = "Replace the files of --tls-cert-file and --tls-key-file, with which the node needs no restart. On the " +
-			"node, parley doctor says what is wrong with them."
+		action = "Correct or replace the files of --tls-cert-file and --tls-key-file. The node reads them again without a " +
+			"restart. On the node, parley doctor says what is wrong with them."
 	}
 	leaf := a.certificate.Leaf()
 	switch {

@@ -17,7 +17,7 @@ type orgCommands struct {
 	Set    orgSet    `cmd:"" help:"Change an organization."`
 
 	Suspend orgSuspend `cmd:"" help:"Suspend an organization and all its projects."`
-	Resume  orgResume  `cmd:"" help:"Lift the suspension of an organization and of its projects."`
+	Resume  orgResume  `cmd:"" help:"Resume an organization and its projects, except those suspended individually."`
 	Delete  orgDelete  `cmd:"" help:"Delete an organization without projects, and its usage."`
 }
 

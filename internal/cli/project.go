@@ -18,7 +18,7 @@ type projectCommands struct {
 	Set                 projectSet          `cmd:"" help:"Change a project's name and settings."`
 	Logo                projectLogo         `cmd:"" help:"Set or remove a project's logo."`
 	Suspend             projectSuspend      `cmd:"" help:"Refuse a project's writes and joins until it is resumed."`
-	Resume              projectResume       `cmd:"" help:"End the suspension of a project."`
+	Resume              projectResume       `cmd:"" help:"Resume a project."`
 	Delete              projectDelete       `cmd:"" help:"Delete a suspended project with everything that belongs to it."`
 	RotateSecret        projectRotateSecret `cmd:"" help:"Rotate the project secret."`
 	RevokeSecretOverlap projectRevoke       `cmd:"" help:"End the overlap of project secrets now."`

@@ -124,8 +124,9 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		if host == publicHost(cfg) {
 			return answered
 		}
-		live, _, _ := getLive(ctx, client, urlOf(cfg, host))
-		return live.Status != ""
+		live, _, err := getLive(ctx, client, urlOf(cfg, host))
+		var untrusted *tls.CertificateVerificationError
+		return live.Status != "" || errors.As(err, &untrusted) && isForHost(untrusted.Err)
 	})
 	return result
 }
@@ -152,8 +153,7 @@ func checkPublicURL(ctx context.Context, client *http.Client, cfg config.Config)
 	mayBeProxy := status != 0 && !cfg.ServesTLS()
 	var untrusted *tls.CertificateVerificationError
 	if errors.As(err, &untrusted) {
-		var otherHost x509.HostnameError
-		return untrustedCertificate(base, untrusted.Err), !errors.As(untrusted.Err, &otherHost)
+		return untrustedCertificate(base, untrusted.Err), isForHost(untrusted.Err)
 	}
 	switch {
 	case status == 0:
@@ -161,7 +161,7 @@ func checkPublicURL(ctx context.Context, client *http.Client, cfg config.Config)
 			"from elsewhere: %v", base, err), false
 	case status == http.StatusForbidden || status >= http.StatusInternalServerError:
 		return unknown("a proxy responds at %s with status %d: it refuses the request, or the server behind it does not "+
-			"run", base, status), mayBeProxy
+			"run", base, status), true
 	case status >= http.StatusMultipleChoices && status < http.StatusBadRequest:
 		return unknown("%s redirects to another address, so --public-url may be wrong", base), mayBeProxy
 	case err != nil || live.Status == "":
@@ -189,6 +189,12 @@ func checkPublicURL(ctx context.Context, client *http.Client, cfg config.Config)
 		return fine("%s responds", base), true
 	}
 	return result, true
+}
+
+// isForHost reports whether a certificate that is not trusted is for the host, so that it may be that of the server.
+func isForHost(untrusted error) bool {
+	var otherHost x509.HostnameError
+	return !errors.As(untrusted, &otherHost)
 }
 
 // getLive returns what responds at the public URL of a server, and the status, 0 without a response.
@@ -224,7 +230,7 @@ func (r *Result) addElsewhere(ctx context.Context, cfg config.Config, hosts []st
 		}
 		r.Detail, r.Unknown = "", ""
 		r.add("public_dns_elsewhere", Warning, suggestRecord(hosts[i], addresses, announced),
-			"The DNS leads %s to %s, which this machine neither has nor announces, and no Parley server responds there.",
+			"%s resolves to %s. This machine does not have or announce these addresses, and no Parley server responds there.",
 			hosts[i], join(addresses))
 	}
 }

@@ -54,8 +54,7 @@ func (e *Error) Error() string {
 	return e.Message + ": " + e.Err.Error()
 }
 
-// Rule returns the message without the value that the caller sent, which may be about a person: what follows
-// ", not" and a quote.
+// Rule returns the message up to `, not "`, without the value that the caller sent, which may be personal data.
 func (e *Error) Rule() string {
 	rule, _, _ := strings.Cut(e.Message, `, not "`)
 	return rule

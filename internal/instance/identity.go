@@ -60,8 +60,8 @@ func RecordDatabaseID(ctx context.Context, db *store.DB, dir string) (id string,
 	return id, owner.commit()
 }
 
-// newOwner makes a data directory belong to another database, durably. What can fail because the disk is full is done
-// before the database is complete.
+// newOwner makes a data directory belong to another database, durably. Its prepare needs space on the disk, so it comes
+// before the database is complete. Its commit needs none.
 type newOwner string // the data directory
 
 func (o newOwner) file() string { return filepath.Join(string(o), databaseIDFile) }

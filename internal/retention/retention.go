@@ -165,7 +165,7 @@ type Store interface {
 	// returns their number.
 	PruneStreams(ctx context.Context, before time.Time, limit int) (int, error)
 	// PruneTargets deletes at most limit failure records of URLs that began to fail before a time, have nothing to
-	// deliver and are not paused by an operator. It returns their number.
+	// deliver and wait for no operator to resume them. It returns their number.
 	PruneTargets(ctx context.Context, before time.Time, limit int) (int, error)
 
 	audit.Appender

@@ -315,7 +315,7 @@ describe('the team', () => {
     await person.seen('console-users');
     await page.setViewportSize({ width: 390, height: 844 });
     await person.seen('console-users-phone');
-    await act(page, 'Create a sign-in link', { within: row });
+    await act(page, 'Create a link for this user', { within: row });
     const [link = ''] = await takeSecrets(page.getByRole('dialog', { name: 'The new sign-in link' }));
     const ada = await Person.arrive(browser);
     await ada.page.goto(link.replace('127.0.0.1', 'localhost'));

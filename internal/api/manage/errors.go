@@ -93,12 +93,12 @@ var remedies = map[string]remedy{
 	},
 	"nothing_to_replay": {
 		command: "parley webhook list shows the stored deliveries, and parley webhook retry sends those that wait",
-		page:    "the page Webhooks lists the stored deliveries, and Retry now sends those that wait",
+		page:    `the page Webhooks lists the stored deliveries, and its button "Retry now" sends those that wait`,
 	},
 	"nothing_to_retry": {
 		command: "parley webhook list --state pending shows the pending deliveries, and parley webhook replay sends " +
 			"others again",
-		page: "the page Webhooks lists the pending deliveries, and Replay deliveries sends others again",
+		page: `the page Webhooks lists the pending deliveries, and its button "Replay deliveries" sends others again`,
 	},
 	"email_taken": {
 		command: "parley user list shows all users, and an owner changes a role with parley user change",

@@ -1044,7 +1044,7 @@ type Finding struct {
 	// Action The recommended action, and the people who can take it.
 	Action string `json:"action"`
 
-	// Commands The commands of the action, in their order. Absent if it has none.
+	// Commands The commands of the action, in their order. Absent if it has none, and for a finding about the machine, whose action may be a command or a setting.
 	Commands *[]string `json:"commands,omitempty"`
 
 	// Id Identifies the kind of the finding, such as database_read_only.

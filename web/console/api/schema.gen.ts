@@ -2556,7 +2556,7 @@ export interface components {
             text: string;
             /** @description The recommended action, and the people who can take it. */
             action: string;
-            /** @description The commands of the action, in their order. Absent if it has none. */
+            /** @description The commands of the action, in their order. Absent if it has none, and for a finding about the machine, whose action may be a command or a setting. */
             commands?: string[];
             /** @description The project that it concerns. Absent if it concerns the service. */
             project_id?: string;

@@ -269,7 +269,7 @@ export function SignInLink({ user }: { user: Schemas['User'] }): ReactElement {
   return (
     <>
       <ActionButton
-        title={titles.link}
+        title="Create a link for this user"
         act={async () => {
           setMade(madeLink(await call('post', '/sign-in-links', { body: { user_id: user.user_id } })));
           return 'The sign-in link is created.';

@@ -64,9 +64,9 @@ export function OrganizationPage({ id }: { id: string }): ReactElement {
             ['Plan', one.plan || 'Default'],
             ['Price of a participant minute', one.unit_price ? `${one.unit_price} ${one.currency}` : 'None'],
             [
-              'See its',
+              'Usage',
               <Link key="usage" to={href('usage', null, { organization: id })}>
-                usage
+                Show the usage
               </Link>,
             ],
           ]}
@@ -79,7 +79,7 @@ export function OrganizationPage({ id }: { id: string }): ReactElement {
         <h2>Projects</h2>
         {first.error && <ErrorBox error={first.error} retry={first.reload} />}
         {!projects && !first.error && <Loading />}
-        {projects?.length === 0 && <p className="quiet">The organization has no projects. Only then an owner can delete it.</p>}
+        {projects?.length === 0 && <p className="quiet">The organization has no projects. An owner can delete it.</p>}
         {projects && projects.length > 0 && <ProjectTable projects={projects} />}
         {error && <ErrorBox error={error} retry={retry} />}
         {loadMore && (

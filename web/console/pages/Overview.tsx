@@ -158,7 +158,7 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
                 )}
               </p>
               <p className="quiet">{sentence(action)}</p>
-              {/* What concerns a project is done on the page of the link. */}
+              {/* For a project, the linked page has the buttons. */}
               {!project_id && commands?.map((command) => <CodeBlock key={command} text={command} what="command" />)}
             </div>
           </li>

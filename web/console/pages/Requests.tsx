@@ -176,7 +176,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
 }
 
 const unknownKeys =
-  'Calls with a key that nobody has cannot be listed here. The operator of this server can find them by the address of your backend.';
+  'Calls of version 5 with an unknown key belong to no project, so they are not listed here. The operator of this server can find them by the address of your backend.';
 
 /** The rejected API calls without a key and a project that exist. */
 function Anonymous({ query }: { query: Readonly<Record<string, string>> }): ReactElement {

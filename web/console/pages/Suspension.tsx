@@ -44,7 +44,7 @@ interface ResumeProps {
   children: ReactNode;
 }
 
-/** Lifts the suspension of a project or an organization. */
+/** Resumes a project or an organization. */
 export function ResumeButton({ what, resume, onDone, children }: ResumeProps): ReactElement {
   return (
     <ActionButton
