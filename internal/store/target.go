@@ -76,10 +76,13 @@ func (s *DB) AcquireProbe(
 }
 
 func (s *DB) ClearTarget(ctx context.Context, projectID, url string, now time.Time) error {
-	return s.clearTarget(ctx, projectID, url, now, "")
+	_, err := s.clearTarget(ctx, projectID, url, now, "")
+	return err
 }
 
-func (s *DB) ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) error {
+func (s *DB) ClearRecoveredTarget(
+	ctx context.Context, projectID, url string, now time.Time,
+) (webhook.Target, error) {
 	return s.clearTarget(ctx, projectID, url, now, " AND (paused_at IS NULL OR probe_at IS NOT NULL)")
 }
 
@@ -91,14 +94,18 @@ func (s *DB) PruneTargets(ctx context.Context, before time.Time, limit int) (int
 		RETURNING url`, before.UnixMilli(), limit)
 }
 
-// clearTarget deletes the failure record if it meets a condition.
-func (s *DB) clearTarget(ctx context.Context, projectID, url string, now time.Time, condition string) error {
-	n, err := s.execCounting(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`+condition+
-		` RETURNING url`, projectID, url)
-	if err != nil || n == 0 {
-		return err
+// clearTarget deletes the failure record if it meets a condition, and returns it.
+func (s *DB) clearTarget(
+	ctx context.Context, projectID, url string, now time.Time, condition string,
+) (webhook.Target, error) {
+	var t webhook.Target
+	err := s.ExecReturning(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`+condition+
+		` RETURNING `+targetTable.selectList, []any{projectID, url},
+		func(row db.Row) error { return row.Scan(targetTable.dests(&t)...) })
+	if err != nil || t.URL == "" {
+		return webhook.Target{}, err
 	}
-	return s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
+	return t, s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
 			WHERE `+waitingStreams+` AND due_at > $3 AND lease_id = ''`,
 		projectID, url, now.UnixMilli())
 }

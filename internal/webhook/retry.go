@@ -121,10 +121,16 @@ func (s *Service) streamsToRetry(ctx context.Context, q Retry) ([]PendingStream,
 // retryStreams makes streams due, and records the retry once for each project. The entry of
 // the project recorded is written already.
 func (s *Service) retryStreams(ctx context.Context, q Retry, streams []PendingStream, recorded string) error {
+	ids := make([]string, 0, len(streams))
+	for _, p := range streams {
+		ids = append(ids, p.ID)
+	}
 	return s.store.Write(ctx, func(ctx context.Context) error {
-		ids, last := make([]string, 0, len(streams)), recorded
+		if err := s.store.RetryStreams(ctx, ids, s.now()); err != nil {
+			return err
+		}
+		last := recorded
 		for _, p := range streams {
-			ids = append(ids, p.ID)
 			if p.ProjectID == last {
 				continue
 			}
@@ -135,6 +141,6 @@ func (s *Service) retryStreams(ctx context.Context, q Retry, streams []PendingSt
 				return err
 			}
 		}
-		return s.store.RetryStreams(ctx, ids, s.now())
+		return nil
 	})
 }

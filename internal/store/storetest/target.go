@@ -29,9 +29,17 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 	}
 	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, held) })
 	check("without a failure", held)
-	s.write(t, func(ctx context.Context) error {
-		return s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(2))
-	})
+	clearRecovered := func(at int) (cleared webhook.Target) {
+		t.Helper()
+		s.write(t, func(ctx context.Context) (err error) {
+			cleared, err = s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(at))
+			return err
+		})
+		return cleared
+	}
+	if cleared := clearRecovered(2); cleared != (webhook.Target{}) {
+		t.Errorf("ClearRecoveredTarget of a target that is paused by hand: got %+v, want none", cleared)
+	}
 	check("after a success", held)
 	s.write(t, func(ctx context.Context) error { return s.db.ClearTarget(ctx, s.project.ID, url, testTime(3)) })
 	check("after the resumption", webhook.Target{})
@@ -56,11 +64,11 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 			return err
 		}
 		failing.PausedAt, failing.ProbeAt = testTime(10), testTime(11)
-		if err = s.db.PauseTarget(ctx, failing); err != nil {
-			return err
-		}
-		return s.db.ClearRecoveredTarget(ctx, s.project.ID, url, testTime(12))
+		return s.db.PauseTarget(ctx, failing)
 	})
+	if cleared := clearRecovered(12); cleared != failing {
+		t.Errorf("ClearRecoveredTarget: got %+v, want %+v", cleared, failing)
+	}
 	check("after a probe that succeeded", webhook.Target{})
 }
 

@@ -184,6 +184,7 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	if err != nil || t.Paused() && d.State != webhook.Gone {
 		return paused, change, err
 	}
+	wasPaused := t.Paused()
 	switch {
 	case d.State == webhook.Gone:
 		t.PausedAt, t.ProbeAt = now, time.Time{}
@@ -195,12 +196,14 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 	default:
 		return paused, change, nil
 	}
-	change = audit.Change{
-		Action:    audit.WebhookTargetPaused,
-		Subject:   d.ProjectID,
-		ProjectID: d.ProjectID,
-		After: audit.Fields{"url": audit.Target(d.URL), "paused_at": audit.Timestamp(t.PausedAt),
-			"failures": t.Failures},
+	if !wasPaused {
+		change = audit.Change{
+			Action:    audit.WebhookTargetPaused,
+			Subject:   d.ProjectID,
+			ProjectID: d.ProjectID,
+			After: audit.Fields{"url": audit.Target(d.URL), "paused_at": audit.Timestamp(t.PausedAt),
+				"failures": t.Failures},
+		}
 	}
 	return t, change, s.store.PauseTarget(ctx, t)
 }
@@ -208,21 +211,17 @@ func (s *Service) recordOutcome(ctx context.Context, j job, a webhook.Attempt, o
 // recordRecovery deletes the failure record of a target that works again. If the server had paused the target, it is
 // no longer paused, which is the change that it returns. A pause by hand stays.
 func (s *Service) recordRecovery(ctx context.Context, d webhook.Delivery, now time.Time) (audit.Change, error) {
-	t, err := s.store.Target(ctx, d.ProjectID, d.URL)
-	if err != nil {
+	t, err := s.store.ClearRecoveredTarget(ctx, d.ProjectID, d.URL, now)
+	if err != nil || !t.Paused() {
 		return audit.Change{}, err
 	}
-	var change audit.Change
-	if !t.ProbeAt.IsZero() {
-		change = audit.Change{
-			Action:    audit.WebhookTargetResumed,
-			Subject:   d.ProjectID,
-			ProjectID: d.ProjectID,
-			Before:    audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
-			After:     audit.Fields{"url": audit.Target(d.URL)},
-		}
-	}
-	return change, s.store.ClearRecoveredTarget(ctx, d.ProjectID, d.URL, now)
+	return audit.Change{
+		Action:    audit.WebhookTargetResumed,
+		Subject:   d.ProjectID,
+		ProjectID: d.ProjectID,
+		Before:    audit.Fields{"paused_at": audit.Timestamp(t.PausedAt)},
+		After:     audit.Fields{"url": audit.Target(d.URL)},
+	}, nil
 }
 
 // logAttempt logs the result of an attempt. It logs only scheme and host of the

@@ -42,8 +42,6 @@ type Store interface {
 	// RecordTargetFailure increments the failures of a URL.
 	RecordTargetFailure(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error)
 	PauseTarget(ctx context.Context, t webhook.Target) error
-	// Target returns the failure record of a URL, or a zero Target.
-	Target(ctx context.Context, projectID, url string) (webhook.Target, error)
 	// AcquireProbe reports whether a probe of a paused target is due, and if so
 	// moves the next one to next, so that only one caller probes.
 	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
@@ -51,7 +49,8 @@ type Store interface {
 	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
 	// ClearRecoveredTarget deletes the failure record of a URL, unless the target waits to be
 	// resumed, and makes its waiting streams due.
-	ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) error
+	// It returns what it has deleted, or a zero Target.
+	ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error)
 }
 
 // Message is the HTTP request of an attempt.
