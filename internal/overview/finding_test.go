@@ -58,7 +58,7 @@ func TestProjectFindings_HaveCommandsBesideTheirAction(t *testing.T) {
 	if len(targets) != 1 || targets[0].ID != "webhook_target_paused" {
 		t.Fatalf("findings of a paused target: got %+v, want one", targets)
 	}
-	assertCommands(t, targets, []string{"parley webhook resume p1 https://example.org/hooks"})
+	assertCommands(t, targets, []string{"parley webhook resume p1 'https://example.org/hooks'"})
 	for credential, want := range map[string][]string{
 		event.CredentialKey: {"parley calls --project p1 --key-slot overlap", "parley key revoke-overlap p1"},
 		event.CredentialSecret: {

@@ -115,10 +115,10 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 func (r *Recorder) Find(ctx context.Context, q Query, at time.Time, after BlockPosition) (
 	[]NumberedCall, BlockPosition, error,
 ) {
+	first, below := searchBounds(at)
 	if after == (BlockPosition{}) {
-		after.Last = unixNano(at) - 1
+		after.Last = first - 1
 	}
-	below := unixNano(at.Add(searchTime))
 	// The call is usually in one of the first blocks.
 	for limit, scanned := 2, 0; scanned < maxScannedBlocks; limit *= 4 {
 		calls, last, err := r.store.SearchCalls(ctx, after, below, q.Filter, limit)
@@ -133,6 +133,18 @@ func (r *Recorder) Find(ctx context.Context, q Query, at time.Time, after BlockP
 		scanned += limit
 	}
 	return nil, after, nil
+}
+
+// searchBounds returns the numbers between which Find looks for a call: the first one, and the first one that is too
+// large.
+func searchBounds(at time.Time) (first, below int64) {
+	return unixNano(at), unixNano(at.Add(searchTime))
+}
+
+// IsOfSearch reports whether Find can continue at the position when it looks for a call with the time at.
+func (p BlockPosition) IsOfSearch(at time.Time) bool {
+	first, below := searchBounds(at)
+	return first <= p.Last && p.Last < below
 }
 
 // unixNano is UnixNano for any time: those that it cannot represent are its minimum or maximum.

@@ -92,3 +92,27 @@ func TestRecorder_Find(t *testing.T) {
 		})
 	}
 }
+
+// TestRecorder_FindsCallsThatWaited finds calls that were stored together after the database was unavailable for
+// minutes.
+func TestRecorder_FindsCallsThatWaited(t *testing.T) {
+	t.Parallel()
+	s := newFakeStore()
+	r := NewRecorder(s, time.Now)
+	began := time.UnixMilli(1_790_000_000_000)
+	arrival := func(i int) time.Time { return began.Add(time.Duration(i) * 7 * time.Second) }
+	const calls = 60
+	for i := range calls {
+		r.Record(Call{RequestID: fmt.Sprint(i), ProjectID: "p", API: "v4", ReceivedAt: arrival(i)}, nil)
+	}
+	if err := r.Flush(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for i := range calls {
+		q := Query{Filter: Filter{RequestID: new(fmt.Sprint(i))}}
+		found, _, err := r.Find(t.Context(), q, arrival(i), BlockPosition{})
+		if err != nil || len(found) != 1 || found[0].RequestID != fmt.Sprint(i) {
+			t.Errorf("call %d: got %v, %v, want the call", i, found, err)
+		}
+	}
+}

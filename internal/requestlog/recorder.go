@@ -33,6 +33,9 @@ const (
 	insertBatch = 1000
 	// blockSize is the maximum number of calls in a block.
 	blockSize = 100
+	// blockSpan is the maximum time between the first call of a block and a later one. Calls wait for longer
+	// while the database is unavailable, and Find looks for a call in the blocks of searchTime only.
+	blockSpan = searchTime / 6
 	// maxUnexplained limits the rejected calls that wait for a hint, because each holds
 	// its body. Further calls are stored without a hint.
 	maxUnexplained = 256
@@ -262,7 +265,7 @@ func (r *Recorder) blocks(calls []Call) []Block {
 		c.UserAgent, c.Path, c.Hint = Sanitize(c.UserAgent), Sanitize(c.Path), Sanitize(c.Hint)
 		k := logKey{c.ProjectID, c.API}
 		i, ok := open[k]
-		if !ok || len(blocks[i].Calls) == blockSize {
+		if !ok || len(blocks[i].Calls) == blockSize || r.lastNumber-blocks[i].Calls[0].N > int64(blockSpan) {
 			i = len(blocks)
 			open[k] = i
 			blocks = append(blocks, Block{ProjectID: c.ProjectID, API: c.API})

@@ -102,7 +102,11 @@ func (r *Recorder) Rejections(ctx context.Context, q RejectionQuery) (
 	if q.Address.IsValid() {
 		address = addressText(network.ClientPrefix(q.Address))
 	}
-	read, err := r.store.Rejections(ctx, q.Since, q.After, maxScannedRejections)
+	limit := maxScannedRejections
+	if q.API == "" && q.Cause == "" && address == "" {
+		limit = q.Limit + 1
+	}
+	read, err := r.store.Rejections(ctx, q.Since, q.After, limit)
 	if err != nil {
 		return nil, RejectionCount{}, err
 	}
@@ -115,7 +119,7 @@ func (r *Recorder) Rejections(ctx context.Context, q RejectionQuery) (
 		}
 		page = append(page, c)
 	}
-	if len(read) == maxScannedRejections {
+	if len(read) == limit {
 		next = read[len(read)-1]
 	}
 	return page, next, nil

@@ -74,6 +74,9 @@ func (s *server) findCall(ctx context.Context, q requestlog.Query, at time.Time,
 			return CallList{}, httpx.ErrCursor
 		}
 		after = requestlog.BlockPosition{Last: n, ProjectID: projectID}
+		if !after.IsOfSearch(at) { // such as a cursor of a list
+			return CallList{}, httpx.ErrCursor
+		}
 	}
 	calls, next, err := s.Calls.Find(ctx, q, at, after)
 	if err != nil {
@@ -108,7 +111,7 @@ func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor 
 	if q.Filter, err = parseCallFilter(query); err != nil {
 		return q, nil, err
 	}
-	if q.API != "" && q.API != APIName && q.ProjectID == "" && q.Filter.RequestID == nil {
+	if q.API != "" && q.API != APIName && q.ProjectID == "" && !hasTime(q.Filter.RequestID) {
 		return q, nil, fault.Invalidf("project_id or request_id is required with version %s", q.API)
 	}
 	if q.Since, q.Before, err = parsePeriod(query); err != nil {
@@ -121,6 +124,16 @@ func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor 
 		cursor = &text
 	}
 	return q, cursor, nil
+}
+
+// hasTime reports whether a request ID has a time, by which it can be found in all projects. Those of earlier releases
+// have none.
+func hasTime(requestID *string) bool {
+	if requestID == nil {
+		return false
+	}
+	_, ok := httpx.RequestTime(*requestID)
+	return ok
 }
 
 func parseCallCursor(text string) (c requestlog.Cursor, err error) {

@@ -169,7 +169,6 @@ func (b *fixture) findCalls(project string) {
 		"request_id=" + ids[0] + "&project_id=" + project:      project,
 		"request_id=" + ids[1]:                                 "",
 		"request_id=" + ids[1] + "&project_id=" + project:      "none",
-		"request_id=" + ids[0] + "&cursor=9000000000000.":      project,
 		"request_id=" + ids[0] + "&since=2200-01-01T00:00:00Z": "none",
 		"request_id=req_0000000000000000":                      "none",
 	} {
@@ -182,8 +181,12 @@ func (b *fixture) findCalls(project string) {
 			b.t.Errorf("calls with %s: got %q and next_cursor %v, want %q and none", query, got, page["next_cursor"], want)
 		}
 	}
-	b.assertError("GET", "/calls?cursor=1&request_id="+ids[0], nil, 400, "invalid_request",
-		"cursor must be the next_cursor of an earlier response")
+	for _, cursor := range []string{"1", "9000000000000.", "9000000000000000000.1"} {
+		b.assertError("GET", "/calls?request_id="+ids[0]+"&cursor="+cursor, nil, 400, "invalid_request",
+			"cursor must be the next_cursor of an earlier response")
+	}
+	b.assertError("GET", "/calls?version=v4&request_id=req_0000000000000000", nil, 400, "invalid_request",
+		"project_id or request_id is required with version v4")
 }
 
 // testTimeline reads the events of a room, and who was in it, page by page.

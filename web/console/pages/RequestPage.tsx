@@ -65,7 +65,8 @@ export function RequestPage({ id, project }: { id: string; project: string | und
                 {one.status}
               </Status>,
             ],
-            one.project_id !== '' && [
+            // A node of an earlier release sends no project_id.
+            Boolean(one.project_id) && [
               'Project',
               <Link key="project" to={href('projects', one.project_id)}>
                 {nameOf(one.project_id)}
@@ -85,7 +86,10 @@ export function RequestPage({ id, project }: { id: string; project: string | und
       </section>
       <section>
         <h2>On the command line</h2>
-        <CodeBlock text={`parley calls${one.project_id && ` --project ${one.project_id}`} --request ${one.request_id}`} what="command" />
+        <CodeBlock
+          text={`parley calls${one.project_id ? ` --project ${one.project_id}` : ''} --request ${one.request_id}`}
+          what="command"
+        />
       </section>
     </>
   );

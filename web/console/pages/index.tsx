@@ -24,7 +24,12 @@ import { Webhooks } from './Webhooks';
 export function PageOf({ route }: { route: Route | null }): ReactElement {
   switch (route?.page) {
     case 'requests':
-      return route.id === null ? <Requests query={route.query} /> : <RequestPage id={route.id} project={route.query.project} />;
+      // The key, because a search in one project continues otherwise than one in all.
+      return route.id === null ? (
+        <Requests query={route.query} />
+      ) : (
+        <RequestPage key={route.query.project} id={route.id} project={route.query.project} />
+      );
     case 'rooms':
       return route.id === null ? <Rooms query={route.query} /> : <RoomPage id={route.id} project={route.query.project} />;
     case 'projects':
