@@ -369,7 +369,7 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   await page.goto(address(`/requests?project=${project}`));
   await page.getByLabel('Status').selectOption('5xx');
   await page.getByText('No API call matches').waitFor();
-  await page.getByText('Calls with a key that nobody has cannot be listed here').waitFor();
+  await page.getByText('Calls of version 5 with an unknown key belong to no project').waitFor();
   await person.close();
 });
 

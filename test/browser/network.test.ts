@@ -150,7 +150,7 @@ describe('on an open network', () => {
       const host = await Person.arrive(trusting);
       const guest = await Person.arrive(trusting);
       await host.join(room.final_link);
-      await guest.join(room.guest_link);
+      await guest.join(room.guest_link, 'Ben');
       await Promise.all([host.untilHeard(), guest.untilHeard()]);
       await host.button('More').click();
       await check(host, 'Your connection is good. You’re connected over UDP.');
