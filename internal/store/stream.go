@@ -111,7 +111,9 @@ func (s *DB) ReleaseStream(ctx context.Context, st webhook.Stream, due, now time
 func (s *DB) DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error) {
 	due := map[string]time.Time{}
 	list, args := inList(nil, streamIDs)
-	err := s.Query(ctx, `SELECT id, due_at FROM webhook_streams WHERE due_at IS NOT NULL AND id IN `+list, args,
+	err := s.Query(ctx, `SELECT s.id, s.due_at FROM webhook_streams s
+			LEFT JOIN webhook_targets t ON t.project_id = s.project_id AND t.url = s.url
+		WHERE s.due_at IS NOT NULL AND (t.paused_at IS NULL OR t.probe_at IS NOT NULL) AND s.id IN `+list, args,
 		func(row db.Row) error {
 			var id string
 			var at time.Time

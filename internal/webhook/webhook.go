@@ -131,7 +131,8 @@ type Store interface {
 	// if it is never delivered. It is the number after the last event if none is kept.
 	FirstEvent(ctx context.Context, roomID string) (int64, error)
 
-	// DueTimes returns when streams are due, without those that are not, by their id.
+	// DueTimes returns when streams are due, by their id, without those that are not, or whose target waits to be
+	// resumed.
 	DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error)
 	// PendingStreams returns the streams with pending deliveries that q selects, ordered by
 	// their project. It ignores DeliveryID.

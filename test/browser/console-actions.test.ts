@@ -221,6 +221,7 @@ describe('webhooks', () => {
     const page = await signIn(person, 'integrator', `/webhooks/${id}`);
     await act(page, 'Pause the target');
     await page.getByText('Paused by hand').waitFor();
+    await page.getByText('Next attempt').waitFor({ state: 'hidden' });
     await person.seen('console-delivery-paused');
     await act(page, 'Resume the target');
     await act(page, 'Pause the target');

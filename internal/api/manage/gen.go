@@ -2371,7 +2371,7 @@ type Webhook struct {
 	// EventId The webhook-id.
 	EventId string `json:"event_id"`
 
-	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead.
+	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. Absent while the target waits for somebody to resume it.
 	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 	Previous      int64      `json:"previous"`
 	ProjectId     string     `json:"project_id"`

@@ -27,7 +27,22 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 			t.Errorf("target %s: got %+v, %v, want %+v", when, got, err, want)
 		}
 	}
+	st := s.newStream(NewID())
+	st.URL = url
+	isDue := func() bool {
+		t.Helper()
+		due, err := s.db.DueTimes(ctx, []string{st.ID})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return due[st.ID].Equal(testTime(1))
+	}
+	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(1)) })
+	before := isDue()
 	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, held) })
+	if after := isDue(); !before || after {
+		t.Errorf("stream due before and after the pause: got %t, %t, want true, false", before, after)
+	}
 	check("without a failure", held)
 	clearRecovered := func(at int) (cleared webhook.Target) {
 		t.Helper()
@@ -53,6 +68,9 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 		return s.db.PauseTarget(ctx, failing)
 	})
 	check("after failures", failing)
+	if !isDue() {
+		t.Error("stream to a target that is probed: got it not due, want it due")
+	}
 	byHand := failing
 	byHand.PausedAt, byHand.ProbeAt, byHand.Notice = testTime(7), held.ProbeAt, held.Notice
 	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, byHand) })

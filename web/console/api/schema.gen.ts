@@ -1353,7 +1353,7 @@ export interface components {
             done_at?: string;
             /**
              * Format: date-time
-             * @description When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead.
+             * @description When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. Absent while the target waits for somebody to resume it.
              */
             next_attempt_at?: string;
             /** @description The body of the request. Only when one delivery is shown. */
