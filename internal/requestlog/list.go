@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// maxScannedBlocks limits the blocks that List reads for one page of calls that match a
-// filter.
+// maxScannedBlocks is the number of blocks after which a filtered List, and Find, start no further query. The last
+// query may exceed it.
 const maxScannedBlocks = 150
 
 // searchTime is how long after its arrival Find looks for a call. The number of a call is later than its arrival
@@ -108,10 +108,10 @@ func (r *Recorder) List(ctx context.Context, q Query) (Page, error) {
 	}
 }
 
-// Find returns the calls that match a query in all projects, although the query names none, if they have a request
-// ID with the time at. It does not find a call that took longer than searchTime on a busy server. It reads a
-// bounded number of blocks: those after a position, and from the beginning if after is zero. Find also returns the
-// position at which to continue; zero if it has found a call, or there is none.
+// Find searches all projects for the calls that match a query, which names none, by the time at in their request ID.
+// On a busy server, it may miss a call that took longer than searchTime. It reads a bounded number of blocks: those
+// after a position, and from the beginning if after is zero. Find also returns the position at which to continue; zero
+// if it has found a call, or there is none.
 func (r *Recorder) Find(ctx context.Context, q Query, at time.Time, after BlockPosition) (
 	[]NumberedCall, BlockPosition, error,
 ) {

@@ -869,7 +869,7 @@ type Call struct {
 	Cause         string `json:"cause"`
 	ClientAddress string `json:"client_address"`
 
-	// ClockSkewSeconds The client's clock minus the server's clock; null without a timestamp.
+	// ClockSkewSeconds The client's clock minus the server's clock; null without a timestamp that is a number.
 	ClockSkewSeconds *int64  `json:"clock_skew_seconds"`
 	DurationMs       float64 `json:"duration_ms"`
 

@@ -11,7 +11,7 @@ import (
 
 const (
 	failedEvery    = 100 // every hundredth meeting has a delivery that failed
-	failedAttempts = 8
+	failedAttempts = 8   // fewer than the sender makes
 	attemptTime    = 50 * time.Millisecond
 )
 

@@ -2382,7 +2382,7 @@ export interface components {
             token_id: string;
             /**
              * Format: int64
-             * @description The client's clock minus the server's clock; null without a timestamp.
+             * @description The client's clock minus the server's clock; null without a timestamp that is a number.
              */
             clock_skew_seconds: number | null;
             client_address: string;

@@ -66,7 +66,7 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
     return (
       <Dialog title="Create a project" onClose={onClose}>
         <p>
-          A project belongs to an organization, which pays for its usage, and there is none yet.{' '}
+          A project belongs to an organization, which pays for the project’s usage. There is no organization yet.{' '}
           <Link to={href('organizations')} onGo={onClose}>
             Create an organization
           </Link>{' '}
@@ -97,7 +97,7 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
         <input name="name" maxLength={255} required autoComplete="off" />
       </label>
       <label className="field">
-        <span>Organization, which pays for its usage</span>
+        <span>Organization that pays for the project’s usage</span>
         <select name="organization" required>
           {choices?.map(({ organization_id, name, suspended }) => (
             <option key={organization_id} value={organization_id} disabled={suspended}>

@@ -94,7 +94,7 @@ export function OrganizationPage({ id }: { id: string }): ReactElement {
 
 interface ActionsProps {
   organization: Organization;
-  /** Whether it has no projects. Only then it can be deleted. */
+  /** Whether it has no projects. It can be deleted only if it has none. */
   isEmpty: boolean;
   onDone: () => void;
 }

@@ -34,7 +34,7 @@ export function RequestPage({ id, project }: { id: string; project: string | und
         {calls.error && <ErrorBox error={calls.error} retry={calls.reload} />}
         {!calls.error && (!calls.data || calls.loading || next) && <Loading />}
         {calls.data && !calls.loading && !next && (
-          <Empty title="This API call is not recorded">
+          <Empty title="API call not found">
             <p>New API calls appear within a second, and old ones are deleted.</p>
             {project && role !== 'integrator' ? (
               <p>
@@ -78,7 +78,7 @@ export function RequestPage({ id, project }: { id: string; project: string | und
             ['Credential', slotText(one.key_slot)],
             one.token_id !== '' && ['Token', <Id key="token" id={one.token_id} what="token ID" full />],
             ['Duration', formatDuration(one.duration_ms)],
-            ['Clock of the client', one.clock_skew_seconds === null ? 'No timestamp was sent' : clockText(one.clock_skew_seconds)],
+            ['Clock of the client', one.clock_skew_seconds === null ? 'No valid timestamp was sent' : clockText(one.clock_skew_seconds)],
             ['Address', one.client_address],
             ['User agent', one.user_agent || 'None'],
           ]}
