@@ -18,15 +18,15 @@ type named struct{ id, name string }
 // names. The function lists the objects of this kind, at least those with the given name, in a project or, without an
 // ID, in all.
 var listNamed = map[string]func(ctx context.Context, m manager, name, projectID string) ([]named, error){
-	"organization": func(ctx context.Context, m manager, _, _ string) (all []named, err error) {
-		organizations, err := fetchOrganizations(ctx, m)
+	"organization": func(ctx context.Context, m manager, name, _ string) (all []named, err error) {
+		organizations, err := fetchOrganizations(ctx, m, name)
 		for _, o := range organizations {
 			all = append(all, named{o.OrganizationId, o.Name})
 		}
 		return all, err
 	},
-	"project": func(ctx context.Context, m manager, _, _ string) (all []named, err error) {
-		projects, err := fetchProjects(ctx, m, "")
+	"project": func(ctx context.Context, m manager, name, _ string) (all []named, err error) {
+		projects, err := fetchProjects(ctx, m, "", name)
 		for _, p := range projects {
 			all = append(all, named{p.ProjectId, p.Name})
 		}

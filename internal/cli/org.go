@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 
@@ -39,11 +38,14 @@ func (c orgCreate) Run(ctx context.Context, s *streams) error {
 	return err
 }
 
-type orgList struct{ lister }
+type orgList struct {
+	lister
+	Search string `placeholder:"TEXT" help:"Part of the name, or the ID, of the organizations that are listed."`
+}
 
 // Run lists the organizations.
 func (c orgList) Run(ctx context.Context, s *streams) error {
-	organizations, err := fetchOrganizations(ctx, c.manager)
+	organizations, err := fetchOrganizations(ctx, c.manager, c.Search)
 	if err != nil || c.structured() {
 		return printItems(s, c.lister, organizations, err)
 	}
@@ -55,9 +57,9 @@ func (c orgList) Run(ctx context.Context, s *streams) error {
 	return printTable(s.out, []string{"ORGANIZATION", "NAME", "BILLING", "PLAN", "UNIT PRICE", "CREATED"}, rows)
 }
 
-// fetchOrganizations reads all organizations.
-func fetchOrganizations(ctx context.Context, m manager) ([]manage.Organization, error) {
-	return fetchPages(ctx, m, "/organizations", url.Values{}, 0,
+// fetchOrganizations reads the organizations that a search finds, or all if it is empty.
+func fetchOrganizations(ctx context.Context, m manager, search string) ([]manage.Organization, error) {
+	return fetchPages(ctx, m, "/organizations", queryOf(map[string]string{"search": search}), 0,
 		func(p manage.OrganizationList) ([]manage.Organization, *string) { return p.Organizations, p.NextCursor })
 }
 

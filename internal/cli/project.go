@@ -54,12 +54,13 @@ func (c projectCreate) Run(ctx context.Context, s *streams) error {
 
 type projectList struct {
 	lister
-	Org string `placeholder:"ID" refers:"organization" help:"ID or unique name of the organization whose projects are listed."`
+	Org    string `placeholder:"ID" refers:"organization" help:"ID or unique name of the organization whose projects are listed."`
+	Search string `placeholder:"TEXT" help:"Part of the name, or the ID, of the projects that are listed."`
 }
 
 // Run lists the projects.
 func (c projectList) Run(ctx context.Context, s *streams) error {
-	projects, err := fetchProjects(ctx, c.manager, c.Org)
+	projects, err := fetchProjects(ctx, c.manager, c.Org, c.Search)
 	if err != nil || c.structured() {
 		return printItems(s, c.lister, projects, err)
 	}
@@ -70,9 +71,11 @@ func (c projectList) Run(ctx context.Context, s *streams) error {
 	return printTable(s.out, []string{"PROJECT", "NAME", "STATUS", "ORGANIZATION", "CREATED"}, rows)
 }
 
-// fetchProjects reads the projects of an organization, or all if its ID is empty.
-func fetchProjects(ctx context.Context, m manager, organizationID string) ([]manage.Project, error) {
-	return fetchPages(ctx, m, "/projects", queryOf(map[string]string{"organization_id": organizationID}), 0,
+// fetchProjects reads the projects of an organization that a search finds. An empty ID means all
+// organizations, and an empty search all projects.
+func fetchProjects(ctx context.Context, m manager, organizationID, search string) ([]manage.Project, error) {
+	query := queryOf(map[string]string{"organization_id": organizationID, "search": search})
+	return fetchPages(ctx, m, "/projects", query, 0,
 		func(p manage.ProjectList) ([]manage.Project, *string) { return p.Projects, p.NextCursor })
 }
 

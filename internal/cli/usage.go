@@ -30,7 +30,7 @@ type usageRebuild struct {
 func (c usageRebuild) Run(ctx context.Context, s *streams) error {
 	ids := []string{c.Org}
 	if c.Org == "" {
-		organizations, err := fetchOrganizations(ctx, c.manager)
+		organizations, err := fetchOrganizations(ctx, c.manager, "")
 		if err != nil {
 			return err
 		}
@@ -153,7 +153,7 @@ func (c usageCommand) scopes(ctx context.Context) (all []url.Values, err error) 
 	case c.Project != "":
 		return []url.Values{{"project_id": {c.Project}}}, nil
 	case strings.HasPrefix(c.By, "project"):
-		projects, err := fetchProjects(ctx, c.manager, c.Org)
+		projects, err := fetchProjects(ctx, c.manager, c.Org, "")
 		for _, p := range projects {
 			all = append(all, url.Values{"project_id": {p.ProjectId}})
 		}
@@ -161,7 +161,7 @@ func (c usageCommand) scopes(ctx context.Context) (all []url.Values, err error) 
 	case c.Org != "":
 		return []url.Values{{"organization_id": {c.Org}}}, nil
 	}
-	organizations, err := fetchOrganizations(ctx, c.manager)
+	organizations, err := fetchOrganizations(ctx, c.manager, "")
 	for _, o := range organizations {
 		all = append(all, url.Values{"organization_id": {o.OrganizationId}})
 	}

@@ -27,12 +27,19 @@ func (s *Service) Organization(ctx context.Context, id string) (Organization, er
 // Projects returns the projects that a query selects. NotFound when there is no such
 // organization.
 func (s *Service) Projects(ctx context.Context, q ListQuery) ([]Project, error) {
-	if q.OrganizationID != "" {
-		if _, err := s.store.Organization(ctx, q.OrganizationID); err != nil {
-			return nil, err
-		}
+	if err := s.checkListed(ctx, q); err != nil {
+		return nil, err
 	}
 	return s.store.Projects(ctx, q)
+}
+
+// checkListed returns NotFound if a query names an organization that does not exist.
+func (s *Service) checkListed(ctx context.Context, q ListQuery) error {
+	if q.OrganizationID == "" {
+		return nil
+	}
+	_, err := s.store.Organization(ctx, q.OrganizationID)
+	return err
 }
 
 // Edit is a change of a project by an operator. Fields that are nil stay as they

@@ -109,6 +109,13 @@ type Store interface {
 	Organizations(ctx context.Context, after string, limit int) ([]Organization, error)
 	// Projects returns a part of the projects in the same order.
 	Projects(ctx context.Context, q ListQuery) ([]Project, error)
+	// OrganizationNames and ProjectNames return the names of what Organizations and Projects
+	// return.
+	OrganizationNames(ctx context.Context, after string, limit int) ([]Name, error)
+	ProjectNames(ctx context.Context, q ListQuery) ([]Name, error)
+	// OrganizationsByID and ProjectsByID return those that exist, in the order of their ids.
+	OrganizationsByID(ctx context.Context, ids []string) ([]Organization, error)
+	ProjectsByID(ctx context.Context, ids []string) ([]Project, error)
 	InsertProject(ctx context.Context, p Project) error
 	// Project fails with NotFound when there is no project with this id.
 	Project(ctx context.Context, id string) (Project, error)

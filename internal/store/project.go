@@ -24,9 +24,15 @@ var organizationTable = newTable("organizations",
 	timestamp("suspended_at", func(o *project.Organization) *time.Time { return &o.SuspendedAt }),
 )
 
+// The ends of statements that read a page of a list, the oldest first.
+const (
+	afterID               = "WHERE id > $1 ORDER BY id LIMIT $2"
+	ofOrganizationAfterID = "WHERE organization_id = $1 AND id > $2 ORDER BY organization_id, id LIMIT $3"
+)
+
 var (
 	selectOrganization  = organizationTable.selectFrom + "WHERE id = $1"
-	selectOrganizations = organizationTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
+	selectOrganizations = organizationTable.selectFrom + afterID
 	insertOrganization  = organizationTable.insertQuery()
 	updateOrganization  = organizationTable.newUpdateStmt("name", "plan", "currency", "unit_price", "suspended_at")
 )
@@ -65,11 +71,10 @@ var projectTable = newTable("projects",
 
 var (
 	selectProject     = projectTable.selectFrom + "WHERE id = $1"
-	selectProjects    = projectTable.selectFrom + "WHERE id > $1 ORDER BY id LIMIT $2"
-	selectOwnProjects = projectTable.selectFrom + "WHERE organization_id = $1 AND id > $2 " +
-		"ORDER BY organization_id, id LIMIT $3"
-	insertProject = projectTable.insertQuery()
-	updateProject = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
+	selectProjects    = projectTable.selectFrom + afterID
+	selectOwnProjects = projectTable.selectFrom + ofOrganizationAfterID
+	insertProject     = projectTable.insertQuery()
+	updateProject     = projectTable.newUpdateStmt("name", "status", "suspended_at", "settings")
 )
 
 // newProjectRow returns the row that stores p.

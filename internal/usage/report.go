@@ -29,6 +29,48 @@ type Day struct {
 // first day of the current month (UTC), and a zero to means today. Report returns Invalid if
 // to is before from, if from is after today, or if there are more than MaxReportDays days.
 func (s *Service) Report(ctx context.Context, scope Scope, from, to time.Time) (Report, error) {
+	r, bounds, err := s.newReport(from, to)
+	if err != nil || len(r.Days) == 0 {
+		return r, err
+	}
+	days, err := periodTotals(ctx, s.ledger, scope, bounds...)
+	if err != nil {
+		return Report{}, err
+	}
+	for i, d := range days {
+		r.Days[i].Totals = d
+		r.Totals = r.Totals.plus(d)
+	}
+	return r, nil
+}
+
+// ReportProjects returns the usage of each of some projects of an organization, in their order,
+// in the period that Report would report.
+func (s *Service) ReportProjects(ctx context.Context, organizationID string, projectIDs []string, from, to time.Time) (
+	[]Totals, error,
+) {
+	r, bounds, err := s.newReport(from, to)
+	totals := make([]Totals, len(projectIDs))
+	if err != nil || len(r.Days) == 0 {
+		return totals, err
+	}
+	progress, err := s.ledger.UsageProgress(ctx, organizationID)
+	if err != nil {
+		return nil, err
+	}
+	for i, id := range projectIDs {
+		used, err := totalsAt(ctx, s.ledger, progress, Scope{organizationID, id}, bounds[0], bounds[len(bounds)-1])
+		if err != nil {
+			return nil, err
+		}
+		totals[i] = used[0]
+	}
+	return totals, nil
+}
+
+// newReport returns the report of a period without usage, and the bounds of its days. It has no
+// day if the first one begins just now.
+func (s *Service) newReport(from, to time.Time) (Report, []time.Time, error) {
 	now := s.now().UTC().Truncate(time.Millisecond)
 	today := midnight(now)
 	if from.IsZero() {
@@ -40,29 +82,18 @@ func (s *Service) Report(ctx context.Context, scope Scope, from, to time.Time) (
 	r := Report{From: midnight(from), To: midnight(to), AsOf: now}
 	switch {
 	case r.From.After(today):
-		return Report{}, fault.Invalidf("from must not be after today, %s", today.Format(time.DateOnly))
+		return r, nil, fault.Invalidf("from must not be after today, %s", today.Format(time.DateOnly))
 	case r.To.Before(r.From):
-		return Report{}, fault.Invalidf("to must not be before from, %s", r.From.Format(time.DateOnly))
+		return r, nil, fault.Invalidf("to must not be before from, %s", r.From.Format(time.DateOnly))
 	case !r.To.Before(r.From.AddDate(0, 0, MaxReportDays)):
-		return Report{}, fault.Invalidf("to must be at most %d days after from", MaxReportDays-1)
+		return r, nil, fault.Invalidf("to must be at most %d days after from", MaxReportDays-1)
 	}
 	bounds := []time.Time{r.From}
 	for day := r.From; !day.After(r.To) && day.Before(now); day = day.AddDate(0, 0, 1) {
 		r.Days = append(r.Days, Day{Date: day})
 		bounds = append(bounds, earlier(day.AddDate(0, 0, 1), now))
 	}
-	if len(r.Days) == 0 { // the first day begins just now
-		return r, nil
-	}
-	days, err := periodTotals(ctx, s.ledger, scope, bounds...)
-	if err != nil {
-		return Report{}, err
-	}
-	for i, d := range days {
-		r.Days[i].Totals = d
-		r.Totals = r.Totals.plus(d)
-	}
-	return r, nil
+	return r, bounds, nil
 }
 
 // monthStart returns the first moment of the month (UTC) of a time.

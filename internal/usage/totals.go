@@ -10,11 +10,16 @@ import (
 // bounds[0] to bounds[1]. It reads the rollups, and moves only of the time that is not
 // rolled up. With more than one period, all bounds but the last one must be full hours.
 func periodTotals(ctx context.Context, l Ledger, s Scope, bounds ...time.Time) ([]Totals, error) {
-	start, end := bounds[0], bounds[len(bounds)-1]
 	progress, err := l.UsageProgress(ctx, s.OrganizationID)
 	if err != nil {
 		return nil, err
 	}
+	return totalsAt(ctx, l, progress, s, bounds...)
+}
+
+// totalsAt is periodTotals for a progress of the organization, which need not be the latest.
+func totalsAt(ctx context.Context, l Ledger, progress Progress, s Scope, bounds ...time.Time) ([]Totals, error) {
+	start, end := bounds[0], bounds[len(bounds)-1]
 	rolledUp := earlier(progress.Until, end).Truncate(time.Hour)
 	outdated := map[time.Time]bool{} // hours that are read from their moves
 	if aligned := start.Truncate(time.Hour); !aligned.Equal(start) {

@@ -2252,6 +2252,30 @@ type UsageDayChange struct {
 	ProjectId *string `json:"project_id,omitempty"`
 }
 
+// UsageOfProject defines model for UsageOfProject.
+type UsageOfProject struct {
+	// AudioMinutes Participant minutes in audio rooms.
+	AudioMinutes float64 `json:"audio_minutes"`
+	Name         string  `json:"name"`
+
+	// ParticipantMinutes Participant minutes in all rooms, computed from milliseconds and rounded to two decimals.
+	ParticipantMinutes float64 `json:"participant_minutes"`
+
+	// PeakParticipants Maximum number of participants at the same time.
+	PeakParticipants int64  `json:"peak_participants"`
+	ProjectId        string `json:"project_id"`
+	RoomsCreated     int64  `json:"rooms_created"`
+
+	// Sessions Sessions that began.
+	Sessions int64 `json:"sessions"`
+
+	// Test Whether it is a test project.
+	Test bool `json:"test"`
+
+	// VideoMinutes Participant minutes in video rooms.
+	VideoMinutes float64 `json:"video_minutes"`
+}
+
 // UsageRebuild defines model for UsageRebuild.
 type UsageRebuild struct {
 	// From The first day, such as 2026-11-01. Default: the first day of the current month.
@@ -2290,8 +2314,11 @@ type UsageReport struct {
 	Days *[]UsageDay `json:"days,omitempty"`
 
 	// From The first day in UTC, such as 2026-11-01.
-	From           string `json:"from"`
-	OrganizationId string `json:"organization_id"`
+	From string `json:"from"`
+
+	// NextCursor Present with `by=project` if there are more projects.
+	NextCursor     *string `json:"next_cursor,omitempty"`
+	OrganizationId string  `json:"organization_id"`
 
 	// ParticipantMinutes Participant minutes in all rooms, computed from milliseconds and rounded to two decimals.
 	ParticipantMinutes float64 `json:"participant_minutes"`
@@ -2300,8 +2327,11 @@ type UsageReport struct {
 	PeakParticipants int64 `json:"peak_participants"`
 
 	// ProjectId Absent for all projects of the organization but test projects.
-	ProjectId    *string `json:"project_id,omitempty"`
-	RoomsCreated int64   `json:"rooms_created"`
+	ProjectId *string `json:"project_id,omitempty"`
+
+	// Projects Present with `by=project`: an entry for each project, the oldest first. Test projects are included, unlike in the figures of the organization.
+	Projects     *[]UsageOfProject `json:"projects,omitempty"`
+	RoomsCreated int64             `json:"rooms_created"`
 
 	// Sessions Sessions that began.
 	Sessions int64 `json:"sessions"`

@@ -18,7 +18,7 @@ func (s *server) ListOrganizations(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
-	query, err := httpx.Query(r.URL.RawQuery, "limit", "cursor")
+	query, err := httpx.Query(r.URL.RawQuery, "search", "limit", "cursor")
 	if err != nil {
 		return OrganizationList{}, err
 	}
@@ -26,7 +26,13 @@ func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
 	if err != nil {
 		return OrganizationList{}, err
 	}
-	all, err := s.Projects.Organizations(r.Context(), after, limit)
+	var all []project.Organization
+	unread := ""
+	if search, sent := query["search"]; sent {
+		all, unread, err = s.Projects.SearchOrganizations(r.Context(), search, after, limit)
+	} else {
+		all, err = s.Projects.Organizations(r.Context(), after, limit)
+	}
 	if err != nil {
 		return OrganizationList{}, err
 	}
@@ -35,7 +41,7 @@ func (s *server) listOrganizations(r *http.Request) (OrganizationList, error) {
 	for _, o := range page {
 		out.Organizations = append(out.Organizations, newOrganization(o))
 	}
-	out.NextCursor = next
+	out.NextCursor = cursorOf(next, unread)
 	return out, err
 }
 

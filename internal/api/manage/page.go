@@ -48,6 +48,15 @@ func limitPage[T any](query map[string]string, all []T, cursorOf func(T) string)
 	return all[:limit], new(cursorOf(all[limit-1])), nil
 }
 
+// cursorOf returns the cursor after a page of a search: next, or the ID up to which the search
+// has read, if it has not read everything.
+func cursorOf(next *string, unread string) *string {
+	if next == nil && unread != "" {
+		return &unread
+	}
+	return next
+}
+
 // parsePage parses the query of a list that has only a limit and a cursor, which is the ID of
 // the last item of the previous page.
 func parsePage(rawQuery string) (cursor string, limit int, err error) {
@@ -55,6 +64,11 @@ func parsePage(rawQuery string) (cursor string, limit int, err error) {
 	if err != nil {
 		return "", 0, err
 	}
+	return parsePageOf(query)
+}
+
+// parsePageOf is parsePage for a query that also has other parameters.
+func parsePageOf(query map[string]string) (cursor string, limit int, err error) {
 	if limit, err = httpx.ParseLimit(query); err != nil {
 		return "", 0, err
 	}

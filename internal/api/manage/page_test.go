@@ -3,6 +3,9 @@ package manage
 import (
 	"context"
 	"fmt"
+	"net/url"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -59,4 +62,74 @@ func TestProjects_Pages(t *testing.T) {
 				(want+99)/100)
 		}
 	}
+}
+
+// A search finds a part of a name in upper or lower case, or an ID. It continues a page with a cursor.
+func TestProjects_Search(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	schools := b.mustCall("POST", "/organizations", m{"name": "Schools", "billing": "plan"})["organization_id"].(string)
+	clinics := b.mustCall("POST", "/organizations", m{"name": "Clinics", "billing": "plan"})["organization_id"].(string)
+	create := func(organization, name string) string {
+		p := b.mustCall("POST", "/projects", m{"organization_id": organization, "name": name})
+		return p["project_id"].(string)
+	}
+	north, south := create(schools, "School North"), create(schools, "School South")
+	doctors := create(clinics, "Ärztehaus North")
+	find := func(path, list, id string) (ids []string, next string) {
+		t.Helper()
+		page := b.mustCall("GET", path, nil)
+		for _, one := range page[list].([]any) {
+			ids = append(ids, one.(m)[id].(string))
+		}
+		next, _ = page["next_cursor"].(string)
+		return ids, next
+	}
+	for query, want := range map[string][]string{
+		"search=NORTH":                                                       {north, doctors},
+		"search=" + url.QueryEscape("ä"):                                     {doctors},
+		"search=nobody":                                                      nil,
+		"search=" + strings.ToUpper(south) + "&limit=5":                      {south},
+		"search=" + unknownID:                                                nil,
+		"search=school&cursor=" + north:                                      {south},
+		"search=north&organization_id=" + schools:                            {north},
+		"search=" + doctors + "&organization_id=" + schools:                  nil,
+		"project_ids=" + south + "," + unknownID + "," + north + "," + north: {north, south},
+	} {
+		if got, _ := find("/projects?"+query, "projects", "project_id"); !slices.Equal(got, want) {
+			t.Errorf("GET /projects?%s: got %v, want %v", query, got, want)
+		}
+	}
+	first, next := find("/projects?search=school&limit=1", "projects", "project_id")
+	rest, end := find("/projects?search=school&limit=1&cursor="+next, "projects", "project_id")
+	if !slices.Equal(append(first, rest...), []string{north, south}) || end != "" {
+		t.Errorf("pages of a search: got %v, then %v and the cursor %q, want one project in each", first, rest, end)
+	}
+	for query, want := range map[string][]string{"search=CLIN": {clinics}, "search=" + schools: {schools}} {
+		if got, _ := find("/organizations?"+query, "organizations", "organization_id"); !slices.Equal(got, want) {
+			t.Errorf("GET /organizations?%s: got %v, want %v", query, got, want)
+		}
+	}
+	owner := b.token
+	partner := m{"name": "partner", "role": "integrator", "project_ids": []string{south, doctors}}
+	b.token = b.mustCall("POST", "/tokens", partner)["token"].(string)
+	for query, want := range map[string][]string{
+		"search=school":                        {south},
+		"project_ids=" + north + "," + doctors: {doctors},
+	} {
+		if got, _ := find("/projects?"+query, "projects", "project_id"); !slices.Equal(got, want) {
+			t.Errorf("an integrator's GET /projects?%s: got %v, want %v", query, got, want)
+		}
+	}
+	b.token = owner
+	for query, message := range map[string]string{
+		"search=":                           "search must have 1 to 255 characters and not be blank",
+		"project_ids=north":                 `project_ids must be IDs with a comma between them, not "north"`,
+		"project_ids=" + north + "&limit=5": "project_ids must be the only parameter",
+		"project_ids=" + strings.Repeat(north+",", 100) + north: "project_ids must be at most 100 IDs, not 101",
+	} {
+		b.assertError("GET", "/projects?"+query, nil, 400, "invalid_request", message)
+	}
+	b.assertError("GET", "/organizations?search=", nil, 400, "invalid_request",
+		"search must have 1 to 255 characters and not be blank")
 }

@@ -4,12 +4,16 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
+
+	"github.com/google/uuid"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 func (s *server) ListProjects(w http.ResponseWriter, r *http.Request) {
@@ -18,35 +22,71 @@ func (s *server) ListProjects(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) listProjects(r *http.Request) (ProjectList, error) {
-	query, err := httpx.Query(r.URL.RawQuery, "organization_id", "limit", "cursor")
+	query, err := httpx.Query(r.URL.RawQuery, "organization_id", "project_ids", "search", "limit", "cursor")
 	if err != nil {
 		return ProjectList{}, err
+	}
+	if ids, sent := query["project_ids"]; sent {
+		return s.namedProjects(r, query, strings.Split(ids, ","))
 	}
 	q := project.ListQuery{OrganizationID: query["organization_id"]}
 	if q.After, q.Limit, err = parseOptionalPage(query); err != nil {
 		return ProjectList{}, err
 	}
+	search, searched := query["search"]
+	if searched {
+		if err := project.CheckSearch(search); err != nil {
+			return ProjectList{}, err
+		}
+	}
 	var all []project.Project
-	if c := caller(r); c.Role == operator.Integrator {
-		all, err = s.callerProjects(r.Context(), c, q)
-	} else {
+	unread := ""
+	switch c := caller(r); {
+	case c.Role == operator.Integrator:
+		all, err = s.callerProjects(r.Context(), c, q, search)
+	case searched:
+		all, unread, err = s.Projects.SearchProjects(r.Context(), search, q)
+	default:
 		all, err = s.Projects.Projects(r.Context(), q)
 	}
 	if err != nil {
 		return ProjectList{}, err
 	}
-	out := ProjectList{Projects: []Project{}}
 	page, next, err := limitPage(query, all, func(p project.Project) string { return p.ID })
+	return newProjectList(page, cursorOf(next, unread)), err
+}
+
+// namedProjects returns the projects with some IDs, those of them that the caller may use.
+func (s *server) namedProjects(r *http.Request, query map[string]string, ids []string) (ProjectList, error) {
+	if len(query) > 1 {
+		return ProjectList{}, fault.Invalidf("project_ids must be the only parameter")
+	}
+	if len(ids) > validate.MaxPage {
+		return ProjectList{}, fault.Invalidf("project_ids must be at most %d IDs, not %d", validate.MaxPage, len(ids))
+	}
+	for _, id := range ids {
+		if uuid.Validate(id) != nil {
+			return ProjectList{}, fault.Invalidf("project_ids must be IDs with a comma between them, not %q",
+				validate.Truncate(id, 40))
+		}
+	}
+	c := caller(r)
+	ids = slices.DeleteFunc(ids, func(id string) bool { return checkProject(c, id) != nil })
+	found, err := s.Projects.ProjectsByID(r.Context(), ids)
+	return newProjectList(found, nil), err
+}
+
+func newProjectList(page []project.Project, next *string) ProjectList {
+	out := ProjectList{Projects: []Project{}, NextCursor: next}
 	for _, p := range page {
 		out.Projects = append(out.Projects, newProject(p))
 	}
-	out.NextCursor = next
-	return out, err
+	return out
 }
 
-// callerProjects returns the projects of an integrator that a query selects. An organization of
-// which the integrator has no project is not found.
-func (s *server) callerProjects(ctx context.Context, c operator.Caller, q project.ListQuery) (
+// callerProjects returns the projects of an integrator that a query selects and a text finds. An
+// organization of which the integrator has no project is not found.
+func (s *server) callerProjects(ctx context.Context, c operator.Caller, q project.ListQuery, search string) (
 	all []project.Project, err error,
 ) {
 	known := q.OrganizationID == ""
@@ -61,7 +101,7 @@ func (s *server) callerProjects(ctx context.Context, c operator.Caller, q projec
 			return nil, err
 		case q.OrganizationID == "" || p.OrganizationID == q.OrganizationID:
 			known = true
-			if p.ID > q.After {
+			if p.ID > q.After && (project.Name{ID: p.ID, Name: p.Name}).Matches(search) {
 				all = append(all, p)
 			}
 		}

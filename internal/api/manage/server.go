@@ -25,11 +25,14 @@ import (
 type Projects interface {
 	CreateOrganization(ctx context.Context, name string, billing project.Billing) (project.Organization, error)
 	Organizations(ctx context.Context, after string, limit int) ([]project.Organization, error)
+	SearchOrganizations(ctx context.Context, text, after string, limit int) ([]project.Organization, string, error)
 	Organization(ctx context.Context, id string) (project.Organization, error)
 	SetOrganization(ctx context.Context, id string, changes project.OrganizationChanges) (project.Organization, error)
 	SuspendOrganization(ctx context.Context, id string) (project.Organization, error)
 	ResumeOrganization(ctx context.Context, id string) (project.Organization, error)
 	Projects(ctx context.Context, q project.ListQuery) ([]project.Project, error)
+	SearchProjects(ctx context.Context, text string, q project.ListQuery) ([]project.Project, string, error)
+	ProjectsByID(ctx context.Context, ids []string) ([]project.Project, error)
 	Get(ctx context.Context, id string) (project.Project, error)
 	Edit(ctx context.Context, id string, e project.Edit) (project.Project, error)
 	Suspend(ctx context.Context, id string) error
@@ -120,6 +123,8 @@ type KeyUses interface {
 // Usage is the part of the usage service that this API calls.
 type Usage interface {
 	Report(ctx context.Context, scope usage.Scope, from, to time.Time) (usage.Report, error)
+	ReportProjects(ctx context.Context, organizationID string, projectIDs []string, from, to time.Time) (
+		[]usage.Totals, error)
 	Rebuild(ctx context.Context, organizationID string, from, to time.Time) (usage.Rebuilt, error)
 }
 

@@ -1,11 +1,13 @@
 package manage
 
 import (
+	"context"
 	"net/http"
 	"time"
 
 	"parley/internal/api/httpx"
 	"parley/internal/fault"
+	"parley/internal/project"
 	"parley/internal/usage"
 )
 
@@ -15,7 +17,7 @@ func (s *server) GetUsage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *server) usageReport(r *http.Request) (UsageReport, error) {
-	query, err := httpx.Query(r.URL.RawQuery, "organization_id", "project_id", "from", "to", "by")
+	query, err := httpx.Query(r.URL.RawQuery, "organization_id", "project_id", "from", "to", "by", "limit", "cursor")
 	if err != nil {
 		return UsageReport{}, err
 	}
@@ -27,8 +29,8 @@ func (s *server) usageReport(r *http.Request) (UsageReport, error) {
 	if err != nil {
 		return UsageReport{}, err
 	}
-	if by := query["by"]; by != "" && by != "day" {
-		return UsageReport{}, fault.Invalidf("by must be day, not %q", by)
+	if err := checkUsageUnit(query); err != nil {
+		return UsageReport{}, err
 	}
 	scope := usage.Scope{OrganizationID: query["organization_id"], ProjectID: query["project_id"]}
 	switch {
@@ -49,7 +51,75 @@ func (s *server) usageReport(r *http.Request) (UsageReport, error) {
 	if err != nil {
 		return UsageReport{}, err
 	}
-	return newUsageReport(scope, report, query["by"] == "day"), nil
+	out := newUsageReport(scope, report, query["by"] == byDay)
+	if query["by"] == byProject {
+		err = s.addUsageOfProjects(r.Context(), query, &out, from, to)
+	}
+	return out, err
+}
+
+// The units of a usage report: what its rows are about.
+const (
+	byDay     = "day"
+	byProject = "project"
+)
+
+// checkUsageUnit returns Invalid unless the parameters of a report fit together.
+func checkUsageUnit(query map[string]string) error {
+	_, limited := query["limit"]
+	_, continued := query["cursor"]
+	switch by := query["by"]; {
+	case by != "" && by != byDay && by != byProject:
+		return fault.Invalidf("by must be day or project, not %q", by)
+	case by == byProject && query["organization_id"] == "":
+		return fault.Invalidf("organization_id is required with by=project")
+	case by != byProject && (limited || continued):
+		return fault.Invalidf("limit and cursor can only be used with by=project")
+	}
+	return nil
+}
+
+// addUsageOfProjects adds a page of the projects of an organization, each with its usage.
+func (s *server) addUsageOfProjects(
+	ctx context.Context, query map[string]string, out *UsageReport, from, to time.Time,
+) error {
+	after, limit, err := parsePageOf(query)
+	if err != nil {
+		return err
+	}
+	projects, err := s.Projects.Projects(ctx,
+		project.ListQuery{OrganizationID: out.OrganizationId, After: after, Limit: limit + 1})
+	if err != nil {
+		return err
+	}
+	if len(projects) > limit {
+		projects = projects[:limit]
+		out.NextCursor = &projects[limit-1].ID
+	}
+	ids := make([]string, len(projects))
+	for i, p := range projects {
+		ids[i] = p.ID
+	}
+	totals, err := s.Usage.ReportProjects(ctx, out.OrganizationId, ids, from, to)
+	if err != nil {
+		return err
+	}
+	rows := make([]UsageOfProject, len(projects))
+	for i, t := range totals {
+		rows[i] = UsageOfProject{
+			ProjectId:          ids[i],
+			Name:               projects[i].Name,
+			Test:               projects[i].Test,
+			ParticipantMinutes: t.ParticipantMinutes().Float(),
+			AudioMinutes:       t.AudioMinutes().Float(),
+			VideoMinutes:       t.VideoMinutes().Float(),
+			RoomsCreated:       t.RoomsCreated,
+			Sessions:           t.Sessions,
+			PeakParticipants:   t.Peak,
+		}
+	}
+	out.Projects = &rows
+	return nil
 }
 
 // RebuildUsage computes usage again from the recorded attendance.

@@ -32,6 +32,18 @@ func testUsage(t *testing.T, b *fixture) {
 		got["project_id"] != nil {
 		t.Errorf("usage by day: got %v, want each day from %s to %s and 1 room", got, before, today)
 	}
+	trial := m{"organization_id": organization, "name": "Trial", "test": true}
+	test := b.mustCall("POST", "/projects", trial)["project_id"]
+	got = b.mustCall("GET", "/usage?by=project&limit=1&organization_id="+organization+"&from="+before, nil)
+	first := got["projects"].([]any)
+	second := b.mustCall("GET", "/usage?by=project&organization_id="+organization+"&cursor="+
+		got["next_cursor"].(string), nil)
+	rest := second["projects"].([]any)
+	if len(first) != 1 || first[0].(m)["project_id"] != project || first[0].(m)["rooms_created"] != 1.0 ||
+		first[0].(m)["test"] != false || len(rest) != 1 || rest[0].(m)["project_id"] != test || rest[0].(m)["test"] != true ||
+		rest[0].(m)["rooms_created"] != 0.0 || second["next_cursor"] != nil {
+		t.Errorf("usage by project: got %v, then %v, want the project with 1 room, then the test project", got, second)
+	}
 	month := b.mustCall("GET", "/usage?organization_id="+organization, nil)
 	if want := month["as_of"].(string)[:len("2006-01-")] + "01"; month["from"] != want {
 		t.Errorf("usage without dates: got it from %v, want %s", month["from"], want)
@@ -46,7 +58,10 @@ func testUsage(t *testing.T, b *fixture) {
 		"project_id=" + project + "&from=2026-02-02&to=2026-02-01":   "to must not be before from, 2026-02-02",
 		"project_id=" + project + "&from=2025-01-01&to=2026-01-02":   "to must be at most 365 days after from",
 		"project_id=" + project + "&from=2999-01-01":                 "from must not be after today, " + today,
-		"project_id=" + project + "&by=week":                         `by must be day, not "week"`,
+		"project_id=" + project + "&by=week":                         `by must be day or project, not "week"`,
+		"project_id=" + project + "&by=project":                      "organization_id is required with by=project",
+		"project_id=" + project + "&by=day&limit=5":                  "limit and cursor can only be used with by=project",
+		"organization_id=" + organization + "&by=project&cursor=1":   "cursor must be the next_cursor of an earlier response",
 	} {
 		b.assertError("GET", "/usage?"+query, nil, 400, "invalid_request", message)
 	}

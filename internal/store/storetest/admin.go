@@ -81,11 +81,39 @@ func (s *suite) testProjects_List(t *testing.T) {
 			ids = append(ids, p.ID)
 		}
 		requireEqual(t, ids, err, c.want)
+		var names []string
+		found, err := db.ProjectNames(ctx, c.q)
+		for i, n := range found {
+			names = append(names, n.ID)
+			if n.Name != page[i].Name {
+				t.Errorf("ProjectNames: got the name %q, want %q", n.Name, page[i].Name)
+			}
+		}
+		requireEqual(t, names, err, c.want)
+	}
+	for _, c := range []struct{ ids, want []string }{
+		{[]string{third.ID, NewID(), first.ID}, []string{first.ID, third.ID}},
+		{nil, nil},
+	} {
+		var ids []string
+		found, err := db.ProjectsByID(ctx, c.ids)
+		for _, p := range found {
+			ids = append(ids, p.ID)
+		}
+		requireEqual(t, ids, err, c.want)
+	}
+	both := []string{organizations[1].ID, organizations[0].ID, NewID()}
+	if found, err := db.OrganizationsByID(ctx, both); err != nil || !slices.Equal(found, organizations) {
+		t.Errorf("OrganizationsByID: got %+v, %v, want %+v", found, err, organizations)
 	}
 	for after, want := range map[string]string{"": organizations[0].ID, organizations[0].ID: organizations[1].ID} {
 		page, err := db.Organizations(ctx, after, 1)
 		if err != nil || len(page) != 1 || page[0].ID != want {
 			t.Errorf("Organizations(%q, 1): got %+v, %v, want %s", after, page, err, want)
+		}
+		names, err := db.OrganizationNames(ctx, after, 1)
+		if err != nil || len(names) != 1 || names[0] != (project.Name{ID: page[0].ID, Name: page[0].Name}) {
+			t.Errorf("OrganizationNames(%q, 1): got %+v, %v, want those of %+v", after, names, err, page)
 		}
 	}
 }

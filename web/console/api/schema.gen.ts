@@ -2181,6 +2181,43 @@ export interface components {
             peak_participants: number;
             /** @description Present with `by=day`: an entry for each day that has begun, in order. */
             days?: components["schemas"]["UsageDay"][];
+            /** @description Present with `by=project`: an entry for each project, the oldest first. Test projects are included, unlike in the figures of the organization. */
+            projects?: components["schemas"]["UsageOfProject"][];
+            /** @description Present with `by=project` if there are more projects. */
+            next_cursor?: string;
+        };
+        UsageOfProject: {
+            project_id: string;
+            name: string;
+            /** @description Whether it is a test project. */
+            test: boolean;
+            /**
+             * Format: double
+             * @description Participant minutes in all rooms, computed from milliseconds and rounded to two decimals.
+             */
+            participant_minutes: number;
+            /**
+             * Format: double
+             * @description Participant minutes in audio rooms.
+             */
+            audio_minutes: number;
+            /**
+             * Format: double
+             * @description Participant minutes in video rooms.
+             */
+            video_minutes: number;
+            /** Format: int64 */
+            rooms_created: number;
+            /**
+             * Format: int64
+             * @description Sessions that began.
+             */
+            sessions: number;
+            /**
+             * Format: int64
+             * @description Maximum number of participants at the same time.
+             */
+            peak_participants: number;
         };
         UsageDay: {
             /** @description The day in UTC. */
@@ -2874,6 +2911,11 @@ export interface components {
         Before: string;
         InState: components["schemas"]["RoomState"];
         Limit: number;
+        /**
+         * @description A part of the name, in upper or lower case, or the whole ID. With `limit`, a page of a search may
+         *     contain fewer items although there are more: follow `next_cursor`.
+         */
+        Search: string;
         /** @description Without it, the response has the whole list. */
         PageLimit: number;
         /** @description The next_cursor of the previous page. */
@@ -2897,6 +2939,11 @@ export interface operations {
     listOrganizations: {
         parameters: {
             query?: {
+                /**
+                 * @description A part of the name, in upper or lower case, or the whole ID. With `limit`, a page of a search may
+                 *     contain fewer items although there are more: follow `next_cursor`.
+                 */
+                search?: components["parameters"]["Search"];
                 /** @description Without it, the response has the whole list. */
                 limit?: components["parameters"]["PageLimit"];
                 /** @description The next_cursor of the previous page. */
@@ -2908,7 +2955,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All organizations, the oldest first. */
+            /** @description All organizations, or those that a search finds, the oldest first. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["XRequestID"];
@@ -3137,6 +3184,13 @@ export interface operations {
         parameters: {
             query?: {
                 organization_id?: components["parameters"]["OfOrganization"];
+                /** @description Only these projects: at most 100 IDs with a comma between them. IDs of no project are left out. No other parameter can be used with it. */
+                project_ids?: string;
+                /**
+                 * @description A part of the name, in upper or lower case, or the whole ID. With `limit`, a page of a search may
+                 *     contain fewer items although there are more: follow `next_cursor`.
+                 */
+                search?: components["parameters"]["Search"];
                 /** @description Without it, the response has the whole list. */
                 limit?: components["parameters"]["PageLimit"];
                 /** @description The next_cursor of the previous page. */
@@ -3148,7 +3202,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description All projects, or those of one organization, the oldest first. */
+            /** @description All projects, or those that the parameters choose, the oldest first. */
             200: {
                 headers: {
                     "X-Request-ID": components["headers"]["XRequestID"];
@@ -4743,8 +4797,12 @@ export interface operations {
                 from?: string;
                 /** @description The last day, which is included. At most 365 days after the first. Default: today. */
                 to?: string;
-                /** @description `day` also returns the usage of each day. */
-                by?: "day";
+                /** @description `day` also returns the usage of each day, and `project` that of each project of the organization. */
+                by?: "day" | "project";
+                /** @description Only with `by=project`: the largest number of projects. Default: 50. */
+                limit?: number;
+                /** @description Only with `by=project`: the next_cursor of the previous page. */
+                cursor?: string;
             };
             header?: never;
             path?: never;
