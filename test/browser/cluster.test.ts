@@ -69,3 +69,39 @@ test.each([
   await host.close();
   await guest.close();
 });
+
+test('an operator drains a node in the console, and the people in its meeting hear each other on the other one', async () => {
+  const links = nodes[0].demo('audio');
+  const host = await Person.arrive(browser);
+  const guest = await Person.arrive(browser);
+  await host.join(links.host);
+  await guest.join(links.guest, 'Ben');
+  await Promise.all([host.untilHeard(), guest.untilHeard()]);
+
+  const operator = await Person.arrive(browser);
+  const { page } = operator;
+  await page.goto(`${front.url.replace('127.0.0.1', 'localhost')}/console/nodes`);
+  await page.getByLabel('Management token').fill(nodes[0].quickstart.admin_token ?? '');
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { level: 1, name: 'Nodes' }).waitFor();
+  const hosting = page.getByRole('row').filter({ has: page.getByRole('cell', { name: '1', exact: true }) });
+  await expect.poll(() => hosting.count()).toBe(1);
+  const id = (await hosting.getByRole('cell').nth(1).locator('code').textContent()) ?? '';
+  const node = page.getByRole('row').filter({ hasText: id });
+  await node.getByRole('button', { name: 'Drain' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Drain the node' });
+  await dialog.getByLabel('Time for all meetings').selectOption('At once');
+  await operator.seen('console-drain');
+  await dialog.getByRole('button', { name: 'Drain the node' }).click();
+  await node.getByText('Draining').waitFor();
+  await expect.poll(() => node.getByRole('cell', { name: '1', exact: true }).count()).toBe(0);
+  await Promise.all([host.untilHeard(), guest.untilHeard()]);
+  // The only node that hosts cannot be drained.
+  expect(await page.getByRole('button', { name: 'Drain', exact: true }).count()).toBe(0);
+  await node.getByRole('button', { name: 'Cancel the drain' }).click();
+  const cancel = page.getByRole('dialog', { name: 'Cancel the drain?' });
+  await cancel.getByRole('button', { name: 'Cancel the drain' }).click();
+  await node.getByText('Live').waitFor();
+  await operator.seen('console-nodes');
+  for (const person of [host, guest, operator]) await person.close();
+});

@@ -68,6 +68,66 @@ describe('a project', () => {
     await person.close();
   });
 
+  test('is renamed, and its settings are changed', async () => {
+    const person = await Person.arrive(browser);
+    const { project_id } = await manage<{ project_id: string }>('POST', '/projects', {
+      organization_id: server.quickstart.organization_id,
+      name: 'Lessons of the morning',
+    });
+    const read = () => manage<{ name: string; settings: Record<string, unknown> }>('GET', `/projects/${project_id}`);
+    const page = await signIn(person, 'operator', `/projects/${project_id}`);
+    await page.getByRole('button', { name: 'Rename' }).click();
+    const rename = page.getByRole('dialog', { name: 'Rename the project' });
+    await rename.getByLabel('Name').fill('Lessons at noon');
+    await rename.getByRole('button', { name: 'Rename the project' }).click();
+    await page.getByRole('heading', { level: 1, name: 'Lessons at noon' }).waitFor();
+
+    const change = async (group: string, fill: (form: Locator) => Promise<void>): Promise<void> => {
+      await page.getByRole('button', { name: `Change: ${group}` }).click();
+      const form = page.getByRole('dialog', { name: `${group} of Lessons at noon` });
+      await person.accessible(`the form of the settings ${group}`);
+      await fill(form);
+      await form.getByRole('button', { name: 'Save the changes' }).click();
+      await form.waitFor({ state: 'hidden' });
+    };
+    await change('Webhooks', async (form) => {
+      await form.getByLabel('Webhook URL').fill('https://example.org/hooks');
+      await form.getByLabel('room.ended').check();
+    });
+    await page.getByText('https://example.org/hooks').waitFor();
+    await manage('PATCH', `/projects/${project_id}`, { brand_name: 'Meanwhile' });
+    await change('Rooms', async (form) => {
+      await form.getByLabel('Most people in a room').fill('25');
+      await form.getByLabel('Chat allowed').uncheck();
+    });
+    await change('Guests', (form) => form.getByLabel('Waiting room').check());
+    await change('Access', (form) => form.getByLabel('Pages that may embed rooms').fill('https://example.org\nhttps://example.com'));
+    await change('Retention', (form) => form.getByLabel('Names are kept').fill('30'));
+    const { settings } = await read();
+    expect(settings).toMatchObject({
+      default_webhook_url: 'https://example.org/hooks',
+      webhook_events: ['room.ended'],
+      brand_name: 'Meanwhile', // the forms send only what they change
+      embed_origins: ['https://example.org', 'https://example.com'],
+      features: { max_participants: 25, chat: false, camera: true },
+      locks: { waiting_room: true, chat: false },
+      retention: { people_days: 30, rooms_days: 0 },
+    });
+
+    // The server says what is wrong, and the form stays.
+    await page.getByRole('button', { name: 'Change: Brand' }).click();
+    const brand = page.getByRole('dialog', { name: 'Brand of Lessons at noon' });
+    await brand.getByLabel('Color').fill('#ffffff');
+    await brand.getByRole('button', { name: 'Save the changes' }).click();
+    await brand.getByText(/contrast of at least 4.5/).waitFor();
+    await person.seen('console-project-settings-error');
+    await brand.getByLabel('Color').fill('#1f5f8b');
+    await brand.getByRole('button', { name: 'Save the changes' }).click();
+    await page.getByText('#1f5f8b').waitFor();
+    await person.seen('console-project-settings');
+    await person.close();
+  });
+
   test('gets new credentials, whose overlap is ended', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/projects/${project}`);

@@ -1,6 +1,7 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { useStore } from '../src/state/useStore';
-import { nameOf, Projects, useAllProjects, useProjects } from './api/projects';
+import { useFoundProjects } from './api/found';
+import { nameOf, Projects, useFirstProjects, useHasMoreProjects, useProjectName, useProjects } from './api/projects';
 import { connected } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';
@@ -9,6 +10,7 @@ import type { rolesByRoute } from './state/access';
 import { useChosenProject } from './state/chosenProject';
 import { useCaller, useMay } from './state/context';
 import { type Role, signOut } from './state/session';
+import { Finder } from './ui/Finder';
 import { Link } from './ui/Link';
 import { PageHead } from './ui/PageHead';
 import { Empty, ErrorBox } from './ui/states';
@@ -55,12 +57,12 @@ const roleNames: Record<Role, string> = { owner: 'Owner', operator: 'Operator', 
 /** The frame of every page: the navigation, the project, and who is signed in. */
 export function Shell({ route }: { route: Route | null }): ReactElement {
   const { role } = useCaller();
-  const { projects, error, reload } = useAllProjects();
+  const { data, error, reload } = useFirstProjects();
   const [open, setOpen] = useState(false);
   const key = route ? `${route.page}/${route.id ?? ''}` : '';
   useEffect(() => setOpen(false), [key]);
   return (
-    <Projects.Provider value={projects ?? (error ? [] : null)}>
+    <Projects.Provider value={data ?? (error ? { projects: [] } : null)}>
       <a className="skip" href="#content">
         Skip to the content
       </a>
@@ -82,7 +84,7 @@ export function Shell({ route }: { route: Route | null }): ReactElement {
         </header>
         <main id="content" tabIndex={-1}>
           {error && <ErrorBox error={error} retry={reload} />}
-          {role === 'integrator' && projects?.length === 0 ? <NoProject page={route?.page} /> : <PageOf key={key} route={route} />}
+          {role === 'integrator' && data?.projects.length === 0 ? <NoProject page={route?.page} /> : <PageOf key={key} route={route} />}
         </main>
       </div>
     </Projects.Provider>
@@ -132,7 +134,9 @@ function Navigation({ route }: { route: Route | null }): ReactElement {
 function ProjectSelect({ value }: { value: string | undefined }): ReactElement | null {
   const { role } = useCaller();
   const projects = useProjects();
+  const hasMore = useHasMoreProjects();
   const chosen = useChosenProject(value);
+  if (hasMore) return <ProjectFinder chosen={chosen} />;
   if (role === 'integrator' && projects.length < 2) {
     return projects[0] ? <p className="one-project">{nameOf(projects[0])}</p> : null;
   }
@@ -149,6 +153,26 @@ function ProjectSelect({ value }: { value: string | undefined }): ReactElement |
         {chosen && !projects.some(({ project_id }) => project_id === chosen) && <option value={chosen}>{chosen}</option>}
       </select>
     </label>
+  );
+}
+
+/** Chooses one of so many projects that a list of all would be too long. */
+function ProjectFinder({ chosen }: { chosen: string | undefined }): ReactElement {
+  const { role } = useCaller();
+  const projectName = useProjectName();
+  return (
+    <div className="project-finder">
+      <p className="one-project">
+        <span className="sr-only">Project: </span>
+        {chosen ? projectName(chosen) || 'Loading…' : 'All projects'}
+      </p>
+      <Finder label="Find a project" what="project" useFound={useFoundProjects} onPick={({ id }) => setQuery({ project: id })} />
+      {chosen && role !== 'integrator' && (
+        <button type="button" className="plain" onClick={() => setQuery({ project: undefined })}>
+          Show all projects
+        </button>
+      )}
+    </div>
   );
 }
 

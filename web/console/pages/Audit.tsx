@@ -10,6 +10,7 @@ import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Time } from '../ui/values';
+import { actionSuggestions } from './auditActions';
 import { PeriodFilter } from './PeriodFilter';
 import { periodFilters, usePeriod } from './usePeriod';
 
@@ -44,7 +45,7 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
       </PageHead>
       {may('GET /audit/verify') && <Verify />}
       <Filters active={active}>
-        <TextFilter name="action" label="Action" value={action} placeholder="project.changed" />
+        <TextFilter name="action" label="Action" value={action} placeholder="project.changed" suggestions={actionSuggestions} />
         <TextFilter name="actor" label="Actor (name or ID)" value={actor} />
         <TextFilter name="subject" label="Subject ID" value={subject} />
         <PeriodFilter query={query} />

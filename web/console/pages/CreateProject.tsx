@@ -1,6 +1,5 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { useGet } from '../api/useGet';
 import { href } from '../router';
 import { useMay } from '../state/context';
 import { Dialog } from '../ui/Dialog';
@@ -8,6 +7,7 @@ import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
 import { Secrets } from '../ui/Secrets';
 import { ErrorBox } from '../ui/states';
+import { OrganizationChoice, useFirstOrganizations } from './OrganizationChoice';
 
 interface Props {
   /** The organization of the project; without it, the form asks for one. */
@@ -60,8 +60,10 @@ interface FormProps {
 }
 
 function NewProject({ organization, onCreated, onClose }: FormProps): ReactElement {
-  const organizations = useGet('/organizations', organization ? null : {}, false);
-  const choices = organization ? [organization] : organizations.data?.organizations;
+  const organizations = useFirstOrganizations(!organization);
+  const [picked, setPicked] = useState<string | undefined>(organization?.organization_id);
+  const choices = organizations.data?.organizations;
+  const chosen = picked ?? choices?.find(({ suspended }) => !suspended)?.organization_id;
   if (choices?.length === 0) {
     return (
       <Dialog title="Create a project" onClose={onClose}>
@@ -84,7 +86,7 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
         onCreated(
           await call('post', '/projects', {
             body: {
-              organization_id: String(form.get('organization')),
+              organization_id: chosen ?? '',
               name: String(form.get('name')),
               test: form.get('test') !== null,
             },
@@ -96,22 +98,27 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
         <span>Name</span>
         <input name="name" maxLength={255} required autoComplete="off" />
       </label>
-      <label className="field">
-        <span>Organization that pays for the project’s usage</span>
-        <select name="organization" required>
-          {choices?.map(({ organization_id, name, suspended }) => (
-            <option key={organization_id} value={organization_id} disabled={suspended}>
-              {suspended ? `${name} (suspended)` : name}
-            </option>
-          ))}
-        </select>
-      </label>
+      {organization ? (
+        <p>
+          The organization <strong>{organization.name}</strong> pays for the project’s usage.
+        </p>
+      ) : (
+        organizations.data && (
+          <OrganizationChoice
+            label="Organization that pays for the project’s usage"
+            first={organizations.data}
+            value={chosen}
+            onPick={setPicked}
+            activeOnly
+          />
+        )
+      )}
+      {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
       <label className="check">
         <input type="checkbox" name="test" />
         Test project: it costs nothing, its rooms are shown as test rooms, and meetings can be simulated in it. This cannot be changed
         later.
       </label>
-      {organizations.error && <ErrorBox error={organizations.error} retry={organizations.reload} />}
     </FormDialog>
   );
 }

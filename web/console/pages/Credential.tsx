@@ -1,10 +1,12 @@
 import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
-import { matches, nameOf, useProjects } from '../api/projects';
-import { formatCount, formatTime } from '../format';
+import { useFoundProjects } from '../api/found';
+import { useHasMoreProjects, useProjectName, useProjects } from '../api/projects';
+import { formatTime } from '../format';
 import { useCaller } from '../state/context';
 import { announce } from '../ui/announce';
 import { ActionButton } from '../ui/Confirm';
+import { Finder } from '../ui/Finder';
 import { FormDialog } from '../ui/FormDialog';
 import { Secrets } from '../ui/Secrets';
 import { roleText } from './roles';
@@ -69,7 +71,7 @@ function RightsFields({ rights, roles, onChange }: RightsProps): ReactElement {
   );
 }
 
-/** The number of projects from which on a form has a search, and shows the chosen projects and so many others. */
+/** The number of projects from which on a form has a search in place of a list of all. */
 const manyProjects = 20;
 
 interface ChoicesProps {
@@ -77,47 +79,35 @@ interface ChoicesProps {
   onChange: (projectIDs: string[]) => void;
 }
 
-/** Chooses projects. Those that were chosen come first when there are many, so that a search does not hide them. */
+/** Chooses projects. When there are many, it lists those that were chosen, and a search adds others. */
 function ProjectChoices({ chosen, onChange }: ChoicesProps): ReactElement {
   const projects = useProjects();
-  const [text, setText] = useState('');
-  const many = projects.length > manyProjects;
-  const found = projects.filter((project) => !chosen.includes(project.project_id) && matches(project, text.trim()));
-  const shown = many ? [...projects.filter(({ project_id }) => chosen.includes(project_id)), ...found.slice(0, manyProjects)] : projects;
-  const hidden = many ? Math.max(0, found.length - manyProjects) : 0;
+  const projectName = useProjectName();
+  const many = useHasMoreProjects() || projects.length > manyProjects;
+  const listed = many ? chosen : projects.map(({ project_id }) => project_id);
   return (
     <>
       {many && (
-        <label className="field">
-          <span>Find a project by its name or ID</span>
-          <input
-            type="search"
-            value={text}
-            autoComplete="off"
-            spellCheck={false}
-            onChange={(event) => setText(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter') event.preventDefault(); // it would submit the form
-            }}
-          />
-        </label>
+        <Finder
+          label="Find a project by its name or ID"
+          what="project"
+          useFound={useFoundProjects}
+          onPick={({ id }) => onChange(chosen.includes(id) ? chosen : [...chosen, id])}
+        />
       )}
       <fieldset className="choices">
         <legend>Projects</legend>
-        {shown.map((project) => (
-          <label className="check" key={project.project_id}>
+        {listed.map((id) => (
+          <label className="check" key={id}>
             <input
               type="checkbox"
-              checked={chosen.includes(project.project_id)}
-              onChange={(event) =>
-                onChange(event.currentTarget.checked ? [...chosen, project.project_id] : chosen.filter((id) => id !== project.project_id))
-              }
+              checked={chosen.includes(id)}
+              onChange={(event) => onChange(event.currentTarget.checked ? [...chosen, id] : chosen.filter((other) => other !== id))}
             />
-            {nameOf(project)}
+            {projectName(id)}
           </label>
         ))}
-        {many && found.length === 0 && <p className="quiet">No other project matches.</p>}
-        {hidden > 0 && <p className="quiet">{formatCount(hidden, 'more project')}: write a part of the name.</p>}
+        {listed.length === 0 && <p className="quiet">None is chosen yet.</p>}
       </fieldset>
     </>
   );

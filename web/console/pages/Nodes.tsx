@@ -2,11 +2,13 @@ import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { useGet } from '../api/useGet';
 import { formatDuration, formatNumber } from '../format';
+import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Status, Time, type Tone } from '../ui/values';
+import { DrainButton } from './Drain';
 
 const redisStates: Record<Schemas['Node']['redis'], { text: string; tone: Tone }> = {
   none: { text: 'Not used', tone: 'idle' },
@@ -26,7 +28,9 @@ const maxClockOffset = 5;
 
 /** The processes that serve. */
 export function Nodes(): ReactElement {
+  const may = useMay();
   const nodes = useGet('/nodes', {});
+  const hosts = nodes.data?.nodes.filter(({ state }) => state === 'live') ?? [];
   return (
     <>
       <PageHead title="Nodes">The processes that serve, and for a minute those that were lost.</PageHead>
@@ -66,6 +70,10 @@ export function Nodes(): ReactElement {
           { head: 'Clock', cell: ({ clock_offset_seconds }) => <Clock seconds={clock_offset_seconds} /> },
           { head: 'Started', end: true, cell: ({ started_at }) => <Time at={started_at} /> },
           { head: 'Last heartbeat', end: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} ago /> },
+          may('POST /nodes/{node}/drain') && {
+            head: 'Drain',
+            cell: (node) => <DrainButton node={node} hasOther={hosts.some((other) => other.node !== node.node)} onDone={nodes.reload} />,
+          },
         ]}
         empty={<Empty title="No node has reported" />}
       />

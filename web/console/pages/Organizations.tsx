@@ -5,6 +5,7 @@ import { href } from '../router';
 import { useMay } from '../state/context';
 import { announce } from '../ui/announce';
 import { Id } from '../ui/Copy';
+import { Filters, TextFilter } from '../ui/Filters';
 import { FormDialog } from '../ui/FormDialog';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
@@ -24,12 +25,13 @@ export const billingText: Record<Schemas['Billing'], string> = { plan: 'By plan'
 /** The largest page of organizations. */
 const pageSize = 100;
 
-/** The organizations, the oldest first. */
-export function OrganizationList(): ReactElement {
+/** The organizations, the oldest first, or those that a search finds. */
+export function OrganizationList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const { first, rest, loadMore, error, retry } = useMore('/organizations', { query: { limit: pageSize } });
+  const { first, rest, loadMore, error, retry } = useMore('/organizations', { query: { limit: pageSize, ...(name && { search: name }) } });
   const [creating, setCreating] = useState(false);
   const rows = first.data && [first.data, ...rest].flatMap(({ organizations }) => organizations);
+  const isEmpty = rows?.length === 0 && !first.loading && !loadMore;
   const create = may('POST /organizations') && (
     <button type="button" className="primary" onClick={() => setCreating(true)}>
       Create an organization
@@ -40,9 +42,17 @@ export function OrganizationList(): ReactElement {
       <PageHead title="Organizations" actions={create}>
         An organization pays for the usage of its projects.
       </PageHead>
+      <Filters active={name ? ['name'] : []}>
+        <TextFilter name="name" label="Name or ID" value={name} wide />
+      </Filters>
       {first.error && <ErrorBox error={first.error} retry={first.reload} />}
       {!rows && !first.error && <Loading />}
-      {rows?.length === 0 && (
+      {isEmpty && name && (
+        <Empty title="No organization matches">
+          <p>Search for a part of the name, or for the whole organization ID.</p>
+        </Empty>
+      )}
+      {isEmpty && !name && (
         <Empty title="No organizations yet" command="parley org create --name NAME --billing plan">
           <p>Create an organization for each customer or team that pays for its usage, then its projects.</p>
         </Empty>

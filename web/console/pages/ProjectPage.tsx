@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
+import { forgetName } from '../api/projects';
 import { useGet } from '../api/useGet';
-import { formatCount } from '../format';
 import { href } from '../router';
 import { useMay } from '../state/context';
 import { ActionButton } from '../ui/Confirm';
@@ -14,6 +14,7 @@ import { Facts, Time } from '../ui/values';
 import { NewCredential } from './Credential';
 import { Keys } from './Keys';
 import { OrganizationState } from './Organizations';
+import { ProjectSettings, RenameProject } from './ProjectSettings';
 import { ProjectState } from './Projects';
 import { ResumeButton, SuspendButton } from './Suspension';
 
@@ -76,7 +77,7 @@ export function ProjectPage({ id }: { id: string }): ReactElement {
         />
       </section>
       <Keys project={one} onChanged={project.reload} />
-      <Settings settings={one.settings} />
+      <ProjectSettings project={one} onChanged={project.reload} />
     </>
   );
 }
@@ -104,6 +105,15 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
   return (
     <>
       {may('POST /sign-in-links') && <NewCredential kind="link" project={project} />}
+      {may('PATCH /projects/{project_id}') && (
+        <RenameProject
+          project={project}
+          onChanged={() => {
+            forgetName(project.project_id);
+            onDone();
+          }}
+        />
+      )}
       {!project.suspended && may('POST /projects/{project_id}/suspend') && (
         <SuspendButton what="project" onDone={onDone} suspend={(body) => call('post', '/projects/{project_id}/suspend', { path, body })}>
           The backend of <strong>{project.name}</strong> can then create no rooms, and nobody can join its rooms.
@@ -133,44 +143,5 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
         </ActionButton>
       )}
     </>
-  );
-}
-
-const yesNo = (value: boolean): string => (value ? 'Yes' : 'No');
-const days = (n: number): string => (n === 0 ? 'Server default' : formatCount(n, 'day'));
-
-function Settings({ settings: s }: { settings: Schemas['ProjectSettings'] }): ReactElement {
-  const locked = Object.entries(s.locks).filter(([, on]) => on);
-  return (
-    <section className="box" aria-labelledby="settings">
-      <h2 id="settings">Settings</h2>
-      <Facts
-        rows={[
-          ['Webhook URL', s.default_webhook_url || 'None'],
-          ['Webhook events', s.webhook_events.join(', ') || 'All'],
-          ['Logout URL', s.default_logout_url || 'None'],
-          ['Empty timeout', s.default_empty_timeout === 0 ? '300 s (default)' : `${s.default_empty_timeout} s`],
-          [
-            'Most people in a room',
-            s.features.max_participants === 0 ? 'Plan limit' : formatCount(s.features.max_participants, 'person', 'people'),
-          ],
-          ['Longest meeting', s.features.room_duration === 0 ? 'Plan limit' : `${s.features.room_duration} min`],
-          ['Camera, screen, chat', [s.features.camera, s.features.screen_share, s.features.chat].map(yesNo).join(', ')],
-          ['Guests may not use', locked.map(([name]) => name.replaceAll('_', ' ')).join(', ') || 'No restriction'],
-          ['Personal links required', yesNo(s.invitations_required)],
-          ['Hidden participants', s.hidden_participants ? 'Allowed' : 'Not allowed'],
-          ['Only secret signatures', yesNo(s.require_secret_signatures)],
-          ['Pages that may embed rooms', s.embed_origins.join(', ') || 'None'],
-          ['Brand', [s.brand_name || 'Parley', s.brand_color].filter(Boolean).join(', ')],
-          ['Rooms are kept', days(s.retention.rooms_days)],
-          ['Names are kept', days(s.retention.people_days)],
-          ['Deliveries are kept', days(s.retention.deliveries_days)],
-          ['API calls are kept', days(s.retention.calls_days)],
-        ]}
-      />
-      <p className="small quiet">
-        An operator changes them with <code>parley project set</code>.
-      </p>
-    </section>
   );
 }

@@ -1,9 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
-import { matches } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { pageSize } from '../api/projects';
 import { useMore } from '../api/useMore';
-import { formatCount } from '../format';
 import { href } from '../router';
 import { Id } from '../ui/Copy';
 import { Filters, TextFilter } from '../ui/Filters';
@@ -32,18 +30,11 @@ function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
   return status === 'active' ? <Status tone="good">Active</Status> : <Status tone="idle">Inactive</Status>;
 }
 
-/** The largest page of projects, and the largest number of search results that are shown. */
-const pageSize = 100;
-
-/** The projects with their keys, the oldest first. A search reads all of them once. */
+/** The projects with their keys, the oldest first, or those that a search finds. */
 export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const all = useGet('/projects', name ? { query: {} } : null, false);
-  const list = useMore('/projects', { query: { limit: pageSize } });
-  const { first } = list;
-  const pages = first.data ? [first.data, ...list.rest].flatMap(({ projects }) => projects) : null;
-  const found = name && all.data ? all.data.projects.filter((project) => matches(project, name)) : null;
-  const rows = name ? found?.slice(0, pageSize) : pages;
-  const failed = name ? all : first;
+  const { first, rest, loadMore, error, retry } = useMore('/projects', { query: { limit: pageSize, ...(name && { search: name }) } });
+  const rows = first.data && [first.data, ...rest].flatMap(({ projects }) => projects);
+  const isEmpty = rows?.length === 0 && !first.loading && !loadMore;
   return (
     <>
       <PageHead title="Projects and keys" actions={<CreateProject onDone={first.reload} />}>
@@ -52,27 +43,22 @@ export function ProjectList({ query: { name } }: { query: Readonly<Record<string
       <Filters active={name ? ['name'] : []}>
         <TextFilter name="name" label="Name or ID" value={name} wide />
       </Filters>
-      {failed.error && <ErrorBox error={failed.error} retry={failed.reload} />}
-      {!rows && !failed.error && <Loading />}
-      {pages?.length === 0 && (
+      {first.error && <ErrorBox error={first.error} retry={first.reload} />}
+      {!rows && !first.error && <Loading />}
+      {isEmpty && !name && (
         <Empty title="No projects yet" command="parley project create --org ORGANIZATION_ID --name NAME">
           <p>Create a project for each integration. You receive its first API key and Gateway secret.</p>
         </Empty>
       )}
-      {found?.length === 0 && pages?.length !== 0 && (
+      {isEmpty && name && (
         <Empty title="No project matches">
           <p>Search for a part of the name, or for the whole project ID.</p>
         </Empty>
       )}
       {rows && rows.length > 0 && <ProjectTable projects={rows} />}
-      {found && found.length > pageSize && (
-        <p className="quiet">
-          {formatCount(found.length, 'project')} match. The first {pageSize} are shown.
-        </p>
-      )}
-      {!name && list.error && <ErrorBox error={list.error} retry={list.retry} />}
-      {!name && list.loadMore && (
-        <button type="button" className="secondary more" onClick={list.loadMore}>
+      {error && <ErrorBox error={error} retry={retry} />}
+      {loadMore && (
+        <button type="button" className="secondary more" onClick={loadMore}>
           Show more projects
         </button>
       )}

@@ -1,18 +1,20 @@
-import { type ReactElement, useMemo } from 'react';
+import { type ReactElement, type ReactNode, useMemo } from 'react';
 import type { Schemas } from '../api/client';
-import { useProjects } from '../api/projects';
+import { nameOf, useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
+import { useMore } from '../api/useMore';
 import { formatNumber, formatTime } from '../format';
 import { href, setQuery } from '../router';
 import { useCaller } from '../state/context';
 import { Chart, type Series } from '../ui/Chart';
-import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
+import { Filters, TextFilter } from '../ui/Filters';
 import { Link } from '../ui/Link';
 import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox } from '../ui/states';
 import { Table } from '../ui/Table';
 import { downloadCSV } from './csv';
+import { OrganizationChoice, useFirstOrganizations } from './OrganizationChoice';
 
 type Day = Schemas['UsageDay'];
 
@@ -28,7 +30,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
   const { role } = useCaller();
   const projects = useProjects();
   const project = query.project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
-  const organizations = useGet('/organizations', role === 'integrator' ? null : {}, false);
+  const organizations = useFirstOrganizations(role !== 'integrator');
   const listed = organizations.data?.organizations ?? [];
   const organization = project ? undefined : (query.organization ?? listed[0]?.organization_id);
   const { from, to } = query;
@@ -47,7 +49,6 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
   );
   const { data } = usage;
   const noOrganization = role !== 'integrator' && !project && organizations.data?.organizations.length === 0;
-  const leavesOut = projects.some(({ test, organization_id }) => test && organization_id === organization);
   return (
     <>
       <PageHead
@@ -61,16 +62,17 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
         }
       >
         Participant minutes, sessions and peaks by day in UTC. {data && `Counted until ${formatTime(Date.parse(data.as_of))}.`}
-        {leavesOut && ' Test projects do not count: choose one to see its usage.'}
       </PageHead>
       <Filters active={['from', 'to'].filter((name) => query[name])}>
-        {!project && listed.length > 1 && (
-          <SelectFilter
-            name="organization"
-            label="Organization"
-            value={organization}
-            options={listed.map(({ organization_id, name }) => [organization_id, name] as const)}
-          />
+        {!project && organizations.data && listed.length > 1 && (
+          <div className={organizations.data.next_cursor ? 'finder-row' : 'filter'}>
+            <OrganizationChoice
+              label="Organization"
+              first={organizations.data}
+              value={organization}
+              onPick={(id) => setQuery({ organization: id })}
+            />
+          </div>
         )}
         <TextFilter name="from" label="First day" value={from} placeholder="2026-11-01" check={readDay} />
         <TextFilter name="to" label="Last day" value={to} placeholder="2026-11-30" check={readDay} />
@@ -97,12 +99,17 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
         </Empty>
       )}
       {!data && !usage.error && !organizations.error && !noOrganization && <Loading />}
-      {data && <Report report={data} />}
+      {data && (
+        <Report report={data}>
+          {organization && <UsageByProject key={organization} query={{ organization_id: organization, from, to }} />}
+        </Report>
+      )}
     </>
   );
 }
 
-function Report({ report }: { report: Schemas['UsageReport'] }): ReactElement {
+/** The figures of a period: the sums, the charts, then the children, then a table of the days. */
+function Report({ report, children }: { report: Schemas['UsageReport']; children: ReactNode }): ReactElement {
   const { days = [] } = report;
   const times = useMemo(() => days.map(({ date }) => Date.parse(date) / 1000), [days]);
   const spent = useMemo<Series[]>(
@@ -150,6 +157,7 @@ function Report({ report }: { report: Schemas['UsageReport'] }): ReactElement {
           </section>
         </div>
       )}
+      {children}
       {days.length === 0 ? (
         <Empty title="No usage in this time">
           <p>Usage appears a few seconds after people were in a room.</p>
@@ -174,6 +182,72 @@ function Report({ report }: { report: Schemas['UsageReport'] }): ReactElement {
   );
 }
 
+/** The number of projects whose usage one call computes. */
+const projectsPageSize = 20;
+
+interface UsageByProjectProps {
+  query: { organization_id: string; from: string | undefined; to: string | undefined };
+}
+
+/** How much each project of an organization has used. */
+function UsageByProject({ query: { organization_id, from, to } }: UsageByProjectProps): ReactElement | null {
+  const list = useMore('/usage', {
+    query: { organization_id, by: 'project', limit: projectsPageSize, ...(from && { from }), ...(to && { to }) },
+  });
+  const { first } = list;
+  const rows = [first.data, ...list.rest].flatMap((page) => page?.projects ?? []);
+  if (first.data && rows.length === 0) return null;
+  return (
+    <section aria-labelledby="by-project">
+      <div className="box-head">
+        <h2 id="by-project">By project</h2>
+        {rows.length > 0 && (
+          <button
+            type="button"
+            className="secondary"
+            onClick={() => downloadCSV(`usage-by-project-${first.data?.from}-${first.data?.to}.csv`, csvProjects(rows))}
+          >
+            Download CSV by project
+          </button>
+        )}
+      </div>
+      {rows.some(({ test }) => test) && <p className="quiet">Test projects do not count in the figures of the organization.</p>}
+      {first.error && <ErrorBox error={first.error} retry={first.reload} />}
+      {!first.data && !first.error && <Loading />}
+      {rows.length > 0 && (
+        <Table
+          label="Usage by project"
+          rows={rows}
+          keyOf={({ project_id }) => project_id}
+          columns={[
+            {
+              head: 'Project',
+              wide: true,
+              cell: (row) => (
+                <Link className="row-link" to={href('usage', null, { project: row.project_id, from, to })}>
+                  {nameOf(row)}
+                </Link>
+              ),
+            },
+            { head: 'Minutes', end: true, cell: (row) => minutes(row.participant_minutes) },
+            { head: 'Audio', end: true, cell: (row) => minutes(row.audio_minutes) },
+            { head: 'Video', end: true, cell: (row) => minutes(row.video_minutes) },
+            { head: 'Rooms', end: true, cell: (row) => formatNumber(row.rooms_created) },
+            { head: 'Sessions', end: true, cell: (row) => formatNumber(row.sessions) },
+            { head: 'Peak', end: true, cell: (row) => formatNumber(row.peak_participants) },
+          ]}
+        />
+      )}
+      {list.error && <ErrorBox error={list.error} retry={list.retry} />}
+      {list.loadMore && (
+        <button type="button" className="secondary more" onClick={list.loadMore}>
+          Show more projects
+        </button>
+      )}
+    </section>
+  );
+}
+
 /** A large number with its name and its unit. */
 export function Figure({ name, value, unit, to }: { name: string; value: string; unit: string; to?: ReactElement }): ReactElement {
   return (
@@ -186,15 +260,26 @@ export function Figure({ name, value, unit, to }: { name: string; value: string;
   );
 }
 
+/** What a day and a project of a report have in common. */
+type Figures = Pick<Day, 'participant_minutes' | 'audio_minutes' | 'video_minutes' | 'rooms_created' | 'sessions' | 'peak_participants'>;
+
+const figureNames: readonly (keyof Figures)[] = [
+  'participant_minutes',
+  'audio_minutes',
+  'video_minutes',
+  'rooms_created',
+  'sessions',
+  'peak_participants',
+];
+
+const figuresOf = (row: Figures): number[] => figureNames.map((name) => row[name]);
+
 const csvRows = ({ days = [] }: Schemas['UsageReport']): (string | number)[][] => [
-  ['date', 'participant_minutes', 'audio_minutes', 'video_minutes', 'rooms_created', 'sessions', 'peak_participants'],
-  ...days.map((day) => [
-    day.date,
-    day.participant_minutes,
-    day.audio_minutes,
-    day.video_minutes,
-    day.rooms_created,
-    day.sessions,
-    day.peak_participants,
-  ]),
+  ['date', ...figureNames],
+  ...days.map((day) => [day.date, ...figuresOf(day)]),
+];
+
+const csvProjects = (rows: Schemas['UsageOfProject'][]): (string | number)[][] => [
+  ['project_id', 'name', ...figureNames],
+  ...rows.map((row) => [row.project_id, row.name, ...figuresOf(row)]),
 ];

@@ -35,7 +35,7 @@ export function PageOf({ route }: { route: Route | null }): ReactElement {
     case 'projects':
       return route.id === null ? <ProjectList query={route.query} /> : <ProjectPage id={route.id} />;
     case 'organizations':
-      return route.id === null ? <OrganizationList /> : <OrganizationPage id={route.id} />;
+      return route.id === null ? <OrganizationList query={route.query} /> : <OrganizationPage id={route.id} />;
     case 'webhooks':
       return route.id === null ? <Webhooks query={route.query} /> : <DeliveryPage id={route.id} project={route.query.project} />;
     case 'usage':

@@ -47,6 +47,7 @@ export const rolesByRoute = {
   'PATCH /users/{user_id}': owners,
   'POST /rooms/{room_id}/remove-person': andIntegrators(operators),
   'GET /nodes': readers,
+  'POST /nodes/{node}/drain': operators,
   'GET /settings': readers,
   'POST /projects/{project_id}/signature-checks': andIntegrators(readers),
 } satisfies Record<string, Role[]>;

@@ -1,0 +1,80 @@
+import { type ReactElement, useState } from 'react';
+import { call, type Schemas } from '../api/client';
+import { useMay } from '../state/context';
+import { announce } from '../ui/announce';
+import { ActionButton } from '../ui/Confirm';
+import { FormDialog } from '../ui/FormDialog';
+
+/** The times for all meetings of a node, in seconds. */
+const times: readonly (readonly [seconds: number, text: string])[] = [
+  [0, 'At once'],
+  [60, 'Within 1 minute'],
+  [600, 'Within 10 minutes'],
+  [3600, 'Within 1 hour'],
+];
+const defaultTime = 60;
+
+interface Props {
+  node: Schemas['Node'];
+  /** Whether another node can take the meetings. Otherwise the server refuses a drain. */
+  hasOther: boolean;
+  onDone: () => void;
+}
+
+/** Drains a node, or cancels that. It is absent for those who may not, and where there is nothing to do. */
+export function DrainButton({ node: { node, state }, hasOther, onDone }: Props): ReactElement | null {
+  const may = useMay();
+  const [open, setOpen] = useState(false);
+  if (!may('POST /nodes/{node}/drain') || state === 'lost') return null;
+  const path = { node };
+  if (state === 'draining') {
+    return (
+      <ActionButton
+        title="Cancel the drain"
+        onDone={onDone}
+        act={async () => {
+          await call('post', '/nodes/{node}/cancel-drain', { path });
+          return 'The node hosts new meetings again.';
+        }}
+      >
+        <p>The node hosts new meetings again. Meetings that it has handed over stay where they are.</p>
+      </ActionButton>
+    );
+  }
+  if (!hasOther) return null;
+  return (
+    <>
+      <button type="button" className="secondary" onClick={() => setOpen(true)}>
+        Drain
+      </button>
+      {open && (
+        <FormDialog
+          title="Drain the node"
+          submit="Drain the node"
+          onClose={() => setOpen(false)}
+          act={async (form) => {
+            await call('post', '/nodes/{node}/drain', { path, body: { within: Number(form.get('within')) } });
+            setOpen(false);
+            announce('The node is draining.');
+            onDone();
+          }}
+        >
+          <p>
+            The node hosts no new meetings, and hands its own over to other nodes, one after another. The people in a meeting connect again
+            within a second. Stop the node when it has no sessions left.
+          </p>
+          <label className="field">
+            <span>Time for all meetings</span>
+            <select name="within" defaultValue={defaultTime}>
+              {times.map(([seconds, text]) => (
+                <option key={seconds} value={seconds}>
+                  {text}
+                </option>
+              ))}
+            </select>
+          </label>
+        </FormDialog>
+      )}
+    </>
+  );
+}
