@@ -31,7 +31,7 @@ type consolePage struct {
 }
 
 var consolePages = []consolePage{
-	{"every page", []string{"/caller", "/projects"}},
+	{"every page", []string{"/caller", "/projects?limit=100"}},
 	{"overview", []string{"/overview"}},
 	{"overview of a project", []string{"/overview?project_id={project}"}},
 	{"rooms", []string{"/rooms", "/rooms?state=active&limit=20"}},
@@ -48,11 +48,19 @@ var consolePages = []consolePage{
 	{"requests, rejected", []string{"/calls?project_id={project}&status=4xx"}},
 	{"requests, by a cause that none has", []string{"/calls?project_id={project}&cause=stale_timestamp"}},
 	{"requests without a project", []string{"/rejected-calls"}},
+	{"request", []string{"/calls?request_id={call}"}},
+	{"request of a project, the oldest", []string{"/calls?project_id={project}&request_id=req_0"}},
 	{"webhooks", []string{"/webhook-targets", "/webhooks"}},
 	{"webhooks, failed ones of a project", []string{"/webhooks?project_id={project}&state=failed"}},
 	{"delivery", []string{"/webhooks/{delivery}"}},
-	{"usage of an organization", []string{"/organizations", "/usage?by=day&organization_id={organization}"}},
+	{"usage of an organization", []string{"/organizations?limit=100", "/usage?by=day&organization_id={organization}",
+		"/usage?by=project&limit=20&organization_id={organization}"}},
 	{"usage of a project", []string{"/usage?by=day&project_id={project}"}},
+	{"projects", []string{"/projects?limit=100"}},
+	{"projects, by a name that none has", []string{"/projects?limit=100&search=nowhere"}},
+	{"organizations", []string{"/organizations?limit=100"}},
+	{"organization", []string{"/organizations/{organization}",
+		"/projects?limit=100&organization_id={organization}"}},
 	{"project", []string{"/projects/{project}", "/projects/{project}/keys",
 		"/calls?project_id={project}&key_slot=overlap&limit=100"}},
 	{"audit", []string{"/audit", "/audit?project_id={project}"}},
@@ -187,11 +195,23 @@ func (i *installation) consoleIDs(ctx context.Context) (*strings.Replacer, error
 	if err := i.getManagement(ctx, "/webhooks?limit=1", &webhooks); err != nil {
 		return nil, err
 	}
-	if len(rooms.Rooms) == 0 || len(webhooks.Webhooks) == 0 {
-		return nil, fmt.Errorf("got %d rooms and %d deliveries, want at least one", len(rooms.Rooms), len(webhooks.Webhooks))
+	var calls struct {
+		Calls []struct {
+			RequestID string `json:"request_id"`
+		} `json:"calls"`
+	}
+	// The calls above are recorded within a second.
+	for deadline := time.Now().Add(30 * time.Second); len(calls.Calls) == 0 && time.Now().Before(deadline); {
+		if err := i.getManagement(ctx, "/calls?limit=1", &calls); err != nil {
+			return nil, err
+		}
+	}
+	if len(rooms.Rooms) == 0 || len(webhooks.Webhooks) == 0 || len(calls.Calls) == 0 {
+		return nil, fmt.Errorf("got %d rooms, %d deliveries and %d calls, want at least one", len(rooms.Rooms),
+			len(webhooks.Webhooks), len(calls.Calls))
 	}
 	return strings.NewReplacer("{project}", i.ProjectID, "{organization}", i.OrganizationID, "{room}", rooms.Rooms[0].ID,
-		"{delivery}", webhooks.Webhooks[0].ID, "{from}", url.QueryEscape(from), "{to}", url.QueryEscape(to)), nil
+		"{delivery}", webhooks.Webhooks[0].ID, "{call}", calls.Calls[0].RequestID, "{from}", url.QueryEscape(from), "{to}", url.QueryEscape(to)), nil
 }
 
 // fillCalls records as many calls of the last days as are kept for a project.
