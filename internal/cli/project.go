@@ -2,11 +2,13 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 
 	"parley/internal/api/manage"
 )
@@ -126,6 +128,7 @@ func showProject(s *streams, p manage.Project) error {
 
 type projectSet struct {
 	manager
+	irreversible
 	ID      string   `arg:"" refers:"project" help:"ID or unique name of the project."`
 	Changes []string `arg:"" name:"name=value" help:"Changes of the name or of settings with the names that project show prints. Separate list items by commas; an empty value sets the default."`
 }
@@ -136,12 +139,47 @@ func (c projectSet) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
+	deletes := false
+	if _, sent := q["retention"]; sent || c.DryRun {
+		p, err := callManagement[manage.Project](ctx, c.manager, "GET", apiPath("/projects/%s", c.ID), nil)
+		if err != nil {
+			return err
+		}
+		if deletes, err = shortensRetention(p.Settings.Retention, q); err != nil {
+			return err
+		}
+	}
+	if ok, err := c.proceedIf(deletes, s, c.JSON, func() (string, error) {
+		effect := fmt.Sprintf("set %s of project %s", strings.Join(c.Changes, " "), c.ID)
+		if deletes {
+			effect += ", and delete the data that is older within the hour"
+		}
+		return effect, nil
+	}); !ok {
+		return err
+	}
 	p, err := callManagement[manage.Project](ctx, c.manager, "PATCH", apiPath("/projects/%s", c.ID), q)
 	if err != nil || c.JSON {
 		return s.printResult(p, err)
 	}
 	fmt.Fprint(s.out, "The changes are effective now. Existing rooms keep their empty timeout, features and locks.\n\n")
 	return showProject(s, p)
+}
+
+// shortensRetention reports whether changes make one of the periods shorter than it is. 0 is the
+// period of the server, which is the longest.
+func shortensRetention(now manage.ProjectRetention, changes map[string]any) (bool, error) {
+	raw, err := json.Marshal(changes)
+	if err != nil {
+		return false, err
+	}
+	var q manage.ProjectChanges
+	if err := json.Unmarshal(raw, &q); err != nil || q.Retention == nil {
+		return false, err
+	}
+	shorter := func(wanted *int, now int) bool { return wanted != nil && *wanted > 0 && (now == 0 || *wanted < now) }
+	return shorter(q.Retention.RoomsDays, now.RoomsDays) || shorter(q.Retention.PeopleDays, now.PeopleDays) ||
+		shorter(q.Retention.DeliveriesDays, now.DeliveriesDays) || shorter(q.Retention.CallsDays, now.CallsDays), nil
 }
 
 type projectLogo struct {

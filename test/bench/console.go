@@ -21,6 +21,8 @@ const (
 	consoleGoal  = 100  // ms of server time for all requests of a page
 	consoleReads = 15   // of each request
 	consoleCalls = 1000 // recorded calls in a flush
+	// The other projects of the organization whose usage is read, and those of other organizations.
+	consoleProjects, consoleOthers = 30, 5000
 )
 
 // consolePage is a page of the console with the requests that it makes when it is opened. The
@@ -143,7 +145,12 @@ func (b *bench) consoleOn(ctx context.Context, database string, c *cluster, figu
 
 // fillConsole adds webhook deliveries, audit entries, actions of hosts and recorded calls.
 func (i *installation) fillConsole(ctx context.Context) error {
+	const projects = `INSERT INTO projects (id, organization_id, name, status, settings, created_at)
+		SELECT r.id, o.id, 'Customer ' || r.id, 'active', '{}', r.created_at FROM (SELECT * FROM rooms ORDER BY id DESC LIMIT %d) AS r,
+			(SELECT id FROM organizations WHERE id %s '%s' LIMIT 1) AS o ON CONFLICT DO NOTHING`
 	for _, q := range []string{
+		fmt.Sprintf(projects, consoleProjects, "=", i.OrganizationID),
+		fmt.Sprintf(projects, consoleOthers, "<>", i.OrganizationID),
 		`INSERT INTO webhook_streams
 				(id, project_id, room_id, url, replay, bucket, enqueued, last_sequence, due_at, lease_id, updated_at)
 			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 1, 1, NULL, '', created_at
@@ -202,6 +209,7 @@ func (i *installation) consoleIDs(ctx context.Context) (*strings.Replacer, error
 	}
 	// The calls above are recorded within a second.
 	for deadline := time.Now().Add(30 * time.Second); len(calls.Calls) == 0 && time.Now().Before(deadline); {
+		time.Sleep(100 * time.Millisecond)
 		if err := i.getManagement(ctx, "/calls?limit=1", &calls); err != nil {
 			return nil, err
 		}

@@ -88,7 +88,7 @@ test('an operator drains a node in the console, and the people in its meeting he
   await expect.poll(() => hosting.count()).toBe(1);
   const id = (await hosting.getByRole('cell').nth(1).locator('code').textContent()) ?? '';
   const node = page.getByRole('row').filter({ hasText: id });
-  await node.getByRole('button', { name: 'Drain' }).click();
+  await node.getByRole('button', { name: `Drain ${id}` }).click();
   const dialog = page.getByRole('dialog', { name: 'Drain the node' });
   await dialog.getByLabel('Time for all meetings').selectOption('At once');
   await operator.seen('console-drain');
@@ -97,9 +97,10 @@ test('an operator drains a node in the console, and the people in its meeting he
   await expect.poll(() => node.getByRole('cell', { name: '1', exact: true }).count()).toBe(0);
   await Promise.all([host.untilHeard(), guest.untilHeard()]);
   // The only node that hosts cannot be drained.
-  expect(await page.getByRole('button', { name: 'Drain', exact: true }).count()).toBe(0);
+  expect(await page.getByRole('button', { name: /^Drain / }).count()).toBe(0);
   await node.getByRole('button', { name: 'Cancel the drain' }).click();
   const cancel = page.getByRole('dialog', { name: 'Cancel the drain?' });
+  await cancel.getByRole('button', { name: 'Keep draining' }).waitFor();
   await cancel.getByRole('button', { name: 'Cancel the drain' }).click();
   await node.getByText('Live').waitFor();
   await operator.seen('console-nodes');

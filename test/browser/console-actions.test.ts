@@ -79,12 +79,12 @@ describe('a project', () => {
     await page.getByRole('button', { name: 'Rename' }).click();
     const rename = page.getByRole('dialog', { name: 'Rename the project' });
     await rename.getByLabel('Name').fill('Lessons at noon');
-    await rename.getByRole('button', { name: 'Rename the project' }).click();
+    await rename.getByLabel('Name').press('Enter'); // the forms work with the keyboard alone
     await page.getByRole('heading', { level: 1, name: 'Lessons at noon' }).waitFor();
 
     const change = async (group: string, fill: (form: Locator) => Promise<void>): Promise<void> => {
-      await page.getByRole('button', { name: `Change: ${group}` }).click();
-      const form = page.getByRole('dialog', { name: `${group} of Lessons at noon` });
+      await page.getByRole('button', { name: `Change settings: ${group}` }).click();
+      const form = page.getByRole('dialog', { name: `Change settings: ${group}` });
       await person.accessible(`the form of the settings ${group}`);
       await fill(form);
       await form.getByRole('button', { name: 'Save the changes' }).click();
@@ -95,35 +95,40 @@ describe('a project', () => {
       await form.getByLabel('room.ended').check();
     });
     await page.getByText('https://example.org/hooks').waitFor();
-    await manage('PATCH', `/projects/${project_id}`, { brand_name: 'Meanwhile' });
     await change('Rooms', async (form) => {
+      await manage('PATCH', `/projects/${project_id}`, { features: { room_duration: 45 } });
       await form.getByLabel('Most people in a room').fill('25');
       await form.getByLabel('Chat allowed').uncheck();
     });
     await change('Guests', (form) => form.getByLabel('Waiting room').check());
     await change('Access', (form) => form.getByLabel('Pages that may embed rooms').fill('https://example.org\nhttps://example.com'));
-    await change('Retention', (form) => form.getByLabel('Names are kept').fill('30'));
+    await change('Retention', async (form) => {
+      await form.getByLabel('Names are kept').fill('30');
+      await form.getByLabel('Data that is older is deleted permanently').check();
+    });
+    await page.getByText('30 days').waitFor();
     const { settings } = await read();
     expect(settings).toMatchObject({
       default_webhook_url: 'https://example.org/hooks',
       webhook_events: ['room.ended'],
-      brand_name: 'Meanwhile', // the forms send only what they change
       embed_origins: ['https://example.org', 'https://example.com'],
-      features: { max_participants: 25, chat: false, camera: true },
+      // A form sends only what it changes, so that the change of another person stays.
+      features: { max_participants: 25, chat: false, camera: true, room_duration: 45 },
       locks: { waiting_room: true, chat: false },
       retention: { people_days: 30, rooms_days: 0 },
     });
 
     // The server says what is wrong, and the form stays.
-    await page.getByRole('button', { name: 'Change: Brand' }).click();
-    const brand = page.getByRole('dialog', { name: 'Brand of Lessons at noon' });
+    await page.getByRole('button', { name: 'Change settings: Brand' }).click();
+    const brand = page.getByRole('dialog', { name: 'Change settings: Brand' });
     await brand.getByLabel('Color').fill('#ffffff');
     await brand.getByRole('button', { name: 'Save the changes' }).click();
     await brand.getByText(/contrast of at least 4.5/).waitFor();
     await person.seen('console-project-settings-error');
     await brand.getByLabel('Color').fill('#1f5f8b');
     await brand.getByRole('button', { name: 'Save the changes' }).click();
-    await page.getByText('#1f5f8b').waitFor();
+    await brand.waitFor({ state: 'hidden' });
+    await page.getByRole('region', { name: 'Brand' }).getByText('#1f5f8b').waitFor();
     await person.seen('console-project-settings');
     await person.close();
   });
@@ -486,6 +491,9 @@ const buttons: { path: () => string; name: string | RegExp; roles: Role[] }[] = 
   { path: () => `/projects/${project}`, name: 'Rotate the project secret', roles: ['owner', 'operator', 'integrator'] },
   { path: () => `/projects/${project}`, name: 'Suspend the project', roles: ['owner', 'operator'] },
   { path: () => `/projects/${project}`, name: /portal/i, roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Rename', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Change settings: Webhooks', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Change settings: Retention', roles: ['owner', 'operator'] },
   { path: () => '/organizations', name: 'Create an organization', roles: ['owner', 'operator'] },
   {
     path: () => `/organizations/${server.quickstart.organization_id}`,

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { beforeAll, expect, test } from 'vitest';
 import { Person } from './browser';
 import { address, makeTokens, manage, setUpConsole, signIn } from './console';
@@ -104,7 +105,7 @@ test('one of many projects is found for the link of a customer', async () => {
   await page.getByRole('button', { name: 'Create a sign-in link' }).click();
   const form = page.getByRole('dialog', { name: 'Create a sign-in link' });
   await form.getByText('None is chosen yet.').waitFor();
-  const search = form.getByLabel('Find a project by its name or ID');
+  const search = form.getByLabel('Find a project');
   await search.fill('customer 1498');
   await form.getByRole('button', { name: 'Customer 1498' }).click();
   expect(await form.getByRole('checkbox', { name: 'Customer 1498' }).isChecked()).toBe(true);
@@ -114,8 +115,7 @@ test('one of many projects is found for the link of a customer', async () => {
   await person.seen('console-project-choices');
   await search.press('Enter');
   await expect.poll(() => form.getByRole('checkbox').count()).toBe(2);
-  await form.getByRole('checkbox', { name: 'Customer 1499' }).click(); // which removes it
-  await expect.poll(() => form.getByRole('checkbox').count()).toBe(1);
+  await form.getByRole('checkbox', { name: 'Customer 1499' }).uncheck();
   await form.getByLabel('Who will use it').fill('Customer 1498');
   await form.getByRole('button', { name: 'Create', exact: true }).click();
   await page.getByText('shown only this once').waitFor();
@@ -146,10 +146,13 @@ test('one of many organizations is found in the list, for a project and for its 
 
   await page.goto(address('/usage'));
   await page.getByLabel('Find an organization').fill('payer 149');
-  await page.getByLabel('Find an organization').press('Enter');
+  await page.getByLabel('Find an organization').press('Enter'); // before the matches are there
   await page.waitForURL(/organization=/);
   const projects = page.getByRole('table', { name: 'Usage by project' });
   await projects.getByRole('link', { name: 'For Payer 149' }).waitFor();
+  const csv = page.getByRole('button', { name: 'Download CSV by project' });
+  const [download] = await Promise.all([page.waitForEvent('download'), csv.click()]);
+  expect(readFileSync(await download.path(), 'utf8')).toContain('For Payer 149');
   await person.seen('console-usage-by-project');
   await person.close();
 });

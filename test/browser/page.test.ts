@@ -54,6 +54,8 @@ describe.each(looks)('$name', (look) => {
     await person.seen(`${look.name}-not-a-link`);
     await person.open(server.url);
     await person.page.getByText('The service works.').waitFor();
+    expect(await person.page.getByRole('link', { name: /documentation/i }).getAttribute('href')).toMatch(/\/docs/);
+    expect(await person.page.getByRole('link', { name: /console/i }).getAttribute('href')).toMatch(/\/console/);
     await person.seen(`${look.name}-landing`);
     await person.close();
   });

@@ -197,7 +197,8 @@ func TestQueries_OnRealSeries(t *testing.T) {
 func (s *scrapes) checkFigures(t *testing.T) {
 	t.Helper()
 	for expr, want := range map[string]float64{
-		"min(parley_health)":                                                     1,
+		"min(parley_health)": 1,
+		"min(parley_certificate_expires_seconds) / 86400 > bool 0":               1,
 		"sum(parley_live_rooms)":                                                 1,
 		`sum(parley_live_participants{connection="udp"})`:                        1,
 		"sum(parley_joins_total)":                                                2,

@@ -84,9 +84,12 @@ var remedies = map[string]remedy{
 		command: "only the current credential works, and parley key rotate begins another overlap",
 		page:    "only the current credential works, and a rotation on the page of the project begins another overlap",
 	},
-	"no_webhook_target": {command: "an owner or an operator can set one with parley project set"},
-	"project_deleted":   {command: "nobody can stop that, but an owner or an operator can create another project"},
-	"logo_not_found":    {command: "an owner or an operator can set one with parley project logo"},
+	"no_webhook_target": {
+		command: "an owner or an operator can set one with parley project set",
+		page:    "an owner or an operator can set one on the page of the project",
+	},
+	"project_deleted": {command: "nobody can stop that, but an owner or an operator can create another project"},
+	"logo_not_found":  {command: "an owner or an operator can set one with parley project logo"},
 	"seat_not_found": {
 		command: "parley room people lists the participants of a room",
 		page:    "the page of the room lists its participants",

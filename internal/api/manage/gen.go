@@ -2329,7 +2329,7 @@ type UsageReport struct {
 	// ProjectId Absent for all projects of the organization but test projects.
 	ProjectId *string `json:"project_id,omitempty"`
 
-	// Projects Present with `by=project`: an entry for each project, the oldest first. Test projects are included, unlike in the figures of the organization.
+	// Projects Present with `by=project`: an entry for each project, the oldest first. Unlike the figures of the organization, they include test projects, and no deleted ones.
 	Projects     *[]UsageOfProject `json:"projects,omitempty"`
 	RoomsCreated int64             `json:"rooms_created"`
 

@@ -1,27 +1,56 @@
+import { useEffect, useState } from 'react';
 import type { Found, Option } from '../ui/Finder';
 import type { Schemas } from './client';
 import { nameOf } from './projects';
-import { useGet } from './useGet';
+import { type Resource, useGet } from './useGet';
 
 /** The number of matches that a search offers. */
 const limit = 8;
 
+type Page = { next_cursor?: string };
+
+/**
+ * Reads a search. The server reads a limited number of names for each page, so a page without a match is followed by the next one
+ * until one has a match.
+ */
+function useSearch<D extends Page>(search: string, read: (cursor: string | undefined) => Resource<D>, isEmpty: (page: D) => boolean) {
+  const [at, setAt] = useState<{ search: string; cursor: string } | null>(null);
+  const { data, error, loading } = read(at?.search === search ? at.cursor : undefined);
+  const page = loading || error ? null : data;
+  const next = page && isEmpty(page) ? page.next_cursor : undefined;
+  useEffect(() => {
+    if (next !== undefined) setAt({ search, cursor: next });
+  }, [search, next]);
+  return { page: next === undefined ? page : null, error };
+}
+
+/** The query of a search; null for an empty text, which searches nothing. */
+const queryOf = (search: string, cursor: string | undefined) => (search ? { query: { search, limit, ...(cursor && { cursor }) } } : null);
+
 /** Finds projects by a part of their name, or by their ID. */
 export function useFoundProjects(search: string): Found {
-  const { data, error, loading } = useGet('/projects', search ? { query: { search, limit } } : null, false);
+  const { page, error } = useSearch(
+    search,
+    (cursor) => useGet('/projects', queryOf(search, cursor), false),
+    ({ projects }) => projects.length === 0,
+  );
   return {
-    options: data && !loading ? data.projects.map((project) => ({ id: project.project_id, text: nameOf(project) })) : null,
-    more: data?.next_cursor !== undefined,
+    options: page?.projects.map((project) => ({ id: project.project_id, text: nameOf(project) })) ?? null,
+    more: page?.next_cursor !== undefined,
     error,
   };
 }
 
 /** Finds organizations by a part of their name, or by their ID. */
 export function useFoundOrganizations(search: string): Found<OrganizationOption> {
-  const { data, error, loading } = useGet('/organizations', search ? { query: { search, limit } } : null, false);
+  const { page, error } = useSearch(
+    search,
+    (cursor) => useGet('/organizations', queryOf(search, cursor), false),
+    ({ organizations }) => organizations.length === 0,
+  );
   return {
-    options: data && !loading ? data.organizations.map(optionOf) : null,
-    more: data?.next_cursor !== undefined,
+    options: page?.organizations.map(optionOf) ?? null,
+    more: page?.next_cursor !== undefined,
     error,
   };
 }

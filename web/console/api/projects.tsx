@@ -1,6 +1,7 @@
 import { createContext, useContext, useEffect } from 'react';
 import { Store } from '../../src/state/store';
 import { useStore } from '../../src/state/useStore';
+import { session } from '../state/session';
 import { ApiError, call, type Schemas } from './client';
 import { type Resource, useGet } from './useGet';
 
@@ -26,35 +27,55 @@ export const nameOf = ({ name, test }: Pick<Project, 'name' | 'test'>): string =
 
 /** The names of projects that are not on the first page, by their ID. A project that does not exist has its ID. */
 const otherNames = new Store<ReadonlyMap<string, string>>(new Map());
+/** The projects whose names are read, or were. */
 const requested = new Set<string>();
+/** The projects whose names are read next. */
+let wanted: string[] = [];
 
-/** Reads the names of projects, in one call for all that a page shows. */
-async function readNames(ids: string[]): Promise<void> {
-  const wanted = [...new Set(ids)].filter((id) => !requested.has(id)).slice(0, pageSize);
-  if (wanted.length === 0) return;
-  for (const id of wanted) requested.add(id);
-  const found = new Map(wanted.map((id) => [id, id]));
-  try {
-    const { projects } = await call('get', '/projects', { query: { project_ids: wanted.join(',') } });
-    for (const project of projects) found.set(project.project_id, nameOf(project));
-  } catch (error) {
-    if (!(error instanceof ApiError)) throw error; // the page shows the IDs instead
+/** How long the page shows the IDs of projects before it tries again to read their names. */
+const retryMs = 10_000;
+
+/** Reads the name of a project, in one call with all others that the page asks for at the same time. */
+function wantName(id: string): void {
+  if (requested.has(id)) return;
+  requested.add(id);
+  if (wanted.push(id) === 1) queueMicrotask(() => void readNames());
+}
+
+async function readNames(): Promise<void> {
+  const all = wanted;
+  wanted = [];
+  for (let i = 0; i < all.length; i += pageSize) {
+    const ids = all.slice(i, i + pageSize);
+    const found = new Map(ids.map((id) => [id, id]));
+    try {
+      const { projects } = await call('get', '/projects', { query: { project_ids: ids.join(',') } });
+      for (const project of projects) found.set(project.project_id, nameOf(project));
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      setTimeout(() => forgetNames(ids), retryMs);
+    }
+    otherNames.set(new Map([...otherNames.get(), ...found]));
   }
-  otherNames.set(new Map([...otherNames.get(), ...found]));
 }
 
-/** Forgets the name of a project, because it has changed. */
-export function forgetName(id: string): void {
-  requested.delete(id);
-  otherNames.set(new Map([...otherNames.get()].filter(([other]) => other !== id)));
+/** Forgets the names of projects, so that they are read again. */
+export function forgetNames(ids: string[]): void {
+  for (const id of ids) requested.delete(id);
+  otherNames.set(new Map([...otherNames.get()].filter(([id]) => !ids.includes(id))));
 }
+
+// Another person may not see the same projects.
+session.subscribe(() => {
+  if (session.get().is === 'out') forgetNames([...requested]);
+});
 
 /** Returns the name of a project as nameOf does; its ID if it is not known, and nothing until the name is loaded. */
 export function useProjectName(): (id: string) => string {
   const first = useContext(Projects);
   const others = useStore(otherNames);
   const missing: string[] = [];
-  useEffect(() => void readNames(missing));
+  useEffect(() => missing.forEach(wantName));
   return (id) => {
     const project = first?.projects.find(({ project_id }) => project_id === id);
     if (project) return nameOf(project);

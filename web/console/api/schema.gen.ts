@@ -1143,7 +1143,7 @@ export interface paths {
         };
         /**
          * List the nodes
-         * @description The processes that serve, and for a minute those that were lost.
+         * @description The processes that serve, and for a minute those that were lost. They are few, so the list has no pages.
          */
         get: operations["listNodes"];
         put?: never;
@@ -1206,7 +1206,7 @@ export interface paths {
         /**
          * List the settings of this node
          * @description Every setting with its value and where the value comes from. The value of a secret is
-         *     only whether it is set, and URLs have no passwords.
+         *     only whether it is set, and URLs have no passwords. The list has no pages.
          */
         get: operations["listSettings"];
         put?: never;
@@ -2181,7 +2181,7 @@ export interface components {
             peak_participants: number;
             /** @description Present with `by=day`: an entry for each day that has begun, in order. */
             days?: components["schemas"]["UsageDay"][];
-            /** @description Present with `by=project`: an entry for each project, the oldest first. Test projects are included, unlike in the figures of the organization. */
+            /** @description Present with `by=project`: an entry for each project, the oldest first. Unlike the figures of the organization, they include test projects, and no deleted ones. */
             projects?: components["schemas"]["UsageOfProject"][];
             /** @description Present with `by=project` if there are more projects. */
             next_cursor?: string;

@@ -22,18 +22,21 @@ interface Loaded<T> {
   cursor: string | undefined;
 }
 
-/** Reads a list whose pages are shown below each other. It follows the first page, and the last one because there the list grows. */
-export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>): More<P> {
+/**
+ * Reads a list whose pages are shown below each other. It follows the first page, and the last one because there the list grows,
+ * unless `follow` is false, as for lists that cost the server too much to compute every few seconds.
+ */
+export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>, follow = true): More<P> {
   const key = JSON.stringify(input);
   const [loaded, setLoaded] = useState<Loaded<ResponseOf<P>>>({ key, between: [], cursor: undefined });
   const { between, cursor } = loaded.key === key ? loaded : { between: [], cursor: undefined };
-  const first = useGet(path, input);
+  const first = useGet(path, input, follow);
   const { query, ...others } = input as { query?: object };
-  const last = useGet(path, cursor === undefined ? null : ({ ...others, query: { ...query, cursor } } as unknown as Input<P>));
-  // While a page loads, useGet still has the page before it.
+  const last = useGet(path, cursor === undefined ? null : ({ ...others, query: { ...query, cursor } } as unknown as Input<P>), follow);
+  // While a page loads, useGet still has the page before it, or that of another list.
   const lastPage = cursor === undefined || last.loading ? null : last.data;
-  const end = (cursor === undefined ? first.data : lastPage) as { next_cursor?: string } | null;
-  const next = end?.next_cursor;
+  const end = (cursor === undefined ? !first.loading && first.data : lastPage) as { next_cursor?: string } | null | false;
+  const next = end ? end.next_cursor : undefined;
   return {
     first,
     rest: lastPage === null ? between : [...between, lastPage],

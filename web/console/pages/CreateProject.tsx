@@ -81,6 +81,7 @@ function NewProject({ organization, onCreated, onClose }: FormProps): ReactEleme
     <FormDialog
       title="Create a project"
       submit="Create the project"
+      incomplete={chosen === undefined}
       onClose={onClose}
       act={async (form) =>
         onCreated(

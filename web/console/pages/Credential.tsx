@@ -79,20 +79,24 @@ interface ChoicesProps {
   onChange: (projectIDs: string[]) => void;
 }
 
-/** Chooses projects. When there are many, it lists those that were chosen, and a search adds others. */
+/** Chooses projects. When there are many, it lists those that were found, and a search adds others. */
 function ProjectChoices({ chosen, onChange }: ChoicesProps): ReactElement {
   const projects = useProjects();
   const projectName = useProjectName();
+  const [offered, setOffered] = useState(chosen);
   const many = useHasMoreProjects() || projects.length > manyProjects;
-  const listed = many ? chosen : projects.map(({ project_id }) => project_id);
+  const listed = many ? offered : projects.map(({ project_id }) => project_id);
   return (
     <>
       {many && (
         <Finder
-          label="Find a project by its name or ID"
+          label="Find a project"
           what="project"
           useFound={useFoundProjects}
-          onPick={({ id }) => onChange(chosen.includes(id) ? chosen : [...chosen, id])}
+          onPick={({ id }) => {
+            if (!offered.includes(id)) setOffered([...offered, id]);
+            if (!chosen.includes(id)) onChange([...chosen, id]);
+          }}
         />
       )}
       <fieldset className="choices">
@@ -104,7 +108,7 @@ function ProjectChoices({ chosen, onChange }: ChoicesProps): ReactElement {
               checked={chosen.includes(id)}
               onChange={(event) => onChange(event.currentTarget.checked ? [...chosen, id] : chosen.filter((other) => other !== id))}
             />
-            {projectName(id)}
+            {projectName(id) || id}
           </label>
         ))}
         {listed.length === 0 && <p className="quiet">None is chosen yet.</p>}

@@ -31,6 +31,8 @@ export function DrainButton({ node: { node, state }, hasOther, onDone }: Props):
     return (
       <ActionButton
         title="Cancel the drain"
+        ariaLabel={`Cancel the drain of ${node}`}
+        dismiss="Keep draining"
         onDone={onDone}
         act={async () => {
           await call('post', '/nodes/{node}/cancel-drain', { path });
@@ -44,7 +46,7 @@ export function DrainButton({ node: { node, state }, hasOther, onDone }: Props):
   if (!hasOther) return null;
   return (
     <>
-      <button type="button" className="secondary" onClick={() => setOpen(true)}>
+      <button type="button" className="secondary" aria-label={`Drain ${node}`} onClick={() => setOpen(true)}>
         Drain
       </button>
       {open && (

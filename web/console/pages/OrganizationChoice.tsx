@@ -48,7 +48,7 @@ export function OrganizationChoice({ label, first, value, onPick, activeOnly = f
   return (
     <div className="stack">
       <p>
-        {label}: <strong>{chosen}</strong>
+        {label}: <strong>{chosen ?? 'none chosen'}</strong>
       </p>
       <Finder
         label="Find an organization"

@@ -28,7 +28,11 @@ const pageSize = 100;
 /** The organizations, the oldest first, or those that a search finds. */
 export function OrganizationList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
   const may = useMay();
-  const { first, rest, loadMore, error, retry } = useMore('/organizations', { query: { limit: pageSize, ...(name && { search: name }) } });
+  const { first, rest, loadMore, error, retry } = useMore(
+    '/organizations',
+    { query: { limit: pageSize, ...(name && { search: name }) } },
+    !name,
+  );
   const [creating, setCreating] = useState(false);
   const rows = first.data && [first.data, ...rest].flatMap(({ organizations }) => organizations);
   const isEmpty = rows?.length === 0 && !first.loading && !loadMore;

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
-import { forgetName } from '../api/projects';
+import { forgetNames } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { href } from '../router';
 import { useMay } from '../state/context';
@@ -109,7 +109,7 @@ function ProjectActions({ project, organization, onDone }: ActionsProps): ReactE
         <RenameProject
           project={project}
           onChanged={() => {
-            forgetName(project.project_id);
+            forgetNames([project.project_id]);
             onDone();
           }}
         />

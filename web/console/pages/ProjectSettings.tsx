@@ -32,35 +32,47 @@ export function ProjectSettings({ project, onChanged }: Props): ReactElement {
   );
 }
 
-function ChangeButton({ project, group, onChanged }: Props & { group: Group }): ReactElement {
+function ChangeButton(props: Props & { group: Group }): ReactElement {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="secondary" aria-label={`Change: ${group.title}`} onClick={() => setOpen(true)}>
+      <button type="button" className="secondary" aria-label={titleOf(props.group)} onClick={() => setOpen(true)}>
         Change
       </button>
-      {open && (
-        <FormDialog
-          title={`${group.title} of ${project.name}`}
-          submit="Save the changes"
-          onClose={() => setOpen(false)}
-          act={async (form) => {
-            const changes = changesOf(project.settings, group.fields, form);
-            if (Object.keys(changes).length > 0) {
-              await call('patch', '/projects/{project_id}', { path: { project_id: project.project_id }, body: changes });
-            }
-            setOpen(false);
-            announce('The settings are saved.');
-            onChanged();
-          }}
-        >
-          <p>{group.note}</p>
-          {group.fields.map((field) => (
-            <SettingField key={field.name} field={field} settings={project.settings} />
-          ))}
-        </FormDialog>
-      )}
+      {open && <SettingsForm {...props} onClose={() => setOpen(false)} />}
     </>
+  );
+}
+
+const titleOf = ({ title }: Group): string => `Change settings: ${title}`;
+
+function SettingsForm({ project, group, onChanged, onClose }: Props & { group: Group; onClose: () => void }): ReactElement {
+  const [settings] = useState(project.settings); // as they were when the form opened
+  return (
+    <FormDialog
+      title={titleOf(group)}
+      submit="Save the changes"
+      onClose={onClose}
+      act={async (form) => {
+        const body = changesOf(settings, group.fields, form);
+        const changed = Object.keys(body).length > 0;
+        if (changed) await call('patch', '/projects/{project_id}', { path: { project_id: project.project_id }, body });
+        onClose();
+        announce(changed ? 'The settings are saved.' : 'Nothing was changed.');
+        if (changed) onChanged();
+      }}
+    >
+      <p>{group.note}</p>
+      {group.fields.map((field) => (
+        <SettingField key={field.name} field={field} settings={settings} />
+      ))}
+      {group.confirm && (
+        <label className="check">
+          <input type="checkbox" required />
+          {group.confirm}
+        </label>
+      )}
+    </FormDialog>
   );
 }
 

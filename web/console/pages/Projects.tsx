@@ -32,7 +32,11 @@ function stateOf({ deleted_at, suspended, status }: Project): ReactElement {
 
 /** The projects with their keys, the oldest first, or those that a search finds. */
 export function ProjectList({ query: { name } }: { query: Readonly<Record<string, string>> }): ReactElement {
-  const { first, rest, loadMore, error, retry } = useMore('/projects', { query: { limit: pageSize, ...(name && { search: name }) } });
+  const { first, rest, loadMore, error, retry } = useMore(
+    '/projects',
+    { query: { limit: pageSize, ...(name && { search: name }) } },
+    !name,
+  );
   const rows = first.data && [first.data, ...rest].flatMap(({ projects }) => projects);
   const isEmpty = rows?.length === 0 && !first.loading && !loadMore;
   return (

@@ -238,14 +238,17 @@ function qualityOf(connections: Schemas['RoomPerson'][]): string {
   return quality && `, ${quality} connection`;
 }
 
-const connectionTitle = ({ joined_at, left_at, reason, node }: Schemas['RoomPerson']): string =>
-  [
+const connectionTitle = (connection: Schemas['RoomPerson']): string => {
+  const { joined_at, left_at, reason, node } = connection;
+  const ended = reason && `, ${reason.replaceAll('_', ' ')}`;
+  return [
     `${formatTime(Date.parse(joined_at))} to ${left_at ? formatTime(Date.parse(left_at)) : 'now'}`,
-    reason.replaceAll('_', ' '),
-    `node ${node}`,
-  ]
-    .filter(Boolean)
-    .join(', ');
+    ended,
+    mediaOf(connection),
+    qualityOf([connection]),
+    `, node ${node}`,
+  ].join('');
+};
 
 /** The events of a room and the actions of hosts, the earliest first, with the webhook deliveries of each. */
 function Timeline({ roomId, project }: { roomId: string; project: string | undefined }): ReactElement {

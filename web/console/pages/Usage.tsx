@@ -1,5 +1,5 @@
-import { type ReactElement, type ReactNode, useMemo } from 'react';
-import type { Schemas } from '../api/client';
+import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
+import { ApiError, call, type Schemas } from '../api/client';
 import { nameOf, useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
@@ -191,9 +191,8 @@ interface UsageByProjectProps {
 
 /** How much each project of an organization has used. */
 function UsageByProject({ query: { organization_id, from, to } }: UsageByProjectProps): ReactElement | null {
-  const list = useMore('/usage', {
-    query: { organization_id, by: 'project', limit: projectsPageSize, ...(from && { from }), ...(to && { to }) },
-  });
+  const query = { organization_id, by: 'project' as const, limit: projectsPageSize, ...(from && { from }), ...(to && { to }) };
+  const list = useMore('/usage', { query }, false);
   const { first } = list;
   const rows = [first.data, ...list.rest].flatMap((page) => page?.projects ?? []);
   if (first.data && rows.length === 0) return null;
@@ -202,16 +201,13 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
       <div className="box-head">
         <h2 id="by-project">By project</h2>
         {rows.length > 0 && (
-          <button
-            type="button"
-            className="secondary"
-            onClick={() => downloadCSV(`usage-by-project-${first.data?.from}-${first.data?.to}.csv`, csvProjects(rows))}
-          >
-            Download CSV by project
-          </button>
+          <DownloadProjects
+            name={`usage-by-project-${first.data?.from}-${first.data?.to}.csv`}
+            read={(cursor) => call('get', '/usage', { query: { ...query, limit: 100, ...(cursor && { cursor }) } })}
+          />
         )}
       </div>
-      {rows.some(({ test }) => test) && <p className="quiet">Test projects do not count in the figures of the organization.</p>}
+      <p className="quiet">The figures above do not contain test projects, but deleted projects, which are not in this list.</p>
       {first.error && <ErrorBox error={first.error} retry={first.reload} />}
       {!first.data && !first.error && <Loading />}
       {rows.length > 0 && (
@@ -248,6 +244,45 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
   );
 }
 
+interface DownloadProps {
+  /** The name of the file. */
+  name: string;
+  /** Reads a page of the usage of all projects. */
+  read: (cursor: string | undefined) => Promise<Schemas['UsageReport']>;
+}
+
+/** Downloads the usage of all projects of an organization, also of those that the page does not show yet. */
+function DownloadProjects({ name, read }: DownloadProps): ReactElement {
+  const [error, setError] = useState<ApiError | null>(null);
+  const [busy, setBusy] = useState(false);
+  const download = async (): Promise<void> => {
+    setBusy(true);
+    setError(null);
+    try {
+      const rows: Schemas['UsageOfProject'][] = [];
+      let cursor: string | undefined;
+      do {
+        const page = await read(cursor);
+        rows.push(...(page.projects ?? []));
+        cursor = page.next_cursor;
+      } while (cursor !== undefined);
+      downloadCSV(name, csvProjects(rows));
+    } catch (failure) {
+      if (!(failure instanceof ApiError)) throw failure;
+      setError(failure);
+    }
+    setBusy(false);
+  };
+  return (
+    <>
+      {error && <ErrorBox error={error} />}
+      <button type="button" className="secondary" disabled={busy} onClick={() => void download()}>
+        Download CSV by project
+      </button>
+    </>
+  );
+}
+
 /** A large number with its name and its unit. */
 export function Figure({ name, value, unit, to }: { name: string; value: string; unit: string; to?: ReactElement }): ReactElement {
   return (
@@ -280,6 +315,6 @@ const csvRows = ({ days = [] }: Schemas['UsageReport']): (string | number)[][] =
 ];
 
 const csvProjects = (rows: Schemas['UsageOfProject'][]): (string | number)[][] => [
-  ['project_id', 'name', ...figureNames],
-  ...rows.map((row) => [row.project_id, row.name, ...figuresOf(row)]),
+  ['project_id', 'name', 'test', ...figureNames],
+  ...rows.map((row) => [row.project_id, row.name, String(row.test), ...figuresOf(row)]),
 ];

@@ -125,11 +125,12 @@ function NoDeliveries({ project }: { project: string | undefined }): ReactElemen
     );
   }
   return (
-    <Empty
-      title="No deliveries yet"
-      command={`parley project set ${project ?? 'PROJECT_ID'} default_webhook_url=https://example.com/hooks`}
-    >
-      <p>{what} Set the URL of the project, then send a test event:</p>
+    <Empty title="No deliveries yet">
+      <p>
+        {what} Set the URL on{' '}
+        <Link to={href('projects', project ?? null)}>{project ? 'the page of the project' : 'the page of a project'}</Link>, then send a
+        test event here.
+      </p>
     </Empty>
   );
 }

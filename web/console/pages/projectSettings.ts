@@ -1,4 +1,5 @@
 import type { Schemas } from '../api/client';
+import { formatCount } from '../format';
 
 type Settings = Schemas['ProjectSettings'];
 export type Changes = Schemas['ProjectChanges'];
@@ -28,6 +29,8 @@ export interface Group {
   /** Says when a change takes effect. */
   note: string;
   fields: Field[];
+  /** What a person must confirm, because it cannot be undone. */
+  confirm?: string;
 }
 
 const atOnce = 'A change takes effect at once, also in running rooms.';
@@ -141,7 +144,8 @@ export const groups: Group[] = [
   {
     id: 'retention',
     title: 'Retention',
-    note: 'Periods that are shorter than those of the server. Each hour, older data is deleted permanently.',
+    note: 'Periods that are shorter than those of the server. The server deletes older data every hour.',
+    confirm: 'Data that is older is deleted permanently',
     fields: [
       kept('rooms_days', 'Rooms are kept'),
       kept('people_days', 'Names are kept'),
@@ -186,6 +190,7 @@ export function describe(settings: Settings, field: Field): string {
   if (value === undefined) return field.none;
   if (typeof value === 'boolean') return value ? 'Yes' : 'No';
   if (Array.isArray(value)) return value.join(', ') || field.none;
+  if (typeof value === 'number' && field.unit === 'days') return formatCount(value, 'day');
   return [value, field.unit].filter((part) => part !== undefined).join(' ');
 }
 

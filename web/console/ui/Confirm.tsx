@@ -15,12 +15,14 @@ interface Props {
   act: () => Promise<string>;
   onDone?: () => void;
   onClose: () => void;
+  /** The text of the button that does nothing. */
+  dismiss?: string;
   /** A word that must be typed before the action, so that it does not happen by accident. */
   typed?: string;
 }
 
 /** A dialog that says what will happen, and does it. An error stays in it. */
-export function Confirm({ title, children, final = false, act, onDone, onClose, typed }: Props): ReactElement {
+export function Confirm({ title, children, final = false, act, onDone, onClose, typed, dismiss = 'Cancel' }: Props): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const [word, setWord] = useState('');
@@ -54,7 +56,7 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
         {error && <ErrorBox error={error} />}
         <div className="actions">
           <button type="button" className="secondary" onClick={onClose}>
-            Cancel
+            {dismiss}
           </button>
           <button type="submit" className={final ? 'primary final' : 'primary'} disabled={busy || (typed !== undefined && word !== typed)}>
             {title}
@@ -68,13 +70,14 @@ export function Confirm({ title, children, final = false, act, onDone, onClose, 
 /** A button that opens a dialog before it does anything. */
 export function ActionButton({
   label,
+  ariaLabel,
   className = 'secondary',
   ...confirm
-}: Omit<Props, 'onClose'> & { label?: string; className?: string }): ReactElement {
+}: Omit<Props, 'onClose'> & { label?: string; ariaLabel?: string; className?: string }): ReactElement {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className={className} onClick={() => setOpen(true)}>
+      <button type="button" className={className} aria-label={ariaLabel} onClick={() => setOpen(true)}>
         {label ?? confirm.title}
       </button>
       {open && <Confirm {...confirm} onClose={() => setOpen(false)} />}

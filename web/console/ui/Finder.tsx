@@ -1,4 +1,4 @@
-import { type ReactElement, useEffect, useState } from 'react';
+import { type ReactElement, useEffect, useRef, useState } from 'react';
 import type { ApiError } from '../api/client';
 import { formatCount } from '../format';
 import { ErrorBox } from './states';
@@ -40,24 +40,29 @@ export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
     return () => clearTimeout(timer);
   }, [text]);
   const { options, more, error } = useFound(wanted);
+  const input = useRef<HTMLInputElement>(null);
   const searched = wanted !== '' && wanted === text.trim();
   const pick = (option: Option): void => {
     setText('');
     setWanted('');
+    input.current?.focus(); // the button of the match disappears
     onPick(option);
   };
   // Enter may come before the matches.
   useEffect(() => {
-    if (!takeFirst || !searched || !options) return;
+    if (!takeFirst || !searched || (!options && !error)) return;
     setTakeFirst(false);
-    const first = options.find(({ disabled }) => !disabled);
+    const first = options?.find(({ disabled }) => !disabled);
     if (first) pick(first);
   });
+  const textOf = ({ id, text }: Option): string =>
+    options?.some((other) => other.id !== id && other.text === text) ? `${text} (…${id.slice(-6)})` : text;
   return (
     <div className="finder">
       <label className="field">
         <span>{label}</span>
         <input
+          ref={input}
           type="search"
           value={text}
           autoComplete="off"
@@ -68,8 +73,9 @@ export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
             setText(event.currentTarget.value);
             setTakeFirst(false);
           }}
+          onBlur={() => setTakeFirst(false)}
           onKeyDown={(event) => {
-            if (event.key !== 'Enter') return;
+            if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
             event.preventDefault(); // it would submit the form
             setWanted(text.trim());
             setTakeFirst(text.trim() !== '');
@@ -77,25 +83,21 @@ export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
         />
       </label>
       {error && <ErrorBox error={error} />}
-      {searched && options && (
-        <>
-          <p className={options.length > 0 ? 'sr-only' : 'small quiet'} role="status">
-            {options.length > 0 ? `${formatCount(options.length, what)} found` : `No ${what} matches.`}
-          </p>
-          {options.length > 0 && (
-            <ul className="found">
-              {options.map((option) => (
-                <li key={option.id}>
-                  <button type="button" className="plain" disabled={option.disabled ?? false} onClick={() => pick(option)}>
-                    {option.text}
-                  </button>
-                </li>
-              ))}
-            </ul>
-          )}
-          {more && <p className="small quiet">There are more: write more of the name.</p>}
-        </>
+      <p className={searched && options?.length === 0 ? 'small quiet' : 'sr-only'} role="status">
+        {searched && options && (options.length > 0 ? `${formatCount(options.length, what)} found` : `No ${what} matches.`)}
+      </p>
+      {searched && options && options.length > 0 && (
+        <ul className="found">
+          {options.map((option) => (
+            <li key={option.id}>
+              <button type="button" className="plain" disabled={option.disabled ?? false} onClick={() => pick(option)}>
+                {textOf(option)}
+              </button>
+            </li>
+          ))}
+        </ul>
       )}
+      {searched && more && <p className="small quiet">There are more: write more of the name.</p>}
     </div>
   );
 }

@@ -9,11 +9,13 @@ interface Props {
   submit: string;
   act: (form: FormData) => Promise<void>;
   onClose: () => void;
+  /** Whether the form is not complete yet. */
+  incomplete?: boolean;
   children: ReactNode;
 }
 
 /** A dialog with a form. An error stays in it. */
-export function FormDialog({ title, submit, act, onClose, children }: Props): ReactElement {
+export function FormDialog({ title, submit, act, onClose, incomplete = false, children }: Props): ReactElement {
   const [error, setError] = useState<ApiError | null>(null);
   const [busy, setBusy] = useState(false);
   const send = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
@@ -37,7 +39,7 @@ export function FormDialog({ title, submit, act, onClose, children }: Props): Re
           <button type="button" className="secondary" onClick={onClose}>
             Cancel
           </button>
-          <button type="submit" className="primary" disabled={busy}>
+          <button type="submit" className="primary" disabled={busy || incomplete}>
             {submit}
           </button>
         </div>
