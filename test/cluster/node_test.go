@@ -28,6 +28,7 @@ type service struct {
 	database, redis string // URLs; empty for one node on SQLite
 	master          seal.Key
 	publicURL       string
+	binary          string // program of nodes that are started first; empty for this one
 	quickstart.File
 }
 
@@ -44,7 +45,13 @@ type node struct {
 
 func (s *service) startNode(t testing.TB) *node {
 	t.Helper()
-	n := &node{t: t, s: s, dir: t.TempDir(), udp: testkit.FreeUDPPort(t)}
+	n := &node{
+		t:      t,
+		s:      s,
+		dir:    t.TempDir(),
+		udp:    testkit.FreeUDPPort(t),
+		binary: s.binary,
+	}
 	n.start()
 	if s.File.ProjectID == "" {
 		var err error

@@ -3,16 +3,19 @@ package cluster
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"fmt"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"parley/internal/cluster/clustertest"
+	"parley/internal/db"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
 	"parley/internal/seal"
@@ -123,20 +126,63 @@ func (p *rollingPage) listen(ctx context.Context, others []*rollingPage) {
 	}
 }
 
-// Three nodes are replaced by another build and back, one after another, while people are in rooms and rooms
-// are created. Everybody stays in the room: each time that the node of a room is drained is exactly one interruption
-// in the attendance, and in the end all hear each other. Nothing acknowledged is lost, no seat is lost or doubled, and
-// the webhooks arrive in order.
+// drainMigration is the migration that added the drain of a node.
+const drainMigration = 39
+
+// buildEarlier builds a program that can share the database with this one and can be drained: the newest tagged
+// release. Without such a release it builds the commit before the newest migration, so that the two programs have
+// different schemas. A migration that contracts the schema ends the time of earlier programs; then the program of the
+// commit that added it is built, and in a history without that commit the one of HEAD.
+func buildEarlier(t *testing.T) parleytest.Release {
+	t.Helper()
+	dir := os.DirFS(filepath.Join("../..", parleytest.Migrations))
+	newest, err := db.NewestVersion(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	contractions, err := db.Contractions(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	oldest := max(contractions[len(contractions)-1], drainMigration) // that an earlier program must have
+	revision := parleytest.LatestTag(t, oldest)
+	if revision == "" {
+		revision = parleytest.AddedBy(t, newest)
+		if before := revision + "^"; revision != "" && newest > oldest && parleytest.HasRevision(before) {
+			revision = before
+		}
+	}
+	return parleytest.BuildRelease(t, cmp.Or(revision, "HEAD"))
+}
+
+// Three nodes of an earlier release are replaced by this program and go back to the earlier one, one after another,
+// while people are in rooms and rooms are created. The first new node expands the schema while the others run, and the
+// earlier program goes on with that schema. Everybody stays in the room: each time that the node of a room is drained
+// is exactly one interruption in the attendance, and in the end all hear each other. Nothing acknowledged is lost, no
+// seat is lost or doubled, and the webhooks arrive in order.
 func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	testkit.Slow(t)
 	const rooms, people = 30, 4
-	other := filepath.Join(t.TempDir(), "parley")
-	if out, err := exec.Command("go", "build", "-o", other, "parley/cmd/parley").CombinedOutput(); err != nil {
-		t.Fatalf("build: %v\n%s", err, out)
+	earlier := buildEarlier(t)
+	earlierSchema, err := db.NewestVersion(os.DirFS(filepath.Join(earlier.Sources, parleytest.Migrations)))
+	if err != nil {
+		t.Fatal(err)
 	}
-	s := &service{database: storetest.Postgres(t), redis: clustertest.NewRedis(t).URL(), master: seal.NewKey()}
+	newestSchema, err := db.NewestVersion(os.DirFS(filepath.Join("../..", parleytest.Migrations)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("the earlier program is of %s and knows migrations up to %d, this one up to %d",
+		earlier.Revision, earlierSchema, newestSchema)
+	s := &service{
+		database: storetest.Postgres(t),
+		redis:    clustertest.NewRedis(t).URL(),
+		master:   seal.NewKey(),
+		binary:   earlier.Binary,
+	}
 	nodes := []*node{s.startNode(t), s.startNode(t), s.startNode(t)}
-	db := s.openDatabase(t, t.TempDir())
+	raw := storetest.Database{URL: s.database}.Raw(t) // the store would migrate the database
+	assertSchemas(t, raw, earlierSchema, earlierSchema, earlierSchema)
 	webhooks := newReceiver(t, time.Millisecond)
 	nodes[0].setWebhookURL(webhooks.URL)
 	b := &balancer{nodes: slices.Clone(nodes)}
@@ -182,11 +228,15 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 	})
 
 	moves := map[string]int{} // of the rooms by their IDs
-	for _, binary := range []string{other, ""} {
+	schemas := slices.Repeat([]int64{earlierSchema}, len(nodes))
+	for _, program := range []struct {
+		binary string
+		schema int64
+	}{{"", newestSchema}, {earlier.Binary, earlierSchema}} {
 		for i, n := range nodes {
 			through := nodes[(i+1)%len(nodes)]
-			for _, meeting := range meetings {
-				if id := meeting[0].roomID; hostOf(t, db, id, people) == n.logField("node") {
+			for id, host := range hostsOf(t, raw, meetings) {
+				if host == n.logField("node") {
 					moves[id]++
 				}
 			}
@@ -196,27 +246,64 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 				t.Fatalf("parley drain: got %v, want no error: %s", err, out)
 			}
 			n.stop()
-			n.binary = binary
+			n.binary = program.binary
 			n.start()
 			b.add(n)
+			schemas[i] = program.schema
+			assertSchemas(t, raw, schemas...)
 		}
 	}
 	assertAllHeard(t, meetings)
 	acknowledged := *created.Load()
-	assertInterruptions(t, db, meetings, moves)
+	stored := s.openDatabase(t, t.TempDir())
+	assertInterruptions(t, stored, meetings, moves)
 	logGaps(t, meetings)
 	cancel()
 	working.Wait()
 
 	for _, id := range acknowledged {
-		if r, err := db.Room(t.Context(), id); err != nil || r.State != room.Open {
+		if r, err := stored.Room(t.Context(), id); err != nil || r.State != room.Open {
 			t.Errorf("room %s: got %+v, %v, want the room that was created", id, r, err)
 		}
 	}
 	if t.Logf("%d rooms were created meanwhile", len(acknowledged)); len(acknowledged) == 0 {
 		t.Error("got no room that was created meanwhile, want some")
 	}
-	assertAllDelivered(t, db, webhooks)
+	assertAllDelivered(t, stored, webhooks)
+}
+
+// assertSchemas checks which schemas the programs of the running nodes know, in any order.
+func assertSchemas(t *testing.T, raw *sql.DB, want ...int64) {
+	t.Helper()
+	var text string
+	want = slices.Sorted(slices.Values(want))
+	err := raw.QueryRow(`SELECT string_agg(schema_version::text, ' ' ORDER BY schema_version) FROM nodes`).Scan(&text)
+	if wanted := strings.Trim(fmt.Sprint(want), "[]"); err != nil || text != wanted {
+		t.Fatalf("schemas of the nodes: got %s, %v, want %s", text, err, wanted)
+	}
+}
+
+// hostsOf returns the nodes that host the rooms, by the IDs of the rooms, once everybody is in their room.
+func hostsOf(t *testing.T, raw *sql.DB, meetings [][]*rollingPage) (hosts map[string]string) {
+	t.Helper()
+	testkit.Eventually(t, "all people of a room are on one node", func() bool {
+		hosts = map[string]string{}
+		for _, meeting := range meetings {
+			var host string
+			var nodes, present int
+			err := raw.QueryRow(`SELECT coalesce(min(node), ''), count(DISTINCT node), count(*) FROM attendance
+				WHERE room_id = $1 AND left_at IS NULL`, meeting[0].roomID).Scan(&host, &nodes, &present)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if nodes != 1 || present != len(meeting) {
+				return false
+			}
+			hosts[meeting[0].roomID] = host
+		}
+		return true
+	})
+	return hosts
 }
 
 // assertAllHeard waits until everybody hears each of the others.

@@ -152,11 +152,11 @@ func TestPreviousRelease_OnNewerSchema(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := buildPreviousRelease(t, contractions[len(contractions)-1])
-	t.Logf("the previous release is %s, which knows migrations up to %d", r.revision,
-		newestVersion(t, os.DirFS(filepath.Join(r.sources, migrations))))
+	t.Logf("the previous release is %s, which knows migrations up to %d", r.Revision,
+		newestVersion(t, os.DirFS(filepath.Join(r.Sources, migrations))))
 	storetest.OnEachEngine(t, func(t *testing.T, d storetest.Database) {
 		d.Dir = t.TempDir()
-		testOnNewerSchema(t, d, r.binary)
+		testOnNewerSchema(t, d, r.Binary)
 	})
 }
 
