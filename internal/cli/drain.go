@@ -34,7 +34,7 @@ var (
 	errNotDraining = errors.New("the node is not draining any more")
 )
 
-// Run drains a node and waits until it hosts no meeting.
+// Run drains a node and waits until it hosts no meeting and relays no media to other nodes.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	node, err := c.node(ctx)
 	if err != nil {
@@ -59,10 +59,11 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	var reported string
 	var reportedAt time.Time
 	for empty := 0; empty < 2; {
-		if n.Sessions > 0 {
+		if isInUse(n) {
 			empty = 0
-			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. The drain ends at %s at the latest.",
-				n.Node, n.Sessions, n.People, formatTime(n.DrainBy))
+			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. It relays (TURN) to other nodes for "+
+				"people: %d. The drain ends at %s at the latest.",
+				n.Node, n.Sessions, n.People, n.RelayedPeople, formatTime(n.DrainBy))
 			if line != reported || time.Since(reportedAt) >= drainReportInterval {
 				fmt.Fprintln(s.err, line)
 				reported, reportedAt = line, time.Now()
@@ -77,7 +78,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		late := time.Now().After(deadline)
 		latest, err := c.status(ctx, node)
 		switch {
-		case errors.Is(err, errNodeGone) && n.Sessions == 0: // it was stopped at once
+		case errors.Is(err, errNodeGone) && !isInUse(n): // it was stopped at once
 			if c.JSON {
 				return s.printResult(n, nil)
 			}
@@ -88,8 +89,11 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 			return err
 		case err != nil:
 			fmt.Fprintf(s.err, "No answer, trying again: %v\n", err)
-		case latest.Sessions == 0:
+		case !isInUse(latest):
 			empty, n = empty+1, latest
+		case late && latest.Sessions == 0:
+			return fmt.Errorf("the node %s still relays the media (TURN) of %d people to other nodes after the time: let the "+
+				"load balancer send no TURN connections to a node whose /healthz is 503", n.Node, latest.RelayedPeople)
 		case late:
 			return fmt.Errorf("the node %s still has %d sessions with people after the time: look for the cause in its log",
 				n.Node, latest.Sessions)
@@ -101,9 +105,13 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		return s.printResult(n, nil)
 	}
 	_, err = fmt.Fprintf(s.out,
-		"Nobody is in a meeting on the node %s. Stop it, or let it host again: parley drain %s --cancel\n", n.Node, n.Node)
+		"Nobody is in a meeting on or through the node %s. Stop it, or let it host again: parley drain %s --cancel\n",
+		n.Node, n.Node)
 	return err
 }
+
+// isInUse reports whether people notice when the node stops.
+func isInUse(n manage.Node) bool { return n.Sessions > 0 || n.RelayedPeople > 0 }
 
 // node returns the ID of the node to drain.
 func (c drainCommand) node(ctx context.Context) (string, error) {

@@ -96,10 +96,11 @@ func (c nodeList) Run(ctx context.Context, s *streams) error {
 			offset = fmt.Sprintf("%+.1f s", *n.ClockOffsetSeconds)
 		}
 		rows = append(rows, []string{n.Node, n.Version, string(n.State), strconv.Itoa(n.Sessions), strconv.Itoa(n.People),
-			string(n.Redis), shortTime(valueOrEmpty(n.StartedAt)), shortTime(n.LastSeenAt), offset, answered})
+			strconv.Itoa(n.RelayedPeople), string(n.Redis), shortTime(valueOrEmpty(n.StartedAt)), shortTime(n.LastSeenAt),
+			offset, answered})
 	}
-	return printTable(s.out, []string{"NODE", "VERSION", "STATE", "SESSIONS", "PEOPLE", "REDIS", "STARTED", "LAST SEEN",
-		"CLOCK", "ANSWERED"}, rows)
+	return printTable(s.out, []string{"NODE", "VERSION", "STATE", "SESSIONS", "PEOPLE", "RELAYED", "REDIS", "STARTED",
+		"LAST SEEN", "CLOCK", "ANSWERED"}, rows)
 }
 
 // shortTime formats an RFC 3339 time for a table. Another text stays.

@@ -239,6 +239,9 @@ func (e *Engine) Stop(ctx context.Context) {
 			e.node.sessions.sinks.wait(drainCtx)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
 			if e.turn != nil {
+				if people := e.turn.UsersOfOthers(time.Now()); people > 0 {
+					e.log.Info("ended relays to other nodes", "people", people)
+				}
 				_ = e.turn.Close()
 			}
 			e.node.closeExceptRooms()

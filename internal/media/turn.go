@@ -63,6 +63,22 @@ func (e *Engine) iceServers() []*livekit.ICEServer {
 	return []*livekit.ICEServer{{Urls: e.cfg.TURN.URLs, Username: user, Credential: password}}
 }
 
+// RelayedPeople returns how many people in sessions of other nodes have their media relayed by the TURN server of this
+// process, and had it before a time.
+func (e *Engine) RelayedPeople(before time.Time) int {
+	if e.checkRunning() != nil || e.turn == nil {
+		return 0
+	}
+	return e.turn.UsersOfOthers(before)
+}
+
+// EndRelays ends the relays of n of these people at most, those first who have had theirs longest.
+func (e *Engine) EndRelays(n int, before time.Time) {
+	if e.checkRunning() == nil && e.turn != nil {
+		e.turn.EndUsersOfOthers(n, before)
+	}
+}
+
 // selectedRemote returns the candidate of a participant that a connection uses, or nil.
 func selectedRemote(info *types.ICEConnectionInfo) *webrtc.ICECandidate {
 	var last *types.ICECandidateExtended

@@ -81,7 +81,19 @@ func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 // drainFinding describes a node that is draining.
 func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	by, cancel := n.Drain.By.UTC().Format(time.RFC3339), "parley drain "+n.ID+" --cancel"
-	if n.Sessions > 0 && now.Sub(n.Drain.By) > drainGrace {
+	late := now.Sub(n.Drain.By) > drainGrace
+	switch {
+	case late && n.Sessions == 0 && n.RelayedPeople > 0:
+		return Finding{
+			ID:    "drain_relays_late",
+			Level: Warning,
+			Text: fmt.Sprintf("The node %s still relays the media (TURN) of %d people to other nodes. Its drain should have "+
+				"ended at %s.", n.ID, n.RelayedPeople, by),
+			Action: "Let the load balancer send no TURN connections to a node whose /healthz is 503. Stop the node, or " +
+				"cancel the drain.",
+			Commands: []string{cancel},
+		}
+	case late && n.Sessions > 0:
 		return Finding{
 			ID:    "drain_late",
 			Level: Warning,
@@ -94,9 +106,9 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	return Finding{
 		ID:    "node_draining",
 		Level: Note,
-		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %d sessions with %d people.", n.ID, by, n.Sessions,
-			n.People),
-		Action:   "Stop the node when it hosts none, or cancel the drain so that it hosts meetings again.",
+		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %d sessions with %d people, and relays the media "+
+			"(TURN) of %d people to other nodes.", n.ID, by, n.Sessions, n.People, n.RelayedPeople),
+		Action:   "Stop the node when all these are 0, or cancel the drain so that it hosts meetings again.",
 		Commands: []string{cancel},
 	}
 }

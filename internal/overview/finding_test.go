@@ -19,18 +19,21 @@ func TestNodeFindings_Drain(t *testing.T) {
 	for name, c := range map[string]struct {
 		by       time.Duration
 		sessions int
+		relayed  int
 		want     string
 		level    Level
 	}{
-		"in time":           {time.Minute, 3, "node_draining", Note},
-		"a moment late":     {-10 * time.Second, 3, "node_draining", Note},
-		"late":              {-time.Minute, 3, "drain_late", Warning},
-		"long over, stands": {-time.Hour, 0, "node_draining", Note},
+		"in time":           {time.Minute, 3, 1, "node_draining", Note},
+		"a moment late":     {-10 * time.Second, 3, 1, "node_draining", Note},
+		"late":              {-time.Minute, 3, 1, "drain_late", Warning},
+		"relays late":       {-time.Minute, 0, 1, "drain_relays_late", Warning},
+		"long over, stands": {-time.Hour, 0, 0, "node_draining", Note},
 	} {
 		n := room.NodeStatus{
 			Node:     room.Node{ID: "n1", Drain: room.Drain{StartedAt: now.Add(-2 * time.Hour), By: now.Add(c.by)}},
 			NodeLoad: room.NodeLoad{Sessions: c.sessions},
 		}
+		n.RelayedPeople = c.relayed
 		got := nodeFindings([]room.NodeStatus{n}, now)
 		if len(got) != 1 || got[0].ID != c.want || got[0].Level != c.level {
 			t.Errorf("%s: got %+v, want %s, a %s", name, got, c.want, c.level)

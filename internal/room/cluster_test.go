@@ -33,6 +33,7 @@ type cluster struct {
 	stays        []*stay                      // all connections, in their order
 	draining     [2]bool                      // by node
 	handedOver   []string                     // sessions, in order
+	relays       []time.Time                  // of the first node to others, by their begin
 	handOverErr  map[string]error             // by session: of each attempt to hand it over
 }
 
@@ -333,6 +334,26 @@ func (m nodeMedia) HandOver(_ context.Context, session string) error {
 	m.sessions[session] = &hostedSession{1 - m.n, map[string]room.Participant{}}
 	m.handedOver = append(m.handedOver, session)
 	return nil
+}
+
+func (m nodeMedia) RelayedPeople(before time.Time) (people int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, began := range m.relays {
+		if m.n == 0 && began.Before(before) {
+			people++
+		}
+	}
+	return people
+}
+
+func (m nodeMedia) EndRelays(n int, before time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.relays = slices.DeleteFunc(m.relays, func(began time.Time) bool {
+		n--
+		return n >= 0 && began.Before(before)
+	})
 }
 
 func (m nodeMedia) DropRelayedConnections(string, time.Time) {}

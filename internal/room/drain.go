@@ -24,6 +24,9 @@ func (d Drain) Active() bool { return !d.StartedAt.IsZero() }
 const (
 	// drainInterval is the time between two looks at the sessions of a node that is draining.
 	drainInterval = time.Second
+	// relayDelay is the time after which a node that is draining ends its first relay. By then a load balancer has
+	// noticed that /healthz is 503, so that the pages connect through other nodes.
+	relayDelay = 10 * time.Second
 	// MaxDrain is the longest time for a drain.
 	MaxDrain = 24 * time.Hour
 )
@@ -107,7 +110,9 @@ type draining struct {
 	waits     bool       // a drain was requested, and no other node can host
 	noNodeAt  time.Time  // when no node could take a session
 	roomsDone int        // handed over since the request
-	stopping  bool       // this node stops; see BeginStop
+	// relaysDone counts the people whose relays this node has ended since the request.
+	relaysDone int
+	stopping   bool // this node stops; see BeginStop
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
 }
@@ -137,7 +142,7 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 		s.log.Warn("drain waits, because no other node can take the meetings")
 	}
 	if !d.requested.StartedAt.Equal(requested.StartedAt) {
-		d.roomsDone, d.since = 0, now
+		d.roomsDone, d.relaysDone, d.since = 0, 0, now
 	}
 	before := d.current
 	d.requested, d.current, d.waits, d.checkedAt = requested, requested, waits, now
@@ -190,6 +195,30 @@ func (s *Presence) handOver(ctx context.Context) {
 		}
 		s.logFailure(ctx, "hand over room", err, "room_id", r.id) // the next look tries again
 	}
+}
+
+// endRelays ends the relays of people in sessions of other nodes while this node is draining, evenly over its time, and
+// after relayDelay at the earliest. It leaves those that began after that delay: the load balancer goes on to send
+// people here, so they would only come back.
+func (s *Presence) endRelays(context.Context) {
+	d, since, _, ok := s.currentDrain()
+	elapsed := s.now().Sub(since) - relayDelay
+	if !ok || elapsed < 0 {
+		return
+	}
+	before := since.Add(relayDelay)
+	s.draining.mu.Lock()
+	done := s.draining.relaysDone
+	s.draining.mu.Unlock()
+	due := drainBatch(done, s.media.RelayedPeople(before), elapsed, d.By.Sub(d.StartedAt)-relayDelay)
+	if due == 0 {
+		return
+	}
+	s.media.EndRelays(due, before)
+	s.log.Info("ended relays to other nodes", "people", due)
+	s.draining.mu.Lock()
+	s.draining.relaysDone += due
+	s.draining.mu.Unlock()
 }
 
 // currentDrain returns the drain of this node, since when it knows of it, and how many rooms were handed over in it.

@@ -278,3 +278,46 @@ func TestDrain_LateReports(t *testing.T) {
 		}
 	}
 }
+
+// A node that is draining ends its relays to other nodes evenly, once a load balancer knows that it drains. It leaves
+// those that the load balancer sends later.
+func TestDrain_Relays(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	for range 4 {
+		c.relays = append(c.relays, c.clock.Now())
+	}
+	relayed := func() int {
+		t.Helper()
+		nodes, err := c.nodes[1].NodeStatuses(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(nodes, func(n room.NodeStatus) bool { return n.ID == c.nodes[0].NodeID() })
+		return nodes[i].RelayedPeople
+	}
+	c.tick(0, 1)
+	if got := relayed(); got != 4 {
+		t.Errorf("before the drain: got %d relayed people, want 4", got)
+	}
+	const within = room.RelayDelay + 4*time.Second
+	c.drain(t, within)
+	var left []int
+	for range int(within/time.Second) + 1 {
+		c.tick(0, 1)
+		c.nodes[0].EndRelays(t.Context())
+		left = append(left, len(c.relays))
+	}
+	want := append(slices.Repeat([]int{4}, int(room.RelayDelay/time.Second)), 3, 2, 1, 0, 0)
+	if !slices.Equal(left, want) {
+		t.Errorf("relays by seconds: got %v, want %v", left, want)
+	}
+	c.relays = append(c.relays, c.clock.Now())
+	c.tick(0, 1)
+	c.nodes[0].EndRelays(t.Context())
+	c.tick(0, 1)
+	if got := relayed(); got != 1 || len(c.relays) != 1 {
+		t.Errorf("a relay that began after the drain: got %d relayed people, want 1", got)
+	}
+}

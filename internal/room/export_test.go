@@ -37,6 +37,12 @@ func (s *Service) WatchNodes(ctx context.Context) { s.watchNodes(ctx) }
 // HandOver runs once what Run does every second while this node is draining.
 func (s *Service) HandOver(ctx context.Context) { s.handOver(ctx) }
 
+// EndRelays runs once what Run also does every second then.
+func (s *Service) EndRelays(ctx context.Context) { s.endRelays(ctx) }
+
+// RelayDelay is the time after which a node that is draining ends its first relay.
+const RelayDelay = relayDelay
+
 // DrainBatch exports drainBatch.
 var DrainBatch = drainBatch
 

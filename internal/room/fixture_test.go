@@ -215,6 +215,10 @@ func (e *fakeMedia) SetDraining(bool) {}
 
 func (e *fakeMedia) HandOver(context.Context, string) error { return nil }
 
+func (e *fakeMedia) RelayedPeople(time.Time) int { return 0 }
+
+func (e *fakeMedia) EndRelays(int, time.Time) {}
+
 func (e *fakeMedia) DropRelayedConnections(string, time.Time) {}
 
 func (e *fakeMedia) UpdateMetadata(_ context.Context, session string, info room.Metadata) error {

@@ -25,6 +25,12 @@ type Media interface {
 	// HandOver makes another node host a session of this process. Its participants connect again, to that
 	// node. It does nothing for another session. The error is Conflict if there is no other node.
 	HandOver(ctx context.Context, session string) error
+	// RelayedPeople returns how many people in sessions of other nodes have their media relayed by the TURN server
+	// of this process, and had it before a time.
+	RelayedPeople(before time.Time) int
+	// EndRelays ends the relays of n of them at most, those first who have had theirs longest. Their pages connect
+	// again, through any node.
+	EndRelays(n int, before time.Time)
 	// DropRelayedConnections closes the connections that this process has relayed
 	// since before a time to a session whose node was lost. Their pages do not
 	// notice the loss otherwise, and reconnect when the connection closes.

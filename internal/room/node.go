@@ -19,6 +19,8 @@ type Node struct {
 	LastAlive time.Time  // last heartbeat, by the node's own clock
 	Redis     RedisState // empty for a program of an earlier release
 	Drain     Drain      // a heartbeat does not change it
+	// RelayedPeople is how many people in sessions of other nodes have their media relayed by this node's TURN server.
+	RelayedPeople int
 	// KnowsDrain says whether its program does what Drain says. Every heartbeat sets it.
 	KnowsDrain bool
 }
@@ -305,11 +307,12 @@ func (s *Presence) heartbeat(ctx context.Context) {
 
 func (s *Presence) writeHeartbeat(ctx context.Context) error {
 	n := Node{
-		ID:        s.nodeID,
-		Version:   s.options.Version,
-		StartedAt: s.startedAt,
-		LastAlive: s.now(),
-		Redis:     RedisNone,
+		ID:            s.nodeID,
+		Version:       s.options.Version,
+		StartedAt:     s.startedAt,
+		LastAlive:     s.now(),
+		Redis:         RedisNone,
+		RelayedPeople: s.media.RelayedPeople(s.now()),
 	}
 	if s.options.RedisAvailable != nil {
 		if n.Redis = RedisUnavailable; s.options.RedisAvailable() {

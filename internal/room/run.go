@@ -36,6 +36,7 @@ func (s *Presence) Run(ctx context.Context) {
 	if s.options.Clustered {
 		background.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
 		background.Go(func() { s.runEvery(ctx, drainInterval, s.handOver) })
+		background.Go(func() { s.runEvery(ctx, drainInterval, s.endRelays) })
 	}
 	ticker := time.NewTicker(sweepEvery)
 	defer ticker.Stop()

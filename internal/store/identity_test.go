@@ -41,9 +41,9 @@ func TestReadID(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (998, true)`)
+		change(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (99998, true)`)
 		check("after a newer program expanded it", id, true)
-		change(`INSERT INTO schema_contractions (version) VALUES (998)`)
+		change(`INSERT INTO schema_contractions (version) VALUES (99998)`)
 		check("after a newer program contracted it", id, false)
 	})
 }

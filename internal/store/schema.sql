@@ -327,6 +327,7 @@ CREATE TABLE nodes (
     redis TEXT NOT NULL DEFAULT '', -- none, ok or unavailable
     drain_started_at BIGINT,
     drain_by BIGINT,
+    relayed_people BIGINT NOT NULL DEFAULT 0,
     PRIMARY KEY (id)
 );
 

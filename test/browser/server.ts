@@ -68,6 +68,15 @@ export class Server {
     return server;
   }
 
+  /** Starts a node with HTTPS and the same certificate, behind a load balancer. */
+  static async startSecureNode(publicURL: string, ...flags: string[]): Promise<Server> {
+    const server = new Server(`https://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'), publicURL);
+    const folder = resolve(import.meta.dirname, 'certificate');
+    const files = ['--tls-cert-file', join(folder, 'cert.pem'), '--tls-key-file', join(folder, 'key.pem')];
+    await server.up('--public-url', publicURL, ...files, ...flags);
+    return server;
+  }
+
   /** Starts a server with HTTPS on another address of this machine, with a name and a certificate for it. */
   static async startSecureOn(address: string, name: string, cert: string, key: string): Promise<Server> {
     const port = await freeTCPPort();

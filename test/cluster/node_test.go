@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -21,13 +22,23 @@ import (
 )
 
 // Each node is a separate process, because a process has only one media engine.
-func TestMain(m *testing.M) { parleytest.Main(m) }
+func TestMain(m *testing.M) {
+	// For this process and its servers. The other tests connect to no HTTPS server.
+	if err := os.Setenv("SSL_CERT_FILE", certificateDir+"/cert.pem"); err != nil {
+		panic(err)
+	}
+	parleytest.Main(m)
+}
+
+// certificateDir has a certificate of localhost, and its key.
+const certificateDir = "../browser/certificate"
 
 // service is the configuration that all its nodes share.
 type service struct {
 	database, redis string // URLs; empty for one node on SQLite
 	master          seal.Key
 	publicURL       string
+	secure          bool   // HTTPS, with TURN
 	binary          string // program of nodes that are started first; empty for this one
 	quickstart.File
 }
@@ -65,16 +76,21 @@ func (s *service) startNode(t testing.TB) *node {
 // start returns when the node is healthy.
 func (n *node) start() {
 	n.t.Helper()
+	args, scheme := []string{"--no-rate-limits-enabled", "--webhook-allow-private"}, "http://"
+	if n.s.secure {
+		args = append(args, "--tls-cert-file", certificateDir+"/cert.pem", "--tls-key-file", certificateDir+"/key.pem")
+		scheme = "https://"
+	}
 	n.Server = parleytest.Start(n.t, parleytest.Options{
 		Binary:      n.binary,
 		DataDir:     n.dir,
 		UDPPort:     n.udp,
 		Environment: n.environment(),
-		Args:        []string{"--no-rate-limits-enabled", "--webhook-allow-private"},
+		Args:        args,
 	})
 	n.url = n.URL
 	if n.s.publicURL != "" { // the node prints the public URL
-		n.url = "http://" + n.logField("listen")
+		n.url = scheme + n.logField("listen")
 	}
 	testkit.Eventually(n.t, "the node is healthy", func() bool { return n.health()["status"] == "ok" })
 }

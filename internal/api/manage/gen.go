@@ -1295,6 +1295,9 @@ type Node struct {
 	// Redis Whether the node reaches Redis. none without --redis-url, unknown for a node of an earlier release.
 	Redis NodeRedis `json:"redis"`
 
+	// RelayedPeople The number of people in sessions of other nodes whose media this node relays by TURN.
+	RelayedPeople int `json:"relayed_people"`
+
 	// Sessions The number of sessions of rooms and breakout rooms with people on this node.
 	Sessions int `json:"sessions"`
 

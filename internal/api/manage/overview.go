@@ -117,14 +117,15 @@ func (s *server) listNodes(r *http.Request) (NodeList, error) {
 
 func newNode(n room.NodeStatus) Node {
 	shown := Node{
-		Node:       n.ID,
-		Version:    n.Version,
-		State:      NodeStateLive,
-		ThisNode:   n.Own,
-		LastSeenAt: formatMillis(n.LastAlive),
-		Sessions:   n.Sessions,
-		People:     n.People,
-		Redis:      NodeRedis(n.Redis),
+		Node:          n.ID,
+		Version:       n.Version,
+		State:         NodeStateLive,
+		ThisNode:      n.Own,
+		LastSeenAt:    formatMillis(n.LastAlive),
+		Sessions:      n.Sessions,
+		People:        n.People,
+		Redis:         NodeRedis(n.Redis),
+		RelayedPeople: n.RelayedPeople,
 	}
 	if n.Drain.Active() {
 		shown.State, shown.DrainBy = NodeStateDraining, httpx.TimeOrNil(n.Drain.By)

@@ -191,6 +191,10 @@ func (p *Participant) subscriberConnected() bool {
 	return p.sub != nil && p.sub.ConnectionState() == webrtc.PeerConnectionStateConnected
 }
 
+// MediaConnected reports whether the participant can receive media. It takes some seconds until they notice that they
+// can not any more.
+func (p *Participant) MediaConnected() bool { return p.subscriberConnected() }
+
 // Leave sends a leave request, as a page does when its user leaves, and returns when the
 // server has closed the connection.
 func (p *Participant) Leave() {

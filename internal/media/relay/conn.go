@@ -183,6 +183,8 @@ type packetConn struct {
 	server           *Server
 	local, announced netip.AddrPort // its address here, and as clients know it
 	user             string
+	began            time.Time
+	isOwn            bool         // the media port is one of this process
 	peer             *net.UDPAddr // the media port as clients know it
 	received         atomic.Int64 // when the media port sent a packet last, in Unix nanoseconds
 }

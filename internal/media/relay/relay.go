@@ -4,6 +4,7 @@ package relay
 
 import (
 	"errors"
+	"maps"
 	"net"
 	"net/netip"
 	"slices"
@@ -24,15 +25,18 @@ const (
 	closeTimeout = time.Second
 )
 
-// timeouts are the times after which a connection is closed.
+// timeouts are the times after which a connection is closed, or counts as unused.
 type timeouts struct {
 	allocation time.Duration // without a relay
 	// idle is the time without a packet of the media port. It answers only who knows the password of
 	// ICE, so that strangers cannot keep relays, and browsers that do not need theirs free them.
 	idle time.Duration
+	// unused is the time without a packet of the media port after which nobody is sent media through a relay. It is
+	// longer than the time between two checks of ICE.
+	unused time.Duration
 }
 
-var defaultTimeouts = timeouts{allocation: 10 * time.Second, idle: time.Minute}
+var defaultTimeouts = timeouts{allocation: 10 * time.Second, idle: time.Minute, unused: 10 * time.Second}
 
 // Config is the configuration of a Server.
 type Config struct {
@@ -122,6 +126,44 @@ func (s *Server) count() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.relays)
+}
+
+// UsersOfOthers returns the number of credentials that have relays in use to media ports of other processes since
+// before a time. A participant has one credential for each signaling connection.
+func (s *Server) UsersOfOthers(before time.Time) int { return len(s.usersOfOthers(before)) }
+
+// EndUsersOfOthers ends all relays of n of these credentials at most, those first that have had theirs longest.
+func (s *Server) EndUsersOfOthers(n int, before time.Time) {
+	users := s.usersOfOthers(before)
+	users = users[:min(n, len(users))]
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range s.clients {
+		c.mu.Lock()
+		relay := c.relay
+		c.mu.Unlock()
+		if relay != nil && slices.Contains(users, relay.user) {
+			go func() { _ = c.Close() }() // TLS waits for the client
+		}
+	}
+}
+
+// usersOfOthers returns the credentials of UsersOfOthers, in the order of their first relays.
+func (s *Server) usersOfOthers(before time.Time) []string {
+	unused := time.Now().Add(-s.timeouts.unused).UnixNano()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	since := make(map[string]time.Time)
+	for _, r := range s.relays {
+		if r.isOwn || r.received.Load() < unused {
+			continue
+		}
+		if first, known := since[r.user]; !known || r.began.Before(first) {
+			since[r.user] = r.began
+		}
+	}
+	maps.DeleteFunc(since, func(_ string, began time.Time) bool { return !began.Before(before) })
+	return slices.SortedFunc(maps.Keys(since), func(a, b string) int { return since[a].Compare(since[b]) })
 }
 
 // IsRelay reports whether an address belongs to a relay of this process.
@@ -242,6 +284,8 @@ func (g *generator) AllocatePacketConn(c turn.AllocateListenerConfig) (net.Packe
 		UDPConn: conn,
 		server:  (*Server)(g),
 		user:    c.UserID,
+		began:   time.Now(),
+		isOwn:   isOwn,
 		local:   addrPort(conn.LocalAddr()),
 		peer:    net.UDPAddrFromAddrPort(peer),
 	}
@@ -257,7 +301,7 @@ func (g *generator) AllocatePacketConn(c turn.AllocateListenerConfig) (net.Packe
 	if exists || g.isClosed || g.users[p.user] >= maxRelaysPerUser {
 		return nil, nil, errors.Join(errRefused, conn.Close())
 	}
-	p.received.Store(time.Now().UnixNano())
+	p.received.Store(p.began.UnixNano())
 	g.users[p.user]++
 	g.relays[p.announced] = p
 	g.locals[p.local] = struct{}{}

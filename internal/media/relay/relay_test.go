@@ -316,6 +316,39 @@ func TestServer_ClosesIdleRelays(t *testing.T) {
 	})
 }
 
+// The relays of one credential to another node end together, those first that exist longest. Relays to the media
+// port of this process, and those that nobody uses, do not count.
+func TestServer_EndsRelaysToOthers(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, timeouts{allocation: time.Hour, idle: time.Hour, unused: time.Hour})
+	other := addrPort(listenUDP(t, "127.0.0.3").LocalAddr())
+	s.allocate(t, announced)
+	for range 2 {
+		user, password := Credentials(secret, []netip.AddrPort{other}, time.Now().Add(time.Minute))
+		for range 2 { // one for each peer connection
+			if _, err := s.client(t, user, password).Allocate(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	between := time.Now()
+	s.allocate(t, other)
+	if got, before := s.UsersOfOthers(time.Now()), s.UsersOfOthers(between); got != 3 || before != 2 {
+		t.Fatalf("got %d people with relays to others, %d of them before the last, want 3 and 2", got, before)
+	}
+	s.EndUsersOfOthers(1, between)
+	testkit.Eventually(t, "both relays of one credential have ended", func() bool { return s.count() == 4 })
+	s.EndUsersOfOthers(5, between)
+	testkit.Eventually(t, "the relays of the other have ended", func() bool { return s.count() == 2 })
+	if got := s.UsersOfOthers(time.Now()); got != 1 {
+		t.Errorf("got %d people with relays to others, want the last", got)
+	}
+	s.timeouts.unused = 0
+	if got := s.UsersOfOthers(time.Now()); got != 0 {
+		t.Errorf("got %d people with relays that are used, want 0", got)
+	}
+}
+
 func TestServer_LimitsRelays(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, defaultTimeouts)

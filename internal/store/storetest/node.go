@@ -105,10 +105,11 @@ func (s *suite) testNodes(t *testing.T) {
 // heartbeatOf is the heartbeat of a node at a time.
 func heartbeatOf(node string, at int) room.Node {
 	return room.Node{
-		ID:        node,
-		Version:   "v1.2.3",
-		StartedAt: testTime(1),
-		LastAlive: testTime(at),
-		Redis:     room.RedisOK,
+		ID:            node,
+		Version:       "v1.2.3",
+		StartedAt:     testTime(1),
+		LastAlive:     testTime(at),
+		Redis:         room.RedisOK,
+		RelayedPeople: at,
 	}
 }

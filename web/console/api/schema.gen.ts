@@ -2637,6 +2637,8 @@ export interface components {
             sessions: number;
             /** @description The number of people who are connected through this node, hidden ones included. */
             people: number;
+            /** @description The number of people in sessions of other nodes whose media this node relays by TURN. */
+            relayed_people: number;
             /**
              * @description Whether the node reaches Redis. none without --redis-url, unknown for a node of an earlier release.
              * @enum {string}

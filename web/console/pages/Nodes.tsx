@@ -65,6 +65,7 @@ export function Nodes(): ReactElement {
           },
           { head: 'Version', cell: ({ version }) => version || <span className="quiet">earlier release</span> },
           { head: 'People', end: true, cell: ({ people }) => formatNumber(people) },
+          { head: 'Relayed', end: true, cell: ({ relayed_people }) => formatNumber(relayed_people) },
           { head: 'Sessions', end: true, cell: ({ sessions }) => formatNumber(sessions) },
           { head: 'Redis', cell: ({ redis }) => <Status tone={redisStates[redis].tone}>{redisStates[redis].text}</Status> },
           { head: 'Clock', cell: ({ clock_offset_seconds }) => <Clock seconds={clock_offset_seconds} /> },
