@@ -56,6 +56,14 @@ func release(ctx context.Context, source, out string, architectures []string, sn
 	if old, err := os.ReadDir(out); err != nil || len(old) > 0 {
 		return errors.Join(err, fmt.Errorf("%s must be empty, so that only new files are in the checksums", out))
 	}
+	help, err := os.MkdirTemp("", "parley-help-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(help) }()
+	if err := writeHelp(ctx, source, help); err != nil {
+		return err
+	}
 	var programs []program
 	for _, arch := range architectures {
 		p, err := build(ctx, source, out, arch)
@@ -76,7 +84,7 @@ func release(ctx context.Context, source, out string, architectures []string, sn
 		if err := writeSBOM(p, source, filepath.Join(out, p.name(".cdx.json"))); err != nil {
 			return fmt.Errorf("list the components: %w", err)
 		}
-		if err := writeDeb(p, source, filepath.Join(out, debName(p))); err != nil {
+		if err := writeDeb(p, source, help, filepath.Join(out, debName(p))); err != nil {
 			return fmt.Errorf("make the Debian package: %w", err)
 		}
 	}
@@ -95,15 +103,8 @@ func build(ctx context.Context, source, out, arch string) (p program, err error)
 	if err != nil {
 		return p, err
 	}
-	// VCS information gives the program its version, which is the tag.
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", partial,
-		"./cmd/parley")
-	cmd.Dir = source
-	// For every processor of the architecture, whatever the settings of this machine.
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
-		"GOEXPERIMENT=", "GOFLAGS=", "GOENV=off")
-	if text, err := cmd.CombinedOutput(); err != nil {
-		return p, fmt.Errorf("build for %s: %w: %s", arch, err, text)
+	if err := compile(ctx, source, partial, "linux", arch); err != nil {
+		return p, err
 	}
 	p = program{arch: arch}
 	if p.info, err = buildinfo.ReadFile(partial); err != nil {
@@ -121,6 +122,21 @@ func build(ctx context.Context, source, out, arch string) (p program, err error)
 	}
 	p.file = filepath.Join(out, p.name(""))
 	return p, os.Rename(partial, p.file)
+}
+
+// compile writes the program for a system and an architecture to a file.
+func compile(ctx context.Context, source, file, system, arch string) error {
+	// VCS information gives the program its version, which is the tag.
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", file,
+		"./cmd/parley")
+	cmd.Dir = source
+	// For every processor of the architecture, whatever the settings of this machine.
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0",
+		"GOEXPERIMENT=", "GOFLAGS=", "GOENV=off")
+	if text, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("build for %s/%s: %w: %s", system, arch, err, text)
+	}
+	return nil
 }
 
 // checkTag returns an error unless the commit has the tag of a version. Go takes the version from it, but only

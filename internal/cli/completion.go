@@ -26,7 +26,8 @@ _parley() {
     found=(${(f)"$("${words[1]}" complete-words -- "${(@)words[2,CURRENT]}" 2>/dev/null)"})
     if (( $#found )); then compadd -a found; else _files; fi
 }
-compdef _parley parley
+# zsh runs a file of its directories of completions as the function itself.
+if [[ ${funcstack[1]} == _parley ]]; then _parley "$@"; else compdef _parley parley; fi
 `,
 	"fish": `complete -c parley -a '(parley complete-words -- (commandline -opc)[2..] (commandline -ct) 2>/dev/null)'
 `,

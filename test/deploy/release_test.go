@@ -170,6 +170,7 @@ func checkPackage(t *testing.T, file string) {
 		"parley 640" {
 		t.Errorf("the settings: got the group and the mode %q, want parley 640", got)
 	}
+	checkHelp(t, root)
 	address, args := serveFlags(t, "/var/lib/parley")
 	cmd := exec.CommandContext(t.Context(), "/usr/bin/parley",
 		append([]string{"serve", "--config", "/etc/parley/parley.yaml"}, args...)...)
@@ -191,6 +192,32 @@ func checkPackage(t *testing.T, file string) {
 		t.Errorf("got the calls of systemctl %q, want %q", calls, want)
 	}
 	run(t, "/", "chroot", root, "test", "-s", "/var/lib/parley/parley.db")
+}
+
+// checkHelp checks that the package has the manual page, and the completions of the shells, which bash uses.
+func checkHelp(t *testing.T, root string) {
+	t.Helper()
+	page := run(t, "/", "gzip", "-dc", filepath.Join(root, "usr/share/man/man1/parley.1.gz"))
+	for _, part := range []string{".TH PARLEY 1", `.SS "serve `, `.SS "drain `, ".SH EXIT STATUS"} {
+		if !strings.Contains(page, part) {
+			t.Errorf("the manual page: got %.500q, want %q in it", page, part)
+		}
+	}
+	const complete = `. /usr/share/bash-completion/completions/parley
+		COMP_WORDS=(parley dr) COMP_CWORD=1
+		_parley
+		echo "${COMPREPLY[@]}"`
+	if got := strings.TrimSpace(run(t, "/", "chroot", root, "bash", "-c", complete)); got != "drain" {
+		t.Errorf("completion of parley dr in bash: got %q, want drain", got)
+	}
+	for file, first := range map[string]string{
+		"usr/share/zsh/vendor-completions/_parley":        "#compdef parley\n",
+		"usr/share/fish/vendor_completions.d/parley.fish": "complete -c parley ",
+	} {
+		if text, err := os.ReadFile(filepath.Join(root, file)); err != nil || !strings.HasPrefix(string(text), first) {
+			t.Errorf("/%s: got %.80q, %v, want a file that begins with %q", file, text, err, first)
+		}
+	}
 }
 
 // idOf returns an ID of the user parley.
