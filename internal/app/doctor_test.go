@@ -1,6 +1,8 @@
 package app
 
 import (
+	"context"
+	"crypto/tls"
 	"fmt"
 	"maps"
 	"net/http/httptest"
@@ -8,11 +10,16 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"parley/internal/config"
 	"parley/internal/conncheck"
 	"parley/internal/doctor"
+	"parley/internal/media/mediatest"
+	"parley/internal/metrics"
+	"parley/internal/room"
+	"parley/internal/testkit"
 )
 
 // findingsThrough returns what the doctor finds at the public address of a server behind a proxy.
@@ -123,4 +130,75 @@ func TestDoctor_Remote(t *testing.T) {
 	if last := report.Checks[len(report.Checks)-1]; err != nil || last.Check != "media" || last.Unknown == "" {
 		t.Errorf("without a code: got %+v, %v, want that media is unknown", report, err)
 	}
+}
+
+// The connections of real participants are a finding if their network blocks UDP, or if many get no media, until those
+// of the next ones are better.
+func TestDoctor_Participants(t *testing.T) {
+	testkit.Slow(t)
+	certificate := testkit.NewCertificate(t, 1)
+	port := testkit.FreeTCPPort(t)
+	s := startServer(t, func(cfg *config.Config) {
+		cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, cfg.DataDir)
+		cfg.Listen = fmt.Sprintf("127.0.0.1:%d", port)
+		cfg.PublicURL = fmt.Sprintf("https://localhost:%d", port)
+	})
+	id, link := s.createRoom(30, 60)
+	_, token, _ := strings.Cut(link, "#t=")
+	secure := &tls.Config{RootCAs: certificate.Pool}
+	seats := 0
+	reserve := func() string {
+		t.Helper()
+		seats++
+		a, err := s.app.rooms.ReserveSeat(t.Context(), id,
+			room.JoinRequest{LinkToken: token, SeatKey: fmt.Sprintf("%043d", seats), Name: "Amina"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a.Token
+	}
+	join := func(network mediatest.Network, people int) {
+		t.Helper()
+		network.TLS = secure
+		for range people {
+			p, err := network.Join(t.Context(), s.app.BaseURL(), reserve())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p.Leave()
+		}
+	}
+	want := metrics.MediaConnections{}
+	assert := func(when string, ids ...string) {
+		t.Helper()
+		testkit.Eventually(t, fmt.Sprintf("%s: the server counts %+v", when, want), func() bool {
+			return s.app.metrics.Media.Connections() == want
+		})
+		s.app.machine.check(t.Context())
+		if got := findingIDs(s.app.machine, "udp_unused", "participants_not_connected"); !slices.Equal(got, ids) {
+			t.Errorf("%s: got the findings %v, want %v", when, got, ids)
+		}
+	}
+	const people = 20
+	join(mediatest.Network{TCP: true}, people)
+	want.TCP = people
+	assert("the network blocks UDP", "udp_unused")
+	var blocked sync.WaitGroup
+	ctx, cancel := context.WithCancel(t.Context())
+	for range 5 {
+		token := reserve()
+		blocked.Go(func() {
+			if _, err := (mediatest.Network{TLS: secure, Relay: "none"}).Join(ctx, s.app.BaseURL(), token); err == nil {
+				t.Error("join without a path for media: got no error, want one")
+			}
+		})
+	}
+	join(mediatest.Network{}, people-5)
+	want.UDP, want.NotConnected = people-5, 5
+	assert("a quarter gets no media", "participants_not_connected")
+	cancel()
+	blocked.Wait()
+	join(mediatest.Network{}, people)
+	want.UDP += people
+	assert("all get media over UDP")
 }

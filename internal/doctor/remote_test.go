@@ -1,8 +1,12 @@
 package doctor
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 )
 
 // Another machine finds no server, or no media, until the line of the finding was applied.
@@ -44,5 +48,23 @@ func TestRemote_Unreachable(t *testing.T) {
 	}
 	if got := ids(MediaResults(tried)); len(got) > 0 {
 		t.Errorf("with media: got the findings %v, want none", got)
+	}
+}
+
+// The time in the responses of a server whose clock is wrong is found, and not found once its clock is right.
+func TestRemote_ServerClock(t *testing.T) {
+	offset := -time.Minute
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Date", time.Now().Add(offset).UTC().Format(http.TimeFormat))
+	}))
+	defer s.Close()
+	cfg, run := newConfig(t), check(checkServerClock)
+	cfg.PublicURL = s.URL
+	if f := run.findings(t, cfg)["server_clock"]; f.Level != Warning || !strings.Contains(f.Text, "by -6") {
+		t.Errorf("a minute behind: got the finding %+v, want server_clock with the difference", f)
+	}
+	offset = 0
+	if after := run.findings(t, cfg); len(after) > 0 {
+		t.Errorf("with the right clock: got the findings %v, want none", after)
 	}
 }
