@@ -131,7 +131,9 @@ describe('two people in a quick audio room', () => {
     expect(await server.down('SIGTERM')).toBe(0);
     measured('the server stopped', Date.now() - stopped, 10_000);
     await server.up();
+    const started = Date.now();
     await Promise.all([host.untilHeard(), guest.untilHeard()]);
+    measured('heard each other again after the server had started', Date.now() - started, 2_500);
     await host.close();
     await guest.close();
   });
