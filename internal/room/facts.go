@@ -24,7 +24,7 @@ func (s *Joining) loadVisitor(ctx context.Context, r *Room, v JoinRequest) (f fa
 		}
 	}
 	if seat := f.browserSeat; r.Locks.WaitingRoom && seat.ID != "" && !seat.unused() && seat.anonymous() {
-		last, err := s.store.LatestAttendance(ctx, seat.ID)
+		last, err := s.store.LatestAttendance(ctx, seat)
 		if err != nil {
 			return f, err
 		}

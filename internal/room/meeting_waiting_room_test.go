@@ -27,7 +27,7 @@ func (m *meeting) isKnown(rt *rapid.T, p *page) bool {
 	if seat.State == room.Joined || seat.State == room.Reserved && seat.Connection != "" {
 		return true
 	}
-	last, err := m.db.LatestAttendance(ctx, seat.ID)
+	last, err := m.db.LatestAttendance(ctx, seat)
 	if err != nil {
 		rt.Fatal(err)
 	}

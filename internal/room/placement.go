@@ -37,7 +37,7 @@ const (
 func (s *Presence) claimSeat(
 	ctx context.Context, r *Room, seat Seat, a *Attendance, now time.Time,
 ) (seatClaim, error) {
-	latest, err := s.store.LatestAttendance(ctx, seat.ID)
+	latest, err := s.store.LatestAttendance(ctx, seat)
 	if err != nil {
 		return 0, err
 	}

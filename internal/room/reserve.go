@@ -92,7 +92,7 @@ func (s *Joining) applyWait(ctx context.Context, r *Room, d decision, now time.T
 	if !d.storeKnock {
 		return nil
 	}
-	d.knock.ID = cmp.Or(d.knock.ID, d.visitor.seat.ID, s.newID())
+	d.knock.ID = cmp.Or(d.knock.ID, d.visitor.seat.ID, CompactID(s.newID()))
 	return s.store.UpsertKnock(ctx, d.knock)
 }
 
@@ -134,7 +134,7 @@ func (s *Joining) applySeat(ctx context.Context, r *Room, d decision, out *Admis
 	if out.Breakout, err = s.prepareSession(ctx, r, &seat, now); err != nil {
 		return err
 	}
-	seat.ID = cmp.Or(seat.ID, s.newID())
+	seat.ID = cmp.Or(seat.ID, CompactID(s.newID()))
 	out.Seat, out.SessionID = seat, SessionID(r.ID, cmp.Or(out.Breakout.Session, r.Session))
 	if from.known {
 		return s.store.UpdateSeat(ctx, seat)

@@ -194,9 +194,9 @@ type AttendanceStore interface {
 	InsertAttendance(ctx context.Context, a Attendance, now time.Time) (bool, error)
 	// CurrentAttendance returns the attendance in a room that has not ended.
 	CurrentAttendance(ctx context.Context, roomID string) ([]Attendance, error)
-	// LatestAttendance returns the connection of a seat that joined last, or the zero value
-	// if there was none.
-	LatestAttendance(ctx context.Context, seatID string) (Attendance, error)
+	// LatestAttendance returns the attendance of Seat.Connection, or the zero value if there
+	// was none.
+	LatestAttendance(ctx context.Context, seat Seat) (Attendance, error)
 	// EndAttendance stores LeftAt and Reason of a connection, and records a late leave like
 	// InsertAttendance; it does nothing if the connection has already ended.
 	EndAttendance(ctx context.Context, a Attendance, now time.Time) error

@@ -102,6 +102,9 @@ func TestWaitingRoom(t *testing.T) {
 	if ben.Seat.ID != ids[0] || ben.Seat.Role != room.Guest {
 		t.Errorf("seat of the accepted visitor: got %+v, want ID %s and role %q", ben.Seat, ids[0], room.Guest)
 	}
+	if len(ada.Seat.ID) != 20 || len(ben.Seat.ID) != 20 {
+		t.Errorf("IDs of seats: got %s and %s, want compact ones of 20 characters", ada.Seat.ID, ben.Seat.ID)
+	}
 	assertError(t, f.Admit(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	assertError(t, f.Deny(ctx, id, guest(2).SeatKey, ids[2]), fault.Forbidden, "not_host", notHost)
 	f.leave(ben, "PA_3", room.LeftByChoice)

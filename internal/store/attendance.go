@@ -30,9 +30,8 @@ var attendanceTable = newTable("attendance",
 var (
 	selectCurrentAttendance = attendanceTable.selectFrom +
 		"WHERE room_id = $1 AND left_at IS NULL ORDER BY joined_at, id"
-	selectLatestAttendance = attendanceTable.selectFrom +
-		"WHERE seat_id = $1 ORDER BY joined_at DESC, id DESC LIMIT 1"
-	insertAttendance = attendanceTable.insertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
+	selectLatestAttendance = attendanceTable.selectFrom + "WHERE seat_id = $1 AND connection = $2"
+	insertAttendance       = attendanceTable.insertQuery() + " ON CONFLICT (seat_id, connection) DO NOTHING RETURNING id"
 )
 
 func (s *DB) InsertAttendance(ctx context.Context, a room.Attendance, now time.Time) (bool, error) {
@@ -52,8 +51,8 @@ func (s *DB) CurrentAttendance(ctx context.Context, roomID string) ([]room.Atten
 	return queryAll(ctx, s, attendanceTable, selectCurrentAttendance, roomID)
 }
 
-func (s *DB) LatestAttendance(ctx context.Context, seatID string) (room.Attendance, error) {
-	found, err := queryAll(ctx, s, attendanceTable, selectLatestAttendance, seatID)
+func (s *DB) LatestAttendance(ctx context.Context, seat room.Seat) (room.Attendance, error) {
+	found, err := queryAll(ctx, s, attendanceTable, selectLatestAttendance, seat.ID, seat.Connection)
 	if err != nil || len(found) == 0 {
 		return room.Attendance{}, err
 	}

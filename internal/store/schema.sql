@@ -69,7 +69,6 @@ CREATE INDEX attendance_node ON attendance (node) WHERE left_at IS NULL;
 CREATE INDEX attendance_present ON attendance (room_id) WHERE left_at IS NULL;
 CREATE INDEX attendance_project_joined ON attendance (project_id, joined_at);
 CREATE INDEX attendance_project_left ON attendance (project_id, left_at) WHERE left_at IS NOT NULL;
-CREATE INDEX attendance_seat_joined ON attendance (seat_id, joined_at);
 
 -- Changes of the installation by operators and by the service. The rows form a hash chain.
 CREATE TABLE audit (

@@ -115,7 +115,7 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 		return err
 	}
 	began := time.Now()
-	if err := i.withStore(ctx, func(s *store.DB) error { return filltest.Meetings(ctx, s, early) }); err != nil {
+	if err := i.fillEarly(ctx, early); err != nil {
 		return err
 	}
 	i.fillRate = float64(early.Meetings) / time.Since(began).Seconds()
@@ -129,7 +129,7 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 			{Meetings: late, Start: webhooks, End: recent},
 			{Meetings: recentMeetings, Start: recent, End: end},
 		} {
-			p.ProjectID, p.Seed, p.WebhookURL = projectID, uint64(seed+2), "https://receiver.example.org/parley"
+			p.ProjectID, p.Seed, p.WebhookURL = projectID, uint64(earlyParts+seed+1), "https://receiver.example.org/parley"
 			if err := filltest.Meetings(ctx, s, p); err != nil {
 				return err
 			}
@@ -140,6 +140,40 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 			filltest.Calls(ctx, s, projectID, calls, end.AddDate(0, 0, -callDays), end),
 			filltest.AuditEntries(ctx, s, projectID, i.meetings/meetingsForEntry, start, end))
 	})
+}
+
+// earlyParts is the number of parts in which fillEarly adds meetings.
+const earlyParts = 20
+
+// fillEarly adds meetings. After each part it merges the counts of past rooms, as the janitor does every
+// minute, and removes dead rows from PostgreSQL, as the autovacuum daemon does, so that later rows use
+// their space again.
+func (i *installation) fillEarly(ctx context.Context, p filltest.Past) error {
+	step := p.End.Sub(p.Start) / earlyParts
+	for n := range earlyParts {
+		part := p
+		part.Meetings = p.Meetings*(n+1)/earlyParts - p.Meetings*n/earlyParts
+		part.Start, part.End = p.Start.Add(time.Duration(n)*step), p.Start.Add(time.Duration(n+1)*step)
+		part.Seed = p.Seed + uint64(n)
+		err := i.withStore(ctx, func(s *store.DB) error {
+			if err := filltest.Meetings(ctx, s, part); err != nil {
+				return err
+			}
+			return mergePastRoomCounts(ctx, s)
+		})
+		if err == nil && i.databaseURL != "" {
+			err = i.query(ctx, `VACUUM past_room_counts, rooms, sessions`)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func mergePastRoomCounts(ctx context.Context, s *store.DB) error {
+	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
+	return room.NewService(s, nil, nil, time.Now, newID, nil, room.Options{}).MergePastRoomCounts(ctx)
 }
 
 // setSynchronousCommit sets whether commits wait for the disk, for later connections to a database of PostgreSQL.
@@ -184,7 +218,7 @@ func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID
 		return err
 	}
 	i.rollupTime = time.Since(began)
-	if err := room.NewService(s, nil, nil, time.Now, newID, nil, room.Options{}).MergePastRoomCounts(ctx); err != nil {
+	if err := mergePastRoomCounts(ctx, s); err != nil {
 		return err
 	}
 	var took []time.Duration

@@ -170,7 +170,7 @@ func (f *filler) meeting(kind room.Type, at time.Time) meeting {
 		joined := at.Add(f.duration(time.Minute))
 		left := joined.Add(f.duration(time.Hour))
 		seat := room.Seat{
-			ID:         newID(joined),
+			ID:         room.CompactID(newID(joined)),
 			RoomID:     r.ID,
 			KeyHash:    f.hash(),
 			Name:       "Ada Lovelace",

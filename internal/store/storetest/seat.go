@@ -191,14 +191,16 @@ func (s *suite) testAttendance(t *testing.T) {
 	}
 	got, err := s.db.CurrentAttendance(ctx, r.ID)
 	requireEqual(t, got, err, []room.Attendance{first, second, third})
-	latest := func(seat room.Seat, want room.Attendance) {
+	latest := func(seat room.Seat, connection string, want room.Attendance) {
 		t.Helper()
-		got, err := s.db.LatestAttendance(ctx, seat.ID)
+		seat.Connection = connection
+		got, err := s.db.LatestAttendance(ctx, seat)
 		requireEqual(t, got, err, want)
 	}
-	latest(ada, third)
-	latest(bob, second)
-	latest(newSeat(r.ID, room.Free, 1), room.Attendance{})
+	latest(ada, "PA_2", third)
+	latest(bob, "PA_1", second)
+	latest(bob, "PA_2", room.Attendance{})
+	latest(bob, "", room.Attendance{})
 
 	end(first, 50, room.LeftByChoice)
 	end(first, 60, room.LeftLost) // changes nothing, because it has already ended
