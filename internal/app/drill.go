@@ -38,6 +38,9 @@ type DrillResult struct {
 	Schema   int64 // version of the schema after the migration
 }
 
+// ErrNotVerified is the error of a drill that failed although the backup may work.
+var ErrNotVerified = errors.New("the backup was not verified")
+
 // Drill restores a backup file into a temporary location, checks everything, and starts
 // the service on it. The location is a directory, and for PostgreSQL a temporary database
 // on the server of --database-url. Of the data directory it reads only the master key. The
@@ -55,7 +58,13 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 	if err != nil {
 		return result, err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	defer func() {
+		if db.IsDiskFull(err) {
+			err = fmt.Errorf("%w, because the disk of %s is full: free some space, or set TMPDIR to a directory on a "+
+				"larger disk: %w", ErrNotVerified, os.TempDir(), err)
+		}
+		err = errors.Join(err, os.RemoveAll(dir))
+	}()
 	target := config.Storage{DataDir: dir, MasterKey: seal.Secret(key.Reveal())}
 	if m.Engine == backup.Postgres {
 		if storage.DatabaseURL == "" {

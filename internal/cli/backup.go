@@ -149,7 +149,10 @@ func (c backupVerify) Run(ctx context.Context, s *streams) error {
 		}
 		return errors.Join(printJSON(s.out, report), err)
 	}
-	if err != nil {
+	switch {
+	case errors.Is(err, app.ErrNotVerified):
+		return err
+	case err != nil:
 		return fmt.Errorf("the backup does not work: %w", err)
 	}
 	age := config.Duration(time.Duration(report.AgeSeconds) * time.Second)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -111,6 +112,22 @@ func IsUndefinedTable(err error) bool {
 	}
 	lite, ok := errors.AsType[*sqlite.Error](err)
 	return ok && lite.Code() == sqlite3.SQLITE_ERROR && strings.Contains(lite.Error(), "no such table")
+}
+
+// IsDiskFull reports whether err says that a disk of this machine is full.
+func IsDiskFull(err error) bool {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	lite, ok := errors.AsType[*sqlite.Error](err)
+	// The second is the file in memory beside the log, which SQLite cannot make larger.
+	return ok && (lite.Code() == sqlite3.SQLITE_FULL || lite.Code() == sqlite3.SQLITE_IOERR_SHMSIZE)
+}
+
+// IsServerDiskFull reports whether err says that the disk of the PostgreSQL server is full.
+func IsServerDiskFull(err error) bool {
+	pg, ok := errors.AsType[*pgconn.PgError](err)
+	return ok && pg.Code == "53100"
 }
 
 // writeFailureTTL is the time for which RecentWriteError reports a failure. It is

@@ -16,6 +16,19 @@ import (
 // the data directory belong to the copy. It returns the number of rows by table. No server
 // may run on either database.
 func Copy(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
+	counts, err := copyDatabase(ctx, storage, url)
+	switch {
+	case db.IsServerDiskFull(err):
+		err = fmt.Errorf("--to: the disk of the PostgreSQL server is full: free some space on it and run the command "+
+			"again: %w", err)
+	case db.IsDiskFull(err):
+		err = fmt.Errorf("--data-dir: the disk of %s is full: free some space and run the command again: %w",
+			storage.DataDir, err)
+	}
+	return counts, err
+}
+
+func copyDatabase(ctx context.Context, storage config.Storage, url string) (map[string]int64, error) {
 	id, err := store.ReadID(ctx, storage.DatabaseURL.Reveal(), storage.DataDir)
 	if err != nil {
 		return nil, err

@@ -10,10 +10,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -21,7 +23,10 @@ import (
 
 	"parley.example/client"
 	"parley/internal/backup"
+	"parley/internal/db"
 	"parley/internal/quickstart"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/test/parleytest"
 )
@@ -83,6 +88,19 @@ func (d disk) fill() {
 		if !errors.Is(err, syscall.ENOSPC) {
 			d.t.Fatalf("fill the disk: got %v, want %v", err, syscall.ENOSPC)
 		}
+	}
+}
+
+// fillExcept occupies all space that is left except for a number of bytes.
+func (d disk) fillExcept(space int64) {
+	d.t.Helper()
+	d.fill()
+	info, err := os.Stat(d.ballast())
+	if err == nil {
+		err = os.Truncate(d.ballast(), info.Size()-space)
+	}
+	if err != nil {
+		d.t.Fatal(err)
 	}
 }
 
@@ -238,20 +256,10 @@ func TestBackup_ToFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join(target.dir, "b.tar")
-	for _, space := range []int{0, 64 << 10} { // bytes that are left; the second is enough for a part
-		target.fill()
-		if space > 0 {
-			info, err := os.Stat(target.ballast())
-			if err == nil {
-				err = os.Truncate(target.ballast(), info.Size()-int64(space))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+	for _, space := range []int64{0, 64 << 10} { // bytes that are left; the second is enough for a part
+		target.fillExcept(space)
 		out, err := runBackup(t, dataDir, file)
-		var exit *exec.ExitError
-		if !errors.As(err, &exit) || exit.ExitCode() != 1 || !strings.Contains(out, "no space left on device") {
+		if exitStatus(err) != 1 || !strings.Contains(out, "no space left on device") {
 			t.Errorf("backup with %d bytes of space: got %v %s, want exit status 1 and the reason", space, err, out)
 		}
 		entries, err := os.ReadDir(target.dir)
@@ -280,5 +288,200 @@ func TestBackup_ToFullDisk(t *testing.T) {
 	}
 	if err := s.Stop(); err != nil {
 		t.Errorf("stop: %v\n%s", err, s.Log)
+	}
+}
+
+// exitStatus returns the exit status of a command that has failed, and 0 for any other error.
+func exitStatus(err error) int {
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		return exit.ExitCode()
+	}
+	return 0
+}
+
+// readFiles returns the contents of the files in a directory by their names, without the one that fills the disk,
+// the lock, which names the last process, and what SQLite keeps beside a database that it cannot close on a full disk:
+// an empty log and its index.
+func readFiles(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, e := range entries {
+		content, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch {
+		case slices.Contains([]string{"ballast", "parley.lock", "parley.db-shm"}, e.Name()),
+			e.Name() == "parley.db-wal" && len(content) == 0:
+			continue
+		}
+		files[e.Name()] = string(content)
+	}
+	return files
+}
+
+// requireSameFiles fails unless a directory has the files that it had before.
+func requireSameFiles(t *testing.T, dir string, before map[string]string) {
+	t.Helper()
+	after := readFiles(t, dir)
+	got, want := slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before))
+	if !slices.Equal(got, want) {
+		t.Errorf("files in %s: got %v, want %v", dir, got, want)
+	}
+	for name, content := range before {
+		if after[name] != content {
+			t.Errorf("%s in %s: got another content, want the one before", name, dir)
+		}
+	}
+}
+
+// A drill without space for its temporary files fails with the remedy, does not blame the backup, and leaves nothing.
+func TestBackupVerify_FullDisk(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	temporary, dataDir := mountDisk(t, 64), t.TempDir()
+	s := startServer(t, dataDir)
+	if _, err := s.createRoom(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "b.tar")
+	if out, err := runBackup(t, dataDir, file); err != nil {
+		t.Fatalf("backup: %v %s", err, out)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatalf("stop: %v\n%s", err, s.Log)
+	}
+	before := readFiles(t, dataDir)
+	verify := func() (string, error) {
+		out, err := parleytest.Command([]string{"TMPDIR=" + temporary.dir}, "backup", "verify", file,
+			"--data-dir", dataDir).CombinedOutput()
+		return string(out), err
+	}
+	size := int64(len(before["parley.db"]))
+	// Bytes that are left: for nothing, for a part of the database, and for the database but not for its log.
+	for _, space := range []int64{0, size / 2, size + 4096, size + 64<<10} {
+		temporary.fillExcept(space)
+		out, err := verify()
+		if exitStatus(err) != 1 || strings.Contains(out, "the backup does not work") ||
+			!strings.Contains(out, "the backup was not verified, because the disk of "+temporary.dir+" is full: "+
+				"free some space, or set TMPDIR to a directory on a larger disk") {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+		}
+		if left := readFiles(t, temporary.dir); len(left) > 0 {
+			t.Errorf("with %d bytes of space: got the files %v, want none", space, slices.Collect(maps.Keys(left)))
+		}
+	}
+	temporary.free()
+	if out, err := verify(); err != nil {
+		t.Errorf("after space was freed: got %v %s, want a backup that works", err, out)
+	}
+	requireSameFiles(t, dataDir, before)
+}
+
+// stoppedServer makes an empty directory the data directory of a server that was stopped and has some meetings.
+func stoppedServer(t *testing.T, dir string, meetings int) {
+	t.Helper()
+	s := startServer(t, dir)
+	if _, err := s.createRoom(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Stop(); err != nil {
+		t.Fatalf("stop: %v\n%s", err, s.Log)
+	}
+	d, err := store.Open(t.Context(), "", dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := quickstart.Read(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	storetest.Fill(t, d, f.ProjectID, meetings, time.Now().Add(-24*time.Hour), time.Now(), 1)
+	if err := d.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runCopy runs parley copy and returns its output.
+func runCopy(dataDir, url string) (string, error) {
+	out, err := parleytest.Command(nil, "copy", "--data-dir", dataDir, "--to", url).CombinedOutput()
+	return string(out), err
+}
+
+// countRooms returns the number of rooms in a PostgreSQL database, 0 without the table.
+func countRooms(t *testing.T, url string) (n int) {
+	t.Helper()
+	err := db.QueryPostgres(t.Context(), url, `SELECT count(*) FROM rooms`, func(row db.Row) error { return row.Scan(&n) })
+	if err != nil && !db.IsUndefinedTable(err) {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// A copy to a PostgreSQL server without space fails with the remedy, copies no row and changes nothing in the data
+// directory. It can be repeated.
+func TestCopy_ToFullDisk(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	const meetings = 1000
+	target, dataDir := mountDisk(t, 64), t.TempDir()
+	stoppedServer(t, dataDir, meetings)
+	before := readFiles(t, dataDir)
+	url := storetest.NewPostgresServer(t).NewDatabaseIn(t, target.dir)
+	countRooms(t, url) // because PostgreSQL writes files for the first connection to a database
+	for _, space := range []int64{0, 1 << 20, 5 << 20} { // bytes that are left for the tables and their rows
+		target.fillExcept(space)
+		out, err := runCopy(dataDir, url)
+		if exitStatus(err) != 1 || !strings.Contains(out, "--to: the disk of the PostgreSQL server is full: "+
+			"free some space on it and run the command again") || !strings.Contains(out, "No space left on device") {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+		}
+		target.free()
+		if rooms := countRooms(t, url); rooms != 0 {
+			t.Errorf("with %d bytes of space: got %d rooms in the target, want none", space, rooms)
+		}
+		requireSameFiles(t, dataDir, before)
+	}
+	if out, err := runCopy(dataDir, url); err != nil || countRooms(t, url) != meetings+1 {
+		t.Errorf("after space was freed: got %v, %d rooms and %s, want %d", err, countRooms(t, url), out, meetings+1)
+	}
+}
+
+// A copy from a data directory without space fails with the remedy, copies no row and changes nothing in the data
+// directory. It can be repeated.
+func TestCopy_FromFullDisk(t *testing.T) {
+	t.Parallel()
+	if !inMountNamespace(t) {
+		return
+	}
+	const meetings = 300
+	source := mountDisk(t, 32)
+	stoppedServer(t, source.dir, meetings)
+	before := readFiles(t, source.dir)
+	url := storetest.Postgres(t)
+	// Bytes that are left: for nothing, and for the files of SQLite but not for the identity of the copy.
+	for _, space := range []int64{0, 32 << 10} {
+		source.fillExcept(space)
+		out, err := runCopy(source.dir, url)
+		if exitStatus(err) != 1 || !strings.Contains(out, "--data-dir: the disk of "+source.dir+" is full: "+
+			"free some space and run the command again") {
+			t.Errorf("with %d bytes of space: got %v %s, want exit status 1, the reason and the remedy", space, err, out)
+		}
+		if rooms := countRooms(t, url); rooms != 0 {
+			t.Errorf("with %d bytes of space: got %d rooms in the target, want none", space, rooms)
+		}
+		requireSameFiles(t, source.dir, before)
+	}
+	source.free()
+	if out, err := runCopy(source.dir, url); err != nil || countRooms(t, url) != meetings+1 {
+		t.Errorf("after space was freed: got %v, %d rooms and %s, want %d", err, countRooms(t, url), out, meetings+1)
 	}
 }

@@ -109,6 +109,27 @@ func (s *PostgresServer) NewDatabase(t testing.TB) string {
 	return s.url(name)
 }
 
+// NewDatabaseIn creates a database whose tables are in an empty directory, such as a disk of its own, and
+// returns its URL. It is dropped at the end of the test.
+func (s *PostgresServer) NewDatabaseIn(t testing.TB, dir string) string {
+	t.Helper()
+	if user := s.procAttr.Credential; user != nil {
+		if err := os.Chown(dir, int(user.Uid), int(user.Gid)); err != nil {
+			t.Fatal(err)
+		}
+		// Only its owner can enter the directory that testing.TB.TempDir makes for a test.
+		if err := os.Chmod(filepath.Dir(dir), 0o711); err != nil {
+			t.Fatal(err)
+		}
+	}
+	name := fmt.Sprintf("test_%d", s.databases.Add(1))
+	s.execAsAdmin(t, "CREATE TABLESPACE "+name+" LOCATION '"+dir+"'")
+	t.Cleanup(func() { s.execAsAdmin(t, "DROP TABLESPACE "+name) })
+	s.execAsAdmin(t, "CREATE DATABASE "+name+" TABLESPACE "+name)
+	t.Cleanup(func() { s.execAsAdmin(t, "DROP DATABASE "+name+" WITH (FORCE)") })
+	return s.url(name)
+}
+
 // Stop stops the server at once, as a power failure would.
 func (s *PostgresServer) Stop(t testing.TB) { t.Helper(); s.pgctl(t, "stop", "-m", "immediate") }
 
