@@ -52,10 +52,13 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 	raw := d.Raw(t)
 	for _, q := range []string{
 		`UPDATE rooms SET state = 'cancelled' WHERE ended_at % 500 = 0`,
+		// More rows, because PostgreSQL rightly reads a table of a few thousand as a whole for a batch. Most are of replays.
 		`INSERT INTO webhook_streams
 				(id, project_id, room_id, url, replay, bucket, enqueued, last_sequence, due_at, lease_id, updated_at)
-			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 10, 10,
-				CASE WHEN ended_at IS NULL THEN created_at END, '', created_at + 31536000000 FROM rooms`,
+			SELECT id || column1, project_id, id, 'https://example.com/hook', CASE WHEN column1 > 0 THEN id || column1 ELSE '' END,
+				project_id || ' example.com', 10, 10, CASE WHEN ended_at IS NULL AND column1 = 0 THEN created_at END, '',
+				created_at + 31536000000
+			FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO webhook_deliveries (id, stream_id, position, event_id, project_id, room_id, url, type, sequence,
 				previous, body, replay, state, attempts, step, created_at, done_at)
 			SELECT e.id, e.room_id, e.sequence, e.id, r.project_id, e.room_id, 'https://example.com/hook', e.type,
@@ -72,8 +75,7 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 		`INSERT INTO breakouts (room_id, n, name, session, opened_at, closed_at)
 			SELECT id, 1, 'One', 2, created_at, ended_at FROM rooms`,
 		`INSERT INTO idempotency_records (id, body_hash, sealed_text, expires_at)
-			SELECT id, id, '', created_at + 31536000000 FROM rooms`,
-		// More rows, because PostgreSQL rightly reads a table of a few thousand as a whole for a batch.
+			SELECT id || column1, id, '', created_at + 31536000000 FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO rejected_calls (day, api, cause, address, calls, last_at)
 			SELECT created_at, 'v3', 'unknown_key', id || column1, 1, created_at FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO console_sessions (id, secret_hash, token_id, user_id, name, role, project_ids, created_at, expires_at)
@@ -87,7 +89,8 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 			SELECT (SELECT n FROM audit_chain) + row_number() OVER (ORDER BY id), created_at, 'service', '', '', '', '', '',
 				'room.ended', id, project_id, '{}', '{}', '', '' FROM rooms`,
 		`UPDATE audit_chain SET n = (SELECT max(n) FROM audit)`,
-		`INSERT INTO client_room_ids (project_id, client_room_id) SELECT project_id, id FROM rooms`,
+		`INSERT INTO client_room_ids (project_id, client_room_id)
+			SELECT project_id, id || column1 FROM rooms CROSS JOIN ` + tenTimes,
 		`INSERT INTO call_totals (project_id, at, accepted, rejected)
 			SELECT project_id, at, count(*), 0 FROM
 				(SELECT project_id, created_at - created_at % 300000 + 31536000000 AS at FROM rooms) AS r GROUP BY 1, 2`,
@@ -97,6 +100,21 @@ func fillAll(t *testing.T, d storetest.Database, db *store.DB) (p, other, small 
 		`INSERT INTO projects (id, organization_id, name, status, settings, created_at)
 			SELECT r.id, CASE WHEN ended_at % 2 = 0 THEN p.organization_id ELSE r.id END, 'Lessons', 'active', '{}', r.created_at
 			FROM rooms r JOIN projects p ON p.id = r.project_id WHERE r.project_id <> '` + p.ID + `'`,
+		`INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at)
+			SELECT id, id, 'current', id, id, id, created_at FROM projects WHERE id NOT IN (SELECT project_id FROM api_keys)`,
+		`INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at,
+				overlap_ends_at, notice_at)
+			SELECT id || 'o', id, 'overlap', id || 'o', id, id, created_at, created_at, created_at FROM projects
+			WHERE created_at % 500 = 0`,
+		`INSERT INTO api_keys (id, project_id, slot, key_hash, sealed_key, sealed_gateway_secret, created_at, retired_at)
+			SELECT id || 'r', id, 'retired', id || 'r', id, id, created_at, created_at FROM projects
+			WHERE created_at % 501 = 0`,
+		`INSERT INTO project_secrets (id, project_id, slot, sealed_secret, created_at, overlap_ends_at, retired_at, notice_at)
+			SELECT id, project_id, slot, sealed_key, created_at, overlap_ends_at, retired_at, notice_at FROM api_keys
+			WHERE project_id NOT IN (SELECT project_id FROM project_secrets)`,
+		`INSERT INTO key_callers (project_id, slot, at, address, user_agent)
+			SELECT id, 'current', created_at, '192.0.2.1', '' FROM projects`,
+		`INSERT INTO daily_quotas (project_id, subject, day, used) SELECT id, 'rooms', 1, 1 FROM projects`,
 		`INSERT INTO usage_late_reports (id, organization_id, hour) SELECT id, id, created_at FROM rooms`,
 		`INSERT INTO request_log (project_id, n, first_n, size, calls) SELECT id, 1, 1, 1, '[]' FROM rooms`,
 		`INSERT INTO past_room_counts (project_id, day, id, rooms) SELECT id, 0, '', 1 FROM rooms`,

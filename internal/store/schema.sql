@@ -43,6 +43,7 @@ CREATE TABLE api_keys (
 CREATE UNIQUE INDEX api_keys_one_current ON api_keys (project_id) WHERE slot = 'current';
 CREATE UNIQUE INDEX api_keys_one_overlap ON api_keys (project_id) WHERE slot = 'overlap';
 CREATE INDEX api_keys_project ON api_keys (project_id);
+CREATE INDEX api_keys_retired ON api_keys (retired_at) WHERE slot = 'retired';
 
 -- The connections of participants: who was in which session, and when.
 CREATE TABLE attendance (
@@ -398,6 +399,7 @@ CREATE TABLE project_secrets (
 CREATE UNIQUE INDEX project_secrets_one_current ON project_secrets (project_id) WHERE slot = 'current';
 CREATE UNIQUE INDEX project_secrets_one_overlap ON project_secrets (project_id) WHERE slot = 'overlap';
 CREATE INDEX project_secrets_project ON project_secrets (project_id);
+CREATE INDEX project_secrets_retired ON project_secrets (retired_at) WHERE slot = 'retired';
 
 -- Projects of organizations.
 CREATE TABLE projects (

@@ -1,0 +1,220 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"modernc.org/sqlite"
+
+	"parley/internal/audit"
+	"parley/internal/project"
+	"parley/internal/store"
+	"parley/internal/store/storetest"
+)
+
+// sweepLimit is the number of rows that a sweep of checkSweeps may delete.
+const sweepLimit = 20
+
+// sweep is what the service does again and again, in a transaction, with what is older than a time.
+type sweep struct {
+	name string
+	run  func(ctx context.Context, before time.Time) error
+	// noLimit says that it deletes all old rows at once, so that only a run without any is checked.
+	noLimit bool
+	// always says that it reads a batch although nothing is old; a sweep runs it only where something is.
+	always bool
+}
+
+func sweepsOf(db *store.DB, p project.Project) []sweep {
+	limited := func(deleteRows func(context.Context, time.Time, int) (int, error)) func(context.Context, time.Time) error {
+		return func(ctx context.Context, before time.Time) error {
+			_, err := deleteRows(ctx, before, sweepLimit)
+			return err
+		}
+	}
+	ofProject := func(deleteRows func(context.Context, string, time.Time, int) (int, error), id string) func(
+		context.Context, time.Time) error {
+		return limited(func(ctx context.Context, before time.Time, limit int) (int, error) {
+			return deleteRows(ctx, id, before, limit)
+		})
+	}
+	return []sweep{
+		{name: "deliveries", run: ofProject(db.DeleteDeliveries, p.ID), always: true},
+		{name: "calls", run: ofProject(db.DeleteCalls, p.ID)},
+		{name: "calls without a project", run: ofProject(db.DeleteCalls, "")},
+		{name: "names in rooms", run: func(ctx context.Context, before time.Time) error {
+			_, err := db.RoomsWithPeople(ctx, p.ID, before, sweepLimit)
+			return err
+		}},
+		{name: "rooms", run: func(ctx context.Context, before time.Time) error {
+			ids, err := db.RoomsToDelete(ctx, p.ID, before, sweepLimit)
+			if err != nil || len(ids) == 0 {
+				return err
+			}
+			_, _, err = db.DeleteRoom(ctx, ids[0], sweepLimit)
+			return err
+		}},
+		{name: "oldest data", run: func(ctx context.Context, _ time.Time) error {
+			_, err := db.OldestData(ctx, []string{p.ID})
+			return err
+		}},
+		{name: "webhook streams", run: limited(db.PruneStreams)},
+		{name: "failure records of webhooks", run: limited(db.PruneTargets)},
+		{name: "sessions of the console", run: limited(db.DeleteConsoleSessions)},
+		{name: "rejected calls", run: limited(db.DeleteRejections)},
+		{name: "results of signed requests", run: limited(db.DeleteExpiredIdempotencyRecords)},
+		{name: "totals of calls", run: db.DeleteCallTotals, noLimit: true},
+		{name: "counts of past rooms", run: func(ctx context.Context, _ time.Time) error {
+			_, err := db.MergePastRoomCounts(ctx, sweepLimit)
+			return err
+		}},
+		{name: "due rooms", run: func(ctx context.Context, before time.Time) error {
+			_, err := db.DueRooms(ctx, before, sweepLimit)
+			return err
+		}},
+		{name: "late usage", run: func(ctx context.Context, _ time.Time) error {
+			_, err := db.OrganizationsWithLateUsage(ctx, sweepLimit)
+			return err
+		}},
+		{name: "audit log", noLimit: true, run: func(ctx context.Context, before time.Time) error {
+			if _, err := db.AuditEntries(ctx, audit.Query{Before: before, BelowN: math.MaxInt64, Limit: 1}); err != nil {
+				return err
+			}
+			return db.PruneAuditEntries(ctx, audit.Entry{})
+		}},
+		{name: "credentials", noLimit: true, run: func(ctx context.Context, before time.Time) error {
+			_, err := db.PurgeRetired(ctx, before, before)
+			return err
+		}},
+		{name: "notices about credentials", run: func(ctx context.Context, before time.Time) error {
+			_, err := db.ProjectsWithDueNotices(ctx, before)
+			return err
+		}},
+		{name: "rows of a project", always: true, run: func(ctx context.Context, _ time.Time) error {
+			_, err := db.DeleteProjectRows(ctx, p.ID, sweepLimit)
+			return err
+		}},
+		{name: "rows of an organization", always: true, run: func(ctx context.Context, _ time.Time) error {
+			_, _, err := db.DeleteOrganizationRows(ctx, p.OrganizationID, sweepLimit)
+			return err
+		}},
+	}
+}
+
+// checkSweeps fails if a statement of a sweep reads more than what it deletes, in a large project: without
+// anything that is old, and with a batch of it. PostgreSQL counts the rows, and SQLite the pages. Nothing is changed.
+func checkSweeps(t *testing.T, d storetest.Database, c catalog, raw *sql.DB, db *store.DB, p project.Project) {
+	t.Helper()
+	unit, mostIdle, most := "pages", 50, 500 // a page of SQLite counts as often as it is read
+	read := func(s traced) int { return pagesRead(t, raw, s) }
+	if d.URL != "" {
+		unit, mostIdle, most = "rows", 2*sweepLimit, 10*sweepLimit
+		read = func(s traced) int { return int(rowsReadRolledBack(t, c, raw, s)) }
+	}
+	for _, s := range sweepsOf(db, p) {
+		check := func(name string, before time.Time, most int) {
+			t.Helper()
+			run := traceRolledBack(t, db, func(ctx context.Context) error { return s.run(ctx, before) })
+			for _, statement := range run {
+				if got := read(statement); got > most {
+					t.Errorf("sweep of %s, %s: got %d %s read, want at most %d, in the statement\n%s", s.name, name, got, unit, most,
+						statement.q)
+				}
+			}
+		}
+		if !s.always {
+			check("nothing is old", time.UnixMilli(1), mostIdle)
+		}
+		if !s.noLimit {
+			check("everything is old", storetest.Room("").CreatedAt.AddDate(2, 0, 0), most)
+		}
+	}
+}
+
+// errRollBack ends a transaction that changes nothing.
+var errRollBack = errors.New("roll back")
+
+// traceRolledBack returns the statements of a transaction and rolls it back.
+func traceRolledBack(t *testing.T, db *store.DB, work func(ctx context.Context) error) (run []traced) {
+	t.Helper()
+	err := db.Write(context.Background(), func(ctx context.Context) error {
+		run = nil
+		db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+		defer db.Trace(nil)
+		return errors.Join(work(ctx), errRollBack)
+	})
+	if !errors.Is(err, errRollBack) || err.Error() != errRollBack.Error() {
+		t.Fatal(err)
+	}
+	return run
+}
+
+// rowsReadRolledBack is rowsRead of a statement that changes rows, which it rolls back.
+func rowsReadRolledBack(t *testing.T, c catalog, raw *sql.DB, s traced) float64 {
+	t.Helper()
+	exec := func(q string) {
+		t.Helper()
+		if _, err := raw.Exec(q); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("BEGIN") // the pool has one connection
+	defer exec("ROLLBACK")
+	return rowsRead(t, c, raw, s)
+}
+
+// pagesRead returns the number of pages that a statement reads on SQLite, each as often as it reads it. It rolls the
+// statement back.
+func pagesRead(t *testing.T, raw *sql.DB, s traced) (pages int) {
+	t.Helper()
+	ctx := context.Background()
+	conn, err := raw.Conn(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	count := func() (n int) {
+		t.Helper()
+		err := conn.Raw(func(driver any) error {
+			status, ok := driver.(sqlite.DBStatus)
+			if !ok {
+				return fmt.Errorf("%T has no counters", driver)
+			}
+			for _, op := range []sqlite.DBStatusOp{sqlite.DBStatusCacheHit, sqlite.DBStatusCacheMiss} {
+				current, _, err := status.Status(op, false)
+				if err != nil {
+					return err
+				}
+				n += current
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	exec := func(q string, args ...any) {
+		t.Helper()
+		rows, err := conn.QueryContext(ctx, q, args...) // Query, so that all rows of RETURNING are read
+		if err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+		for rows.Next() {
+			continue
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+	exec("BEGIN")
+	defer exec("ROLLBACK")
+	began := count()
+	exec(s.q, s.args...)
+	return count() - began
+}
