@@ -47,7 +47,7 @@ const pages = (): { name: string; path: string; shows: string; not?: Role[] }[] 
   { name: 'overview', path: '', shows: 'Last 24 hours' },
   { name: 'rooms', path: '/rooms', shows: 'All rooms' },
   { name: 'room', path: `/rooms/${room.room_id}`, shows: longTitle },
-  { name: 'requests', path: `/requests?project=${project}`, shows: 'Signature missing or wrong' },
+  { name: 'requests', path: `/requests?project=${project}&status=401`, shows: 'Signature missing or wrong' },
   { name: 'request', path: `/requests/${rejectedID}?project=${project}`, shows: 'Clock of the client' },
   { name: 'webhooks', path: `/webhooks?project=${project}`, shows: 'Targets that fail' },
   { name: 'delivery', path: `/webhooks/${deliveryID}`, shows: 'Copy as curl' },

@@ -436,7 +436,7 @@ func TestCopy_ToFullDisk(t *testing.T) {
 	stoppedServer(t, dataDir, meetings)
 	before := readFiles(t, dataDir)
 	url := storetest.NewPostgresServer(t).NewDatabaseIn(t, target.dir)
-	countRooms(t, url) // because PostgreSQL writes files for the first connection to a database
+	countRooms(t, url)                                   // because PostgreSQL writes files for the first connection to a database
 	for _, space := range []int64{0, 1 << 20, 5 << 20} { // bytes that are left for the tables and their rows
 		target.fillExcept(space)
 		out, err := runCopy(dataDir, url)
