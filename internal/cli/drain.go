@@ -61,8 +61,8 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	for empty := 0; empty < 2; {
 		if isInUse(n) {
 			empty = 0
-			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. It relays (TURN) to other nodes for "+
-				"people: %d. The drain ends at %s at the latest.",
+			line := fmt.Sprintf("Node %s still has sessions: %d, with people: %d. People whose media it relays (TURN) to other "+
+				"nodes: %d. The drain ends at %s at the latest.",
 				n.Node, n.Sessions, n.People, n.RelayedPeople, formatTime(n.DrainBy))
 			if line != reported || time.Since(reportedAt) >= drainReportInterval {
 				fmt.Fprintln(s.err, line)
@@ -92,8 +92,9 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		case !isInUse(latest):
 			empty, n = empty+1, latest
 		case late && latest.Sessions == 0:
-			return fmt.Errorf("the node %s still relays the media (TURN) of %d people to other nodes after the time: let the "+
-				"load balancer send no TURN connections to a node whose /healthz is 503", n.Node, latest.RelayedPeople)
+			return fmt.Errorf("the node %s still relays the media (TURN) of %s to other nodes after the time: let the load "+
+				"balancer send no TURN connections to a node whose /healthz is 503", n.Node,
+				pluralize(latest.RelayedPeople, "person", "people"))
 		case late:
 			return fmt.Errorf("the node %s still has %d sessions with people after the time: look for the cause in its log",
 				n.Node, latest.Sessions)

@@ -42,8 +42,11 @@ func TestCheckUDPBuffers(t *testing.T) {
 	set := func(value string) {
 		t.Helper()
 		if err := os.WriteFile(file, []byte(value), 0); err != nil {
-			t.Skipf("cannot change net.core.rmem_max: %v", err)
+			t.Errorf("set net.core.rmem_max to %s: %v", value, err)
 		}
+	}
+	if err := os.WriteFile(file, before, 0); err != nil {
+		t.Skipf("this machine does not let net.core.rmem_max be set: %v", err)
 	}
 	defer set(string(before))
 	set("212992")
@@ -95,7 +98,7 @@ func TestCheckClock(t *testing.T) {
 	}
 }
 
-// wrongClock is a library that makes the clock of a program ten seconds late. A program loads it by LD_PRELOAD.
+// wrongClock is a library that makes the clock of a program 10.5 seconds late. A program loads it by LD_PRELOAD.
 const wrongClock = `
 #define _GNU_SOURCE
 #include <sys/syscall.h>
@@ -105,7 +108,10 @@ const wrongClock = `
 
 int clock_gettime(clockid_t clock, struct timespec *now) {
 	int failed = syscall(SYS_clock_gettime, clock, now);
-	if (!failed && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) now->tv_sec -= 10;
+	if (!failed && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) {
+		now->tv_sec -= now->tv_nsec < 500000000 ? 11 : 10;
+		now->tv_nsec += now->tv_nsec < 500000000 ? 500000000 : -500000000;
+	}
 	return failed;
 }
 
@@ -185,8 +191,13 @@ func TestCheckClocksOfServers(t *testing.T) {
 // A disk that needs long for each write, and a file system of a program (FUSE), as those of many networks are, are
 // found, and not found with the data directory on a local disk.
 func TestCheckDisk_FUSE(t *testing.T) {
+	rootOnly(t)
 	cfg := newConfig(t)
-	local := cfg.DataDir
+	local, err := os.MkdirTemp("/dev/shm", "parley-disk-") // in memory, so that it is fast on any machine
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(local) })
 	cfg.DataDir = mountFUSE(t, slowDisk+10*time.Millisecond)
 	slow, kind := check(checkDiskSpeed), check(checkDisk)
 	if f := slow.findings(t, cfg)["disk_slow"]; f.Level != Warning {

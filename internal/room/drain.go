@@ -110,9 +110,11 @@ type draining struct {
 	waits     bool       // a drain was requested, and no other node can host
 	noNodeAt  time.Time  // when no node could take a session
 	roomsDone int        // handed over since the request
-	// relaysDone counts the people whose relays this node has ended since the request.
-	relaysDone int
-	stopping   bool // this node stops; see BeginStop
+	// activeSince is since when this node does what was requested, and relaysDone counts the people whose relays it has
+	// ended since then.
+	activeSince time.Time
+	relaysDone  int
+	stopping    bool // this node stops; see BeginStop
 	// givenAway has the sessions that this node handed over within keepGivenAway, and when.
 	givenAway map[string]time.Time
 }
@@ -141,8 +143,9 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 	if waits && !d.waits {
 		s.log.Warn("drain waits, because no other node can take the meetings")
 	}
-	if !d.requested.StartedAt.Equal(requested.StartedAt) {
-		d.roomsDone, d.relaysDone, d.since = 0, 0, now
+	isNew := !d.requested.StartedAt.Equal(requested.StartedAt)
+	if isNew {
+		d.roomsDone, d.since = 0, now
 	}
 	before := d.current
 	d.requested, d.current, d.waits, d.checkedAt = requested, requested, waits, now
@@ -150,6 +153,9 @@ func (s *Presence) applyDrain(requested Drain, otherHosts bool, now time.Time) {
 		d.current = Drain{}
 	}
 	active, stopping := d.current.Active(), d.stopping
+	if isNew || active && !before.Active() {
+		d.relaysDone, d.activeSince = 0, now
+	}
 	d.mu.Unlock()
 	if stopping || before.Active() == active {
 		return
@@ -197,20 +203,24 @@ func (s *Presence) handOver(ctx context.Context) {
 	}
 }
 
-// endRelays ends the relays of people in sessions of other nodes while this node is draining, evenly over its time, and
-// after relayDelay at the earliest. It leaves those that began after that delay: the load balancer goes on to send
-// people here, so they would only come back.
+// endRelays ends the relays of people in sessions of other nodes while this node is draining, evenly over its time,
+// and after relayDelay at the earliest. At the end it also ends those that began meanwhile, because some load
+// balancers need longer. It leaves those that begin in the last relayDelay: the load balancer goes on to send people
+// here, so they would only come back.
 func (s *Presence) endRelays(context.Context) {
 	d, since, _, ok := s.currentDrain()
-	elapsed := s.now().Sub(since) - relayDelay
-	if !ok || elapsed < 0 {
+	s.draining.mu.Lock()
+	from, done := s.draining.activeSince.Add(relayDelay), s.draining.relaysDone
+	s.draining.mu.Unlock()
+	now := s.now()
+	if !ok || now.Before(from) {
 		return
 	}
-	before := since.Add(relayDelay)
-	s.draining.mu.Lock()
-	done := s.draining.relaysDone
-	s.draining.mu.Unlock()
-	due := drainBatch(done, s.media.RelayedPeople(before), elapsed, d.By.Sub(d.StartedAt)-relayDelay)
+	by, before := since.Add(d.By.Sub(d.StartedAt)), from
+	if last := by.Add(-relayDelay); !now.Before(last) {
+		before = later(from, last)
+	}
+	due := drainBatch(done, s.media.RelayedPeople(before), now.Sub(from), by.Sub(from))
 	if due == 0 {
 		return
 	}

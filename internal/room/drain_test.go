@@ -321,3 +321,64 @@ func TestDrain_Relays(t *testing.T) {
 		t.Errorf("a relay that began after the drain: got %d relayed people, want 1", got)
 	}
 }
+
+// A load balancer that notices a drain late sends people to the node for a while. Their relays end in the last seconds
+// of the drain. Those that begin still later stay, because they would only come back.
+func TestDrain_RelaysOfSlowLoadBalancer(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	const within = time.Minute
+	c.drain(t, within)
+	var late time.Time
+	left := map[int]int{} // by seconds
+	for second := range int(within/time.Second) + 5 {
+		if second == 30 || second == 55 {
+			late = c.clock.Now()
+			c.relays = append(c.relays, late)
+		}
+		c.tick(0, 1)
+		c.nodes[0].EndRelays(t.Context())
+		left[second] = len(c.relays)
+	}
+	if left[45] != 1 || left[64] != 1 || !c.relays[0].Equal(late) {
+		t.Errorf("got the relays %v, %d of them after 45 s, want the one that began at %s, and 1", c.relays, left[45], late)
+	}
+}
+
+// While a drain waits for another node, the load balancer sends people to the node. Their relays end, too, once the
+// node drains and the load balancer knows that.
+func TestDrain_RelaysAfterWaiting(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	c.tick(0, 1)
+	c.redisDown[1].Store(true)
+	c.tick(0, 1)
+	c.relays = append(c.relays, c.clock.Now())
+	if err := c.db.Write(t.Context(), func(ctx context.Context) error {
+		_, _, err := c.db.SetDrain(ctx, c.nodes[0].NodeID(), room.Drain{StartedAt: c.clock.Now(), By: c.clock.Now()})
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	seconds := func(n int) {
+		for range n {
+			c.tick(0, 1)
+			c.nodes[0].EndRelays(t.Context())
+		}
+	}
+	seconds(20)
+	c.relays = append(c.relays, c.clock.Now())
+	if len(c.relays) != 2 || c.nodes[0].Draining() {
+		t.Fatalf("while no other node hosts: got %d relays, want 2 on a node that waits", len(c.relays))
+	}
+	c.redisDown[1].Store(false)
+	seconds(5)
+	if len(c.relays) != 2 || !c.nodes[0].Draining() {
+		t.Errorf("5 s after another node hosts: got %d relays, want 2 on a node that drains", len(c.relays))
+	}
+	seconds(int(room.RelayDelay / time.Second))
+	if len(c.relays) != 0 {
+		t.Errorf("later: got %d relays, want none", len(c.relays))
+	}
+}

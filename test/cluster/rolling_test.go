@@ -130,9 +130,9 @@ func (p *rollingPage) listen(ctx context.Context, others []*rollingPage) {
 const drainMigration = 39
 
 // buildEarlier builds a program that can share the database with this one and can be drained: the newest tagged
-// release. Without such a release it builds the commit before the newest migration, so that the two programs have
-// different schemas. A migration that contracts the schema ends the time of earlier programs; then the program of the
-// commit that added it is built, and in a history without that commit the one of HEAD.
+// release. Without such a release it builds the newest commit without the newest migration, so that the two programs
+// have different schemas. A migration that contracts the schema ends the time of earlier programs; then the program
+// of the commit that added it is built, and in a history without that commit the one of HEAD.
 func buildEarlier(t *testing.T) parleytest.Release {
 	t.Helper()
 	dir := os.DirFS(filepath.Join("../..", parleytest.Migrations))
@@ -147,10 +147,7 @@ func buildEarlier(t *testing.T) parleytest.Release {
 	oldest := max(contractions[len(contractions)-1], drainMigration) // that an earlier program must have
 	revision := parleytest.LatestTag(t, oldest)
 	if revision == "" {
-		revision = parleytest.AddedBy(t, newest)
-		if before := revision + "^"; revision != "" && newest > oldest && parleytest.HasRevision(before) {
-			revision = before
-		}
+		revision = cmp.Or(parleytest.Earlier(t, oldest, newest), parleytest.AddedBy(t, oldest))
 	}
 	return parleytest.BuildRelease(t, cmp.Or(revision, "HEAD"))
 }

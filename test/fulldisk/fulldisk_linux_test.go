@@ -436,8 +436,9 @@ func TestCopy_ToFullDisk(t *testing.T) {
 	stoppedServer(t, dataDir, meetings)
 	before := readFiles(t, dataDir)
 	url := storetest.NewPostgresServer(t).NewDatabaseIn(t, target.dir)
-	countRooms(t, url)                                   // because PostgreSQL writes files for the first connection to a database
-	for _, space := range []int64{0, 1 << 20, 5 << 20} { // bytes that are left for the tables and their rows
+	countRooms(t, url) // because PostgreSQL writes files for the first connection to a database
+	// The bytes that are left for the tables and their rows.
+	for _, space := range []int64{0, 1 << 20, 5 << 20} {
 		target.fillExcept(space)
 		out, err := runCopy(dataDir, url)
 		if exitStatus(err) != 1 || !strings.Contains(out, "--to: the disk of the PostgreSQL server is full: "+

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -43,6 +44,30 @@ func AddedBy(t testing.TB, migration int64) string {
 	// The first parents, because a commit of a branch may lack migrations with lower numbers.
 	return strings.TrimSpace(git(t, "log", "--first-parent", "-m", "--diff-filter=A", "--format=%H", "-1", "--",
 		migrationPrefix(migration)+"*"))
+}
+
+// Earlier returns the newest commit before this one whose migrations are some of those of this commit, with the same
+// names, and whose newest one is at least oldest and older than newest. It returns an empty string if the history has
+// no such commit.
+func Earlier(t testing.TB, oldest, newest int64) string {
+	t.Helper()
+	names := func(revision string) []string {
+		return strings.Fields(git(t, "ls-tree", "--name-only", revision, Migrations+"/"))
+	}
+	known := names("HEAD")
+	for revision := range strings.FieldsSeq(git(t, "log", "--first-parent", "--format=%H", "--", Migrations)) {
+		found := names(revision)
+		isKnown := !slices.ContainsFunc(found, func(name string) bool { return !slices.Contains(known, name) })
+		has := func(migration int64) bool {
+			return slices.ContainsFunc(found, func(name string) bool {
+				return strings.HasPrefix(name, migrationPrefix(migration))
+			})
+		}
+		if isKnown && has(oldest) && !has(newest) {
+			return revision
+		}
+	}
+	return ""
 }
 
 func migrationPrefix(migration int64) string { return fmt.Sprintf("%s/%05d_", Migrations, migration) }

@@ -39,7 +39,7 @@ export function DrainButton({ node: { node, state }, hasOther, onDone }: Props):
           return 'The node hosts new meetings again.';
         }}
       >
-        <p>The node hosts new meetings again. Meetings that it has handed over stay where they are.</p>
+        <p>The node hosts new meetings again. Meetings that it gave to other nodes stay there.</p>
       </ActionButton>
     );
   }
@@ -62,8 +62,8 @@ export function DrainButton({ node: { node, state }, hasOther, onDone }: Props):
           }}
         >
           <p>
-            The node hosts no new meetings, and hands its own over to other nodes, one after another. The people in a meeting connect again
-            within a second. Stop the node when it has no sessions left.
+            The node hosts no new meetings, and gives its own to other nodes, one after another. The people in a meeting connect again
+            within a second. Stop the node when its sessions and its relayed people are 0.
           </p>
           <label className="field">
             <span>Time for all meetings</span>

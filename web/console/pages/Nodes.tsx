@@ -63,13 +63,22 @@ export function Nodes(): ReactElement {
               </>
             ),
           },
-          { head: 'Version', cell: ({ version }) => version || <span className="quiet">earlier release</span> },
+          {
+            head: 'Version',
+            cell: ({ version, started_at }) => (
+              <span className="two-lines">
+                {version || 'earlier release'}{' '}
+                <span className="small quiet nowrap">
+                  since <Time at={started_at} />
+                </span>
+              </span>
+            ),
+          },
           { head: 'People', end: true, cell: ({ people }) => formatNumber(people) },
           { head: 'Relayed', end: true, cell: ({ relayed_people }) => formatNumber(relayed_people) },
           { head: 'Sessions', end: true, cell: ({ sessions }) => formatNumber(sessions) },
           { head: 'Redis', cell: ({ redis }) => <Status tone={redisStates[redis].tone}>{redisStates[redis].text}</Status> },
           { head: 'Clock', cell: ({ clock_offset_seconds }) => <Clock seconds={clock_offset_seconds} /> },
-          { head: 'Started', end: true, cell: ({ started_at }) => <Time at={started_at} /> },
           { head: 'Last heartbeat', end: true, cell: ({ last_seen_at }) => <Time at={last_seen_at} ago /> },
           may('POST /nodes/{node}/drain') && {
             head: 'Drain',
