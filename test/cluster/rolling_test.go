@@ -177,11 +177,12 @@ func TestNodes_Rolled(t *testing.T) { // alone, because it needs both processors
 		master:   seal.NewKey(),
 		binary:   earlier.Binary,
 	}
-	nodes := []*node{s.startNode(t), s.startNode(t), s.startNode(t)}
+	webhooks := newReceiver(t, time.Millisecond)
+	nodes := []*node{s.startNode(t)}
+	nodes[0].setWebhookURL(webhooks.URL) // before others start, which would hear of it a moment later
+	nodes = append(nodes, s.startNode(t), s.startNode(t))
 	raw := storetest.Database{URL: s.database}.Raw(t) // the store would migrate the database
 	assertSchemas(t, raw, earlierSchema, earlierSchema, earlierSchema)
-	webhooks := newReceiver(t, time.Millisecond)
-	nodes[0].setWebhookURL(webhooks.URL)
 	b := &balancer{nodes: slices.Clone(nodes)}
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
