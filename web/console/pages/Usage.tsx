@@ -207,7 +207,7 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
           />
         )}
       </div>
-      <p className="quiet">The figures above do not contain test projects, but deleted projects, which are not in this list.</p>
+      <p className="quiet">The figures above do not contain test projects. They contain deleted projects, which are not in this list.</p>
       {first.error && <ErrorBox error={first.error} retry={first.reload} />}
       {!first.data && !first.error && <Loading />}
       {rows.length > 0 && (

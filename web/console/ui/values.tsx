@@ -2,14 +2,16 @@ import type { ReactElement, ReactNode } from 'react';
 import { formatAgo, formatTime, formatUTC } from '../format';
 import { useNow } from './useNow';
 
-/** A time in the time zone of the browser. Its tooltip has UTC and the distance. */
+/**
+ * A time in the time zone of the browser; with `ago`, the distance of a time that has passed. Its tooltip has UTC and the distance.
+ */
 export function Time({ at, ago = false }: { at: string | null | undefined; ago?: boolean }): ReactElement {
   const now = useNow();
   if (!at) return <span className="quiet">–</span>;
   const ms = Date.parse(at);
   return (
     <time dateTime={at} title={`${formatUTC(ms)}, ${formatAgo(ms, now)}`}>
-      {ago ? formatAgo(ms, now) : formatTime(ms, now)}
+      {ago ? formatAgo(Math.min(ms, now), now) : formatTime(ms, now)}
     </time>
   );
 }
