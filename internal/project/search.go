@@ -21,10 +21,11 @@ const (
 // Name is the name of an organization or of a project.
 type Name struct{ ID, Name string }
 
-// SearchOrganizations returns the organizations that a text finds, the oldest first: their name
-// contains the text, in upper or lower case, or the text is their ID. The list begins after the
-// ID after and contains at most limit organizations, or all if limit is 0. If next is not empty,
-// the search goes on after this ID. Errors: Invalid.
+// SearchOrganizations returns the organizations whose name contains a text, in upper or lower
+// case, the oldest first. If the text is an ID, it returns only that organization. The list begins
+// after the ID after and contains at most limit organizations, or all if limit is 0. If the search
+// stopped at maxScannedNames, it goes on after the ID next, which is empty otherwise, also after a
+// full page. Errors: Invalid.
 func (s *Service) SearchOrganizations(ctx context.Context, text, after string, limit int) (
 	found []Organization, next string, err error,
 ) {
@@ -42,8 +43,8 @@ func (s *Service) SearchOrganizations(ctx context.Context, text, after string, l
 	return found, next, err
 }
 
-// SearchProjects returns the projects of a query that a text finds, as SearchOrganizations
-// does. Errors: Invalid, and NotFound if there is no such organization.
+// SearchProjects searches the projects that a query selects, as SearchOrganizations does. Errors:
+// Invalid, and NotFound if there is no such organization.
 func (s *Service) SearchProjects(ctx context.Context, text string, q ListQuery) (
 	found []Project, next string, err error,
 ) {

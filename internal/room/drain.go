@@ -110,8 +110,8 @@ type draining struct {
 	waits     bool       // a drain was requested, and no other node can host
 	noNodeAt  time.Time  // when no node could take a session
 	roomsDone int        // handed over since the request
-	// activeSince is since when this node does what was requested, and relaysDone counts the people whose relays it has
-	// ended since then.
+	// activeSince is when the drain last became active or the request last changed. relaysDone counts the people whose
+	// relays this node has ended since then.
 	activeSince time.Time
 	relaysDone  int
 	stopping    bool // this node stops; see BeginStop
@@ -241,8 +241,8 @@ func (s *Presence) currentDrain() (d Drain, since time.Time, rooms int, ok bool)
 	return d, s.draining.since, s.draining.roomsDone, ok
 }
 
-// drainBatch returns how many of the rooms that are left to hand over now, when some were handed over and a
-// part of the whole time has passed.
+// drainBatch returns how many of the rooms or people that are left must go now, if some are done and a part of the
+// whole time has passed.
 func drainBatch(done, left int, elapsed, whole time.Duration) int {
 	if whole <= 0 || elapsed+drainInterval >= whole {
 		return left

@@ -46,9 +46,8 @@ func AddedBy(t testing.TB, migration int64) string {
 		migrationPrefix(migration)+"*"))
 }
 
-// Earlier returns the newest commit before this one whose migrations are some of those of this commit, with the same
-// names, and whose newest one is at least oldest and older than newest. It returns an empty string if the history has
-// no such commit.
+// Earlier returns the newest commit that changed migrations, has the migration oldest, lacks the migration newest, and
+// has no migration that HEAD lacks. It returns an empty string if the history has no such commit.
 func Earlier(t testing.TB, oldest, newest int64) string {
 	t.Helper()
 	names := func(revision string) []string {

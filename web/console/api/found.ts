@@ -55,7 +55,7 @@ export function useFoundOrganizations(search: string): Found<OrganizationOption>
   };
 }
 
-/** useFoundOrganizations for something that a suspended organization cannot have. */
+/** Finds organizations as useFoundOrganizations does, but suspended ones cannot be chosen. */
 export function useFoundActiveOrganizations(search: string): Found {
   const { options, ...others } = useFoundOrganizations(search);
   return { ...others, options: options?.map((option) => ({ ...option, disabled: option.suspended })) ?? null };

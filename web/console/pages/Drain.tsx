@@ -21,7 +21,7 @@ interface Props {
   onDone: () => void;
 }
 
-/** Drains a node, or cancels that. It is absent for those who may not, and where there is nothing to do. */
+/** Drains a node, or cancels the drain. It is absent for other roles, for a lost node, and if no other node hosts meetings. */
 export function DrainButton({ node: { node, state }, hasOther, onDone }: Props): ReactElement | null {
   const may = useMay();
   const [open, setOpen] = useState(false);

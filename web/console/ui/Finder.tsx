@@ -9,7 +9,7 @@ export interface Option {
   disabled?: boolean;
 }
 
-/** What a search finds. The options are null until the first response. */
+/** What a search finds. The options are null while the search of the text is not finished. */
 export interface Found<O extends Option = Option> {
   options: O[] | null;
   /** Whether there are more than the options. */
@@ -17,7 +17,7 @@ export interface Found<O extends Option = Option> {
   error: ApiError | null;
 }
 
-/** How long a person must not type before the search begins. */
+/** How long to wait after the last key before the search begins. */
 const pauseMs = 200;
 
 interface Props {
