@@ -252,3 +252,52 @@ func checkEmptyProject(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p pro
 		}
 	}
 }
+
+// checkKeptPlans fails if PostgreSQL plans a list of rooms again for each call, which takes longer than the call. It
+// does so if a plan for all values looks expensive to it.
+func checkKeptPlans(t *testing.T, raw *sql.DB, db *store.DB, p project.Project, ended int) {
+	t.Helper()
+	ctx := context.Background()
+	var run []traced
+	db.Trace(func(q string, args []any) { run = append(run, traced{q, args}) })
+	past, _, err := db.PastRooms(ctx, p.ID, room.PastQuery{Offset: ended / 2, Limit: 20})
+	if err != nil || len(past) == 0 || len(run) == 0 {
+		t.Fatalf("past rooms: got %d, %v, want some", len(past), err)
+	}
+	rows := run[len(run)-1] // the statements before it find the page
+	run = nil
+	for _, before := range []string{"", past[0].ID} {
+		if _, err := db.List(ctx, room.ListQuery{ProjectID: p.ID, Before: before, Limit: 21}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, s := range append(run, rows) {
+		requireKeptPlan(t, raw, s)
+	}
+}
+
+func requireKeptPlan(t *testing.T, raw *sql.DB, s traced) {
+	t.Helper()
+	exec := func(q string) {
+		t.Helper()
+		if _, err := raw.Exec(q); err != nil {
+			t.Fatalf("%s: %v", q, err)
+		}
+	}
+	literals := make([]string, len(s.args))
+	for i, arg := range s.args {
+		literals[i] = literal(t, arg)
+	}
+	exec("PREPARE s AS " + s.q)
+	defer exec("DEALLOCATE s")
+	for range 6 { // PostgreSQL makes five plans for the values before it considers one for all
+		exec("EXECUTE s(" + strings.Join(literals, ", ") + ")")
+	}
+	var kept int
+	if err := raw.QueryRow(`SELECT generic_plans FROM pg_prepared_statements WHERE name = 's'`).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if kept == 0 {
+		t.Errorf("PostgreSQL plans again for each call, want a plan that it keeps, of the statement\n%s", s.q)
+	}
+}

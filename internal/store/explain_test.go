@@ -139,6 +139,7 @@ func checkPlans(t *testing.T, d storetest.Database, run *statements) {
 	if d.URL != "" {
 		checkRowsRead(t, c, raw, db, p, largeProject)
 		checkRowsRead(t, c, raw, db, other, largeProject)
+		checkKeptPlans(t, raw, db, p, largeProject)
 		checkRowsRead(t, c, raw, db, small, smallProject)
 		checkPeriod(t, raw, db, p)
 		checkEmptyProject(t, c, raw, db, p)

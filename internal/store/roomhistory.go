@@ -83,8 +83,9 @@ var pastRoomTable = newTable("rooms",
 	timestamp("ended_at", func(p *room.PastRoom) *time.Time { return &p.EndedAt }),
 )
 
-// PastRooms finds the ids of the page first, because PostgreSQL computes the columns of
-// skipped rows too.
+// PastRooms reads the IDs of the page first, and the rooms by their IDs. In one statement, PostgreSQL would compute the
+// columns of skipped rows, and would plan all of it again for each call: with a parameter for OFFSET, a plan for all
+// values looks expensive to it.
 func (s *DB) PastRooms(
 	ctx context.Context, projectID string, q room.PastQuery,
 ) ([]room.PastRoom, int, error) {
@@ -100,12 +101,12 @@ func (s *DB) PastRooms(
 	var where string
 	var total, skip int
 	if q.IDs == nil {
-		page, err := s.findPastRooms(ctx, projectID, q)
-		if err != nil || page.skip >= page.total {
-			return nil, page.total, err
+		found, err := s.findPastRooms(ctx, projectID, q)
+		if err != nil || found.skip >= found.total {
+			return nil, found.total, err
 		}
-		total, skip = page.total, page.skip
-		where = `project_id = $1 AND ended_at IS NOT NULL AND ended_at ` + reached + ` ` + param(page.from.UnixMilli())
+		total, skip = found.total, found.skip
+		where = `project_id = $1 AND ended_at IS NOT NULL AND ended_at ` + reached + ` ` + param(found.from.UnixMilli())
 	} else {
 		if len(q.IDs) == 0 {
 			return nil, 0, nil
@@ -118,14 +119,17 @@ func (s *DB) PastRooms(
 			return nil, 0, err
 		}
 	}
-	list := `SELECT ` + pastRoomTable.qualified("r.") + `,
+	ids, err := s.queryStrings(ctx, `SELECT id FROM rooms WHERE `+where+` ORDER BY ended_at `+order+`, id `+order+
+		` LIMIT `+param(q.Limit)+` OFFSET `+param(skip), args...)
+	if err != nil || len(ids) == 0 {
+		return nil, total, err
+	}
+	list, args := inList(nil, ids)
+	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
+	all, err := queryAllMore(ctx, s, pastRoomTable, more, `SELECT `+pastRoomTable.qualified("r.")+`,
 			(SELECT count(*) FROM seats s WHERE s.room_id = r.id
 				AND EXISTS (SELECT 1 FROM attendance a WHERE a.seat_id = s.id AND NOT a.hidden))
-		FROM rooms r WHERE r.id IN (SELECT id FROM rooms WHERE ` + where + `
-			ORDER BY ended_at ` + order + `, id ` + order + ` LIMIT ` + param(q.Limit) + ` OFFSET ` + param(skip) + `)
-		ORDER BY r.ended_at ` + order + `, r.id ` + order
-	more := func(p *room.PastRoom) []any { return []any{&p.ParticipantCount} }
-	all, err := queryAllMore(ctx, s, pastRoomTable, more, list, args...)
+		FROM rooms r WHERE r.id IN `+list+` ORDER BY r.ended_at `+order+`, r.id `+order, args...)
 	return all, total, err
 }
 
