@@ -11,6 +11,7 @@ import (
 	"parley/internal/cluster/clustertest"
 	"parley/internal/media/mediatest"
 	"parley/internal/seal"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/test/parleytest"
@@ -39,10 +40,20 @@ func relayedPeople(t *testing.T, through, n *node) int {
 	return 0
 }
 
-// A drain also moves the people whose media the node relays by TURN to a session of another node. They stay in
-// the session, and the command waits for them.
-func TestNode_DrainedOfRelays(t *testing.T) {
-	t.Parallel()
+// relayedMeeting is a meeting of two people on one node. The media of one of them comes by TURN through another node.
+type relayedMeeting struct {
+	*service
+	front          *parleytest.Front
+	host, relaying *node
+	db             *store.DB
+	roomID         string
+	speaker        *mediatest.Participant
+	relayed        *mediatest.Participant
+	relayedToken   string
+}
+
+func startRelayedMeeting(ctx context.Context, t *testing.T) *relayedMeeting {
+	t.Helper()
 	front := parleytest.StartFront(t)
 	s := &service{
 		database:  storetest.Postgres(t),
@@ -51,76 +62,110 @@ func TestNode_DrainedOfRelays(t *testing.T) {
 		publicURL: "https://localhost:" + strconv.Itoa(front.Port()),
 		secure:    true,
 	}
-	host, relaying := s.startNode(t), s.startNode(t)
-	db := s.openDatabase(t, t.TempDir())
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-
-	id, _, err := host.createRoom(3, 60)
+	m := &relayedMeeting{service: s, front: front, host: s.startNode(t), relaying: s.startNode(t)}
+	m.db = s.openDatabase(t, t.TempDir())
+	var err error
+	if m.roomID, _, err = m.host.createRoom(3, 60); err != nil {
+		t.Fatal(err)
+	}
+	taken, speaker, err := m.host.join(ctx, m.roomID, seatKey(0))
 	if err != nil {
 		t.Fatal(err)
 	}
-	taken, amina, err := host.join(ctx, id, seatKey(0))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(amina.Abort)
-	if err := amina.PublishTraffic(ctx, "microphone", mediatest.Microphone,
+	m.speaker = speaker
+	t.Cleanup(speaker.Abort)
+	if err := speaker.PublishTraffic(ctx, "microphone", mediatest.Microphone,
 		mediatest.Traffic{PerSecond: 20, Bytes: 40}); err != nil {
 		t.Fatal(err)
 	}
-	if hostOf(t, db, id, 1) != host.logField("node") {
-		host, relaying = relaying, host
+	if hostOf(t, m.db, m.roomID, 1) != m.host.logField("node") {
+		m.host, m.relaying = m.relaying, m.host
 		// The other node is stopped later, so the signaling must not go through it.
-		if err := amina.Resume(ctx, host.url, taken.Token); err != nil {
+		if err := speaker.Resume(ctx, m.host.url, taken.Token); err != nil {
 			t.Fatal(err)
 		}
 	}
-	front.SetServer(relaying.logField("listen"))
-	ben, err := host.reserveSeat(id, seatKey(1), "")
+	front.SetServer(m.relaying.logField("listen"))
+	seat, err := m.host.reserveSeat(m.roomID, seatKey(1), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	relayed, err := mediatest.Network{Relay: "turn"}.Join(ctx, host.url, ben.Token)
-	if err != nil {
+	m.relayedToken = seat.Token
+	if m.relayed, err = (mediatest.Network{Relay: "turn"}).Join(ctx, m.host.url, seat.Token); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(relayed.Abort)
-	hears := func(when string) {
-		t.Helper()
-		if err := relayed.AwaitPacketsFrom(ctx, amina.Identity(), mediatest.Microphone); err != nil {
-			t.Fatalf("%s: got %v, want that the person with TURN hears the other", when, err)
-		}
-	}
-	hears("before the drain")
+	t.Cleanup(m.relayed.Abort)
+	m.requireSound(ctx, t, "before")
 	testkit.Eventually(t, "the node says that it relays media of a person", func() bool {
-		return relayedPeople(t, host, relaying) == 1
+		return relayedPeople(t, m.host, m.relaying) == 1
 	})
-	if got := relayedPeople(t, host, host); got != 0 {
+	return m
+}
+
+// requireSound fails unless the person with TURN hears the other.
+func (m *relayedMeeting) requireSound(ctx context.Context, t *testing.T, when string) {
+	t.Helper()
+	if err := m.relayed.AwaitPacketsFrom(ctx, m.speaker.Identity(), mediatest.Microphone); err != nil {
+		t.Fatalf("%s: got %v, want that the person with TURN hears the other", when, err)
+	}
+}
+
+// resume waits for the end of the relay and connects again, as a page does.
+func (m *relayedMeeting) resume(ctx context.Context, t *testing.T) {
+	t.Helper()
+	if err := m.relayed.Wait(ctx, "the relay has ended", func() bool { return !m.relayed.MediaConnected() }); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.relayed.Resume(ctx, m.host.url, m.relayedToken); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// requireNoInterruption fails if somebody has left the meeting, also for a moment.
+func (m *relayedMeeting) requireNoInterruption(ctx context.Context, t *testing.T) {
+	t.Helper()
+	present, err := storetest.Attendance(ctx, m.db, m.roomID)
+	if err != nil || len(present) != 2 || !present[0].LeftAt.IsZero() || !present[1].LeftAt.IsZero() {
+		t.Errorf("got the attendance %+v, %v, want two people without an interruption", present, err)
+	}
+}
+
+// A drain also moves the people whose media the node relays by TURN to a session of another node. They stay in
+// the session, and the command waits for them.
+func TestNode_DrainedOfRelays(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	m := startRelayedMeeting(ctx, t)
+	if got := relayedPeople(t, m.host, m.host); got != 0 {
 		t.Errorf("relayed people of the host: got %d, want 0", got)
 	}
-
-	front.SetServer(host.logField("listen")) // as a load balancer does when /healthz is 503
+	m.front.SetServer(m.host.logField("listen")) // as a load balancer does when /healthz is 503
 	var output testkit.Buffer
-	cmd := parleytest.Command(nil, "drain", relaying.logField("node"), "--within", "12s", "--url", host.url,
-		"--token", s.AdminToken)
+	cmd := parleytest.Command(nil, "drain", m.relaying.logField("node"), "--within", "12s", "--url", m.host.url,
+		"--token", m.AdminToken)
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil ||
 		!strings.Contains(output.String(), "whose media it relays (TURN) to other nodes: 1") ||
 		!strings.Contains(output.String(), "Nobody is in a meeting on or through the node") {
 		t.Fatalf("parley drain: got %v, %s, want that it waits for the person with TURN", err, &output)
 	}
-	if err := relayed.Wait(ctx, "the relay has ended", func() bool { return !relayed.MediaConnected() }); err != nil {
-		t.Fatal(err)
-	}
-	if err := relayed.Resume(ctx, host.url, ben.Token); err != nil { // as a page does
-		t.Fatal(err)
-	}
-	hears("after the drain")
-	relaying.stop()
-	hears("after the node has stopped")
-	present, err := storetest.Attendance(ctx, db, id)
-	if err != nil || len(present) != 2 || !present[0].LeftAt.IsZero() || !present[1].LeftAt.IsZero() {
-		t.Errorf("got the attendance %+v, %v, want two people without an interruption", present, err)
-	}
+	m.resume(ctx, t)
+	m.requireSound(ctx, t, "after the drain")
+	m.relaying.stop()
+	m.requireSound(ctx, t, "after the node has stopped")
+	m.requireNoInterruption(ctx, t)
+}
+
+// A node that stops without a drain ends its relays at once. Their people stay in the session of the other node.
+func TestNode_StoppedWithRelays(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	m := startRelayedMeeting(ctx, t)
+	m.front.SetServer(m.host.logField("listen"))
+	m.relaying.stop()
+	m.resume(ctx, t)
+	m.requireSound(ctx, t, "after the node has stopped")
+	m.requireNoInterruption(ctx, t)
 }
