@@ -55,6 +55,13 @@ export class Server {
     return server;
   }
 
+  /** Starts a server whose pages are at localhost, so that the browser keeps the cookies of the console. */
+  static async startAtLocalhost(...flags: string[]): Promise<Server> {
+    const server = new Server(`http://localhost:${await freeTCPPort()}`, await freeUDPPort('127.0.0.1'));
+    await server.up('--public-url', server.url, ...flags);
+    return server;
+  }
+
   /**
    * Starts a server with HTTPS and a certificate of the tests, which nobody trusts: the browser needs
    * the flag `--ignore-certificate-errors`, and this process NODE_TLS_REJECT_UNAUTHORIZED=0. TCP and UDP have the same

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/zitadel/oidc/v3/example/server/exampleop"
 	"github.com/zitadel/oidc/v3/example/server/storage"
 
 	"parley/internal/api/httpx"
@@ -27,19 +26,11 @@ import (
 	"parley/internal/openid"
 	"parley/internal/operator"
 	"parley/internal/store"
+	"parley/test/openid/provider"
 )
 
-// people are the accounts at the provider. Their password is "verysecure".
-type people map[string]*storage.User
-
-func (p people) GetUserByID(id string) *storage.User { return p[id] }
-
-func (p people) GetUserByUsername(name string) *storage.User { return p[name] }
-
-func (p people) ExampleClientID() string { return storage.ServiceUserID }
-
-// provider is an OpenID Connect provider.
-type provider struct {
+// testProvider is an OpenID Connect provider.
+type testProvider struct {
 	*httptest.Server
 	clients map[string]*storage.Client
 	handler atomic.Pointer[http.Handler]
@@ -47,9 +38,9 @@ type provider struct {
 	replace atomic.Pointer[string] // an ID token that is sent in the place of the next one
 }
 
-func newProvider(t *testing.T) *provider {
+func newProvider(t *testing.T) *testProvider {
 	t.Helper()
-	p := &provider{clients: map[string]*storage.Client{}}
+	p := &testProvider{clients: map[string]*storage.Client{}}
 	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/oauth/token" {
 			(*p.handler.Load()).ServeHTTP(w, r)
@@ -65,22 +56,12 @@ func newProvider(t *testing.T) *provider {
 }
 
 // rotateKeys restarts the provider with another signing key.
-func (p *provider) rotateKeys() {
-	accounts := people{}
-	for _, name := range []string{"ada", "bob", "eve"} {
-		accounts[name] = &storage.User{
-			ID:            name,
-			Username:      name,
-			Password:      "verysecure",
-			Email:         name + "@example.org",
-			EmailVerified: name != "bob",
-		}
-	}
-	var h http.Handler = exampleop.SetupServer(p.URL, storage.NewStorageWithClients(accounts, p.clients), nil, false)
+func (p *testProvider) rotateKeys() {
+	h := provider.NewHandler(p.URL, p.clients)
 	p.handler.Store(&h)
 }
 
-func (p *provider) sendTokens(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
+func (p *testProvider) sendTokens(w http.ResponseWriter, answer *httptest.ResponseRecorder) {
 	var tokens map[string]any
 	if json.Unmarshal(answer.Body.Bytes(), &tokens) == nil {
 		if issued, ok := tokens["id_token"].(string); ok {
@@ -110,7 +91,7 @@ func (rooms) NodeID() string { return "node" }
 
 // newServer starts a server that is a client of the provider. It signs in only those who are
 // allowed, if there are any.
-func newServer(t *testing.T, p *provider, clientID string, allowed ...string) *server {
+func newServer(t *testing.T, p *testProvider, clientID string, allowed ...string) *server {
 	t.Helper()
 	db, err := store.Open(t.Context(), "", t.TempDir())
 	if err != nil {
@@ -129,7 +110,7 @@ func newServer(t *testing.T, p *provider, clientID string, allowed ...string) *s
 		OpenID: openid.New(openid.Config{
 			Issuer:       p.URL,
 			ClientID:     clientID,
-			ClientSecret: "secret",
+			ClientSecret: provider.ClientSecret,
 			Name:         "Example",
 			Allowed:      allowed,
 			RedirectURL:  func() string { return s.URL + manage.OpenIDCallbackPath },
@@ -144,7 +125,7 @@ func newServer(t *testing.T, p *provider, clientID string, allowed ...string) *s
 	})
 	s.Server = httptest.NewTLSServer(httpx.Middleware(mux, httpx.Options{Log: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(s.Close)
-	p.clients[clientID] = storage.WebClient(clientID, "secret", s.URL+manage.OpenIDCallbackPath)
+	p.clients[clientID] = provider.NewClient(clientID, s.URL+manage.OpenIDCallbackPath)
 	return s
 }
 
@@ -162,7 +143,7 @@ var formID = regexp.MustCompile(`name="id" value="([^"]+)"`)
 
 // begin goes to the provider and enters a name and a password there. It returns the URL to
 // which the provider sends the browser back.
-func (s *server) begin(t *testing.T, p *provider, b *http.Client, name string) (back string) {
+func (s *server) begin(t *testing.T, p *testProvider, b *http.Client, name string) (back string) {
 	t.Helper()
 	page, err := b.Get(s.URL + "/console/openid/start")
 	if err != nil {
@@ -186,7 +167,7 @@ func (s *server) begin(t *testing.T, p *provider, b *http.Client, name string) (
 		return nil
 	}
 	answer, err := stop.PostForm(p.URL+"/login/username",
-		url.Values{"id": {string(id[1])}, "username": {name}, "password": {"verysecure"}})
+		url.Values{"id": {string(id[1])}, "username": {name}, "password": {provider.Password}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,7 +189,7 @@ func (s *server) finish(t *testing.T, b *http.Client, back string) string {
 	return strings.TrimPrefix(answer.Request.URL.String(), s.URL)
 }
 
-func (s *server) signIn(t *testing.T, p *provider, name string) (b *http.Client, ended string) {
+func (s *server) signIn(t *testing.T, p *testProvider, name string) (b *http.Client, ended string) {
 	t.Helper()
 	b = s.browser(t)
 	return b, s.finish(t, b, s.begin(t, p, b, name))
@@ -229,7 +210,7 @@ func (s *server) caller(t *testing.T, b *http.Client) (status int, name string) 
 	return answer.StatusCode, c.Name
 }
 
-func (s *server) requireSignIn(t *testing.T, p *provider, name, want string) *http.Client {
+func (s *server) requireSignIn(t *testing.T, p *testProvider, name, want string) *http.Client {
 	t.Helper()
 	b, ended := s.signIn(t, p, name)
 	if ended != want {
