@@ -12,15 +12,12 @@ import (
 	"strings"
 	"time"
 
-	"parley/internal/requestlog"
-	"parley/internal/store"
 	"parley/test/bench/measure"
 )
 
 const (
-	consoleGoal  = 100  // ms of server time for all requests of a page
-	consoleReads = 15   // of each request
-	consoleCalls = 1000 // recorded calls in a flush
+	consoleGoal  = 100 // ms of server time for all requests of a page
+	consoleReads = 15  // of each request
 	// The other projects of the organization whose usage is read, and those of other organizations.
 	consoleProjects, consoleOthers = 30, 5000
 )
@@ -48,10 +45,10 @@ var consolePages = []consolePage{
 	{"requests", []string{"/calls"}},
 	{"requests of a project", []string{"/calls?project_id={project}"}},
 	{"requests, rejected", []string{"/calls?project_id={project}&status=4xx"}},
-	{"requests, by a cause that none has", []string{"/calls?project_id={project}&cause=stale_timestamp"}},
+	{"requests, by a cause that none has", []string{"/calls?project_id={project}&cause=unknown_key"}},
 	{"requests without a project", []string{"/rejected-calls"}},
 	{"request", []string{"/calls?request_id={call}"}},
-	{"request of a project, the oldest", []string{"/calls?project_id={project}&request_id=req_0"}},
+	{"request of a project, the oldest", []string{"/calls?project_id={project}&request_id={old-call}"}},
 	{"webhooks", []string{"/webhook-targets", "/webhooks"}},
 	{"webhooks, failed ones of a project", []string{"/webhooks?project_id={project}&state=failed"}},
 	{"delivery", []string{"/webhooks/{delivery}"}},
@@ -143,30 +140,15 @@ func (b *bench) consoleOn(ctx context.Context, database string, c *cluster, figu
 	return i.end()
 }
 
-// fillConsole adds webhook deliveries, audit entries, actions of hosts and recorded calls.
+// fillConsole adds other projects and actions of hosts.
 func (i *installation) fillConsole(ctx context.Context) error {
 	const projects = `INSERT INTO projects (id, organization_id, name, status, settings, created_at)
-		SELECT r.id, o.id, 'Customer ' || r.id, 'active', '{}', r.created_at FROM (SELECT * FROM rooms ORDER BY id DESC LIMIT %d) AS r,
-			(SELECT id FROM organizations WHERE id %s '%s' LIMIT 1) AS o ON CONFLICT DO NOTHING`
+		SELECT r.id, o.id, 'Customer ' || r.id, 'active', '{}', r.created_at
+		FROM (SELECT * FROM rooms ORDER BY id DESC LIMIT %d) AS r,
+			(SELECT id FROM organizations WHERE id %s '%s' LIMIT 1) AS o WHERE true ON CONFLICT DO NOTHING`
 	for _, q := range []string{
 		fmt.Sprintf(projects, consoleProjects, "=", i.OrganizationID),
 		fmt.Sprintf(projects, consoleOthers, "<>", i.OrganizationID),
-		`INSERT INTO webhook_streams
-				(id, project_id, room_id, url, replay, bucket, enqueued, last_sequence, due_at, lease_id, updated_at)
-			SELECT id, project_id, id, 'https://example.com/hook', '', project_id || ' example.com', 1, 1, NULL, '', created_at
-			FROM rooms`,
-		`INSERT INTO webhook_deliveries (id, stream_id, position, event_id, project_id, room_id, url, type, sequence,
-				previous, body, replay, state, attempts, step, created_at, done_at)
-			SELECT e.id, e.room_id, e.sequence, e.id, r.project_id, e.room_id, 'https://example.com/hook', e.type, e.sequence,
-				e.sequence - 1, '{"type":"room.opened"}', FALSE,
-				CASE WHEN e.at % 500 = 0 THEN 'failed' ELSE 'delivered' END, 1, 1, e.at, e.at
-			FROM events e JOIN rooms r ON r.id = e.room_id WHERE e.sequence = 1`,
-		`INSERT INTO webhook_attempts (delivery_id, n, at, duration, status, error, response_body)
-			SELECT id, 1, created_at, 20, 204, '', '' FROM webhook_deliveries`,
-		`INSERT INTO audit (n, at, actor_kind, actor_id, actor_name, request_id, address, node, action, subject,
-				project_id, before, after, prev_hash, hash)
-			SELECT (SELECT max(n) FROM audit) + row_number() OVER (ORDER BY id), created_at, 'service', '', '', '', '', '',
-				'room.ended', id, project_id, '{}', '{}', '', '' FROM rooms`,
 		`INSERT INTO host_actions (room_id, n, sequence, at, kind, by_seat, by_name, by_role, target_seat, target_name,
 				target_role, details)
 			SELECT id, 1, 2, created_at, 'host.muted', id, 'Ada', 'host', id, 'Ben', 'guest', '{"count":1}' FROM rooms`,
@@ -175,8 +157,8 @@ func (i *installation) fillConsole(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := i.fillCalls(ctx); err != nil || i.databaseURL == "" {
-		return err
+	if i.databaseURL == "" {
+		return nil
 	}
 	return i.query(ctx, `VACUUM ANALYZE`) // as the autovacuum daemon does
 }
@@ -202,60 +184,38 @@ func (i *installation) consoleIDs(ctx context.Context) (*strings.Replacer, error
 	if err := i.getManagement(ctx, "/webhooks?limit=1", &webhooks); err != nil {
 		return nil, err
 	}
-	var calls struct {
+	call, err := i.latestCall(ctx, time.Now())
+	if err != nil {
+		return nil, err
+	}
+	oldCall, err := i.latestCall(ctx, time.Now().AddDate(0, 0, 1-callDays))
+	if err != nil {
+		return nil, err
+	}
+	if len(rooms.Rooms) == 0 || len(webhooks.Webhooks) == 0 {
+		return nil, fmt.Errorf("got %d rooms and %d deliveries, want at least one", len(rooms.Rooms), len(webhooks.Webhooks))
+	}
+	return strings.NewReplacer("{project}", i.ProjectID, "{organization}", i.OrganizationID, "{room}", rooms.Rooms[0].ID,
+		"{delivery}", webhooks.Webhooks[0].ID, "{call}", call, "{old-call}", oldCall, "{from}", url.QueryEscape(from),
+		"{to}", url.QueryEscape(to)), nil
+}
+
+// latestCall returns the request ID of the latest call before a time.
+func (i *installation) latestCall(ctx context.Context, before time.Time) (string, error) {
+	var found struct {
 		Calls []struct {
 			RequestID string `json:"request_id"`
 		} `json:"calls"`
 	}
-	// The calls above are recorded within a second.
-	for deadline := time.Now().Add(30 * time.Second); len(calls.Calls) == 0 && time.Now().Before(deadline); {
-		time.Sleep(100 * time.Millisecond)
-		if err := i.getManagement(ctx, "/calls?limit=1", &calls); err != nil {
-			return nil, err
-		}
+	path := "/calls?limit=1&project_id=" + i.ProjectID + "&before=" + url.QueryEscape(before.UTC().Format(time.RFC3339))
+	err := i.getManagement(ctx, path, &found)
+	if err == nil && len(found.Calls) == 0 {
+		err = fmt.Errorf("no call before %s", before)
 	}
-	if len(rooms.Rooms) == 0 || len(webhooks.Webhooks) == 0 || len(calls.Calls) == 0 {
-		return nil, fmt.Errorf("got %d rooms, %d deliveries and %d calls, want at least one", len(rooms.Rooms),
-			len(webhooks.Webhooks), len(calls.Calls))
-	}
-	return strings.NewReplacer("{project}", i.ProjectID, "{organization}", i.OrganizationID, "{room}", rooms.Rooms[0].ID,
-		"{delivery}", webhooks.Webhooks[0].ID, "{call}", calls.Calls[0].RequestID, "{from}", url.QueryEscape(from), "{to}", url.QueryEscape(to)), nil
-}
-
-// fillCalls records as many calls of the last days as are kept for a project.
-func (i *installation) fillCalls(ctx context.Context) error {
-	s, err := store.Open(ctx, i.databaseURL, i.dir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	defer func() { _ = s.Close() }()
-	const kept = 100_000 // see internal/requestlog
-	log := requestlog.NewRecorder(s, time.Now)
-	began := time.Now().Add(-3 * 24 * time.Hour)
-	for n := range kept * 9 / 10 {
-		c := requestlog.Call{
-			RequestID:  fmt.Sprint("req_", n),
-			ProjectID:  i.ProjectID,
-			API:        "v4",
-			ReceivedAt: began.Add(time.Duration(n) * time.Second),
-			Method:     "POST",
-			Path:       "/api/v4/rooms/create_quick_video_room",
-			Status:     http.StatusCreated,
-			Micros:     2000,
-			KeySlot:    "current",
-			Address:    "192.0.2.1",
-			UserAgent:  "backend/1",
-		}
-		if n%100 == 0 {
-			c.Status, c.Cause = http.StatusBadRequest, "invalid_request"
-		}
-		if log.Record(c, nil); n%consoleCalls == 0 {
-			if err := log.Flush(ctx); err != nil {
-				return err
-			}
-		}
-	}
-	return log.Flush(ctx)
+	return found.Calls[0].RequestID, nil
 }
 
 // readConsole returns the median time of a request.
