@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"parley/internal/api/manage"
+	"parley/internal/validate"
 )
 
 type personCommands struct {
@@ -58,7 +59,8 @@ type personErase struct {
 func (c personErase) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		rooms, err := c.rooms(ctx)
-		return fmt.Sprintf("erase the person from %s of project %s", pluralize(len(rooms), "room", "rooms"), c.Project), err
+		found := validate.Count(len(rooms), "room", "rooms")
+		return fmt.Sprintf("erase the person from %s of project %s", found, c.Project), err
 	}); !ok {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"parley/internal/api/manage"
+	"parley/internal/validate"
 )
 
 type roomCommands struct {
@@ -92,7 +93,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
 		return fmt.Sprintf("end room %s %s with %s", r.RoomId, quoteName(r.Title),
-			pluralize(r.Participants, "participant", "participants")), err
+			validate.Count(r.Participants, "participant", "participants")), err
 	}); !ok {
 		return err
 	}
@@ -109,7 +110,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if r.ParticipantsSentOut != nil {
 		removed = *r.ParticipantsSentOut
 	}
-	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, pluralize(removed, "participant", "participants"))
+	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, validate.Count(removed, "participant", "participants"))
 	return err
 }
 

@@ -62,10 +62,3 @@ func formatTime(t *time.Time) string {
 func formatDeadline(t time.Time) string {
 	return fmt.Sprintf("%s, in %s", formatTime(&t), config.Duration(time.Until(t).Round(time.Second)))
 }
-
-func pluralize(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
-}

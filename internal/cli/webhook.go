@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
+	"parley/internal/validate"
 )
 
 type webhookCommands struct {
@@ -140,7 +141,7 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 		return s.printResult(done, err)
 	}
 	_, err = fmt.Fprintf(s.out, "Enqueued %s, marked as a replay.\n",
-		pluralize(done.Enqueued, "delivery", "deliveries"))
+		validate.Count(done.Enqueued, "delivery", "deliveries"))
 	return err
 }
 
@@ -185,7 +186,8 @@ func (c webhookRetry) Run(ctx context.Context, s *streams) error {
 		return s.printResult(done, err)
 	}
 	_, err = fmt.Fprintf(s.out, "%s in %s: the first of each is sent now, the others follow in order.\n",
-		pluralize(done.Retried, "pending delivery", "pending deliveries"), pluralize(done.Queues, "queue", "queues"))
+		validate.Count(done.Retried, "pending delivery", "pending deliveries"),
+		validate.Count(done.Queues, "queue", "queues"))
 	return err
 }
 

@@ -9,6 +9,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/key"
 	"parley/internal/room"
+	"parley/internal/validate"
 	"parley/internal/webhook"
 )
 
@@ -80,6 +81,8 @@ func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 
 // drainFinding describes a node that is draining.
 func drainFinding(n room.NodeStatus, now time.Time) Finding {
+	sessions := validate.Count(n.Sessions, "session", "sessions")
+	people, relayed := validate.Count(n.People, "person", "people"), validate.Count(n.RelayedPeople, "person", "people")
 	by, cancel := n.Drain.By.UTC().Format(time.RFC3339), "parley drain "+n.ID+" --cancel"
 	late := now.Sub(n.Drain.By) > drainGrace
 	switch {
@@ -87,8 +90,8 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 		return Finding{
 			ID:    "drain_relays_late",
 			Level: Warning,
-			Text: fmt.Sprintf("The node %s still relays the media (TURN) of %d people to other nodes. Its drain should have "+
-				"ended at %s.", n.ID, n.RelayedPeople, by),
+			Text: fmt.Sprintf("The node %s still relays the media (TURN) of %s to other nodes. Its drain should have "+
+				"ended at %s.", n.ID, relayed, by),
 			Action: "Let the load balancer send no TURN connections to a node whose /healthz is 503. Stop the node, or " +
 				"cancel the drain.",
 			Commands: []string{cancel},
@@ -97,8 +100,8 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 		return Finding{
 			ID:    "drain_late",
 			Level: Warning,
-			Text: fmt.Sprintf("The node %s still hosts %d sessions with people. Its drain should have ended at %s.", n.ID,
-				n.Sessions, by),
+			Text: fmt.Sprintf("The node %s still hosts %s with people. Its drain should have ended at %s.", n.ID, sessions,
+				by),
 			Action:   "Look for the cause in its log. Stop the node, or cancel the drain.",
 			Commands: []string{cancel},
 		}
@@ -106,8 +109,8 @@ func drainFinding(n room.NodeStatus, now time.Time) Finding {
 	return Finding{
 		ID:    "node_draining",
 		Level: Note,
-		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %d sessions with %d people, and relays the media "+
-			"(TURN) of %d people to other nodes.", n.ID, by, n.Sessions, n.People, n.RelayedPeople),
+		Text: fmt.Sprintf("The node %s is draining until %s. It hosts %s with %s, and relays the media (TURN) "+
+			"of %s to other nodes.", n.ID, by, sessions, people, relayed),
 		Action:   "Stop the node when all these are 0, or cancel the drain so that it hosts meetings again.",
 		Commands: []string{cancel},
 	}

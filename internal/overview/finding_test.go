@@ -22,12 +22,13 @@ func TestNodeFindings_Drain(t *testing.T) {
 		relayed  int
 		want     string
 		level    Level
+		says     string
 	}{
-		"in time":           {time.Minute, 3, 1, "node_draining", Note},
-		"a moment late":     {-10 * time.Second, 3, 1, "node_draining", Note},
-		"late":              {-time.Minute, 3, 1, "drain_late", Warning},
-		"relays late":       {-time.Minute, 0, 1, "drain_relays_late", Warning},
-		"long over, stands": {-time.Hour, 0, 0, "node_draining", Note},
+		"in time":           {time.Minute, 3, 1, "node_draining", Note, "3 sessions with 0 people"},
+		"a moment late":     {-10 * time.Second, 3, 2, "node_draining", Note, "(TURN) of 2 people"},
+		"late":              {-time.Minute, 1, 1, "drain_late", Warning, "hosts 1 session with people"},
+		"relays late":       {-time.Minute, 0, 1, "drain_relays_late", Warning, "(TURN) of 1 person to"},
+		"long over, stands": {-time.Hour, 0, 0, "node_draining", Note, "0 sessions"},
 	} {
 		n := room.NodeStatus{
 			Node:     room.Node{ID: "n1", Drain: room.Drain{StartedAt: now.Add(-2 * time.Hour), By: now.Add(c.by)}},
@@ -37,6 +38,9 @@ func TestNodeFindings_Drain(t *testing.T) {
 		got := nodeFindings([]room.NodeStatus{n}, now)
 		if len(got) != 1 || got[0].ID != c.want || got[0].Level != c.level {
 			t.Errorf("%s: got %+v, want %s, a %s", name, got, c.want, c.level)
+		}
+		if len(got) == 1 && !strings.Contains(got[0].Text, c.says) {
+			t.Errorf("%s: got %q, want a text with %q", name, got[0].Text, c.says)
 		}
 		assertCommands(t, got, []string{"parley drain n1 --cancel"})
 	}

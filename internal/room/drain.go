@@ -210,21 +210,21 @@ func (s *Presence) handOver(ctx context.Context) {
 func (s *Presence) endRelays(context.Context) {
 	d, since, _, ok := s.currentDrain()
 	s.draining.mu.Lock()
-	from, done := s.draining.activeSince.Add(relayDelay), s.draining.relaysDone
+	start, done := s.draining.activeSince.Add(relayDelay), s.draining.relaysDone
 	s.draining.mu.Unlock()
 	now := s.now()
-	if !ok || now.Before(from) {
+	if !ok || now.Before(start) {
 		return
 	}
-	by, before := since.Add(d.By.Sub(d.StartedAt)), from
-	if last := by.Add(-relayDelay); !now.Before(last) {
-		before = later(from, last)
+	end, begunBefore := since.Add(d.By.Sub(d.StartedAt)), start
+	if lastDelay := end.Add(-relayDelay); !now.Before(lastDelay) {
+		begunBefore = later(start, lastDelay)
 	}
-	due := drainBatch(done, s.media.RelayedPeople(before), now.Sub(from), by.Sub(from))
+	due := drainBatch(done, s.media.RelayedPeople(begunBefore), now.Sub(start), end.Sub(start))
 	if due == 0 {
 		return
 	}
-	s.media.EndRelays(due, before)
+	s.media.EndRelays(due, begunBefore)
 	s.log.Info("ended relays to other nodes", "people", due)
 	s.draining.mu.Lock()
 	s.draining.relaysDone += due
