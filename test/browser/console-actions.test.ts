@@ -1,4 +1,6 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Person } from './browser';
@@ -97,7 +99,7 @@ describe('a project', () => {
     await page.getByText('https://example.org/hooks').waitFor();
     await change('Rooms', async (form) => {
       await manage('PATCH', `/projects/${project_id}`, { features: { room_duration: 45 } });
-      await form.getByLabel('Most people in a room').fill('25');
+      await form.getByLabel('Maximum people in a room').fill('25');
       await form.getByLabel('Chat allowed').uncheck();
     });
     await change('Guests', (form) => form.getByLabel('Waiting room').check());
@@ -123,7 +125,7 @@ describe('a project', () => {
     const brand = page.getByRole('dialog', { name: 'Change settings: Brand' });
     await brand.getByLabel('Color').fill('#ffffff');
     await brand.getByRole('button', { name: 'Save the changes' }).click();
-    await brand.getByText(/contrast of at least 4.5/).waitFor();
+    await brand.getByText(/^“Color” must have a contrast of at least 4.5/).waitFor();
     await person.seen('console-project-settings-error');
     await brand.getByLabel('Color').fill('#1f5f8b');
     await brand.getByRole('button', { name: 'Save the changes' }).click();
@@ -328,6 +330,25 @@ describe('webhooks', () => {
     await person.seen('console-webhooks-filtered');
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await rows.nth(1).waitFor();
+    await person.close();
+  });
+
+  test('are sent again with the curl command that is copied', async () => {
+    receiver.status = 200;
+    const { room_id } = await server.createRoom();
+    const id = await deliveryIn('delivered', room_id);
+    const { body = '' } = await manage<{ body?: string }>('GET', `/webhooks/${id}`);
+    const person = await Person.arrive(browser);
+    await person.context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const page = await signIn(person, 'integrator', `/webhooks/${id}`);
+    await page.getByRole('button', { name: 'Copy as curl' }).click();
+    await page.getByText('Copied').first().waitFor();
+    const command = await page.evaluate(() => navigator.clipboard.readText());
+    const before = receiver.bodies.filter((one) => one === body).length;
+    expect(before).toBe(1);
+    const { stdout } = await promisify(execFile)('bash', ['-c', command]);
+    expect(stdout).toMatch(/^HTTP\/1.1 200/);
+    expect(receiver.bodies.filter((one) => one === body)).toHaveLength(before + 1);
     await person.close();
   });
 

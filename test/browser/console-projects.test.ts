@@ -67,7 +67,7 @@ test.each([
   if (look === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
   const search = page.getByLabel('Find a project');
   await search.fill('customer 13');
-  await page.getByText('There are more: write more of the name.').waitFor();
+  await page.getByText('There are more: type more of the name.').waitFor();
   await person.seen(`console-project-finder-${look}`);
   await search.fill('nobody');
   await page.getByText('No project matches.').waitFor();

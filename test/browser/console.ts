@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createServer, type Server as HTTPServer } from 'node:http';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Locator, Page } from 'playwright-core';
 import { beforeAll } from 'vitest';
 import type { Person } from './browser';
@@ -54,15 +55,17 @@ export async function makeTokens(): Promise<void> {
   }
 }
 
-/** A receiver of webhooks that answers every request with one status. */
+/** A receiver of webhooks that answers every request with one status, and keeps the bodies. */
 export class Receiver {
   status = 500;
+  readonly bodies: string[] = [];
   readonly url: string;
   readonly #server: HTTPServer;
 
   private constructor(port: number) {
     this.url = `http://127.0.0.1:${port}/hooks`;
-    this.#server = createServer((_, response) => {
+    this.#server = createServer(async (request, response) => {
+      this.bodies.push(await text(request));
       response.writeHead(this.status);
       response.end('the receiver has no space');
     }).listen(port, '127.0.0.1');

@@ -32,6 +32,11 @@ export class ApiError extends Error {
   ) {
     super(message);
   }
+
+  /** Returns the same error with another message. */
+  saying(message: string): ApiError {
+    return new ApiError(this.status, this.code, message, this.requestId);
+  }
 }
 
 export const basePath = '/api/manage';

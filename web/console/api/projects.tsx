@@ -27,18 +27,22 @@ export const nameOf = ({ name, test }: Pick<Project, 'name' | 'test'>): string =
 
 /** The names of projects that are not on the first page, by their ID. A project that does not exist has its ID. */
 const otherNames = new Store<ReadonlyMap<string, string>>(new Map());
-/** The projects whose names are read, or were. */
-const requested = new Set<string>();
+/** When the names of projects were last requested, by the clock of performance.now. */
+const requested = new Map<string, number>();
 /** The projects whose names are read next. */
 let wanted: string[] = [];
 
-/** How long the page shows the IDs of projects before it tries again to read their names. */
+/** How old a name may be that is shown again, because somebody else may rename a project. */
+const maxAgeMs = 60_000;
+
+/** How long the page waits before it tries again to read names. */
 const retryMs = 10_000;
 
 /** Reads the name of a project, in one call with all others that the page asks for at the same time. */
 function wantName(id: string): void {
-  if (requested.has(id)) return;
-  requested.add(id);
+  const now = performance.now();
+  if (now - (requested.get(id) ?? Number.NEGATIVE_INFINITY) < maxAgeMs) return;
+  requested.set(id, now);
   if (wanted.push(id) === 1) queueMicrotask(() => void readNames());
 }
 
@@ -53,7 +57,11 @@ async function readNames(): Promise<void> {
       for (const project of projects) found.set(project.project_id, nameOf(project));
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
-      setTimeout(() => forgetNames(ids), retryMs);
+      setTimeout(() => {
+        for (const id of ids) requested.delete(id);
+        otherNames.set(new Map(otherNames.get())); // the pages that show them ask again
+      }, retryMs);
+      for (const id of ids) found.set(id, otherNames.get().get(id) ?? id);
     }
     otherNames.set(new Map([...otherNames.get(), ...found]));
   }
@@ -67,22 +75,21 @@ export function forgetNames(ids: string[]): void {
 
 // Another person may not see the same projects.
 session.subscribe(() => {
-  if (session.get().is === 'out') forgetNames([...requested]);
+  if (session.get().is === 'out') forgetNames([...requested.keys()]);
 });
 
 /** Returns the name of a project as nameOf does; its ID if it is not known, and nothing until the name is loaded. */
 export function useProjectName(): (id: string) => string {
   const first = useContext(Projects);
   const others = useStore(otherNames);
-  const missing: string[] = [];
-  useEffect(() => missing.forEach(wantName));
+  const used: string[] = [];
+  useEffect(() => used.forEach(wantName));
   return (id) => {
     const project = first?.projects.find(({ project_id }) => project_id === id);
     if (project) return nameOf(project);
-    const other = others.get(id);
-    if (other !== undefined || !first) return other ?? '';
-    if (first.next_cursor === undefined) return id;
-    missing.push(id);
-    return '';
+    if (!first) return others.get(id) ?? '';
+    if (first.next_cursor === undefined) return others.get(id) ?? id;
+    used.push(id);
+    return others.get(id) ?? '';
   };
 }

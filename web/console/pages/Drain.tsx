@@ -63,7 +63,8 @@ export function DrainButton({ node: { node, state }, hasOther, onDone }: Props):
         >
           <p>
             The node hosts no new meetings, and gives its own to other nodes, one after another. The people in a meeting connect again
-            within a second. Stop the node when its sessions and its relayed people are 0.
+            within a second. People of other nodes whose media this node relays (TURN) connect again, too, after ten seconds at the
+            earliest. Stop the node when its sessions and its relayed people are 0.
           </p>
           <label className="field">
             <span>Time for all meetings</span>

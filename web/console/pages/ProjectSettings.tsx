@@ -1,10 +1,10 @@
 import { type ReactElement, useId, useState } from 'react';
-import { call, type Schemas } from '../api/client';
+import { ApiError, call, type Schemas } from '../api/client';
 import { useMay } from '../state/context';
 import { announce } from '../ui/announce';
 import { FormDialog } from '../ui/FormDialog';
 import { Facts } from '../ui/values';
-import { changesOf, describe, eventTypes, type Field, type Group, groups, settingOf } from './projectSettings';
+import { changesOf, describe, eventTypes, type Field, type Group, groups, settingOf, withLabels } from './projectSettings';
 
 interface Props {
   project: Schemas['Project'];
@@ -56,7 +56,13 @@ function SettingsForm({ project, group, onChanged, onClose }: Props & { group: G
       act={async (form) => {
         const body = changesOf(settings, group.fields, form);
         const changed = Object.keys(body).length > 0;
-        if (changed) await call('patch', '/projects/{project_id}', { path: { project_id: project.project_id }, body });
+        if (changed) {
+          try {
+            await call('patch', '/projects/{project_id}', { path: { project_id: project.project_id }, body });
+          } catch (error) {
+            throw error instanceof ApiError ? error.saying(withLabels(error.message, group.fields)) : error;
+          }
+        }
         onClose();
         announce(changed ? 'The settings are saved.' : 'Nothing was changed.');
         if (changed) onChanged();

@@ -1,6 +1,6 @@
 import { expect, describe as suite, test } from 'vitest';
 import type { Schemas } from '../api/client';
-import { changesOf, describe, groups, settingOf } from './projectSettings';
+import { changesOf, describe, groups, settingOf, withLabels } from './projectSettings';
 
 const settings: Schemas['ProjectSettings'] = {
   require_secret_signatures: false,
@@ -44,6 +44,18 @@ suite('the settings of a project', () => {
       typeof value === 'object' && !Array.isArray(value) ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name],
     );
     expect(new Set(fields.map(({ name }) => name))).toEqual(new Set([...names, 'features.breakout_rooms']));
+  });
+
+  test.each([
+    ['brand_color must be a color such as "#1f5f8b"', '“Color” must be a color such as "#1f5f8b"'],
+    ['features.room_duration must be at most 60', '“Longest meeting” must be at most 60'],
+    [
+      'embed_origins must be an origin, not "https://brand_color.example"',
+      '“Pages that may embed rooms” must be an origin, not "https://brand_color.example"',
+    ],
+    ['the project does not exist', 'the project does not exist'],
+  ])('have their labels in errors: %s', (message, shown) => {
+    expect(withLabels(message, fields)).toBe(shown);
   });
 
   test('that a form does not change are not sent', () => {

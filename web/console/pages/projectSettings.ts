@@ -70,11 +70,11 @@ export const groups: Group[] = [
     title: 'Rooms',
     note: newRooms,
     fields: [
-      { name: 'features.max_participants', label: 'Most people in a room', kind: 'number', none: 'Plan limit', range: [0, 1000] },
+      { name: 'features.max_participants', label: 'Maximum people in a room', kind: 'number', none: 'Plan limit', range: [0, 1000] },
       { name: 'features.room_duration', label: 'Longest meeting', kind: 'number', none: 'Plan limit', unit: 'min', range: [0, 1440] },
       {
         name: 'features.breakout_rooms',
-        label: 'Most breakout rooms',
+        label: 'Maximum breakout rooms',
         kind: 'number',
         none: 'Plan limit',
         range: [0, 16],
@@ -114,7 +114,7 @@ export const groups: Group[] = [
     fields: [
       { name: 'invitations_required', label: 'Personal links required', kind: 'switch', none: '' },
       { name: 'hidden_participants', label: 'Hidden participants allowed', kind: 'switch', none: '' },
-      { name: 'require_secret_signatures', label: 'Only secret signatures', kind: 'switch', none: '' },
+      { name: 'require_secret_signatures', label: 'Secret required in signatures', kind: 'switch', none: '' },
       {
         name: 'embed_origins',
         label: 'Pages that may embed rooms',
@@ -192,6 +192,14 @@ export function describe(settings: Settings, field: Field): string {
   if (Array.isArray(value)) return value.join(', ') || field.none;
   if (typeof value === 'number' && field.unit === 'days') return formatCount(value, 'day');
   return [value, field.unit].filter((part) => part !== undefined).join(' ');
+}
+
+/** Returns a message of the API with the labels of settings in place of their names. */
+export function withLabels(message: string, fields: Field[]): string {
+  return message.replace(/[a-z]+(?:[._][a-z]+)+/g, (name) => {
+    const field = fields.find((one) => one.name === name);
+    return field ? `“${field.label}”` : name;
+  });
 }
 
 /** Returns what a form says about a setting; null restores the default. */

@@ -33,24 +33,24 @@ interface Props {
 /** Finds one of many things by a part of its name. The matches are buttons below the text; Enter takes the first. */
 export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
   const [text, setText] = useState('');
-  const [wanted, setWanted] = useState('');
+  const [query, setQuery] = useState('');
   const [takeFirst, setTakeFirst] = useState(false);
   useEffect(() => {
-    const timer = setTimeout(() => setWanted(text.trim()), pauseMs);
+    const timer = setTimeout(() => setQuery(text.trim()), pauseMs);
     return () => clearTimeout(timer);
   }, [text]);
-  const { options, more, error } = useFound(wanted);
+  const { options, more, error } = useFound(query);
   const input = useRef<HTMLInputElement>(null);
-  const searched = wanted !== '' && wanted === text.trim();
+  const isCurrent = query !== '' && query === text.trim();
   const pick = (option: Option): void => {
     setText('');
-    setWanted('');
+    setQuery('');
     input.current?.focus(); // the button of the match disappears
     onPick(option);
   };
   // Enter may come before the matches.
   useEffect(() => {
-    if (!takeFirst || !searched || (!options && !error)) return;
+    if (!takeFirst || !isCurrent || (!options && !error)) return;
     setTakeFirst(false);
     const first = options?.find(({ disabled }) => !disabled);
     if (first) pick(first);
@@ -77,16 +77,16 @@ export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.nativeEvent.isComposing) return;
             event.preventDefault(); // it would submit the form
-            setWanted(text.trim());
+            setQuery(text.trim());
             setTakeFirst(text.trim() !== '');
           }}
         />
       </label>
       {error && <ErrorBox error={error} />}
-      <p className={searched && options?.length === 0 ? 'small quiet' : 'sr-only'} role="status">
-        {searched && options && (options.length > 0 ? `${formatCount(options.length, what)} found` : `No ${what} matches.`)}
+      <p className={isCurrent && options?.length === 0 ? 'small quiet' : 'sr-only'} role="status">
+        {isCurrent && options && (options.length > 0 ? `${formatCount(options.length, what)} found` : `No ${what} matches.`)}
       </p>
-      {searched && options && options.length > 0 && (
+      {isCurrent && options && options.length > 0 && (
         <ul className="found">
           {options.map((option) => (
             <li key={option.id}>
@@ -97,7 +97,7 @@ export function Finder({ label, what, useFound, onPick }: Props): ReactElement {
           ))}
         </ul>
       )}
-      {searched && more && <p className="small quiet">There are more: write more of the name.</p>}
+      {isCurrent && more && <p className="small quiet">There are more: type more of the name.</p>}
     </div>
   );
 }
