@@ -212,6 +212,25 @@ func (s *DB) RecordAttempt(ctx context.Context, d webhook.Delivery, a webhook.At
 	return s.Exec(ctx, updateDelivery.query, updateDelivery.values(&d)...)
 }
 
+// LastStatuses reads two rows for each delivery by their primary keys.
+func (s *DB) LastStatuses(ctx context.Context, deliveryIDs []string) (map[string]int, error) {
+	statuses := map[string]int{}
+	if len(deliveryIDs) == 0 {
+		return statuses, nil
+	}
+	list, args := inList(nil, deliveryIDs)
+	err := s.Query(ctx, `SELECT d.id, a.status FROM webhook_deliveries d
+			JOIN webhook_attempts a ON a.delivery_id = d.id AND a.n = d.attempts WHERE d.id IN `+list, args,
+		func(row db.Row) error {
+			var id string
+			var status int
+			err := row.Scan(&id, &status)
+			statuses[id] = status
+			return err
+		})
+	return statuses, err
+}
+
 func (s *DB) Attempts(ctx context.Context, deliveryID string) ([]webhook.Attempt, error) {
 	var all []webhook.Attempt
 	err := s.Query(ctx, selectAttempts, []any{deliveryID}, func(row db.Row) error {

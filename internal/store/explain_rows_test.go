@@ -82,8 +82,14 @@ func checkRowsRead(t *testing.T, c catalog, raw *sql.DB, db *store.DB, p project
 						Cursor:    cursor,
 						Limit:     limit,
 					}
-					_, err := db.Deliveries(ctx, f)
+					found, err := db.Deliveries(ctx, f)
 					check(fmt.Sprintf("deliveries %+v", f), err)
+					var ids []string
+					for _, d := range found {
+						ids = append(ids, d.ID)
+					}
+					_, err = db.LastStatuses(ctx, ids)
+					check(fmt.Sprintf("last statuses of deliveries %+v", f), err)
 				}
 			}
 			if of != (webhook.Filter{}) {

@@ -59,7 +59,30 @@ func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next str
 		}
 		page = append(page, d)
 	}
-	return page, next, s.setNextAttempts(ctx, page)
+	if err := s.setNextAttempts(ctx, page); err != nil {
+		return nil, "", err
+	}
+	return page, next, s.setLastStatuses(ctx, page)
+}
+
+// setLastStatuses sets LastStatus of the deliveries with an attempt.
+func (s *Service) setLastStatuses(ctx context.Context, deliveries []Delivery) error {
+	var tried []string
+	for _, d := range deliveries {
+		if d.Attempts > 0 {
+			tried = append(tried, d.ID)
+		}
+	}
+	if len(tried) == 0 {
+		return nil
+	}
+	statuses, err := s.store.LastStatuses(ctx, tried)
+	for i := range deliveries {
+		if status, found := statuses[deliveries[i].ID]; found {
+			deliveries[i].LastStatus = &status
+		}
+	}
+	return err
 }
 
 // setNextAttempts sets NextAttemptAt of the pending deliveries.
@@ -93,6 +116,9 @@ func (s *Service) Show(ctx context.Context, id string) (Delivery, []Attempt, err
 		return Delivery{}, nil, err
 	}
 	attempts, err := s.store.Attempts(ctx, id)
+	if len(attempts) > 0 {
+		one[0].LastStatus = &attempts[len(attempts)-1].Status
+	}
 	return one[0], attempts, err
 }
 

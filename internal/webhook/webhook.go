@@ -49,6 +49,9 @@ type Delivery struct {
 	// NextAttemptAt is when the first pending delivery of its stream is sent, set by List and
 	// Show for pending deliveries. While that one is being sent, it is the end of the lease.
 	NextAttemptAt time.Time
+	// LastStatus is the HTTP status of the last attempt, 0 without a response, set by List and Show. It is nil
+	// before the first attempt.
+	LastStatus *int
 }
 
 // ErrNotFound is the error for an unknown delivery.
@@ -177,6 +180,8 @@ type Store interface {
 	// Delivery fails with NotFound.
 	Delivery(ctx context.Context, id string) (Delivery, error)
 	Attempts(ctx context.Context, deliveryID string) ([]Attempt, error)
+	// LastStatuses returns the statuses of the last attempts of deliveries, by their ID.
+	LastStatuses(ctx context.Context, deliveryIDs []string) (map[string]int, error)
 	// WebhookBacklog reads at most limit pending deliveries.
 	WebhookBacklog(ctx context.Context, limit int) (Backlog, error)
 	audit.Appender

@@ -289,6 +289,10 @@ describe('webhooks', () => {
     await act(page, 'Pause the target');
     await page.getByText('Paused by hand').waitFor();
     await page.getByText('Next attempt').waitFor({ state: 'hidden' });
+    await page
+      .locator('.page-head')
+      .getByText(/^On hold/)
+      .waitFor();
     await person.seen('console-delivery-paused');
     await act(page, 'Resume the target');
     await act(page, 'Pause the target');
@@ -299,7 +303,14 @@ describe('webhooks', () => {
     await finding.getByRole('link', { name: 'My project' }).click();
     const target = page.locator('section', { has: page.getByRole('heading', { name: /Targets that fail or are paused/ }) });
     await target.getByText('Paused by hand').waitFor();
+    await page
+      .getByRole('row')
+      .getByText(/^On hold/)
+      .first()
+      .waitFor();
     await person.seen('console-webhooks-paused');
+    await target.getByRole('link', { name: 'See its deliveries' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('url')).toBe(receiver.url);
     receiver.status = 200;
     await act(page, 'Resume the target', { within: target });
     await target.waitFor({ state: 'detached' });
@@ -357,7 +368,9 @@ describe('webhooks', () => {
     const failing = await server.createRoom();
     await deliveryIn('pending', failing.room_id);
     const person = await Person.arrive(browser);
-    const page = await signIn(person, 'operator', `/webhooks?project=${project}`);
+    const page = await signIn(person, 'operator', `/webhooks?project=${project}&room_id=${failing.room_id}`);
+    await page.getByRole('cell', { name: '500', exact: true }).waitFor();
+    await person.seen('console-webhooks-failing');
     receiver.status = 200;
     await act(page, 'Retry now');
     const id = await deliveryIn('delivered', failing.room_id);

@@ -2404,6 +2404,9 @@ type Webhook struct {
 	// EventId The webhook-id.
 	EventId string `json:"event_id"`
 
+	// LastStatus The HTTP status of the last attempt, 0 without a response. Absent before the first attempt, and in a timeline.
+	LastStatus *int `json:"last_status,omitempty"`
+
 	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. Absent while the target waits for somebody to resume it.
 	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 	Previous      int64      `json:"previous"`

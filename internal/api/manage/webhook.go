@@ -267,5 +267,6 @@ func newWebhook(d webhook.Delivery) Webhook {
 		CreatedAt:     d.CreatedAt,
 		DoneAt:        httpx.TimeOrNil(d.DoneAt),
 		NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt),
+		LastStatus:    d.LastStatus,
 	}
 }

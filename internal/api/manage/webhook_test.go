@@ -89,11 +89,14 @@ func testWebhooks(t *testing.T, b *fixture) {
 	// The newest delivery has failed, and its target is paused.
 	tried := newest["delivery_id"].(string)
 	b.failDelivery(tried)
+	if all := list(""); all[0].(m)["last_status"] != 410.0 || all[1].(m)["last_status"] != nil {
+		t.Errorf("deliveries after an attempt: got %v, want last_status 410 of the newest alone", all)
+	}
 	shown := b.mustCall("GET", "/webhooks/"+tried, nil)
 	attempts := shown["attempts"].([]any)
 	if len(attempts) != 1 || attempts[0].(m)["status"] != 410.0 || attempts[0].(m)["answer"] != "no more" ||
 		attempts[0].(m)["duration_ms"] != 1000.0 ||
-		shown["state"] != "gone" || shown["done_at"] == nil ||
+		shown["state"] != "gone" || shown["last_status"] != 410.0 || shown["done_at"] == nil ||
 		!strings.Contains(shown["body"].(string), `"type":"room.ended"`) {
 		t.Errorf("get a delivery: got %v, want one attempt of 1000 ms with status 410", shown)
 	}

@@ -1347,6 +1347,8 @@ export interface components {
             state: components["schemas"]["WebhookState"];
             replay: boolean;
             attempt_count: number;
+            /** @description The HTTP status of the last attempt, 0 without a response. Absent before the first attempt, and in a timeline. */
+            last_status?: number;
             /** Format: date-time */
             created_at: string;
             /** Format: date-time */

@@ -13,7 +13,8 @@ import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { ErrorBox, sentence } from '../ui/states';
 import { Table } from '../ui/Table';
-import { Status, Time, type Tone } from '../ui/values';
+import { Status, Time, type Tone, WithTimes } from '../ui/values';
+import { writeTime } from './times';
 import { Figure } from './Usage';
 import { Target } from './Webhooks';
 
@@ -65,12 +66,17 @@ function State({ overview, project, onChanged }: StateProps): ReactElement {
         <Figure name="People in them" value={formatNumber(participants)} unit="people now" />
         {calls.recorded && (
           <>
-            <Figure name="Accepted API calls" value="" unit="in the last hour" to={<Calls n={calls.accepted} project={project} />} />
+            <Figure
+              name="Accepted API calls"
+              value=""
+              unit="in the last hour"
+              to={<Calls n={calls.accepted} since={calls.since} project={project} status="2xx" />}
+            />
             <Figure
               name="Rejected API calls"
               value=""
               unit={total > 0 ? `last hour, ${formatNumber(Math.round((calls.rejected / total) * 1000) / 10)} %` : 'in the last hour'}
-              to={<Calls n={calls.rejected} project={project} status="rejected" />}
+              to={<Calls n={calls.rejected} since={calls.since} project={project} status="rejected" />}
             />
           </>
         )}
@@ -82,31 +88,57 @@ function State({ overview, project, onChanged }: StateProps): ReactElement {
           />
         )}
       </dl>
+      {targets.length > 0 && <FailingTargets targets={targets} project={project} onChanged={onChanged} />}
       <div className="columns">
         <Hours hours={overview.hours} />
         <Connections types={overview.connection_types} />
       </div>
-      {calls.most_rejected && calls.most_rejected.length > 0 && <MostRejected projects={calls.most_rejected} />}
-      {targets.length > 0 && (
-        <section aria-labelledby="failing">
-          <h2 id="failing">Webhook targets that fail</h2>
-          {targets.map((target) => (
-            <Target key={`${target.project_id} ${target.url}`} target={target} onChanged={onChanged} />
-          ))}
-        </section>
-      )}
+      {calls.most_rejected && calls.most_rejected.length > 0 && <MostRejected projects={calls.most_rejected} since={calls.since} />}
     </>
   );
 }
 
+/** How many failing targets the overview shows. The page of the webhooks has all of them. */
+const shownTargets = 3;
+
+interface FailingTargetsProps {
+  targets: Schemas['WebhookTarget'][];
+  project: string | undefined;
+  onChanged: () => void;
+}
+
+/** The first of the targets that fail, in front of the charts, because somebody has to repair them. */
+function FailingTargets({ targets, project, onChanged }: FailingTargetsProps): ReactElement {
+  return (
+    <section aria-labelledby="failing">
+      <h2 id="failing">Webhook targets that fail or are paused</h2>
+      {targets.slice(0, shownTargets).map((target) => (
+        <Target key={`${target.project_id} ${target.url}`} target={target} project={project} onChanged={onChanged} />
+      ))}
+      {targets.length > shownTargets && (
+        <p>
+          <Link to={href('webhooks', null, { project })}>All targets that fail or are paused</Link>
+        </p>
+      )}
+    </section>
+  );
+}
+
+interface CallsProps {
+  n: number;
+  since: string;
+  project: string | undefined;
+  status: string;
+}
+
 /** A number of API calls. Those of one project are a list; there is none of all projects. */
-function Calls({ n, project, status }: { n: number; project: string | undefined; status?: string }): ReactElement {
+function Calls({ n, since, project, status }: CallsProps): ReactElement {
   if (!project) return <>{formatNumber(n)}</>;
-  return <Link to={href('requests', null, { project, status })}>{formatNumber(n)}</Link>;
+  return <Link to={href('requests', null, { project, status, from: writeTime(since) })}>{formatNumber(n)}</Link>;
 }
 
 /** The projects whose API calls are rejected most. */
-function MostRejected({ projects }: { projects: Schemas['ProjectCalls'][] }): ReactElement {
+function MostRejected({ projects, since }: { projects: Schemas['ProjectCalls'][]; since: string }): ReactElement {
   const nameOf = useProjectName();
   return (
     <section aria-labelledby="rejected">
@@ -120,7 +152,7 @@ function MostRejected({ projects }: { projects: Schemas['ProjectCalls'][] }): Re
             head: 'Project',
             wide: true,
             cell: ({ project_id }) => (
-              <Link className="row-link" to={href('requests', null, { project: project_id, status: 'rejected', within: '1' })}>
+              <Link className="row-link" to={href('requests', null, { project: project_id, status: 'rejected', from: writeTime(since) })}>
                 {nameOf(project_id)}
               </Link>
             ),
@@ -150,7 +182,9 @@ function Findings({ findings }: { findings: Schemas['Finding'][] }): ReactElemen
             <Status tone={levels[level].tone}>{levels[level].text}</Status>
             <div>
               <p>
-                <strong>{sentence(text)}</strong>{' '}
+                <strong>
+                  <WithTimes text={sentence(text)} />
+                </strong>{' '}
                 {project_id && (
                   <Link to={id.startsWith('webhook_') ? href('webhooks', null, { project: project_id }) : href('projects', project_id)}>
                     {nameOf(project_id)}

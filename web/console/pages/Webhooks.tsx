@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
-import { formatAgo, formatCount } from '../format';
+import { formatCount, formatNumber } from '../format';
 import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
 import { useMay } from '../state/context';
@@ -12,9 +12,8 @@ import { Link } from '../ui/Link';
 import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
-import { useNow } from '../ui/useNow';
 import { Facts, Status, Time } from '../ui/values';
-import { deliveryState } from './deliveries';
+import { deliveryState, responseText } from './deliveries';
 import { PeriodFilter } from './PeriodFilter';
 import { readTime, zoned } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
@@ -48,7 +47,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   return (
     <>
       <PageHead title="Webhooks" actions={project && <ProjectActions project={project} />}>
-        What was sent to the backends of the projects, how they responded, and what is tried again.
+        The events that were sent to the backends, and how they responded.
         {!project && may('POST /webhook-replays') && ' Choose a project to replay its deliveries or to send a test event.'}
       </PageHead>
       {listable && <Targets project={project} />}
@@ -59,7 +58,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
           value={state}
           options={[
             ['', 'Any'],
-            ['pending', 'Pending'],
+            ['pending', 'Pending, retrying or on hold'],
             ['delivered', 'Delivered'],
             ['failed', 'Failed'],
             ['gone', 'Target gone'],
@@ -83,7 +82,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
             head: 'Event',
             cell: ({ delivery_id, type, replay }) => (
               <>
-                <Link className="row-link" to={href('webhooks', delivery_id, { project: query.project })}>
+                <Link className="row-link nowrap" to={href('webhooks', delivery_id, { project: query.project })}>
                   {type}
                 </Link>
                 {replay && <span className="quiet"> replay</span>}
@@ -92,7 +91,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
           },
           { head: 'Target', wide: true, cell: ({ url }) => <span className="url">{url}</span> },
           !project && { head: 'Project', cell: ({ project_id }) => nameOf(project_id) },
-          { head: 'Attempts', end: true, cell: ({ attempt_count }) => attempt_count },
+          { head: 'Last response', cell: ({ last_status }) => responseText(last_status) },
           { head: 'Next attempt', end: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
           { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
         ]}
@@ -139,7 +138,8 @@ function NoDeliveries({ project }: { project: string | undefined }): ReactElemen
 function Targets({ project }: { project: string | undefined }): ReactElement | null {
   const targets = useGet('/webhook-targets', { query: { ...(project && { project_id: project }), limit: 100 } });
   if (targets.error) return <ErrorBox error={targets.error} retry={targets.reload} />;
-  if (!targets.data || targets.data.targets.length === 0) return null;
+  if (!targets.data) return null;
+  if (targets.data.targets.length === 0) return <p className="quiet">No target fails or is paused.</p>;
   return (
     <section aria-labelledby="targets">
       <h2 id="targets">
@@ -150,49 +150,68 @@ function Targets({ project }: { project: string | undefined }): ReactElement | n
         </span>
       </h2>
       {targets.data.targets.map((target) => (
-        <Target key={`${target.project_id} ${target.url}`} target={target} onChanged={targets.reload} />
+        <Target key={`${target.project_id} ${target.url}`} target={target} project={project} onChanged={targets.reload} />
       ))}
     </section>
   );
 }
 
-/** A target that fails, with what can be done about it. */
-export function Target({ target, onChanged }: { target: Schemas['WebhookTarget']; onChanged: () => void }): ReactElement {
+interface TargetProps {
+  target: Schemas['WebhookTarget'];
+  /** The project that the page is about; undefined for all projects. */
+  project: string | undefined;
+  onChanged: () => void;
+}
+
+/** A target that fails or is paused, with what can be done about it. */
+export function Target({ target, project, onChanged }: TargetProps): ReactElement {
   const may = useMay();
-  const now = useNow();
   const nameOf = useProjectName();
-  const { project_id, url, failures, failing_since, paused, probe_at, notice } = target;
+  const { project_id, url, failures, failing_since, paused, paused_at, probe_at, notice } = target;
   return (
     <div className={paused ? 'box problem' : 'box warning'}>
       <div className="box-head">
-        <h3 className="url">{url}</h3>
-        <PauseOrResume projectId={project_id} url={url} target={target} onDone={onChanged} />
-        {!paused && may('POST /webhook-retries') && (
-          <ActionButton
-            title="Retry now"
-            onDone={onChanged}
-            act={async () => {
-              const { retried } = await call('post', '/webhook-retries', { body: { project_id, url } });
-              return `${formatCount(retried, 'delivery is', 'deliveries are')} sent now.`;
-            }}
-          >
-            <p>
-              The pending deliveries to <strong className="url">{url}</strong> are sent now, in their order, instead of at their next
-              attempt.
-            </p>
-          </ActionButton>
-        )}
+        <div className="page-title">
+          <h3 className="url">{url}</h3>
+          <TargetState target={target} />
+        </div>
+        <div className="page-actions">
+          <PauseOrResume projectId={project_id} url={url} target={target} onDone={onChanged} />
+          {!paused && may('POST /webhook-retries') && (
+            <ActionButton
+              title="Retry now"
+              onDone={onChanged}
+              act={async () => {
+                const { retried } = await call('post', '/webhook-retries', { body: { project_id, url } });
+                return `${formatCount(retried, 'delivery is', 'deliveries are')} sent now.`;
+              }}
+            >
+              <p>
+                The pending deliveries to <strong className="url">{url}</strong> are sent now, in their order, instead of at their next
+                attempt.
+              </p>
+            </ActionButton>
+          )}
+        </div>
       </div>
       <Facts
         rows={[
-          ['State', <TargetState key="s" target={target} />],
-          ['Project', nameOf(project_id)],
-          failures > 0 && ['Failures in a row', formatCount(failures, 'failure')],
-          failures > 0 && ['Failing since', `${formatAgo(Date.parse(failing_since), now)}`],
+          !project && [
+            'Project',
+            <Link key="project" to={href('projects', project_id)}>
+              {nameOf(project_id)}
+            </Link>,
+          ],
+          failures > 0 && ['Failures in a row', formatNumber(failures)],
+          failures > 0 && ['Failing since', <Time key="since" at={failing_since} />],
+          failures === 0 && ['Paused since', <Time key="paused" at={paused_at} />],
           probe_at !== undefined && ['Next automatic attempt', <Time key="probe" at={probe_at} />],
         ]}
       />
-      {notice && <p>{sentence(notice)}</p>}
+      <p>
+        {notice && `${sentence(notice)} `}
+        <Link to={href('webhooks', null, { project: project_id, url })}>See its deliveries</Link>
+      </p>
     </div>
   );
 }

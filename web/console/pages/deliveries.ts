@@ -3,8 +3,11 @@ import type { Tone } from '../ui/values';
 
 type Webhook = Schemas['Webhook'];
 
-/** Describes how far a delivery is. */
-export function deliveryState({ state, attempt_count }: Pick<Webhook, 'state' | 'attempt_count'>): { text: string; tone: Tone } {
+/** Describes how far a delivery is. A pending one without a next attempt waits until its target is resumed. */
+export function deliveryState({ state, attempt_count, next_attempt_at }: Pick<Webhook, 'state' | 'attempt_count' | 'next_attempt_at'>): {
+  text: string;
+  tone: Tone;
+} {
   switch (state) {
     case 'delivered':
       return { text: 'Delivered', tone: 'good' };
@@ -12,9 +15,18 @@ export function deliveryState({ state, attempt_count }: Pick<Webhook, 'state' | 
       return { text: 'Failed', tone: 'bad' };
     case 'gone':
       return { text: 'Target gone', tone: 'bad' };
-    case 'pending':
-      return attempt_count === 0 ? { text: 'Pending', tone: 'busy' } : { text: `Retrying (${attempt_count} failed)`, tone: 'warn' };
+    case 'pending': {
+      const failed = attempt_count > 0 ? ` (${attempt_count} failed)` : '';
+      if (next_attempt_at === undefined) return { text: `On hold${failed}`, tone: 'warn' };
+      return failed ? { text: `Retrying${failed}`, tone: 'warn' } : { text: 'Pending', tone: 'busy' };
+    }
   }
+}
+
+/** Returns the HTTP status of a response as a text; undefined stands for a delivery that was not tried. */
+export function responseText(status: number | undefined): string {
+  if (status === undefined) return '–';
+  return status === 0 ? 'No response' : `${status}`;
 }
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

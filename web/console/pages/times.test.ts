@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseTime, periodOf, periods, readTime, zoned } from './times';
+import { parseTime, periodOf, periods, readTime, writeTime, zoned } from './times';
 
 test.each([
   ['2026-11-24', new Date(2026, 10, 24).getTime()],
@@ -16,6 +16,12 @@ test('a text that is no time is explained', () => {
   expect(readTime('soon')).toContain('2026-11-24 10:05');
   expect(zoned('soon')).toBe('soon');
   expect(zoned('2026-11-24T10:05:00Z')).toBe('2026-11-24T10:05:00.000Z');
+});
+
+test('a time that is written is read again', () => {
+  const at = new Date(2026, 1, 3, 9, 5);
+  expect(writeTime(at.toISOString())).toBe('2026-02-03 09:05');
+  expect(parseTime(writeTime(at.toISOString()))).toBe(at.getTime());
 });
 
 test('a period has the bounds that its name says', () => {

@@ -19,6 +19,14 @@ export function zoned(text: string): string {
   return Number.isNaN(ms) ? text : new Date(ms).toISOString();
 }
 
+/** Writes a time of the API as somebody would type it, without its seconds. parseTime reads it. */
+export function writeTime(at: string): string {
+  const date = new Date(at);
+  const two = (n: number): string => String(n).padStart(2, '0');
+  const day = [date.getFullYear(), two(date.getMonth() + 1), two(date.getDate())].join('-');
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}`;
+}
+
 /** The spans of time until now in which a list can be searched, by their hours. */
 export const spans = [
   ['', 'Any time'],

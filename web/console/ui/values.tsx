@@ -16,6 +16,13 @@ export function Time({ at, ago = false }: { at: string | null | undefined; ago?:
   );
 }
 
+const apiTime = /\b(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z)/;
+
+/** A text of the API, whose times are shown as all others of the page. */
+export function WithTimes({ text }: { text: string }): ReactElement {
+  return <>{text.split(apiTime).map((part, i) => (i % 2 === 1 ? <Time key={i} at={part} /> : part))}</>;
+}
+
 export type Tone = 'good' | 'warn' | 'bad' | 'idle' | 'busy';
 
 /** A state: its word, and a mark whose shape and color say how good it is. */
