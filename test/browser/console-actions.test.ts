@@ -138,13 +138,14 @@ describe('a project', () => {
   test('gets new credentials, whose overlap is ended', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/projects/${project}`);
-    for (const [title, secret, ended] of [
-      ['Rotate the API key', 'The new API key', 'old key pair'],
-      ['Rotate the project secret', 'The new project secret', 'old project secret'],
+    for (const [title, secret, ended, advice] of [
+      ['Rotate the API key', 'The new API key', 'old key pair', 'The new key was not used yet. Put it into your backend first.'],
+      ['Rotate the project secret', 'The new project secret', 'old project secret', 'Receivers of webhooks need the new secret too.'],
     ] as const) {
       await act(page, title);
       await takeSecrets(page.getByRole('dialog', { name: secret }));
       const notice = page.locator('section', { has: page.getByRole('heading', { name: new RegExp(ended) }) });
+      await notice.getByText(advice).waitFor();
       await act(page, 'End the overlap now', { within: notice });
       await notice.waitFor({ state: 'detached' });
     }

@@ -39,6 +39,7 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
     keys.reload();
     onChanged();
   };
+  const current = keys.data?.keys.find(({ status }) => status === 'active');
   const retiring = keys.data?.keys.find(({ status }) => status === 'retiring');
   return (
     <>
@@ -77,17 +78,12 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
                   status === 'active' ? <Status tone="good">Current</Status> : <Status tone="warn">Old, in its overlap</Status>,
               },
               { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
-              { head: 'Last used', end: true, cell: ({ last_used_at }) => <Time at={last_used_at} /> },
+              { head: 'Last used', cell: (key) => <LastUse apiKey={key} /> },
               {
-                head: 'By',
-                cell: ({ last_used_by: by }) =>
-                  by && (
-                    <>
-                      <span className="nowrap">{by.address}</span> <span className="quiet small">{by.user_agent || 'No user agent'}</span>
-                    </>
-                  ),
+                head: 'Stops working',
+                end: true,
+                cell: ({ overlap_ends_at }) => (overlap_ends_at ? <Time at={overlap_ends_at} /> : <span className="quiet">no end</span>),
               },
-              { head: 'Stops working', end: true, cell: ({ overlap_ends_at }) => <Time at={overlap_ends_at} /> },
             ]}
           />
         )}
@@ -101,6 +97,7 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
             rotatedAt: Date.parse(retiring.retiring_since ?? retiring.created_at),
             usedAt: retiring.last_used_at ? Date.parse(retiring.last_used_at) : null,
             usedBy: retiring.last_used_by,
+            newUsedAt: current?.last_used_at ? Date.parse(current.last_used_at) : null,
           }}
           endsAt={retiring.overlap_ends_at}
         >
@@ -157,6 +154,21 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
         <Secrets {...rotated} hint="Put it into your backend before the overlap of the old one ends." onClose={() => setRotated(null)} />
       )}
     </>
+  );
+}
+
+/** When a key was last used, and by whom if that is known. */
+function LastUse({ apiKey: { last_used_at, last_used_by: by } }: { apiKey: Schemas['Key'] }): ReactElement {
+  if (!last_used_at) return <span className="quiet">never</span>;
+  return (
+    <span className="two-lines">
+      <Time at={last_used_at} />
+      {by && (
+        <span className="small quiet">
+          {by.address}, {by.user_agent || 'no user agent'}
+        </span>
+      )}
+    </span>
   );
 }
 
@@ -222,7 +234,7 @@ interface OverlapNoticeProps {
 }
 
 /** The server does not count the uses of a project secret. */
-const secretUse: OldCredential = { rotatedAt: null, usedAt: null };
+const secretUse: OldCredential = { rotatedAt: null, usedAt: null, newUsedAt: null };
 
 /** The clients that still use an old credential, and when it is safe to end its overlap. */
 function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNoticeProps): ReactElement {
@@ -249,10 +261,14 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
         {lastMs !== null && `Last used ${formatAgo(lastMs, now)}. `}
         {lastMs === null && !unknown && 'Not used since the rotation. '}
         {!safe &&
-          !unknown &&
+          old.newUsedAt !== null &&
           `If nobody uses it again, it is safe to end at ${formatTime(safeAt, now)}, after ${quietMs / 3_600_000} hours without use. `}
         {endsAt && `It stops by itself at ${formatTime(Date.parse(endsAt), now)}.`}
         {unknown && ' Receivers of webhooks need the new secret too. The server cannot see whether they have it.'}
+        {!unknown &&
+          (old.newUsedAt === null
+            ? ' The new key was not used yet. Put it into your backend first.'
+            : ` The new key was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
       </p>
       {clients.length > 0 && (
         <>

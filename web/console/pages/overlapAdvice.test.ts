@@ -2,13 +2,14 @@ import { expect, test } from 'vitest';
 import { adviseOverlap, quietMs } from './overlapAdvice';
 
 const rotatedAt = Date.UTC(2026, 10, 24, 8);
+const newUsedAt = Date.UTC(2026, 10, 24, 9);
 const call = (hour: number, user_agent: string, route = '/api/v4/rooms') =>
   ({ at: new Date(Date.UTC(2026, 10, 24, hour)).toISOString(), user_agent, client_address: '192.0.2.1', route }) as never;
 
 test('calls with the old key are grouped by their caller', () => {
   const advice = adviseOverlap(
     [call(11, 'a'), call(10, 'b'), call(9, 'a'), call(7, 'c')],
-    { rotatedAt, usedAt: null },
+    { rotatedAt, usedAt: null, newUsedAt },
     Date.UTC(2026, 10, 24, 12),
   );
   expect(advice.clients.map(({ userAgent, calls, lastAt }) => [userAgent, calls, lastAt])).toEqual([
@@ -19,27 +20,30 @@ test('calls with the old key are grouped by their caller', () => {
 });
 
 test.each([
-  ['six hours after the last use', [call(9, 'a')], 15, true],
-  ['less than six hours after the last use', [call(9, 'a')], 14.9, false],
-  ['six hours after the rotation, unused', [], 14, true],
-  ['soon after the rotation, unused', [], 13.9, false],
-])('%s', (_, calls, hour, safe) => {
-  expect(adviseOverlap(calls, { rotatedAt, usedAt: null }, Date.UTC(2026, 10, 24) + hour * 3_600_000).safe).toBe(safe);
+  ['six hours after the last use', [call(9, 'a')], newUsedAt, 15, true],
+  ['less than six hours after the last use', [call(9, 'a')], newUsedAt, 14.9, false],
+  ['six hours after the rotation, unused', [], newUsedAt, 14, true],
+  ['soon after the rotation, unused', [], newUsedAt, 13.9, false],
+  ['long after the rotation, but the new key is unused too', [], null, 99, false],
+])('%s', (_, calls, newUsedAt, hour, safe) => {
+  const now = Date.UTC(2026, 10, 24) + hour * 3_600_000;
+  expect(adviseOverlap(calls, { rotatedAt, usedAt: null, newUsedAt }, now).safe).toBe(safe);
   expect(quietMs).toBe(21_600_000);
 });
 
 test('a use that is not among the calls counts', () => {
   const usedAt = Date.UTC(2026, 10, 24, 15);
-  expect(adviseOverlap([call(9, 'a')], { rotatedAt, usedAt }, Date.UTC(2026, 10, 24, 20))).toMatchObject({ safe: false, lastMs: usedAt });
+  const advice = adviseOverlap([call(9, 'a')], { rotatedAt, usedAt, newUsedAt }, Date.UTC(2026, 10, 24, 20));
+  expect(advice).toMatchObject({ safe: false, lastMs: usedAt });
 });
 
 test('without the time of the rotation, nothing is safe', () => {
-  expect(adviseOverlap([call(10, 'a')], { rotatedAt: null, usedAt: null }, Date.UTC(2026, 10, 25)).safe).toBe(false);
+  expect(adviseOverlap([call(10, 'a')], { rotatedAt: null, usedAt: null, newUsedAt }, Date.UTC(2026, 10, 25)).safe).toBe(false);
 });
 
 test('the last caller is a client, also without recorded calls', () => {
   const usedBy = { address: '192.0.2.9', user_agent: 'cron', at: '2026-11-24T12:00:00Z' };
-  const old = { rotatedAt, usedAt: Date.parse(usedBy.at), usedBy };
+  const old = { rotatedAt, usedAt: Date.parse(usedBy.at), usedBy, newUsedAt };
   const clientsOf = (calls: never[]): string[][] =>
     adviseOverlap(calls, old, Date.UTC(2026, 10, 24, 13)).clients.map(({ userAgent, address }) => [userAgent, address]);
   expect(clientsOf([])).toEqual([['cron', '192.0.2.9']]);

@@ -24,7 +24,7 @@ export interface OverlapAdvice {
   clients: Client[];
 }
 
-/** The uses of an old credential. Times are Unix milliseconds. */
+/** The uses of an old credential and of the new one. Times are Unix milliseconds. */
 export interface OldCredential {
   /** The time of the rotation; null if it is not known. */
   rotatedAt: number | null;
@@ -32,14 +32,17 @@ export interface OldCredential {
   usedAt: number | null;
   /** The caller of the last use, if it is known. */
   usedBy?: Schemas['KeyCaller'];
+  /** The last use of the new credential; null if there was none, or if it is not known. */
+  newUsedAt: number | null;
 }
 
 /**
  * Returns the advice on the end of an overlap. The calls are the newest ones with the old
  * credential, so they show its clients but not all its uses. Calls from before the rotation do
- * not count, because every client used the credential then.
+ * not count, because every client used the credential then. The end is not safe before the new
+ * credential was used: a backend that makes no calls would be rejected later.
  */
-export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy }: OldCredential, now: number): OverlapAdvice {
+export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy, newUsedAt }: OldCredential, now: number): OverlapAdvice {
   const since = calls.filter(({ at }) => Date.parse(at) >= (rotatedAt ?? 0));
   const clients = new Map<string, Client>();
   for (const { user_agent, client_address, route, at } of since) {
@@ -58,5 +61,5 @@ export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy }: OldC
   const lastMs = called === null ? usedAt : Math.max(called, usedAt ?? 0);
   const safeAt = (lastMs ?? rotatedAt ?? now) + quietMs;
   // Without the time of the rotation there is no count of its uses either.
-  return { safe: rotatedAt !== null && now >= safeAt, lastMs, safeAt, clients: newestFirst };
+  return { safe: rotatedAt !== null && newUsedAt !== null && now >= safeAt, lastMs, safeAt, clients: newestFirst };
 }
