@@ -505,6 +505,25 @@ test('lists are filtered by time, and rejected calls without a project by addres
   await person.close();
 });
 
+test('on a phone, the filters open when asked, and stay open', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 } });
+  const page = await signIn(person, 'auditor', `/requests?project=${project}`);
+  await page.getByRole('table').waitFor();
+  const status = page.getByLabel('Status');
+  expect(await status.isVisible()).toBe(false);
+  await page.getByText('Filters', { exact: true }).press('Enter');
+  await status.selectOption('2xx');
+  await page.getByText('Filters (1)', { exact: true }).waitFor();
+  await person.accessible('the open filters on a phone');
+  await person.seen('console-requests-filters-phone');
+  await page.getByLabel('From', { exact: true }).fill('2100-01-01 10:05');
+  await page.getByLabel('From', { exact: true }).press('Enter');
+  await page.getByText('No API call matches').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByText('Filters', { exact: true }).waitFor();
+  await person.close();
+});
+
 test('an API call is found by its request ID in all projects', async () => {
   const { calls } = await manage<{ calls: { request_id: string; path: string }[] }>('GET', `/calls?project_id=${project}`);
   const one = calls[0];

@@ -8,8 +8,10 @@ export function PeriodFilter({ query, presets = periods }: { query: PeriodQuery;
   return (
     <>
       <SelectFilter name="within" label="Time" value={query.within} options={presets} />
-      <TextFilter name="from" label="From" value={query.from} placeholder="2026-11-24 10:05" check={readTime} />
-      <TextFilter name="until" label="Until" value={query.until} placeholder="2026-11-24 10:05" check={readTime} />
+      <div className="filter-pair">
+        <TextFilter name="from" label="From" value={query.from} placeholder="2026-11-24 10:05" check={readTime} />
+        <TextFilter name="until" label="Until" value={query.until} placeholder="2026-11-24 10:05" check={readTime} />
+      </div>
     </>
   );
 }

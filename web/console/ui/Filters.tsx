@@ -1,11 +1,30 @@
-import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useState } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react';
 import { setQuery } from '../router';
 
-/** The filters of a list. They are in the address, so that a link shows the same list. */
+// The width below which a table is a list of cards.
+const phone = matchMedia('(max-width: 699px)');
+
+const subscribe = (listener: () => void): (() => void) => {
+  phone.addEventListener('change', listener);
+  return () => phone.removeEventListener('change', listener);
+};
+
+/**
+ * The filters of a list. They are in the address, so that a link shows the same list. On a phone they open when asked, so that the
+ * first screen shows the list.
+ */
 export function Filters({ children, active }: { children: ReactNode; active: string[] }): ReactElement {
+  const folded = useSyncExternalStore(subscribe, () => phone.matches);
   return (
     <search className="filters">
-      {children}
+      {folded ? (
+        <details>
+          <summary>Filters{active.length > 0 && ` (${active.length})`}</summary>
+          <div className="filters">{children}</div>
+        </details>
+      ) : (
+        children
+      )}
       {active.length > 0 && (
         <button type="button" className="plain" onClick={() => setQuery(Object.fromEntries(active.map((name) => [name, undefined])))}>
           Clear filters
