@@ -524,6 +524,37 @@ test('on a phone, the filters open when asked, and stay open', async () => {
   await person.close();
 });
 
+test('the overview opens the rejected API calls that it counts, whose causes are counted', async () => {
+  for (const route of ['create_quick_audio_room', 'create_quick_video_room', 'create_quick_audio_room']) {
+    await fetch(`${server.url}/api/v3/rooms/${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'hash-signature': 'd3Jvbmc=' },
+      body: JSON.stringify({ project_id: project }),
+    });
+  }
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', `?project=${project}`);
+  const counted = page.locator('.figure', { hasText: 'Rejected API calls' }).getByRole('link');
+  await expect.poll(async () => Number(await counted.textContent()), { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  await counted.click();
+  await page.waitForURL(/status=rejected&from=/);
+  const causes = page.getByRole('region', { name: /^Most frequent causes of [0-9]+ API calls$/ });
+  await causes.getByText('/api/v3/rooms/create_quick_video_room').waitFor();
+  await person.seen('console-requests-causes');
+  await person.accessible('the causes of rejected API calls');
+  const cause = causes.getByRole('listitem').filter({ hasText: 'create_quick_audio_room' });
+  await cause.getByRole('link', { name: 'Signature missing or wrong' }).click();
+  await page.waitForURL(/cause=bad_signature&route=/);
+  await causes.waitFor({ state: 'hidden' });
+  const rows = page.getByRole('table').getByRole('row');
+  const others = rows.filter({ hasText: 'create_quick_video_room' });
+  await expect.poll(() => others.count()).toBe(0);
+  await rows.nth(1).getByRole('link').click();
+  await page.getByRole('link', { name: 'All API calls with this cause' }).click();
+  await others.first().waitFor();
+  await person.close();
+});
+
 test('an API call is found by its request ID in all projects', async () => {
   const { calls } = await manage<{ calls: { request_id: string; path: string }[] }>('GET', `/calls?project_id=${project}`);
   const one = calls[0];

@@ -11,7 +11,7 @@ import { Loading } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty, ErrorBox, sentence } from '../ui/states';
 import { Facts, Status, Time, toneOfStatus } from '../ui/values';
-import { causeText, slotText } from './causes';
+import { causeText, slotText, versionText } from './causes';
 
 /** One API call with everything that is recorded about it. */
 export function RequestPage({ id, project }: { id: string; project: string | undefined }): ReactElement {
@@ -73,9 +73,9 @@ export function RequestPage({ id, project }: { id: string; project: string | und
               </Link>,
             ],
             ['Request ID', <Id key="id" id={one.request_id} what="request ID" full />],
-            ['Route', <code key="route">{one.route}</code>],
-            ['API', one.version],
-            ['Credential', slotText(one.key_slot)],
+            one.route !== one.path && ['Route', <code key="route">{one.route}</code>],
+            ['API', versionText(one.version)],
+            ['Key', slotText(one.key_slot)],
             one.token_id !== '' && ['Token', <Id key="token" id={one.token_id} what="token ID" full />],
             ['Duration', formatDuration(one.duration_ms)],
             ['Clock of the client', one.clock_skew_seconds === null ? 'No valid timestamp was sent' : clockText(one.clock_skew_seconds)],
@@ -106,13 +106,14 @@ function Cause({ one }: { one: Schemas['Call'] }): ReactElement {
       <p className="small quiet">
         Cause <code>{one.cause}</code>
       </p>
-      {signed && may('POST /projects/{project_id}/signature-checks') && (
-        <p>
+      <p className="links">
+        {signed && may('POST /projects/{project_id}/signature-checks') && (
           <Link to={href('signature', null, { project, path: one.path, method: one.method, version: one.version })}>
             Check the signature line by line
           </Link>
-        </p>
-      )}
+        )}
+        <Link to={href('requests', null, { project: project || undefined, cause: one.cause })}>All API calls with this cause</Link>
+      </p>
     </section>
   );
 }

@@ -2,7 +2,7 @@ import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { useProjectName, useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
-import { formatCount, formatDuration } from '../format';
+import { formatDuration, formatNumber } from '../format';
 import { href } from '../router';
 import { useCaller, useMay } from '../state/context';
 import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
@@ -13,7 +13,8 @@ import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
 import { Status, Time, toneOfStatus } from '../ui/values';
-import { causeSuggestions, causeText, slotText } from './causes';
+import { CauseCounts } from './CauseCounts';
+import { causeSuggestions, causeText, onlyRejected, slotText, versions, versionText } from './causes';
 import { PeriodFilter } from './PeriodFilter';
 import { spans } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
@@ -21,13 +22,7 @@ import { periodFilters, usePeriod } from './usePeriod';
 const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', ...periodFilters];
 const anonymousFilters = ['address', 'cause', 'version', ...periodFilters];
 
-const versions = [
-  ['', 'All'],
-  ['v3', 'Version 3'],
-  ['v4', 'Version 4'],
-  ['v5', 'Version 5'],
-  ['manage', 'Management'],
-] as const;
+const versionOptions = [['', 'All'], ...versions] as const;
 
 /** The recorded API calls, with the true cause of each rejected one. */
 export function Requests({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
@@ -37,11 +32,13 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
   return (
     <>
       <PageHead title="Requests">
-        {query.project || role === 'integrator'
-          ? 'The API calls of this project, with the cause of each rejected call.'
-          : query.request_id
-            ? 'The API calls with this request ID in all projects.'
-            : 'The API calls of operators. Choose a project to see the API calls of its backend, or search all projects for a request ID.'}
+        {anonymous
+          ? 'Rejected API calls whose key and project do not exist, counted by day and address.'
+          : query.project || role === 'integrator'
+            ? 'The API calls of this project, with the cause of each rejected call.'
+            : query.request_id
+              ? 'The API calls with this request ID in all projects.'
+              : 'The API calls of operators. Choose a project to see the API calls of its backend, or search all projects for a request ID.'}
       </PageHead>
       {may('GET /rejected-calls') && (
         <Tabs
@@ -49,7 +46,7 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
           current={anonymous ? 'anonymous' : ''}
           tabs={[
             ['', 'API calls'],
-            ['anonymous', 'Rejected without a project'],
+            ['anonymous', 'Unknown key or project'],
           ]}
         />
       )}
@@ -66,6 +63,8 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   const nameOf = useProjectName();
   const period = usePeriod(query);
   const slot = key_slot as Schemas['CallKeySlot'] | undefined;
+  // One page is both listed and counted, so that both show the same API calls.
+  const counted = Boolean(project_id) && onlyRejected(query);
   const calls = useGet(
     '/calls',
     role === 'integrator' && !project_id
@@ -80,6 +79,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             ...(route && { route }),
             ...(request_id && { request_id }),
             ...period,
+            ...(counted && { limit: 100 }),
             ...(cursor && { cursor }),
           },
         },
@@ -105,7 +105,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         />
         {project_id && (
           <>
-            <SelectFilter name="version" label="API" value={version} options={versions} />
+            <SelectFilter name="version" label="API" value={version} options={versionOptions} />
             <SelectFilter
               name="key_slot"
               label="Key"
@@ -128,6 +128,9 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         <TextFilter name="route" label="Route" value={route} placeholder="/api/v4/rooms/{room_id}/events" wide />
         <TextFilter name="request_id" label="Request ID" value={request_id} />
       </Filters>
+      {counted && !cursor && calls.data && (
+        <CauseCounts calls={calls.data.calls} more={calls.data.next_cursor !== undefined} query={query} />
+      )}
       <List
         label="API calls"
         resource={calls}
@@ -203,11 +206,11 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
       <Filters active={active}>
         <TextFilter name="address" label="Address" value={address} placeholder="192.0.2.1" />
         <TextFilter name="cause" label="Cause" value={cause} placeholder="unknown_key" suggestions={causeSuggestions} />
-        <SelectFilter name="version" label="API" value={version} options={versions} />
+        <SelectFilter name="version" label="API" value={version} options={versionOptions} />
         <PeriodFilter query={times} presets={spans} />
       </Filters>
       <List
-        label="Rejected API calls without a project"
+        label="Rejected API calls with an unknown key or project"
         resource={rejected}
         rowsOf={(data) => data.rejected_calls}
         cursorOf={(data) => data.next_cursor}
@@ -215,17 +218,17 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
         keyOf={({ date, version, cause, address }) => [date, version, cause, address].join(' ')}
         columns={[
           { head: 'Cause', wide: true, cell: ({ cause }) => <span className="cause">{causeText(cause)}</span> },
-          { head: 'API', cell: ({ version }) => version },
+          { head: 'API', cell: ({ version }) => <span className="nowrap">{versionText(version)}</span> },
           { head: 'Address', cell: ({ address }) => address || <span className="quiet">others</span> },
-          { head: 'API calls', end: true, cell: ({ calls }) => formatCount(calls, 'API call') },
+          { head: 'API calls', end: true, cell: ({ calls }) => formatNumber(calls) },
           { head: 'Day (UTC)', end: true, cell: ({ date }) => <span className="nowrap">{date}</span> },
           { head: 'Last', end: true, cell: ({ last_at }) => <Time at={last_at} /> },
         ]}
         empty={
           <Empty title="No such API calls">
             <p>
-              {active.length > 0 && 'Choose other filters. '}API calls whose key and project do not exist are counted here by day and
-              address, for example scans and typing errors.
+              {active.length > 0 && 'Choose other filters. '}Such API calls are, for example, scans and typing errors. Each is counted by
+              its day and address.
             </p>
           </Empty>
         }

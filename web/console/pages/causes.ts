@@ -16,6 +16,17 @@ const causes: Record<string, string> = {
 /** The usual causes, each with its words. */
 export const causeSuggestions = Object.entries(causes);
 
+/** The APIs, each with its name. */
+export const versions = [
+  ['v3', 'Version 3'],
+  ['v4', 'Version 4'],
+  ['v5', 'Version 5'],
+  ['manage', 'Management'],
+] as const;
+
+/** Returns the name of an API. */
+export const versionText = (version: string): string => versions.find(([id]) => id === version)?.[1] ?? version;
+
 /** Returns a cause in words. Codes are readable enough for those that are not in the list. */
 export function causeText(cause: string): string {
   const text = causes[cause] ?? cause.replaceAll('_', ' ');
@@ -35,3 +46,27 @@ const slots: Record<Schemas['CallKeySlot'], string> = {
 
 /** Returns the credential of a call in words. */
 export const slotText = (slot: Schemas['CallKeySlot']): string => slots[slot] ?? slot;
+
+/** How many API calls of a route were rejected for one cause. */
+export interface CauseCount {
+  cause: string;
+  route: string;
+  calls: number;
+}
+
+/** Counts the rejected ones of some API calls by their cause and route, the most first. */
+export function countCauses(calls: Pick<Schemas['Call'], 'cause' | 'route'>[]): CauseCount[] {
+  const counts = new Map<string, CauseCount>();
+  for (const { cause, route } of calls) {
+    if (!cause) continue;
+    const key = `${cause} ${route}`;
+    const count = counts.get(key);
+    if (count) count.calls++;
+    else counts.set(key, { cause, route, calls: 1 });
+  }
+  return [...counts.values()].sort((a, b) => b.calls - a.calls);
+}
+
+/** Whether the filters of the list leave rejected API calls only. */
+export const onlyRejected = ({ status = '', cause }: Readonly<Record<string, string>>): boolean =>
+  Boolean(cause) || status === 'rejected' || /^[45]/.test(status);
