@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { ApiError, call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
-import { formatCount } from '../format';
+import { formatCount, shortenID } from '../format';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
 import { Filters, TextFilter } from '../ui/Filters';
@@ -59,12 +59,14 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
         keyOf={({ n }) => n}
         columns={[
           { head: 'No.', end: true, cell: ({ n }) => n },
-          { head: 'Who', cell: ({ actor, actor_kind }) => <Actor actor={actor} kind={actor_kind} /> },
+          { head: 'Who', cell: (entry) => <Actor entry={entry} /> },
           { head: 'What', cell: ({ action }) => <code>{action}</code> },
           { head: 'Subject', cell: ({ subject }) => <Id id={subject} what="ID of the subject" /> },
-          { head: 'Project', cell: ({ project_id }) => (project_id ? nameOf(project_id) : <span className="quiet">none</span>) },
+          !project && {
+            head: 'Project',
+            cell: ({ project_id }) => (project_id ? nameOf(project_id) : <span className="quiet">none</span>),
+          },
           { head: 'Change', wide: true, cell: (entry) => <Change entry={entry} /> },
-          { head: 'From', cell: ({ address }) => <span className="nowrap">{address || '–'}</span> },
           { head: 'Time', end: true, cell: ({ at }) => <Time at={at} /> },
         ]}
         empty={
@@ -77,15 +79,37 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
   );
 }
 
-function Actor({ actor, kind }: { actor: string; kind: Entry['actor_kind'] }): ReactElement {
+function Actor({ entry: { actor, actor_kind, address } }: { entry: Entry }): ReactElement {
   return (
     <span className="two-lines">
-      {actor} <span className="small quiet">{kind === 'local' ? 'on the machine' : kind}</span>
+      {actor} <span className="small quiet">{actor_kind === 'local' ? 'on the machine' : actor_kind}</span>
+      {address && <span className="small quiet">{address}</span>}
     </span>
   );
 }
 
-const shown = (value: unknown): string => (typeof value === 'string' ? value || 'empty' : JSON.stringify(value));
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
+
+/** A value of a change. IDs are shortened, and times are shown as all others of the page. */
+function Value({ value }: { value: unknown }): ReactElement {
+  if (Array.isArray(value) && value.length > 0) {
+    return (
+      <>
+        {value.map((one, i) => (
+          <span key={JSON.stringify(one)}>
+            {i > 0 && ', '}
+            <Value value={one} />
+          </span>
+        ))}
+      </>
+    );
+  }
+  if (typeof value !== 'string') return <>{JSON.stringify(value)}</>;
+  if (uuid.test(value)) return <span title={value}>{shortenID(value)}</span>;
+  if (time.test(value)) return <Time at={value} />;
+  return <>{value || 'empty'}</>;
+}
 
 /** The changed values: what they were, and what they are. */
 function Change({ entry: { before, after } }: { entry: Entry }): ReactElement {
@@ -96,8 +120,13 @@ function Change({ entry: { before, after } }: { entry: Entry }): ReactElement {
     <ul className="changes small">
       {names.map((name) => (
         <li key={name}>
-          <span className="quiet">{name.replaceAll('_', ' ')}:</span> {name in old && <del>{shown(old[name])}</del>}{' '}
-          {name in now && shown(now[name])}
+          <span className="quiet">{name.replaceAll('_', ' ')}:</span>{' '}
+          {name in old && (
+            <del>
+              <Value value={old[name]} />
+            </del>
+          )}{' '}
+          {name in now && <Value value={now[name]} />}
         </li>
       ))}
     </ul>
