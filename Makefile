@@ -149,6 +149,7 @@ else
 	go run ./test/bench
 	cd test/browser && GOALS=1 npm test -- --project states --retry 0 \
 		network-faults.test.ts scheduled-room.test.ts waiting-room.test.ts audio-room.test.ts cluster.test.ts
+	GOALS=1 go test -count=1 -v -run TestNodes_Rolled ./test/cluster
 endif
 
 release: ## Build the files of a release into dist/, in a clean checkout of its tag (SNAPSHOT=1: of any commit)

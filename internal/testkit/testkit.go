@@ -4,6 +4,7 @@ package testkit
 
 import (
 	"net"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -127,4 +128,14 @@ func (b *Buffer) HasLine(parts ...string) bool {
 		}
 	}
 	return false
+}
+
+// Measured logs how long something took that people wait for. `make bench` sets GOALS, and then a time above its goal
+// fails the test. Otherwise it has no such limit, because a busy machine must not fail it.
+func Measured(t testing.TB, what string, took, goal time.Duration) {
+	t.Helper()
+	t.Logf("%s: %s (goal %s)", what, took.Round(time.Millisecond), goal)
+	if os.Getenv("GOALS") != "" && took > goal {
+		t.Errorf("%s: got %s, want at most %s", what, took, goal)
+	}
 }
