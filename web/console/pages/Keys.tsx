@@ -249,26 +249,30 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
       </>
     );
   if (!calls.data) return <Loading />;
-  const { safe, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
+  const { verdict, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
   const unknown = old.rotatedAt === null;
   return (
-    <section className={safe ? 'box good' : 'box warning'} aria-labelledby={id}>
+    <section className={verdict === 'safe' ? 'box good' : 'box warning'} aria-labelledby={id}>
       <div className="box-head">
-        <h2 id={id}>{safe ? `The old ${what} is unused: safe to end the overlap` : `Wait before you end the old ${what}`}</h2>
+        <h2 id={id}>
+          {verdict === 'safe' && `The old ${what} is unused: safe to end the overlap`}
+          {verdict === 'idle' && `Neither the old nor the new ${what} is used`}
+          {verdict === 'wait' && `Wait before you end the old ${what}`}
+        </h2>
         {children}
       </div>
       <p>
-        {lastMs !== null && `Last used ${formatAgo(lastMs, now)}. `}
-        {lastMs === null && !unknown && 'Not used since the rotation. '}
-        {!safe &&
+        {lastMs !== null && `The old ${what} was last used ${formatAgo(lastMs, now)}. `}
+        {lastMs === null && !unknown && `The old ${what} was not used since the rotation. `}
+        {verdict === 'wait' &&
           old.newUsedAt !== null &&
           `If nobody uses it again, it is safe to end at ${formatTime(safeAt, now)}, after ${quietMs / 3_600_000} hours without use. `}
         {endsAt && `It stops by itself at ${formatTime(Date.parse(endsAt), now)}.`}
         {unknown && ' Receivers of webhooks need the new secret too. The server cannot see whether they have it.'}
         {!unknown &&
           (old.newUsedAt === null
-            ? ' The new key was not used yet. Put it into your backend first.'
-            : ` The new key was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
+            ? ` The new ${what} was not used yet. ${verdict === 'idle' ? 'Check that your backend has it, then end the overlap.' : 'Put it into your backend first.'}`
+            : ` The new ${what} was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
       </p>
       {clients.length > 0 && (
         <>

@@ -15,8 +15,11 @@ export interface Client {
   lastAt: string;
 }
 
+/** Whether to end an overlap: safe, to wait, or idle if for as long neither the old nor the new credential was used. */
+type Verdict = 'wait' | 'idle' | 'safe';
+
 export interface OverlapAdvice {
-  safe: boolean;
+  verdict: Verdict;
   /** When the credential was last used; null if no use since its rotation is known. */
   lastMs: number | null;
   /** When the end becomes safe if there is no further use, in Unix milliseconds. */
@@ -39,8 +42,8 @@ export interface OldCredential {
 /**
  * Returns the advice on the end of an overlap. The calls are the newest ones with the old
  * credential, so they show its clients but not all its uses. Calls from before the rotation do
- * not count, because every client used the credential then. The end is not safe before the new
- * credential was used: a backend that makes no calls would be rejected later.
+ * not count, because every client used the credential then. The end is not called safe before the new
+ * credential was used: a backend that seldom makes calls would be rejected later.
  */
 export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy, newUsedAt }: OldCredential, now: number): OverlapAdvice {
   const since = calls.filter(({ at }) => Date.parse(at) >= (rotatedAt ?? 0));
@@ -61,5 +64,7 @@ export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy, newUse
   const lastMs = called === null ? usedAt : Math.max(called, usedAt ?? 0);
   const safeAt = (lastMs ?? rotatedAt ?? now) + quietMs;
   // Without the time of the rotation there is no count of its uses either.
-  return { safe: rotatedAt !== null && newUsedAt !== null && now >= safeAt, lastMs, safeAt, clients: newestFirst };
+  const unused = rotatedAt !== null && now >= safeAt;
+  const verdict = !unused ? 'wait' : newUsedAt === null ? 'idle' : 'safe';
+  return { verdict, lastMs, safeAt, clients: newestFirst };
 }
