@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"parley/internal/room"
+	"parley/internal/validate"
 )
 
 var summaryTable = newTable("rooms",
@@ -36,11 +37,12 @@ var (
 		ORDER BY id DESC LIMIT $6`
 )
 
-// usualLimits are the limits that a statement contains as numbers: the sizes of pages that clients usually ask for, and
-// one more, which tells whether there is another page. With a parameter, PostgreSQL would assume a tenth of all rows.
-// A plan for all values would look expensive to it then, so it would plan the statement again for each call, which
-// takes longer than the call. Only a few numbers are in statements, because each makes another statement.
-var usualLimits = []int{10, 11, 20, 21, 25, 26, 50, 51, 100, 101}
+// usualLimits are the limits that a statement contains as numbers: one more than the sizes of pages that clients
+// usually ask for, because one room more tells whether there is another page. With a parameter, PostgreSQL would
+// assume a tenth of all rows. A plan for all values would look expensive to it then, so it would plan the statement
+// again for each call, which takes longer than the call. Only a few numbers are in statements, because each makes
+// another statement.
+var usualLimits = []int{10 + 1, 20 + 1, 25 + 1, validate.DefaultPage + 1, validate.MaxPage + 1}
 
 // List orders the rooms of a project by created_at, like the indexes that begin with
 // the project. Ids are in the order of time too, but an index on them would make each
