@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type auditCommands struct {
@@ -78,7 +78,7 @@ func (c auditVerify) Run(ctx context.Context, s *streams) error {
 		err = printJSON(s.out, report)
 	} else if report.Ok {
 		_, err = fmt.Fprintf(s.out, "The audit log is intact: %s, the last one has the number %d and the hash\n%s\n",
-			validate.Count(int(report.Rows), "entry", "entries"), report.N, report.Head)
+			plural.Count(int(report.Rows), "entry", "entries"), report.N, report.Head)
 	}
 	if report.Problem != nil {
 		return errors.New(report.Problem.Message)

@@ -10,7 +10,7 @@ import (
 
 	"parley/internal/api/manage"
 	"parley/internal/config"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type drainCommand struct {
@@ -95,10 +95,10 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		case late && latest.Sessions == 0:
 			return fmt.Errorf("the node %s still relays the media (TURN) of %s to other nodes after the time: let the load "+
 				"balancer send no TURN connections to a node whose /healthz is 503", n.Node,
-				validate.Count(latest.RelayedPeople, "person", "people"))
+				plural.Count(latest.RelayedPeople, "person", "people"))
 		case late:
 			return fmt.Errorf("the node %s still has %s with people after the time: look for the cause in its log",
-				n.Node, validate.Count(latest.Sessions, "session", "sessions"))
+				n.Node, plural.Count(latest.Sessions, "session", "sessions"))
 		default:
 			n = latest
 		}

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"parley.example/client/sign"
+	"parley/internal/plural"
 	"parley/internal/quickstart"
-	"parley/internal/validate"
 )
 
 const (
@@ -211,7 +211,7 @@ func (l *webhookReceiver) printSummary(w io.Writer) error {
 	defer l.mu.Unlock()
 	v := l.verifier
 	fmt.Fprintf(w, "%s received, %d verified, %d of them repeated; %s.\n",
-		validate.Count(v.received, "webhook", "webhooks"), v.valid, v.duplicates, validate.Count(v.gaps, "gap", "gaps"))
+		plural.Count(v.received, "webhook", "webhooks"), v.valid, v.duplicates, plural.Count(v.gaps, "gap", "gaps"))
 	return l.err
 }
 
@@ -246,7 +246,7 @@ func (a webhookReport) String() string {
 	}
 	switch {
 	case a.Replay:
-		writeLine("a replay; received %s", validate.Count(a.Times, "time", "times"))
+		writeLine("a replay; received %s", plural.Count(a.Times, "time", "times"))
 	case a.Times > 1:
 		writeLine("the same webhook for the %d. time: an earlier response was not 2xx or was lost", a.Times)
 	}

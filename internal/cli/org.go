@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type orgCommands struct {
@@ -131,7 +131,7 @@ func (c orgSuspend) Run(ctx context.Context, s *streams) error {
 	fmt.Fprintf(s.out, "Organization %s %s and its projects have been suspended since %s.\n", o.OrganizationId,
 		quoteName(o.Name), formatTime(o.SuspendedAt))
 	if c.EndRooms && o.RoomsEnded != nil {
-		fmt.Fprintf(s.out, "Ended %s.\n", validate.Count(*o.RoomsEnded, "room", "rooms"))
+		fmt.Fprintf(s.out, "Ended %s.\n", plural.Count(*o.RoomsEnded, "room", "rooms"))
 	}
 	return nil
 }

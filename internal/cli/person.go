@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type personCommands struct {
@@ -59,7 +59,7 @@ type personErase struct {
 func (c personErase) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		rooms, err := c.rooms(ctx)
-		found := validate.Count(len(rooms), "room", "rooms")
+		found := plural.Count(len(rooms), "room", "rooms")
 		return fmt.Sprintf("erase the person from %s of project %s", found, c.Project), err
 	}); !ok {
 		return err

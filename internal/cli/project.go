@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type projectCommands struct {
@@ -241,7 +241,7 @@ func (c projectSuspend) Run(ctx context.Context, s *streams) error {
 	if p.RoomsEnded != nil {
 		ended = *p.RoomsEnded
 	}
-	_, err = fmt.Fprintf(s.out, "Ended %s.\n", validate.Count(ended, "running room", "running rooms"))
+	_, err = fmt.Fprintf(s.out, "Ended %s.\n", plural.Count(ended, "running room", "running rooms"))
 	return err
 }
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type roomCommands struct {
@@ -93,7 +93,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if ok, err := c.proceed(s, c.JSON, func() (string, error) {
 		r, err := callManagement[manage.Room](ctx, c.manager, "GET", apiPath("/rooms/%s", c.ID), nil)
 		return fmt.Sprintf("end room %s %s with %s", r.RoomId, quoteName(r.Title),
-			validate.Count(r.Participants, "participant", "participants")), err
+			plural.Count(r.Participants, "participant", "participants")), err
 	}); !ok {
 		return err
 	}
@@ -110,7 +110,7 @@ func (c roomEnd) Run(ctx context.Context, s *streams) error {
 	if r.ParticipantsSentOut != nil {
 		removed = *r.ParticipantsSentOut
 	}
-	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, validate.Count(removed, "participant", "participants"))
+	_, err = fmt.Fprintf(s.out, "Ended %s with %s.\n", name, plural.Count(removed, "participant", "participants"))
 	return err
 }
 

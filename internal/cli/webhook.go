@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/validate"
+	"parley/internal/plural"
 )
 
 type webhookCommands struct {
@@ -141,7 +141,7 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 		return s.printResult(done, err)
 	}
 	_, err = fmt.Fprintf(s.out, "Enqueued %s, marked as a replay.\n",
-		validate.Count(done.Enqueued, "delivery", "deliveries"))
+		plural.Count(done.Enqueued, "delivery", "deliveries"))
 	return err
 }
 
@@ -186,8 +186,8 @@ func (c webhookRetry) Run(ctx context.Context, s *streams) error {
 		return s.printResult(done, err)
 	}
 	_, err = fmt.Fprintf(s.out, "%s in %s: the first of each is sent now, the others follow in order.\n",
-		validate.Count(done.Retried, "pending delivery", "pending deliveries"),
-		validate.Count(done.Queues, "queue", "queues"))
+		plural.Count(done.Retried, "pending delivery", "pending deliveries"),
+		plural.Count(done.Queues, "queue", "queues"))
 	return err
 }
 

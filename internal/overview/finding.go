@@ -8,8 +8,8 @@ import (
 
 	"parley/internal/event"
 	"parley/internal/key"
+	"parley/internal/plural"
 	"parley/internal/room"
-	"parley/internal/validate"
 	"parley/internal/webhook"
 )
 
@@ -81,8 +81,8 @@ func nodeFindings(nodes []room.NodeStatus, now time.Time) []Finding {
 
 // drainFinding describes a node that is draining.
 func drainFinding(n room.NodeStatus, now time.Time) Finding {
-	sessions := validate.Count(n.Sessions, "session", "sessions")
-	people, relayed := validate.Count(n.People, "person", "people"), validate.Count(n.RelayedPeople, "person", "people")
+	sessions := plural.Count(n.Sessions, "session", "sessions")
+	people, relayed := plural.Count(n.People, "person", "people"), plural.Count(n.RelayedPeople, "person", "people")
 	by, cancel := n.Drain.By.UTC().Format(time.RFC3339), "parley drain "+n.ID+" --cancel"
 	late := now.Sub(n.Drain.By) > drainGrace
 	switch {

@@ -11,8 +11,8 @@ import (
 	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/fault"
+	"parley/internal/plural"
 	"parley/internal/project"
-	"parley/internal/validate"
 )
 
 // Service creates, runs and ends rooms, and lets participants join them. It has one part for each
@@ -190,7 +190,7 @@ func (s *Bookings) GetInProject(ctx context.Context, p project.Project, id strin
 		if created, ok := idTime(id); ok && kept > 0 && s.now().Sub(created) > kept {
 			return nil, fault.New(fault.NotFound, "room_not_found", "there is no such room: "+
 				"rooms and their events are deleted %s after the room has ended",
-				validate.Count(int(kept/(24*time.Hour)), "day", "days"))
+				plural.Count(int(kept/(24*time.Hour)), "day", "days"))
 		}
 	}
 	if err != nil {

@@ -71,14 +71,6 @@ func isPort(text string) bool {
 	return err == nil && n > 0
 }
 
-// Count returns a number with the noun for it, for a message: "1 room", "2 rooms".
-func Count(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
-}
-
 // Truncate returns the start of a text for an error message: at most a number of bytes, and "…"
 // if the text is longer.
 func Truncate(text string, most int) string {
