@@ -13,13 +13,17 @@ let provider: ChildProcess;
 const folder = mkdtempSync(join(tmpdir(), 'openid-'));
 
 beforeAll(async () => {
+  const program = join(folder, 'provider');
+  execFileSync('go', ['build', '-o', program, './serve'], { cwd: resolve(import.meta.dirname, '../openid') });
   const address = `127.0.0.1:${await freeTCPPort()}`;
   const client = ['--oidc-client-id', 'parley', '--oidc-client-secret', 'secret', '--oidc-name', 'Example Login'];
   server = await Server.startAtLocalhost('--oidc-issuer', `http://${address}`, ...client);
-  const program = join(folder, 'provider');
-  execFileSync('go', ['build', '-o', program, './serve'], { cwd: resolve(import.meta.dirname, '../openid') });
-  provider = spawn(program, ['--listen', address, '--client-id', 'parley', '--redirect', `${server.url}/console/openid/callback`]);
+  const redirect = `${server.url}/console/openid/callback`;
+  provider = spawn(program, ['--listen', address, '--client-id', 'parley', '--redirect', redirect], {
+    stdio: ['ignore', 'inherit', 'inherit'],
+  });
   await vi.waitFor(() => fetch(`http://${address}/.well-known/openid-configuration`), 60_000);
+  await addUser('ada@example.org', 'auditor');
   browser = await launch();
 }, 300_000);
 
@@ -51,7 +55,6 @@ async function signInAs(person: Person, name: string): Promise<void> {
 }
 
 test('a user signs in with OpenID Connect, signs out, and somebody unknown is turned away', async () => {
-  await addUser('ada@example.org', 'auditor');
   const ada = await Person.arrive(browser);
   await signInAs(ada, 'ada');
   const account = ada.page.locator('.account');
@@ -64,7 +67,7 @@ test('a user signs in with OpenID Connect, signs out, and somebody unknown is tu
 
   const eve = await Person.arrive(browser);
   await signInAs(eve, 'eve');
-  await eve.page.getByRole('alert').waitFor();
+  await eve.page.getByRole('alert').getByText('Your account at the OpenID Connect provider may not use this console.').waitFor();
   expect(new URL(eve.page.url()).pathname).toBe('/console/sign-in');
   await eve.accessible('a failed sign-in with OpenID Connect');
   await eve.seen('console-openid-unknown');

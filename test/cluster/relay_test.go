@@ -43,6 +43,7 @@ func relayedPeople(t *testing.T, through, n *node) int {
 // relayedMeeting is a meeting of two people on one node. The media of one of them comes by TURN through another node.
 type relayedMeeting struct {
 	*service
+	ctx            context.Context // of what follows the start of the nodes
 	front          *parleytest.Front
 	host, relaying *node
 	db             *store.DB
@@ -52,7 +53,7 @@ type relayedMeeting struct {
 	relayedToken   string
 }
 
-func startRelayedMeeting(ctx context.Context, t *testing.T) *relayedMeeting {
+func startRelayedMeeting(t *testing.T) *relayedMeeting {
 	t.Helper()
 	front := parleytest.StartFront(t)
 	s := &service{
@@ -64,6 +65,9 @@ func startRelayedMeeting(ctx context.Context, t *testing.T) *relayedMeeting {
 	}
 	m := &relayedMeeting{service: s, front: front, host: s.startNode(t), relaying: s.startNode(t)}
 	m.db = s.openDatabase(t, t.TempDir())
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	t.Cleanup(cancel)
+	m.ctx = ctx
 	var err error
 	if m.roomID, _, err = m.host.createRoom(3, 60); err != nil {
 		t.Fatal(err)
@@ -95,7 +99,7 @@ func startRelayedMeeting(ctx context.Context, t *testing.T) *relayedMeeting {
 		t.Fatal(err)
 	}
 	t.Cleanup(m.relayed.Abort)
-	m.requireSound(ctx, t, "before")
+	m.requireSound(t, "before")
 	testkit.Eventually(t, "the node says that it relays media of a person", func() bool {
 		return relayedPeople(t, m.host, m.relaying) == 1
 	})
@@ -103,28 +107,29 @@ func startRelayedMeeting(ctx context.Context, t *testing.T) *relayedMeeting {
 }
 
 // requireSound fails unless the person with TURN hears the other.
-func (m *relayedMeeting) requireSound(ctx context.Context, t *testing.T, when string) {
+func (m *relayedMeeting) requireSound(t *testing.T, when string) {
 	t.Helper()
-	if err := m.relayed.AwaitPacketsFrom(ctx, m.speaker.Identity(), mediatest.Microphone); err != nil {
+	if err := m.relayed.AwaitPacketsFrom(m.ctx, m.speaker.Identity(), mediatest.Microphone); err != nil {
 		t.Fatalf("%s: got %v, want that the person with TURN hears the other", when, err)
 	}
 }
 
 // resume waits for the end of the relay and connects again, as a page does.
-func (m *relayedMeeting) resume(ctx context.Context, t *testing.T) {
+func (m *relayedMeeting) resume(t *testing.T) {
 	t.Helper()
-	if err := m.relayed.Wait(ctx, "the relay has ended", func() bool { return !m.relayed.MediaConnected() }); err != nil {
+	ended := func() bool { return !m.relayed.MediaConnected() }
+	if err := m.relayed.Wait(m.ctx, "the relay has ended", ended); err != nil {
 		t.Fatal(err)
 	}
-	if err := m.relayed.Resume(ctx, m.host.url, m.relayedToken); err != nil {
+	if err := m.relayed.Resume(m.ctx, m.host.url, m.relayedToken); err != nil {
 		t.Fatal(err)
 	}
 }
 
 // requireNoInterruption fails if somebody has left the meeting, also for a moment.
-func (m *relayedMeeting) requireNoInterruption(ctx context.Context, t *testing.T) {
+func (m *relayedMeeting) requireNoInterruption(t *testing.T) {
 	t.Helper()
-	present, err := storetest.Attendance(ctx, m.db, m.roomID)
+	present, err := storetest.Attendance(m.ctx, m.db, m.roomID)
 	if err != nil || len(present) != 2 || !present[0].LeftAt.IsZero() || !present[1].LeftAt.IsZero() {
 		t.Errorf("got the attendance %+v, %v, want two people without an interruption", present, err)
 	}
@@ -134,9 +139,7 @@ func (m *relayedMeeting) requireNoInterruption(ctx context.Context, t *testing.T
 // the session, and the command waits for them.
 func TestNode_DrainedOfRelays(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	m := startRelayedMeeting(ctx, t)
+	m := startRelayedMeeting(t)
 	if got := relayedPeople(t, m.host, m.host); got != 0 {
 		t.Errorf("relayed people of the host: got %d, want 0", got)
 	}
@@ -150,22 +153,20 @@ func TestNode_DrainedOfRelays(t *testing.T) {
 		!strings.Contains(output.String(), "Nobody is in a meeting on or through the node") {
 		t.Fatalf("parley drain: got %v, %s, want that it waits for the person with TURN", err, &output)
 	}
-	m.resume(ctx, t)
-	m.requireSound(ctx, t, "after the drain")
+	m.resume(t)
+	m.requireSound(t, "after the drain")
 	m.relaying.stop()
-	m.requireSound(ctx, t, "after the node has stopped")
-	m.requireNoInterruption(ctx, t)
+	m.requireSound(t, "after the node has stopped")
+	m.requireNoInterruption(t)
 }
 
-// A node that stops without a drain ends its relays at once. Their people stay in the session of the other node.
+// The people whose media a node relays stay in the session of the other node when it stops without a drain.
 func TestNode_StoppedWithRelays(t *testing.T) {
 	t.Parallel()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
-	defer cancel()
-	m := startRelayedMeeting(ctx, t)
+	m := startRelayedMeeting(t)
 	m.front.SetServer(m.host.logField("listen"))
 	m.relaying.stop()
-	m.resume(ctx, t)
-	m.requireSound(ctx, t, "after the node has stopped")
-	m.requireNoInterruption(ctx, t)
+	m.resume(t)
+	m.requireSound(t, "after the node has stopped")
+	m.requireNoInterruption(t)
 }

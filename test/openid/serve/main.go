@@ -18,7 +18,7 @@ import (
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:0", "address to listen on")
+	listen := flag.String("listen", "127.0.0.1:9998", "address to listen on")
 	clientID := flag.String("client-id", "parley", "ID of the client")
 	redirect := flag.String("redirect", "", "URL of the client to which people are sent back")
 	flag.Parse()
