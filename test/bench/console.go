@@ -46,7 +46,7 @@ var consolePages = []consolePage{
 	{"requests of a project", []string{"/calls?project_id={project}"}},
 	{"requests, rejected", []string{"/calls?project_id={project}&status=4xx"}},
 	{"requests, by a cause that none has", []string{"/calls?project_id={project}&cause=unknown_key"}},
-	{"requests without a project", []string{"/rejected-calls"}},
+	{"requests that named no project", []string{"/rejected-calls"}},
 	{"request", []string{"/calls?request_id={call}"}},
 	{"request of a project, the oldest", []string{"/calls?project_id={project}&request_id={old-call}"}},
 	{"webhooks", []string{"/webhook-targets", "/webhooks"}},

@@ -38,6 +38,18 @@ var mediaScenarios = []mediaScenario{
 	{"10 rooms of 10 people of whom 2 speak", 10, 10, 2, 0},
 }
 
+// first returns a meeting of two people of the same kind. A server needs memory for its first meeting that does not
+// depend on the number of people, such as for what it loads when it is first used.
+func (s mediaScenario) first() mediaScenario {
+	return mediaScenario{
+		name:     s.name + ", first",
+		rooms:    1,
+		people:   2,
+		speakers: min(2, s.speakers),
+		cameras:  min(2, s.cameras),
+	}
+}
+
 // all returns the number of people in all rooms.
 func (s mediaScenario) all() int { return s.rooms * s.people }
 
@@ -288,6 +300,14 @@ func (b *bench) compareMedia(
 	servers := []*mediaServer{parley, livekit}
 	meetings, memory := make([]*meeting, len(servers)), make([]float64, len(servers))
 	for i, s := range servers {
+		first, err := s.open(ctx, scenario.first(), mediatest.Network{})
+		if err != nil {
+			return nil, fmt.Errorf("first meeting at %s: %w", s.url, err)
+		}
+		defer first.close()
+		if _, err := first.run(ctx); err != nil {
+			return nil, err
+		}
 		if memory[i], err = s.privateMemory(); err != nil {
 			return nil, err
 		}
