@@ -139,7 +139,7 @@ describe('a project', () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/projects/${project}`);
     for (const [title, secret, ended, advice] of [
-      ['Rotate the API key', 'The new API key', 'old key pair', 'The new key was not used yet. Put it into your backend first.'],
+      ['Rotate the API key', 'The new API key', 'old key pair', 'The new key pair was not used yet. Put it into your backend first.'],
       ['Rotate the project secret', 'The new project secret', 'old project secret', 'Receivers of webhooks need the new secret too.'],
     ] as const) {
       await act(page, title);
@@ -474,7 +474,7 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   await person.close();
 });
 
-test('lists are filtered by time, and rejected calls without a project by address and cause', async () => {
+test('lists are filtered by time, and rejected calls that named no project by address and cause', async () => {
   await server.createRoom(); // whose event is delivered
   await fetch(`${server.url}/api/v5/keys`, { headers: { 'api-key': 'pk_mistyped', timestamp: '1', signature: '00' } });
   const person = await Person.arrive(browser);

@@ -158,8 +158,8 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
 }
 
 /** When a key was last used, and by whom if that is known. */
-function LastUse({ apiKey: { last_used_at, last_used_by: by } }: { apiKey: Schemas['Key'] }): ReactElement {
-  if (!last_used_at) return <span className="quiet">never</span>;
+function LastUse({ apiKey: { status, last_used_at, last_used_by: by } }: { apiKey: Schemas['Key'] }): ReactElement {
+  if (!last_used_at) return <span className="quiet">{status === 'retiring' ? 'not since the rotation' : 'never'}</span>;
   return (
     <span className="two-lines">
       <Time at={last_used_at} />
@@ -249,29 +249,29 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
       </>
     );
   if (!calls.data) return <Loading />;
-  const { verdict, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
+  const { state, lastMs, safeAt, clients } = adviseOverlap(calls.data.calls, old, now);
   const unknown = old.rotatedAt === null;
   return (
-    <section className={verdict === 'safe' ? 'box good' : 'box warning'} aria-labelledby={id}>
+    <section className={state === 'safe' ? 'box good' : 'box warning'} aria-labelledby={id}>
       <div className="box-head">
         <h2 id={id}>
-          {verdict === 'safe' && `The old ${what} is unused: safe to end the overlap`}
-          {verdict === 'idle' && `Neither the old nor the new ${what} is used`}
-          {verdict === 'wait' && `Wait before you end the old ${what}`}
+          {state === 'safe' && `The old ${what} is unused: safe to end the overlap`}
+          {state === 'idle' && `Neither the old nor the new ${what} is used`}
+          {state === 'wait' && `Wait before you end the old ${what}`}
         </h2>
         {children}
       </div>
       <p>
         {lastMs !== null && `The old ${what} was last used ${formatAgo(lastMs, now)}. `}
         {lastMs === null && !unknown && `The old ${what} was not used since the rotation. `}
-        {verdict === 'wait' &&
+        {state === 'wait' &&
           old.newUsedAt !== null &&
           `If nobody uses it again, it is safe to end at ${formatTime(safeAt, now)}, after ${quietMs / 3_600_000} hours without use. `}
         {endsAt && `It stops by itself at ${formatTime(Date.parse(endsAt), now)}.`}
         {unknown && ' Receivers of webhooks need the new secret too. The server cannot see whether they have it.'}
         {!unknown &&
           (old.newUsedAt === null
-            ? ` The new ${what} was not used yet. ${verdict === 'idle' ? 'Check that your backend has it, then end the overlap.' : 'Put it into your backend first.'}`
+            ? ` The new ${what} was not used yet. ${state === 'idle' ? 'Calls that are signed with the project secret use neither. Check what your backend uses, then end the overlap.' : 'Put it into your backend first.'}`
             : ` The new ${what} was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
       </p>
       {clients.length > 0 && (

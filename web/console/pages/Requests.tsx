@@ -33,7 +33,7 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
     <>
       <PageHead title="Requests">
         {anonymous
-          ? 'Rejected API calls whose key and project do not exist, counted by day and address.'
+          ? 'Rejected API calls that named no project, such as those with an unknown API key, counted by day and address.'
           : query.project || role === 'integrator'
             ? 'The API calls of this project, with the cause of each rejected call.'
             : query.request_id
@@ -46,7 +46,7 @@ export function Requests({ query }: { query: Readonly<Record<string, string>> })
           current={anonymous ? 'anonymous' : ''}
           tabs={[
             ['', 'API calls'],
-            ['anonymous', 'Unknown key or project'],
+            ['anonymous', 'Named no project'],
           ]}
         />
       )}
@@ -210,7 +210,7 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
         <PeriodFilter query={times} presets={spans} />
       </Filters>
       <List
-        label="Rejected API calls with an unknown key or project"
+        label="Rejected API calls that named no project"
         resource={rejected}
         rowsOf={(data) => data.rejected_calls}
         cursorOf={(data) => data.next_cursor}

@@ -16,7 +16,7 @@ test('calls with the old key are grouped by their caller', () => {
     ['a', 2, '2026-11-24T11:00:00.000Z'],
     ['b', 1, '2026-11-24T10:00:00.000Z'],
   ]);
-  expect(advice).toMatchObject({ verdict: 'wait', lastMs: Date.UTC(2026, 10, 24, 11), safeAt: Date.UTC(2026, 10, 24, 17) });
+  expect(advice).toMatchObject({ state: 'wait', lastMs: Date.UTC(2026, 10, 24, 11), safeAt: Date.UTC(2026, 10, 24, 17) });
 });
 
 test.each([
@@ -27,20 +27,20 @@ test.each([
   ['soon after the rotation, both unused', [], null, 13.9, 'wait'],
   ['six hours after the rotation, both unused', [], null, 14, 'idle'],
   ['less than six hours after the last use, with the new key unused', [call(9, 'a')], null, 14.9, 'wait'],
-])('%s', (_, calls, newUsedAt, hour, verdict) => {
+])('%s', (_, calls, newUsedAt, hour, state) => {
   const now = Date.UTC(2026, 10, 24) + hour * 3_600_000;
-  expect(adviseOverlap(calls, { rotatedAt, usedAt: null, newUsedAt }, now).verdict).toBe(verdict);
+  expect(adviseOverlap(calls, { rotatedAt, usedAt: null, newUsedAt }, now).state).toBe(state);
   expect(quietMs).toBe(21_600_000);
 });
 
 test('a use that is not among the calls counts', () => {
   const usedAt = Date.UTC(2026, 10, 24, 15);
   const advice = adviseOverlap([call(9, 'a')], { rotatedAt, usedAt, newUsedAt }, Date.UTC(2026, 10, 24, 20));
-  expect(advice).toMatchObject({ verdict: 'wait', lastMs: usedAt });
+  expect(advice).toMatchObject({ state: 'wait', lastMs: usedAt });
 });
 
 test('without the time of the rotation, nothing is safe', () => {
-  expect(adviseOverlap([call(10, 'a')], { rotatedAt: null, usedAt: null, newUsedAt }, Date.UTC(2026, 10, 25)).verdict).toBe('wait');
+  expect(adviseOverlap([call(10, 'a')], { rotatedAt: null, usedAt: null, newUsedAt }, Date.UTC(2026, 10, 25)).state).toBe('wait');
 });
 
 test('the last caller is a client, also without recorded calls', () => {

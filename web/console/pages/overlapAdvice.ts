@@ -16,10 +16,10 @@ export interface Client {
 }
 
 /** Whether to end an overlap: safe, to wait, or idle if for as long neither the old nor the new credential was used. */
-type Verdict = 'wait' | 'idle' | 'safe';
+type OverlapState = 'wait' | 'idle' | 'safe';
 
 export interface OverlapAdvice {
-  verdict: Verdict;
+  state: OverlapState;
   /** When the credential was last used; null if no use since its rotation is known. */
   lastMs: number | null;
   /** When the end becomes safe if there is no further use, in Unix milliseconds. */
@@ -65,6 +65,6 @@ export function adviseOverlap(calls: Call[], { rotatedAt, usedAt, usedBy, newUse
   const safeAt = (lastMs ?? rotatedAt ?? now) + quietMs;
   // Without the time of the rotation there is no count of its uses either.
   const unused = rotatedAt !== null && now >= safeAt;
-  const verdict = !unused ? 'wait' : newUsedAt === null ? 'idle' : 'safe';
-  return { verdict, lastMs, safeAt, clients: newestFirst };
+  const state = !unused ? 'wait' : newUsedAt === null ? 'idle' : 'safe';
+  return { state, lastMs, safeAt, clients: newestFirst };
 }
