@@ -1,7 +1,8 @@
 import { type ReactElement, useEffect, useState } from 'react';
 import { useStore } from '../src/state/useStore';
 import { useFoundProjects } from './api/found';
-import { nameOf, Projects, useFirstProjects, useHasMoreProjects, useProjectName, useProjects } from './api/projects';
+import { nameOf } from './api/projectNames';
+import { Projects, useFirstProjects, useHasMoreProjects, useProjectName, useProjects } from './api/projects';
 import { connected } from './api/useGet';
 import { timeZoneName } from './format';
 import { PageOf } from './pages';

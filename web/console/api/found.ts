@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import type { Found, Option } from '../ui/Finder';
 import type { Schemas } from './client';
-import { nameOf } from './projects';
+import { nameOf } from './projectNames';
 import { type Resource, useGet } from './useGet';
 
 /** The number of matches that a search offers. */

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
-import { forgetNames } from '../api/projects';
+import { forgetNames } from '../api/projectNames';
 import { useGet } from '../api/useGet';
 import { href } from '../router';
 import { useMay } from '../state/context';

@@ -1,6 +1,6 @@
 import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
-import { pageSize } from '../api/projects';
+import { pageSize } from '../api/projectNames';
 import { useMore } from '../api/useMore';
 import { href } from '../router';
 import { Id } from '../ui/Copy';

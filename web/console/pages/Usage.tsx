@@ -1,6 +1,7 @@
 import { type ReactElement, type ReactNode, useMemo, useState } from 'react';
 import { ApiError, call, type Schemas } from '../api/client';
-import { nameOf, useProjects } from '../api/projects';
+import { nameOf } from '../api/projectNames';
+import { useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { useMore } from '../api/useMore';
 import { formatNumber, formatTime } from '../format';
