@@ -310,8 +310,12 @@ describe('webhooks', () => {
       .first()
       .waitFor();
     await person.seen('console-webhooks-paused');
-    await target.getByRole('link', { name: 'See its deliveries' }).click();
+    await target.getByRole('link', { name: 'See the deliveries to URLs that begin with it' }).click();
     await expect.poll(() => new URL(page.url()).searchParams.get('url')).toBe(receiver.url);
+    const list = page.getByRole('region', { name: 'List of deliveries' });
+    await expect.poll(() => list.evaluate((element) => element === document.activeElement)).toBe(true);
+    await expect.poll(() => list.evaluate((element) => element.getBoundingClientRect().top < innerHeight / 2)).toBe(true);
+    await person.accessible('the list of deliveries after the link of a target');
     receiver.status = 200;
     await act(page, 'Resume the target', { within: target });
     await target.waitFor({ state: 'detached' });
@@ -521,6 +525,28 @@ test('on a phone, the filters open when asked, and stay open', async () => {
   await page.getByText('No API call matches').waitFor();
   await page.getByRole('button', { name: 'Clear filters' }).click();
   await page.getByText('Filters', { exact: true }).waitFor();
+  await person.close();
+});
+
+test('a filter that somebody writes is kept when the window changes its width', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 1024, height: 640 } });
+  const page = await signIn(person, 'auditor', `/requests?project=${project}`);
+  const cause = page.getByLabel('Cause', { exact: true });
+  const fold = page.getByRole('button', { name: /^Filters/ });
+  await page.getByRole('table').waitFor();
+  expect(await fold.isVisible()).toBe(false);
+  await cause.pressSequentially('bad_');
+  for (const width of [320, 1024, 320]) {
+    await page.setViewportSize({ width, height: 640 });
+    await expect.poll(() => fold.isVisible()).toBe(width === 320);
+    expect(await cause.inputValue()).toBe('bad_');
+    expect(await cause.isVisible()).toBe(true);
+    expect(await cause.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  await fold.click();
+  await cause.waitFor({ state: 'hidden' });
+  await page.setViewportSize({ width: 1024, height: 640 });
+  await cause.waitFor();
   await person.close();
 });
 

@@ -2,7 +2,7 @@ import { type ReactElement, useState } from 'react';
 import { ApiError, call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
-import { formatCount, shortenID } from '../format';
+import { formatCount } from '../format';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
 import { Filters, TextFilter } from '../ui/Filters';
@@ -91,22 +91,22 @@ function Actor({ entry: { actor, actor_kind, address } }: { entry: Entry }): Rea
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 
-/** A value of a change. IDs are shortened, and times are shown as all others of the page. */
-function Value({ value }: { value: unknown }): ReactElement {
+/** A value of a change. IDs are shortened, and times are shown as all others of the page. name says what the value is. */
+function Value({ value, name }: { value: unknown; name: string }): ReactElement {
   if (Array.isArray(value) && value.length > 0) {
     return (
       <>
         {value.map((one, i) => (
           <span key={JSON.stringify(one)}>
             {i > 0 && ', '}
-            <Value value={one} />
+            <Value value={one} name={name} />
           </span>
         ))}
       </>
     );
   }
   if (typeof value !== 'string') return <>{JSON.stringify(value)}</>;
-  if (uuid.test(value)) return <span title={value}>{shortenID(value)}</span>;
+  if (uuid.test(value)) return <Id id={value} what={name} />;
   if (time.test(value)) return <Time at={value} />;
   return <>{value || 'empty'}</>;
 }
@@ -118,17 +118,20 @@ function Change({ entry: { before, after } }: { entry: Entry }): ReactElement {
   if (names.length === 0) return <span className="quiet">–</span>;
   return (
     <ul className="changes small">
-      {names.map((name) => (
-        <li key={name}>
-          <span className="quiet">{name.replaceAll('_', ' ')}:</span>{' '}
-          {name in old && (
-            <del>
-              <Value value={old[name]} />
-            </del>
-          )}{' '}
-          {name in now && <Value value={now[name]} />}
-        </li>
-      ))}
+      {names.map((field) => {
+        const name = field.replaceAll('_', ' ');
+        return (
+          <li key={field}>
+            <span className="quiet">{name}:</span>{' '}
+            {field in old && (
+              <del>
+                <Value value={old[field]} name={`old ${name}`} />
+              </del>
+            )}{' '}
+            {field in now && <Value value={now[field]} name={name} />}
+          </li>
+        );
+      })}
     </ul>
   );
 }

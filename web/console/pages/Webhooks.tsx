@@ -1,4 +1,4 @@
-import { type ReactElement, useState } from 'react';
+import { type ReactElement, useRef, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
 import { useGet } from '../api/useGet';
@@ -26,6 +26,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   const may = useMay();
   const nameOf = useProjectName();
   const period = usePeriod(query);
+  const list = useRef<HTMLElement>(null);
   const webhooks = useGet(
     '/webhooks',
     listable
@@ -50,61 +51,71 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
         The events that were sent to the backends, and how they responded.
         {!project && may('POST /webhook-replays') && ' Choose a project to replay its deliveries or to send a test event.'}
       </PageHead>
-      {listable && <Targets project={project} />}
-      <Filters active={active}>
-        <SelectFilter
-          name="state"
-          label="State"
-          value={state}
-          options={[
-            ['', 'Any'],
-            ['pending', 'Pending, retrying or on hold'],
-            ['delivered', 'Delivered'],
-            ['failed', 'Failed'],
-            ['gone', 'Target gone'],
-          ]}
+      {listable && (
+        <Targets
+          project={project}
+          onSeeDeliveries={() => {
+            list.current?.focus({ preventScroll: true });
+            list.current?.scrollIntoView();
+          }}
         />
-        <PeriodFilter query={query} />
-        <TextFilter name="url" label="Target URL begins with" value={url} placeholder="https://example.org" wide />
-        <TextFilter name="room_id" label="Room ID" value={room_id} wide />
-        <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />
-      </Filters>
-      <List
-        label="Deliveries"
-        resource={webhooks}
-        rowsOf={(data) => data.webhooks}
-        cursorOf={(data) => data.next_cursor}
-        cursor={cursor}
-        keyOf={({ delivery_id }) => delivery_id}
-        columns={[
-          { head: 'State', cell: (one) => <Status tone={deliveryState(one).tone}>{deliveryState(one).text}</Status> },
-          {
-            head: 'Event',
-            cell: ({ delivery_id, type, replay }) => (
-              <>
-                <Link className="row-link nowrap" to={href('webhooks', delivery_id, { project: query.project })}>
-                  {type}
-                </Link>
-                {replay && <span className="quiet"> replay</span>}
-              </>
-            ),
-          },
-          { head: 'Target', wide: true, cell: ({ url }) => <span className="url">{url}</span> },
-          !project && { head: 'Project', cell: ({ project_id }) => nameOf(project_id) },
-          { head: 'Last response', cell: ({ last_status }) => responseText(last_status) },
-          { head: 'Next attempt', end: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
-          { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
-        ]}
-        empty={
-          active.length > 0 ? (
-            <Empty title="No delivery matches">
-              <p>Choose other filters. Deliveries are deleted after the time of the setting --retention-deliveries.</p>
-            </Empty>
-          ) : (
-            <NoDeliveries project={project} />
-          )
-        }
-      />
+      )}
+      <section className="stack" aria-label="List of deliveries" tabIndex={-1} ref={list}>
+        <Filters active={active}>
+          <SelectFilter
+            name="state"
+            label="State"
+            value={state}
+            options={[
+              ['', 'Any'],
+              ['pending', 'Pending, retrying or on hold'],
+              ['delivered', 'Delivered'],
+              ['failed', 'Failed'],
+              ['gone', 'Target gone'],
+            ]}
+          />
+          <PeriodFilter query={query} />
+          <TextFilter name="url" label="Target URL begins with" value={url} placeholder="https://example.org" wide />
+          <TextFilter name="room_id" label="Room ID" value={room_id} wide />
+          <TextFilter name="event_id" label="Event ID (webhook-id)" value={event_id} wide />
+        </Filters>
+        <List
+          label="Deliveries"
+          resource={webhooks}
+          rowsOf={(data) => data.webhooks}
+          cursorOf={(data) => data.next_cursor}
+          cursor={cursor}
+          keyOf={({ delivery_id }) => delivery_id}
+          columns={[
+            { head: 'State', cell: (one) => <Status tone={deliveryState(one).tone}>{deliveryState(one).text}</Status> },
+            {
+              head: 'Event',
+              cell: ({ delivery_id, type, replay }) => (
+                <>
+                  <Link className="row-link nowrap" to={href('webhooks', delivery_id, { project: query.project })}>
+                    {type}
+                  </Link>
+                  {replay && <span className="quiet"> replay</span>}
+                </>
+              ),
+            },
+            { head: 'Target', wide: true, cell: ({ url }) => <span className="url">{url}</span> },
+            !project && { head: 'Project', cell: ({ project_id }) => nameOf(project_id) },
+            { head: 'Last response', cell: ({ last_status }) => responseText(last_status) },
+            { head: 'Next attempt', end: true, cell: ({ next_attempt_at }) => <Time at={next_attempt_at} /> },
+            { head: 'Created', end: true, cell: ({ created_at }) => <Time at={created_at} /> },
+          ]}
+          empty={
+            active.length > 0 ? (
+              <Empty title="No delivery matches">
+                <p>Choose other filters. Deliveries are deleted after the time of the setting --retention-deliveries.</p>
+              </Empty>
+            ) : (
+              <NoDeliveries project={project} />
+            )
+          }
+        />
+      </section>
     </>
   );
 }
@@ -135,7 +146,7 @@ function NoDeliveries({ project }: { project: string | undefined }): ReactElemen
 }
 
 /** The targets that fail or are paused. */
-function Targets({ project }: { project: string | undefined }): ReactElement | null {
+function Targets({ project, onSeeDeliveries }: { project: string | undefined; onSeeDeliveries: () => void }): ReactElement | null {
   const targets = useGet('/webhook-targets', { query: { ...(project && { project_id: project }), limit: 100 } });
   if (targets.error) return <ErrorBox error={targets.error} retry={targets.reload} />;
   if (!targets.data) return null;
@@ -150,7 +161,13 @@ function Targets({ project }: { project: string | undefined }): ReactElement | n
         </span>
       </h2>
       {targets.data.targets.map((target) => (
-        <Target key={`${target.project_id} ${target.url}`} target={target} project={project} onChanged={targets.reload} />
+        <Target
+          key={`${target.project_id} ${target.url}`}
+          target={target}
+          project={project}
+          onChanged={targets.reload}
+          onSeeDeliveries={onSeeDeliveries}
+        />
       ))}
     </section>
   );
@@ -161,10 +178,12 @@ interface TargetProps {
   /** The project that the page is about; undefined for all projects. */
   project: string | undefined;
   onChanged: () => void;
+  /** Shows the list of deliveries, if it is on the same page. */
+  onSeeDeliveries?: () => void;
 }
 
 /** A target that fails or is paused, with what can be done about it. */
-export function Target({ target, project, onChanged }: TargetProps): ReactElement {
+export function Target({ target, project, onChanged, onSeeDeliveries }: TargetProps): ReactElement {
   const may = useMay();
   const nameOf = useProjectName();
   const { project_id, url, failures, failing_since, paused, paused_at, probe_at, notice } = target;
@@ -210,7 +229,9 @@ export function Target({ target, project, onChanged }: TargetProps): ReactElemen
       />
       <p>
         {notice && `${sentence(notice)} `}
-        <Link to={href('webhooks', null, { project: project_id, url })}>See its deliveries</Link>
+        <Link to={href('webhooks', null, { project: project_id, url })} onGo={onSeeDeliveries}>
+          See the deliveries to URLs that begin with it
+        </Link>
       </p>
     </div>
   );

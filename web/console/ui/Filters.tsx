@@ -1,30 +1,23 @@
-import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useState, useSyncExternalStore } from 'react';
+import { type FormEvent, type ReactElement, type ReactNode, useEffect, useId, useState } from 'react';
 import { setQuery } from '../router';
-
-// The width below which a table is a list of cards.
-const phone = matchMedia('(max-width: 699px)');
-
-const subscribe = (listener: () => void): (() => void) => {
-  phone.addEventListener('change', listener);
-  return () => phone.removeEventListener('change', listener);
-};
 
 /**
  * The filters of a list. They are in the address, so that a link shows the same list. On a phone they open when asked, so that the
- * first screen shows the list.
+ * first screen shows the list. The style sheet decides whether the screen is one, so that a window can change its width while
+ * somebody writes.
  */
 export function Filters({ children, active }: { children: ReactNode; active: string[] }): ReactElement {
-  const folded = useSyncExternalStore(subscribe, () => phone.matches);
+  const [open, setOpen] = useState(false);
+  const id = useId();
   return (
     <search className="filters">
-      {folded ? (
-        <details>
-          <summary>Filters{active.length > 0 && ` (${active.length})`}</summary>
-          <div className="filters">{children}</div>
-        </details>
-      ) : (
-        children
-      )}
+      <button type="button" className="plain fold" aria-expanded={open} aria-controls={id} onClick={() => setOpen(!open)}>
+        Filters{active.length > 0 && ` (${active.length})`}
+      </button>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: fields that are used stay open when the window becomes narrow */}
+      <div className={open ? 'filters fields open' : 'filters fields'} id={id} onFocus={() => setOpen(true)}>
+        {children}
+      </div>
       {active.length > 0 && (
         <button type="button" className="plain" onClick={() => setQuery(Object.fromEntries(active.map((name) => [name, undefined])))}>
           Clear filters
