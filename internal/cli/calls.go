@@ -16,7 +16,7 @@ type callsCommand struct {
 	Request string `placeholder:"ID" help:"X-Request-ID of a response. Finds the call in all projects, unless it took longer than a minute."`
 	Status  string `placeholder:"STATUS" help:"Status of the calls, such as 401, a class, such as 4xx, or rejected for 400 and more."`
 	Cause   string `placeholder:"CAUSE" help:"Cause of the rejection, such as bad_signature."`
-	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, or manage."`
+	Version string `placeholder:"VERSION" help:"Version of the API, such as v4, manage, or backend for versions 3, 4 and 5."`
 	KeySlot string `placeholder:"SLOT" help:"Slot of the key: current, overlap, retired, secret, overlap_secret, token or session."`
 	Route   string `placeholder:"PATH" help:"Path with the names of its parameters, such as /api/v4/rooms/{room_id}/events."`
 	Since   moment `placeholder:"TIME" help:"Time of the oldest call that is listed, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`

@@ -39,7 +39,7 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 		{"connections", fmt.Sprintf("%d UDP, %d TCP, %d TURN, %d unknown", t.Udp, t.Tcp, t.Turn, t.Unknown)},
 		{"last 24 hours", fmt.Sprintf("%.2f participant minutes, at most %d participants", minutes, peak)},
 		{"calls in an hour", callsText(o.Calls)},
-		{"failing targets", strconv.Itoa(len(o.FailingWebhookTargets))},
+		{"failing targets", strconv.Itoa(o.FailingWebhookTargetCount)},
 	}
 	if o.Nodes != nil {
 		rows = append(rows, [2]string{"nodes", fmt.Sprintf("%d, %s", o.Nodes.Count, strings.Join(o.Nodes.Versions, ", "))})
@@ -49,7 +49,7 @@ func (c statusCommand) Run(ctx context.Context, s *streams) error {
 	}
 	if most := o.Calls.MostRejected; most != nil && len(*most) > 0 {
 		fmt.Fprintln(s.out, "\nProjects with the most rejected calls in the last hour "+
-			"(parley calls --project ID --status rejected shows the causes):")
+			"(parley calls --project ID --version backend --status rejected shows the causes):")
 		for _, p := range *most {
 			fmt.Fprintf(s.out, "  %s  %d of %d\n", p.ProjectId, p.Rejected, p.Accepted+p.Rejected)
 		}

@@ -56,12 +56,16 @@ func (c webhookList) Run(ctx context.Context, s *streams) error {
 		"ROOM", "URL"}, rows)
 }
 
-// deliveryState returns the state of a delivery, and whether it is a replay.
+// deliveryState returns the state of a delivery, whether its target is paused, and whether it is a replay.
 func deliveryState(d manage.Webhook) string {
-	if d.Replay {
-		return string(d.State) + " (replay)"
+	state := string(d.State)
+	if d.Held {
+		state = "on hold"
 	}
-	return string(d.State)
+	if d.Replay {
+		state += " (replay)"
+	}
+	return state
 }
 
 // fetch reads all pages, up to the limit.

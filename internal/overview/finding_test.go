@@ -79,3 +79,30 @@ func TestProjectFindings_HaveCommandsBesideTheirAction(t *testing.T) {
 		assertCommands(t, overlaps, want)
 	}
 }
+
+// A target that somebody has paused comes after those that need a repair.
+func TestSortTargets(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
+	byHand := webhook.Target{
+		URL:          "by hand",
+		FailingSince: now.Add(-9 * time.Hour),
+		PausedAt:     now,
+		Notice:       "paused by hand: its deliveries wait until it is resumed",
+	}
+	gone := webhook.Target{URL: "gone", Failures: 1, FailingSince: now.Add(-time.Minute), PausedAt: now}
+	probed := webhook.Target{
+		URL:          "probed",
+		Failures:     20,
+		FailingSince: now.Add(-2 * time.Hour),
+		PausedAt:     now,
+		ProbeAt:      now,
+	}
+	failing := webhook.Target{URL: "failing", Failures: 3, FailingSince: now.Add(-3 * time.Hour)}
+	fresh := webhook.Target{URL: "fresh", Failures: 1, FailingSince: now}
+	targets := []webhook.Target{byHand, fresh, gone, failing, probed}
+	sortTargets(targets)
+	if want := []webhook.Target{probed, gone, failing, fresh, byHand}; !slices.Equal(targets, want) {
+		t.Errorf("got  %+v\nwant %+v", targets, want)
+	}
+}

@@ -36,9 +36,12 @@ type Overview struct {
 	At        time.Time
 	ProjectID string // empty for all projects
 	Live      room.Live
-	Targets   []webhook.Target     // that fail, paused ones first
-	Calls     requestlog.CallTotal // of the last hour
-	Recorded  bool                 // whether calls are recorded
+	// Targets are the first targets that fail or are paused, those that somebody has paused last.
+	Targets []webhook.Target
+	// FailingTargets is the number of all of them.
+	FailingTargets int
+	Calls          requestlog.CallTotal // of the last hour
+	Recorded       bool                 // whether calls are recorded
 	// MostRejected are the totals of the projects with the most rejected calls in the last hour.
 	// It is only for all projects.
 	MostRejected []requestlog.CallTotal
@@ -180,19 +183,27 @@ func (s *Service) read(ctx context.Context, scope usage.Scope, now time.Time) (O
 	if o.Targets, err = s.sources.Webhooks.Targets(ctx, scope.ProjectID); err != nil {
 		return o, err
 	}
+	sortTargets(o.Targets)
 	o.Findings = append(o.Findings, targetFindings(o.Targets)...)
 	o.Findings = append(o.Findings, overlapFindings(overlaps)...)
-	slices.SortStableFunc(o.Targets, func(a, b webhook.Target) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.FailingSince.Compare(b.FailingSince))
-	})
+	o.FailingTargets = len(o.Targets)
 	o.Targets = o.Targets[:min(len(o.Targets), maxTargets)]
 	return o, nil
 }
 
-// rank orders paused targets before the others.
-func rank(t webhook.Target) int {
-	if t.Paused() {
-		return 0
+// sortTargets sorts targets by how much they need a repair: first those that the server has paused, then those that
+// fail, then those that somebody has paused.
+func sortTargets(targets []webhook.Target) {
+	rank := func(t webhook.Target) int {
+		switch {
+		case t.PausedByHand():
+			return 2
+		case t.Paused():
+			return 0
+		}
+		return 1
 	}
-	return 1
+	slices.SortStableFunc(targets, func(a, b webhook.Target) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.FailingSince.Compare(b.FailingSince))
+	})
 }

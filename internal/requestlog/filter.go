@@ -6,6 +6,8 @@ type Filter struct {
 	RequestID, Cause, KeySlot *string
 	Route                     *string // path with the names of its parameters
 	MinStatus, MaxStatus      int     // bounds of the status, both included; 0 for no bound
+	// Backend leaves out the calls of the management API, so that those of Totals remain.
+	Backend bool
 	// ManagementToken is the ID of a management token. If it is not empty, the calls of the
 	// management API that were made with other tokens are left out.
 	ManagementToken string
@@ -16,5 +18,6 @@ func (f Filter) Matches(c *Call) bool {
 	same := func(wanted *string, value string) bool { return wanted == nil || *wanted == value }
 	return same(f.RequestID, c.RequestID) && same(f.Cause, c.Cause) && same(f.KeySlot, c.KeySlot) &&
 		same(f.Route, c.RouteOrPath()) && c.Status >= f.MinStatus && (f.MaxStatus == 0 || c.Status <= f.MaxStatus) &&
+		(!f.Backend || c.API != ManagementAPI) &&
 		(f.ManagementToken == "" || c.API != ManagementAPI || c.TokenID == f.ManagementToken)
 }

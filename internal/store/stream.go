@@ -108,20 +108,29 @@ func (s *DB) ReleaseStream(ctx context.Context, st webhook.Stream, due, now time
 		WHERE id = $1 AND lease_id = $2`, st.ID, st.LeaseID, db.NullMillis(due), st.Enqueued, now.UnixMilli())
 }
 
-func (s *DB) DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error) {
-	due := map[string]time.Time{}
+// StreamStates reads what a stream is waiting for in one query, so that its parts belong together.
+func (s *DB) StreamStates(ctx context.Context, streamIDs []string) (map[string]webhook.StreamState, error) {
+	states := map[string]webhook.StreamState{}
 	list, args := inList(nil, streamIDs)
-	err := s.Query(ctx, `SELECT s.id, s.due_at FROM webhook_streams s
-			LEFT JOIN webhook_targets t ON t.project_id = s.project_id AND t.url = s.url
-		WHERE s.due_at IS NOT NULL AND (t.paused_at IS NULL OR t.probe_at IS NOT NULL) AND s.id IN `+list, args,
+	err := s.Query(ctx, `SELECT s.id, s.due_at, s.lease_id, t.paused_at, t.probe_at,
+			CASE WHEN t.paused_at IS NULL THEN 0 ELSE coalesce((SELECT min(d.position) FROM webhook_deliveries d
+				WHERE d.stream_id = s.id AND d.state = 'pending'), 0) END
+		FROM webhook_streams s LEFT JOIN webhook_targets t ON t.project_id = s.project_id AND t.url = s.url
+		WHERE s.id IN `+list, args,
 		func(row db.Row) error {
-			var id string
-			var at time.Time
-			err := row.Scan(&id, db.ScanTime(&at))
-			due[id] = at
+			var id, lease string
+			var state webhook.StreamState
+			var pausedAt, probeAt time.Time
+			err := row.Scan(&id, db.ScanTime(&state.DueAt), &lease, db.ScanTime(&pausedAt), db.ScanTime(&probeAt),
+				&state.FirstPending)
+			state.Paused, state.Leased = !pausedAt.IsZero(), lease != ""
+			if state.Paused && probeAt.IsZero() {
+				state.DueAt = time.Time{}
+			}
+			states[id] = state
 			return err
 		})
-	return due, err
+	return states, err
 }
 
 var pendingStreamTable = newTable("webhook_deliveries",

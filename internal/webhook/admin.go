@@ -59,7 +59,7 @@ func (s *Service) List(ctx context.Context, f Filter) (page []Delivery, next str
 		}
 		page = append(page, d)
 	}
-	if err := s.setNextAttempts(ctx, page); err != nil {
+	if err := s.setSchedules(ctx, page); err != nil {
 		return nil, "", err
 	}
 	return page, next, s.setLastStatuses(ctx, page)
@@ -85,8 +85,8 @@ func (s *Service) setLastStatuses(ctx context.Context, deliveries []Delivery) er
 	return err
 }
 
-// setNextAttempts sets NextAttemptAt of the pending deliveries.
-func (s *Service) setNextAttempts(ctx context.Context, deliveries []Delivery) error {
+// setSchedules sets NextAttemptAt and Held of the pending deliveries.
+func (s *Service) setSchedules(ctx context.Context, deliveries []Delivery) error {
 	var streams []string
 	for _, d := range deliveries {
 		if d.State == Pending && !slices.Contains(streams, d.StreamID) {
@@ -96,10 +96,11 @@ func (s *Service) setNextAttempts(ctx context.Context, deliveries []Delivery) er
 	if len(streams) == 0 {
 		return nil
 	}
-	due, err := s.store.DueTimes(ctx, streams)
+	states, err := s.store.StreamStates(ctx, streams)
 	for i := range deliveries {
 		if d := &deliveries[i]; d.State == Pending {
-			d.NextAttemptAt = due[d.StreamID]
+			state := states[d.StreamID]
+			d.NextAttemptAt, d.Held = state.DueAt, state.holds(d.Position)
 		}
 	}
 	return err
@@ -112,7 +113,7 @@ func (s *Service) Show(ctx context.Context, id string) (Delivery, []Attempt, err
 		return Delivery{}, nil, err
 	}
 	one := []Delivery{d}
-	if err := s.setNextAttempts(ctx, one); err != nil {
+	if err := s.setSchedules(ctx, one); err != nil {
 		return Delivery{}, nil, err
 	}
 	attempts, err := s.store.Attempts(ctx, id)

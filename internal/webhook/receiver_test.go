@@ -264,6 +264,11 @@ func TestTarget_PausedAfterFailures(t *testing.T) {
 			!strings.Contains(target.Notice, "attempts in a row failed") {
 			t.Errorf("got target %+v, want 20 failures in at least an hour, and a notice", target)
 		}
+		testkit.Eventually(t, "all waiting deliveries are held", func() bool {
+			listed, _, err := f.List(t.Context(), webhook.Filter{State: webhook.Pending, ProjectID: f.project.ID, Limit: 100})
+			return err == nil && len(listed) == len(ids) &&
+				!slices.ContainsFunc(listed, func(d webhook.Delivery) bool { return !d.Held || d.NextAttemptAt.IsZero() })
+		})
 		// New deliveries wait while one at a time is used as a probe.
 		ids = append(ids, f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)...)
 		testkit.Eventually(t, "all attempts are stored", func() bool {
@@ -404,20 +409,38 @@ func TestTarget_Pause(t *testing.T) {
 			<-answer
 		})
 		f.run(f.sender)
-		first := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		room := storetest.NewID()
+		first := f.enqueueEvents(room, r.URL, event.RoomOpened)[0]
+		checkHeld := func(when, eventID string, want bool) {
+			t.Helper()
+			testkit.Eventually(t, fmt.Sprintf("a delivery %s is held: %t", when, want), func() bool {
+				d, _ := f.delivery(eventID)
+				return d.State == webhook.Pending && d.Held == want && d.NextAttemptAt.IsZero() == want
+			})
+		}
 		testkit.Eventually(t, "the first attempt has failed", func() bool {
 			all, err := f.Targets(t.Context(), f.project.ID)
 			return err == nil && len(all) == 1
 		})
+		checkHeld("after a failure", first, false)
 		fails.Store(false)
 		f.advance(time.Minute)
 		<-entered
 		if err := f.Pause(t.Context(), f.project.ID, r.URL); err != nil {
 			t.Fatal(err)
 		}
+		behind := f.enqueueEvents(room, r.URL, event.RoomEnded)[0]
+		if d, _ := f.delivery(first); d.Held {
+			t.Errorf("a delivery that is being sent: got %+v, want it not held", d)
+		}
+		if d, _ := f.delivery(behind); !d.Held {
+			t.Errorf("a delivery behind one that is being sent: got %+v, want it held", d)
+		}
 		close(answer)
 		f.waitForState(first, webhook.Delivered)
 		second := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		checkHeld("of another room", second, true)
+		checkHeld("behind the last attempt", behind, true)
 		f.advance(100 * time.Hour)
 		f.waitForSweep()
 		d, _ := f.delivery(second)
@@ -429,5 +452,6 @@ func TestTarget_Pause(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.waitForState(second, webhook.Delivered)
+		f.waitForState(behind, webhook.Delivered)
 	})
 }

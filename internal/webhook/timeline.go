@@ -38,7 +38,7 @@ func (s *Service) Timeline(
 	if err != nil {
 		return nil, false, err
 	}
-	if err := s.setNextAttempts(ctx, deliveries); err != nil {
+	if err := s.setSchedules(ctx, deliveries); err != nil {
 		return nil, false, err
 	}
 	slices.SortFunc(deliveries, func(a, b Delivery) int { return strings.Compare(a.ID, b.ID) })

@@ -49,6 +49,9 @@ type Delivery struct {
 	// NextAttemptAt is when the first pending delivery of its stream is sent, set by List and
 	// Show for pending deliveries. While that one is being sent, it is the end of the lease.
 	NextAttemptAt time.Time
+	// Held reports whether the delivery is pending and waits because its target is paused, set by List, Show and
+	// Timeline. An attempt that runs is not held.
+	Held bool
 	// LastStatus is the HTTP status of the last attempt, 0 without a response, set by List and Show. It is nil
 	// before the first attempt.
 	LastStatus *int
@@ -69,6 +72,23 @@ type Stream struct {
 	Enqueued     int64  // number of deliveries ever enqueued
 	LastSequence int64
 	LeaseID      string // identifies the lease that sends it; empty without one
+}
+
+// StreamState says when a stream is sent.
+type StreamState struct {
+	// DueAt is the time at which it is due; zero if it is not, or while its target waits to be resumed.
+	DueAt  time.Time
+	Paused bool // whether its target is paused
+	Leased bool // whether its first pending delivery is being sent
+	// FirstPending is the position of its first pending delivery; 0 without one, or if its target is not paused.
+	FirstPending int64
+}
+
+// holds reports whether the delivery at a position waits because the target is paused. The one that is being sent does
+// not, nor does one that was sent since it was read.
+func (s StreamState) holds(position int64) bool {
+	return s.Paused && s.FirstPending > 0 &&
+		(position > s.FirstPending || position == s.FirstPending && !s.Leased)
 }
 
 // PendingStream is a stream with the number of its selected pending deliveries.
@@ -134,9 +154,8 @@ type Store interface {
 	// if it is never delivered. It is the number after the last event if none is kept.
 	FirstEvent(ctx context.Context, roomID string) (int64, error)
 
-	// DueTimes returns when streams are due, by their id, without those that are not, or whose target waits to be
-	// resumed.
-	DueTimes(ctx context.Context, streamIDs []string) (map[string]time.Time, error)
+	// StreamStates returns the states of the streams that exist, by their id.
+	StreamStates(ctx context.Context, streamIDs []string) (map[string]StreamState, error)
 	// PendingStreams returns the streams with pending deliveries that q selects, ordered by
 	// their project. It ignores DeliveryID.
 	PendingStreams(ctx context.Context, q Retry) ([]PendingStream, error)

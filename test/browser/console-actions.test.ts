@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { Person } from './browser';
-import { act, address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn } from './console';
+import { act, address, makeTokens, manage, project, Receiver, type Role, roles, setUpConsole, signIn, tokens } from './console';
 import { browser, server } from './fixture';
 
 setUpConsole();
@@ -558,13 +558,28 @@ test('the overview opens the rejected API calls that it counts, whose causes are
       body: JSON.stringify({ project_id: project }),
     });
   }
+  // A rejected call of the integrator to the management API concerns the project, but is not counted.
+  await fetch(`${server.url}/api/manage/webhooks?project_id=${project}&state=late`, {
+    headers: { authorization: `Bearer ${tokens.integrator}` },
+  });
+  const listed = async (version: string): Promise<number> => {
+    const { calls } = await manage<{ calls: unknown[] }>(
+      'GET',
+      `/calls?project_id=${project}&status=rejected&version=${version}&limit=100`,
+    );
+    return calls.length;
+  };
+  await expect.poll(() => listed('manage'), { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => listed('backend'), { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  const rejected = await listed('backend');
   const person = await Person.arrive(browser);
   const page = await signIn(person, 'auditor', `?project=${project}`);
   const counted = page.locator('.figure', { hasText: 'Rejected API calls' }).getByRole('link');
-  await expect.poll(async () => Number(await counted.textContent()), { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  await expect.poll(async () => Number(await counted.textContent()), { timeout: 60_000 }).toBe(rejected);
   await counted.click();
-  await page.waitForURL(/status=rejected&from=/);
-  const causes = page.getByRole('region', { name: /^Most frequent causes of [0-9]+ API calls$/ });
+  await page.waitForURL(/status=rejected&version=backend&from=/);
+  expect(await page.getByLabel('API', { exact: true }).locator('option:checked').textContent()).toBe('Versions 3 to 5');
+  const causes = page.getByRole('region', { name: `Most frequent causes of ${rejected} API calls` });
   await causes.getByText('/api/v3/rooms/create_quick_video_room').waitFor();
   await person.seen('console-requests-causes');
   await person.accessible('the causes of rejected API calls');

@@ -110,9 +110,9 @@ export function skipPage(cursor: string): void {
   navigate(href(route.page, route.id, { ...route.query, cursor }), { replace: true, state: { cursors } });
 }
 
-/** Whether all pages before the one that is shown were skipped. */
-export function skippedAll(): boolean {
-  return (history.state as HistoryState | null)?.cursors?.length === 0;
+/** Whether the page of a list at a cursor is the first one that was not skipped. */
+export function isFirstPage(cursor: string | undefined): boolean {
+  return cursor === undefined || (history.state as HistoryState | null)?.cursors?.length === 0;
 }
 
 /** Opens the previous page of a list, or the first one if the address was opened directly. */

@@ -97,6 +97,9 @@ func newCallList(calls []requestlog.NumberedCall) CallList {
 	return out
 }
 
+// backendVersions is the version of a query for the calls of all APIs that backends call, without the management API.
+const backendVersions = "backend"
+
 // parseCallQuery returns also the cursor; nil if none is sent. Its form depends on the query.
 func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor *string, err error) {
 	query, err := httpx.Query(rawQuery, "project_id", "version", "request_id", "status", "cause", "key_slot", "route",
@@ -104,15 +107,19 @@ func parseCallQuery(rawQuery string, apis []string) (q requestlog.Query, cursor 
 	if err != nil {
 		return q, nil, err
 	}
-	q = requestlog.Query{ProjectID: query["project_id"], API: query["version"]}
-	if err := checkVersion(q.API, apis); err != nil {
+	version := query["version"]
+	if err := checkVersion(version, append(slices.Clone(apis), backendVersions)); err != nil {
 		return q, nil, err
 	}
+	q = requestlog.Query{ProjectID: query["project_id"]}
 	if q.Filter, err = parseCallFilter(query); err != nil {
 		return q, nil, err
 	}
-	if q.API != "" && q.API != APIName && q.ProjectID == "" && !hasTime(q.Filter.RequestID) {
-		return q, nil, fault.Invalidf("project_id or request_id is required with version %s", q.API)
+	if q.Filter.Backend = version == backendVersions; !q.Filter.Backend {
+		q.API = version
+	}
+	if version != "" && version != APIName && q.ProjectID == "" && !hasTime(q.Filter.RequestID) {
+		return q, nil, fault.Invalidf("project_id or request_id is required with version %s", version)
 	}
 	if q.Since, q.Before, err = parsePeriod(query); err != nil {
 		return q, nil, err

@@ -44,6 +44,18 @@ func testCalls(t *testing.T, b *fixture) {
 		}
 		b.calls.Record(c, nil)
 	}
+	other := b.createProject()["project_id"].(string)
+	for i, api := range []string{"v3", "v4", "v5", APIName} {
+		b.calls.Record(requestlog.Call{
+			RequestID:  fmt.Sprint("req_other_", i),
+			ProjectID:  other,
+			API:        api,
+			ReceivedAt: now,
+			Method:     "POST",
+			Path:       "/",
+			Status:     400,
+		}, nil)
+	}
 	must(t, b.calls.Flush(t.Context()))
 	list := func(query string) []m {
 		t.Helper()
@@ -64,6 +76,12 @@ func testCalls(t *testing.T, b *fixture) {
 		calls[4]["request_id"] != "req_0" {
 		t.Errorf("pages of two calls: got %v, want 5, the newest first", calls)
 	}
+	for query, want := range map[string]int{"": 4, "&version=backend": 3, "&version=manage": 1} {
+		page := b.mustCall("GET", "/calls?status=rejected&project_id="+other+query, nil)
+		if got := len(page["calls"].([]any)); got != want {
+			t.Errorf("rejected calls of a project%s: got %d, want %d", query, got, want)
+		}
+	}
 	rejected := list("&status=4xx")
 	want := m{"request_id": "req_3", "project_id": project, "at": formatMillis(now.Add(3 * time.Second)), "method": "POST",
 		"path": "/api/v4/rooms/1/events", "route": "/api/v4/rooms/{room_id}/events", "version": "v4", "status": 401.0,
@@ -74,7 +92,7 @@ func testCalls(t *testing.T, b *fixture) {
 	}
 	for query, n := range map[string]int{"&version=v3": 4, "&version=v4": 1, "&status=200": 4,
 		"&status=rejected": 1, "&cause=stale_timestamp": 1,
-		"&request_id=req_2": 1, "&version=manage": 0,
+		"&request_id=req_2": 1, "&version=manage": 0, "&version=backend": 5,
 		"&key_slot=overlap": 1, "&route=/api/v3/rooms/create_quick_audio_room": 4, "&status=500": 0,
 		"&since=" + now.Add(3*time.Second).Format(time.RFC3339Nano):  2,
 		"&before=" + now.Add(3*time.Second).Format(time.RFC3339Nano): 3,
@@ -84,7 +102,8 @@ func testCalls(t *testing.T, b *fixture) {
 		}
 	}
 	for query, want := range map[string]string{
-		"version=v6":      `version must be one of v3, v4, v5, manage, not "v6"`,
+		"version=v6":      `version must be one of v3, v4, v5, manage, backend, not "v6"`,
+		"version=backend": "project_id or request_id is required with version backend",
 		"version=v3":      "project_id or request_id is required with version v3",
 		"status=99":       `status must be a number from 100 to 599, a class such as 4xx, or rejected, not "99"`,
 		"status=6xx":      `status must be a number from 100 to 599, a class such as 4xx, or rejected, not "6xx"`,
@@ -167,7 +186,9 @@ func (b *fixture) findCalls(project string) {
 		"request_id=" + ids[0] + "&version=v4":                 project,
 		"request_id=" + ids[0] + "&version=v3":                 "none",
 		"request_id=" + ids[0] + "&project_id=" + project:      project,
+		"request_id=" + ids[0] + "&version=backend":            project,
 		"request_id=" + ids[1]:                                 "",
+		"request_id=" + ids[1] + "&version=backend":            "none",
 		"request_id=" + ids[1] + "&project_id=" + project:      "none",
 		"request_id=" + ids[0] + "&since=2200-01-01T00:00:00Z": "none",
 		"request_id=req_0000000000000000":                      "none",

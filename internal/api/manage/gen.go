@@ -1401,7 +1401,11 @@ type Overview struct {
 	// joined.
 	ConnectionTypes ConnectionTypes `json:"connection_types"`
 
-	// FailingWebhookTargets Targets that fail or are paused, paused ones first, at most 20.
+	// FailingWebhookTargetCount The number of all targets that fail or are paused.
+	FailingWebhookTargetCount int `json:"failing_webhook_target_count"`
+
+	// FailingWebhookTargets Targets that fail or are paused, at most 20: first those that the server has paused, then those that
+	// fail, then those that were paused by hand.
 	FailingWebhookTargets []WebhookTarget `json:"failing_webhook_targets"`
 	Findings              []Finding       `json:"findings"`
 
@@ -2404,10 +2408,13 @@ type Webhook struct {
 	// EventId The webhook-id.
 	EventId string `json:"event_id"`
 
+	// Held Whether it is pending and waits because its target is paused, by hand or after failures. The one that tests whether the target has recovered is not held while it is sent.
+	Held bool `json:"held"`
+
 	// LastStatus The HTTP status of the last attempt, 0 without a response. Absent before the first attempt, and in a timeline.
 	LastStatus *int `json:"last_status,omitempty"`
 
-	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. Absent while the target waits for somebody to resume it.
+	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. While the server tests a paused target, one of its deliveries is sent at this time. Absent while the target waits for somebody to resume it.
 	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
 	Previous      int64      `json:"previous"`
 	ProjectId     string     `json:"project_id"`

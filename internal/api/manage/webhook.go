@@ -262,6 +262,7 @@ func newWebhook(d webhook.Delivery) Webhook {
 		Sequence:      d.Sequence,
 		Previous:      d.Previous,
 		State:         WebhookState(d.State),
+		Held:          d.Held,
 		Replay:        d.Replay,
 		AttemptCount:  d.Attempts,
 		CreatedAt:     d.CreatedAt,

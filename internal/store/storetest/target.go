@@ -31,11 +31,11 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 	st.URL = url
 	isDue := func() bool {
 		t.Helper()
-		due, err := s.db.DueTimes(ctx, []string{st.ID})
+		states, err := s.db.StreamStates(ctx, []string{st.ID})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return due[st.ID].Equal(testTime(1))
+		return states[st.ID].DueAt.Equal(testTime(1))
 	}
 	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(1)) })
 	before := isDue()

@@ -264,12 +264,15 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 	}
 
 	// RetryStreams makes the delayed stream due too, and does not change the leased one.
-	dueTimes := func(want map[string]time.Time) {
+	checkStates := func(waitingDue time.Time) {
 		t.Helper()
-		got, err := s.db.DueTimes(ctx, []string{waiting.ID, busy.ID, NewID()})
-		requireEqual(t, got, err, want)
+		got, err := s.db.StreamStates(ctx, []string{waiting.ID, busy.ID, NewID()})
+		requireEqual(t, got, err, map[string]webhook.StreamState{
+			waiting.ID: {DueAt: waitingDue, Paused: true, FirstPending: 1},
+			busy.ID:    {DueAt: testTime(41), Paused: true, Leased: true},
+		})
 	}
-	dueTimes(map[string]time.Time{waiting.ID: testTime(20), busy.ID: testTime(41)})
+	checkStates(testTime(20))
 	pending := webhook.PendingStream{ID: waiting.ID, ProjectID: s.project.ID, URL: url, Deliveries: 1}
 	created := s.newDelivery(waiting, 1).CreatedAt
 	for _, tc := range []struct {
@@ -288,7 +291,7 @@ func (s *suite) testWebhookTargets(t *testing.T) {
 	s.write(t, func(ctx context.Context) error {
 		return s.db.RetryStreams(ctx, []string{waiting.ID, busy.ID}, testTime(13))
 	})
-	dueTimes(map[string]time.Time{waiting.ID: testTime(13), busy.ID: testTime(41)})
+	checkStates(testTime(13))
 	s.write(t, func(ctx context.Context) error {
 		return s.db.Postpone(ctx, s.project.ID, url, testTime(13), testTime(20))
 	})

@@ -1345,6 +1345,8 @@ export interface components {
             /** Format: int64 */
             previous: number;
             state: components["schemas"]["WebhookState"];
+            /** @description Whether it is pending and waits because its target is paused, by hand or after failures. The one that tests whether the target has recovered is not held while it is sent. */
+            held: boolean;
             replay: boolean;
             attempt_count: number;
             /** @description The HTTP status of the last attempt, 0 without a response. Absent before the first attempt, and in a timeline. */
@@ -1355,7 +1357,7 @@ export interface components {
             done_at?: string;
             /**
              * Format: date-time
-             * @description When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. Absent while the target waits for somebody to resume it.
+             * @description When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. While the server tests a paused target, one of its deliveries is sent at this time. Absent while the target waits for somebody to resume it.
              */
             next_attempt_at?: string;
             /** @description The body of the request. Only when one delivery is shown. */
@@ -2533,8 +2535,13 @@ export interface components {
             /** @description The number of connected people, without hidden ones. */
             participants: number;
             connection_types: components["schemas"]["ConnectionTypes"];
-            /** @description Targets that fail or are paused, paused ones first, at most 20. */
+            /**
+             * @description Targets that fail or are paused, at most 20: first those that the server has paused, then those that
+             *     fail, then those that were paused by hand.
+             */
             failing_webhook_targets: components["schemas"]["WebhookTarget"][];
+            /** @description The number of all targets that fail or are paused. */
+            failing_webhook_target_count: number;
             calls: components["schemas"]["CallTotals"];
             nodes?: components["schemas"]["NodeSummary"];
             findings: components["schemas"]["Finding"][];
@@ -4874,7 +4881,10 @@ export interface operations {
         parameters: {
             query?: {
                 project_id?: components["parameters"]["OfProject"];
-                /** @description The version of the API, such as v4. The calls of the management API have the version manage. */
+                /**
+                 * @description The version of the API, such as v4, or manage for the management API. backend stands for versions 3, 4 and 5,
+                 *     whose calls the overview counts.
+                 */
                 version?: string;
                 /** @description The X-Request-ID or X-Gateway-Request-ID of a response. It begins with the time of the call. */
                 request_id?: string;

@@ -33,7 +33,7 @@ export function CauseCounts({ calls, more, query }: Props): ReactElement | null 
         {counts.slice(0, shownCauses).map(({ cause, route, calls: n }) => (
           <li key={`${cause} ${route}`}>
             <span>
-              <Link to={href('requests', null, { ...query, cause, route })}>{causeText(cause)}</Link>{' '}
+              <Link to={href('requests', null, { ...query, cursor: undefined, cause, route })}>{causeText(cause)}</Link>{' '}
               <span className="small quiet path">{route}</span>
             </span>
             <span>{formatNumber(n)}</span>

@@ -49,7 +49,8 @@ interface StateProps {
 }
 
 function State({ overview, project, onChanged }: StateProps): ReactElement {
-  const { live_rooms, participants, calls, nodes, failing_webhook_targets: targets, findings } = overview;
+  const { live_rooms, participants, calls, nodes, findings } = overview;
+  const { failing_webhook_targets: targets, failing_webhook_target_count: targetCount } = overview;
   const total = calls.accepted + calls.rejected;
   const quiet = live_rooms === 0 && total === 0 && overview.hours.every(({ rooms }) => rooms === 0);
   return (
@@ -88,7 +89,7 @@ function State({ overview, project, onChanged }: StateProps): ReactElement {
           />
         )}
       </dl>
-      {targets.length > 0 && <FailingTargets targets={targets} project={project} onChanged={onChanged} />}
+      {targets.length > 0 && <FailingTargets targets={targets} count={targetCount} project={project} onChanged={onChanged} />}
       <div className="columns">
         <Hours hours={overview.hours} />
         <Connections types={overview.connection_types} />
@@ -103,21 +104,23 @@ const shownTargets = 3;
 
 interface FailingTargetsProps {
   targets: Schemas['WebhookTarget'][];
+  /** The number of all of them. */
+  count: number;
   project: string | undefined;
   onChanged: () => void;
 }
 
 /** The first of the targets that fail, in front of the charts, because somebody has to repair them. */
-function FailingTargets({ targets, project, onChanged }: FailingTargetsProps): ReactElement {
+function FailingTargets({ targets, count, project, onChanged }: FailingTargetsProps): ReactElement {
   return (
     <section aria-labelledby="failing">
       <h2 id="failing">Webhook targets that fail or are paused</h2>
       {targets.slice(0, shownTargets).map((target) => (
         <Target key={`${target.project_id} ${target.url}`} target={target} project={project} onChanged={onChanged} />
       ))}
-      {targets.length > shownTargets && (
+      {count > shownTargets && (
         <p>
-          <Link to={href('webhooks', null, { project })}>All targets that fail or are paused</Link>
+          <Link to={href('webhooks', null, { project })}>All {formatNumber(count)} targets that fail or are paused</Link>
         </p>
       )}
     </section>
@@ -131,10 +134,14 @@ interface CallsProps {
   status: string;
 }
 
+/** Returns the address of the API calls that the overview counts. */
+const callsSince = (project: string, status: string, since: string): string =>
+  href('requests', null, { project, status, version: 'backend', from: writeTime(since) });
+
 /** A number of API calls. Those of one project are a list; there is none of all projects. */
 function Calls({ n, since, project, status }: CallsProps): ReactElement {
   if (!project) return <>{formatNumber(n)}</>;
-  return <Link to={href('requests', null, { project, status, from: writeTime(since) })}>{formatNumber(n)}</Link>;
+  return <Link to={callsSince(project, status, since)}>{formatNumber(n)}</Link>;
 }
 
 /** The projects whose API calls are rejected most. */
@@ -152,7 +159,7 @@ function MostRejected({ projects, since }: { projects: Schemas['ProjectCalls'][]
             head: 'Project',
             wide: true,
             cell: ({ project_id }) => (
-              <Link className="row-link" to={href('requests', null, { project: project_id, status: 'rejected', from: writeTime(since) })}>
+              <Link className="row-link" to={callsSince(project_id, 'rejected', since)}>
                 {nameOf(project_id)}
               </Link>
             ),

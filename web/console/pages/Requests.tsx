@@ -3,7 +3,7 @@ import type { Schemas } from '../api/client';
 import { useProjectName, useProjects } from '../api/projects';
 import { useGet } from '../api/useGet';
 import { formatDuration, formatNumber } from '../format';
-import { href } from '../router';
+import { href, isFirstPage } from '../router';
 import { useCaller, useMay } from '../state/context';
 import { Filters, SelectFilter, TextFilter } from '../ui/Filters';
 import { FirstCall } from '../ui/FirstCall';
@@ -23,6 +23,7 @@ const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id'
 const anonymousFilters = ['address', 'cause', 'version', ...periodFilters];
 
 const versionOptions = [['', 'All'], ...versions] as const;
+const callVersionOptions = [['', 'All'], ['backend', 'Versions 3 to 5'], ...versions] as const;
 
 /** The recorded API calls, with the true cause of each rejected one. */
 export function Requests({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
@@ -105,7 +106,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         />
         {project_id && (
           <>
-            <SelectFilter name="version" label="API" value={version} options={versionOptions} />
+            <SelectFilter name="version" label="API" value={version} options={callVersionOptions} />
             <SelectFilter
               name="key_slot"
               label="Key"
@@ -128,7 +129,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         <TextFilter name="route" label="Route" value={route} placeholder="/api/v4/rooms/{room_id}/events" wide />
         <TextFilter name="request_id" label="Request ID" value={request_id} />
       </Filters>
-      {counted && !cursor && calls.data && (
+      {counted && isFirstPage(cursor) && calls.data && (
         <CauseCounts calls={calls.data.calls} more={calls.data.next_cursor !== undefined} query={query} />
       )}
       <List

@@ -2,15 +2,14 @@ import { expect, test } from 'vitest';
 import { curlOf, deliveryState, prettyJSON, responseText } from './deliveries';
 
 test('a pending delivery says how many attempts have failed', () => {
-  const next_attempt_at = '2026-11-24T10:05:00Z';
-  expect(deliveryState({ state: 'pending', attempt_count: 0, next_attempt_at })).toEqual({ text: 'Pending', tone: 'busy' });
-  expect(deliveryState({ state: 'pending', attempt_count: 3, next_attempt_at })).toEqual({ text: 'Retrying (3 failed)', tone: 'warn' });
+  expect(deliveryState({ state: 'pending', held: false, attempt_count: 0 })).toEqual({ text: 'Pending', tone: 'busy' });
+  expect(deliveryState({ state: 'pending', held: false, attempt_count: 3 })).toEqual({ text: 'Retrying (3 failed)', tone: 'warn' });
 });
 
-test('a pending delivery without a next attempt is on hold', () => {
-  expect(deliveryState({ state: 'pending', attempt_count: 0 })).toEqual({ text: 'On hold', tone: 'warn' });
-  expect(deliveryState({ state: 'pending', attempt_count: 3 })).toEqual({ text: 'On hold (3 failed)', tone: 'warn' });
-  expect(deliveryState({ state: 'delivered', attempt_count: 3 })).toEqual({ text: 'Delivered', tone: 'good' });
+test('a pending delivery to a paused target is on hold', () => {
+  expect(deliveryState({ state: 'pending', held: true, attempt_count: 0 })).toEqual({ text: 'On hold', tone: 'warn' });
+  expect(deliveryState({ state: 'pending', held: true, attempt_count: 3 })).toEqual({ text: 'On hold (3 failed)', tone: 'warn' });
+  expect(deliveryState({ state: 'delivered', held: false, attempt_count: 3 })).toEqual({ text: 'Delivered', tone: 'good' });
 });
 
 test.each([

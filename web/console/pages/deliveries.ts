@@ -3,8 +3,8 @@ import type { Tone } from '../ui/values';
 
 type Webhook = Schemas['Webhook'];
 
-/** Describes how far a delivery is. A pending one without a next attempt waits until its target is resumed. */
-export function deliveryState({ state, attempt_count, next_attempt_at }: Pick<Webhook, 'state' | 'attempt_count' | 'next_attempt_at'>): {
+/** Describes how far a delivery is. */
+export function deliveryState({ state, held, attempt_count }: Pick<Webhook, 'state' | 'held' | 'attempt_count'>): {
   text: string;
   tone: Tone;
 } {
@@ -17,7 +17,7 @@ export function deliveryState({ state, attempt_count, next_attempt_at }: Pick<We
       return { text: 'Target gone', tone: 'bad' };
     case 'pending': {
       const failed = attempt_count > 0 ? ` (${attempt_count} failed)` : '';
-      if (next_attempt_at === undefined) return { text: `On hold${failed}`, tone: 'warn' };
+      if (held) return { text: `On hold${failed}`, tone: 'warn' };
       return failed ? { text: `Retrying${failed}`, tone: 'warn' } : { text: 'Pending', tone: 'busy' };
     }
   }

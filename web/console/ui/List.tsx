@@ -1,6 +1,6 @@
 import { type Key, type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import type { Resource } from '../api/useGet';
-import { openNewer, openOlder, skipPage, skippedAll } from '../router';
+import { isFirstPage, openNewer, openOlder, skipPage } from '../router';
 import { ErrorBox } from './states';
 import { type Column, Table } from './Table';
 
@@ -49,7 +49,7 @@ export function List<D, T>({ label, resource, rowsOf, cursorOf, columns, keyOf, 
   if (data === null) return <Loading />;
   const rows = rowsOf(data);
   const next = cursorOf?.(data);
-  const newer = cursor !== undefined && !skippedAll();
+  const newer = !isFirstPage(cursor);
   return (
     <div className="list">
       {error && <ErrorBox error={error} retry={reload} />}
