@@ -578,7 +578,8 @@ test('the overview opens the rejected API calls that it counts, whose causes are
   await expect.poll(async () => Number(await counted.textContent()), { timeout: 60_000 }).toBe(rejected);
   await counted.click();
   await page.waitForURL(/status=rejected&version=backend&from=/);
-  expect(await page.getByLabel('API', { exact: true }).locator('option:checked').textContent()).toBe('Versions 3 to 5');
+  const shown = page.getByRole('combobox', { name: 'API', exact: true }).locator('option:checked');
+  expect(await shown.textContent()).toBe('Versions 3 to 5');
   const causes = page.getByRole('region', { name: `Most frequent causes of ${rejected} API calls` });
   await causes.getByText('/api/v3/rooms/create_quick_video_room').waitFor();
   await person.seen('console-requests-causes');
