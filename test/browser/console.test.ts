@@ -340,6 +340,7 @@ describe('lists', () => {
   });
 
   test('work with the keyboard alone', async () => {
+    await server.createRoom(); // those of the start have expired when all looks were checked over much data
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'operator');
     const focused = (): Promise<string | undefined> => page.evaluate(() => document.activeElement?.tagName);
