@@ -37,11 +37,10 @@ var (
 		ORDER BY id DESC LIMIT $6`
 )
 
-// usualLimits are the limits that a statement contains as numbers: one more than the sizes of pages that clients
-// usually ask for, because one room more tells whether there is another page. With a parameter, PostgreSQL would
-// assume a tenth of all rows. A plan for all values would look expensive to it then, so it would plan the statement
-// again for each call, which takes longer than the call. Only a few numbers are in statements, because each makes
-// another statement.
+// usualLimits are the limits that List writes into the statement for the rooms of one project, instead of a parameter:
+// one more than the sizes of pages that clients usually ask for, because one room more tells whether there is another
+// page. For a parameter, PostgreSQL assumes a tenth of all rows. A generic plan then looks expensive to it, so it makes
+// a custom plan for each call, which takes longer than the call. Each limit makes another statement, so they are few.
 var usualLimits = []int{10 + 1, 20 + 1, 25 + 1, validate.DefaultPage + 1, validate.MaxPage + 1}
 
 // List orders the rooms of a project by created_at, like the indexes that begin with
@@ -87,7 +86,7 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 		if before != "" {
 			at := `(SELECT created_at FROM rooms WHERE id = ` + before + ` AND ` + unindexed("project_id") + ` = ` +
 				projectID + `)`
-			// PostgreSQL estimates the same for every SELECT, so a plan for these values has no advantage over one for all.
+			// The subquery hides the value from PostgreSQL, so that a custom plan does not look cheaper than a generic one.
 			inPage = append(inPage, `created_at <= `+at, `(created_at < `+at+` OR id < (SELECT CAST(`+before+` AS TEXT)))`)
 		} else if !q.CreatedUntil.IsZero() {
 			inPage = append(inPage, `created_at <= `+param(q.CreatedUntil.UnixMilli()))
@@ -98,8 +97,10 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 	if len(where) > 0 {
 		condition = ` WHERE ` + strings.Join(where, ` AND `)
 	}
-	limit := strconv.Itoa(q.Limit)
-	if q.ProjectID == "" || q.State != "" || !slices.Contains(usualLimits, q.Limit) {
+	var limit string
+	if q.ProjectID != "" && q.State == "" && slices.Contains(usualLimits, q.Limit) {
+		limit = strconv.Itoa(q.Limit)
+	} else {
 		limit = param(q.Limit)
 	}
 	list := with + selectSummary + rooms + condition + ` ORDER BY ` + order + ` LIMIT ` + limit

@@ -46,8 +46,9 @@ type Delivery struct {
 	Step      int // index in the retry schedule; probes of a paused target do not advance it
 	CreatedAt time.Time
 	DoneAt    time.Time // zero while pending
-	// NextAttemptAt is when the first pending delivery of its stream is sent, set by List and
-	// Show for pending deliveries. While that one is being sent, it is the end of the lease.
+	// NextAttemptAt is when the first pending delivery of its stream is sent, set by List, Show and Timeline for
+	// pending deliveries. While that one is being sent, it is the end of the lease. It is zero while the target waits
+	// to be resumed.
 	NextAttemptAt time.Time
 	// Held reports whether the delivery is pending and waits because its target is paused, set by List, Show and
 	// Timeline. An attempt that runs is not held.
