@@ -107,7 +107,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		return s.printResult(n, nil)
 	}
 	_, err = fmt.Fprintf(s.out,
-		"Nobody is in a meeting on or through the node %s. Stop it, or let it host again: parley drain %s --cancel\n",
+		"Nobody is in a meeting on the node %s or relayed by it. Stop it, or let it host again: parley drain %s --cancel\n",
 		n.Node, n.Node)
 	return err
 }

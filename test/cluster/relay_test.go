@@ -150,7 +150,7 @@ func TestNode_DrainedOfRelays(t *testing.T) {
 	cmd.Stdout, cmd.Stderr = &output, &output
 	if err := cmd.Run(); err != nil ||
 		!strings.Contains(output.String(), "whose media it relays (TURN) to other nodes: 1") ||
-		!strings.Contains(output.String(), "Nobody is in a meeting on or through the node") {
+		!strings.Contains(output.String(), "Nobody is in a meeting on the node") {
 		t.Fatalf("parley drain: got %v, %s, want that it waits for the person with TURN", err, &output)
 	}
 	m.resume(t)
