@@ -82,7 +82,7 @@ export function Keys({ project, onChanged }: { project: Schemas['Project']; onCh
               {
                 head: 'Stops working',
                 end: true,
-                cell: ({ overlap_ends_at }) => (overlap_ends_at ? <Time at={overlap_ends_at} /> : <span className="quiet">no end</span>),
+                cell: ({ overlap_ends_at }) => (overlap_ends_at ? <Time at={overlap_ends_at} /> : <span className="quiet">never</span>),
               },
             ]}
           />
@@ -236,6 +236,9 @@ interface OverlapNoticeProps {
 /** The server does not count the uses of a project secret. */
 const secretUse: OldCredential = { rotatedAt: null, usedAt: null, newUsedAt: null };
 
+const checkBackend =
+  'End the overlap only after you have checked that your backend has it, or that it signs its calls with the project secret.';
+
 /** The clients that still use an old credential, and when it is safe to end its overlap. */
 function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNoticeProps): ReactElement {
   const now = useNow();
@@ -256,7 +259,7 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
       <div className="box-head">
         <h2 id={id}>
           {state === 'safe' && `The old ${what} is unused: safe to end the overlap`}
-          {state === 'idle' && `Neither the old nor the new ${what} is used`}
+          {state === 'idle' && `The old ${what} is unused, and the new one was never used`}
           {state === 'wait' && `Wait before you end the old ${what}`}
         </h2>
         {children}
@@ -271,7 +274,7 @@ function OverlapNotice({ project, slot, what, old, endsAt, children }: OverlapNo
         {unknown && ' Receivers of webhooks need the new secret too. The server cannot see whether they have it.'}
         {!unknown &&
           (old.newUsedAt === null
-            ? ` The new ${what} was not used yet. ${state === 'idle' ? 'Calls that are signed with the project secret use neither. Check what your backend uses, then end the overlap.' : 'Put it into your backend first.'}`
+            ? ` The new ${what} was not used yet. ${state === 'idle' ? checkBackend : 'Put it into your backend first.'}`
             : ` The new ${what} was last used ${formatAgo(Math.min(old.newUsedAt, now), now)}.`)}
       </p>
       {clients.length > 0 && (

@@ -223,7 +223,7 @@ export function Target({ target, project, onChanged, onSeeDeliveries }: TargetPr
           ],
           failures > 0 && ['Failures in a row', formatNumber(failures)],
           failures > 0 && ['Failing since', <Time key="since" at={failing_since} />],
-          failures === 0 && ['Paused since', <Time key="paused" at={paused_at} />],
+          paused_at !== undefined && ['Paused since', <Time key="paused" at={paused_at} />],
           probe_at !== undefined && ['Next automatic attempt', <Time key="probe" at={probe_at} />],
         ]}
       />

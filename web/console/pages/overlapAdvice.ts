@@ -15,7 +15,10 @@ export interface Client {
   lastAt: string;
 }
 
-/** Whether to end an overlap: safe, to wait, or idle if for as long neither the old nor the new credential was used. */
+/**
+ * Whether to end an overlap: safe; wait; or idle if the old credential was not used for quietMs, and the new one was
+ * never used.
+ */
 type OverlapState = 'wait' | 'idle' | 'safe';
 
 export interface OverlapAdvice {
