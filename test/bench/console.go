@@ -30,7 +30,7 @@ type consolePage struct {
 }
 
 var consolePages = []consolePage{
-	{"every page", []string{"/caller", "/projects?limit=100"}},
+	{"requests of every page", []string{"/caller", "/projects?limit=100"}},
 	{"overview", []string{"/overview"}},
 	{"overview of a project", []string{"/overview?project_id={project}"}},
 	{"rooms", []string{"/rooms", "/rooms?state=active&limit=20"}},
@@ -38,7 +38,7 @@ var consolePages = []consolePage{
 	{"rooms, a page in the middle", []string{"/rooms?cursor={room}"}},
 	{"rooms, by title", []string{"/rooms?title=planning"}},
 	{"rooms, by a title that no room has", []string{"/rooms?title=nowhere"}},
-	{"rooms, by a person that nobody is", []string{"/rooms?person=nobody"}},
+	{"rooms, by a person who is in no room", []string{"/rooms?person=nobody"}},
 	{"rooms, by time", []string{"/rooms?from={from}&to={to}"}},
 	{"rooms, by client_room_id", []string{"/rooms?client_room_id=lesson-7"}},
 	{"room", []string{"/rooms/{room}", "/rooms/{room}/people?limit=100", "/rooms/{room}/timeline?limit=100"}},
