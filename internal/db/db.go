@@ -28,6 +28,8 @@ type DB struct {
 
 	compactions compactionState
 
+	changes atomic.Uint64 // see Changes
+
 	lastWriteFailure atomic.Pointer[writeFailure] // for RecentWriteError; nil if no write failed
 
 	observer atomic.Pointer[WriteObserver] // set by ObserveWrites; nil if nothing is observed
@@ -61,6 +63,7 @@ type writeOptions struct {
 	// database server may be gone. SQLite runs inside this process, so its
 	// disk gets all the time it needs.
 	enforceTimeout bool
+	onlyWriter     bool // no other process writes to the database
 }
 
 // OpenSQLite opens the SQLite database in a file, which it creates if necessary,
@@ -156,6 +159,13 @@ func (db *DB) Ping(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// Changes returns a number that increases with each transaction before its callers learn of the
+// commit. If complete, two reads between which it stays the same find the same rows: no other
+// process changes the database, except a command on the machine of a SQLite file that creates a token.
+func (db *DB) Changes() (n uint64, complete bool) {
+	return db.changes.Load(), db.engine.writeOptions().onlyWriter
 }
 
 // Close interrupts a compaction, finishes the accepted writes and closes the database. It

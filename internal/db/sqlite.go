@@ -61,7 +61,7 @@ func sqliteURL(path string, options url.Values) string {
 }
 
 func (e *sqliteEngine) writeOptions() writeOptions {
-	return writeOptions{writers: 1, maxBatch: 128}
+	return writeOptions{writers: 1, maxBatch: 128, onlyWriter: true}
 }
 
 func (e *sqliteEngine) migrate(ctx context.Context, migrations fs.FS) error {

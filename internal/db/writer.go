@@ -418,6 +418,7 @@ func (w *writer) transact(jobs []*job, careful bool) (retry []*job, retryCareful
 		return jobs, true
 	}
 	err := w.conn.commit(ctx)
+	w.db.changes.Add(1) // also if the outcome is unknown
 	if err != nil {
 		w.db.recordWriteFailure(err)
 		w.closeConn() // because the outcome is unknown

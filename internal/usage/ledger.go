@@ -65,6 +65,9 @@ type Correction struct {
 
 // Ledger reads the recorded attendance and stores its rollups.
 type Ledger interface {
+	// Changes returns a number that is another one after each change of anything stored that was completed before.
+	// known is false if other processes can change it, too.
+	Changes() (n uint64, known bool)
 	// UsageProgress returns the progress of an organization, as of one moment. Its late reports
 	// are in order of their hours.
 	UsageProgress(ctx context.Context, organizationID string) (Progress, error)

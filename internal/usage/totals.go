@@ -19,6 +19,30 @@ func periodTotals(ctx context.Context, l Ledger, s Scope, bounds ...time.Time) (
 
 // totalsAt is periodTotals for a progress of the organization, which need not be the latest.
 func totalsAt(ctx context.Context, l Ledger, progress Progress, s Scope, bounds ...time.Time) ([]Totals, error) {
+	h, err := readHistory(ctx, l, progress, s, bounds)
+	if err != nil {
+		return nil, err
+	}
+	return h.totals(bounds), nil
+}
+
+// history is what the totals of a scope are added up from.
+type history struct {
+	from     time.Time // start of the first part
+	base     Level     // connections then
+	rolledUp time.Time // the moves since then are the last part
+	parts    []historyPart
+}
+
+// historyPart is a part of a history: first intervals and then the moves after them, both in
+// order of time. The parts are in order of time, too.
+type historyPart struct {
+	intervals []Interval
+	moves     []Move
+}
+
+// readHistory reads the history for consecutive periods; see periodTotals.
+func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, bounds []time.Time) (history, error) {
 	start, end := bounds[0], bounds[len(bounds)-1]
 	rolledUp := earlier(progress.Until, end).Truncate(time.Hour)
 	outdated := map[time.Time]bool{} // hours that are read from their moves
@@ -34,9 +58,9 @@ func totalsAt(ctx context.Context, l Ledger, progress Progress, s Scope, bounds 
 	}
 	base, err := l.LatestUsageHour(ctx, s, from)
 	if err != nil {
-		return nil, err
+		return history{}, err
 	}
-	t := newTimelines(bounds, from, base.AtEnd())
+	h := history{from: from, base: base.AtEnd(), rolledUp: rolledUp}
 	split := map[time.Time]bool{midnight(from): !midnight(from).Equal(from)}
 	for hour := range outdated {
 		split[midnight(hour)] = true
@@ -48,37 +72,44 @@ func totalsAt(ctx context.Context, l Ledger, progress Progress, s Scope, bounds 
 	}
 	stored, err := readIntervals(ctx, l, s, from, rolledUp, progress.DaysUntil, split)
 	if err != nil {
-		return nil, err
+		return history{}, err
 	}
 	stored = slices.DeleteFunc(stored, func(i Interval) bool { return outdated[i.Start] })
-	addMoves := func(from, to time.Time) error {
+	addPart := func(intervals []Interval, from, to time.Time) error {
 		moves, err := l.UsageMoves(ctx, s, from, to)
-		for _, m := range moves {
-			if !m.Test {
-				t.periodOf(m.At).addMove(m)
-			}
-		}
+		moves = slices.DeleteFunc(moves, func(m Move) bool { return m.Test })
+		h.parts = append(h.parts, historyPart{intervals, moves})
 		return err
 	}
 	for _, hour := range sortedTimes(outdated) {
 		if !hour.Before(rolledUp) {
 			continue // it is part of the rest
 		}
-		for len(stored) > 0 && stored[0].Start.Before(hour) {
-			t.periodOf(stored[0].Start).addInterval(&stored[0])
-			stored = stored[1:]
+		n, _ := slices.BinarySearchFunc(stored, hour, func(i Interval, hour time.Time) int { return i.Start.Compare(hour) })
+		if err := addPart(stored[:n], hour, hour.Add(time.Hour)); err != nil {
+			return history{}, err
 		}
-		if err := addMoves(hour, hour.Add(time.Hour)); err != nil {
-			return nil, err
+		stored = stored[n:]
+	}
+	return h, addPart(stored, rolledUp, end)
+}
+
+// totals returns the totals of consecutive periods: those for which the history was read, or
+// with an earlier end that is not before h.rolledUp.
+func (h history) totals(bounds []time.Time) []Totals {
+	t := newTimelines(bounds, h.from, h.base)
+	end := bounds[len(bounds)-1]
+	for _, part := range h.parts {
+		for i := range part.intervals {
+			t.periodOf(part.intervals[i].Start).addInterval(&part.intervals[i])
+		}
+		for _, m := range part.moves {
+			if m.At.Before(end) {
+				t.periodOf(m.At).addMove(m)
+			}
 		}
 	}
-	for i := range stored {
-		t.periodOf(stored[i].Start).addInterval(&stored[i])
-	}
-	if err := addMoves(rolledUp, end); err != nil {
-		return nil, err
-	}
-	return t.totals(), nil
+	return t.totals()
 }
 
 // readIntervals returns the rollups of a scope from one full hour to another, in order of time.

@@ -70,6 +70,8 @@ type Service struct {
 
 	rolledUpUntil atomic.Pointer[time.Time] // RollUp has rolled up all organizations until then
 	rollups       atomic.Int64              // that RollUp has stored
+
+	recent recentHistories
 }
 
 // NewService returns a Service.
@@ -96,7 +98,7 @@ func (s *Service) Usage(ctx context.Context, o project.Organization, p project.P
 	if p.Test {
 		scope.ProjectID = p.ID
 	}
-	t, err := s.Totals(ctx, scope, u.Start, u.AsOf)
+	t, err := s.totalsSince(ctx, scope, u.Start, u.AsOf)
 	if err != nil {
 		return Usage{}, err
 	}
@@ -115,6 +117,19 @@ func (s *Service) Usage(ctx context.Context, o project.Organization, p project.P
 		}
 	}
 	return u, nil
+}
+
+// totalsSince is Totals for a period that ends now.
+func (s *Service) totalsSince(ctx context.Context, scope Scope, start, now time.Time) (Totals, error) {
+	// The history until the end of the day is the same for all reads of the day.
+	h, err := s.recent.get(ctx, s.ledger, scope, start, midnight(now).Add(DayLength))
+	if err != nil {
+		return Totals{}, err
+	}
+	if now.Before(h.rolledUp) { // the clock was set back
+		return s.Totals(ctx, scope, start, now)
+	}
+	return h.totals([]time.Time{start, now})[0], nil
 }
 
 // Totals returns the totals of a scope for a period. Connections count for their part of

@@ -16,11 +16,19 @@ import (
 // period.
 type moves struct {
 	Ledger
-	all []Move
-	err error
+	all     []Move
+	err     error
+	changes uint64
+	known   bool // whether changes are all that happen
+	reads   int
 }
 
-func (l *moves) UsageProgress(context.Context, string) (Progress, error) { return Progress{}, l.err }
+func (l *moves) Changes() (uint64, bool) { return l.changes, l.known }
+
+func (l *moves) UsageProgress(context.Context, string) (Progress, error) {
+	l.reads++
+	return Progress{}, l.err
+}
 
 func (l *moves) LatestUsageHour(context.Context, Scope, time.Time) (Interval, error) {
 	return Interval{}, nil
@@ -69,6 +77,46 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 			t.Errorf("usage at %s: got %+v, error %v, want %s to %s, 10 rooms and AsOf %s", now, u, err, want[0], want[1], at)
 		}
 	}
+}
+
+// A history is read once until the ledger changes, and time that passes counts nevertheless.
+func TestUsage_ReadOnceUntilAChange(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+	l := &moves{all: []Move{{At: now.Add(-time.Minute), Step: Level{Audio: 1}}}, known: true}
+	s := NewService(l, NoProvider{}, func() time.Time { return now })
+	check := func(when string, organization string, minutes float64, reads int) {
+		t.Helper()
+		u, err := s.Usage(t.Context(), project.Organization{ID: organization}, project.Project{})
+		if err != nil || u.AudioMinutes.Float() != minutes || l.reads != reads {
+			t.Errorf("%s: got %v minutes after %d reads, error %v, want %v after %d",
+				when, u.AudioMinutes.Float(), l.reads, err, minutes, reads)
+		}
+	}
+	check("the first read", "a", 1, 1)
+	check("the second read", "a", 1, 1)
+	check("another organization", "b", 1, 2)
+	now = now.Add(30 * time.Second)
+	check("later", "a", 1.5, 2)
+	now = now.Add(-time.Minute)
+	check("after the clock was set back", "a", 0.5, 2)
+	now = now.Add(30 * time.Second)
+	l.changes++
+	l.all = append(l.all, Move{At: now, Step: Level{Audio: -1}})
+	now = now.Add(time.Minute)
+	check("after a leave", "a", 1, 3)
+	now = now.Add(24 * time.Hour)
+	check("on the next day", "a", 1, 4)
+	l.known = false
+	check("while others can change the ledger", "a", 1, 5)
+	check("again", "a", 1, 6)
+	l.known, l.err = true, errors.New("gone")
+	l.changes++
+	if _, err := s.Usage(t.Context(), project.Organization{ID: "a"}, project.Project{}); err != l.err {
+		t.Errorf("a read that fails: got error %v, want %v", err, l.err)
+	}
+	l.err = nil
+	check("after it", "a", 1, 8)
 }
 
 func TestUsage_OfATestProjectCostsNothing(t *testing.T) {

@@ -297,8 +297,22 @@ func (m *usageModel) check(rt *rapid.T) {
 			rt.Fatalf("usage of %q from %v to %v: got %+v, want %+v", project, start, end, got, want)
 		}
 	}
+	m.checkMonth(rt, m.Totals("", month, m.now))
 	m.checkReport(rt, project)
 	m.checkLastHours(rt, project)
+}
+
+// checkMonth compares the usage of the month with the raw rows. It reads it twice, and the second time from
+// memory if nothing is stored in between. So is the first read if only the time has passed since an earlier check.
+func (m *usageModel) checkMonth(rt *rapid.T, want usage.Totals) {
+	for range 2 {
+		got, err := m.service.Usage(m.ctx, project.Organization{ID: m.organizationID}, project.Project{})
+		must(rt, err)
+		if got.AudioMinutes != want.AudioMinutes() || got.VideoMinutes != want.VideoMinutes() ||
+			got.RoomsCreated != want.RoomsCreated || got.Sessions != want.Sessions || got.Peak != want.Peak {
+			rt.Fatalf("usage of the month until %v: got %+v, want %+v", m.now, got, want)
+		}
+	}
 }
 
 // checkLastHours compares each of the last hours with the raw rows.

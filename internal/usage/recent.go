@@ -1,0 +1,66 @@
+package usage
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// maxRecent is the number of histories that are kept at most.
+const maxRecent = 1000
+
+// recentHistories keeps the histories that were read last until anything is stored, so that an integrator
+// who asks for the usage again and again costs no queries. A history is kept as long as no other process can
+// change it, see Ledger.Changes.
+type recentHistories struct {
+	mu      sync.Mutex
+	changes uint64 // of the ledger when all of them were read
+	read    map[historyKey]history
+}
+
+type historyKey struct {
+	scope      Scope
+	start, end time.Time
+}
+
+// get returns the history of a scope for the period from start to end, as of now.
+func (r *recentHistories) get(ctx context.Context, l Ledger, scope Scope, start, end time.Time) (history, error) {
+	key := historyKey{scope, start, end}
+	changes, known := l.Changes()
+	if h, found := r.find(key, changes); known && found {
+		return h, nil
+	}
+	progress, err := l.UsageProgress(ctx, scope.OrganizationID)
+	if err != nil {
+		return history{}, err
+	}
+	h, err := readHistory(ctx, l, progress, scope, []time.Time{start, end})
+	if err == nil && known {
+		r.keep(key, h, changes, l)
+	}
+	return h, err
+}
+
+func (r *recentHistories) find(key historyKey, changes uint64) (history, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.changes != changes {
+		return history{}, false
+	}
+	h, found := r.read[key]
+	return h, found
+}
+
+// keep keeps a history that was read since the ledger had a number of changes.
+func (r *recentHistories) keep(key historyKey, h history, changes uint64, l Ledger) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if now, _ := l.Changes(); now != changes {
+		return
+	}
+	if r.read == nil || r.changes != changes || len(r.read) >= maxRecent {
+		r.read = map[historyKey]history{}
+	}
+	r.changes = changes
+	r.read[key] = h
+}
