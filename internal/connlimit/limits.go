@@ -115,6 +115,8 @@ type connection struct {
 	// deadlineSet is when the write deadline was set last, in nanoseconds since the
 	// listener was created.
 	deadlineSet atomic.Int64
+
+	read readDeadline
 }
 
 // New returns limits for at most limit connections, and perAddress connections of one address
@@ -386,9 +388,12 @@ func (conn *connection) extendDeadline() {
 	_ = conn.Conn.SetWriteDeadline(conn.limits.created.Add(now + conn.limits.writeTimeout))
 }
 
-// SetWriteDeadline forgets that extendDeadline has set one, because net/http removes the
-// deadline after each response.
+// SetWriteDeadline keeps a deadline of extendDeadline that net/http removes after each response, because the next
+// write extends it.
 func (conn *connection) SetWriteDeadline(t time.Time) error {
+	if t.IsZero() && conn.deadlineSet.Load() != 0 && !conn.hijacked.Load() {
+		return nil
+	}
 	conn.deadlineSet.Store(0)
 	return conn.Conn.SetWriteDeadline(t)
 }
@@ -396,7 +401,57 @@ func (conn *connection) SetWriteDeadline(t time.Time) error {
 // SetDeadline does the same for both deadlines.
 func (conn *connection) SetDeadline(t time.Time) error {
 	conn.deadlineSet.Store(0)
+	conn.read.mu.Lock()
+	defer conn.read.mu.Unlock()
+	conn.read.wanted, conn.read.set = t, t
 	return conn.Conn.SetDeadline(t)
+}
+
+// readDeadline is the deadline of the reads of a connection. net/http changes it seven times for each request,
+// which takes a tenth of the time of a small response, and reads twice.
+type readDeadline struct {
+	mu          sync.Mutex
+	wanted, set time.Time // set is that of the connection below
+	reads       int       // in progress
+}
+
+// SetReadDeadline sets the deadline of the reads in progress, and otherwise leaves that to the next read.
+func (conn *connection) SetReadDeadline(t time.Time) error {
+	d := &conn.read
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.wanted = t
+	if d.reads == 0 {
+		return nil
+	}
+	d.set = t
+	return conn.Conn.SetReadDeadline(t)
+}
+
+// Read reads until the deadline of SetReadDeadline.
+func (conn *connection) Read(b []byte) (int, error) {
+	if err := conn.beginRead(); err != nil {
+		return 0, err
+	}
+	n, err := conn.Conn.Read(b)
+	conn.read.mu.Lock()
+	conn.read.reads--
+	conn.read.mu.Unlock()
+	return n, err
+}
+
+func (conn *connection) beginRead() error {
+	d := &conn.read
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if !d.wanted.Equal(d.set) {
+		if err := conn.Conn.SetReadDeadline(d.wanted); err != nil {
+			return err
+		}
+		d.set = d.wanted
+	}
+	d.reads++
+	return nil
 }
 
 // Close closes the connection and frees its slot.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"parley.example/client/sign"
 	"parley/internal/fault"
 	"parley/internal/project"
 )
@@ -151,7 +152,9 @@ func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, 
 		return nil, err
 	}
 	for i := range r.keys {
-		r.keys[i].hash = sha256.Sum256([]byte(r.keys[i].Key.Reveal()))
+		k := &r.keys[i]
+		k.hash = sha256.Sum256([]byte(k.Key.Reveal()))
+		k.verifier = sign.NewV5Verifier(k.GatewaySecret.Reveal())
 	}
 	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"sync"
 
+	"parley.example/client/sign"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/seal"
@@ -25,7 +26,7 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, 
 	if s.cacheBypassed.Load() {
 		return s.readByAPIKey(ctx, text)
 	}
-	hash := sha256.Sum256([]byte(text))
+	hash := sha256.Sum256(append(make([]byte, 0, 128), text...)) // on the stack
 	projectID, err := s.index.project(ctx, s.store, hash)
 	if err != nil {
 		return APIKey{}, nil, err
@@ -47,6 +48,7 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, 
 		return APIKey{}, nil, err
 	}
 	if k.Slot == Retired { // it never becomes live again, so it may be cached
+		k.verifier = sign.NewV5Verifier(k.GatewaySecret.Reveal())
 		s.retired.Store(hash, k)
 	}
 	return k, r, nil

@@ -132,7 +132,7 @@ type RejectionCount struct {
 
 // Store stores calls.
 type Store interface {
-	// InsertCalls adds blocks.
+	// InsertCalls adds blocks. It keeps nothing of their memory, which is used again.
 	InsertCalls(ctx context.Context, blocks []Block) error
 	// Calls returns the blocks that q selects, ordered by the last number, the largest
 	// first.

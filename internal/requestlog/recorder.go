@@ -50,17 +50,17 @@ type Recorder struct {
 	now   func() time.Time
 
 	mu          sync.Mutex
-	pending     []Call
+	pending     []NumberedCall // without numbers
 	dropped     atomic.Int64
 	unexplained chan unexplainedCall
 	rejections  rejectionCounter
 	totals      totalCounter
 	callers     callerRecorder
 
-	flushMu        sync.Mutex // held by Flush and guards the following
-	spare          []Call     // buffer to reuse
-	unconfirmed    []Block    // stored perhaps: the database did not say so in time
-	lastNumber     int64      // largest number assigned
+	flushMu        sync.Mutex     // held by Flush and guards the following
+	spare          []NumberedCall // buffer to reuse
+	unconfirmed    []Block        // stored perhaps: the database did not say so in time
+	lastNumber     int64          // largest number assigned
 	addedSinceTrim map[logKey]int
 }
 
@@ -94,7 +94,8 @@ func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 // calls explain, so that the caller does not wait for it; nil if there is nothing to
 // explain.
 func (r *Recorder) Record(c Call, explain Explain) {
-	r.totals.add(c.API, c.ProjectID, c.Status < http.StatusBadRequest, r.now())
+	ended := c.ReceivedAt.Add(time.Duration(c.Micros) * time.Microsecond)
+	r.totals.add(c.API, c.ProjectID, c.Status < http.StatusBadRequest, ended)
 	r.callers.add(c)
 	r.enqueue(c, explain)
 }
@@ -110,7 +111,7 @@ func (r *Recorder) enqueue(c Call, explain Explain) {
 	r.mu.Lock()
 	full := len(r.pending) >= maxPending
 	if !full {
-		r.pending = append(r.pending, c)
+		r.pending = append(r.pending, NumberedCall{Call: c})
 	}
 	r.mu.Unlock()
 	if full {
@@ -223,11 +224,9 @@ func (r *Recorder) flushCalls(ctx context.Context) error {
 	calls := r.pending
 	r.pending = r.spare[:0]
 	r.mu.Unlock()
-	if r.spare = nil; cap(calls) <= maxSpareCalls {
-		r.spare = calls
-	}
+	r.spare = nil
 	// Calls are recorded when they end, and listed in the order of their arrival.
-	slices.SortStableFunc(calls, func(a, b Call) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
+	slices.SortStableFunc(calls, func(a, b NumberedCall) int { return a.ReceivedAt.Compare(b.ReceivedAt) })
 	for start := 0; start < len(calls); start += insertBatch {
 		end := min(start+insertBatch, len(calls))
 		if err := r.insert(ctx, r.blocks(calls[start:end])); err != nil {
@@ -236,6 +235,9 @@ func (r *Recorder) flushCalls(ctx context.Context) error {
 		}
 	}
 	clear(calls) // release the strings
+	if cap(calls) <= maxSpareCalls {
+		r.spare = calls
+	}
 	return nil
 }
 
@@ -256,28 +258,34 @@ func (r *Recorder) insert(ctx context.Context, blocks []Block) error {
 	return r.trimProjects(ctx)
 }
 
-// blocks assigns numbers to calls and returns them in blocks.
-func (r *Recorder) blocks(calls []Call) []Block {
-	var blocks []Block
-	open := map[logKey]int{} // index of the block that is not full
-	for _, c := range calls {
+// blocks assigns numbers to calls, which are in the order of their arrival, and sorts them into blocks. The
+// blocks use the memory of calls.
+func (r *Recorder) blocks(calls []NumberedCall) []Block {
+	for i := range calls {
+		c := &calls[i]
 		r.lastNumber = max(r.lastNumber+1, c.ReceivedAt.UnixNano())
+		c.N = r.lastNumber
 		c.UserAgent, c.Path, c.Hint = Sanitize(c.UserAgent), Sanitize(c.Path), Sanitize(c.Hint)
-		k := logKey{c.ProjectID, c.API}
-		i, ok := open[k]
-		if !ok || len(blocks[i].Calls) == blockSize || r.lastNumber-blocks[i].Calls[0].N > int64(blockSpan) {
-			i = len(blocks)
-			open[k] = i
-			blocks = append(blocks, Block{ProjectID: c.ProjectID, API: c.API})
+	}
+	slices.SortStableFunc(calls, func(a, b NumberedCall) int {
+		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.API, b.API))
+	})
+	var blocks []Block
+	for len(calls) > 0 {
+		first, n := &calls[0], 1
+		for n < min(blockSize, len(calls)) && calls[n].ProjectID == first.ProjectID && calls[n].API == first.API &&
+			calls[n].N-first.N <= int64(blockSpan) {
+			n++
 		}
-		blocks[i].Calls = append(blocks[i].Calls, NumberedCall{N: r.lastNumber, Call: c})
+		blocks = append(blocks, Block{ProjectID: first.ProjectID, API: first.API, Calls: calls[:n:n]})
+		calls = calls[n:]
 	}
 	return blocks
 }
 
 // requeue puts calls back before the pending ones. It drops the earliest calls
 // beyond maxPending.
-func (r *Recorder) requeue(calls []Call) {
+func (r *Recorder) requeue(calls []NumberedCall) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	n := min(len(calls), maxPending-len(r.pending))

@@ -33,7 +33,10 @@ func (s *fakeStore) InsertCalls(_ context.Context, blocks []Block) error {
 	defer s.mu.Unlock()
 	if s.err == nil {
 		s.inserts++
-		s.blocks = append(s.blocks, blocks...)
+		for _, b := range blocks {
+			b.Calls = slices.Clone(b.Calls)
+			s.blocks = append(s.blocks, b)
+		}
 	}
 	return s.err
 }
@@ -424,10 +427,19 @@ func TestTotals(t *testing.T) {
 	store := newFakeStore()
 	now := time.Unix(1_800_000_123, 0)
 	r := NewRecorder(store, func() time.Time { return now })
-	for _, c := range []Call{{API: "v3", ProjectID: "p", Status: 200}, {API: "v5", ProjectID: "p", Status: 401},
-		{API: ManagementAPI, ProjectID: "p", Status: 200}} {
-		r.Record(c, nil)
+	at := now.Truncate(totalPeriod)
+	record := func(api string, status int) {
+		r.Record(Call{
+			ProjectID:  "p",
+			API:        api,
+			Status:     status,
+			ReceivedAt: at.Add(-time.Second),
+			Micros:     time.Minute.Microseconds(), // so that it ends in the next period
+		}, nil)
 	}
+	record("v3", 200)
+	record("v5", 401)
+	record(ManagementAPI, 200)
 	r.CountRejected("v4", CauseUnknownProject, netip.Addr{})
 	r.CountRejected(ManagementAPI, "unauthorized", netip.Addr{})
 	store.err = errors.New("down")
@@ -435,12 +447,11 @@ func TestTotals(t *testing.T) {
 		t.Fatal("Flush while the store fails: got no error, want one")
 	}
 	store.err = nil
-	r.Record(Call{API: "v3", ProjectID: "p", Status: 201}, nil)
+	record("v3", 201)
 	if err := r.Flush(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	slices.SortFunc(store.totals, func(a, b CallTotal) int { return cmp.Compare(a.ProjectID, b.ProjectID) })
-	at := now.Truncate(totalPeriod)
 	want := []CallTotal{{"", at, 2, 2}, {"p", at, 2, 1}}
 	if !slices.Equal(store.totals, want) {
 		t.Errorf("got totals %v, want %v", store.totals, want)

@@ -36,11 +36,11 @@ type totalKey struct {
 
 // add counts a call, of an empty project for one that named none. Calls of the management
 // API do not count, because a page that is open makes many.
-func (t *totalCounter) add(api, projectID string, accepted bool, now time.Time) {
+func (t *totalCounter) add(api, projectID string, accepted bool, ended time.Time) {
 	if api == ManagementAPI {
 		return
 	}
-	at := now.Truncate(totalPeriod)
+	at := ended.Truncate(totalPeriod)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.addOne("", at, accepted)

@@ -56,6 +56,9 @@ type RequestInfo struct {
 	// are set when the handler has returned.
 	Status   int
 	Duration time.Duration
+
+	clientText string    // of Client; empty until it is used
+	idHeader   [1]string // see IDHeader
 }
 
 // Caller is who made a request, as far as an API has found out.
@@ -69,6 +72,20 @@ type Caller struct {
 	// if HasTimestamp.
 	ClockSkew    int64
 	HasTimestamp bool
+}
+
+// IDHeader returns the value of a header with ID.
+func (i *RequestInfo) IDHeader() []string {
+	i.idHeader[0] = i.ID
+	return i.idHeader[:]
+}
+
+// ClientText returns Client as a text.
+func (i *RequestInfo) ClientText() string {
+	if i.clientText == "" {
+		i.clientText = i.Client.String()
+	}
+	return i.clientText
 }
 
 type requestInfoKey struct{}
@@ -176,24 +193,25 @@ func Middleware(next http.Handler, options Options) http.Handler {
 				if options.LogPath != nil {
 					path = options.LogPath(path)
 				}
-				line.AddAttrs(slog.String("request_id", info.ID),
+				attrs := append(make([]slog.Attr, 0, 16), slog.String("request_id", info.ID),
 					slog.String("method", r.Method[:min(len(r.Method), maxLoggedMethod)]), slog.String("path", path),
 					slog.Int("status", rec.status), slog.Int64("bytes", rec.bytes),
 					slog.Float64("duration_ms", float64(info.Duration.Microseconds())/1000),
-					slog.String("client", info.Client.String()))
+					slog.String("client", info.ClientText()))
 				if info.Caller.ProjectID != "" {
-					line.AddAttrs(slog.String("project_id", info.Caller.ProjectID))
+					attrs = append(attrs, slog.String("project_id", info.Caller.ProjectID))
 				}
 				if info.Caller.KeySlot != "" {
-					line.AddAttrs(slog.String("key", info.Caller.KeySlot))
+					attrs = append(attrs, slog.String("key", info.Caller.KeySlot))
 				}
 				if info.Cause != "" {
-					line.AddAttrs(slog.String("cause", info.Cause))
+					attrs = append(attrs, slog.String("cause", info.Cause))
 				}
-				line.AddAttrs(info.LogAttrs...)
+				attrs = append(attrs, info.LogAttrs...)
 				if suppressed > 0 {
-					line.AddAttrs(slog.Int("suppressed", suppressed))
+					attrs = append(attrs, slog.Int("suppressed", suppressed))
 				}
+				line.AddAttrs(attrs...)
 				_ = log.Handler().Handle(r.Context(), line)
 			}
 		}()
@@ -303,7 +321,9 @@ func newRequestID(at time.Time) string {
 	var raw [8 + requestIDBytes - 6]byte
 	binary.BigEndian.PutUint64(raw[:], uint64(at.UnixMilli()))
 	_, _ = rand.Read(raw[8:]) // never fails, see crypto/rand
-	return requestIDPrefix + requestIDEncoding.EncodeToString(raw[2:])
+	var id [len(requestIDPrefix) + (8*requestIDBytes+4)/5]byte
+	requestIDEncoding.Encode(id[copy(id[:], requestIDPrefix):], raw[2:])
+	return string(id[:])
 }
 
 // RequestTime returns the time at which the request with an ID began, rounded down to the millisecond, and
@@ -431,10 +451,12 @@ func (m *Mux) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	m.mux.ServeHTTP(w, r)
 }
 
+const headerRequestID = "X-Request-Id" // in the canonical form of net/http
+
 // WithRequestID sets the header X-Request-ID of every response.
 func WithRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Request-ID", FromContext(r.Context()).ID)
+		w.Header()[headerRequestID] = FromContext(r.Context()).IDHeader()
 		next.ServeHTTP(w, r)
 	})
 }

@@ -44,16 +44,24 @@ func Call(log Log, api string, r *http.Request, info *httpx.RequestInfo) {
 		Hint:         info.Hint,
 		ClockSkew:    info.Caller.ClockSkew,
 		HasTimestamp: info.Caller.HasTimestamp,
-		Address:      info.Client.String(),
+		Address:      info.ClientText(),
 		UserAgent:    r.UserAgent(),
-	}
-	if info.Route != c.Path {
-		c.Route = info.Route
 	}
 	// Copies, because these are parts of texts that would be kept in memory as a whole: the
 	// request line and the headers.
-	for _, text := range []*string{&c.Method, &c.Path, &c.UserAgent} {
-		*text = strings.Clone((*text)[:min(len(*text), requestlog.MaxCallerText)])
+	clone := func(text string) string { return strings.Clone(text[:min(len(text), requestlog.MaxCallerText)]) }
+	if c.UserAgent = clone(c.UserAgent); info.Route == c.Path {
+		c.Path = info.Route // a constant
+	} else {
+		c.Path, c.Route = clone(c.Path), info.Route
+	}
+	switch c.Method {
+	case http.MethodGet:
+		c.Method = http.MethodGet
+	case http.MethodPost:
+		c.Method = http.MethodPost
+	default:
+		c.Method = clone(c.Method)
 	}
 	log.Record(c, info.Explain)
 }

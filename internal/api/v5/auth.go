@@ -3,6 +3,7 @@ package v5
 import (
 	"context"
 	"net/http"
+	"sync"
 	"time"
 
 	"parley.example/client/sign"
@@ -23,6 +24,19 @@ type call struct {
 
 	ctx    context.Context
 	cancel context.CancelFunc
+
+	buffer  *[]byte   // of the body; nil until setBody
+	headers [2]string // values of headers
+}
+
+// bodies are the buffers of bodies that were written.
+var bodies = sync.Pool{New: func() any { return new([]byte) }}
+
+// setBody sets the body of the response to what appendTo appends, and returns it. It is valid until release.
+func (c *call) setBody(appendTo func(b []byte) []byte) []byte {
+	c.buffer = bodies.Get().(*[]byte)
+	*c.buffer = appendTo((*c.buffer)[:0])
+	return *c.buffer
 }
 
 // timeoutContext returns the context for everything that the call waits for. It
@@ -34,8 +48,11 @@ func (c *call) timeoutContext() context.Context {
 	return c.ctx
 }
 
-// release frees the resources of timeoutContext.
+// release frees the resources of timeoutContext and of the body, which was written.
 func (c *call) release() {
+	if c.buffer != nil {
+		bodies.Put(c.buffer)
+	}
 	if c.cancel != nil {
 		c.cancel()
 	}
@@ -74,17 +91,17 @@ func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 	timestamp, hasTimestamp := singleValue(r.Header["Timestamp"])
 	signature, hasSignature := singleValue(r.Header["Hash-Signature"])
 	headersComplete := hasKey && hasTimestamp && hasSignature
-	secret, live := key.DummyGatewaySecret, false
+	secret, verifier, live := key.DummyGatewaySecret, key.DummyVerifier, false
 	k, keyring, err := s.keys.ByAPIKey(r.Context(), apiKey)
 	known := err == nil
 	switch {
 	case known:
-		secret, live = k.GatewaySecret.Reveal(), k.Live(c.receivedAt)
+		secret, verifier, live = k.GatewaySecret.Reveal(), k.Verifier(), k.Live(c.receivedAt)
 	case !fault.Is(err, fault.NotFound):
 		return false, err
 	}
 	check := sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew)
-	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature) && headersComplete
+	valid := verifier.Verify(r.Method, r.RequestURI, timestamp, "", body, signature) && headersComplete
 	info := httpx.FromContext(r.Context())
 	if known {
 		info.Caller = httpx.Caller{ProjectID: k.ProjectID, KeySlot: string(key.Retired)}

@@ -44,7 +44,7 @@ func (s *Server) getKeys(c *call) ([]byte, error) {
 			}
 		}
 	}
-	return appendKeys(make([]byte, 0, 640), keys), nil
+	return c.setBody(func(b []byte) []byte { return appendKeys(b, keys) }), nil
 }
 
 // keyUsage returns the number of calls with a key in its slot, and the time of the

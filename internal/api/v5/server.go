@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"parley/internal/api/httpx"
@@ -88,6 +89,8 @@ type Server struct {
 	counts  CallCounter
 	now     func() time.Time
 	options Options
+
+	today atomic.Pointer[date] // of the last call
 }
 
 // description is the OpenAPI description of this version, as openapi.json returns it.
@@ -112,18 +115,16 @@ func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now
 // the availability of the data.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	info := httpx.FromContext(r.Context())
-	w.Header()[headerRequestID] = []string{info.ID}
+	w.Header()[headerRequestID] = info.IDHeader()
 	if s.options.Disabled {
 		writeError(w, r, errDisabled)
 		return
 	}
 	name := strings.TrimPrefix(r.URL.Path, prefix)
-	op := s.operation(name)
-	if op != nil || name == "openapi.json" {
-		info.Route = r.URL.Path // has no parameters
-	}
+	op, route := operationOf(name)
+	info.Route = route
 	switch {
-	case op == nil && name != "openapi.json":
+	case route == "":
 		writeError(w, r, errResourceNotFound)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header()["Allow"] = []string{"GET, HEAD"}
@@ -135,25 +136,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// operation returns the operation of a signed route, or nil if there is no such
-// route.
-func (s *Server) operation(name string) operation {
+// operationOf returns the route that has a name below prefix, which is empty if there is none,
+// and its operation, which is nil if the route is not signed.
+func operationOf(name string) (op operation, route string) {
 	switch name {
 	case "keys":
-		return s.getKeys
+		return (*Server).getKeys, prefix + "keys"
 	case "usage":
-		return s.getUsage
+		return (*Server).getUsage, prefix + "usage"
 	case "limits":
-		return s.getLimits
+		return (*Server).getLimits, prefix + "limits"
 	case "requests":
-		return s.getRequests
+		return (*Server).getRequests, prefix + "requests"
+	case "openapi.json":
+		return nil, prefix + "openapi.json"
 	}
-	return nil
+	return nil, ""
 }
 
 // operation handles an authenticated call and returns the body of the response
 // with status 200.
-type operation func(c *call) ([]byte, error)
+type operation func(s *Server, c *call) ([]byte, error)
 
 // serveSigned handles a route that requires a signature.
 func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, op operation) {
@@ -164,7 +167,8 @@ func (s *Server) serveSigned(w http.ResponseWriter, r *http.Request, op operatio
 		writeError(w, r, err)
 		return
 	}
-	writeResponse(w, http.StatusOK, body)
+	c.headers[1] = strconv.Itoa(len(body))
+	writeBody(w, http.StatusOK, body, c.headers[1:])
 }
 
 // perform runs the checks and the operation of a signed route, and counts the
@@ -173,7 +177,7 @@ func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, 
 	if err := s.authenticate(w, c); err != nil {
 		return nil, err
 	}
-	today := utcDay(c.receivedAt)
+	today := s.utcDay(c.receivedAt)
 	used, known := s.counts.Increment(c.keyring.Organization.ID, today)
 	s.counts.Add(c.key.ID, string(c.key.Slot))
 	if s.options.Rate != nil {
@@ -190,7 +194,7 @@ func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, 
 		used, err = s.counts.AwaitCount(c.timeoutContext(), c.keyring.Organization.ID, today, used)
 		known = err == nil
 	}
-	body, err := op(c)
+	body, err := op(s, c)
 	if err != nil {
 		return nil, err
 	}
@@ -198,7 +202,8 @@ func (s *Server) perform(w http.ResponseWriter, c *call, op operation) ([]byte, 
 	if known {
 		text = strconv.FormatInt(used, 10)
 	}
-	w.Header()[headerRequestsUsed] = []string{text}
+	c.headers[0] = text
+	w.Header()[headerRequestsUsed] = c.headers[:1:1]
 	return body, nil
 }
 
@@ -208,10 +213,15 @@ var (
 )
 
 func writeResponse(w http.ResponseWriter, status int, body []byte) {
+	writeBody(w, status, body, []string{strconv.Itoa(len(body))})
+}
+
+// writeBody is writeResponse with the value of Content-Length.
+func writeBody(w http.ResponseWriter, status int, body []byte, length []string) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = noStore
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Content-Length"] = length
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }

@@ -22,10 +22,21 @@ func (t Time) appendJSON(b []byte) []byte {
 // lastDigit returns the last decimal digit of n.
 func lastDigit(n int) byte { return '0' + byte(n%10) }
 
-// utcDay returns the UTC date of a time as 2006-01-02.
-func utcDay(at time.Time) string {
-	var b [len(time.RFC3339)]byte
-	return string(at.UTC().AppendFormat(b[:0], time.RFC3339)[:len(time.DateOnly)])
+// date is a UTC date.
+type date struct {
+	day  int64 // since 1970-01-01
+	text string
+}
+
+// utcDay returns the UTC date of a time as 2006-01-02. It formats the date of the first call of a day only.
+func (s *Server) utcDay(at time.Time) string {
+	day := at.Unix() / int64(24*time.Hour/time.Second)
+	d := s.today.Load()
+	if d == nil || d.day != day {
+		d = &date{day, at.UTC().Format(time.DateOnly)}
+		s.today.Store(d)
+	}
+	return d.text
 }
 
 // timeOrNil returns nil for the zero time.
