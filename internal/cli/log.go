@@ -20,9 +20,9 @@ const (
 func newLogger(c config.Config, w *logWriter) *slog.Logger {
 	options := &slog.HandlerOptions{Level: c.Level()}
 	if c.LogFormat == config.LogFormatJSON {
-		return slog.New(flushOnWarnHandler{slog.NewJSONHandler(w, options), w})
+		return slog.New(flushOnWarnHandler{lineHandler{slog.NewJSONHandler(w, options), w, true}, w})
 	}
-	return slog.New(flushOnWarnHandler{slog.NewTextHandler(w, options), w})
+	return slog.New(flushOnWarnHandler{lineHandler{slog.NewTextHandler(w, options), w, false}, w})
 }
 
 // flushOnWarnHandler flushes the log at once after a record with level warn or

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"parley/internal/config"
+)
+
+// Whatever is logged, the line is that of package slog.
+func TestLogger_WritesWhatSlogWrites(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.StringMatching(`[a-z0-9/_.:-]{0,12}`), rapid.String())
+		value := rapid.Custom(func(rt *rapid.T) slog.Value {
+			switch rapid.IntRange(0, 6).Draw(rt, "kind") {
+			case 0, 1, 2:
+				return slog.StringValue(text.Draw(rt, "text"))
+			case 3:
+				return slog.Int64Value(rapid.Int64().Draw(rt, "int"))
+			case 4:
+				return slog.Float64Value(float64(rapid.Int64Range(0, 1<<40).Draw(rt, "µs")) / 1000)
+			case 5:
+				return slog.Float64Value(rapid.Float64().Draw(rt, "float"))
+			}
+			return rapid.SampledFrom([]slog.Value{{}, slog.BoolValue(true), slog.DurationValue(time.Second),
+				slog.GroupValue(slog.Int("a", 1)), slog.AnyValue(io.EOF)}).Draw(rt, "other")
+		})
+		zone := rapid.SampledFrom([]*time.Location{time.UTC, time.FixedZone("", 5*3600+1800), time.FixedZone("", -3600)})
+		at := time.Unix(0, rapid.Int64Range(0, 1<<62).Draw(rt, "at")).In(zone.Draw(rt, "zone"))
+		if rapid.IntRange(0, 9).Draw(rt, "no time") == 0 {
+			at = time.Time{}
+		}
+		level := rapid.SampledFrom([]slog.Level{slog.LevelInfo, slog.LevelInfo + 2, slog.LevelError}).Draw(rt, "level")
+		record := slog.NewRecord(at, level, text.Draw(rt, "message"), 0)
+		for range rapid.IntRange(0, 12).Draw(rt, "attributes") {
+			record.AddAttrs(slog.Attr{Key: text.Draw(rt, "key"), Value: value.Draw(rt, "value")})
+		}
+		for _, format := range []string{config.LogFormatJSON, config.LogFormatText} {
+			var got, want bytes.Buffer
+			w := &logWriter{out: &got}
+			h := newLogger(config.Config{LogFormat: format}, w).Handler()
+			var standard slog.Handler = slog.NewTextHandler(&want, nil)
+			if format == config.LogFormatJSON {
+				standard = slog.NewJSONHandler(&want, nil)
+			}
+			if rapid.Bool().Draw(rt, "more") {
+				more := []slog.Attr{slog.Int("more", 1)}
+				h, standard = h.WithAttrs(more).WithGroup("g"), standard.WithAttrs(more).WithGroup("g")
+			}
+			if err := h.Handle(t.Context(), record); err != nil {
+				rt.Fatal(err)
+			}
+			if err := standard.Handle(t.Context(), record); err != nil {
+				rt.Fatal(err)
+			}
+			w.flush()
+			if got.String() != want.String() {
+				rt.Fatalf("%s: got\n%swant\n%s", format, got.String(), want.String())
+			}
+		}
+	})
+}
+
+func BenchmarkLogger(b *testing.B) {
+	log := newLogger(config.Config{}, &logWriter{out: io.Discard})
+	b.ReportAllocs()
+	for b.Loop() {
+		log.LogAttrs(b.Context(), slog.LevelInfo, "request", slog.String("request_id", "req_01hq3v5kx8m2n4p6r8t0"),
+			slog.String("method", "GET"), slog.String("path", "/api/v5/keys"), slog.Int("status", 200),
+			slog.Int64("bytes", 312), slog.Float64("duration_ms", 0.083), slog.String("client", "192.0.2.1"),
+			slog.String("project_id", "019ac3f0-7d2e-7c55-9a44-0a4b8f1f2f10"), slog.String("key", "current"))
+	}
+}
