@@ -2,8 +2,11 @@ package cli
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"testing"
 	"time"
 
@@ -42,29 +45,49 @@ func TestLogger_WritesWhatSlogWrites(t *testing.T) {
 			record.AddAttrs(slog.Attr{Key: text.Draw(rt, "key"), Value: value.Draw(rt, "value")})
 		}
 		for _, format := range []string{config.LogFormatJSON, config.LogFormatText} {
-			var got, want bytes.Buffer
-			w := &logWriter{out: &got}
-			h := newLogger(config.Config{LogFormat: format}, w).Handler()
-			var standard slog.Handler = slog.NewTextHandler(&want, nil)
-			if format == config.LogFormatJSON {
-				standard = slog.NewJSONHandler(&want, nil)
-			}
-			if rapid.Bool().Draw(rt, "more") {
-				more := []slog.Attr{slog.Int("more", 1)}
-				h, standard = h.WithAttrs(more).WithGroup("g"), standard.WithAttrs(more).WithGroup("g")
-			}
-			if err := h.Handle(t.Context(), record); err != nil {
-				rt.Fatal(err)
-			}
-			if err := standard.Handle(t.Context(), record); err != nil {
-				rt.Fatal(err)
-			}
-			w.flush()
-			if got.String() != want.String() {
-				rt.Fatalf("%s: got\n%swant\n%s", format, got.String(), want.String())
-			}
+			compareWithSlog(rt, format, record, rapid.Bool().Draw(rt, "in a group"))
 		}
 	})
+}
+
+// compareWithSlog fails if the line of a record differs from that of package slog.
+func compareWithSlog(t interface {
+	Helper()
+	Fatalf(format string, args ...any)
+}, format string, record slog.Record, inGroup bool) {
+	t.Helper()
+	var got, want bytes.Buffer
+	w := &logWriter{out: &got}
+	h := newLogger(config.Config{LogFormat: format}, w).Handler()
+	var standard slog.Handler = slog.NewTextHandler(&want, nil)
+	if format == config.LogFormatJSON {
+		standard = slog.NewJSONHandler(&want, nil)
+	}
+	if inGroup {
+		more := []slog.Attr{slog.Int("more", 1)}
+		h, standard = h.WithAttrs(more).WithGroup("g"), standard.WithAttrs(more).WithGroup("g")
+	}
+	ctx := context.Background()
+	if err := errors.Join(h.Handle(ctx, record), standard.Handle(ctx, record)); err != nil {
+		t.Fatalf("write %s: %v", format, err)
+	}
+	w.flush()
+	if got.String() != want.String() {
+		t.Fatalf("%s: got\n%swant\n%s", format, got.String(), want.String())
+	}
+}
+
+// The durations of requests that are longer than a quarter of an hour have an exponent.
+func TestLogger_Numbers(t *testing.T) {
+	t.Parallel()
+	for _, f := range []float64{0, math.Copysign(0, -1), 0.0001, 0.00099, 0.001, 0.083, 12, 999_999.999, 1e6,
+		1_234_567.5, 1e9, 1e21, -1, math.Inf(1), math.NaN()} {
+		for _, format := range []string{config.LogFormatJSON, config.LogFormatText} {
+			record := slog.NewRecord(time.Unix(1_800_000_000, 0), slog.LevelInfo, "request", 0)
+			record.AddAttrs(slog.Float64("duration_ms", f))
+			compareWithSlog(t, format, record, false)
+		}
+	}
 }
 
 func BenchmarkLogger(b *testing.B) {

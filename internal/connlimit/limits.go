@@ -407,7 +407,7 @@ func (conn *connection) SetDeadline(t time.Time) error {
 	return conn.Conn.SetDeadline(t)
 }
 
-// readDeadline is the deadline of the reads of a connection. net/http changes it seven times for each request,
+// readDeadline is the deadline of the reads of a connection. net/http changes it six times for each request,
 // which takes a tenth of the time of a small response, and reads twice.
 type readDeadline struct {
 	mu          sync.Mutex

@@ -161,9 +161,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	return err
 }
 
-// Changes returns a number that increases with each transaction before its callers learn of the
-// commit. If complete, two reads between which it stays the same find the same rows: no other
-// process changes the database, except a command on the machine of a SQLite file that creates a token.
+// Changes returns a number that grows with each transaction, before its callers continue. If complete, all
+// transactions of this database count, except that a command can create a token in the file of SQLite.
 func (db *DB) Changes() (n uint64, complete bool) {
 	return db.changes.Load(), db.engine.writeOptions().onlyWriter
 }

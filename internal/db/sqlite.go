@@ -30,11 +30,11 @@ type sqliteEngine struct {
 	stmtCache
 }
 
-// lookasideSlots is the number of pieces of memory of lookasideSize bytes that each connection has for its
-// statements (https://sqlite.org/malloc.html#lookaside). With SQLite's own 40, the statements that are kept
-// prepared take all of them. Each run of a statement then asks the allocator of the translated C library, which
+// lookasideSlots times lookasideSize is the number of bytes that each connection has for small pieces of memory of
+// its statements (https://sqlite.org/malloc.html#lookaside). With 40 slots, SQLite's default, the statements that are
+// kept prepared take all of them. Each run of a statement then asks the allocator of the translated C library, which
 // may fetch a page from the system and return it each time: a tenth of the time of a room creation.
-const lookasideSlots, lookasideSize = 500, 1200
+const lookasideSlots, lookasideSize = 200, 1200
 
 // SQLite can be configured only before the first connection of the process.
 func init() {

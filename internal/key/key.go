@@ -1,5 +1,5 @@
 // Package key holds the credentials of projects: API keys with their Gateway
-// secrets, and project secrets. It imports the standard library, sign, audit, fault,
+// secrets, and project secrets. It imports the standard library, audit, fault,
 // event, seal and project.
 package key
 
@@ -10,7 +10,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"parley.example/client/sign"
 	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/project"
@@ -40,24 +39,12 @@ type APIKey struct {
 	RetiringSince time.Time // zero unless Slot is Overlap
 	OverlapEndsAt time.Time // zero unless Slot is Overlap
 
-	hash     [sha256.Size]byte // of Key; set only in keyrings
-	verifier *sign.V5Verifier  // of GatewaySecret; nil outside of the caches
-}
-
-// Verifier returns the verifier of what the Gateway secret signs.
-func (k APIKey) Verifier() *sign.V5Verifier {
-	if k.verifier == nil {
-		return sign.NewV5Verifier(k.GatewaySecret.Reveal())
-	}
-	return k.verifier
+	hash [sha256.Size]byte // of Key; set only in keyrings
 }
 
 // DummyGatewaySecret belongs to no key. The signature of a call with an unknown key is
 // checked against it, so that the response time does not reveal whether a key exists.
 const DummyGatewaySecret = "gs_0000000000000000000000000000000000000000000"
-
-// DummyVerifier is the verifier of DummyGatewaySecret.
-var DummyVerifier = sign.NewV5Verifier(DummyGatewaySecret)
 
 // ProjectSecret keys the join-event signature and signs outgoing webhooks.
 type ProjectSecret struct {

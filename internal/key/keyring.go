@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"parley.example/client/sign"
 	"parley/internal/fault"
 	"parley/internal/project"
 )
@@ -152,9 +151,7 @@ func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, 
 		return nil, err
 	}
 	for i := range r.keys {
-		k := &r.keys[i]
-		k.hash = sha256.Sum256([]byte(k.Key.Reveal()))
-		k.verifier = sign.NewV5Verifier(k.GatewaySecret.Reveal())
+		r.keys[i].hash = sha256.Sum256([]byte(r.keys[i].Key.Reveal()))
 	}
 	if r.secrets, err = s.store.ProjectSecrets(ctx, projectID); err != nil {
 		return nil, err

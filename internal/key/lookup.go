@@ -8,7 +8,6 @@ import (
 	"maps"
 	"sync"
 
-	"parley.example/client/sign"
 	"parley/internal/fault"
 	"parley/internal/project"
 	"parley/internal/seal"
@@ -48,7 +47,6 @@ func (s *Service) ByAPIKey(ctx context.Context, text string) (APIKey, *Keyring, 
 		return APIKey{}, nil, err
 	}
 	if k.Slot == Retired { // it never becomes live again, so it may be cached
-		k.verifier = sign.NewV5Verifier(k.GatewaySecret.Reveal())
 		s.retired.Store(hash, k)
 	}
 	return k, r, nil

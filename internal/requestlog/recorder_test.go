@@ -167,6 +167,7 @@ func TestRecorder_ListsWithinOneSecond(t *testing.T) {
 			r.Record(newCall(i), nil)
 		}
 		time.Sleep(999 * time.Millisecond)
+		synctest.Wait()
 		if s.inserts != 3 {
 			t.Errorf("got %d transactions, want 3", s.inserts)
 		}

@@ -65,9 +65,9 @@ type Correction struct {
 
 // Ledger reads the recorded attendance and stores its rollups.
 type Ledger interface {
-	// Changes returns a number that is another one after each change of anything stored that was completed before.
-	// known is false if other processes can change it, too.
-	Changes() (n uint64, known bool)
+	// Changes returns a number that grows with each change, before the caller who made the change continues.
+	// complete is false if other processes can change what the ledger reads.
+	Changes() (n uint64, complete bool)
 	// UsageProgress returns the progress of an organization, as of one moment. Its late reports
 	// are in order of their hours.
 	UsageProgress(ctx context.Context, organizationID string) (Progress, error)

@@ -9,9 +9,8 @@ import (
 // maxRecent is the number of histories that are kept at most.
 const maxRecent = 1000
 
-// recentHistories keeps the histories that were read last until anything is stored, so that an integrator
-// who asks for the usage again and again costs no queries. A history is kept as long as no other process can
-// change it, see Ledger.Changes.
+// recentHistories keeps the histories that were read last until anything is stored, so that many reads cost few
+// queries. It keeps nothing if other processes can change the ledger, see Ledger.Changes.
 type recentHistories struct {
 	mu      sync.Mutex
 	changes uint64 // of the ledger when all of them were read
@@ -26,8 +25,8 @@ type historyKey struct {
 // get returns the history of a scope for the period from start to end, as of now.
 func (r *recentHistories) get(ctx context.Context, l Ledger, scope Scope, start, end time.Time) (history, error) {
 	key := historyKey{scope, start, end}
-	changes, known := l.Changes()
-	if h, found := r.find(key, changes); known && found {
+	changes, complete := l.Changes()
+	if h, found := r.find(key, changes); complete && found {
 		return h, nil
 	}
 	progress, err := l.UsageProgress(ctx, scope.OrganizationID)
@@ -35,7 +34,7 @@ func (r *recentHistories) get(ctx context.Context, l Ledger, scope Scope, start,
 		return history{}, err
 	}
 	h, err := readHistory(ctx, l, progress, scope, []time.Time{start, end})
-	if err == nil && known {
+	if err == nil && complete {
 		r.keep(key, h, changes, l)
 	}
 	return h, err
@@ -51,7 +50,7 @@ func (r *recentHistories) find(key historyKey, changes uint64) (history, bool) {
 	return h, found
 }
 
-// keep keeps a history that was read since the ledger had a number of changes.
+// keep keeps a history whose reading began when the ledger had this number of changes.
 func (r *recentHistories) keep(key historyKey, h history, changes uint64, l Ledger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

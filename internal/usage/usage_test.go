@@ -16,14 +16,14 @@ import (
 // period.
 type moves struct {
 	Ledger
-	all     []Move
-	err     error
-	changes uint64
-	known   bool // whether changes are all that happen
-	reads   int
+	all      []Move
+	err      error
+	changes  uint64
+	complete bool // see Changes
+	reads    int
 }
 
-func (l *moves) Changes() (uint64, bool) { return l.changes, l.known }
+func (l *moves) Changes() (uint64, bool) { return l.changes, l.complete }
 
 func (l *moves) UsageProgress(context.Context, string) (Progress, error) {
 	l.reads++
@@ -83,7 +83,7 @@ func TestUsage_PeriodIsCalendarMonthUTC(t *testing.T) {
 func TestUsage_ReadOnceUntilAChange(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
-	l := &moves{all: []Move{{At: now.Add(-time.Minute), Step: Level{Audio: 1}}}, known: true}
+	l := &moves{all: []Move{{At: now.Add(-time.Minute), Step: Level{Audio: 1}}}, complete: true}
 	s := NewService(l, NoProvider{}, func() time.Time { return now })
 	check := func(when string, organization string, minutes float64, reads int) {
 		t.Helper()
@@ -107,10 +107,10 @@ func TestUsage_ReadOnceUntilAChange(t *testing.T) {
 	check("after a leave", "a", 1, 3)
 	now = now.Add(24 * time.Hour)
 	check("on the next day", "a", 1, 4)
-	l.known = false
+	l.complete = false
 	check("while others can change the ledger", "a", 1, 5)
 	check("again", "a", 1, 6)
-	l.known, l.err = true, errors.New("gone")
+	l.complete, l.err = true, errors.New("gone")
 	l.changes++
 	if _, err := s.Usage(t.Context(), project.Organization{ID: "a"}, project.Project{}); err != l.err {
 		t.Errorf("a read that fails: got error %v, want %v", err, l.err)

@@ -61,19 +61,19 @@ func (a *API) signatureIdempotencyKey(c *Call, projectID string) *room.Idempoten
 // fifth part of the signed text is the Idempotency-Key of a POST, and empty otherwise.
 func (a *API) verifyTimestamped(c *Call) (result authentication, k key.APIKey, err error) {
 	h := c.Request.Header
-	secret, verifier, signed := key.DummyGatewaySecret, key.DummyVerifier, signedCall(c.Request, c.Body)
+	secret, signed := key.DummyGatewaySecret, signedCall(c.Request, c.Body)
 	k, keyring, err := a.keys.ByAPIKey(c.Request.Context(), headerValue(c.Request, "Api-Key"))
 	known := err == nil
 	switch {
 	case known:
-		secret, verifier = k.GatewaySecret.Reveal(), k.Verifier()
+		secret = k.GatewaySecret.Reveal()
 	case !fault.Is(err, fault.NotFound):
 		return result, k, err
 	}
 	now := a.now()
 	signed.Secret, signed.Check = secret, sign.CheckTimestamp(signed.Timestamp, now, a.Skew)
 	signed.HeadersWrong = len(h["Timestamp"]) != 1 || len(h["Hash-Signature"]) != 1
-	valid := verifier.Verify(signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
+	valid := sign.VerifyV5(secret, signed.Method, signed.Target, signed.Timestamp, signed.IdempotencyKey, c.Body,
 		signed.Signature)
 	result = authentication{keyring: keyring, slot: string(k.Slot), explain: signed.Explain}
 	if !known {

@@ -91,17 +91,17 @@ func (s *Server) verify(c *call, body []byte) (matches bool, err error) {
 	timestamp, hasTimestamp := singleValue(r.Header["Timestamp"])
 	signature, hasSignature := singleValue(r.Header["Hash-Signature"])
 	headersComplete := hasKey && hasTimestamp && hasSignature
-	secret, verifier, live := key.DummyGatewaySecret, key.DummyVerifier, false
+	secret, live := key.DummyGatewaySecret, false
 	k, keyring, err := s.keys.ByAPIKey(r.Context(), apiKey)
 	known := err == nil
 	switch {
 	case known:
-		secret, verifier, live = k.GatewaySecret.Reveal(), k.Verifier(), k.Live(c.receivedAt)
+		secret, live = k.GatewaySecret.Reveal(), k.Live(c.receivedAt)
 	case !fault.Is(err, fault.NotFound):
 		return false, err
 	}
 	check := sign.CheckTimestamp(timestamp, c.receivedAt, s.options.Skew)
-	valid := verifier.Verify(r.Method, r.RequestURI, timestamp, "", body, signature) && headersComplete
+	valid := sign.VerifyV5(secret, r.Method, r.RequestURI, timestamp, "", body, signature) && headersComplete
 	info := httpx.FromContext(r.Context())
 	if known {
 		info.Caller = httpx.Caller{ProjectID: k.ProjectID, KeySlot: string(key.Retired)}
