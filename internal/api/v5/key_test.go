@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"pgregory.net/rapid"
-
 	"parley/internal/api/apitest"
 	"parley/internal/counter"
 	"parley/internal/key"
@@ -69,48 +67,4 @@ func testKeyRotation(t *testing.T, url string) {
 	if keys = get(); keys.Overlap != nil {
 		t.Errorf("got overlap %+v after its end, want none", keys.Overlap)
 	}
-}
-
-// TestAppendKeys_MatchesEncodingJSON compares appendKeys with encoding/json.
-func TestAppendKeys_MatchesEncodingJSON(t *testing.T) {
-	t.Parallel()
-	rapid.Check(t, func(t *rapid.T) {
-		text := func(name string) string {
-			return rapid.OneOf(rapid.String(), rapid.StringMatching("[a-z…]*")).Draw(t, name)
-		}
-		at := func(name string) Time { return Time(time.UnixMilli(rapid.Int64Range(0, 4e12).Draw(t, name))) }
-		maybe := func(name string) *Time {
-			if rapid.Bool().Draw(t, "no "+name) {
-				return nil
-			}
-			moment := at(name)
-			return &moment
-		}
-		k := Keys{Current: CurrentKey{
-			Id:             text("id"),
-			ApiKey:         text("key"),
-			Status:         Active,
-			SigningProfile: SVCHMACV51,
-			CreatedAt:      at("created"),
-			LastUsedAt:     maybe("used"),
-		}}
-		if rapid.Bool().Draw(t, "overlap") {
-			k.Overlap = &OverlapKey{
-				Id:                    text("id"),
-				ApiKey:                text("key"),
-				Status:                Retiring,
-				RetiringSince:         at("since"),
-				OverlapEndsAt:         at("ends"),
-				LastUsedAt:            maybe("used"),
-				RequestsSinceRotation: rapid.Int64().Draw(t, "n"),
-			}
-		}
-		want, err := json.Marshal(KeysResponse{Data: k})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got := appendKeys(nil, k); string(got) != string(want) {
-			t.Fatalf("got  %s\nwant %s", got, want)
-		}
-	})
 }
