@@ -66,7 +66,7 @@ func appendPlainValue(b []byte, v slog.Value, json bool) (extended []byte, ok bo
 		return strconv.AppendInt(b, v.Int64(), 10), true
 	case slog.KindFloat64:
 		f := v.Float64()
-		// Package slog writes the numbers beyond this range with an exponent, at least in text.
+		// Package slog writes some of the numbers beyond this range with an exponent.
 		return strconv.AppendFloat(b, f, 'f', -1, 64), f >= 0.001 && f < 1e6 || math.Float64bits(f) == 0
 	case slog.KindString:
 		text := v.String()

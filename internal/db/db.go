@@ -63,7 +63,7 @@ type writeOptions struct {
 	// database server may be gone. SQLite runs inside this process, so its
 	// disk gets all the time it needs.
 	enforceTimeout bool
-	onlyWriter     bool // no other process writes to the database
+	onlyWriter     bool // no other process writes to the database, except for tokens; see Changes
 }
 
 // OpenSQLite opens the SQLite database in a file, which it creates if necessary,
@@ -161,8 +161,8 @@ func (db *DB) Ping(ctx context.Context) error {
 	return err
 }
 
-// Changes returns a number that grows with each transaction, before its callers continue. If complete, all
-// transactions of this database count, except that a command can create a token in the file of SQLite.
+// Changes returns a number that grows with each commit, before its callers continue. complete tells whether it
+// contains all commits to the database. With SQLite, only those of a command that creates a token are missing.
 func (db *DB) Changes() (n uint64, complete bool) {
 	return db.changes.Load(), db.engine.writeOptions().onlyWriter
 }

@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// maxRecent is the number of histories that are kept at most.
+// maxRecent is the largest number of histories that are kept. The next one replaces them all.
 const maxRecent = 1000
 
-// recentHistories keeps the histories that were read last until anything is stored, so that many reads cost few
+// recentHistories keeps the histories that were read since anything was stored, so that many reads cost few
 // queries. It keeps nothing if other processes can change the ledger, see Ledger.Changes.
 type recentHistories struct {
-	mu      sync.Mutex
-	changes uint64 // of the ledger when all of them were read
-	read    map[historyKey]history
+	mu        sync.Mutex
+	changes   uint64 // Ledger.Changes when the histories were read
+	histories map[historyKey]history
 }
 
 type historyKey struct {
@@ -46,20 +46,20 @@ func (r *recentHistories) find(key historyKey, changes uint64) (history, bool) {
 	if r.changes != changes {
 		return history{}, false
 	}
-	h, found := r.read[key]
+	h, found := r.histories[key]
 	return h, found
 }
 
-// keep keeps a history whose reading began when the ledger had this number of changes.
+// keep keeps a history whose reading began when the ledger had this number of changes, unless it has more by now.
 func (r *recentHistories) keep(key historyKey, h history, changes uint64, l Ledger) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if now, _ := l.Changes(); now != changes {
 		return
 	}
-	if r.read == nil || r.changes != changes || len(r.read) >= maxRecent {
-		r.read = map[historyKey]history{}
+	if r.histories == nil || r.changes != changes || len(r.histories) >= maxRecent {
+		r.histories = map[historyKey]history{}
 	}
 	r.changes = changes
-	r.read[key] = h
+	r.histories[key] = h
 }

@@ -45,14 +45,14 @@ type historyPart struct {
 func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, bounds []time.Time) (history, error) {
 	start, end := bounds[0], bounds[len(bounds)-1]
 	rolledUp := earlier(progress.Until, end).Truncate(time.Hour)
-	outdated := map[time.Time]bool{} // hours that are read from their moves
+	byMoves := map[time.Time]bool{} // hours that are read from their moves
 	if aligned := start.Truncate(time.Hour); !aligned.Equal(start) {
-		outdated[aligned] = true
+		byMoves[aligned] = true
 	}
 	from := earlier(start.Truncate(time.Hour), rolledUp)
 	for _, late := range progress.Late {
 		if late.Hour.Before(rolledUp) {
-			outdated[late.Hour] = true
+			byMoves[late.Hour] = true
 			from = earlier(from, late.Hour) // the hours after it may have a wrong Base
 		}
 	}
@@ -62,7 +62,7 @@ func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, boun
 	}
 	h := history{from: from, base: base.AtEnd(), rolledUp: rolledUp}
 	split := map[time.Time]bool{midnight(from): !midnight(from).Equal(from)}
-	for hour := range outdated {
+	for hour := range byMoves {
 		split[midnight(hour)] = true
 	}
 	for _, bound := range bounds {
@@ -74,16 +74,16 @@ func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, boun
 	if err != nil {
 		return history{}, err
 	}
-	stored = slices.DeleteFunc(stored, func(i Interval) bool { return outdated[i.Start] })
+	stored = slices.DeleteFunc(stored, func(i Interval) bool { return byMoves[i.Start] })
 	addPart := func(intervals []Interval, from, to time.Time) error {
 		moves, err := l.UsageMoves(ctx, s, from, to)
 		moves = slices.DeleteFunc(moves, func(m Move) bool { return m.Test })
 		h.parts = append(h.parts, historyPart{intervals, moves})
 		return err
 	}
-	for _, hour := range sortedTimes(outdated) {
+	for _, hour := range sortedTimes(byMoves) {
 		if !hour.Before(rolledUp) {
-			continue // it is part of the rest
+			continue // it is in the last part
 		}
 		n, _ := slices.BinarySearchFunc(stored, hour, func(i Interval, hour time.Time) int { return i.Start.Compare(hour) })
 		if err := addPart(stored[:n], hour, hour.Add(time.Hour)); err != nil {
@@ -94,8 +94,8 @@ func readHistory(ctx context.Context, l Ledger, progress Progress, s Scope, boun
 	return h, addPart(stored, rolledUp, end)
 }
 
-// totals returns the totals of consecutive periods: those for which the history was read, or
-// with an earlier end that is not before h.rolledUp.
+// totals returns the totals of consecutive periods. The bounds are those of readHistory, but the last one may be
+// earlier, down to h.rolledUp.
 func (h history) totals(bounds []time.Time) []Totals {
 	t := newTimelines(bounds, h.from, h.base)
 	end := bounds[len(bounds)-1]

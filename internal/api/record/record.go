@@ -47,11 +47,11 @@ func Call(log Log, api string, r *http.Request, info *httpx.RequestInfo) {
 		Address:      info.ClientText(),
 		UserAgent:    r.UserAgent(),
 	}
-	// Copies, because these are parts of texts that would be kept in memory as a whole: the
+	// Copies or constants, because these are parts of texts that would be kept in memory as a whole: the
 	// request line and the headers.
 	clone := func(text string) string { return strings.Clone(text[:min(len(text), requestlog.MaxCallerText)]) }
 	if c.UserAgent = clone(c.UserAgent); info.Route == c.Path {
-		c.Path = info.Route // a constant
+		c.Path = info.Route
 	} else {
 		c.Path, c.Route = clone(c.Path), info.Route
 	}
