@@ -168,7 +168,11 @@ func (c *connection) countChannel() {
 // checkReports disconnects the participant if its reports name too many sources. The server
 // itself causes at most four for each track that the participant receives.
 func (c *connection) checkReports() {
-	if reportSources(c.participant)-4*len(c.participant.GetSubscribedTracks()) > c.reports.burst {
+	sources := reportSources(c.participant)
+	if sources <= c.reports.burst { // usually, and the list of tracks takes longer to make
+		return
+	}
+	if sources-4*len(c.participant.GetSubscribedTracks()) > c.reports.burst {
 		c.refuse(c.reports, c.reports.reason())
 	}
 }

@@ -69,7 +69,9 @@ func (b *bench) install(ctx context.Context, database string, c *cluster, meetin
 	if err := i.setSynchronousCommit(ctx, name, "on"); err != nil {
 		return nil, err
 	}
-	err = i.withStore(ctx, func(s *store.DB) error { return i.maintain(ctx, s, p.OrganizationID, b.years) })
+	err = i.withStore(ctx, func(ctx context.Context, s *store.DB) error {
+		return i.maintain(ctx, s, p.OrganizationID, b.years)
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +126,7 @@ func (i *installation) fill(ctx context.Context, projectID string, years int) er
 		return err
 	}
 	i.meetingBytes = float64(filled-empty) / float64(early.Meetings)
-	return i.withStore(ctx, func(s *store.DB) error {
+	return i.withStore(ctx, func(ctx context.Context, s *store.DB) error {
 		for seed, p := range []filltest.Past{
 			{Meetings: late, Start: webhooks, End: recent},
 			{Meetings: recentMeetings, Start: recent, End: end},
@@ -155,7 +157,7 @@ func (i *installation) fillEarly(ctx context.Context, p filltest.Past) error {
 		part.Meetings = p.Meetings*(n+1)/earlyParts - p.Meetings*n/earlyParts
 		part.Start, part.End = p.Start.Add(time.Duration(n)*step), p.Start.Add(time.Duration(n+1)*step)
 		part.Seed = p.Seed + uint64(n)
-		err := i.withStore(ctx, func(s *store.DB) error {
+		err := i.withStore(ctx, func(ctx context.Context, s *store.DB) error {
 			if err := filltest.Meetings(ctx, s, part); err != nil {
 				return err
 			}
@@ -187,8 +189,12 @@ func (i *installation) setSynchronousCommit(ctx context.Context, database, value
 // smallProjects is the number of small projects.
 func (i *installation) smallProjects() int { return max(fewestSmall, i.meetings/meetingsForSmall) }
 
-// withStore runs work with the store. No server may run.
-func (i *installation) withStore(ctx context.Context, work func(*store.DB) error) error {
+// withStore runs work with the store. No server may run. A transaction waits longer than usual, because the disk is
+// busy with what was filled before.
+func (i *installation) withStore(
+	ctx context.Context, work func(ctx context.Context, s *store.DB) error,
+) error {
+	ctx = db.WithWriteTimeout(ctx, time.Minute)
 	s, err := store.Open(ctx, i.databaseURL, i.dir)
 	if err != nil {
 		return err
@@ -198,7 +204,7 @@ func (i *installation) withStore(ctx context.Context, work func(*store.DB) error
 		err = s.Unlock(ctx, seal.NewBox(master))
 	}
 	if err == nil {
-		err = work(s)
+		err = work(ctx, s)
 	}
 	return errors.Join(err, s.Close())
 }
@@ -208,7 +214,6 @@ func (i *installation) withStore(ctx context.Context, work func(*store.DB) error
 // has all meetings.
 func (i *installation) maintain(ctx context.Context, s *store.DB, organizationID string, years int) error {
 	const hours = 5
-	ctx = db.WithWriteTimeout(ctx, time.Minute) // the disk is busy with what was filled
 	clock := time.Now().Add(-hours * time.Hour)
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	u := usage.NewService(s, usage.NoProvider{}, func() time.Time { return clock })
