@@ -380,6 +380,15 @@ func (db *DB) ForUpdate(ctx context.Context) (clause string, err error) {
 	return t.forUpdate(), nil
 }
 
+// ForKeyShare is ForUpdate for a SELECT whose rows others may change meanwhile, but not delete.
+func (db *DB) ForKeyShare(ctx context.Context) (clause string, err error) {
+	t, ok := txFrom(ctx)
+	if !ok {
+		return "", errNoTx
+	}
+	return t.forKeyShare(), nil
+}
+
 // ForUpdateSkipLocked is ForUpdate for a SELECT that skips the rows that another
 // transaction has locked.
 func (db *DB) ForUpdateSkipLocked(ctx context.Context) (clause string, err error) {

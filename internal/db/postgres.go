@@ -191,6 +191,8 @@ func (c *pgConn) forUpdate() string {
 	return " FOR NO KEY UPDATE NOWAIT"
 }
 
+func (c *pgConn) forKeyShare() string { return " FOR KEY SHARE" }
+
 func (c *pgConn) forUpdateSkipLocked() string { return " FOR NO KEY UPDATE SKIP LOCKED" }
 
 func (c *pgConn) exec(ctx context.Context, missing error, q string, args []any) error {

@@ -194,6 +194,7 @@ func (c *sqliteConn) rollback(ctx context.Context) error { return c.execAll(ctx,
 
 // forUpdate is empty because the transaction holds the write lock.
 func (c *sqliteConn) forUpdate() string           { return "" }
+func (c *sqliteConn) forKeyShare() string         { return "" }
 func (c *sqliteConn) forUpdateSkipLocked() string { return "" }
 
 func (c *sqliteConn) execAll(ctx context.Context, statements ...string) error {

@@ -61,6 +61,8 @@ type conn interface {
 	insert(ctx context.Context, into *InsertStmt, row []any) error
 	// forUpdate returns the clause that makes a SELECT lock its rows.
 	forUpdate() string
+	// forKeyShare returns the clause that makes a SELECT keep others from deleting its rows.
+	forKeyShare() string
 	// forUpdateSkipLocked returns the clause that makes a SELECT lock its rows
 	// and skip those that another transaction has locked.
 	forUpdateSkipLocked() string

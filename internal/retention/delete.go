@@ -62,17 +62,24 @@ func (s *Service) emptyProject(ctx context.Context, id string) (bool, error) {
 	err = s.repeatToEnd(ctx, func(ctx context.Context) (int, error) {
 		return s.store.DeleteProjectRows(ctx, id, s.batchRows)
 	})
+	if err == nil {
+		s.changed(id) // so that calls with its deleted keys are unknown from now on
+	}
 	return err == nil, err
 }
 
 // finishDeletions compacts the files of the database and then deletes the rows of projects that
 // were emptied, each with a receipt in the audit log. The compaction comes first, so that a
-// sweep after a crash repeats it, and once, because writes wait for it.
+// sweep after a crash repeats it, and once, because writes wait for it. It waits for its end, because
+// nothing can be deleted before.
 func (s *Service) finishDeletions(ctx context.Context, projects []project.Project) error {
 	if len(projects) == 0 {
 		return nil
 	}
 	compaction := s.compact(ctx)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
 	var errs []error
 	for _, p := range projects {
 		errs = append(errs, s.finishDeletion(ctx, p, compaction))
@@ -80,18 +87,23 @@ func (s *Service) finishDeletions(ctx context.Context, projects []project.Projec
 	return errors.Join(errs...)
 }
 
-// finishDeletion deletes the row of a project. It does nothing if the project has got other
-// rows since it was emptied.
+// finishDeletion deletes the row of a project, and the rows that the project has got since it was emptied. It does
+// nothing if these are rooms or too many for one transaction, or if another node has deleted the project.
 func (s *Service) finishDeletion(ctx context.Context, p project.Project, compaction Compaction) error {
 	var deleted Deleted
 	finished := false
 	err := s.store.WriteInBackground(ctx, func(ctx context.Context) error {
 		finished = false
+		if err := s.store.LockProject(ctx, p.ID); fault.Is(err, fault.NotFound) {
+			return nil
+		} else if err != nil {
+			return err
+		}
 		hasRooms, err := s.store.HasRooms(ctx, p.ID)
 		if err != nil || hasRooms {
 			return err
 		}
-		if rows, err := s.store.DeleteProjectRows(ctx, p.ID, s.batchRows); err != nil || rows > 0 {
+		if rows, err := s.store.DeleteProjectRows(ctx, p.ID, s.batchRows); err != nil || rows == s.batchRows {
 			return err
 		}
 		finished = true
@@ -171,6 +183,6 @@ func (s *Service) DeleteOrganization(ctx context.Context, id string) (done Organ
 		}
 		done.UsageHours += hours
 	}
-	done.Compaction = s.compact(ctx)
+	done.Compaction = s.compactFor(ctx, compactionWait)
 	return done, nil
 }

@@ -13,6 +13,7 @@ import (
 	"parley/internal/audit"
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/requestlog"
 	"parley/internal/retention"
 	"parley/internal/store"
 	"parley/internal/store/storetest"
@@ -118,6 +119,61 @@ func TestDeleteProject_NoByteLeft(t *testing.T) {
 			`","connections":3,"deliveries":15,"events":15,"links":2,"rooms":2,"seats":3}`
 		if entries[0].After != want {
 			t.Errorf("receipt: got %s, want %s", entries[0].After, want)
+		}
+	})
+}
+
+// calledProject is a store of a project whose backend makes calls while the database is compacted.
+type calledProject struct {
+	*store.DB
+	t         *testing.T
+	projectID string
+	now       time.Time
+}
+
+func (s calledProject) Compact(ctx context.Context, log *slog.Logger) (bool, error) {
+	if _, limited := ctx.Deadline(); limited {
+		s.t.Error("the deletion does not wait for the end of the compaction, although it can delete nothing before")
+	}
+	call := requestlog.NumberedCall{N: s.now.UnixNano(), Call: requestlog.Call{Method: "GET"}}
+	err := errors.Join(
+		s.InsertCalls(ctx, []requestlog.Block{{ProjectID: s.projectID, API: "v5", Calls: []requestlog.NumberedCall{call}}}),
+		s.SetKeyCallers(ctx, []requestlog.KeyCaller{{ProjectID: s.projectID, KeySlot: "current", At: s.now}}),
+		s.Write(ctx, func(ctx context.Context) error {
+			_, err := s.UseQuota(ctx, s.projectID, "rooms", s.now)
+			return err
+		}))
+	if err != nil {
+		s.t.Error(err)
+	}
+	return s.DB.Compact(ctx, log)
+}
+
+// A project that is called until its end is deleted nevertheless, with the records of these calls, and its keys are
+// unknown from when they are deleted.
+func TestDeleteProject_CalledMeanwhile(t *testing.T) {
+	onEachEngine(t, defaults, func(t *testing.T, f *fixture) {
+		f.suspend()
+		called := calledProject{DB: f.db, t: t, projectID: f.project.ID, now: f.now}
+		service := retention.NewService(called, defaults, f, func(id string) {
+			f.changed = append(f.changed, id)
+			_, err := f.db.Project(t.Context(), id)
+			if deleted := fault.Is(err, fault.NotFound); deleted != (len(f.changed) == 3) {
+				t.Errorf("change %d of the project: got deleted %t, want it only at the third", len(f.changed), deleted)
+			}
+		}, func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+		if err := service.DeleteProject(ctx, f.project.ID); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := service.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.changed) != 3 { // marked, emptied and deleted
+			t.Errorf("changes of the project: got %d, want 3", len(f.changed))
+		}
+		if got, want := f.rows(f.project.ID), map[string]int{"audit": 2}; !cmp.Equal(got, want) {
+			t.Errorf("rows with the ID of the project: got %v, want only the entries of its deletion: %v", got, want)
 		}
 	})
 }

@@ -3,6 +3,7 @@ package retention
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"parley/internal/audit"
@@ -81,7 +82,7 @@ const (
 	CompactionLater   Compaction = "later"   // the engine overwrites what was erased when it reuses the space
 )
 
-// compactionWait is how long an erasure waits for the files to be rewritten.
+// compactionWait is how long a request waits for the files to be rewritten.
 const compactionWait = 20 * time.Second
 
 func (e *Erased) add(other Erased) {
@@ -132,6 +133,9 @@ func (s *Service) Export(ctx context.Context, p Person, after string) (page []Ro
 // readRecord reads what a room contains about a person.
 func (s *Service) readRecord(ctx context.Context, p Person, r PersonRoom) (RoomRecord, error) {
 	found, err := s.findPerson(ctx, p, r)
+	if err == nil {
+		err = s.addEarlierNames(ctx, found)
+	}
 	if err != nil {
 		return RoomRecord{}, err
 	}
@@ -165,20 +169,51 @@ func (s *Service) readRecord(ctx context.Context, p Person, r PersonRoom) (RoomR
 			record.Knocks = append(record.Knocks, k)
 		}
 	}
+	return record, s.eachPersonEvent(ctx, r.ID, func(e Event) {
+		if data := e.Data; found.erase(&data) {
+			record.Events = append(record.Events, e)
+		}
+	})
+}
+
+// eachPersonEvent calls do for each event about people in a room.
+func (s *Service) eachPersonEvent(ctx context.Context, roomID string, do func(e Event)) error {
 	for after, more := int64(0), true; more; {
-		events, err := s.store.EventsAboutPeople(ctx, r.ID, after, personEvents)
+		events, err := s.store.EventsAboutPeople(ctx, roomID, after, personEvents)
 		if err != nil {
-			return record, err
+			return err
 		}
 		for _, e := range events {
-			if data := e.Data; found.erase(&data) {
-				record.Events = append(record.Events, e)
-			}
+			do(e)
 			after = e.Sequence
 		}
 		more = len(events) == personEvents
 	}
-	return record, nil
+	return nil
+}
+
+// addEarlierNames adds the names that a person had in a room before. A seat has only the last one, but
+// events and host actions with an earlier name and without an identity are about the person too.
+func (s *Service) addEarlierNames(ctx context.Context, t *traces) error {
+	actions, err := s.store.HostActionsOfRoom(ctx, t.roomID)
+	if err != nil {
+		return err
+	}
+	for _, a := range actions {
+		for _, actor := range []Actor{a.By, a.Target} {
+			if t.hasIdentity(actor.SeatID) {
+				t.addName(actor.Name)
+			}
+		}
+	}
+	return s.eachPersonEvent(ctx, t.roomID, func(e Event) {
+		if p := e.Data.Participant; p != nil && t.hasIdentity(p.Identity) {
+			t.addName(p.Name)
+		}
+		if f := e.Data.Feedback; f != nil && t.hasIdentity(f.Identity) {
+			t.addName(f.Name)
+		}
+	})
 }
 
 // Erase removes the name and the ID of a person from everything that is stored, room by
@@ -199,7 +234,7 @@ func (s *Service) Erase(ctx context.Context, p Person) (Erased, error) {
 	if err != nil {
 		return done, err
 	}
-	done.Compaction = s.compact(ctx)
+	done.Compaction = s.compactFor(ctx, compactionWait)
 	return done, nil
 }
 
@@ -213,8 +248,21 @@ func (s *Service) erasePerson(ctx context.Context, p Person) (first, rest Erased
 	}
 	erase := func(r PersonRoom) error {
 		recorded := first != (Erased{})
+		earlier, err := s.findPerson(ctx, p, r)
+		if err == nil {
+			err = s.addEarlierNames(ctx, earlier) // before the first transaction, which erases where they are
+		}
+		if err != nil {
+			return err
+		}
 		erased, err := s.eraseRoom(ctx, r.ID,
-			func(ctx context.Context) (*traces, error) { return s.findDisconnected(ctx, p, r) },
+			func(ctx context.Context) (*traces, error) {
+				t, err := s.findDisconnected(ctx, p, r)
+				if err == nil {
+					maps.Copy(t.names, earlier.names)
+				}
+				return t, err
+			},
 			func(ctx context.Context, done Erased) error {
 				if recorded || done == (Erased{}) {
 					return nil
@@ -272,10 +320,15 @@ func (s *Service) recordErasure(ctx context.Context, p Person, done Erased) erro
 			"events": done.Events, "deliveries": done.Deliveries, "host_actions": done.HostActions, "knocks": done.Knocks}})
 }
 
-// compact rewrites the files of the database. An error is in the log of the store.
-func (s *Service) compact(ctx context.Context) Compaction {
-	ctx, cancel := context.WithTimeout(ctx, compactionWait)
+// compactFor is compact that waits for at most a duration.
+func (s *Service) compactFor(ctx context.Context, wait time.Duration) Compaction {
+	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
+	return s.compact(ctx)
+}
+
+// compact rewrites the files of the database. If ctx ends before, that goes on. An error is in the log of the store.
+func (s *Service) compact(ctx context.Context) Compaction {
 	done, err := s.store.Compact(ctx, s.log)
 	switch {
 	case err == nil && done:

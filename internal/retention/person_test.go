@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -401,5 +402,33 @@ func TestExport_ListsEverything(t *testing.T) {
 		if got := f.rows("Amina"); got["seats"] != 25 {
 			t.Errorf("rows after the export: got %v, want 25 seats", got)
 		}
+	})
+}
+
+// A person who has changed the name loses the earlier one too, also where only the name is recorded: in a refused
+// attempt to join, and in a visit that was not admitted.
+func TestErase_EarlierName(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", ""}, guest{"Refused", ""})
+		if _, err := f.Raw(t).Exec(`UPDATE seats SET name = 'Zebulon' WHERE name = 'Refused'`); err != nil {
+			t.Fatal(err)
+		}
+		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == "Zebulon" })
+		person := retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
+		records, _, err := f.retention.Export(t.Context(), person, "")
+		if err != nil || len(records) != 1 {
+			t.Fatalf("export: got %+v, %v, want one room", records, err)
+		}
+		if !slices.ContainsFunc(records[0].Events, func(e retention.Event) bool { return e.Data.FailedJoin != nil }) {
+			t.Errorf("exported events: got %+v, want the refused attempt to join among them", records[0].Events)
+		}
+		if _, err := f.retention.Erase(t.Context(), person); err != nil {
+			t.Fatal(err)
+		}
+		f.checkNoByteLeft([]string{"Refused", "Zebulon"}, r.Title)
 	})
 }

@@ -24,13 +24,19 @@ var (
 		WHERE excluded.at >= key_callers.at`
 )
 
-// SetKeyCallers writes in the order of the primary key, so that two nodes cannot deadlock.
+// SetKeyCallers writes in the order of the primary key, so that two nodes cannot deadlock. It skips the callers of
+// projects that do not exist, because nothing would delete them.
 func (s *DB) SetKeyCallers(ctx context.Context, callers []requestlog.KeyCaller) error {
 	callers = slices.SortedFunc(slices.Values(callers), func(a, b requestlog.KeyCaller) int {
 		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.KeySlot, b.KeySlot))
 	})
 	return s.Write(ctx, func(ctx context.Context) error {
 		for _, c := range callers {
+			if exists, err := s.holdProject(ctx, c.ProjectID); err != nil {
+				return err
+			} else if !exists {
+				continue
+			}
 			if err := s.Exec(ctx, upsertKeyCaller, keyCallerTable.values(&c)...); err != nil {
 				return err
 			}

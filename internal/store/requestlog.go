@@ -17,6 +17,7 @@ import (
 	"parley/internal/requestlog"
 )
 
+// InsertCalls skips the blocks of projects that do not exist, because nothing would delete them.
 func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	texts := make([]string, len(blocks))
 	var text []byte
@@ -32,6 +33,11 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
 		for i, b := range blocks {
+			if exists, err := s.holdProject(ctx, b.ProjectID); err != nil {
+				return err
+			} else if !exists {
+				continue
+			}
 			err := s.Exec(ctx, `INSERT INTO request_log (project_id, api, n, first_n, size, calls)
 				VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT (project_id, n) DO NOTHING`,
 				b.ProjectID, b.API, b.Last(), b.First(), len(b.Calls), texts[i])

@@ -75,14 +75,17 @@ func (s *DB) WriteInBackground(ctx context.Context, work func(ctx context.Contex
 
 // DeleteRoom deletes the rows that reference others first, and the events, from the first
 // one on, before everything else, so that a reader of the events learns that they are not
-// kept any more. The attendance of the first seats goes before these seats, so that no
+// kept any more. The sessions go before the attendance, because a rebuild of the usage learns from them that the
+// attendance may be incomplete. The attendance of the first seats goes before these seats, so that no
 // batch reads the rows of another one.
 func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted retention.Deleted, rows int, err error) {
-	var actions, knocks, breakouts, sessions, streams int
+	var actions, sessions, knocks, breakouts, streams int
 	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{
 		{&deleted.Events, `DELETE FROM events WHERE room_id = $1 AND sequence IN (SELECT sequence FROM events
 			WHERE room_id = $1 ORDER BY sequence LIMIT $2) RETURNING sequence`},
 		{&actions, `DELETE FROM host_actions WHERE room_id = $1 AND n IN (SELECT n FROM host_actions
+			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
+		{&sessions, `DELETE FROM sessions WHERE room_id = $1 AND n IN (SELECT n FROM sessions
 			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
 		{&deleted.Connections, `DELETE FROM attendance WHERE id IN (SELECT id FROM attendance WHERE seat_id IN (
 			SELECT id FROM seats WHERE room_id = $1 ORDER BY key_hash LIMIT $2) LIMIT $2) RETURNING id`},
@@ -91,8 +94,6 @@ func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted rete
 		{&deleted.Links, `DELETE FROM links WHERE id IN (SELECT id FROM links WHERE room_id = $1 LIMIT $2) RETURNING id`},
 		{&knocks, deleteKnocks},
 		{&breakouts, `DELETE FROM breakouts WHERE room_id = $1 AND n IN (SELECT n FROM breakouts
-			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
-		{&sessions, `DELETE FROM sessions WHERE room_id = $1 AND n IN (SELECT n FROM sessions
 			WHERE room_id = $1 ORDER BY n LIMIT $2) RETURNING n`},
 		{&streams, `DELETE FROM webhook_streams WHERE id IN (SELECT id FROM webhook_streams
 			WHERE project_id = (SELECT project_id FROM rooms WHERE id = $1) AND room_id = $1 LIMIT $2) RETURNING id`},
@@ -176,8 +177,6 @@ func (s *DB) DeleteProjectRows(ctx context.Context, id string, limit int) (rows 
 			SELECT id FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) LIMIT $2) RETURNING subject`,
 		`DELETE FROM api_keys WHERE id IN (SELECT id
 			FROM api_keys WHERE project_id = $1 ORDER BY id LIMIT $2) RETURNING id`,
-		`DELETE FROM key_callers WHERE project_id = $1 AND slot IN (SELECT slot
-			FROM key_callers WHERE project_id = $1 ORDER BY slot LIMIT $2) RETURNING slot`,
 		`DELETE FROM daily_quotas WHERE project_id = $1 AND subject IN (SELECT subject
 			FROM daily_quotas WHERE project_id = $1 ORDER BY subject LIMIT $2) RETURNING subject`,
 		`DELETE FROM project_secrets WHERE id IN (SELECT id
@@ -273,13 +272,31 @@ func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted
 	return d, err
 }
 
+// holdProject reports whether a project exists, and keeps others from deleting it until the transaction of ctx ends.
+// The empty ID, of what belongs to no project, exists.
+func (s *DB) holdProject(ctx context.Context, id string) (bool, error) {
+	if id == "" {
+		return true, nil
+	}
+	keyShare, err := s.ForKeyShare(ctx)
+	if err != nil {
+		return false, err
+	}
+	found := ""
+	err = s.QueryRow(ctx, nil, `SELECT id FROM projects WHERE id = $1`+keyShare, []any{id}, &found)
+	return found != "", err
+}
+
 // DeleteProject keeps the rollups of the project's usage, because the moves of its
-// organization are corrected together.
+// organization are corrected together. The calls and the callers go last, because others may store them
+// until the row of the project is deleted; see holdProject.
 func (s *DB) DeleteProject(ctx context.Context, id string) error {
 	return s.deleteAll(ctx, id,
 		`DELETE FROM counts WHERE subject = $1`,
 		`DELETE FROM project_logos WHERE project_id = $1`,
-		`DELETE FROM projects WHERE id = $1`)
+		`DELETE FROM projects WHERE id = $1`,
+		`DELETE FROM request_log WHERE project_id = $1`,
+		`DELETE FROM key_callers WHERE project_id = $1`)
 }
 
 func (s *DB) DeleteOrganizationRows(ctx context.Context, id string, limit int) (usageHours, rows int, err error) {

@@ -325,7 +325,7 @@ func (s *suite) testCallTotals(t *testing.T) {
 
 func (s *suite) testKeyCallers(t *testing.T) {
 	ctx := patient()
-	p, other := NewID(), NewID()
+	p, other := Project(t, s.db).ID, Project(t, s.db).ID
 	caller := func(projectID, slot string, at int, address string) requestlog.KeyCaller {
 		return requestlog.KeyCaller{
 			ProjectID: projectID,
@@ -353,7 +353,7 @@ func (s *suite) testKeyCallers(t *testing.T) {
 	got, err = s.db.KeyCallers(ctx, p)
 	requireEqual(t, got, err, []requestlog.KeyCaller{latest})
 	s.write(t, func(ctx context.Context) error {
-		_, err := s.db.DeleteProjectRows(ctx, p, 9)
+		_, err := s.db.DeleteCalls(ctx, p, testTime(4), 9)
 		return err
 	})
 	got, err = s.db.KeyCallers(ctx, p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -164,9 +165,9 @@ func (s *suite) testRetention_Rooms(t *testing.T) {
 	}
 	requireEqual(t, steps, nil, []step{
 		{retention.Deleted{Events: 1}, 1}, {retention.Deleted{Events: 1}, 1},
-		{retention.Deleted{Connections: 1, Seats: 1}, 3}, // and an action of a host
-		{retention.Deleted{Links: 1}, 3},                 // and a knock and a breakout room
-		{retention.Deleted{Rooms: 1}, 3},                 // and a session and a stream
+		{retention.Deleted{Connections: 1}, 3},     // and an action of a host and a session
+		{retention.Deleted{Seats: 1, Links: 1}, 3}, // and a knock
+		{retention.Deleted{Rooms: 1}, 3},           // and a breakout room and a stream
 	})
 	_, err := s.db.FirstEvent(ctx, first.room.ID)
 	requireFault(t, err, fault.NotFound, "room_not_found")
@@ -346,9 +347,23 @@ func (s *suite) testRetention_Projects(t *testing.T) {
 	counts.Seats++
 	sum, err := s.db.Deleted(ctx, p.ID)
 	requireEqual(t, sum, err, counts)
+	storeCalls := func() {
+		err := errors.Join(s.db.InsertCalls(ctx, []requestlog.Block{newBlock(p.ID, "v5", 1)}),
+			s.db.SetKeyCallers(ctx, []requestlog.KeyCaller{{ProjectID: p.ID, KeySlot: "current", At: testTime(1)}}))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	storeCalls()
 	s.write(t, func(ctx context.Context) error { return s.db.DeleteProject(ctx, p.ID) })
+	storeCalls() // calls from before the deletion, which are stored late
 	sum, err = s.db.Deleted(ctx, p.ID)
 	requireEqual(t, sum, err, retention.Deleted{})
+	blocks, err := s.db.Calls(ctx, requestlog.BlockQuery{ProjectID: p.ID, FirstBelow: math.MaxInt64,
+		LastBelow: math.MaxInt64, Limit: 9})
+	requireEqual(t, blocks, err, nil)
+	callers, err := s.db.KeyCallers(ctx, p.ID)
+	requireEqual(t, callers, err, nil)
 	_, err = s.db.Project(ctx, p.ID)
 	requireFault(t, err, fault.NotFound, "project_not_found")
 	s.write(t, func(ctx context.Context) error {
