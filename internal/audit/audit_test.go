@@ -383,6 +383,35 @@ func TestService_Prune(t *testing.T) {
 	})
 }
 
+// An entry with a wrong time in the future does not keep the entries before and after it for ever, and one with a wrong
+// time in the past does not delete newer ones.
+func TestService_PruneWrongTimes(t *testing.T) {
+	t.Parallel()
+	db := storetest.SQLite(t)
+	ctx := audit.WithOrigin(context.Background(), origin)
+	at := func(years ...int) {
+		for _, n := range years {
+			err := db.Write(ctx, func(ctx context.Context) error {
+				return audit.Record(ctx, db, start.AddDate(n, 0, 0), audit.Change{Action: audit.ProjectChanged, Subject: "s",
+					After: audit.Fields{"name": "a"}})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	at(10, 0, 10, 0, 2, 0, 10) // the clock of the service says 2
+	for range 2 {              // the second time it deletes nothing
+		if err := newService(db).Prune(ctx, start.AddDate(1, 0, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	entries, err := db.AuditEntriesAfter(ctx, 0, 100)
+	if err != nil || len(entries) != 4 || entries[0].N != 5 || entries[3].Action != audit.AuditPruned {
+		t.Errorf("got %+v, %v, want the entries from the fifth on and one about the deletion", entries, err)
+	}
+}
+
 // pruningStore prunes entries while they are verified.
 type pruningStore struct {
 	*store.DB

@@ -2,7 +2,6 @@ package audit
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"parley/internal/validate"
@@ -97,9 +96,9 @@ func (s *Service) Head(ctx context.Context) (n int64, hash string, err error) {
 // pruneBatch is the number of entries that one transaction deletes at most.
 const pruneBatch = 500
 
-// Prune deletes the oldest entries, up to the first that is not older than before. The
-// chain continues from the hash of the last deleted entry, so that the remaining
-// entries can still be verified. The audit log records the deletion too.
+// Prune deletes the oldest entries, up to the first that is not older than before. It also deletes those between them
+// with a time in the future, from a clock that was wrong. The chain continues from the hash of the last deleted entry,
+// so that the remaining entries can still be verified. The audit log records the deletion too.
 func (s *Service) Prune(ctx context.Context, before time.Time) error {
 	for more := true; more; {
 		err := s.store.Write(ctx, func(ctx context.Context) (err error) {
@@ -123,9 +122,13 @@ func (s *Service) pruneSome(ctx context.Context, before time.Time) (more bool, e
 	if err != nil {
 		return false, err
 	}
-	old := slices.IndexFunc(entries, func(e Entry) bool { return !e.At.Before(before) })
-	if old < 0 {
-		old = len(entries)
+	old, now := 0, s.now()
+	for i, e := range entries {
+		if e.At.Before(before) {
+			old = i + 1
+		} else if !e.At.After(now) {
+			break
+		}
 	}
 	if old == 0 {
 		return false, nil
