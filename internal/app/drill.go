@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"maps"
 	"net"
@@ -46,10 +47,26 @@ var ErrNotVerified = errors.New("the backup was not verified")
 // on the server of --database-url. Of the data directory it reads only the master key. The
 // service of a drill is isolated, see newIsolated.
 func Drill(ctx context.Context, storage config.Storage, file string) (result DrillResult, err error) {
-	if result.Manifest, err = instance.CheckBackup(storage, file); err != nil {
+	aboutBackup := true // an error is about the backup, and not about what the drill needs
+	defer func() {
+		switch {
+		case err == nil:
+		case db.IsDiskFull(err):
+			err = fmt.Errorf("%w, because the disk of %s is full: free some space, or set TMPDIR to a directory on a "+
+				"larger disk: %w", ErrNotVerified, os.TempDir(), err)
+		case !aboutBackup, ctx.Err() != nil, errors.As(err, new(*db.ToolError)):
+			err = fmt.Errorf("%w: %w", ErrNotVerified, err)
+		}
+	}()
+	if result.Manifest, err = backup.Check(file); err != nil {
+		aboutBackup = !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission)
 		return result, err
 	}
+	aboutBackup = false
 	m := result.Manifest
+	if err := instance.CheckUsable(storage, file, m); err != nil {
+		return result, err
+	}
 	key, err := storage.LoadMasterKey(false)
 	if err != nil {
 		return result, err
@@ -58,13 +75,7 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 	if err != nil {
 		return result, err
 	}
-	defer func() {
-		if db.IsDiskFull(err) {
-			err = fmt.Errorf("%w, because the disk of %s is full: free some space, or set TMPDIR to a directory on a "+
-				"larger disk: %w", ErrNotVerified, os.TempDir(), err)
-		}
-		err = errors.Join(err, os.RemoveAll(dir))
-	}()
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	target := config.Storage{DataDir: dir, MasterKey: seal.Secret(key.Reveal())}
 	if m.Engine == backup.Postgres {
 		if storage.DatabaseURL == "" {
@@ -78,6 +89,7 @@ func Drill(ctx context.Context, storage config.Storage, file string) (result Dri
 		defer func() { err = errors.Join(err, drop()) }()
 		target.DatabaseURL = seal.Secret(temporary)
 	}
+	aboutBackup = true
 	if err := instance.RestoreDatabase(ctx, file, m, target.DatabaseURL.Reveal(), dir); err != nil {
 		return result, err
 	}

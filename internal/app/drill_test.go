@@ -243,8 +243,8 @@ func TestDrill_DamagedBackup(t *testing.T) {
 			"the database of the backup is not the one of its manifest"},
 	} {
 		_, err := Drill(t.Context(), config.Storage{DataDir: s.cfg.DataDir}, remakeBackup(t, file, tc.change))
-		if err == nil || !strings.Contains(err.Error(), tc.want) {
-			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		if err == nil || !strings.Contains(err.Error(), tc.want) || errors.Is(err, ErrNotVerified) {
+			t.Errorf("%s: got %v, want %q and not that it was not verified", name, err, tc.want)
 		}
 		if left := fileModes(t, os.TempDir()); len(left) > 0 {
 			t.Errorf("%s: the temporary directory has %v, want nothing", name, left)
@@ -285,8 +285,12 @@ func TestDrill_Refusals(t *testing.T) {
 		storage, file := config.Storage{DataDir: s.cfg.DataDir}, file
 		tc.arrange(&storage, &file)
 		before := dirState(t, s.cfg.DataDir)
-		if _, err := Drill(t.Context(), storage, file); err == nil || !strings.Contains(err.Error(), tc.want) {
+		_, err := Drill(t.Context(), storage, file)
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tc.want)
+		}
+		if damaged := !errors.Is(err, ErrNotVerified); damaged != (name == "truncated") {
+			t.Errorf("%s: got %v, want that it was not verified only if the backup may work", name, err)
 		}
 		if after := dirState(t, s.cfg.DataDir); !maps.Equal(after, before) {
 			t.Errorf("%s: the data directory has the files %v, want %v", name, after, before)

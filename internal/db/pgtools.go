@@ -114,9 +114,15 @@ func checkToolVersion(ctx context.Context, program string, server int) error {
 	return nil
 }
 
+// ToolError is the error that a program of PostgreSQL is missing or too old.
+type ToolError struct{ message string }
+
+// Error implements error.
+func (e *ToolError) Error() string { return e.message }
+
 func toolError(program string, server int, problem string) error {
-	return fmt.Errorf("%s %s: install the client programs of PostgreSQL %d or newer and put them into PATH "+
-		"(Debian: postgresql-client-%d)", program, problem, server, server)
+	return &ToolError{fmt.Sprintf("%s %s: install the client programs of PostgreSQL %d or newer and put them into PATH "+
+		"(Debian: postgresql-client-%d)", program, problem, server, server)}
 }
 
 // serverAddress is the address of a PostgreSQL server as libpq has it: the host for the

@@ -27,7 +27,10 @@ const unmarkTimeout = time.Minute
 // that is killed leaves either the whole database, with the entry in its audit log, or one that
 // no server uses.
 func Restore(ctx context.Context, storage config.Storage, file string) (backup.Manifest, error) {
-	m, err := CheckBackup(storage, file)
+	m, err := backup.Check(file)
+	if err == nil {
+		err = CheckUsable(storage, file, m)
+	}
 	if err != nil {
 		return m, err
 	}
@@ -240,32 +243,27 @@ func RestoreDatabase(ctx context.Context, file string, m backup.Manifest, url, d
 	return errors.Join(db.RestorePostgres(ctx, url, extracted), os.Remove(extracted))
 }
 
-// CheckBackup reads a backup file from start to end, and returns an error unless this
-// program and the master key fit it.
-func CheckBackup(storage config.Storage, file string) (backup.Manifest, error) {
-	m, err := backup.Check(file)
-	if err != nil {
-		return m, err
-	}
+// CheckUsable returns an error unless this program and the master key fit a backup file.
+func CheckUsable(storage config.Storage, file string, m backup.Manifest) error {
 	newest, err := store.NewestSchema()
 	if err != nil {
-		return m, err
+		return err
 	}
 	if m.Schema > newest {
-		return m, newerSchemaError(file+": the backup", m.Schema, newest, " ("+m.Version+")")
+		return newerSchemaError(file+": the backup", m.Schema, newest, " ("+m.Version+")")
 	}
 	key, err := storage.LoadMasterKey(false)
 	if err != nil {
-		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s: %w", m.KeyFingerprint, err)
+		return fmt.Errorf("the backup needs the master key with the fingerprint %s: %w", m.KeyFingerprint, err)
 	}
 	if key.ID() != m.KeyFingerprint {
 		where := "PARLEY_MASTER_KEY"
 		if storage.MasterKey == "" {
 			where = storage.KeyFile()
 		}
-		return m, fmt.Errorf("the backup needs the master key with the fingerprint %s, and the key in %s has "+
+		return fmt.Errorf("the backup needs the master key with the fingerprint %s, and the key in %s has "+
 			"the fingerprint %s: name the right key with --master-key-file or PARLEY_MASTER_KEY",
 			m.KeyFingerprint, where, key.ID())
 	}
-	return m, nil
+	return nil
 }
