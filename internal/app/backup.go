@@ -211,6 +211,9 @@ func (s *scheduledBackups) runDue(ctx context.Context) (wait time.Duration) {
 			s.log.Info("scheduled backup waits for another backup", "dir", s.schedule.Dir)
 		}
 		return backupCheckInterval
+	case err != nil && result.File != "":
+		s.log.Error("backup made, but old ones were not deleted, will retry with the next", "error", err,
+			"dir", s.schedule.Dir)
 	case err != nil:
 		s.failures.Inc()
 		s.log.Error("backup failed, will retry", "error", err, "dir", s.schedule.Dir)

@@ -78,7 +78,9 @@ func (s *Schedule) RunDue(ctx context.Context, now time.Time) (Result, error) {
 		return result, err
 	}
 	result.File, result.Newest = path, created
-	result.Deleted, err = s.deleteOld(all, now)
+	if result.Deleted, err = s.deleteOld(all, now); err != nil {
+		err = fmt.Errorf("delete old backups: %w", err)
+	}
 	return result, err
 }
 

@@ -192,8 +192,9 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 	}
 	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
 The backup has no changes after %s. Erase again the persons who were erased since then
-(parley person erase), and revoke again the tokens and keys that were revoked since then (parley token list,
-parley key list).
+(parley person erase). Revoke again the tokens and keys, delete again the users and projects, and suspend again the
+projects that were revoked, deleted or suspended since then (parley token list, parley key list, parley user list,
+parley project list).
 Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
 }
 
