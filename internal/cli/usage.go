@@ -40,18 +40,28 @@ func (c usageRebuild) Run(ctx context.Context, s *streams) error {
 		}
 	}
 	rebuilt := []manage.UsageRebuilt{}
+	var failed error
 	for _, id := range ids {
 		q := manage.UsageRebuild{
 			OrganizationId: id,
 			From:           optionalString(string(c.From)),
 			To:             optionalString(string(c.To)),
 		}
-		one, err := callManagement[manage.UsageRebuilt](ctx, c.manager, "POST", "/usage/rebuild", q)
+		one, err := callWithTimeout[manage.UsageRebuilt](ctx, c.manager, "POST", "/usage/rebuild", q, 0)
 		if err != nil {
-			return err
+			failed = fmt.Errorf("organization %s: %w", id, err)
+			break
 		}
 		rebuilt = append(rebuilt, one)
 	}
+	if len(rebuilt) == 0 && failed != nil {
+		return failed
+	}
+	return errors.Join(c.print(s, rebuilt), failed)
+}
+
+// print prints what was rebuilt, also if an error prevented the rest.
+func (c usageRebuild) print(s *streams, rebuilt []manage.UsageRebuilt) error {
 	if c.JSON {
 		return printJSON(s.out, rebuilt)
 	}

@@ -144,6 +144,7 @@ func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebu
 	if _, err := s.Projects.Organization(r.Context(), q.OrganizationId); err != nil {
 		return UsageRebuilt{}, err
 	}
+	allowLongRequest(w)
 	rebuilt, err := s.Usage.Rebuild(r.Context(), q.OrganizationId, from, to)
 	if err != nil {
 		return UsageRebuilt{}, err
