@@ -81,10 +81,11 @@ func (c sessionList) Run(ctx context.Context, s *streams) error {
 		if n.Role != nil {
 			role = string(*n.Role)
 		}
-		rows = append(rows, []string{n.SessionId, string(n.Kind), n.Name, role, formatTime(&n.CreatedAt),
+		rows = append(rows, []string{n.SessionId, string(n.State), string(n.Kind), n.Name, role, formatTime(&n.CreatedAt),
 			formatTime(n.LastUsedAt), formatTime(&n.ExpiresAt), formatTime(n.EndedAt)})
 	}
-	return printTable(s.out, []string{"SESSION", "KIND", "NAME", "ROLE", "CREATED", "LAST USED", "EXPIRES", "ENDED"}, rows)
+	return printTable(s.out,
+		[]string{"SESSION", "STATE", "KIND", "NAME", "ROLE", "CREATED", "LAST USED", "EXPIRES", "ENDED"}, rows)
 }
 
 type sessionRevoke struct {

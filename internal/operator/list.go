@@ -9,7 +9,7 @@ import (
 // List returns every token, revoked ones too, the oldest first.
 func (s *Service) List(ctx context.Context) ([]Token, error) { return s.store.Tokens(ctx) }
 
-// Revoke revokes a token at once and returns it; NotFound when there is no such
+// Revoke revokes a token and ends its sessions at once, and returns the token; NotFound when there is no such
 // token. A token that is already revoked stays as it is.
 func (s *Service) Revoke(ctx context.Context, id string) (Token, error) {
 	var t Token
@@ -21,8 +21,12 @@ func (s *Service) Revoke(ctx context.Context, id string) (Token, error) {
 		if err := s.store.RevokeToken(ctx, id, t.RevokedAt); err != nil {
 			return err
 		}
-		return audit.Record(ctx, s.store, t.RevokedAt, audit.Change{Action: audit.TokenRevoked, Subject: id,
+		err = audit.Record(ctx, s.store, t.RevokedAt, audit.Change{Action: audit.TokenRevoked, Subject: id,
 			After: audit.Fields{"revoked_at": audit.Timestamp(t.RevokedAt)}})
+		if err != nil {
+			return err
+		}
+		return s.endAll(ctx, id, "")
 	})
 	return t, err
 }

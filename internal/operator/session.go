@@ -2,6 +2,7 @@ package operator
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"parley/internal/audit"
@@ -43,8 +44,24 @@ type Session struct {
 	OpenBy     time.Time // time until which the link can be opened; zero without a link
 	ExpiresAt  time.Time
 	LastUsedAt time.Time // time of the last use at the last FlushUses; zero before the link is opened
-	EndedAt    time.Time // zero unless the session was revoked or the person signed out
+	EndedAt    time.Time // zero unless the session or its token was revoked, the user deleted, or the person signed out
 }
+
+// SessionState says whether a session works.
+type SessionState string
+
+// The states of a session.
+const (
+	// SessionNotOpened is the state of a link that can still be opened.
+	SessionNotOpened SessionState = "not_opened"
+	SessionLive      SessionState = "live"
+	// SessionIdle is the state after idleLifetime without a call. The session does not work again.
+	SessionIdle    SessionState = "idle"
+	SessionExpired SessionState = "expired" // also of a link that was not opened in time
+	// SessionEnded is the state after the session was revoked, after the person signed out, and after
+	// the token or the user was revoked or deleted.
+	SessionEnded SessionState = "ended"
+)
 
 type sessionStore interface {
 	InsertConsoleSession(ctx context.Context, session Session) error
@@ -60,7 +77,7 @@ type sessionStore interface {
 	OpenConsoleSession(ctx context.Context, session Session) error
 	EndConsoleSession(ctx context.Context, id string, at time.Time) error
 	// LiveConsoleSessions returns the sessions of a token or a user that have neither ended nor
-	// expired and whose link was opened, if they began with one, the latest first.
+	// expired, also those whose link was not opened, the latest first.
 	LiveConsoleSessions(ctx context.Context, tokenID, userID string, now time.Time) ([]Session, error)
 	// RecordConsoleSessionUse sets the time of the last use.
 	RecordConsoleSessionUse(ctx context.Context, id string, at time.Time) error
@@ -123,25 +140,56 @@ func (s *Service) AuthenticateSession(ctx context.Context, secret string, repeat
 	if err != nil {
 		return Caller{}, err
 	}
-	now := s.now()
-	if !session.EndedAt.IsZero() || !now.Before(session.ExpiresAt) {
-		return Caller{}, errNoSession
-	}
+	// The caller comes first, so that the error says that the token was revoked.
 	c, err := s.callerOf(ctx, session)
 	if err != nil {
 		return Caller{}, err
 	}
-	used := session.LastUsedAt
-	if lastUse := s.sessionUses.get(session.ID); lastUse.After(used) {
-		used = lastUse
-	}
-	if c.Role != Integrator && now.Sub(used) >= idleLifetime {
+	if s.stateFor(c, session) != SessionLive {
 		return Caller{}, errNoSession
 	}
 	if !repeated {
-		s.sessionUses.add(session.ID, now)
+		s.sessionUses.add(session.ID, s.now())
 	}
 	return c, nil
+}
+
+// stateAt returns the state of a session at now from its times. A session that is live may be idle.
+func (n Session) stateAt(now time.Time) SessionState {
+	switch {
+	case !n.EndedAt.IsZero():
+		return SessionEnded
+	case n.Hash == "" && now.Before(n.OpenBy):
+		return SessionNotOpened
+	case n.Hash == "" || !now.Before(n.ExpiresAt):
+		return SessionExpired
+	}
+	return SessionLive
+}
+
+// stateFor returns the state of a session that has this caller.
+func (s *Service) stateFor(c Caller, session Session) SessionState {
+	now, used := s.now(), session.LastUsedAt
+	if lastUse := s.sessionUses.get(session.ID); lastUse.After(used) {
+		used = lastUse
+	}
+	state := session.stateAt(now)
+	if state == SessionLive && c.Role != Integrator && now.Sub(used) >= idleLifetime {
+		return SessionIdle
+	}
+	return state
+}
+
+// stateOf returns the state of a session. It reads the token or the user if the session may work.
+func (s *Service) stateOf(ctx context.Context, session Session) (SessionState, error) {
+	if state := session.stateAt(s.now()); state != SessionLive && state != SessionNotOpened {
+		return state, nil
+	}
+	c, err := s.callerOf(ctx, session)
+	if fault.Is(err, fault.Unauthorized) {
+		return SessionEnded, nil
+	}
+	return s.stateFor(c, session), err
 }
 
 // callerOf returns the caller that has a session, with its current rights. Errors: Unauthorized.
@@ -149,6 +197,9 @@ func (s *Service) callerOf(ctx context.Context, session Session) (c Caller, err 
 	switch {
 	case session.TokenID != "":
 		t, err := s.store.Token(ctx, session.TokenID)
+		if fault.Is(err, fault.NotFound) {
+			return Caller{}, errNoSession
+		}
 		if err == nil {
 			err = t.check(s.now())
 		}
@@ -246,8 +297,12 @@ func (s *Service) endEarliest(ctx context.Context, session Session, origin audit
 		return nil
 	}
 	live, err := s.store.LiveConsoleSessions(ctx, session.TokenID, session.UserID, s.now())
-	if err != nil || len(live) < maxSessions {
+	if err != nil {
 		return err
+	}
+	live = slices.DeleteFunc(live, func(n Session) bool { return n.Hash == "" }) // links that were not opened
+	if len(live) < maxSessions {
+		return nil
 	}
 	for _, earliest := range live[maxSessions-1:] {
 		c, err := s.callerOf(ctx, earliest)
@@ -255,6 +310,20 @@ func (s *Service) endEarliest(ctx context.Context, session Session, origin audit
 			return err
 		}
 		if err := s.end(audit.WithOrigin(ctx, c.auditOrigin(origin)), earliest.ID); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// endAll ends the sessions of a token or a user, also the links of the user that were not opened.
+func (s *Service) endAll(ctx context.Context, tokenID, userID string) error {
+	live, err := s.store.LiveConsoleSessions(ctx, tokenID, userID, s.now())
+	if err != nil {
+		return err
+	}
+	for _, session := range live {
+		if err := s.end(ctx, session.ID); err != nil {
 			return err
 		}
 	}
@@ -390,14 +459,30 @@ func (s *Service) SignInWithLink(ctx context.Context, code string, origin audit.
 	return c, secret, err
 }
 
+// ListedSession is a session with its state.
+type ListedSession struct {
+	Session
+	State SessionState
+}
+
 // Sessions returns at most limit sessions before an ID, the latest first, and whether there are
 // more. They include links that were not opened and sessions that ended less than a month ago.
-func (s *Service) Sessions(ctx context.Context, before string, limit int) (found []Session, more bool, err error) {
-	found, err = s.store.ConsoleSessionsBefore(ctx, before, limit+1)
+func (s *Service) Sessions(ctx context.Context, before string, limit int) (list []ListedSession, more bool, err error) {
+	found, err := s.store.ConsoleSessionsBefore(ctx, before, limit+1)
+	if err != nil {
+		return nil, false, err
+	}
 	if more = len(found) > limit; more {
 		found = found[:limit]
 	}
-	return found, more, err
+	for _, session := range found {
+		state, err := s.stateOf(ctx, session)
+		if err != nil {
+			return nil, false, err
+		}
+		list = append(list, ListedSession{Session: session, State: state})
+	}
+	return list, more, nil
 }
 
 // Session returns a session, also one that has ended. Errors: NotFound.

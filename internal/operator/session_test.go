@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"parley/internal/fault"
 	"parley/internal/operator"
 	"parley/internal/seal"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 )
 
@@ -16,13 +18,14 @@ import (
 type console struct {
 	*operator.Service
 	t   *testing.T
+	db  *store.DB
 	now time.Time
 }
 
 func newConsole(t *testing.T) *console {
 	t.Helper()
-	c := &console{t: t, now: time.UnixMilli(1_780_000_000_000).UTC()}
-	c.Service = operator.NewService(storetest.SQLite(t), func() time.Time { return c.now }, storetest.NewID)
+	c := &console{t: t, db: storetest.SQLite(t), now: time.UnixMilli(1_780_000_000_000).UTC()}
+	c.Service = operator.NewService(c.db, func() time.Time { return c.now }, storetest.NewID)
 	return c
 }
 
@@ -134,6 +137,116 @@ func TestSession_EndsWhenIdleOrAfterTwelveHours(t *testing.T) {
 	c.requireCaller(busy, "laptop", operator.Owner)
 	c.advance(time.Minute)
 	c.requireNoCaller(busy)
+}
+
+// The list says which sessions still work.
+func TestSessions_State(t *testing.T) {
+	t.Parallel()
+	ctx := audit.WithOrigin(context.Background(), audit.Origin{Kind: audit.Kind(operator.ByToken)})
+	c := newConsole(t)
+	signIn := func(token operator.NewToken) (operator.Token, string) {
+		t.Helper()
+		created, clear, err := c.Create(ctx, token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		caller, _, err := c.SignInWithToken(ctx, clear.Reveal(), browser)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return created, caller.SessionID
+	}
+	requireState := func(id string, want operator.SessionState) {
+		t.Helper()
+		list, _, err := c.Sessions(ctx, "", 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(list, func(n operator.ListedSession) bool { return n.ID == id })
+		if i < 0 || list[i].State != want {
+			t.Errorf("session %s at %s: got %+v, want the state %s", id, c.now.Format(time.TimeOnly), list, want)
+		}
+	}
+	revoke := func(id string) {
+		t.Helper()
+		if _, err := c.Revoke(ctx, id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	requireEnded := func(id string) {
+		t.Helper()
+		requireState(id, operator.SessionEnded)
+		n, err := c.Session(ctx, id)
+		if err != nil || n.EndedAt != c.now {
+			t.Errorf("session %s: got %+v, %v, want that it ended at %s", id, n, err, c.now)
+		}
+		entries, err := c.db.AuditEntriesAfter(ctx, 0, 100)
+		if err != nil || !slices.ContainsFunc(entries, func(e audit.Entry) bool {
+			return e.Action == audit.SessionEnded && e.Subject == id && e.At == c.now
+		}) {
+			t.Errorf("the audit log: got %+v, %v, want the end of session %s", entries, err, id)
+		}
+	}
+
+	laptop, ofLaptop := signIn(operator.NewToken{Name: "laptop"})
+	_, ofShort := signIn(operator.NewToken{Name: "short", ExpiresAt: c.now.Add(30 * time.Minute)})
+	_, idle := signIn(operator.NewToken{Name: "idle"})
+	_, customer := signIn(operator.NewToken{Name: "Acme", Role: operator.Integrator,
+		ProjectIDs: operator.ProjectIDs{storetest.NewID()}})
+	u, err := c.CreateUser(ctx, operator.NewUser{Email: "ada@example.org", Role: operator.Operator})
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened, code := c.link(operator.NewLink{UserID: u.ID})
+	c.open(code)
+	unopened, _ := c.link(operator.NewLink{UserID: u.ID})
+	late, _ := c.link(operator.NewLink{Name: "Bob", Role: operator.Owner})
+
+	for _, id := range []string{ofLaptop, ofShort, idle, customer, opened.ID} {
+		requireState(id, operator.SessionLive)
+	}
+	requireState(unopened.ID, operator.SessionNotOpened)
+	requireState(late.ID, operator.SessionNotOpened)
+
+	c.advance(30 * time.Minute)
+	revoke(laptop.ID)
+	requireEnded(ofLaptop)
+	requireState(ofShort, operator.SessionExpired)
+	requireState(late.ID, operator.SessionExpired)
+	if _, err := c.DeleteUser(ctx, u.ID); err != nil {
+		t.Fatal(err)
+	}
+	requireEnded(opened.ID)
+	requireEnded(unopened.ID)
+
+	c.advance(30*time.Minute - time.Millisecond)
+	requireState(idle, operator.SessionLive)
+	c.advance(time.Millisecond)
+	requireState(idle, operator.SessionIdle)
+	requireState(customer, operator.SessionLive)
+}
+
+// A session whose token another node has revoked in the same moment works no longer, although
+// nothing has ended it.
+func TestSessions_StateReadsToken(t *testing.T) {
+	t.Parallel()
+	ctx := context.Background()
+	c := newConsole(t)
+	token, clear, err := c.Create(ctx, operator.NewToken{Name: "laptop"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := c.SignInWithToken(ctx, clear.Reveal(), browser); err != nil {
+		t.Fatal(err)
+	}
+	err = c.db.Write(ctx, func(ctx context.Context) error { return c.db.RevokeToken(ctx, token.ID, c.now) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, _, err := c.Sessions(ctx, "", 1)
+	if err != nil || len(list) != 1 || list[0].State != operator.SessionEnded {
+		t.Errorf("got %+v, %v, want the state %s", list, err, operator.SessionEnded)
+	}
 }
 
 // A token has a limited number of sessions. The earliest one ends when another begins.

@@ -145,7 +145,7 @@ func (s *Service) ChangeUser(ctx context.Context, id string, c UserChanges) (Use
 	return u, err
 }
 
-// DeleteUser deletes a user, whose sessions end at once. Errors: NotFound.
+// DeleteUser deletes a user and ends their sessions at once. Errors: NotFound.
 func (s *Service) DeleteUser(ctx context.Context, id string) (User, error) {
 	var u User
 	err := s.store.Write(ctx, func(ctx context.Context) (err error) {
@@ -155,8 +155,12 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (User, error) {
 		if err := s.store.DeleteUser(ctx, id); err != nil {
 			return err
 		}
-		return audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.UserDeleted, Subject: id,
+		err = audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.UserDeleted, Subject: id,
 			Before: u.auditFields()})
+		if err != nil {
+			return err
+		}
+		return s.endAll(ctx, "", id)
 	})
 	return u, err
 }

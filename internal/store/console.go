@@ -104,7 +104,7 @@ var (
 	selectConsoleSessionByCode = consoleSessionTable.selectFrom + "WHERE code_hash = $1"
 	selectConsoleSessions      = consoleSessionTable.selectFrom + "ORDER BY id DESC LIMIT $1"
 	selectLiveConsoleSessions  = consoleSessionTable.selectFrom + `WHERE token_id = $1 AND user_id = $2
-		AND ended_at IS NULL AND secret_hash IS NOT NULL AND expires_at > $3 ORDER BY id DESC`
+		AND ended_at IS NULL AND expires_at > $3 ORDER BY id DESC`
 	selectConsoleSessionsBelow = consoleSessionTable.selectFrom + "WHERE id < $2 ORDER BY id DESC LIMIT $1"
 )
 

@@ -633,6 +633,33 @@ func (e SessionKind) Valid() bool {
 	}
 }
 
+// Defines values for SessionState.
+const (
+	SessionStateEnded     SessionState = "ended"
+	SessionStateExpired   SessionState = "expired"
+	SessionStateIdle      SessionState = "idle"
+	SessionStateLive      SessionState = "live"
+	SessionStateNotOpened SessionState = "not_opened"
+)
+
+// Valid indicates whether the value is a known member of the SessionState enum.
+func (e SessionState) Valid() bool {
+	switch e {
+	case SessionStateEnded:
+		return true
+	case SessionStateExpired:
+		return true
+	case SessionStateIdle:
+		return true
+	case SessionStateLive:
+		return true
+	case SessionStateNotOpened:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SettingSource.
 const (
 	Default     SettingSource = "default"
@@ -2002,7 +2029,7 @@ type SentHeader struct {
 type Session struct {
 	CreatedAt time.Time `json:"created_at"`
 
-	// EndedAt When it was revoked or the person signed out.
+	// EndedAt When it or its token was revoked, its user deleted, or the person signed out.
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 	ExpiresAt time.Time  `json:"expires_at"`
 
@@ -2027,6 +2054,9 @@ type Session struct {
 	Role      *TokenRole `json:"role,omitempty"`
 	SessionId string     `json:"session_id"`
 
+	// State Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+	State SessionState `json:"state"`
+
 	// TokenId The token that was used to sign in.
 	TokenId *string `json:"token_id,omitempty"`
 	UserId  *string `json:"user_id,omitempty"`
@@ -2034,6 +2064,9 @@ type Session struct {
 
 // SessionKind defines model for Session.Kind.
 type SessionKind string
+
+// SessionState Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+type SessionState string
 
 // SessionList defines model for SessionList.
 type SessionList struct {

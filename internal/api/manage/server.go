@@ -85,7 +85,7 @@ type Console interface {
 	SignInWithOpenID(ctx context.Context, a operator.OpenIDAccount, origin audit.Origin) (
 		operator.Caller, seal.Secret, error)
 	CreateLink(ctx context.Context, q operator.NewLink) (operator.Session, seal.Secret, error)
-	Sessions(ctx context.Context, before string, limit int) (found []operator.Session, more bool, err error)
+	Sessions(ctx context.Context, before string, limit int) (found []operator.ListedSession, more bool, err error)
 	Session(ctx context.Context, id string) (operator.Session, error)
 	RevokeSession(ctx context.Context, id string) (operator.Session, error)
 	CreateUser(ctx context.Context, q operator.NewUser) (operator.User, error)

@@ -92,6 +92,10 @@ func testSignInWithToken(t *testing.T, b *fixture) {
 	// A token that is revoked ends its sessions.
 	b.mustCall("POST", "/tokens/"+created["token_id"].(string)+"/revoke", nil)
 	b.as(cookie, b.assertRevoked)
+	ended := b.mustCall("GET", "/sessions?limit=1", nil)["sessions"].([]any)[0].(m)
+	if ended["token_id"] != created["token_id"] || ended["state"] != "ended" || ended["ended_at"] == nil {
+		t.Errorf("session of the revoked token: got %v, want that it has ended", ended)
+	}
 	b.assertError("POST", "/sign-out", nil, 409, "no_session",
 		"this request has a management token and no session: parley token revoke revokes a token")
 	cookie = b.signIn(m{"token": b.token})
@@ -131,8 +135,8 @@ func testSignInWithLink(t *testing.T, b *fixture) {
 	})
 	list := b.mustCall("GET", "/sessions?limit=1", nil)
 	if first := list["sessions"].([]any)[0].(m); first["session_id"] != session || first["name"] != "Acme" ||
-		first["open_by"] != nil || first["in_use"] != false {
-		t.Errorf("latest session: got %v, want that of Acme, opened", first)
+		first["open_by"] != nil || first["in_use"] != false || first["state"] != "live" {
+		t.Errorf("latest session: got %v, want that of Acme, opened and live", first)
 	}
 	next := b.mustCall("GET", "/sessions?limit=1&cursor="+list["next_cursor"].(string), nil)["sessions"].([]any)
 	if len(next) != 1 || next[0].(m)["session_id"].(string) >= session {

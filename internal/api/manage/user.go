@@ -23,7 +23,7 @@ func (s *server) listSessions(r *http.Request) (SessionList, error) {
 	}
 	out := SessionList{Sessions: []Session{}}
 	for _, n := range found {
-		out.Sessions = append(out.Sessions, newSession(r, n))
+		out.Sessions = append(out.Sessions, newSession(r, n.Session, n.State))
 	}
 	if more {
 		out.NextCursor = &found[len(found)-1].ID
@@ -31,7 +31,7 @@ func (s *server) listSessions(r *http.Request) (SessionList, error) {
 	return out, nil
 }
 
-func newSession(r *http.Request, n operator.Session) Session {
+func newSession(r *http.Request, n operator.Session, state operator.SessionState) Session {
 	kind := operator.ByLink
 	switch {
 	case n.TokenID != "":
@@ -42,6 +42,7 @@ func newSession(r *http.Request, n operator.Session) Session {
 	out := Session{
 		SessionId:  n.ID,
 		Kind:       SessionKind(kind),
+		State:      SessionState(state),
 		TokenId:    httpx.OrNil(n.TokenID),
 		UserId:     httpx.OrNil(n.UserID),
 		Name:       n.Name,
@@ -61,7 +62,7 @@ func newSession(r *http.Request, n operator.Session) Session {
 
 func (s *server) RevokeSession(w http.ResponseWriter, r *http.Request, id string) {
 	n, err := s.revokeSession(r, id)
-	writeResult(w, r, newSession(r, n), err)
+	writeResult(w, r, newSession(r, n, operator.SessionEnded), err)
 }
 
 func (s *server) revokeSession(r *http.Request, id string) (operator.Session, error) {

@@ -96,11 +96,11 @@ func (s *suite) testLiveConsoleSessions(t *testing.T) {
 	insert(func(n *operator.Session) { n.EndedAt = testTime(1) })
 	insert(func(n *operator.Session) { n.ExpiresAt = testTime(10) })
 	ofUser := insert(func(n *operator.Session) { n.TokenID, n.UserID = "", user })
-	insert(func(n *operator.Session) { n.TokenID, n.UserID, n.Hash, n.CodeHash = "", user, "", NewID() })
+	link := insert(func(n *operator.Session) { n.TokenID, n.UserID, n.Hash, n.CodeHash = "", user, "", NewID() })
 	got, err := s.db.LiveConsoleSessions(ctx, token, "", testTime(10))
 	requireEqual(t, got, err, []operator.Session{second, first})
 	got, err = s.db.LiveConsoleSessions(ctx, "", user, testTime(10))
-	requireEqual(t, got, err, []operator.Session{ofUser})
+	requireEqual(t, got, err, []operator.Session{link, ofUser})
 }
 
 func (s *suite) testConsoleSessions(t *testing.T) {

@@ -2052,6 +2052,11 @@ export interface components {
             session_id: string;
             /** @enum {string} */
             kind: "token" | "user" | "link";
+            /**
+             * @description Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+             * @enum {string}
+             */
+            state: "not_opened" | "live" | "idle" | "expired" | "ended";
             /** @description The token that was used to sign in. */
             token_id?: string;
             user_id?: string;
@@ -2075,7 +2080,7 @@ export interface components {
             last_used_at?: string;
             /**
              * Format: date-time
-             * @description When it was revoked or the person signed out.
+             * @description When it or its token was revoked, its user deleted, or the person signed out.
              */
             ended_at?: string;
             /** @description Whether this request is authenticated with the session. */

@@ -10,7 +10,7 @@ import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
-import { Status, Time } from '../ui/values';
+import { Status, Time, type Tone } from '../ui/values';
 import { ChangeRole, NewCredential, SignInLink } from './Credential';
 import { roleText } from './roles';
 
@@ -119,11 +119,17 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
 
 const sessionKinds: Record<Schemas['Session']['kind'], string> = { token: 'Token', user: 'User', link: 'Link' };
 
-function SessionState({ session: { ended_at, expires_at, open_by } }: { session: Schemas['Session'] }): ReactElement {
-  if (ended_at) return <Status tone="idle">Ended</Status>;
-  if (open_by)
-    return Date.parse(open_by) > Date.now() ? <Status tone="busy">Link not opened</Status> : <Status tone="idle">Link expired</Status>;
-  return Date.parse(expires_at) > Date.now() ? <Status tone="good">Signed in</Status> : <Status tone="idle">Expired</Status>;
+const sessionStates: Record<Schemas['Session']['state'], { tone: Tone; text: string }> = {
+  not_opened: { tone: 'busy', text: 'Link not opened' },
+  live: { tone: 'good', text: 'Signed in' },
+  idle: { tone: 'idle', text: 'Idle too long' },
+  expired: { tone: 'idle', text: 'Expired' },
+  ended: { tone: 'idle', text: 'Ended' },
+};
+
+function SessionState({ session: { state, open_by } }: { session: Schemas['Session'] }): ReactElement {
+  const { tone, text } = sessionStates[state];
+  return <Status tone={tone}>{state === 'expired' && open_by ? 'Link expired' : text}</Status>;
 }
 
 function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
@@ -166,10 +172,9 @@ function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
           {
             head: 'Actions',
             end: true,
-            cell: ({ session_id, name, role, ended_at, expires_at, open_by, in_use }) =>
+            cell: ({ session_id, state, name, role, open_by, in_use }) =>
               mayRevoke(caller, { role }) &&
-              !ended_at &&
-              Date.parse(open_by ?? expires_at) > Date.now() && (
+              (state === 'live' || state === 'not_opened') && (
                 <ActionButton
                   title={open_by ? 'Revoke the link' : 'End the session'}
                   label="End"
