@@ -6,9 +6,22 @@ test.each([
   ['2026-11-24 9:05', new Date(2026, 10, 24, 9, 5).getTime()],
   [' 2026-11-24T10:05 ', new Date(2026, 10, 24, 10, 5).getTime()],
   ['2026-11-24T10:05:00Z', Date.UTC(2026, 10, 24, 10, 5)],
+  ['2026-11-24t10:05:00.25z', Date.UTC(2026, 10, 24, 10, 5, 0, 250)],
+  ['2026-11-24 10:05:30+02:00', Date.UTC(2026, 10, 24, 8, 5, 30)],
+  ['2026-11-24 10:05:30', new Date(2026, 10, 24, 10, 5, 30).getTime()],
+  ['2026-11-24T10:05:00+25:00', Number.NaN],
+  ['2026-02-30T10:05:00Z', Number.NaN],
   ['2026-02-30', Number.NaN],
   ['2026-11-24 24:00', Number.NaN],
+  ['2026-11-24 10:05:60', Number.NaN],
   ['yesterday', Number.NaN],
+  ['05.11.2026 10:05', Number.NaN],
+  ['05/11/2026', Number.NaN],
+  ['24 Nov 2026', Number.NaN],
+  ['10', Number.NaN],
+  ['2026', Number.NaN],
+  ['room 5', Number.NaN],
+  ['', Number.NaN],
 ])('%j is read', (text, ms) => expect(parseTime(text)).toBe(ms));
 
 test('a text that is no time is explained', () => {

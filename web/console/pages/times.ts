@@ -1,13 +1,20 @@
-const written = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{1,2}):(\d{2}))?$/;
+const written = /^([12]\d{3})-(\d{2})-(\d{2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:\d{2})?)?$/i;
 
-/** Reads a time that somebody typed, such as "2026-11-24 10:05", in the time zone of the browser; NaN if it is none. */
+/**
+ * Reads a time that somebody typed, such as "2026-11-24 10:05", in the time zone of the browser, or in its own; NaN if it is none.
+ * Date.parse would guess a date from every other text, for example 11 May from 05.11.2026.
+ */
 export function parseTime(text: string): number {
   const match = written.exec(text.trim());
-  if (!match) return Date.parse(text);
-  const [year, month, day, hour, minute] = match.slice(1).map((part) => Number(part ?? 0)) as [number, number, number, number, number];
-  const date = new Date(year, month - 1, day, hour, minute);
+  if (!match) return Number.NaN;
+  const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = match.slice(1, 7).map((part) => Number(part ?? 0));
+  const [fraction = '0', zone] = match.slice(7);
+  const date = new Date(Date.UTC(year, month - 1, day));
   // The constructor turns February 30 into March 2.
-  return date.getMonth() === month - 1 && date.getDate() === day && hour < 24 && minute < 60 ? date.getTime() : Number.NaN;
+  const exists = date.getUTCMonth() === month - 1 && date.getUTCDate() === day && hour < 24 && minute < 60 && second < 60;
+  if (!exists) return Number.NaN;
+  const parts = [year, month - 1, day, hour, minute, second, Math.floor(Number(`0.${fraction}`) * 1000)] as const;
+  return zone ? Date.UTC(...parts) + Date.parse(`1970-01-01T00:00:00${zone.toUpperCase()}`) : new Date(...parts).getTime();
 }
 
 /** Returns why a text is not a time; null if it is one. */
