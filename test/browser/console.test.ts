@@ -227,6 +227,30 @@ describe('actions', () => {
     await person.close();
   });
 
+  test('keep a new secret when Back is pressed before it was copied', async () => {
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team?view=tokens');
+    await page.getByRole('link', { name: 'Sessions and links' }).click();
+    await page.getByRole('button', { name: 'Create a sign-in link' }).click();
+    const form = page.getByRole('dialog');
+    await form.getByLabel('Who will use it').fill('Grace');
+    await form.getByLabel('Role').selectOption('auditor');
+    await form.getByRole('button', { name: 'Create' }).click();
+    const secret = page.getByRole('dialog', { name: /The new/ });
+    const link = await secret.getByText(/#code=/).innerText();
+    for (let n = 0; n < 2; n++) {
+      await page.evaluate(() => history.back());
+      await secret.getByText(/You have not copied/).waitFor();
+      expect(await secret.getByText(/#code=/).innerText()).toBe(link);
+      expect(page.url()).toBe(address('/team?view=sessions'));
+    }
+    await secret.getByRole('button', { name: 'Close anyway' }).click();
+    await page.getByRole('cell', { name: /Grace/ }).waitFor();
+    await page.goBack();
+    await page.getByRole('button', { name: 'Create a token' }).waitFor();
+    await person.close();
+  });
+
   test('retry a delivery, and send a test event that appears without a reload', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'integrator', `/webhooks?project=${project}`);

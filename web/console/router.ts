@@ -56,29 +56,38 @@ const listeners = new Set<() => void>();
 const changed = (): void => {
   for (const listener of [...listeners]) listener();
 };
-/** Asks before the page is left; true means that it may be left. */
-let mayLeave: () => boolean = () => true;
+/** What asks before the page is left, and the entry of the history to which a refused Back returns. */
+let guard: { ask: () => boolean; url: string; state: HistoryState | null } | null = null;
 
-/** Guards the page until the returned function is called. */
+/** Guards the page until the returned function is called: ask returns whether the page may be left. */
 export function guardLeaving(ask: () => boolean): () => void {
-  mayLeave = ask;
+  const mine = { ask, url: location.href, state: history.state as HistoryState | null };
+  guard = mine;
   return () => {
-    mayLeave = () => true;
+    if (guard === mine) guard = null;
   };
 }
 
 export function navigate(address: string, options: { replace?: boolean; state?: HistoryState } = {}): void {
-  if (!mayLeave()) return;
+  if (guard && !guard.ask()) return;
   history[options.replace ? 'replaceState' : 'pushState'](options.state ?? null, '', address);
   changed();
 }
 
+const withoutHash = (url: string): string => url.split('#')[0] ?? '';
+
+/** Follows Back and Forward. The browser has already changed the address, so a page that may not be left is entered again. */
+function follow(): void {
+  if (guard && withoutHash(guard.url) !== withoutHash(location.href) && !guard.ask()) history.pushState(guard.state, '', guard.url);
+  else changed();
+}
+
 const subscribe = (listener: () => void): (() => void) => {
+  if (listeners.size === 0) window.addEventListener('popstate', follow);
   listeners.add(listener);
-  window.addEventListener('popstate', listener);
   return () => {
     listeners.delete(listener);
-    window.removeEventListener('popstate', listener);
+    if (listeners.size === 0) window.removeEventListener('popstate', follow);
   };
 };
 

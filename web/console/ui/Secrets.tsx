@@ -11,21 +11,28 @@ interface Props {
   onClose: () => void;
 }
 
-/** Shows secrets once. Leaving before all of them were copied needs a second click. */
+/**
+ * Shows secrets once. Closing before all of them were copied needs a second click, and the Back button of the browser only warns.
+ */
 export function Secrets({ title, hint, secrets, onClose }: Props): ReactElement {
   const [copied, setCopied] = useState<ReadonlySet<string>>(new Set());
   const [warned, setWarned] = useState(false);
   const missing = secrets.filter(({ name }) => !copied.has(name));
+  const allCopied = missing.length === 0;
   useEffect(() => {
+    if (allCopied) return;
     const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
     window.addEventListener('beforeunload', warn);
-    const release = guardLeaving(() => false);
+    const release = guardLeaving(() => {
+      setWarned(true);
+      return false;
+    });
     return () => {
       window.removeEventListener('beforeunload', warn);
       release();
     };
-  }, []);
-  const close = (): void => (missing.length === 0 || warned ? onClose() : setWarned(true));
+  }, [allCopied]);
+  const close = (): void => (allCopied || warned ? onClose() : setWarned(true));
   return (
     <Dialog title={title} onClose={close}>
       <div className="stack">
@@ -42,11 +49,11 @@ export function Secrets({ title, hint, secrets, onClose }: Props): ReactElement 
           </div>
         ))}
         <p className="wrong" role="alert">
-          {warned && missing.length > 0 && `You have not copied: ${missing.map(({ name }) => name).join(', ')}. Nobody can read it again.`}
+          {warned && !allCopied && `You have not copied: ${missing.map(({ name }) => name).join(', ')}. Nobody can read it again.`}
         </p>
         <div className="actions">
           <button type="button" className="primary" onClick={close}>
-            {warned && missing.length > 0 ? 'Close anyway' : 'I have saved it'}
+            {warned && !allCopied ? 'Close anyway' : 'I have saved it'}
           </button>
         </div>
       </div>
