@@ -471,10 +471,55 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   const page = await signIn(person, 'integrator', `/usage?project=${project}`);
   const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download CSV' }).click()]);
   expect(readFileSync(await download.path(), 'utf8').split('\n').length).toBeGreaterThan(2);
+  expect(download.suggestedFilename()).toContain(`usage-${project}-`);
   await page.goto(address(`/requests?project=${project}`));
   await page.getByLabel('Status').selectOption('5xx');
   await page.getByText('No API call matches').waitFor();
   await page.getByText('Calls of version 5 with an unknown key belong to no project').waitFor();
+  await person.close();
+});
+
+test('the figures of a project are never shown under the name of another one', async () => {
+  const { project_id: other } = await manage<{ project_id: string }>('POST', '/projects', {
+    organization_id: server.quickstart.organization_id,
+    name: 'Lessons of the night',
+  });
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'operator', `/usage?project=${project}`);
+  // The stream of updates would bring the figures as well.
+  await page.route(
+    ({ pathname }) => pathname === '/api/manage/stream',
+    (route) => route.abort(),
+  );
+  const figures = page.locator('dl.figures');
+  for (const name of ['usage', 'overview']) {
+    await page.goto(address(`/${name}?project=${project}`));
+    await figures.waitFor();
+    let answer: (status: number) => void = () => undefined;
+    const held = ({ pathname, searchParams }: URL) => pathname === `/api/manage/${name}` && searchParams.get('project_id') === other;
+    await page.route(held, async (route) => {
+      const status = await new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      await route.fulfill({ status, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+    });
+    await page.evaluate(
+      (to) => {
+        history.pushState(null, '', to);
+        dispatchEvent(new PopStateEvent('popstate'));
+      },
+      address(`/${name}?project=${other}`),
+    );
+    await page.getByText('Loading…').waitFor();
+    expect(await figures.count()).toBe(0);
+    answer(503);
+    await page.getByRole('alert').getByText('The database is not available').waitFor();
+    expect(await figures.count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Download CSV' }).count()).toBe(0);
+    await page.unroute(held);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await figures.waitFor();
+  }
   await person.close();
 });
 

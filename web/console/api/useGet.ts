@@ -22,17 +22,26 @@ export const { connected } = live;
  * With null as the input, it reads nothing.
  */
 export function useGet<P extends PathOf<'get'>>(path: P, input: Input<P> | null, follow = true): Resource<ResponseOf<P>> {
-  const address = input === null ? null : addressOf(path, input as object);
-  return useFollowed<ResponseOf<P>>(address, follow);
+  return useFollowed(addressOrNull(path, input), follow, false);
 }
 
-function useFollowed<T>(address: string | null, follow: boolean): Resource<T> {
-  const [shown, setShown] = useState<{ address: string | null; data: T | null; error: ApiError | null; at: number }>({
-    address: null,
-    data: null,
-    error: null,
-    at: 0,
-  });
+/** Reads a page of a list as useGet does. While another page or a search of the list loads, the previous one stays, so that nothing jumps. */
+export function useList<P extends PathOf<'get'>>(path: P, input: Input<P> | null, follow = true): Resource<ResponseOf<P>> {
+  return useFollowed(addressOrNull(path, input), follow, true);
+}
+
+const addressOrNull = <P extends PathOf<'get'>>(path: P, input: Input<P> | null): string | null =>
+  input === null ? null : addressOf(path, input as object);
+
+interface Shown<T> {
+  address: string | null;
+  data: T | null;
+  error: ApiError | null;
+  at: number;
+}
+
+function useFollowed<T>(address: string | null, follow: boolean, list: boolean): Resource<T> {
+  const [shown, setShown] = useState<Shown<T>>({ address: null, data: null, error: null, at: 0 });
   const [round, setRound] = useState(0);
   const reload = useCallback(() => setRound((n) => n + 1), []);
   const requested = useRef(0);
@@ -45,24 +54,35 @@ function useFollowed<T>(address: string | null, follow: boolean): Resource<T> {
         if (request === requested.current) setShown({ address, data: data as T, error: null, at: Date.now() });
       },
       (error: unknown) => {
-        if (request !== requested.current || !(error instanceof ApiError)) return;
-        setShown((before) => ({ ...before, address, data: sameList(before.address, address) ? before.data : null, error }));
+        if (request === requested.current && error instanceof ApiError) setShown((before) => failed(before, address, error, list));
       },
     );
     return () => abort.abort();
-  }, [address, round]);
+  }, [address, round, list]);
   useEffect(() => {
     if (address === null || !follow) return;
     return live.watch(address, ({ data, error }) => {
       requested.current++; // a response that is still on its way is older
-      setShown((before) => ({ address, data: error ? before.data : (data as T), error, at: error ? before.at : Date.now() }));
+      setShown((before) => (error ? failed(before, address, error, list) : { address, data: data as T, error: null, at: Date.now() }));
     });
-  }, [address, follow]);
-  // While another page of a list loads, the previous one stays, so that nothing jumps.
-  const data = sameList(shown.address, address) ? shown.data : null;
+  }, [address, follow, list]);
   const current = shown.address === address;
+  const data = current || (list && sameOperation(shown.address, address)) ? shown.data : null;
   return { data, error: current ? shown.error : null, loading: address !== null && !current, at: shown.at, reload };
 }
 
-const sameList = (one: string | null, other: string | null): boolean =>
+/** What is shown after a request has failed: never data of another project or period as if it were that of this one. */
+function failed<T>(before: Shown<T>, address: string, error: ApiError, list: boolean): Shown<T> {
+  const same = before.address === address || (list && before.address !== null && withoutCursor(before.address) === withoutCursor(address));
+  return { ...before, address, data: same ? before.data : null, error };
+}
+
+const sameOperation = (one: string | null, other: string | null): boolean =>
   one !== null && other !== null && one.split('?')[0] === other.split('?')[0];
+
+function withoutCursor(address: string): string {
+  const [path = '', query] = address.split('?');
+  const params = new URLSearchParams(query);
+  params.delete('cursor');
+  return `${path}?${params}`;
+}

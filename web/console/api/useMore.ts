@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import type { ApiError, Input, PathOf, ResponseOf } from './client';
-import { type Resource, useGet } from './useGet';
+import { type Resource, useGet, useList } from './useGet';
 
 interface More<P extends PathOf<'get'>> {
   /** The first page. */
@@ -30,11 +30,10 @@ export function useMore<P extends PathOf<'get'>>(path: P, input: Input<P>, follo
   const key = JSON.stringify(input);
   const [loaded, setLoaded] = useState<Loaded<ResponseOf<P>>>({ key, between: [], cursor: undefined });
   const { between, cursor } = loaded.key === key ? loaded : { between: [], cursor: undefined };
-  const first = useGet(path, input, follow);
+  const first = useList(path, input, follow);
   const { query, ...others } = input as { query?: object };
   const last = useGet(path, cursor === undefined ? null : ({ ...others, query: { ...query, cursor } } as unknown as Input<P>), follow);
-  // While a page loads, useGet still has the page before it, or that of another list.
-  const lastPage = cursor === undefined || last.loading ? null : last.data;
+  const lastPage = cursor === undefined ? null : last.data;
   const end = (cursor === undefined ? !first.loading && first.data : lastPage) as { next_cursor?: string } | null | false;
   const next = end ? end.next_cursor : undefined;
   return {

@@ -1,7 +1,7 @@
 import { type ReactElement, useState } from 'react';
 import { ApiError, call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { useList } from '../api/useGet';
 import { formatCount } from '../format';
 import { useMay } from '../state/context';
 import { Id } from '../ui/Copy';
@@ -23,7 +23,7 @@ export function Audit({ query }: { query: Readonly<Record<string, string>> }): R
   const period = usePeriod(query);
   const nameOf = useProjectName();
   const active = ['action', 'actor', 'subject', ...periodFilters].filter((name) => query[name]);
-  const entries = useGet(
+  const entries = useList(
     '/audit',
     {
       query: {

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { useProjectName, useProjects } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { useList } from '../api/useGet';
 import { formatDuration, formatNumber } from '../format';
 import { href, isFirstPage } from '../router';
 import { useCaller, useMay } from '../state/context';
@@ -66,7 +66,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   const slot = key_slot as Schemas['CallKeySlot'] | undefined;
   // One page is both listed and counted, so that both show the same API calls.
   const counted = Boolean(project_id) && onlyRejected(query);
-  const calls = useGet(
+  const calls = useList(
     '/calls',
     role === 'integrator' && !project_id
       ? null
@@ -188,7 +188,7 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
   const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined; // days are counted in UTC here
   const times = { ...(within && { within }), ...(from && { from }), ...(until && { until }) };
   const period = usePeriod(times);
-  const rejected = useGet(
+  const rejected = useList(
     '/rejected-calls',
     {
       query: {

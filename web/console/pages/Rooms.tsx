@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import type { Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { useGet, useList } from '../api/useGet';
 import { formatCount, formatNumber } from '../format';
 import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
@@ -65,7 +65,7 @@ export function Rooms({ query }: { query: Readonly<Record<string, string>> }): R
   const project = useChosenProject(query.project);
   const listable = useListable(project);
   const searched = ['title', 'person', 'room_id', 'client_room_id', 'state', 'from', 'to'].filter((name) => query[name]);
-  const rooms = useGet(
+  const rooms = useList(
     '/rooms',
     listable
       ? {

@@ -1,7 +1,7 @@
 import type { ReactElement } from 'react';
 import { call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { useGet, useList } from '../api/useGet';
 import { mayRevoke } from '../state/access';
 import { useCaller, useMay } from '../state/context';
 import { ActionButton } from '../ui/Confirm';
@@ -49,7 +49,7 @@ function Rights({ role, project_ids }: { role: Schemas['TokenRole'] | undefined;
 
 function Users({ query: { cursor } }: { query: Query }): ReactElement {
   const may = useMay();
-  const users = useGet('/users', { query: { ...(cursor && { cursor }) } });
+  const users = useList('/users', { query: { ...(cursor && { cursor }) } });
   return (
     <section>
       {may('POST /users') && (
@@ -135,7 +135,7 @@ function SessionState({ session: { state, open_by } }: { session: Schemas['Sessi
 function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
   const may = useMay();
   const caller = useCaller();
-  const sessions = useGet('/sessions', { query: { ...(cursor && { cursor }) } }, !cursor);
+  const sessions = useList('/sessions', { query: { ...(cursor && { cursor }) } }, !cursor);
   return (
     <section>
       {may('POST /sign-in-links') && (

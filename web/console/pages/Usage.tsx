@@ -56,7 +56,11 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
         title="Usage"
         actions={
           data && (
-            <button type="button" className="secondary" onClick={() => downloadCSV(`usage-${data.from}-${data.to}.csv`, csvRows(data))}>
+            <button
+              type="button"
+              className="secondary"
+              onClick={() => downloadCSV(`usage-${data.project_id ?? data.organization_id}-${data.from}-${data.to}.csv`, csvRows(data))}
+            >
               Download CSV
             </button>
           )
@@ -102,7 +106,7 @@ export function Usage({ query }: { query: Readonly<Record<string, string>> }): R
       {!data && !usage.error && !organizations.error && !noOrganization && <Loading />}
       {data && (
         <Report report={data}>
-          {organization && <UsageByProject key={organization} query={{ organization_id: organization, from, to }} />}
+          {organization && <UsageByProject key={`${organization} ${from} ${to}`} query={{ organization_id: organization, from, to }} />}
         </Report>
       )}
     </>
@@ -203,7 +207,7 @@ function UsageByProject({ query: { organization_id, from, to } }: UsageByProject
         <h2 id="by-project">By project</h2>
         {rows.length > 0 && (
           <DownloadProjects
-            name={`usage-by-project-${first.data?.from}-${first.data?.to}.csv`}
+            name={`usage-by-project-${organization_id}-${first.data?.from}-${first.data?.to}.csv`}
             read={(cursor) => call('get', '/usage', { query: { ...query, limit: 100, ...(cursor && { cursor }) } })}
           />
         )}

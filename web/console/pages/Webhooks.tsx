@@ -1,7 +1,7 @@
 import { type ReactElement, useRef, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { useProjectName } from '../api/projects';
-import { useGet } from '../api/useGet';
+import { useGet, useList } from '../api/useGet';
 import { formatCount, formatNumber } from '../format';
 import { href } from '../router';
 import { useChosenProject, useListable } from '../state/chosenProject';
@@ -27,7 +27,7 @@ export function Webhooks({ query }: { query: Readonly<Record<string, string>> })
   const nameOf = useProjectName();
   const period = usePeriod(query);
   const list = useRef<HTMLElement>(null);
-  const webhooks = useGet(
+  const webhooks = useList(
     '/webhooks',
     listable
       ? {
