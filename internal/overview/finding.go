@@ -123,7 +123,7 @@ func targetFindings(targets []webhook.Target) []Finding {
 		if !t.Paused() || len(found) == maxFindings {
 			continue
 		}
-		resume := []string{"parley webhook resume " + t.ProjectID + " " + quoted(t.URL)}
+		resume := []string{"parley webhook resume " + t.ProjectID + " " + Quoted(t.URL)}
 		if t.PausedByHand() {
 			found = append(found, Finding{
 				ID:        "webhook_target_held",
@@ -148,8 +148,8 @@ func targetFindings(targets []webhook.Target) []Finding {
 	return found
 }
 
-// quoted returns a text as one argument of a command in a shell, because an integrator chooses the URL.
-func quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
+// Quoted returns a text as one argument of a command in a shell, because an integrator chooses the URL.
+func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func overlapFindings(overlaps []key.EndingOverlap) []Finding {
 	var found []Finding
