@@ -120,11 +120,14 @@ type webhookReplay struct {
 	Since   moment `placeholder:"TIME" help:"Start of the period to replay, such as yesterday or 24h (ago); needs --before."`
 	Before  moment `placeholder:"TIME" help:"End of the period to replay, such as \"yesterday 10:05\" in UTC, or 24h for 24 hours ago."`
 	Target  string `placeholder:"URL" help:"URL of the only target to replay to."`
-	State   string `placeholder:"STATE" help:"State of the deliveries to replay: failed, gone or delivered. Default: all three."`
+	State   string `enum:",failed,gone,delivered" default:"" placeholder:"STATE" help:"State of the deliveries to replay: failed, gone or delivered. Default: all three."`
 }
 
 // Run replays the deliveries.
 func (c webhookReplay) Run(ctx context.Context, s *streams) error {
+	if c.Event+c.Room == "" && (c.Since == "" || c.Before == "") {
+		return usageError{errors.New("--event, --room, or both --since and --before are required")}
+	}
 	q := manage.WebhookReplay{
 		ProjectId: c.Project,
 		EventId:   optionalString(c.Event),
