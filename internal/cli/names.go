@@ -114,9 +114,13 @@ func resolveName(ctx context.Context, m manager, kind, text, projectID string) (
 	if err != nil {
 		return "", err
 	}
+	wanted := text
+	if kind == "user" {
+		wanted = strings.ToLower(text) // as the server stores email addresses
+	}
 	var ids []string
 	for _, n := range all {
-		if n.name == text {
+		if n.name == wanted {
 			ids = append(ids, n.id)
 		}
 	}
