@@ -69,11 +69,15 @@ func completions(node *kong.Node, words []string) []string {
 			value = nil
 			continue
 		}
+		node = commandOf(node, word)
 		if name, isFlag := strings.CutPrefix(word, "--"); isFlag {
 			value = flagWithValue(node, name)
 		} else if child := childOf(node, word); child != nil {
 			node = child
 		}
+	}
+	if value == nil {
+		node = commandOf(node, last)
 	}
 	var all []string
 	switch {
@@ -98,6 +102,14 @@ func completions(node *kong.Node, words []string) []string {
 	all = slices.DeleteFunc(all, func(word string) bool { return !strings.HasPrefix(word, last) })
 	slices.Sort(all)
 	return slices.Compact(all)
+}
+
+// commandOf returns the command to which a word belongs: a flag in place of a command is one of the default command.
+func commandOf(node *kong.Node, word string) *kong.Node {
+	if strings.HasPrefix(word, "-") && node.DefaultCmd != nil {
+		return node.DefaultCmd
+	}
+	return node
 }
 
 // flagWithValue returns the flag with a name if the next word is its value, or nil.
