@@ -477,6 +477,15 @@ test('the usage is downloaded, and API calls are filtered', async () => {
   await page.getByText('No API call matches').waitFor();
   await page.getByText('Calls of version 5 with an unknown key belong to no project').waitFor();
   await person.close();
+
+  // Filters of one project do not stay without their controls when all projects are chosen.
+  const operator = await Person.arrive(browser);
+  const all = await signIn(operator, 'operator', `/requests?project=${project}&version=v4&key_slot=current`);
+  await all.getByRole('button', { name: 'Clear filters' }).waitFor();
+  await all.goto(address('/requests?version=v4&key_slot=current'));
+  await all.getByRole('table', { name: 'API calls' }).getByRole('row').nth(1).waitFor();
+  expect(await all.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
+  await operator.close();
 });
 
 test('the figures of a project are never shown under the name of another one', async () => {

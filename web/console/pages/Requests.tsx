@@ -19,7 +19,9 @@ import { PeriodFilter } from './PeriodFilter';
 import { spans } from './times';
 import { periodFilters, usePeriod } from './usePeriod';
 
-const filters = ['status', 'cause', 'version', 'key_slot', 'route', 'request_id', ...periodFilters];
+const filters = ['status', 'cause', 'route', 'request_id', ...periodFilters];
+/** Filters of the calls of one project, which have no controls without one. */
+const projectFilters = ['version', 'key_slot'];
 const anonymousFilters = ['address', 'cause', 'version', ...periodFilters];
 
 const versionOptions = [['', 'All'], ...versions] as const;
@@ -63,7 +65,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
   const project_id = project ?? (role === 'integrator' ? projects[0]?.project_id : undefined);
   const nameOf = useProjectName();
   const period = usePeriod(query);
-  const slot = key_slot as Schemas['CallKeySlot'] | undefined;
+  const slot = project_id ? (key_slot as Schemas['CallKeySlot'] | undefined) : undefined;
   // One page is both listed and counted, so that both show the same API calls.
   const counted = Boolean(project_id) && onlyRejected(query);
   const calls = useList(
@@ -75,7 +77,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
             ...(project_id && { project_id }),
             ...(status && { status }),
             ...(cause && { cause }),
-            ...(version && { version }),
+            ...(project_id && version && { version }),
             ...(slot && { key_slot: slot }),
             ...(route && { route }),
             ...(request_id && { request_id }),
@@ -86,7 +88,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         },
     !cursor,
   );
-  const active = filters.filter((name) => query[name]);
+  const active = [...filters, ...(project_id ? projectFilters : [])].filter((name) => query[name]);
   return (
     <>
       <Filters active={active}>
@@ -185,7 +187,8 @@ const unknownKeys =
 /** The rejected API calls without a key and a project that exist. */
 function Anonymous({ query }: { query: Readonly<Record<string, string>> }): ReactElement {
   const { address, cause, version, from, until, cursor } = query;
-  const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined; // days are counted in UTC here
+  // Days are counted in UTC here, so there is no control for those of the time zone of the browser.
+  const within = spans.some(([hours]) => hours === query.within) ? query.within : undefined;
   const times = { ...(within && { within }), ...(from && { from }), ...(until && { until }) };
   const period = usePeriod(times);
   const rejected = useList(
@@ -201,7 +204,7 @@ function Anonymous({ query }: { query: Readonly<Record<string, string>> }): Reac
     },
     !cursor,
   );
-  const active = anonymousFilters.filter((name) => query[name]);
+  const active = anonymousFilters.filter((name) => (name === 'within' ? within : query[name]));
   return (
     <>
       <Filters active={active}>
