@@ -44,10 +44,10 @@ async function addUser(email: string, role: string): Promise<void> {
   expect(answer.status, await answer.text()).toBe(200);
 }
 
-/** Presses the button of the provider on the sign-in page, and signs in there. */
-async function signInAs(person: Person, name: string): Promise<void> {
+/** Presses the button of the provider on a page of the console, and signs in there. */
+async function signInAs(person: Person, name: string, path = ''): Promise<void> {
   const { page } = person;
-  await page.goto(`${server.url}/console`);
+  await page.goto(`${server.url}/console${path}`);
   await page.getByRole('link', { name: 'Sign in with Example Login' }).click();
   await page.getByLabel('Username').fill(name);
   await page.getByLabel('Password').fill('verysecure');
@@ -72,4 +72,22 @@ test('a user signs in with OpenID Connect, signs out, and somebody unknown is tu
   await eve.accessible('a failed sign-in with OpenID Connect');
   await eve.seen('console-openid-unknown');
   await eve.close();
+});
+
+test('a sign-in with OpenID Connect returns once to the page that was asked for', async () => {
+  const person = await Person.arrive(browser);
+  const { page } = person;
+  await signInAs(person, 'eve', '/audit?action=user.created');
+  await page.getByRole('alert').getByText('may not use this console').waitFor(); // the page is kept until a sign-in succeeds
+  await page.getByRole('link', { name: 'Sign in with Example Login' }).click();
+  await page.getByLabel('Username').fill('ada');
+  await page.getByLabel('Password').fill('verysecure');
+  await page.getByRole('button').click();
+  await page.getByRole('heading', { level: 1, name: 'Audit log' }).waitFor();
+  expect(page.url()).toBe(`${server.url}/console/audit?action=user.created`);
+
+  await page.goto(`${server.url}/console`);
+  await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+  expect(page.url()).toBe(`${server.url}/console`);
+  await person.close();
 });

@@ -1,9 +1,10 @@
-import { Component, type ReactElement, type ReactNode, useEffect } from 'react';
+import { Component, type ReactElement, type ReactNode, useEffect, useLayoutEffect } from 'react';
 import { useStore } from '../src/state/useStore';
 import { SignIn } from './pages/SignIn';
 import { readRoute, useAddress } from './router';
 import { Shell } from './Shell';
 import { CallerContext } from './state/context';
+import { returnToPage } from './state/returnPage';
 import { loadCaller, session } from './state/session';
 import { Announcements } from './ui/announce';
 import { Loading } from './ui/List';
@@ -22,6 +23,10 @@ function Session(): ReactElement {
   const address = useAddress();
   const [pathname = '', search = ''] = address.split(/(?=\?)/);
   const route = readRoute({ pathname, search });
+  const signedIn = now.is === 'in';
+  useLayoutEffect(() => {
+    if (signedIn) returnToPage();
+  }, [signedIn]);
   switch (now.is) {
     case 'unknown':
       return <Loading />;

@@ -1,14 +1,13 @@
 import { type FormEvent, type ReactElement, useEffect, useRef, useState } from 'react';
 import { call, type Schemas } from '../api/client';
 import { href, navigate } from '../router';
+import { forgetPage, keepPage, onSignInPage } from '../state/returnPage';
 import { signIn } from '../state/session';
 import { CodeBlock } from '../ui/Copy';
 import { sentence } from '../ui/states';
 
 /** The path with which the server starts a sign-in with OpenID Connect. */
 const openidStart = '/console/openid/start';
-
-const onSignInPage = (): boolean => location.pathname.replace(/\/$/, '') === href('sign-in');
 
 /** Reads the code of a one-time link from the fragment, which no server sees, and removes it from the address. */
 function takeCode(): string | null {
@@ -34,6 +33,7 @@ export function SignIn({ expired, error }: Props): ReactElement {
   const enter = async (credential: { token: string } | { code: string }): Promise<void> => {
     setBusy(true);
     setProblem(null);
+    forgetPage();
     const failure = await signIn(credential);
     if (failure === null) {
       if (onSignInPage()) navigate(href('overview'), { replace: true });
@@ -68,7 +68,7 @@ export function SignIn({ expired, error }: Props): ReactElement {
       )}
       {methods?.methods.includes('openid') && (
         <>
-          <a className="primary as-button" href={openidStart}>
+          <a className="primary as-button" href={openidStart} onClick={keepPage}>
             Sign in with {methods.openid_name || 'OpenID Connect'}
           </a>
           <p className="or quiet">or</p>
