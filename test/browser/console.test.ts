@@ -299,6 +299,20 @@ describe('lists', () => {
     await person.close();
   });
 
+  test('that begin with the oldest row say so on their buttons', async () => {
+    for (let n = 0; n < 51; n++) await manage('POST', '/users', { email: `user-${n}@example.org`, role: 'auditor' });
+    const person = await Person.arrive(browser);
+    const page = await signIn(person, 'owner', '/team');
+    const row = (n: number) => page.getByRole('cell', { name: `user-${n}@example.org`, exact: true });
+    await row(0).waitFor();
+    expect(await page.getByRole('button', { name: 'Older' }).isDisabled()).toBe(true);
+    await page.getByRole('button', { name: 'Newer' }).click();
+    await row(50).waitFor();
+    await page.getByRole('button', { name: 'Older' }).click();
+    await row(0).waitFor();
+    await person.close();
+  });
+
   test('continue a search while nothing matches, and ask after a while', async () => {
     const person = await Person.arrive(browser);
     const page = await signIn(person, 'auditor', '/rooms');

@@ -104,7 +104,7 @@ export function setQuery(changes: QueryInput): void {
 }
 
 /** Opens the next page of a list. */
-export function openOlder(cursor: string): void {
+export function openNext(cursor: string): void {
   const route = readRoute(location);
   if (!route) return;
   const cursors = [...((history.state as HistoryState | null)?.cursors ?? []), route.query.cursor ?? ''];
@@ -125,7 +125,7 @@ export function isFirstPage(cursor: string | undefined): boolean {
 }
 
 /** Opens the previous page of a list, or the first one if the address was opened directly. */
-export function openNewer(): void {
+export function openPrevious(): void {
   const route = readRoute(location);
   if (!route) return;
   const cursors = [...((history.state as HistoryState | null)?.cursors ?? [])];

@@ -59,6 +59,7 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
       )}
       <List
         label="Users"
+        oldestFirst
         resource={users}
         rowsOf={(data) => data.users}
         cursorOf={(data) => data.next_cursor}

@@ -1,6 +1,6 @@
 import { type Key, type ReactElement, type ReactNode, useEffect, useState } from 'react';
 import type { Resource } from '../api/useGet';
-import { isFirstPage, openNewer, openOlder, skipPage } from '../router';
+import { isFirstPage, openNext, openPrevious, skipPage } from '../router';
 import { ErrorBox } from './states';
 import { type Column, Table } from './Table';
 
@@ -15,6 +15,8 @@ interface Props<D, T> {
   empty: ReactNode;
   /** The cursor of the page that is shown; undefined for the first one. */
   cursor?: string | undefined;
+  /** Whether the pages begin with the oldest row. */
+  oldestFirst?: boolean;
 }
 
 /** How many pages without a match are skipped before the list asks whether to go on. */
@@ -40,7 +42,17 @@ function useSkipEmpty(isEmpty: boolean, next: string | undefined, cursor: string
 }
 
 /** A page of a list, with its states and the buttons to the pages beside it. */
-export function List<D, T>({ label, resource, rowsOf, cursorOf, columns, keyOf, empty, cursor }: Props<D, T>): ReactElement {
+export function List<D, T>({
+  label,
+  resource,
+  rowsOf,
+  cursorOf,
+  columns,
+  keyOf,
+  empty,
+  cursor,
+  oldestFirst = false,
+}: Props<D, T>): ReactElement {
   const { data, error, loading, reload } = resource;
   // The page before stays while the next one loads.
   const isEmpty = data !== null && rowsOf(data).length === 0;
@@ -49,27 +61,28 @@ export function List<D, T>({ label, resource, rowsOf, cursorOf, columns, keyOf, 
   if (data === null) return <Loading />;
   const rows = rowsOf(data);
   const next = cursorOf?.(data);
-  const newer = !isFirstPage(cursor);
+  const previous = !isFirstPage(cursor);
+  const [before, after] = oldestFirst ? ['Older', 'Newer'] : ['Newer', 'Older'];
   return (
     <div className="list">
       {error && <ErrorBox error={error} retry={reload} />}
-      {isEmpty && !next && !newer ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} busy={loading} />}
-      {isEmpty && (next || newer) && (
+      {isEmpty && !next && !previous ? empty : <Table label={label} columns={columns} rows={rows} keyOf={keyOf} busy={loading} />}
+      {isEmpty && (next || previous) && (
         <p className="quiet" role="status">
           {next
             ? stopped
-              ? 'Nothing matches so far. Older entries may match.'
-              : 'Searching older entries…'
-            : 'There are no older entries.'}
+              ? `Nothing matches so far. ${after} entries may match.`
+              : `Searching ${after.toLowerCase()} entries…`
+            : `There are no ${after.toLowerCase()} entries.`}
         </p>
       )}
-      {(next || newer) && (
+      {(next || previous) && (
         <nav className="pager" aria-label={`Pages: ${label}`}>
-          <button type="button" className="secondary" disabled={!newer} onClick={openNewer}>
-            Newer
+          <button type="button" className="secondary" disabled={!previous} onClick={openPrevious}>
+            {before}
           </button>
-          <button type="button" className="secondary" disabled={!next} onClick={() => (isEmpty ? goOn() : next && openOlder(next))}>
-            {isEmpty && next ? 'Keep searching' : 'Older'}
+          <button type="button" className="secondary" disabled={!next} onClick={() => (isEmpty ? goOn() : next && openNext(next))}>
+            {isEmpty && next ? 'Keep searching' : after}
           </button>
         </nav>
       )}
