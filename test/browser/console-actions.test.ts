@@ -636,6 +636,16 @@ test('the overview opens the rejected API calls that it counts, whose causes are
   expect(await shown.textContent()).toBe('Versions 3 to 5');
   const causes = page.getByRole('region', { name: `Most frequent causes of ${rejected} API calls` });
   await causes.getByText('/api/v3/rooms/create_quick_video_room').waitFor();
+
+  // The rows stay while those of another search load, but the causes of the rows before are not counted as its own.
+  const another = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/calls') && searchParams.get('status') === '5xx';
+  await page.route(another, () => undefined);
+  await page.getByLabel('Status').selectOption('5xx');
+  await page.locator('.table-box[aria-busy="true"]').waitFor();
+  expect(await page.getByText('Most frequent causes').count()).toBe(0);
+  await page.getByLabel('Status').selectOption('rejected');
+  await causes.waitFor();
+
   await person.seen('console-requests-causes');
   await person.accessible('the causes of rejected API calls');
   const cause = causes.getByRole('listitem').filter({ hasText: 'create_quick_audio_room' });

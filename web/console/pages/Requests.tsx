@@ -131,7 +131,7 @@ function Calls({ query }: { query: Readonly<Record<string, string>> }): ReactEle
         <TextFilter name="route" label="Route" value={route} placeholder="/api/v4/rooms/{room_id}/events" wide />
         <TextFilter name="request_id" label="Request ID" value={request_id} />
       </Filters>
-      {counted && isFirstPage(cursor) && calls.data && (
+      {counted && isFirstPage(cursor) && calls.data && !calls.loading && (
         <CauseCounts calls={calls.data.calls} more={calls.data.next_cursor !== undefined} query={query} />
       )}
       <List
