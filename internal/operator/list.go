@@ -21,12 +21,8 @@ func (s *Service) Revoke(ctx context.Context, id string) (Token, error) {
 		if err := s.store.RevokeToken(ctx, id, t.RevokedAt); err != nil {
 			return err
 		}
-		err = audit.Record(ctx, s.store, t.RevokedAt, audit.Change{Action: audit.TokenRevoked, Subject: id,
+		return s.endAll(ctx, id, "", audit.Change{Action: audit.TokenRevoked, Subject: id,
 			After: audit.Fields{"revoked_at": audit.Timestamp(t.RevokedAt)}})
-		if err != nil {
-			return err
-		}
-		return s.endAll(ctx, id, "")
 	})
 	return t, err
 }

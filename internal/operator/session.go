@@ -316,14 +316,24 @@ func (s *Service) endEarliest(ctx context.Context, session Session, origin audit
 	return nil
 }
 
-// endAll ends the sessions of a token or a user, also the links of the user that were not opened.
-func (s *Service) endAll(ctx context.Context, tokenID, userID string) error {
-	live, err := s.store.LiveConsoleSessions(ctx, tokenID, userID, s.now())
+// endAll ends the sessions of a token or a user, also the links of the user that were not opened, and then records
+// the cause and the ends.
+func (s *Service) endAll(ctx context.Context, tokenID, userID string, cause audit.Change) error {
+	now := s.now()
+	live, err := s.store.LiveConsoleSessions(ctx, tokenID, userID, now)
 	if err != nil {
 		return err
 	}
 	for _, session := range live {
-		if err := s.end(ctx, session.ID); err != nil {
+		if err := s.store.EndConsoleSession(ctx, session.ID, now); err != nil {
+			return err
+		}
+	}
+	if err := audit.Record(ctx, s.store, now, cause); err != nil {
+		return err
+	}
+	for _, session := range live {
+		if err := s.recordEnd(ctx, session.ID, now); err != nil {
 			return err
 		}
 	}
@@ -336,8 +346,12 @@ func (s *Service) end(ctx context.Context, id string) error {
 	if err := s.store.EndConsoleSession(ctx, id, now); err != nil {
 		return err
 	}
-	return audit.Record(ctx, s.store, now, audit.Change{Action: audit.SessionEnded, Subject: id,
-		After: audit.Fields{"ended_at": audit.Timestamp(now)}})
+	return s.recordEnd(ctx, id, now)
+}
+
+func (s *Service) recordEnd(ctx context.Context, id string, at time.Time) error {
+	return audit.Record(ctx, s.store, at, audit.Change{Action: audit.SessionEnded, Subject: id,
+		After: audit.Fields{"ended_at": audit.Timestamp(at)}})
 }
 
 func (s *Service) recordStart(ctx context.Context, c Caller, origin audit.Origin) error {

@@ -155,12 +155,7 @@ func (s *Service) DeleteUser(ctx context.Context, id string) (User, error) {
 		if err := s.store.DeleteUser(ctx, id); err != nil {
 			return err
 		}
-		err = audit.Record(ctx, s.store, s.now(), audit.Change{Action: audit.UserDeleted, Subject: id,
-			Before: u.auditFields()})
-		if err != nil {
-			return err
-		}
-		return s.endAll(ctx, "", id)
+		return s.endAll(ctx, "", id, audit.Change{Action: audit.UserDeleted, Subject: id, Before: u.auditFields()})
 	})
 	return u, err
 }
