@@ -110,13 +110,8 @@ func join(ips []netip.Addr) string {
 
 func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 	hosts := publicHosts(cfg)
-	for _, host := range hosts {
-		var failure *net.DNSError
-		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); errors.As(err, &failure) && failure.IsNotFound {
-			record := fmt.Sprintf("Add an A or AAAA record of %s with the address of this machine.", host)
-			return found("public_dns", Error, record,
-				"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
-		}
+	if result := checkDNS(ctx, hosts, "this machine"); len(result.Findings) > 0 {
+		return result
 	}
 	client := newClient()
 	result, answered := checkPublicURL(ctx, client, cfg)
@@ -129,6 +124,20 @@ func checkPublicAddress(ctx context.Context, cfg config.Config) Result {
 		return live.Status != "" || errors.As(err, &untrusted) && isForHost(untrusted.Err)
 	})
 	return result
+}
+
+// checkDNS returns a finding about the first of the hosts that the DNS does not have. The hosts belong to server, which
+// is "this machine" or "the server".
+func checkDNS(ctx context.Context, hosts []string, server string) Result {
+	for _, host := range hosts {
+		var failure *net.DNSError
+		if _, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host); errors.As(err, &failure) && failure.IsNotFound {
+			record := fmt.Sprintf("Add an A or AAAA record of %s with the address of %s.", host, server)
+			return found("public_dns", Error, record,
+				"This machine does not find the host name %s in the DNS, and probably browsers do not find it either.", host)
+		}
+	}
+	return Result{}
 }
 
 // publicHosts returns the names that browsers look up in the DNS.

@@ -115,7 +115,7 @@ func (t Tried) result() Result {
 // about the code, or about sending the result.
 func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	cfg := config.Config{PublicURL: baseURL}
-	public := runCheck(ctx, cfg, checkPublicAddress)
+	public := runCheck(ctx, cfg, checkRemoteAddress)
 	public.Check = "public_address"
 	if public.Unknown != "" {
 		public = found("public_unreachable", Error,
@@ -156,6 +156,16 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 	}
 	report.Checks = append(report.Checks, MediaResults(tried)...)
 	return report, c.call(ctx, "/checks/report", map[string]any{"key": c.key, "paths": paths}, nil)
+}
+
+// checkRemoteAddress checks the public URL of a server on another machine. Unlike checkPublicAddress, it compares no
+// address with those of this machine.
+func checkRemoteAddress(ctx context.Context, cfg config.Config) Result {
+	if result := checkDNS(ctx, publicHosts(cfg), "the server"); len(result.Findings) > 0 {
+		return result
+	}
+	result, _ := checkPublicURL(ctx, newClient(), cfg)
+	return result
 }
 
 // checkServerClock compares the clock of a server with the clock of this machine.

@@ -15,6 +15,9 @@ func TestRemote_Unreachable(t *testing.T) {
 		for _, r := range results {
 			for _, f := range r.Findings {
 				found = append(found, f.ID)
+				if strings.Contains(f.Change, "this machine") {
+					t.Errorf("%s: got the change %q, want nothing to change on the other machine", f.ID, f.Change)
+				}
 			}
 		}
 		return found
@@ -29,6 +32,14 @@ func TestRemote_Unreachable(t *testing.T) {
 	}
 	if got := remote("http://127.0.0.1:1"); !slices.Equal(got, []string{"public_unreachable"}) {
 		t.Errorf("without a server: got the findings %v, want public_unreachable", got)
+	}
+	// Like every server that it checks, not this machine. No connection to a multicast address succeeds.
+	serveDNS(t, "meet.example.test", "233.252.0.1")
+	if got := remote("https://meet.example.test"); !slices.Equal(got, []string{"public_unreachable"}) {
+		t.Errorf("without a server at a host name: got the findings %v, want public_unreachable", got)
+	}
+	if got := remote("https://nobody.example.test"); !slices.Equal(got, []string{"public_dns"}) {
+		t.Errorf("with an unknown host name: got the findings %v, want public_dns", got)
 	}
 	if got := remote(living(t, Live{Status: "ok", Upgrade: true})); len(got) > 0 {
 		t.Errorf("with a server: got the findings %v, want none", got)
