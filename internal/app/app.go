@@ -193,6 +193,7 @@ func (a *App) wire(ctx context.Context) error {
 		SigningKey:    "parley",
 		SigningSecret: secret.Reveal(),
 		NodeIP:        strings.Join(nodeIPs, ","),
+		Local:         doctor.IsLocal(config.Config{PublicURL: a.baseURL}),
 		UDPPort:       a.cfg.RTCUDPPort,
 		TCPPort:       a.cfg.SeparateTCPPort(),
 		LimitTCP:      a.connections.LimitMediaConnections,

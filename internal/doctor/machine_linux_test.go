@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"parley/internal/cluster/clustertest"
+	"parley/internal/config"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
@@ -60,6 +61,43 @@ func TestCheckUDPBuffers(t *testing.T) {
 	set(value)
 	if after := run.findings(t, cfg); len(after) > 0 {
 		t.Errorf("after the change: got the findings %v, want none", after)
+	}
+}
+
+// A machine that does not have its network yet has no address for media, and has one after it got the address. The test
+// runs in a network namespace without interfaces that are up, in a process of its own.
+func TestCheckMediaAddress_NoNetwork(t *testing.T) {
+	const own = "PARLEY_TEST_OWN_PROCESS"
+	if os.Getenv(own) == "" {
+		rootOnly(t)
+		child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v")
+		child.Env = append(os.Environ(), own+"=1")
+		child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+		output, err := child.CombinedOutput()
+		if errors.Is(err, syscall.EPERM) {
+			t.Skip("this machine lets nobody create a network namespace")
+		}
+		if err != nil || !strings.Contains(string(output), "--- PASS: "+t.Name()) {
+			t.Errorf("in its own process: got %v, want a pass; its output:\n%s", err, output)
+		}
+		return
+	}
+	run := check(checkMediaAddress)
+	public := config.Config{PublicURL: "https://203.0.113.7"}
+	explicit := public
+	explicit.RTCNodeIP = "203.0.113.7"
+	for _, cfg := range []config.Config{public, explicit} {
+		f := run.findings(t, cfg)["node_ip"]
+		if f.Level != Error || !strings.HasPrefix(f.Change, "Connect this machine to the network") {
+			t.Errorf("node IP %q: got the finding %+v, want node_ip about the network", cfg.RTCNodeIP, f)
+		}
+	}
+	if after := run.findings(t, config.Config{PublicURL: "http://localhost:8080"}); len(after) > 0 {
+		t.Errorf("a server for this machine only: got the findings %v, want none", after)
+	}
+	runLine(t, nil, "ip link set lo up && ip addr add 203.0.113.7/32 dev lo")
+	if after := run.findings(t, explicit); len(after) > 0 {
+		t.Errorf("with the address: got the findings %v, want none", after)
 	}
 }
 

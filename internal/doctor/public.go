@@ -61,9 +61,9 @@ func isLocal(host string) bool {
 }
 
 func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
-	announced, err := media.AnnouncedIPs(cfg.NodeIPs())
+	announced, err := media.AnnouncedIPs(cfg.NodeIPs(), IsLocal(cfg))
 	if err != nil {
-		return unknown("%v", err)
+		return noMediaAddress(err)
 	}
 	host := publicHost(cfg)
 	if isLocal(host) {
@@ -83,6 +83,17 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 			join(announced), host)
 	}
 	return fine("%s", join(announced))
+}
+
+// noMediaAddress returns the result of a check that failed with an error of media.AnnouncedIPs.
+func noMediaAddress(err error) Result {
+	var none *media.AddressError
+	if !errors.As(err, &none) {
+		return unknown("%v", err)
+	}
+	return found("node_ip", Error,
+		"Connect this machine to the network, or --rtc-node-ip ADDRESS, with an address of this machine",
+		"The server does not start, and nobody hears anybody: %s.", none.Reason())
 }
 
 // suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The
@@ -217,7 +228,7 @@ func getLive(ctx context.Context, client *http.Client, base string) (live Live, 
 // addElsewhere adds a finding for each host that the DNS leads to another machine and that does not answer as a Parley
 // server. With a router or a load balancer that forwards to this machine, it usually answers.
 func (r *Result) addElsewhere(ctx context.Context, cfg config.Config, hosts []string, answers func(host string) bool) {
-	announced, err := media.AnnouncedIPs(cfg.NodeIPs())
+	announced, err := media.AnnouncedIPs(cfg.NodeIPs(), IsLocal(cfg))
 	if err != nil {
 		return // another check reports it
 	}

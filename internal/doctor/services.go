@@ -41,7 +41,7 @@ func checkPorts(ctx context.Context, cfg config.Config) Result {
 		return fine("the server runs")
 	}
 	if err == nil {
-		err = media.CheckPorts(cfg.NodeIPs(), cfg.RTCUDPPort, cfg.SeparateTCPPort())
+		err = media.CheckPorts(cfg.NodeIPs(), IsLocal(cfg), cfg.RTCUDPPort, cfg.SeparateTCPPort())
 	}
 	if err == nil {
 		return fine("free")

@@ -25,23 +25,36 @@ func (a addresses) loopbackOnly() bool {
 	return true
 }
 
+// machine has the addresses of this machine.
+type machine struct {
+	own map[netip.Addr]bool
+	// outbound4 and outbound6 are the addresses from which the system would send; the zero value without a route.
+	outbound4, outbound6 netip.Addr
+}
+
 // resolveAddresses returns the addresses of the configuration and replaces missing ones
 // by those of this machine. LiveKit always gets explicit addresses, because without
 // them it binds all addresses and asks public STUN servers for its own.
 func resolveAddresses(cfg Config) (addresses, error) {
-	local, err := localAddresses()
+	own, err := ownAddresses()
 	if err != nil {
 		return addresses{}, err
 	}
+	m := machine{own: own, outbound4: outboundAddress(own, "udp4"), outbound6: outboundAddress(own, "udp6")}
+	return m.resolve(cfg)
+}
+
+func (m machine) resolve(cfg Config) (addresses, error) {
 	node, err := parseIPs("node IP", strings.Split(cfg.NodeIP, ","))
 	if err != nil {
 		return addresses{}, err
 	}
 	if len(node) == 0 {
-		node = []netip.Addr{outboundAddress(local, "udp4")}
-		if v6 := outboundAddress(local, "udp6"); node[0].IsLoopback() && !v6.IsLoopback() {
-			node = []netip.Addr{v6} // a machine without IPv4
+		detected, err := m.detect(cfg.Local)
+		if err != nil {
+			return addresses{}, err
 		}
+		node = []netip.Addr{detected}
 	}
 	if len(node) > 2 || len(node) == 2 && node[0].Is4() == node[1].Is4() {
 		return addresses{}, fmt.Errorf("media: node IP %q must be at most one IPv4 and one IPv6 address", cfg.NodeIP)
@@ -52,35 +65,87 @@ func resolveAddresses(cfg Config) (addresses, error) {
 		return addresses{}, err
 	}
 	for _, ip := range bind {
-		if !local[ip] {
+		if !m.own[ip] {
 			return addresses{}, fmt.Errorf("media: bind IP %s is not an address of this machine", ip)
 		}
 	}
 	if len(bind) == 0 {
 		for _, ip := range node {
-			switch {
-			case local[ip]:
-				bind = append(bind, ip)
-			case ip.Is4():
-				bind = append(bind, outboundAddress(local, "udp4"))
-			default:
-				bind = append(bind, outboundAddress(local, "udp6"))
+			from, err := m.bindAddress(ip)
+			if err != nil {
+				return addresses{}, err
 			}
+			bind = append(bind, from)
 		}
 	}
 	return addresses{node: node, bind: bind}, nil
 }
 
-// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers.
-func AnnouncedIPs(nodeIPs []netip.Addr) ([]netip.Addr, error) {
-	addrs, err := resolveAddresses(Config{NodeIP: joinIPs(nodeIPs)})
+// detect returns the address to announce if the configuration has none: that of IPv6 only on a machine without IPv4.
+// A computer that is offline can still run a local server, on loopback.
+func (m machine) detect(local bool) (netip.Addr, error) {
+	switch {
+	case m.outbound4.IsValid():
+		return m.outbound4, nil
+	case m.outbound6.IsValid():
+		return m.outbound6, nil
+	case local:
+		return netip.AddrFrom4([4]byte{127, 0, 0, 1}), nil
+	}
+	return netip.Addr{}, &AddressError{}
+}
+
+// bindAddress returns the address of this machine on which it receives media that is sent to a node IP. It never
+// replaces another address by loopback, because the machine may get its address a moment later, for example by DHCP,
+// and the engine would not notice.
+func (m machine) bindAddress(node netip.Addr) (netip.Addr, error) {
+	outbound := m.outbound4
+	if node.Is6() {
+		outbound = m.outbound6
+	}
+	switch {
+	case m.own[node] || node.IsLoopback():
+		return node, nil
+	case outbound.IsValid():
+		return outbound, nil
+	}
+	return netip.Addr{}, &AddressError{NodeIP: node}
+}
+
+// AddressError says that this machine has no address on which it can receive media, perhaps not yet.
+type AddressError struct {
+	NodeIP netip.Addr // of the configuration; the zero value if it has none
+}
+
+func (e *AddressError) Error() string {
+	remedy := "connect this machine to the network, or set an address of this machine"
+	if e.NodeIP.Is6() {
+		remedy += ", or leave the IPv6 address out"
+	}
+	return fmt.Sprintf("--rtc-node-ip (PARLEY_RTC_NODE_IP): %s: %s", e.Reason(), remedy)
+}
+
+// Reason returns the reason without the setting and the remedy.
+func (e *AddressError) Reason() string {
+	switch {
+	case !e.NodeIP.IsValid():
+		return "this machine has no route to a network, so it has no address for media"
+	case e.NodeIP.Is4():
+		return fmt.Sprintf("this machine does not have the address %s, and has no route to an IPv4 network", e.NodeIP)
+	}
+	return fmt.Sprintf("this machine does not have the address %s, and has no route to an IPv6 network", e.NodeIP)
+}
+
+// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers. local is that of Config.
+func AnnouncedIPs(nodeIPs []netip.Addr, local bool) ([]netip.Addr, error) {
+	addrs, err := resolveAddresses(Config{NodeIP: joinIPs(nodeIPs), Local: local})
 	return addrs.node, err
 }
 
-// CheckPorts binds and releases the ports of an engine with these node IPs. tcpPort is 0 for an engine that
-// opens none. The error names the setting.
-func CheckPorts(nodeIPs []netip.Addr, udpPort, tcpPort int) error {
-	cfg := Config{NodeIP: joinIPs(nodeIPs), UDPPort: udpPort, TCPPort: tcpPort}
+// CheckPorts binds and releases the ports of an engine with these node IPs. local is that of Config, and tcpPort is 0
+// for an engine that opens none. The error names the setting.
+func CheckPorts(nodeIPs []netip.Addr, local bool, udpPort, tcpPort int) error {
+	cfg := Config{NodeIP: joinIPs(nodeIPs), Local: local, UDPPort: udpPort, TCPPort: tcpPort}
 	addrs, err := resolveAddresses(cfg)
 	if err != nil {
 		return err
@@ -119,42 +184,41 @@ func parseIPs(setting string, texts []string) ([]netip.Addr, error) {
 	return ips, nil
 }
 
-func localAddresses() (map[netip.Addr]bool, error) {
+func ownAddresses() (map[netip.Addr]bool, error) {
 	found, err := net.InterfaceAddrs()
 	if err != nil {
 		return nil, fmt.Errorf("media: list the addresses of this machine: %w", err)
 	}
-	local := make(map[netip.Addr]bool, len(found))
+	own := make(map[netip.Addr]bool, len(found))
 	for _, a := range found {
 		if n, ok := a.(*net.IPNet); ok {
 			if ip, ok := netip.AddrFromSlice(n.IP); ok {
-				local[ip.Unmap()] = true
+				own[ip.Unmap()] = true
 			}
 		}
 	}
-	return local, nil
+	return own, nil
 }
 
-// outboundAddress returns the address from which the system would send. Connecting a
-// UDP socket sends nothing, and the two targets are addresses that are reserved for
-// documentation. Without a route to the network it returns loopback, so that a
-// computer that is offline can still run the server.
-func outboundAddress(local map[netip.Addr]bool, network string) netip.Addr {
-	target, loopback := "192.0.2.1:9", netip.AddrFrom4([4]byte{127, 0, 0, 1})
+// outboundAddress returns the address from which the system would send, or the zero value without a
+// route to a network. Connecting a UDP socket sends nothing, and the two targets are addresses that are
+// reserved for documentation.
+func outboundAddress(own map[netip.Addr]bool, network string) netip.Addr {
+	target := "192.0.2.1:9"
 	if network == "udp6" {
-		target, loopback = "[2001:db8::1]:9", netip.IPv6Loopback()
+		target = "[2001:db8::1]:9"
 	}
 	conn, err := net.Dial(network, target)
 	if err != nil {
-		return loopback
+		return netip.Addr{}
 	}
 	defer func() { _ = conn.Close() }()
 	if from, ok := conn.LocalAddr().(*net.UDPAddr); ok {
-		if ip := from.AddrPort().Addr().Unmap(); local[ip] {
+		if ip := from.AddrPort().Addr().Unmap(); own[ip] && !ip.IsLoopback() {
 			return ip
 		}
 	}
-	return loopback
+	return netip.Addr{}
 }
 
 // checkPorts binds and releases the UDP port before LiveKit binds it, because LiveKit's

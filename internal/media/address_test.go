@@ -8,30 +8,70 @@ import (
 )
 
 func TestResolveAddresses(t *testing.T) {
-	local, err := resolveAddresses(Config{})
+	local, err := resolveAddresses(Config{Local: true})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(local.node) != 1 || len(local.bind) != 1 || local.node[0] != local.bind[0] || local.node[0].IsUnspecified() {
 		t.Fatalf("addresses: got %v, want one specific address, the same in node and bind", local)
 	}
-	for _, c := range []struct {
-		cfg      Config
-		want     string
-		loopback bool
-	}{
-		{Config{NodeIP: "127.0.0.1"}, "[127.0.0.1] [127.0.0.1]", true},
-		{Config{NodeIP: "203.0.113.9"}, fmt.Sprintf("[203.0.113.9] %v", local.bind), local.loopbackOnly()},
-		{Config{NodeIP: "203.0.113.9", BindIPs: []string{"127.0.0.1"}}, "[203.0.113.9] [127.0.0.1]", true},
-		{Config{NodeIP: local.node[0].String()}, fmt.Sprintf("%v %v", local.node, local.bind), local.loopbackOnly()},
-	} {
-		got, err := resolveAddresses(c.cfg)
-		if err != nil {
-			t.Errorf("addresses with %+v: got error %v, want none", c.cfg, err)
-			continue
+}
+
+// A machine that has no network, perhaps not yet, has no address for media, unless loopback is enough.
+func TestMachine_Resolve(t *testing.T) {
+	ip4, ip6 := netip.MustParseAddr("10.0.0.5"), netip.MustParseAddr("fd00::5")
+	own := func(ips ...netip.Addr) map[netip.Addr]bool {
+		all := map[netip.Addr]bool{netip.MustParseAddr("127.0.0.1"): true}
+		for _, ip := range ips {
+			all[ip] = true
 		}
-		if text := fmt.Sprintf("%v %v", got.node, got.bind); text != c.want || got.loopbackOnly() != c.loopback {
-			t.Errorf("%+v: %s, loopback %t; want %s", c.cfg, text, got.loopbackOnly(), c.want)
+		return all
+	}
+	const noRoute4 = "--rtc-node-ip (PARLEY_RTC_NODE_IP): this machine does not have the address 203.0.113.9, and has no " +
+		"route to an IPv4 network: connect this machine to the network, or set an address of this machine"
+	machines := map[string]machine{
+		"offline":  {own: own()},
+		"isolated": {own: own(ip4)}, // a network without a route to others
+		"IPv4":     {own: own(ip4), outbound4: ip4},
+		"IPv6":     {own: own(ip6), outbound6: ip6},
+		"both":     {own: own(ip4, ip6), outbound4: ip4, outbound6: ip6},
+	}
+	for _, c := range []struct {
+		machine string
+		cfg     Config
+		want    string // the addresses, or the error
+	}{
+		{"offline", Config{Local: true}, "[127.0.0.1] [127.0.0.1] loopback"},
+		{"offline", Config{}, "--rtc-node-ip (PARLEY_RTC_NODE_IP): this machine has no route to a network, so it has no " +
+			"address for media: connect this machine to the network, or set an address of this machine"},
+		{"offline", Config{NodeIP: "203.0.113.9"}, noRoute4},
+		{"offline", Config{NodeIP: "203.0.113.9", Local: true}, noRoute4},
+		{"offline", Config{NodeIP: "127.0.0.1"}, "[127.0.0.1] [127.0.0.1] loopback"},
+		{"offline", Config{NodeIP: "127.0.0.5"}, "[127.0.0.5] [127.0.0.5] loopback"},
+		{"offline", Config{NodeIP: "203.0.113.9", BindIPs: []string{"127.0.0.1"}}, "[203.0.113.9] [127.0.0.1] loopback"},
+		{"isolated", Config{NodeIP: "10.0.0.5"}, "[10.0.0.5] [10.0.0.5]"},
+		{"isolated", Config{NodeIP: "203.0.113.9"}, noRoute4},
+		{"IPv4", Config{}, "[10.0.0.5] [10.0.0.5]"},
+		{"IPv4", Config{NodeIP: "127.0.0.5"}, "[127.0.0.5] [127.0.0.5] loopback"},
+		{"IPv4", Config{NodeIP: "203.0.113.9"}, "[203.0.113.9] [10.0.0.5]"},
+		{"IPv4", Config{NodeIP: "203.0.113.9,2001:db8::9"}, "--rtc-node-ip (PARLEY_RTC_NODE_IP): this machine does not have " +
+			"the address 2001:db8::9, and has no route to an IPv6 network: connect this machine to the network, or set an " +
+			"address of this machine, or leave the IPv6 address out"},
+		{"IPv6", Config{}, "[fd00::5] [fd00::5]"},
+		{"IPv6", Config{NodeIP: "203.0.113.9"}, noRoute4},
+		{"both", Config{}, "[10.0.0.5] [10.0.0.5]"},
+		{"both", Config{NodeIP: "203.0.113.9,2001:db8::9"}, "[203.0.113.9 2001:db8::9] [10.0.0.5 fd00::5]"},
+	} {
+		got, err := machines[c.machine].resolve(c.cfg)
+		text := fmt.Sprintf("%v %v", got.node, got.bind)
+		if got.loopbackOnly() {
+			text += " loopback"
+		}
+		if err != nil {
+			text = err.Error()
+		}
+		if text != c.want {
+			t.Errorf("%s, %+v: got %q, want %q", c.machine, c.cfg, text, c.want)
 		}
 	}
 }

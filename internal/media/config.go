@@ -24,9 +24,13 @@ type Config struct {
 	// from which this machine reaches the network. It need not be an address of this
 	// machine, because a router or a cloud may translate it.
 	NodeIP string
+	// Local says that only this machine has to reach the engine, so that it may detect loopback as
+	// NodeIP while this machine has no network. Otherwise New then fails with an AddressError.
+	Local bool
 	// BindIPs are the addresses of this machine on which media is received. If it is
 	// empty, the engine binds NodeIP if that is an address of this machine, and the
-	// machine's main address otherwise. A loopback NodeIP binds loopback only.
+	// machine's main address otherwise. A loopback NodeIP binds loopback only, and another one never
+	// does: without an address New fails with an AddressError.
 	BindIPs []string
 	// UDPPort carries the media of all participants.
 	UDPPort int
