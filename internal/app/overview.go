@@ -63,9 +63,7 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 			"This node does not reach Redis. Meetings go on, but people on different nodes may not meet in new rooms.",
 			"Start Redis, or correct --redis-url. The nodes reconnect by themselves.")
 	}
-	if finding := a.certificateFinding(now); finding != nil {
-		found = append(found, *finding)
-	}
+	found = append(found, a.certificateFindings(now)...)
 	for _, err := range a.Unopened() {
 		found = append(found, overviewFindings(doctor.PortFindings(err))...)
 	}

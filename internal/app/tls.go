@@ -75,20 +75,26 @@ func (a *App) wireACME() error {
 }
 
 func (a *App) registerCertificateMetrics() {
-	gauge := func(name, help string, of func(*x509.Certificate) time.Duration) {
+	gauge := func(name, help string, of func(first *x509.Certificate, missing []string) float64) {
 		a.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, func() float64 {
-			leaf := a.certificate.Leaf()
-			if leaf == nil {
-				return 0
-			}
-			return of(leaf).Seconds()
+			return of(a.certificate.Leaf())
 		}))
 	}
+	ofFirst := func(of func(*x509.Certificate) time.Duration) func(*x509.Certificate, []string) float64 {
+		return func(first *x509.Certificate, _ []string) float64 {
+			if first == nil {
+				return 0
+			}
+			return of(first).Seconds()
+		}
+	}
 	gauge("parley_certificate_expires_seconds",
-		"Time until the TLS certificate expires; negative after that, and 0 without one.",
-		func(leaf *x509.Certificate) time.Duration { return time.Until(leaf.NotAfter) })
+		"Time until the TLS certificate that expires first expires; negative after that, and 0 without one.",
+		ofFirst(func(leaf *x509.Certificate) time.Duration { return time.Until(leaf.NotAfter) }))
 	gauge("parley_certificate_validity_seconds",
-		"Time for which the TLS certificate was issued; 0 without one.", validity)
+		"Time for which that TLS certificate was issued; 0 without one.", ofFirst(validity))
+	gauge("parley_certificates_missing", "Host names that have no TLS certificate.",
+		func(_ *x509.Certificate, missing []string) float64 { return float64(len(missing)) })
 }
 
 // wireEdge prepares the sorting of the connections of --listen if it serves TLS.
@@ -149,8 +155,8 @@ func expiresSoon(leaf *x509.Certificate, now time.Time) bool {
 	return leaf.NotAfter.Sub(now) < min(certificateWarning, validity(leaf)/5)
 }
 
-// certificateFinding returns what is wrong with the certificate, or nil.
-func (a *App) certificateFinding(now time.Time) *overview.Finding {
+// certificateFindings returns what is wrong with the certificates.
+func (a *App) certificateFindings(now time.Time) (found []overview.Finding) {
 	if a.certificate == nil {
 		return nil
 	}
@@ -160,30 +166,46 @@ func (a *App) certificateFinding(now time.Time) *overview.Finding {
 		action = "Correct or replace the files of --tls-cert-file and --tls-key-file. The node reads them again without a " +
 			"restart. On the node, parley doctor says what is wrong with them."
 	}
-	leaf := a.certificate.Leaf()
-	switch {
-	case leaf == nil:
-		return &overview.Finding{ID: "certificate_missing", Level: overview.Error,
-			Text: "This node has no TLS certificate yet, so browsers cannot connect.", Action: action}
-	case now.After(leaf.NotAfter):
-		return &overview.Finding{ID: "certificate_expires", Level: overview.Error, Text: fmt.Sprintf(
-			"The TLS certificate expired at %s, so browsers refuse the pages.", leaf.NotAfter.UTC().Format(time.RFC3339)),
-			Action: action}
-	case expiresSoon(leaf, now):
-		return &overview.Finding{ID: "certificate_expires", Level: overview.Warning, Text: fmt.Sprintf(
-			"The TLS certificate expires at %s.", leaf.NotAfter.UTC().Format(time.RFC3339)), Action: action}
+	add := func(id string, level overview.Level, format string, arguments ...any) {
+		text := fmt.Sprintf(format, arguments...)
+		found = append(found, overview.Finding{ID: id, Level: level, Text: text, Action: action})
 	}
-	return nil
+	first, missing := a.certificate.Leaf()
+	switch {
+	case first == nil:
+		add("certificate_missing", overview.Error, "This node has no TLS certificate yet, so browsers cannot connect.")
+		return found
+	case len(missing) > 0:
+		add("certificate_missing", overview.Error,
+			"This node has no TLS certificate yet for %s, so browsers cannot connect there.", strings.Join(missing, ", "))
+	}
+	at := first.NotAfter.UTC().Format(time.RFC3339)
+	switch {
+	case now.After(first.NotAfter):
+		add("certificate_expires", overview.Error, "The TLS certificate%s expired at %s, so browsers refuse the pages.",
+			ofName(first), at)
+	case expiresSoon(first, now):
+		add("certificate_expires", overview.Warning, "The TLS certificate%s expires at %s.", ofName(first), at)
+	}
+	return found
 }
 
-// watchCertificate logs a warning while the certificate is about to expire, until ctx ends.
+// ofName says of which host name a certificate is, if it is of one only, like each of --tls-domain.
+func ofName(leaf *x509.Certificate) string {
+	if len(leaf.DNSNames) != 1 {
+		return ""
+	}
+	return " of " + leaf.DNSNames[0]
+}
+
+// watchCertificate logs a warning while a certificate is about to expire, until ctx ends.
 func (a *App) watchCertificate(ctx context.Context) {
 	tick := time.NewTicker(certificateInterval)
 	defer tick.Stop()
 	for {
-		if leaf := a.certificate.Leaf(); leaf != nil && expiresSoon(leaf, time.Now()) {
+		if leaf, _ := a.certificate.Leaf(); leaf != nil && expiresSoon(leaf, time.Now()) {
 			a.log.Warn("the TLS certificate expires soon or has expired: browsers then refuse the pages",
-				"expires", leaf.NotAfter)
+				"names", leaf.DNSNames, "expires", leaf.NotAfter)
 		}
 		select {
 		case <-ctx.Done():

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -21,7 +22,6 @@ import (
 	"parley/internal/certificate"
 	"parley/internal/config"
 	"parley/internal/media/mediatest"
-	"parley/internal/overview"
 	"parley/internal/room"
 	"parley/internal/testkit"
 )
@@ -161,13 +161,13 @@ func TestTLS_StartWithoutCertificate(t *testing.T) {
 			if got := s.log.String(); !strings.Contains(got, "level=ERROR") || !strings.Contains(got, c.want) {
 				t.Errorf("got the log\n%s\nwant an error with %s", got, c.want)
 			}
-			if got := s.app.certificateFinding(time.Now()); got == nil || got.ID != "certificate_missing" {
-				t.Errorf("got the finding %v, want certificate_missing", got)
+			if got := s.app.certificateFindings(time.Now()); len(got) != 1 || got[0].ID != "certificate_missing" {
+				t.Errorf("got the findings %v, want certificate_missing", got)
 			}
 			good.Write(t, files)
 			s.awaitHealth()
-			if got := s.app.certificateFinding(time.Now()); got != nil {
-				t.Errorf("with the certificate: got the finding %v, want none", got)
+			if got := s.app.certificateFindings(time.Now()); len(got) > 0 {
+				t.Errorf("with the certificate: got the findings %v, want none", got)
 			}
 			if strings.Contains(s.log.String(), "PRIVATE KEY") {
 				t.Error("got a key in the log, want none")
@@ -290,46 +290,58 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 	}
 }
 
-// What is wrong with the certificate is a finding: that there is none, that it expires or has expired.
-func TestTLS_CertificateFinding(t *testing.T) {
+// What is wrong with the certificates is a finding: that a name has none, that one expires or has expired. A name
+// without a certificate hides nothing about the others.
+func TestTLS_CertificateFindings(t *testing.T) {
 	t.Parallel()
 	a := &App{}
-	if got := a.certificateFinding(time.Now()); got != nil {
-		t.Errorf("without TLS: got %v, want no finding", got)
+	if got := a.certificateFindings(time.Now()); len(got) > 0 {
+		t.Errorf("without TLS: got %v, want no findings", got)
 	}
-	certificate := testkit.NewCertificate(t, 1) // of 91 days
-	leaf := certificate.Pair.Leaf
+	leaf := testkit.NewCertificate(t, 1).Pair.Leaf // of localhost, for 91 days
 	end := leaf.NotAfter
+	at := end.UTC().Format(time.RFC3339)
+	const day = 24 * time.Hour
+	none := "certificate_missing error This node has no TLS certificate yet, so browsers cannot connect."
+	partly := "certificate_missing error This node has no TLS certificate yet for www.example.org, so browsers cannot " +
+		"connect there."
+	soon := "certificate_expires warning The TLS certificate of localhost expires at " + at + "."
+	over := "certificate_expires error The TLS certificate of localhost expired at " + at + ", so browsers refuse the " +
+		"pages."
+	www := []string{"www.example.org"}
 	for _, c := range []struct {
-		name  string
-		leaf  *x509.Certificate
-		now   time.Time
-		id    string
-		level overview.Level
+		name   string
+		source leafSource
+		now    time.Time
+		want   []string
 	}{
-		{"none", nil, end, "certificate_missing", overview.Error},
-		{"15 days before its end", leaf, end.Add(-15 * 24 * time.Hour), "", ""},
-		{"13 days before its end", leaf, end.Add(-13 * 24 * time.Hour), "certificate_expires", overview.Warning},
-		{"after its end", leaf, end.Add(time.Second), "certificate_expires", overview.Error},
+		{"none", leafSource{missing: www}, end, []string{none}},
+		{"15 days before its end", leafSource{leaf: leaf}, end.Add(-15 * day), nil},
+		{"13 days before its end", leafSource{leaf: leaf}, end.Add(-13 * day), []string{soon}},
+		{"after its end", leafSource{leaf: leaf}, end.Add(time.Second), []string{over}},
+		{"one of two", leafSource{leaf: leaf, missing: www}, end.Add(-15 * day), []string{partly}},
+		{"one of two, 13 days before its end", leafSource{leaf: leaf, missing: www}, end.Add(-13 * day),
+			[]string{partly, soon}},
 	} {
-		a.certificate = leafSource{leaf: c.leaf}
-		got := a.certificateFinding(c.now)
-		if c.id == "" {
-			if got != nil {
-				t.Errorf("%s: got the finding %v, want none", c.name, got)
+		a.certificate = c.source
+		var got []string
+		for _, f := range a.certificateFindings(c.now) {
+			got = append(got, fmt.Sprintf("%s %s %s", f.ID, f.Level, f.Text))
+			if f.Action == "" {
+				t.Errorf("%s: got no action of %s, want one", c.name, f.ID)
 			}
-			continue
 		}
-		if got == nil || got.ID != c.id || got.Level != c.level || got.Text == "" || got.Action == "" {
-			t.Errorf("%s: got the finding %v, want %s, %s", c.name, got, c.id, c.level)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got the findings %q, want %q", c.name, got, c.want)
 		}
 	}
 }
 
-// leafSource is a source with a certificate.
+// leafSource is a source with the certificate that expires first, and names that have none.
 type leafSource struct {
 	certificate.Source
-	leaf *x509.Certificate
+	leaf    *x509.Certificate
+	missing []string
 }
 
-func (s leafSource) Leaf() *x509.Certificate { return s.leaf }
+func (s leafSource) Leaf() (*x509.Certificate, []string) { return s.leaf, s.missing }

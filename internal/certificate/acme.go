@@ -187,8 +187,8 @@ func (a *ACME) HTTPHandler(next http.Handler) http.Handler {
 	return a.issuer.HTTPChallengeHandler(next)
 }
 
-// Leaf returns the certificate of the domains that expires first, or nil if a domain has none.
-func (a *ACME) Leaf() (first *x509.Certificate) {
+// Leaf returns the certificate of the domains that expires first, and the domains that have none.
+func (a *ACME) Leaf() (first *x509.Certificate, missing []string) {
 	for _, domain := range a.domains {
 		var newest *x509.Certificate
 		for _, c := range a.cache.AllMatchingCertificates(domain) {
@@ -196,12 +196,12 @@ func (a *ACME) Leaf() (first *x509.Certificate) {
 				newest = c.Leaf
 			}
 		}
-		if newest == nil {
-			return nil
-		}
-		if first == nil || newest.NotAfter.Before(first.NotAfter) {
+		switch {
+		case newest == nil:
+			missing = append(missing, domain)
+		case first == nil || newest.NotAfter.Before(first.NotAfter):
 			first = newest
 		}
 	}
-	return first
+	return first, missing
 }

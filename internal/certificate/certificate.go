@@ -15,8 +15,8 @@ type Source interface {
 	TLSConfig() *tls.Config
 	// Run keeps the certificate up to date until ctx ends.
 	Run(ctx context.Context)
-	// Leaf returns the certificate, or nil if there is none yet.
-	Leaf() *x509.Certificate
+	// Leaf returns the certificate that expires first, or nil if there is none yet, and the host names that have none.
+	Leaf() (first *x509.Certificate, missing []string)
 	// HTTPHandler returns a handler for plain HTTP, which passes to next what is not for the source.
 	HTTPHandler(next http.Handler) http.Handler
 }

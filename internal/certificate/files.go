@@ -121,10 +121,10 @@ func (f *Files) TLSConfig() *tls.Config {
 // HTTPHandler returns next.
 func (f *Files) HTTPHandler(next http.Handler) http.Handler { return next }
 
-// Leaf returns the certificate, or nil while there is none.
-func (f *Files) Leaf() *x509.Certificate {
+// Leaf returns the certificate, or nil and the host while there is none.
+func (f *Files) Leaf() (first *x509.Certificate, missing []string) {
 	if p := f.loaded.Load(); p != nil {
-		return p.certificate.Leaf
+		return p.certificate.Leaf, nil
 	}
-	return nil
+	return nil, []string{f.host}
 }

@@ -75,12 +75,14 @@ func TestFiles_FollowChanges(t *testing.T) {
 		if got := strings.Count(log.String(), "load changed certificate failed"); got != 1 {
 			t.Errorf("got %d lines about the failure, want 1, in\n%s", got, &log)
 		}
-		expiry := files.Leaf().NotAfter
+		leaf, _ := files.Leaf()
+		expiry := leaf.NotAfter
 		next.Write(t, dir)
 		if got := served(); got != 2 {
 			t.Errorf("after the change: got the certificate %d, want 2", got)
 		}
-		if got, want := files.Leaf().NotAfter, expiry.Add(24*time.Hour); !got.Equal(want) {
+		leaf, _ = files.Leaf()
+		if got, want := leaf.NotAfter, expiry.Add(24*time.Hour); !got.Equal(want) {
 			t.Errorf("got the expiry %s, want %s", got, want)
 		}
 		if strings.Contains(log.String(), "PRIVATE KEY") {
@@ -96,8 +98,9 @@ func TestFiles_OtherHost(t *testing.T) {
 	for host, want := range map[string]bool{"localhost": false, "127.0.0.1": false, "meet.example.org": true} {
 		var log testkit.Buffer
 		files := NewFiles(certFile, keyFile, host, slog.New(slog.NewTextHandler(&log, nil)))
-		if err := files.Load(); err != nil || files.Leaf() == nil {
-			t.Errorf("%s: got the certificate %v, %v, want one", host, files.Leaf(), err)
+		err := files.Load()
+		if leaf, missing := files.Leaf(); err != nil || leaf == nil || len(missing) > 0 {
+			t.Errorf("%s: got the certificate %v, the missing names %q and %v, want a certificate", host, leaf, missing, err)
 		}
 		if got := strings.Contains(log.String(), "is not for the host of --public-url"); got != want {
 			t.Errorf("%s: got a warning %t, want %t, in\n%s", host, got, want, &log)

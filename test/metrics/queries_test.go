@@ -132,7 +132,8 @@ func compares(expr parser.Expr) bool {
 	case *parser.ParenExpr:
 		return compares(e.Expr)
 	case *parser.BinaryExpr:
-		return e.Op.IsComparisonOperator() || e.Op == parser.LAND && (compares(e.LHS) || compares(e.RHS))
+		return e.Op.IsComparisonOperator() || e.Op == parser.LAND && (compares(e.LHS) || compares(e.RHS)) ||
+			e.Op == parser.LOR && compares(e.LHS) && compares(e.RHS)
 	}
 	return false
 }
@@ -200,6 +201,7 @@ func (s *scrapes) checkFigures(t *testing.T) {
 	for expr, want := range map[string]float64{
 		"min(parley_health)": 1,
 		"min(parley_certificate_expires_seconds) / 86400 > bool 0":               1,
+		"max(parley_certificates_missing)":                                       0,
 		"sum(parley_live_rooms)":                                                 1,
 		`sum(parley_live_participants{connection="udp"})`:                        1,
 		"sum(parley_joins_total)":                                                2,
