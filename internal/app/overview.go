@@ -65,7 +65,7 @@ func (a *App) healthFindings(ctx context.Context, now time.Time) []overview.Find
 	}
 	found = append(found, a.certificateFindings(now)...)
 	for _, err := range a.Unopened() {
-		found = append(found, overviewFindings(doctor.PortFindings(err))...)
+		found = append(found, overviewFindings(doctor.PortFindings(a.cfg, err))...)
 	}
 	found = append(found, overviewFindings(a.machine.last())...)
 	if a.supervisor != nil && a.supervisor.Restarts() > 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"strings"
 	"syscall"
@@ -33,7 +34,7 @@ func checkEnvironment(context.Context, config.Config) Result {
 }
 
 // lowPortChange allows a server without root to open a port below 1024.
-const lowPortChange = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd, or a port above 1023"
+const lowPortChange = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd"
 
 func checkPorts(ctx context.Context, cfg config.Config) Result {
 	running, err := instance.CheckSockets(ctx, cfg)
@@ -46,20 +47,20 @@ func checkPorts(ctx context.Context, cfg config.Config) Result {
 	if err == nil {
 		return fine("free")
 	}
-	return portResult(err)
+	return portResult(cfg, err)
 }
 
 // PortFindings returns the findings about a port that a running server cannot open.
-func PortFindings(err error) []Finding { return portResult(err).Findings }
+func PortFindings(cfg config.Config, err error) []Finding { return portResult(cfg, err).Findings }
 
 // portResult returns the result of a check that failed with an error of instance.CheckSockets or media.CheckPorts.
-func portResult(err error) Result {
+func portResult(cfg config.Config, err error) Result {
 	var socket *instance.SocketError
 	var port *media.PortError
-	change, level := "", Error
+	change, forward, level := "", "", Error
 	switch {
 	case errors.As(err, &socket):
-		change = "--" + socket.Flag + " HOST:PORT"
+		change, forward = "--"+socket.Flag+" HOST:PORT", forwardChange(cfg, socket)
 		if socket.Optional {
 			level = Warning
 		}
@@ -70,14 +71,35 @@ func portResult(err error) Result {
 		return unknown("%v", err)
 	}
 	switch {
+	case errors.Is(err, fs.ErrPermission) && forward != "":
+		change = lowPortChange + ", or " + forward
 	case errors.Is(err, fs.ErrPermission):
-		change = lowPortChange
+		change = lowPortChange + ", or a port above 1023"
+	case errors.Is(err, syscall.EADDRINUSE) && forward != "":
+		change = "Stop the program that has the port (sudo ss -ltnp), or " + forward
 	case errors.Is(err, syscall.EADDRINUSE):
 		change += ", with a port that is free"
 	case port == nil:
 		change += ", with an address of this machine"
 	}
 	return found("port", level, change, "The server cannot open its ports: %v.", oneLine(err))
+}
+
+// forwardChange returns how the server gets the connections to the port of a socket without opening it; empty if
+// another port is as good. Browsers and ACME authorities use ports 443 and 80 without being told.
+func forwardChange(cfg config.Config, socket *instance.SocketError) string {
+	_, port, _ := net.SplitHostPort(socket.Address)
+	switch {
+	case socket.Flag == "listen" && port == "443" && cfg.ServesTLS():
+		change := "forward TCP port 443 unchanged to --listen :8443"
+		if cfg.PublicURL == "" { // it would have the port of --listen
+			change += " and set --public-url " + cfg.BaseURL("")
+		}
+		return change
+	case socket.Flag == "http-listen" && port == "80":
+		return "forward TCP port 80 to --http-listen :8080, or leave --http-listen out"
+	}
+	return ""
 }
 
 func checkDatabase(ctx context.Context, cfg config.Config) Result {

@@ -9,17 +9,56 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 
 	"parley/internal/cluster/clustertest"
+	"parley/internal/config"
 	"parley/internal/db"
+	"parley/internal/instance"
 	"parley/internal/seal"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 )
+
+// A port at which browsers and an ACME authority look for the server is not replaced by another one alone.
+func TestPortFindings_WellKnownPorts(t *testing.T) {
+	t.Parallel()
+	domain := config.Config{Listen: ":443", TLSDomain: []string{"meet.example.org"}}
+	withURL := domain
+	withURL.PublicURL = "https://meet.example.org"
+	files := config.Config{Listen: ":443", PublicURL: "https://meet.example.org", TLSCertFile: "cert", TLSKeyFile: "key"}
+	const (
+		stop     = "Stop the program that has the port (sudo ss -ltnp), or "
+		allow    = "AmbientCapabilities=CAP_NET_BIND_SERVICE in the unit of systemd, or "
+		forward  = "forward TCP port 443 unchanged to --listen :8443"
+		redirect = "forward TCP port 80 to --http-listen :8080, or leave --http-listen out"
+	)
+	for _, c := range []struct {
+		cfg           config.Config
+		flag, address string
+		err           error
+		want          string
+	}{
+		{domain, "listen", ":443", syscall.EADDRINUSE, stop + forward + " and set --public-url https://meet.example.org"},
+		{domain, "listen", ":443", syscall.EACCES, allow + forward + " and set --public-url https://meet.example.org"},
+		{withURL, "listen", "203.0.113.7:443", syscall.EADDRINUSE, stop + forward},
+		{files, "listen", ":443", syscall.EADDRINUSE, stop + forward},
+		{domain, "listen", ":8443", syscall.EADDRINUSE, "--listen HOST:PORT, with a port that is free"},
+		{domain, "http-listen", ":80", syscall.EADDRINUSE, stop + redirect},
+		{domain, "http-listen", ":80", syscall.EACCES, allow + redirect},
+		{domain, "metrics-listen", ":443", syscall.EADDRINUSE, "--metrics-listen HOST:PORT, with a port that is free"},
+		{domain, "metrics-listen", ":90", syscall.EACCES, allow + "a port above 1023"},
+	} {
+		found := PortFindings(c.cfg, &instance.SocketError{Flag: c.flag, Address: c.address, Err: c.err})
+		if len(found) != 1 || found[0].Change != c.want {
+			t.Errorf("--%s %s, %v: got the findings %+v, want the change %q", c.flag, c.address, c.err, found, c.want)
+		}
+	}
+}
 
 // A PostgreSQL server that is set up badly, or does not respond, is found, and not found after the line of
 // the finding was applied.
