@@ -74,6 +74,15 @@ func TestCompose(t *testing.T) {
 		t.Errorf("got a file system that is read-only: %t, and the dropped capabilities %v, want true and ALL",
 			service.ReadOnly, service.CapDrop)
 	}
+	// Without an IPv6 network, all visitors over IPv6 have the address of Docker's proxy.
+	for name := range service.Networks {
+		if enabled := project.Networks[name].EnableIPv6; enabled == nil || !*enabled {
+			t.Errorf("got the network %s without IPv6, want it with IPv6", name)
+		}
+	}
+	if len(service.Networks) == 0 {
+		t.Error("got no network of the service, want the default one")
+	}
 }
 
 // checkVariable fails unless the documentation has a setting with an environment variable.
