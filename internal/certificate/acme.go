@@ -109,7 +109,14 @@ func (a *ACME) report(_ context.Context, event string, data map[string]any) erro
 // remedy says what an operator can do about a failure of the authority.
 func remedy(err error) string {
 	var problem acme.Problem
-	if !errors.As(err, &problem) {
+	var invalid x509.CertificateInvalidError
+	switch {
+	case NotYetValid(err) != nil:
+		return "set the clock of this machine, which is behind: timedatectl set-ntp true"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "if the clock of this machine is ahead, set it: timedatectl set-ntp true; otherwise the certificate of the " +
+			"authority's own server has expired"
+	case !errors.As(err, &problem):
 		return "if the error is about the connection, check that this machine reaches the authority of --acme-ca " +
 			"(PARLEY_ACME_CA), and --acme-ca-roots; a public authority issues no certificates for internal names"
 	}

@@ -2,8 +2,14 @@ package certificate
 
 import (
 	"context"
+	"crypto/tls"
+	"io"
+	"log"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -16,6 +22,32 @@ type emptyStore struct{ Store }
 
 func (emptyStore) ACMEFile(context.Context, string) ([]byte, time.Time, error) {
 	return nil, time.Time{}, fault.New(fault.NotFound, "not_found", "there is no such file")
+}
+
+// A certificate of the authority's own server that is not valid now is a matter of the clock, not of the network.
+func TestRemedy_Clock(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		certificate testkit.Certificate
+		want        string
+	}{
+		"behind":  {testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour)), "set the clock of this machine, which is behind"},
+		"ahead":   {testkit.NewCertificateUntil(t, 1, time.Now().Add(-time.Hour)), "if the clock of this machine is ahead"},
+		"unknown": {testkit.NewCertificate(t, 1), "if the error is about the connection"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewUnstartedServer(http.NotFoundHandler())
+			server.TLS = &tls.Config{Certificates: []tls.Certificate{c.certificate.Pair}}
+			server.Config.ErrorLog = log.New(io.Discard, "", 0)
+			server.StartTLS()
+			defer server.Close()
+			_, err := http.Get(server.URL)
+			if got := remedy(err); !strings.HasPrefix(got, c.want) {
+				t.Errorf("%v: got the remedy %q, want %q", err, got, c.want)
+			}
+		})
+	}
 }
 
 // A domain without a certificate does not hide those of the others.

@@ -1,12 +1,15 @@
 // Package certificate provides the TLS certificate of the service: from files of the operator
-// (Files), or from an ACME authority (ACME). It imports certmagic and fault.
+// (Files), or from an ACME authority (ACME). NotYetValid explains an error of another certificate.
+// It imports certmagic and fault.
 package certificate
 
 import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"net/http"
+	"time"
 )
 
 // Source provides a certificate.
@@ -19,4 +22,14 @@ type Source interface {
 	Leaf() (first *x509.Certificate, missing []string)
 	// HTTPHandler returns a handler for plain HTTP, which passes to next what is not for the source.
 	HTTPHandler(next http.Handler) http.Handler
+}
+
+// NotYetValid returns the certificate that was refused because its validity has not begun, or nil. The clock of this
+// machine is then behind, unless the certificate was issued for a later time.
+func NotYetValid(err error) *x509.Certificate {
+	var invalid x509.CertificateInvalidError
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired && time.Now().Before(invalid.Cert.NotBefore) {
+		return invalid.Cert
+	}
+	return nil
 }

@@ -2,6 +2,7 @@ package doctor
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -145,6 +146,14 @@ func TestFindings(t *testing.T) {
 	goodCert, goodKey := good.Write(t, t.TempDir())
 	otherCert, _ := other.Write(t, t.TempDir())
 	soonCert, soonKey := testkit.NewCertificateUntil(t, 3, time.Now().Add(120*time.Hour)).Write(t, t.TempDir())
+	later := testkit.NewCertificateFrom(t, 5, time.Now().Add(time.Hour))
+	laterCert, laterKey := later.Write(t, t.TempDir())
+	startLater := func(h http.Handler) *httptest.Server {
+		s := httptest.NewUnstartedServer(h)
+		s.TLS = &tls.Config{Certificates: []tls.Certificate{later.Pair}}
+		s.StartTLS()
+		return s
+	}
 	oldCert, oldKey := testkit.NewCertificateUntil(t, 4, time.Now().Add(-time.Hour)).Write(t, t.TempDir())
 	keyFile := filepath.Join(t.TempDir(), "master.key")
 	healthy := func(t *testing.T, cfg *config.Config, _ string) {
@@ -245,6 +254,16 @@ func TestFindings(t *testing.T) {
 			func(t *testing.T, cfg *config.Config) {
 				cfg.PublicURL = responding(t, httptest.NewTLSServer, `{"status":"ok"}`)
 			}, healthy},
+		{checkPublicAddress, "clock_behind", Error, "timedatectl set-ntp true",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = responding(t, startLater, `{"status":"ok"}`)
+			}, healthy},
+		{checkRemoteAddress, "clock_behind", Error, "timedatectl set-ntp true",
+			func(t *testing.T, cfg *config.Config) {
+				cfg.PublicURL = responding(t, startLater, `{"status":"ok"}`)
+			}, healthy},
+		{checkCertificate, "clock_behind", Error, "timedatectl set-ntp true",
+			withFiles("https://localhost", laterCert, laterKey), replaced},
 		{checkProxy, "trusted_proxies", Warning, "",
 			func(_ *testing.T, cfg *config.Config) { cfg.PublicURL = "https://meet.example.test" },
 			func(_ *testing.T, cfg *config.Config, _ string) { cfg.TrustedProxies = []string{"127.0.0.1"} }},

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"parley/internal/certificate"
 	"parley/internal/config"
 	"parley/internal/media"
 	"parley/internal/network"
@@ -347,8 +348,11 @@ func isOtherServer(own, other Live, severalNodes bool) bool {
 	return !severalNodes && own.Node != other.Node
 }
 
-// untrustedCertificate returns why this machine does not accept a certificate.
+// untrustedCertificate returns why this machine does not accept the certificate at a URL.
 func untrustedCertificate(base string, err error) Result {
+	if leaf := certificate.NotYetValid(err); leaf != nil {
+		return clockBehind("at "+base, leaf)
+	}
 	var unknownAuthority x509.UnknownAuthorityError
 	if errors.As(err, &unknownAuthority) {
 		return found("public_certificate", Warning, "Use a certificate of an authority that browsers trust, with its chain.",
@@ -356,6 +360,14 @@ func untrustedCertificate(base string, err error) Result {
 	}
 	return found("public_certificate", Error, "Renew the certificate for the host of --public-url.",
 		"Browsers refuse the certificate at %s: %v.", base, err)
+}
+
+// clockBehind returns the result of a check that saw a certificate whose validity has not begun. place says where it
+// is.
+func clockBehind(place string, leaf *x509.Certificate) Result {
+	return found("clock_behind", Error, "timedatectl set-ntp true",
+		"The certificate %s is valid only from %s on, so the clock of this machine is behind, or the certificate is for "+
+			"later.", place, leaf.NotBefore.UTC().Format(time.RFC3339))
 }
 
 func (r *Result) addUntrustedProxy(base string) {

@@ -43,6 +43,9 @@ func checkCertificate(_ context.Context, cfg config.Config) Result {
 		return found("certificate_name", Error, suggestPublicURL(cfg, pair.Leaf),
 			"Browsers refuse the certificate, because it is not for %s.", publicHost(cfg))
 	}
+	if time.Now().Before(pair.Leaf.NotBefore) {
+		return clockBehind("of "+cfg.TLSCertFile, pair.Leaf)
+	}
 	end := pair.Leaf.NotAfter.UTC().Format(time.RFC3339)
 	validity := pair.Leaf.NotAfter.Sub(pair.Leaf.NotBefore)
 	if left := time.Until(pair.Leaf.NotAfter); left < min(certificateNotice, validity/5) {

@@ -42,12 +42,26 @@ func NewCertificateUntil(t testing.TB, serial int64, end time.Time) Certificate 
 	return c
 }
 
+// NewCertificateFrom returns a certificate with a serial number that is valid for 90 days from a time on.
+func NewCertificateFrom(t testing.TB, serial int64, begin time.Time) Certificate {
+	t.Helper()
+	c, err := makeCertificate(serial, begin, begin.Add(90*24*time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // MakeCertificate is NewCertificateUntil for programs that are not tests.
-func MakeCertificate(serial int64, end time.Time) (c Certificate, err error) {
+func MakeCertificate(serial int64, end time.Time) (Certificate, error) {
 	begin := time.Now().Add(-time.Hour)
 	if early := end.Add(-90 * 24 * time.Hour); early.Before(begin) {
 		begin = early
 	}
+	return makeCertificate(serial, begin, end)
+}
+
+func makeCertificate(serial int64, begin, end time.Time) (c Certificate, err error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return c, err

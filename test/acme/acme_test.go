@@ -445,6 +445,21 @@ func TestACME_HTTPChallenge(t *testing.T) {
 	n.certificate(t)
 }
 
+// A server whose clock is behind does not accept the authority's own server, and says that the clock is the reason.
+func TestACME_ClockBehind(t *testing.T) {
+	later := testkit.NewCertificateFrom(t, 1, time.Now().Add(time.Hour))
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{later.Pair}}
+	server.Config.ErrorLog = log.New(io.Discard, "", 0)
+	server.StartTLS()
+	t.Cleanup(server.Close)
+	roots, _ := later.Write(t, t.TempDir())
+	n := startNode(t, &authority{server: server, rootsFile: roots}, freePort(t), nil)
+	testkit.Eventually(t, "the failure is logged", func() bool {
+		return n.log.HasLine("obtain certificate failed", domain, "which is behind: timedatectl set-ntp true")
+	})
+}
+
 // A server that gets no certificate says why, and keeps running.
 func TestACME_Refused(t *testing.T) {
 	port := freePort(t)
