@@ -99,6 +99,12 @@ func TestCheckMediaAddress_NoNetwork(t *testing.T) {
 	if after := run.findings(t, explicit); len(after) > 0 {
 		t.Errorf("with the address: got the findings %v, want none", after)
 	}
+	both := explicit
+	both.RTCNodeIP += ",2001:db8::7"
+	f := run.findings(t, both)["node_ip"]
+	if f.Level != Warning || f.Change != "--rtc-node-ip 203.0.113.7" || !strings.Contains(f.Text, "2001:db8::7") {
+		t.Errorf("with one of two addresses: got the finding %+v, want a warning about the other", f)
+	}
 }
 
 // A clock that the kernel does not consider synchronized is found, and not found after a program like that of

@@ -64,7 +64,7 @@ func isLocal(host string) bool {
 func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 	announced, err := media.AnnouncedIPs(cfg.NodeIPs(), IsLocal(cfg))
 	if err != nil {
-		return noMediaAddress(err)
+		return noMediaAddress(announced, err)
 	}
 	host := publicHost(cfg)
 	if isLocal(host) {
@@ -87,10 +87,14 @@ func checkMediaAddress(ctx context.Context, cfg config.Config) Result {
 }
 
 // noMediaAddress returns the result of a check that failed with an error of media.AnnouncedIPs.
-func noMediaAddress(err error) Result {
+func noMediaAddress(announced []netip.Addr, err error) Result {
 	var none *media.AddressError
-	if !errors.As(err, &none) {
+	switch {
+	case !errors.As(err, &none):
 		return unknown("%v", err)
+	case len(announced) > 0:
+		return found("node_ip", Warning, "--rtc-node-ip "+join(announced),
+			"The server does not use one of its addresses for media: %s.", none.Reason())
 	}
 	return found("node_ip", Error,
 		"Connect this machine to the network, or --rtc-node-ip ADDRESS, with an address of this machine",
@@ -230,7 +234,7 @@ func getLive(ctx context.Context, client *http.Client, base string) (live Live, 
 // server. With a router or a load balancer that forwards to this machine, it usually answers.
 func (r *Result) addElsewhere(ctx context.Context, cfg config.Config, hosts []string, answers func(host string) bool) {
 	announced, err := media.AnnouncedIPs(cfg.NodeIPs(), IsLocal(cfg))
-	if err != nil {
+	if err != nil && len(announced) == 0 {
 		return // another check reports it
 	}
 	elsewhere := make([][]netip.Addr, len(hosts))

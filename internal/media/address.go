@@ -13,6 +13,8 @@ import (
 type addresses struct {
 	node []netip.Addr // announced to browsers; one or two, at most one of each family
 	bind []netip.Addr // on which media is received
+	// missing says which address of the configuration is not used; nil if all are.
+	missing *AddressError
 }
 
 // loopbackOnly reports whether only this machine can reach the engine.
@@ -69,16 +71,21 @@ func (m machine) resolve(cfg Config) (addresses, error) {
 			return addresses{}, fmt.Errorf("media: bind IP %s is not an address of this machine", ip)
 		}
 	}
-	if len(bind) == 0 {
-		for _, ip := range node {
-			from, err := m.bindAddress(ip)
-			if err != nil {
-				return addresses{}, err
-			}
-			bind = append(bind, from)
+	if len(bind) > 0 {
+		return addresses{node: node, bind: bind}, nil
+	}
+	var a addresses
+	for _, ip := range node {
+		if from, found := m.bindAddress(ip); found {
+			a.node, a.bind = append(a.node, ip), append(a.bind, from)
+		} else {
+			a.missing = &AddressError{NodeIP: ip}
 		}
 	}
-	return addresses{node: node, bind: bind}, nil
+	if len(a.bind) == 0 {
+		return addresses{}, &AddressError{NodeIP: node[0]}
+	}
+	return a, nil
 }
 
 // detect returns the address to announce if the configuration has none: that of IPv6 only on a machine without IPv4.
@@ -98,18 +105,17 @@ func (m machine) detect(local bool) (netip.Addr, error) {
 // bindAddress returns the address of this machine on which it receives media that is sent to a node IP. It never
 // replaces another address by loopback, because the machine may get its address a moment later, for example by DHCP,
 // and the engine would not notice.
-func (m machine) bindAddress(node netip.Addr) (netip.Addr, error) {
+func (m machine) bindAddress(node netip.Addr) (from netip.Addr, found bool) {
 	outbound := m.outbound4
 	if node.Is6() {
 		outbound = m.outbound6
 	}
 	switch {
 	case m.own[node] || node.IsLoopback():
-		return node, nil
-	case outbound.IsValid():
-		return outbound, nil
+		return node, true
+	default:
+		return outbound, outbound.IsValid()
 	}
-	return netip.Addr{}, &AddressError{NodeIP: node}
 }
 
 // AddressError says that this machine has no address on which it can receive media, perhaps not yet.
@@ -136,9 +142,13 @@ func (e *AddressError) Reason() string {
 	return fmt.Sprintf("this machine does not have the address %s, and has no route to an IPv6 network", e.NodeIP)
 }
 
-// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers. local is that of Config.
+// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers, and an AddressError if
+// it uses only one of two. local is that of Config.
 func AnnouncedIPs(nodeIPs []netip.Addr, local bool) ([]netip.Addr, error) {
 	addrs, err := resolveAddresses(Config{NodeIP: joinIPs(nodeIPs), Local: local})
+	if err == nil && addrs.missing != nil {
+		err = addrs.missing
+	}
 	return addrs.node, err
 }
 

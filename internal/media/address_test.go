@@ -54,9 +54,10 @@ func TestMachine_Resolve(t *testing.T) {
 		{"IPv4", Config{}, "[10.0.0.5] [10.0.0.5]"},
 		{"IPv4", Config{NodeIP: "127.0.0.5"}, "[127.0.0.5] [127.0.0.5] loopback"},
 		{"IPv4", Config{NodeIP: "203.0.113.9"}, "[203.0.113.9] [10.0.0.5]"},
-		{"IPv4", Config{NodeIP: "203.0.113.9,2001:db8::9"}, "--rtc-node-ip (PARLEY_RTC_NODE_IP): this machine does not have " +
-			"the address 2001:db8::9, and has no route to an IPv6 network: connect this machine to the network, or set an " +
-			"address of this machine, or leave the IPv6 address out"},
+		{"IPv4", Config{NodeIP: "203.0.113.9,2001:db8::9"}, "[203.0.113.9] [10.0.0.5], and not --rtc-node-ip " +
+			"(PARLEY_RTC_NODE_IP): this machine does not have the address 2001:db8::9, and has no route to an IPv6 network: " +
+			"connect this machine to the network, or set an address of this machine, or leave the IPv6 address out"},
+		{"offline", Config{NodeIP: "203.0.113.9,2001:db8::9"}, noRoute4},
 		{"IPv6", Config{}, "[fd00::5] [fd00::5]"},
 		{"IPv6", Config{NodeIP: "203.0.113.9"}, noRoute4},
 		{"both", Config{}, "[10.0.0.5] [10.0.0.5]"},
@@ -66,6 +67,9 @@ func TestMachine_Resolve(t *testing.T) {
 		text := fmt.Sprintf("%v %v", got.node, got.bind)
 		if got.loopbackOnly() {
 			text += " loopback"
+		}
+		if got.missing != nil {
+			text += ", and not " + got.missing.Error()
 		}
 		if err != nil {
 			text = err.Error()

@@ -30,7 +30,7 @@ type Config struct {
 	// BindIPs are the addresses of this machine on which media is received. If it is
 	// empty, the engine binds NodeIP if that is an address of this machine, and the
 	// machine's main address otherwise. A loopback NodeIP binds loopback only, and another one never
-	// does: without an address New fails with an AddressError.
+	// does: one without an address of this machine is not used, and if that is all, New fails with an AddressError.
 	BindIPs []string
 	// UDPPort carries the media of all participants.
 	UDPPort int

@@ -137,6 +137,9 @@ func New(cfg Config) (_ *Engine, err error) {
 		return nil, fmt.Errorf("media: set up the engine: %w", err)
 	}
 	types.rooms, e.admissions.rooms = e.node.rooms, e.node.rooms
+	if addrs.missing != nil {
+		cfg.Log.Error("an address for media is not used until the next start", "error", addrs.missing)
+	}
 	cfg.Log.Debug("media engine created", "node_ip", conf.RTC.NodeIP.ToStringSlice(),
 		"bound", conf.RTC.IPs.Includes, "udp_port", cfg.UDPPort, "tcp", tcp != nil)
 	return e, nil
