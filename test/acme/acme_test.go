@@ -432,7 +432,8 @@ func TestACME_Renewed(t *testing.T) {
 		return nodes[1].certificate(t).SerialNumber.Cmp(renewed.SerialNumber) == 0
 	})
 	if got := a.orders.Load(); got != 2 {
-		t.Errorf("got %d orders, want one for the first certificate and one for its renewal", got)
+		t.Errorf("got %d orders, want one for the first certificate and one for its renewal; the logs of the nodes:\n%s\n%s",
+			got, nodes[0].log, nodes[1].log)
 	}
 	exchange("after the renewal")
 }
