@@ -43,11 +43,13 @@ func (a *App) newMachine() *machine {
 		Name: "parley_doctor_findings", Help: "Findings of parley doctor about this machine and its settings.",
 	}, []string{"finding", "level"})}
 	m.cfg.PublicURL = a.baseURL
-	var announced []string
-	for _, ip := range a.engine.AnnouncedIPs() {
-		announced = append(announced, ip.String())
+	if len(a.cfg.NodeIPs()) == 0 { // those that were detected at the start
+		var announced []string
+		for _, ip := range a.engine.AnnouncedIPs() {
+			announced = append(announced, ip.String())
+		}
+		m.cfg.RTCNodeIP = strings.Join(announced, ",")
 	}
-	m.cfg.RTCNodeIP = strings.Join(announced, ",")
 	a.registry.MustRegister(m.metric)
 	return m
 }

@@ -400,15 +400,16 @@ func TestService_PruneWrongTimes(t *testing.T) {
 			}
 		}
 	}
-	at(10, 0, 10, 0, 2, 0, 10) // the clock of the service says 2
-	for range 2 {              // the second time it deletes nothing
+	at(slices.Repeat([]int{10}, 600)...) // more than one batch
+	at(10, 0, 10, 0, 2, 0, 10)           // the clock of the service says 2
+	for range 2 {                        // the second time it deletes nothing
 		if err := newService(db).Prune(ctx, start.AddDate(1, 0, 0)); err != nil {
 			t.Fatal(err)
 		}
 	}
 	entries, err := db.AuditEntriesAfter(ctx, 0, 100)
-	if err != nil || len(entries) != 4 || entries[0].N != 5 || entries[3].Action != audit.AuditPruned {
-		t.Errorf("got %+v, %v, want the entries from the fifth on and one about the deletion", entries, err)
+	if err != nil || len(entries) != 4 || entries[0].N != 605 || entries[3].Action != audit.AuditPruned {
+		t.Errorf("got %+v, %v, want the last three entries and one about the deletion", entries, err)
 	}
 }
 

@@ -118,25 +118,40 @@ func (s *Service) pruneSome(ctx context.Context, before time.Time) (more bool, e
 	if err != nil {
 		return false, err
 	}
-	entries, err := s.store.AuditEntriesAfter(ctx, chain.PrunedN, pruneBatch)
-	if err != nil {
+	first, last, err := s.oldEntries(ctx, chain.PrunedN, before)
+	if err != nil || last.N == 0 {
 		return false, err
 	}
-	old, now := 0, s.now()
-	for i, e := range entries {
-		if e.At.Before(before) {
-			old = i + 1
-		} else if !e.At.After(now) {
-			break
-		}
-	}
-	if old == 0 {
-		return false, nil
-	}
-	last := entries[old-1]
 	if err := s.store.PruneAuditEntries(ctx, last); err != nil {
 		return false, err
 	}
-	return old == pruneBatch, Record(ctx, s.store, s.now(), Change{Action: AuditPruned,
-		Before: Fields{"first": entries[0].N, "last": last.N}})
+	// An entry about a deletion may itself be old, if the clock was set back.
+	return last.N-first+1 >= pruneBatch, Record(ctx, s.store, s.now(), Change{Action: AuditPruned,
+		Before: Fields{"first": first, "last": last.N}})
+}
+
+// oldEntries returns the number of the first entry after n, and the last entry of the first batch that has some older
+// than before; zero if there are none. It skips batches in which all entries are in the future.
+func (s *Service) oldEntries(ctx context.Context, n int64, before time.Time) (first int64, last Entry, err error) {
+	now := s.now()
+	for more := true; more && last.N == 0; {
+		entries, err := s.store.AuditEntriesAfter(ctx, n, pruneBatch)
+		if err != nil || len(entries) == 0 {
+			return 0, Entry{}, err
+		}
+		if first == 0 {
+			first = entries[0].N
+		}
+		more = len(entries) == pruneBatch
+		for _, e := range entries {
+			if e.At.Before(before) {
+				last = e
+			} else if !e.At.After(now) {
+				more = false
+				break
+			}
+			n = e.N
+		}
+	}
+	return first, last, nil
 }

@@ -181,17 +181,19 @@ func (c *pgConn) commit(ctx context.Context) error {
 
 func (c *pgConn) rollback(ctx context.Context) error { return c.execSimple(ctx, "ROLLBACK") }
 
-// forUpdate waits for a lock only while no other caller of the transaction holds
-// locks, so that writers and nodes cannot deadlock. Otherwise a locked row is a
-// lock conflict.
-func (c *pgConn) forUpdate() string {
-	if c.releasedSavepoints == 0 {
-		return " FOR NO KEY UPDATE"
-	}
-	return " FOR NO KEY UPDATE NOWAIT"
-}
+func (c *pgConn) forUpdate() string { return " FOR NO KEY UPDATE" + c.noWait() }
 
-func (c *pgConn) forKeyShare() string { return " FOR KEY SHARE" }
+func (c *pgConn) forKeyShare() string { return " FOR KEY SHARE" + c.noWait() }
+
+// noWait returns the end of a clause that waits for a lock only while no other caller of the
+// transaction holds locks, so that writers and nodes cannot deadlock. Otherwise a locked row is a
+// lock conflict.
+func (c *pgConn) noWait() string {
+	if c.releasedSavepoints == 0 {
+		return ""
+	}
+	return " NOWAIT"
+}
 
 func (c *pgConn) forUpdateSkipLocked() string { return " FOR NO KEY UPDATE SKIP LOCKED" }
 

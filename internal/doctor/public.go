@@ -98,7 +98,8 @@ func noMediaAddress(announced []netip.Addr, err error) Result {
 	}
 	return found("node_ip", Error,
 		"Connect this machine to the network, or --rtc-node-ip ADDRESS, with an address of this machine",
-		"The server does not start, and nobody hears anybody: %s.", none.Reason())
+		"This machine has no address for media, so nobody hears anybody, and the server would not start now: %s.",
+		none.Reason())
 }
 
 // suggestNodeIP returns those of the public addresses that this machine has, or what to put there. The

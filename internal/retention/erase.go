@@ -87,6 +87,13 @@ func (t *traces) erase(d *event.Data) bool {
 			d.Feedback = &erased
 		}
 	}
+	t.eraseNames(d)
+	return *d != before
+}
+
+// eraseNames is erase for events that have only a name.
+func (t *traces) eraseNames(d *event.Data) bool {
+	before := *d
 	if m := d.Mark; m != nil && t.hasName(m.Name) {
 		erased := *m
 		erased.Name = ""
@@ -146,6 +153,10 @@ func (s *Service) findEverybody(ctx context.Context, roomID string) (*traces, er
 
 // position is how far the erasure of a room is. The zero value is the start.
 type position struct {
+	// named is whether the first pass is done. The erasure of some people has two passes. The first one erases what has
+	// only their name, because the second one erases the events from which their earlier names are known, and an erasure
+	// that was interrupted can be repeated.
+	named bool
 	event int64  // number of the last event that is done
 	row   string // key of the last host action, link or seat that is done
 	done  bool   // everything is done
@@ -169,8 +180,14 @@ func (s *Service) eraseRoom(ctx context.Context, roomID string, find func(ctx co
 			if err != nil {
 				return err
 			}
-			if _, next, err = s.erasePart(ctx, t, at, personBatchRows, &part); err != nil || !next.done {
-				return err
+			next = at
+			for rows, n := 0, 0; rows < personBatchRows && !next.done; rows += n {
+				if n, next, err = s.erasePart(ctx, t, next, personBatchRows-rows, &part); err != nil {
+					return err
+				}
+			}
+			if !next.done {
+				return nil
 			}
 			whole := sum
 			whole.add(part)
@@ -200,10 +217,14 @@ func (s *Service) erasePart(ctx context.Context, t *traces, at position, limit i
 	if err != nil {
 		return 0, at, err
 	}
+	erase := t.erase
+	if t.isFirstPass(at) {
+		erase = t.eraseNames
+	}
 	var changed []string
 	for _, e := range events {
 		at.event = e.Sequence
-		if !t.erase(&e.Data) {
+		if !erase(&e.Data) {
 			continue
 		}
 		if err := s.store.UpdateEventData(ctx, e); err != nil {
@@ -212,12 +233,15 @@ func (s *Service) erasePart(ctx context.Context, t *traces, at position, limit i
 		changed = append(changed, e.ID)
 	}
 	done.Events += len(changed)
-	if err := s.eraseDeliveries(ctx, t, changed, done); err != nil || len(events) == limit {
+	if err := s.eraseDeliveries(ctx, erase, changed, done); err != nil || len(events) == limit {
 		return limit, at, err
 	}
 	rows, next, err = s.eraseRows(ctx, t, at, limit-len(events), done)
 	return max(1, len(events)+rows), next, err
 }
+
+// isFirstPass reports whether an erasure at a position erases only names; see position.
+func (t *traces) isFirstPass(at position) bool { return !t.everybody && !at.named }
 
 // Prefixes of the keys of rows in a position. Rows are erased in the order of their keys.
 const (
@@ -243,11 +267,14 @@ func (s *Service) eraseRows(ctx context.Context, t *traces, at position, limit i
 			keys, erased[key] = append(keys, key), a
 		}
 	}
+	firstPass := t.isFirstPass(at)
 	for _, l := range t.links {
-		keys = append(keys, linkKey+l.ID)
+		if !firstPass {
+			keys = append(keys, linkKey+l.ID)
+		}
 	}
 	for _, seat := range t.seats {
-		if seat.Name != "" || seat.UserID != "" {
+		if !firstPass && (seat.Name != "" || seat.UserID != "") {
 			keys = append(keys, seatKey+seat.ID)
 		}
 	}
@@ -275,6 +302,12 @@ func (s *Service) eraseRows(ctx context.Context, t *traces, at position, limit i
 	done.Links += len(linkIDs)
 	if err := errors.Join(s.store.EraseSeats(ctx, seatIDs), s.store.EraseLinks(ctx, linkIDs)); err != nil {
 		return 0, at, err
+	}
+	if firstPass {
+		if !more {
+			at = position{named: true}
+		}
+		return len(keys), at, nil
 	}
 	if t.isCreator {
 		if err := s.store.EraseCreator(ctx, t.roomID); err != nil {
@@ -310,14 +343,15 @@ const eventBatch = 100
 
 // eraseDeliveries removes people from the deliveries of events, also from those that
 // are still to be sent.
-func (s *Service) eraseDeliveries(ctx context.Context, t *traces, eventIDs []string, done *Erased) error {
+func (s *Service) eraseDeliveries(ctx context.Context, erase func(d *event.Data) bool, eventIDs []string,
+	done *Erased) error {
 	for batch := range slices.Chunk(eventIDs, eventBatch) {
 		deliveries, err := s.store.DeliveriesOfEvents(ctx, batch)
 		if err != nil {
 			return err
 		}
 		for _, d := range deliveries {
-			body, err := webhook.ChangeBody(d.Body, t.erase)
+			body, err := webhook.ChangeBody(d.Body, erase)
 			if err != nil {
 				return err
 			}

@@ -432,3 +432,48 @@ func TestErase_EarlierName(t *testing.T) {
 		f.checkNoByteLeft([]string{"Refused", "Zebulon"}, r.Title)
 	})
 }
+
+// stoppedErasure is a store that fails in the second transaction of an erasure.
+type stoppedErasure struct {
+	*store.DB
+	transactions *int
+}
+
+func (s stoppedErasure) WriteInBackground(ctx context.Context, work func(ctx context.Context) error) error {
+	if *s.transactions++; *s.transactions == 2 {
+		return errInterrupted
+	}
+	return s.DB.WriteInBackground(ctx, work)
+}
+
+// An erasure that was interrupted still knows the earlier names when it is repeated.
+func TestErase_EarlierNameAfterInterruption(t *testing.T) {
+	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
+		// The events of the second guest are erased in the first transaction, and no action of a host has the name.
+		guests := []guest{{"Amina", ""}, {"Refused", ""}}
+		for range 80 {
+			guests = append(guests, guest{"Amina", ""})
+		}
+		r := f.meeting(f.project.ID, f.now.Add(-day), guests...)
+		if _, err := f.Raw(t).Exec(`UPDATE seats SET name = 'Zebulon' WHERE name = 'Refused'`); err != nil {
+			t.Fatal(err)
+		}
+		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == "Zebulon" })
+		person := retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
+		transactions := 0
+		interrupted := retention.NewService(stoppedErasure{f.db, &transactions}, retention.Periods{}, f, func(string) {},
+			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
+		ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindToken})
+		if _, err := interrupted.Erase(ctx, person); !errors.Is(err, errInterrupted) {
+			t.Fatalf("interrupted erasure: got %v, want %v", err, errInterrupted)
+		}
+		if _, err := f.retention.Erase(ctx, person); err != nil {
+			t.Fatal(err)
+		}
+		f.checkNoByteLeft([]string{"Refused", "Zebulon"}, r.Title)
+	})
+}

@@ -30,11 +30,17 @@ func (s *DB) SetKeyCallers(ctx context.Context, callers []requestlog.KeyCaller) 
 	callers = slices.SortedFunc(slices.Values(callers), func(a, b requestlog.KeyCaller) int {
 		return cmp.Or(cmp.Compare(a.ProjectID, b.ProjectID), cmp.Compare(a.KeySlot, b.KeySlot))
 	})
+	projects := make([]string, len(callers))
+	for i, c := range callers {
+		projects[i] = c.ProjectID
+	}
 	return s.Write(ctx, func(ctx context.Context) error {
+		exists, err := s.holdProjects(ctx, projects)
+		if err != nil {
+			return err
+		}
 		for _, c := range callers {
-			if exists, err := s.holdProject(ctx, c.ProjectID); err != nil {
-				return err
-			} else if !exists {
+			if !exists[c.ProjectID] {
 				continue
 			}
 			if err := s.Exec(ctx, upsertKeyCaller, keyCallerTable.values(&c)...); err != nil {

@@ -19,7 +19,7 @@ import (
 
 // InsertCalls skips the blocks of projects that do not exist, because nothing would delete them.
 func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
-	texts := make([]string, len(blocks))
+	texts, projects := make([]string, len(blocks)), make([]string, len(blocks))
 	var text []byte
 	for i, b := range blocks {
 		text = append(text[:0], '[')
@@ -29,13 +29,15 @@ func (s *DB) InsertCalls(ctx context.Context, blocks []requestlog.Block) error {
 			}
 			text = appendCallJSON(text, c)
 		}
-		texts[i] = string(append(text, ']'))
+		texts[i], projects[i] = string(append(text, ']')), b.ProjectID
 	}
 	return s.Write(ctx, func(ctx context.Context) error {
+		exists, err := s.holdProjects(ctx, projects)
+		if err != nil {
+			return err
+		}
 		for i, b := range blocks {
-			if exists, err := s.holdProject(ctx, b.ProjectID); err != nil {
-				return err
-			} else if !exists {
+			if !exists[b.ProjectID] {
 				continue
 			}
 			err := s.Exec(ctx, `INSERT INTO request_log (project_id, api, n, first_n, size, calls)

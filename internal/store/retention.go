@@ -272,24 +272,29 @@ func (s *DB) Deleted(ctx context.Context, projectID string) (d retention.Deleted
 	return d, err
 }
 
-// holdProject reports whether a project exists, and keeps others from deleting it until the transaction of ctx ends.
-// The empty ID, of what belongs to no project, exists.
-func (s *DB) holdProject(ctx context.Context, id string) (bool, error) {
-	if id == "" {
-		return true, nil
+// holdProjects returns those of some projects that exist, and keeps others from deleting them until the transaction of
+// ctx ends. The empty ID, of what belongs to no project, exists.
+func (s *DB) holdProjects(ctx context.Context, ids []string) (exists map[string]bool, err error) {
+	exists = map[string]bool{"": true}
+	ids = slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(ids))), func(id string) bool { return id == "" })
+	if len(ids) == 0 {
+		return exists, nil
 	}
 	keyShare, err := s.ForKeyShare(ctx)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	found := ""
-	err = s.QueryRow(ctx, nil, `SELECT id FROM projects WHERE id = $1`+keyShare, []any{id}, &found)
-	return found != "", err
+	list, args := inList(nil, ids)
+	found, err := s.queryStrings(ctx, `SELECT id FROM projects WHERE id IN `+list+` ORDER BY id`+keyShare, args...)
+	for _, id := range found {
+		exists[id] = true
+	}
+	return exists, err
 }
 
 // DeleteProject keeps the rollups of the project's usage, because the moves of its
 // organization are corrected together. The calls and the callers go last, because others may store them
-// until the row of the project is deleted; see holdProject.
+// until the row of the project is deleted; see holdProjects.
 func (s *DB) DeleteProject(ctx context.Context, id string) error {
 	return s.deleteAll(ctx, id,
 		`DELETE FROM counts WHERE subject = $1`,
