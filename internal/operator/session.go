@@ -44,7 +44,9 @@ type Session struct {
 	OpenBy     time.Time // time until which the link can be opened; zero without a link
 	ExpiresAt  time.Time
 	LastUsedAt time.Time // time of the last use at the last FlushUses; zero before the link is opened
-	EndedAt    time.Time // zero unless the session or its token was revoked, the user deleted, or the person signed out
+	// EndedAt is zero unless the session or its token was revoked, the user deleted, the person signed out, or a
+	// further sign-in ended the session.
+	EndedAt time.Time
 }
 
 // SessionState says whether a session works.
@@ -55,11 +57,12 @@ const (
 	// SessionNotOpened is the state of a link that can still be opened.
 	SessionNotOpened SessionState = "not_opened"
 	SessionLive      SessionState = "live"
-	// SessionIdle is the state after idleLifetime without a call. The session does not work again.
+	// SessionIdle is the state after idleLifetime without a call. The session works again only if its
+	// user becomes an integrator.
 	SessionIdle    SessionState = "idle"
 	SessionExpired SessionState = "expired" // also of a link that was not opened in time
-	// SessionEnded is the state after the session was revoked, after the person signed out, and after
-	// the token or the user was revoked or deleted.
+	// SessionEnded is the state after the session was revoked, after the person signed out, after the
+	// token was revoked or the user deleted, and after a further sign-in ended the session as the earliest.
 	SessionEnded SessionState = "ended"
 )
 

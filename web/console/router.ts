@@ -111,10 +111,13 @@ export function openNext(cursor: string): void {
   navigate(href(route.page, route.id, { ...route.query, cursor }), { state: { cursors } });
 }
 
-/** Opens the next page of a list in place of this one, which is empty, so that the previous page stays the same. */
+/**
+ * Opens the next page of a list in place of this one, which is empty, so that the previous page stays the same. A list does that by
+ * itself, so a guard is not asked, and the page stays.
+ */
 export function skipPage(cursor: string): void {
   const route = readRoute(location);
-  if (!route) return;
+  if (!route || guard) return;
   const cursors = (history.state as HistoryState | null)?.cursors ?? (route.query.cursor ? [''] : []);
   navigate(href(route.page, route.id, { ...route.query, cursor }), { replace: true, state: { cursors } });
 }

@@ -2029,7 +2029,7 @@ type SentHeader struct {
 type Session struct {
 	CreatedAt time.Time `json:"created_at"`
 
-	// EndedAt When it or its token was revoked, its user deleted, or the person signed out.
+	// EndedAt When it or its token was revoked, its user deleted, the person signed out, or a later sign-in ended it.
 	EndedAt   *time.Time `json:"ended_at,omitempty"`
 	ExpiresAt time.Time  `json:"expires_at"`
 
@@ -2054,7 +2054,7 @@ type Session struct {
 	Role      *TokenRole `json:"role,omitempty"`
 	SessionId string     `json:"session_id"`
 
-	// State Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+	// State Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call; it works again only if its user becomes an integrator. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or its token was revoked or its user deleted, or it was the earliest of 20 sessions of the token or user at the next sign-in.
 	State SessionState `json:"state"`
 
 	// TokenId The token that was used to sign in.
@@ -2065,7 +2065,7 @@ type Session struct {
 // SessionKind defines model for Session.Kind.
 type SessionKind string
 
-// SessionState Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+// SessionState Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call; it works again only if its user becomes an integrator. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or its token was revoked or its user deleted, or it was the earliest of 20 sessions of the token or user at the next sign-in.
 type SessionState string
 
 // SessionList defines model for SessionList.

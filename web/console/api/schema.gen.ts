@@ -2053,7 +2053,7 @@ export interface components {
             /** @enum {string} */
             kind: "token" | "user" | "link";
             /**
-             * @description Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call, after which it does not work again. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or the token was revoked or the user deleted.
+             * @description Only a `live` session works, and a link that is `not_opened` can still be opened. `idle`: an hour without a call; it works again only if its user becomes an integrator. `expired`: after `expires_at`, or after `open_by` for a link that was not opened. `ended`: revoked or signed out, or its token was revoked or its user deleted, or it was the earliest of 20 sessions of the token or user at the next sign-in.
              * @enum {string}
              */
             state: "not_opened" | "live" | "idle" | "expired" | "ended";
@@ -2080,7 +2080,7 @@ export interface components {
             last_used_at?: string;
             /**
              * Format: date-time
-             * @description When it or its token was revoked, its user deleted, or the person signed out.
+             * @description When it or its token was revoked, its user deleted, the person signed out, or a later sign-in ended it.
              */
             ended_at?: string;
             /** @description Whether this request is authenticated with the session. */

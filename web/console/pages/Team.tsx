@@ -10,9 +10,10 @@ import { List } from '../ui/List';
 import { PageHead } from '../ui/PageHead';
 import { Empty } from '../ui/states';
 import { Tabs } from '../ui/Tabs';
-import { Status, Time, type Tone } from '../ui/values';
+import { Status, Time } from '../ui/values';
 import { ChangeRole, NewCredential, SignInLink } from './Credential';
 import { roleText } from './roles';
+import { sessionState } from './sessionState';
 
 type Query = Readonly<Record<string, string>>;
 
@@ -120,17 +121,9 @@ function Users({ query: { cursor } }: { query: Query }): ReactElement {
 
 const sessionKinds: Record<Schemas['Session']['kind'], string> = { token: 'Token', user: 'User', link: 'Link' };
 
-const sessionStates: Record<Schemas['Session']['state'], { tone: Tone; text: string }> = {
-  not_opened: { tone: 'busy', text: 'Link not opened' },
-  live: { tone: 'good', text: 'Signed in' },
-  idle: { tone: 'idle', text: 'Idle too long' },
-  expired: { tone: 'idle', text: 'Expired' },
-  ended: { tone: 'idle', text: 'Ended' },
-};
-
-function SessionState({ session: { state, open_by } }: { session: Schemas['Session'] }): ReactElement {
-  const { tone, text } = sessionStates[state];
-  return <Status tone={tone}>{state === 'expired' && open_by ? 'Link expired' : text}</Status>;
+function SessionState({ session }: { session: Schemas['Session'] }): ReactElement {
+  const { tone, text } = sessionState(session);
+  return <Status tone={tone}>{text}</Status>;
 }
 
 function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
@@ -173,9 +166,10 @@ function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
           {
             head: 'Actions',
             end: true,
-            cell: ({ session_id, state, name, role, open_by, in_use }) =>
-              mayRevoke(caller, { role }) &&
-              (state === 'live' || state === 'not_opened') && (
+            cell: (session) => {
+              const { session_id, name, role, open_by, in_use } = session;
+              if (!mayRevoke(caller, { role }) || !sessionState(session).canEnd) return null;
+              return (
                 <ActionButton
                   title={open_by ? 'Revoke the link' : 'End the session'}
                   label="End"
@@ -191,7 +185,8 @@ function Sessions({ query: { cursor } }: { query: Query }): ReactElement {
                     <strong>{name}</strong> stops working at once, on every node.{in_use && ' It is your own: you are signed out.'}
                   </p>
                 </ActionButton>
-              ),
+              );
+            },
           },
         ]}
         empty={<Empty title="Nobody is signed in" />}
