@@ -1,6 +1,6 @@
 // Package certificate provides the TLS certificate of the service: from files of the operator
-// (Files), or from an ACME authority (ACME). NotYetValid explains an error of another certificate.
-// It imports certmagic and fault.
+// (Files), or from an ACME authority (ACME). NotYetValid finds a certificate of any server that is refused
+// because it is not valid yet. It imports certmagic and fault.
 package certificate
 
 import (

@@ -191,10 +191,11 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 		return printJSON(s.out, summary)
 	}
 	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
-The backup has no changes after %s. Erase again the persons who were erased since then
-(parley person erase). Revoke again the tokens and keys, delete again the users and projects, and suspend again the
-projects that were revoked, deleted or suspended since then (parley token list, parley key list, parley user list,
-parley project list).
+The backup has no changes after %s. Repeat those that took rights or data away:
+- revoked tokens, sessions and keys (parley token list, parley session list, parley key list)
+- deleted or reduced users (parley user list)
+- suspended or deleted projects and organizations (parley project list, parley org list)
+- erased persons (parley person erase)
 Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
 }
 

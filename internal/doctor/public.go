@@ -371,8 +371,8 @@ func untrustedCertificate(base string, err error) Result {
 // is.
 func clockBehind(place string, leaf *x509.Certificate) Result {
 	return found("clock_behind", Error, "timedatectl set-ntp true",
-		"The certificate %s is valid only from %s on, so the clock of this machine is behind, or the certificate is for "+
-			"later.", place, leaf.NotBefore.UTC().Format(time.RFC3339))
+		"The certificate %s is valid only from %s on. The clock of this machine is behind, or the certificate was issued "+
+			"for a later time.", place, leaf.NotBefore.UTC().Format(time.RFC3339))
 }
 
 func (r *Result) addUntrustedProxy(base string) {

@@ -1007,7 +1007,8 @@ type CheckedPathPath string
 
 // Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 // files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
 // rewritten. The server log has the reason; remove it, then repeat the request, or send any
 // request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 type Compaction string
@@ -1366,7 +1367,8 @@ type Organization struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+	// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
 	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
 	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 	Compaction *Compaction `json:"compaction,omitempty"`
@@ -1496,7 +1498,8 @@ type PersonErased struct {
 
 	// Compaction Whether the files of the database still contain what was erased or deleted. `done`: the
 	// files were rewritten. `running`: the compaction did not finish within 20 seconds. It
-	// continues, or waits for a backup; the server logs its end. `failed`: the files were not
+	// continues, or waits for a backup; the server logs its end. The receipt of a project in the
+	// audit log is never `running`, because it comes after the compaction. `failed`: the files were not
 	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
 	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 	Compaction Compaction `json:"compaction"`
