@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -405,20 +406,27 @@ func TestExport_ListsEverything(t *testing.T) {
 	})
 }
 
+// rename changes the name of a person in a room, as joining again with another name does, and returns the person.
+func (f *fixture) rename(roomID, from, to string) retention.Person {
+	f.t.Helper()
+	_, err := f.Raw(f.t).Exec(fmt.Sprintf(`UPDATE seats SET name = '%s' WHERE room_id = '%s' AND name = '%s'`, to, roomID, from))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	seats, err := f.db.SeatsOfRoom(f.t.Context(), roomID)
+	n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == to })
+	if err != nil || n < 0 {
+		f.t.Fatalf("seats of the room: got %+v, %v, want one with the name %q", seats, err, to)
+	}
+	return retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
+}
+
 // A person who has changed the name loses the earlier one too, also where only the name is recorded: in a refused
 // attempt to join, and in a visit that was not admitted.
 func TestErase_EarlierName(t *testing.T) {
 	onEachEngine(t, retention.Periods{}, func(t *testing.T, f *fixture) {
 		r := f.meeting(f.project.ID, f.now.Add(-day), guest{"Amina", ""}, guest{"Refused", ""})
-		if _, err := f.Raw(t).Exec(`UPDATE seats SET name = 'Zebulon' WHERE name = 'Refused'`); err != nil {
-			t.Fatal(err)
-		}
-		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == "Zebulon" })
-		person := retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
+		person := f.rename(r.ID, "Refused", "Zebulon")
 		records, _, err := f.retention.Export(t.Context(), person, "")
 		if err != nil || len(records) != 1 {
 			t.Fatalf("export: got %+v, %v, want one room", records, err)
@@ -455,15 +463,7 @@ func TestErase_EarlierNameAfterInterruption(t *testing.T) {
 			guests = append(guests, guest{"Amina", ""})
 		}
 		r := f.meeting(f.project.ID, f.now.Add(-day), guests...)
-		if _, err := f.Raw(t).Exec(`UPDATE seats SET name = 'Zebulon' WHERE name = 'Refused'`); err != nil {
-			t.Fatal(err)
-		}
-		seats, err := f.db.SeatsOfRoom(t.Context(), r.ID)
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := slices.IndexFunc(seats, func(s retention.Seat) bool { return s.Name == "Zebulon" })
-		person := retention.Person{ProjectID: f.project.ID, SeatID: seats[n].ID}
+		person := f.rename(r.ID, "Refused", "Zebulon")
 		transactions := 0
 		interrupted := retention.NewService(stoppedErasure{f.db, &transactions}, retention.Periods{}, f, func(string) {},
 			func() time.Time { return f.now }, slog.New(slog.DiscardHandler))
