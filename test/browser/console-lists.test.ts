@@ -1,0 +1,230 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, test } from 'vitest';
+import { Person } from './browser';
+import { address, makeTokens, manage, project, type Role, roles, setUpConsole, signIn, tokens } from './console';
+import { browser, server } from './fixture';
+
+setUpConsole();
+
+beforeAll(makeTokens);
+
+test('the usage is downloaded, and API calls are filtered', async () => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'integrator', `/usage?project=${project}`);
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download CSV' }).click()]);
+  expect(readFileSync(await download.path(), 'utf8').split('\n').length).toBeGreaterThan(2);
+  expect(download.suggestedFilename()).toContain(`usage-${project}-`);
+  await page.goto(address(`/requests?project=${project}`));
+  await page.getByLabel('Status').selectOption('5xx');
+  await page.getByText('No API call matches').waitFor();
+  await page.getByText('Calls of version 5 with an unknown key belong to no project').waitFor();
+  await person.close();
+
+  // Filters of one project do not stay without their controls when all projects are chosen.
+  const operator = await Person.arrive(browser);
+  const all = await signIn(operator, 'operator', `/requests?project=${project}&version=v4&key_slot=current`);
+  await all.getByRole('button', { name: 'Clear filters' }).waitFor();
+  await all.goto(address('/requests?version=v4&key_slot=current'));
+  await all.getByRole('table', { name: 'API calls' }).getByRole('row').nth(1).waitFor();
+  expect(await all.getByRole('button', { name: 'Clear filters' }).count()).toBe(0);
+  await operator.close();
+});
+
+test('the figures of a project are never shown under the name of another one', async () => {
+  const { project_id: other } = await manage<{ project_id: string }>('POST', '/projects', {
+    organization_id: server.quickstart.organization_id,
+    name: 'Lessons of the night',
+  });
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'operator', `/usage?project=${project}`);
+  // The stream of updates would bring the figures as well.
+  await page.route(
+    ({ pathname }) => pathname === '/api/manage/stream',
+    (route) => route.abort(),
+  );
+  const figures = page.locator('dl.figures');
+  for (const name of ['usage', 'overview']) {
+    await page.goto(address(`/${name}?project=${project}`));
+    await figures.waitFor();
+    let answer: (status: number) => void = () => undefined;
+    const held = ({ pathname, searchParams }: URL) => pathname === `/api/manage/${name}` && searchParams.get('project_id') === other;
+    await page.route(held, async (route) => {
+      const status = await new Promise<number>((resolve) => {
+        answer = resolve;
+      });
+      await route.fulfill({ status, json: { error: { code: 'unavailable', message: 'the database is not available' } } });
+    });
+    await page.evaluate(
+      (to) => {
+        history.pushState(null, '', to);
+        dispatchEvent(new PopStateEvent('popstate'));
+      },
+      address(`/${name}?project=${other}`),
+    );
+    await page.getByText('Loading…').waitFor();
+    expect(await figures.count()).toBe(0);
+    answer(503);
+    await page.getByRole('alert').getByText('The database is not available').waitFor();
+    expect(await figures.count()).toBe(0);
+    expect(await page.getByRole('button', { name: 'Download CSV' }).count()).toBe(0);
+    await page.unroute(held);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await figures.waitFor();
+  }
+  await person.close();
+});
+
+test('on a phone, the filters open when asked, and stay open', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 320, height: 640 } });
+  const page = await signIn(person, 'auditor', `/requests?project=${project}`);
+  await page.getByRole('table').waitFor();
+  const status = page.getByLabel('Status');
+  expect(await status.isVisible()).toBe(false);
+  await page.getByText('Filters', { exact: true }).press('Enter');
+  await status.selectOption('2xx');
+  await page.getByText('Filters (1)', { exact: true }).waitFor();
+  await person.accessible('the open filters on a phone');
+  await person.seen('console-requests-filters-phone');
+  await page.getByLabel('From', { exact: true }).fill('2100-01-01 10:05');
+  await page.getByLabel('From', { exact: true }).press('Enter');
+  await page.getByText('No API call matches').waitFor();
+  await page.getByRole('button', { name: 'Clear filters' }).click();
+  await page.getByText('Filters', { exact: true }).waitFor();
+  await person.close();
+});
+
+test('a filter that somebody writes is kept when the window changes its width', async () => {
+  const person = await Person.arrive(browser, { viewport: { width: 1024, height: 640 } });
+  const page = await signIn(person, 'auditor', `/requests?project=${project}`);
+  const cause = page.getByLabel('Cause', { exact: true });
+  const fold = page.getByRole('button', { name: /^Filters/ });
+  await page.getByRole('table').waitFor();
+  expect(await fold.isVisible()).toBe(false);
+  await cause.pressSequentially('bad_');
+  for (const width of [320, 1024, 320]) {
+    await page.setViewportSize({ width, height: 640 });
+    await expect.poll(() => fold.isVisible()).toBe(width === 320);
+    expect(await cause.inputValue()).toBe('bad_');
+    expect(await cause.isVisible()).toBe(true);
+    expect(await cause.evaluate((element) => element === document.activeElement)).toBe(true);
+  }
+  await fold.click();
+  await cause.waitFor({ state: 'hidden' });
+  await page.setViewportSize({ width: 1024, height: 640 });
+  await cause.waitFor();
+  await person.close();
+});
+
+test('the overview opens the rejected API calls that it counts, whose causes are counted', async () => {
+  for (const route of ['create_quick_audio_room', 'create_quick_video_room', 'create_quick_audio_room']) {
+    await fetch(`${server.url}/api/v3/rooms/${route}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'hash-signature': 'd3Jvbmc=' },
+      body: JSON.stringify({ project_id: project }),
+    });
+  }
+  // A rejected call of the integrator to the management API concerns the project, but is not counted.
+  await fetch(`${server.url}/api/manage/webhooks?project_id=${project}&state=late`, {
+    headers: { authorization: `Bearer ${tokens.integrator}` },
+  });
+  const listed = async (version: string): Promise<number> => {
+    const { calls } = await manage<{ calls: unknown[] }>(
+      'GET',
+      `/calls?project_id=${project}&status=rejected&version=${version}&limit=100`,
+    );
+    return calls.length;
+  };
+  await expect.poll(() => listed('manage'), { timeout: 60_000 }).toBeGreaterThan(0);
+  await expect.poll(() => listed('backend'), { timeout: 60_000 }).toBeGreaterThanOrEqual(3);
+  const rejected = await listed('backend');
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', `?project=${project}`);
+  const counted = page.locator('.figure', { hasText: 'Rejected API calls' }).getByRole('link');
+  await expect.poll(async () => Number(await counted.textContent()), { timeout: 60_000 }).toBe(rejected);
+  await counted.click();
+  await page.waitForURL(/status=rejected&version=backend&from=/);
+  const shown = page.getByRole('combobox', { name: 'API', exact: true }).locator('option:checked');
+  expect(await shown.textContent()).toBe('Versions 3 to 5');
+  const causes = page.getByRole('region', { name: `Most frequent causes of ${rejected} API calls` });
+  await causes.getByText('/api/v3/rooms/create_quick_video_room').waitFor();
+
+  // The rows stay while those of another search load, but the causes of the rows before are not counted as its own.
+  const another = ({ pathname, searchParams }: URL): boolean => pathname.endsWith('/calls') && searchParams.get('status') === '5xx';
+  await page.route(another, () => undefined);
+  await page.getByLabel('Status').selectOption('5xx');
+  await page.locator('.table-box[aria-busy="true"]').waitFor();
+  expect(await page.getByText('Most frequent causes').count()).toBe(0);
+  await page.getByLabel('Status').selectOption('rejected');
+  await causes.waitFor();
+
+  await person.seen('console-requests-causes');
+  await person.accessible('the causes of rejected API calls');
+  const cause = causes.getByRole('listitem').filter({ hasText: 'create_quick_audio_room' });
+  await cause.getByRole('link', { name: 'Signature missing or wrong' }).click();
+  await page.waitForURL(/cause=bad_signature&route=/);
+  await causes.waitFor({ state: 'hidden' });
+  const rows = page.getByRole('table').getByRole('row');
+  const others = rows.filter({ hasText: 'create_quick_video_room' });
+  await expect.poll(() => others.count()).toBe(0);
+  await rows.nth(1).getByRole('link').click();
+  await page.getByRole('link', { name: 'All API calls with this cause' }).click();
+  await others.first().waitFor();
+  await person.close();
+});
+
+test('an API call is found by its request ID in all projects', async () => {
+  const { calls } = await manage<{ calls: { request_id: string; path: string }[] }>('GET', `/calls?project_id=${project}`);
+  const one = calls[0];
+  if (!one) throw new Error('no API call is recorded');
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, 'auditor', '/requests');
+  await page.getByLabel('Request ID').fill(one.request_id);
+  await page.getByLabel('Request ID').press('Enter');
+  await page.getByRole('columnheader', { name: 'Project' }).waitFor();
+  await page.getByRole('table').getByRole('link', { name: one.path }).click();
+  await page.getByText(`parley calls --project ${project} --request ${one.request_id}`).waitFor();
+  await person.close();
+});
+
+/** The buttons of the pages, with the roles that see them. */
+const buttons: { path: () => string; name: string | RegExp; roles: Role[] }[] = [
+  { path: () => '/projects', name: 'Create a project', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Rotate the API key', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/projects/${project}`, name: 'Rotate the project secret', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/projects/${project}`, name: 'Suspend the project', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: /portal/i, roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Rename', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Change settings: Webhooks', roles: ['owner', 'operator'] },
+  { path: () => `/projects/${project}`, name: 'Change settings: Retention', roles: ['owner', 'operator'] },
+  { path: () => '/organizations', name: 'Create an organization', roles: ['owner', 'operator'] },
+  {
+    path: () => `/organizations/${server.quickstart.organization_id}`,
+    name: 'Suspend the organization',
+    roles: ['owner', 'operator'],
+  },
+  { path: () => `/webhooks?project=${project}`, name: 'Send a test event', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => `/webhooks?project=${project}`, name: 'Replay deliveries', roles: ['owner', 'operator', 'integrator'] },
+  { path: () => '/team', name: 'Add a user', roles: ['owner'] },
+  { path: () => '/team?view=sessions', name: /link/i, roles: ['owner', 'operator'] },
+  { path: () => '/team?view=tokens', name: 'Create a token', roles: ['owner'] },
+  { path: () => '/team?view=tokens', name: 'Revoke', roles: ['owner'] },
+  { path: () => '/audit', name: 'Verify the log', roles: ['owner', 'operator', 'auditor'] },
+];
+
+test.each(roles)('the buttons of the pages are those that the role may use: %s', async (role) => {
+  const person = await Person.arrive(browser);
+  const page = await signIn(person, role);
+  for (const { path, name, roles } of buttons) {
+    if (role === 'integrator' && /^\/(team|audit|organizations)/.test(path())) continue; // the page is not theirs
+    await page.goto(address(path()));
+    const content = page.locator('#content');
+    await content
+      .getByRole('table')
+      .or(content.getByRole('heading', { name: /^No / }))
+      .first()
+      .waitFor();
+    const found = await content.getByRole('button', { name }).count();
+    expect(found > 0, `${String(name)} on ${path()} as ${role}`).toBe(roles.includes(role));
+  }
+  await person.close();
+});
