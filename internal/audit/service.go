@@ -96,8 +96,9 @@ func (s *Service) Head(ctx context.Context) (n int64, hash string, err error) {
 // pruneBatch is the number of entries that one transaction deletes at most.
 const pruneBatch = 500
 
-// Prune deletes the oldest entries, up to the first that is not older than before. It also deletes those between them
-// with a time in the future, from a clock that was wrong. The chain continues from the hash of the last deleted entry,
+// Prune deletes the oldest entries. It stops at the first entry with a time from before until now. Entries with a time
+// in the future, from a clock that was wrong, do not stop it, and are deleted if an entry older than before follows
+// them. The chain continues from the hash of the last deleted entry,
 // so that the remaining entries can still be verified. The audit log records the deletion too.
 func (s *Service) Prune(ctx context.Context, before time.Time) error {
 	for more := true; more; {
@@ -130,8 +131,8 @@ func (s *Service) pruneSome(ctx context.Context, before time.Time) (more bool, e
 		Before: Fields{"first": first, "last": last.N}})
 }
 
-// oldEntries returns the number of the first entry after n, and the last entry of the first batch that has some older
-// than before; zero if there are none. It skips batches in which all entries are in the future.
+// oldEntries returns the number of the first entry after n, and the last entry to delete: in the first batch with
+// entries older than before, the last of these. Without such an entry, last is zero.
 func (s *Service) oldEntries(ctx context.Context, n int64, before time.Time) (first int64, last Entry, err error) {
 	now := s.now()
 	for more := true; more && last.N == 0; {

@@ -191,11 +191,12 @@ func (c restoreCommand) Run(ctx context.Context, s *streams) error {
 		return printJSON(s.out, summary)
 	}
 	return errors.Join(printBackup(s.out, summary, m), printLine(s.out, fmt.Sprintf(`
-The backup has no changes after %s. Repeat those that took rights or data away:
-- revoked tokens, sessions and keys (parley token list, parley session list, parley key list)
-- deleted or reduced users (parley user list)
-- suspended or deleted projects and organizations (parley project list, parley org list)
-- erased persons (parley person erase)
+The backup has no changes after %s. If you did one of these since then, do it again:
+- revoke tokens and sessions (parley token list, parley session list)
+- rotate keys and secrets that had leaked (parley key list)
+- delete users, or take a role or projects from them (parley user list)
+- suspend or delete projects and organizations (parley project list, parley org list)
+- erase persons (parley person erase)
 Next step: parley serve, with the same --data-dir, --database-url and master key.`, formatTime(&m.CreatedAt))))
 }
 

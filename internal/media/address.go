@@ -118,7 +118,8 @@ func (m machine) bindAddress(node netip.Addr) (from netip.Addr, found bool) {
 	}
 }
 
-// AddressError says that this machine has no address on which it can receive media, perhaps not yet.
+// AddressError says that this machine cannot receive media for one address of the configuration or, if NodeIP is zero,
+// that no address was detected. The machine may get an address later.
 type AddressError struct {
 	NodeIP netip.Addr // of the configuration; the zero value if it has none
 }
@@ -142,8 +143,9 @@ func (e *AddressError) Reason() string {
 	return fmt.Sprintf("this machine does not have the address %s, and has no route to an IPv6 network", e.NodeIP)
 }
 
-// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers, and an AddressError if
-// it uses only one of two. local is that of Config.
+// AnnouncedIPs returns the addresses that an engine with these node IPs announces to browsers. It returns an
+// AddressError if an address cannot be used: together with the other address, or without any. local has the meaning of
+// Config.Local.
 func AnnouncedIPs(nodeIPs []netip.Addr, local bool) ([]netip.Addr, error) {
 	addrs, err := resolveAddresses(Config{NodeIP: joinIPs(nodeIPs), Local: local})
 	if err == nil && addrs.missing != nil {

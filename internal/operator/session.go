@@ -55,9 +55,9 @@ type sessionStore interface {
 	// fails with NotFound if the code was used.
 	OpenConsoleSession(ctx context.Context, session Session) error
 	EndConsoleSession(ctx context.Context, id string, at time.Time) error
-	// LiveConsoleSessions returns the sessions of a token or a user that have neither ended nor
+	// UnendedConsoleSessions returns the sessions of a token or a user that have neither ended nor
 	// expired, also those whose link was not opened, the latest first.
-	LiveConsoleSessions(ctx context.Context, tokenID, userID string, now time.Time) ([]Session, error)
+	UnendedConsoleSessions(ctx context.Context, tokenID, userID string, now time.Time) ([]Session, error)
 	// RecordConsoleSessionUse sets the time of the last use.
 	RecordConsoleSessionUse(ctx context.Context, id string, at time.Time) error
 }
@@ -237,7 +237,7 @@ func (s *Service) endEarliest(ctx context.Context, session Session, origin audit
 	if session.TokenID+session.UserID == "" {
 		return nil
 	}
-	live, err := s.store.LiveConsoleSessions(ctx, session.TokenID, session.UserID, s.now())
+	live, err := s.store.UnendedConsoleSessions(ctx, session.TokenID, session.UserID, s.now())
 	if err != nil {
 		return err
 	}
@@ -261,7 +261,7 @@ func (s *Service) endEarliest(ctx context.Context, session Session, origin audit
 // the cause and the ends.
 func (s *Service) endAll(ctx context.Context, tokenID, userID string, cause audit.Change) error {
 	now := s.now()
-	live, err := s.store.LiveConsoleSessions(ctx, tokenID, userID, now)
+	live, err := s.store.UnendedConsoleSessions(ctx, tokenID, userID, now)
 	if err != nil {
 		return err
 	}

@@ -24,7 +24,8 @@ const (
 	SessionEnded SessionState = "ended"
 )
 
-// stateAt returns the state of a session at now from its times. A session that is live may be idle.
+// stateAt returns the state at now, from the times of the session alone. It does not know whether a session is idle,
+// and returns SessionLive for it; stateFor does.
 func (n Session) stateAt(now time.Time) SessionState {
 	switch {
 	case !n.EndedAt.IsZero():

@@ -70,8 +70,8 @@ func (s *Service) emptyProject(ctx context.Context, id string) (bool, error) {
 
 // finishDeletions compacts the files of the database and then deletes the rows of projects that
 // were emptied, each with a receipt in the audit log. The compaction comes first, so that a
-// sweep after a crash repeats it, and once, because writes wait for it. It waits for its end, because
-// nothing can be deleted before.
+// sweep after a crash repeats it, and once, because writes wait for it. finishDeletions waits until it is
+// complete, because rows can be deleted only after it.
 func (s *Service) finishDeletions(ctx context.Context, projects []project.Project) error {
 	if len(projects) == 0 {
 		return nil
@@ -87,8 +87,9 @@ func (s *Service) finishDeletions(ctx context.Context, projects []project.Projec
 	return errors.Join(errs...)
 }
 
-// finishDeletion deletes the row of a project, and the rows that the project has got since it was emptied. It does
-// nothing if these are rooms or too many for one transaction, or if another node has deleted the project.
+// finishDeletion deletes the rows that a project has got since it was emptied, and then the row of the project. It
+// deletes nothing if the project has rooms, or if another node has deleted it. If there are too many rows for one
+// transaction, it deletes one batch and keeps the row of the project for the next sweep.
 func (s *Service) finishDeletion(ctx context.Context, p project.Project, compaction Compaction) error {
 	var deleted Deleted
 	finished := false

@@ -91,7 +91,8 @@ func (t *traces) erase(d *event.Data) bool {
 	return *d != before
 }
 
-// eraseNames is erase for events that have only a name.
+// eraseNames removes the people from those parts of an event that have a name without an identity. It reports whether
+// it has changed anything.
 func (t *traces) eraseNames(d *event.Data) bool {
 	before := *d
 	if m := d.Mark; m != nil && t.hasName(m.Name) {
@@ -153,13 +154,14 @@ func (s *Service) findEverybody(ctx context.Context, roomID string) (*traces, er
 
 // position is how far the erasure of a room is. The zero value is the start.
 type position struct {
-	// named is whether the first pass is done. The erasure of some people has two passes. The first one erases what has
-	// only their name, because the second one erases the events from which their earlier names are known, and an erasure
-	// that was interrupted can be repeated.
-	named bool
-	event int64  // number of the last event that is done
-	row   string // key of the last host action, link or seat that is done
-	done  bool   // everything is done
+	// namesDone says that the first pass is done. The erasure of everybody has one pass, any other has two. The first
+	// pass erases host actions, and events that have a name without an identity. The second pass erases all else, also
+	// the events that tell the earlier names. If an erasure is interrupted in the first pass, these events are still
+	// there when it is repeated.
+	namesDone bool
+	event     int64  // number of the last event that is done
+	row       string // key of the last host action, link or seat that is done
+	done      bool   // everything is done
 }
 
 // eraseRoom removes a person from a room in transactions of about personBatchRows rows,
@@ -240,8 +242,8 @@ func (s *Service) erasePart(ctx context.Context, t *traces, at position, limit i
 	return max(1, len(events)+rows), next, err
 }
 
-// isFirstPass reports whether an erasure at a position erases only names; see position.
-func (t *traces) isFirstPass(at position) bool { return !t.everybody && !at.named }
+// isFirstPass reports whether the first of two passes is not done yet; see position.
+func (t *traces) isFirstPass(at position) bool { return !t.everybody && !at.namesDone }
 
 // Prefixes of the keys of rows in a position. Rows are erased in the order of their keys.
 const (
@@ -305,7 +307,7 @@ func (s *Service) eraseRows(ctx context.Context, t *traces, at position, limit i
 	}
 	if firstPass {
 		if !more {
-			at = position{named: true}
+			at = position{namesDone: true}
 		}
 		return len(keys), at, nil
 	}

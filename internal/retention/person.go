@@ -320,14 +320,15 @@ func (s *Service) recordErasure(ctx context.Context, p Person, done Erased) erro
 			"events": done.Events, "deliveries": done.Deliveries, "host_actions": done.HostActions, "knocks": done.Knocks}})
 }
 
-// compactFor is compact that waits for at most a duration.
+// compactFor compacts like compact, but waits no longer than wait.
 func (s *Service) compactFor(ctx context.Context, wait time.Duration) Compaction {
 	ctx, cancel := context.WithTimeout(ctx, wait)
 	defer cancel()
 	return s.compact(ctx)
 }
 
-// compact rewrites the files of the database. If ctx ends before, that goes on. An error is in the log of the store.
+// compact rewrites the files of the database. If ctx ends first, compact returns CompactionRunning, and the rewriting
+// continues. An error is in the log of the store.
 func (s *Service) compact(ctx context.Context) Compaction {
 	done, err := s.store.Compact(ctx, s.log)
 	switch {

@@ -98,12 +98,12 @@ var consoleSessionTable = newTable("console_sessions",
 )
 
 var (
-	insertConsoleSession       = consoleSessionTable.insertQuery()
-	selectConsoleSession       = consoleSessionTable.selectFrom + "WHERE id = $1"
-	selectConsoleSessionByHash = consoleSessionTable.selectFrom + "WHERE secret_hash = $1"
-	selectConsoleSessionByCode = consoleSessionTable.selectFrom + "WHERE code_hash = $1"
-	selectConsoleSessions      = consoleSessionTable.selectFrom + "ORDER BY id DESC LIMIT $1"
-	selectLiveConsoleSessions  = consoleSessionTable.selectFrom + `WHERE token_id = $1 AND user_id = $2
+	insertConsoleSession         = consoleSessionTable.insertQuery()
+	selectConsoleSession         = consoleSessionTable.selectFrom + "WHERE id = $1"
+	selectConsoleSessionByHash   = consoleSessionTable.selectFrom + "WHERE secret_hash = $1"
+	selectConsoleSessionByCode   = consoleSessionTable.selectFrom + "WHERE code_hash = $1"
+	selectConsoleSessions        = consoleSessionTable.selectFrom + "ORDER BY id DESC LIMIT $1"
+	selectUnendedConsoleSessions = consoleSessionTable.selectFrom + `WHERE token_id = $1 AND user_id = $2
 		AND ended_at IS NULL AND expires_at > $3 ORDER BY id DESC`
 	selectConsoleSessionsBelow = consoleSessionTable.selectFrom + "WHERE id < $2 ORDER BY id DESC LIMIT $1"
 )
@@ -141,10 +141,10 @@ func (s *DB) ConsoleSessionsBefore(ctx context.Context, id string, limit int) ([
 	return queryAll(ctx, s, consoleSessionTable, selectConsoleSessionsBelow, limit, id)
 }
 
-func (s *DB) LiveConsoleSessions(
+func (s *DB) UnendedConsoleSessions(
 	ctx context.Context, tokenID, userID string, now time.Time,
 ) ([]operator.Session, error) {
-	return queryAll(ctx, s, consoleSessionTable, selectLiveConsoleSessions, tokenID, userID, now.UnixMilli())
+	return queryAll(ctx, s, consoleSessionTable, selectUnendedConsoleSessions, tokenID, userID, now.UnixMilli())
 }
 
 func (s *DB) OpenConsoleSession(ctx context.Context, n operator.Session) error {

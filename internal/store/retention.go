@@ -75,9 +75,10 @@ func (s *DB) WriteInBackground(ctx context.Context, work func(ctx context.Contex
 
 // DeleteRoom deletes the rows that reference others first, and the events, from the first
 // one on, before everything else, so that a reader of the events learns that they are not
-// kept any more. The sessions go before the attendance, because a rebuild of the usage learns from them that the
-// attendance may be incomplete. The attendance of the first seats goes before these seats, so that no
-// batch reads the rows of another one.
+// kept any more. The sessions go before the attendance: if sessions are missing, a rebuild of the
+// usage knows that the attendance may be missing, too, and does not correct these hours. The
+// attendance of the first seats goes before these seats, so that no batch reads the rows of
+// another one.
 func (s *DB) DeleteRoom(ctx context.Context, id string, limit int) (deleted retention.Deleted, rows int, err error) {
 	var actions, sessions, knocks, breakouts, streams int
 	rows, err = s.deleteUpTo(ctx, id, limit, []limitedDelete{

@@ -56,7 +56,7 @@ const listeners = new Set<() => void>();
 const changed = (): void => {
   for (const listener of [...listeners]) listener();
 };
-/** What asks before the page is left, and the entry of the history to which a refused Back returns. */
+/** Asks whether the page may be left. url and state are those of the guarded page, which is added to the history again after a refused Back. */
 let guard: { ask: () => boolean; url: string; state: HistoryState | null } | null = null;
 
 /** Guards the page until the returned function is called: ask returns whether the page may be left. */
@@ -112,8 +112,8 @@ export function openNext(cursor: string): void {
 }
 
 /**
- * Opens the next page of a list in place of this one, which is empty, so that the previous page stays the same. A list does that by
- * itself, so a guard is not asked, and the page stays.
+ * Opens the next page of a list in place of this one, which is empty, so that the previous page stays the same. While the page is
+ * guarded, it does nothing and does not ask, because nobody has asked to leave.
  */
 export function skipPage(cursor: string): void {
   const route = readRoute(location);

@@ -74,7 +74,7 @@ func (s *suite) testConsoleUsers(t *testing.T) {
 	}
 }
 
-func (s *suite) testLiveConsoleSessions(t *testing.T) {
+func (s *suite) testUnendedConsoleSessions(t *testing.T) {
 	ctx := patient()
 	token, user := NewID(), NewID()
 	insert := func(change func(n *operator.Session)) operator.Session {
@@ -97,9 +97,9 @@ func (s *suite) testLiveConsoleSessions(t *testing.T) {
 	insert(func(n *operator.Session) { n.ExpiresAt = testTime(10) })
 	ofUser := insert(func(n *operator.Session) { n.TokenID, n.UserID = "", user })
 	link := insert(func(n *operator.Session) { n.TokenID, n.UserID, n.Hash, n.CodeHash = "", user, "", NewID() })
-	got, err := s.db.LiveConsoleSessions(ctx, token, "", testTime(10))
+	got, err := s.db.UnendedConsoleSessions(ctx, token, "", testTime(10))
 	requireEqual(t, got, err, []operator.Session{second, first})
-	got, err = s.db.LiveConsoleSessions(ctx, "", user, testTime(10))
+	got, err = s.db.UnendedConsoleSessions(ctx, "", user, testTime(10))
 	requireEqual(t, got, err, []operator.Session{link, ofUser})
 }
 

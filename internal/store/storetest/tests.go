@@ -47,7 +47,7 @@ var tests = []struct {
 	{"Links", (*suite).testLinks},
 	{"Links_CreatedInRoom", (*suite).testLinks_CreatedInRoom},
 	{"Live", (*suite).testLive},
-	{"LiveConsoleSessions", (*suite).testLiveConsoleSessions},
+	{"UnendedConsoleSessions", (*suite).testUnendedConsoleSessions},
 	{"LockProjectAndOrganization", (*suite).testLockProjectAndOrganization},
 	{"LockRoom", (*suite).testLockRoom},
 	{"Logo", (*suite).testLogo},
