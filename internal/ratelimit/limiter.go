@@ -18,7 +18,8 @@ type Limiter struct {
 	interval time.Duration // that one call costs
 	burst    time.Duration // that a caller may be ahead of the rate
 	now      func() time.Time
-	exchange Exchange // nil unless other nodes limit the same callers
+	began    time.Time // from which the times of the buckets count
+	exchange Exchange  // nil unless other nodes limit the same callers
 
 	mu      sync.RWMutex
 	buckets map[string]*bucket
@@ -26,7 +27,7 @@ type Limiter struct {
 
 // bucket is what one caller has used.
 type bucket struct {
-	theoreticalArrival atomic.Int64 // Unix nanoseconds at which nothing is used any more
+	theoreticalArrival atomic.Int64 // nanoseconds after Limiter.began at which nothing is used any more
 	unpublished        atomic.Int64 // calls that the other nodes do not know yet
 }
 
@@ -42,6 +43,7 @@ func newLimiter(interval, burst time.Duration, now func() time.Time, exchange Ex
 		interval: interval,
 		burst:    burst,
 		now:      now,
+		began:    now(),
 		exchange: exchange,
 		buckets:  map[string]*bucket{},
 	}
@@ -50,7 +52,7 @@ func newLimiter(interval, burst time.Duration, now func() time.Time, exchange Ex
 // Allow reports whether a caller may call now, and if not, after which time.
 // Only a call that is allowed counts.
 func (l *Limiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
-	now := l.now().UnixNano()
+	now := l.at(l.now())
 	b := l.bucket(caller, now)
 	for {
 		before := b.theoreticalArrival.Load()
@@ -67,6 +69,10 @@ func (l *Limiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
 	}
 	return true, 0
 }
+
+// at returns a time in nanoseconds after the limiter was made. Between two readings of the monotonic clock, that does
+// not change if the clock of the machine is set, so that nobody waits for a time that was corrected.
+func (l *Limiter) at(t time.Time) int64 { return int64(t.Sub(l.began)) }
 
 func (l *Limiter) bucket(caller string, now int64) *bucket {
 	l.mu.RLock()

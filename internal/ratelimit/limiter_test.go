@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"testing"
 	"time"
+	"unsafe"
 )
 
 func TestLimiter(t *testing.T) {
@@ -34,6 +35,29 @@ func TestLimiter(t *testing.T) {
 	now = now.Add(time.Hour)
 	if n := countCalls("a"); n != 200 {
 		t.Errorf("after an hour: got %d calls, want 200", n)
+	}
+}
+
+// TestLimiter_ClockSetBack checks that a caller is not refused for as long as the clock of the machine was set back.
+func TestLimiter_ClockSetBack(t *testing.T) {
+	t.Parallel()
+	back := false
+	r := New(1, func() time.Time {
+		now := time.Now()
+		if back {
+			// The wall clock of a time with a monotonic reading: 33 bits of seconds above 30 bits of nanoseconds.
+			*(*uint64)(unsafe.Pointer(&now)) -= uint64(time.Hour/time.Second) << 30
+		}
+		return now
+	}, nil)
+	began := time.Now()
+	ok, _ := r.Allow("a")
+	back = true
+	if set := r.now(); began.Unix()-set.Unix() < 3500 || set.Sub(began) < 0 {
+		t.Fatalf("got %v after %v, want the wall clock an hour earlier and the monotonic one later", set, began)
+	}
+	if after, wait := r.Allow("a"); !ok || !after {
+		t.Errorf("before and after: got %t, %t, wait %v, want true, true", ok, after, wait)
 	}
 }
 

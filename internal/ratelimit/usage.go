@@ -30,7 +30,7 @@ func (u Usage) TakeCalls() int64 { return u.bucket.unpublished.Swap(0) }
 func (u Usage) Merge(until time.Time) {
 	for {
 		before := u.bucket.theoreticalArrival.Load()
-		after := until.UnixNano() + u.bucket.unpublished.Load()*int64(u.limiter.interval)
+		after := u.limiter.at(until) + u.bucket.unpublished.Load()*int64(u.limiter.interval)
 		if after <= before || u.bucket.theoreticalArrival.CompareAndSwap(before, after) {
 			return
 		}
