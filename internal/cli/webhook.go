@@ -144,7 +144,7 @@ func (c webhookReplay) Run(ctx context.Context, s *streams) error {
 	}); !ok {
 		return err
 	}
-	done, err := callManagement[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q)
+	done, err := callWithTimeout[manage.WebhookReplayed](ctx, c.manager, "POST", "/webhook-replays", q, 0)
 	if err != nil || c.JSON {
 		return s.printResult(done, err)
 	}

@@ -60,7 +60,7 @@ func (s *DB) NextDelivery(
 ) (d webhook.Delivery, t webhook.Target, err error) {
 	err = s.QueryRow(ctx, webhook.ErrNotFound, selectNextDelivery, []any{streamID}, deliveryTable.dests(&d,
 		&t.Failures, db.ScanTime(&t.FailingSince), db.ScanTime(&t.PausedAt), db.ScanTime(&t.ProbeAt), &t.Notice)...)
-	if t.Failures > 0 {
+	if t.Failures > 0 || t.Paused() {
 		t.ProjectID, t.URL = d.ProjectID, d.URL
 	}
 	return d, t, err

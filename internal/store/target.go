@@ -22,6 +22,7 @@ var (
 	selectTarget          = targetTable.selectFrom + "WHERE project_id = $1 AND url = $2"
 	selectTargets         = targetTable.selectFrom + "ORDER BY project_id, url"
 	selectProjectTargets  = targetTable.selectFrom + "WHERE project_id = $1 ORDER BY url"
+	selectPausedTarget    = "SELECT url FROM webhook_targets WHERE project_id = $1 AND url = $2 AND paused_at IS NOT NULL"
 	insertOrUpdateFailure = `INSERT INTO webhook_targets (project_id, url, failures, failing_since, notice)
 		VALUES ($1, $2, 1, $3, '')
 		ON CONFLICT (project_id, url) DO UPDATE SET failures = webhook_targets.failures + 1
@@ -75,6 +76,15 @@ func (s *DB) AcquireProbe(
 	return acquired, err
 }
 
+func (s *DB) LockPausedTarget(ctx context.Context, projectID, url string) (paused bool, err error) {
+	forUpdate, err := s.ForUpdate(ctx)
+	if err != nil {
+		return false, err
+	}
+	locked, err := s.queryStrings(ctx, selectPausedTarget+forUpdate, projectID, url)
+	return len(locked) > 0, err
+}
+
 func (s *DB) ClearTarget(ctx context.Context, projectID, url string, now time.Time) error {
 	_, err := s.clearTarget(ctx, projectID, url, now, "")
 	return err
@@ -94,7 +104,8 @@ func (s *DB) PruneTargets(ctx context.Context, before time.Time, limit int) (int
 		RETURNING url`, before.UnixMilli(), limit)
 }
 
-// clearTarget deletes the failure record if it meets a condition, and returns it.
+// clearTarget deletes the failure record if it meets a condition, and returns it. It makes streams due only if the
+// target was paused, because the others wait for their next attempt.
 func (s *DB) clearTarget(
 	ctx context.Context, projectID, url string, now time.Time, condition string,
 ) (webhook.Target, error) {
@@ -102,8 +113,8 @@ func (s *DB) clearTarget(
 	err := s.ExecReturning(ctx, `DELETE FROM webhook_targets WHERE project_id = $1 AND url = $2`+condition+
 		` RETURNING `+targetTable.selectList, []any{projectID, url},
 		func(row db.Row) error { return row.Scan(targetTable.dests(&t)...) })
-	if err != nil || t.URL == "" {
-		return webhook.Target{}, err
+	if err != nil || !t.Paused() {
+		return t, err
 	}
 	return t, s.Exec(ctx, `UPDATE webhook_streams SET due_at = $3
 			WHERE `+waitingStreams+` AND due_at > $3 AND lease_id = ''`,

@@ -1,6 +1,7 @@
 package webhook
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -252,6 +253,7 @@ const replayBatch = 200
 // the same order. They have streams of their own, so that they do not delay new
 // events. It returns the number of deliveries it created. Errors: Invalid without
 // a selection or with a State that a replay cannot have, NotFound when none matches.
+// The message of an error after the first deliveries says which replay creates the rest.
 func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
 		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
@@ -273,10 +275,11 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	}
 	id, created := s.newID(), 0
 	streams := map[string]Stream{} // by the id of the original stream
+	var last time.Time             // when the last replayed delivery was created
 	for {
 		page, err := s.store.Deliveries(ctx, f)
 		if err != nil {
-			return created, err
+			return created, interruptedReplay(err, created, last)
 		}
 		if len(page) == 0 {
 			break
@@ -294,11 +297,11 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 				ProjectID: q.ProjectID, After: q.auditFields()})
 		})
 		if err != nil {
-			return created, err
+			return created, interruptedReplay(err, created, last)
 		}
 		maps.Copy(streams, touched)
 		created += len(current)
-		f.Cursor = page[len(page)-1].ID
+		f.Cursor, last = page[len(page)-1].ID, page[len(page)-1].CreatedAt
 	}
 	if created == 0 {
 		return 0, s.nothingToReplay(ctx, q.ProjectID)
@@ -307,9 +310,22 @@ func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	return created, nil
 }
 
+// interruptedReplay returns the error of a replay that has already created deliveries. The last of their originals was
+// created at last. A repetition of the whole replay would send them twice.
+func interruptedReplay(err error, created int, last time.Time) error {
+	if created == 0 {
+		return err
+	}
+	f := *fault.From(err)
+	f.Message = fmt.Sprintf("%s; the first %d deliveries are replayed, and a replay with since %s sends the others",
+		f.Message, created, last.UTC().Format(time.RFC3339Nano))
+	return &f
+}
+
 // lockAndReload locks the rooms of a page of deliveries, and returns those that are still kept,
-// with their current bodies. An erasure locks its room, too, so it cannot miss the copies that the
-// transaction makes, and the copies do not contain what an erasure has removed.
+// in the order of their streams and with their current bodies. An erasure locks its room, too, so it
+// cannot miss the copies that the transaction makes, and the copies do not contain what an erasure
+// has removed.
 func (s *Service) lockAndReload(ctx context.Context, page []Delivery) ([]Delivery, error) {
 	var ids, roomIDs []string
 	for _, d := range page {
@@ -333,6 +349,10 @@ func (s *Service) lockAndReload(ctx context.Context, page []Delivery) ([]Deliver
 			current = append(current, d)
 		}
 	}
+	// The IDs of a stream are not in its order if the clocks of two nodes differ.
+	slices.SortStableFunc(current, func(a, b Delivery) int {
+		return cmp.Or(cmp.Compare(a.StreamID, b.StreamID), cmp.Compare(a.Position, b.Position))
+	})
 	return current, nil
 }
 

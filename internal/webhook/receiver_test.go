@@ -2,10 +2,13 @@ package webhook_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -13,9 +16,12 @@ import (
 	"parley/internal/audit"
 	"parley/internal/event"
 	"parley/internal/project"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/internal/webhook"
+	"parley/internal/webhook/post"
+	"parley/internal/webhook/sender"
 )
 
 // TestDelivery_RetrySchedule checks that a delivery is retried on schedule with
@@ -150,6 +156,79 @@ func TestDelivery_RetryAfter(t *testing.T) {
 		f.advance(time.Minute)
 		waitForAttempts(2)
 	})
+}
+
+// TestDelivery_OthersSucceed checks that a delivery that fails keeps its schedule while other rooms
+// are delivered to the same URL, so that their success does not use up its attempts.
+func TestDelivery_OthersSucceed(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
+		var first atomic.Pointer[string] // the ID of the first webhook
+		r := newReceiver(t, func(w http.ResponseWriter, q *http.Request) {
+			id := q.Header.Get("webhook-id")
+			if first.CompareAndSwap(nil, &id) || *first.Load() == id {
+				w.Header().Set("Retry-After", "3600")
+				w.WriteHeader(http.StatusTooManyRequests)
+			}
+		})
+		f.run(f.sender)
+		refused := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+		wait := func(when string) {
+			t.Helper()
+			testkit.Eventually(t, "the delivery is tried", func() bool { d, _ := f.delivery(refused); return d.Attempts > 0 })
+			if d, _ := f.delivery(refused); d.Attempts != 1 || d.State != webhook.Pending {
+				t.Errorf("the refused delivery %s: got %d attempts, state %s, want 1, pending", when, d.Attempts, d.State)
+			}
+		}
+		wait("at first")
+		for range 12 {
+			id := f.enqueueEvents(storetest.NewID(), r.URL, event.RoomOpened)[0]
+			f.waitForState(id, webhook.Delivered)
+		}
+		f.waitForSweep()
+		wait("after others were delivered")
+	})
+}
+
+// resumingStore resumes a paused target through another node, between the reading of a delivery and
+// the decision that it waits.
+type resumingStore struct {
+	*store.DB
+	resume func()
+}
+
+func (s resumingStore) NextDelivery(ctx context.Context, id string) (webhook.Delivery, webhook.Target, error) {
+	d, target, err := s.DB.NextDelivery(ctx, id)
+	if target.Paused() {
+		s.resume()
+	}
+	return d, target, err
+}
+
+// TestTarget_ResumedDuringLease checks that a delivery is sent if its target is resumed while a node leases its stream.
+// SQLite writes one transaction after another, so only PostgreSQL can do both at once.
+func TestTarget_ResumedDuringLease(t *testing.T) {
+	t.Parallel()
+	url := storetest.Postgres(t)
+	f := newFixture(t, storetest.Open(t, url, ""))
+	other := webhook.NewService(storetest.Open(t, url, ""), f.now, storetest.NewID)
+	r := newReceiver(t, nil)
+	f.updateSettings(func(s *project.Settings) { s.DefaultWebhookURL = r.URL })
+	ctx := audit.WithOrigin(t.Context(), audit.Origin{Kind: audit.KindService})
+	if err := f.Pause(ctx, f.project.ID, r.URL); err != nil {
+		t.Fatal(err)
+	}
+	var once sync.Once
+	resumed := errors.New("the target was not paused")
+	s := sender.NewService(resumingStore{f.db, func() {
+		once.Do(func() { resumed = other.Resume(ctx, f.project.ID, r.URL) })
+	}}, f.Service, f.keys, post.New(post.Guard{AllowPrivate: true}), f.now, storetest.NewID,
+		slog.New(slog.DiscardHandler))
+	id := f.enqueueEvents(storetest.NewID(), "", event.RoomOpened)[0]
+	stop := f.run(s)
+	f.waitForState(id, webhook.Delivered)
+	if stop(); resumed != nil {
+		t.Errorf("Resume during the lease: got error %v, want none", resumed)
+	}
 }
 
 // TestDelivery_DeadTargetDoesNotBlockOthers checks that a target gets its

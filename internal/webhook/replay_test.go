@@ -3,6 +3,7 @@ package webhook_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"parley/internal/event"
 	"parley/internal/fault"
 	"parley/internal/project"
+	"parley/internal/store"
 	"parley/internal/store/storetest"
 	"parley/internal/testkit"
 	"parley/internal/webhook"
@@ -67,6 +69,113 @@ func TestReplay_Filters(t *testing.T) {
 		if n, err := f.Replay(ctx, webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour),
 			Before: f.now()}); err != nil || n != 4 {
 			t.Errorf("replay the last hour: got %d deliveries, %v, want 4", n, err)
+		}
+	})
+}
+
+// insertDelivered inserts deliveries of a room that were delivered, in the order of the IDs.
+func (f *fixture) insertDelivered(room, url string, ids []string) {
+	f.t.Helper()
+	stream := webhook.Stream{
+		ID:        storetest.NewID(),
+		ProjectID: f.project.ID,
+		RoomID:    room,
+		URL:       url,
+		Bucket:    "done",
+	}
+	err := f.db.Write(storetest.Patient(context.Background()), func(ctx context.Context) error {
+		if err := f.db.InsertStream(ctx, stream, f.now()); err != nil {
+			return err
+		}
+		for i, id := range ids {
+			if err := f.db.InsertDelivery(ctx, webhook.Delivery{
+				ID:        id,
+				StreamID:  stream.ID,
+				Position:  int64(i + 1),
+				EventID:   storetest.NewID(),
+				ProjectID: f.project.ID,
+				RoomID:    room,
+				URL:       url,
+				Type:      event.RoomOpened,
+				Sequence:  int64(i + 1),
+				Previous:  int64(i),
+				Body:      fmt.Sprintf(`{"sequence":%d}`, i+1),
+				State:     webhook.Delivered,
+				Attempts:  1,
+				CreatedAt: f.now(),
+				DoneAt:    f.now(),
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// TestReplay_Order replays a room in the order of its events, although two nodes whose clocks differ
+// made the IDs of the deliveries.
+func TestReplay_Order(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
+		r := newReceiver(t, nil)
+		f.run(f.sender)
+		room, before := storetest.NewID(), storetest.NewID()
+		f.insertDelivered(room, r.URL, []string{storetest.NewID(), before, storetest.NewID()})
+		if n, err := f.Replay(t.Context(), webhook.Replay{ProjectID: f.project.ID, RoomID: room}); n != 3 || err != nil {
+			t.Fatalf("Replay: got %d, %v, want 3", n, err)
+		}
+		for i, m := range r.waitForMessages(t, 3) {
+			if m.Sequence != int64(i+1) {
+				t.Errorf("message %d: got sequence %d, want %d", i, m.Sequence, i+1)
+			}
+		}
+	})
+}
+
+// failingPages is a store whose second page of deliveries cannot be read.
+type failingPages struct {
+	*store.DB
+	pages int
+}
+
+func (s *failingPages) Deliveries(ctx context.Context, f webhook.Filter) ([]webhook.Delivery, error) {
+	if s.pages++; s.pages == 2 {
+		return nil, fault.New(fault.Unavailable, "unavailable", "the database does not answer")
+	}
+	return s.DB.Deliveries(ctx, f)
+}
+
+// TestReplay_Interrupted checks that the error of an interrupted replay says how to replay the rest,
+// and that this sends each delivery that was left out.
+func TestReplay_Interrupted(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, f *fixture) {
+		ctx := t.Context()
+		room, url := storetest.NewID(), "https://receiver.example/hook"
+		var ids []string
+		for range 201 {
+			ids = append(ids, storetest.NewID())
+		}
+		slices.Sort(ids)
+		f.insertDelivered(room, url, ids)
+		interrupted := webhook.NewService(&failingPages{DB: f.db}, f.now, storetest.NewID)
+		q := webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour), Before: f.now().Add(time.Hour)}
+		n, err := interrupted.Replay(ctx, q)
+		const says = "the database does not answer; the first 200 deliveries are replayed, and a replay with since "
+		if n != 200 || !fault.Is(err, fault.Unavailable) || !strings.HasPrefix(err.Error(), says) {
+			t.Fatalf("got %d deliveries, %v, want 200 and an error that begins with %q", n, err, says)
+		}
+		since, _, _ := strings.Cut(strings.TrimPrefix(err.Error(), says), " ")
+		if q.Since, err = time.Parse(time.RFC3339Nano, since); err != nil {
+			t.Fatal(err)
+		}
+		if n, err = f.Replay(ctx, q); n == 0 || err != nil {
+			t.Errorf("the rest: got %d deliveries, %v, want at least one", n, err)
+		}
+		last, _, err := f.List(ctx, webhook.Filter{RoomID: room, State: webhook.Pending, Limit: 1})
+		if err != nil || len(last) != 1 || last[0].Sequence != 201 {
+			t.Errorf("the last replay: got %+v, %v, want that of the last event", last, err)
 		}
 	})
 }

@@ -127,7 +127,8 @@ func (s *server) ReplayWebhooks(w http.ResponseWriter, r *http.Request) {
 	}
 	n := 0
 	if err == nil {
-		n, err = s.Webhooks.Replay(r.Context(), replay)
+		allowLongRequest(w)
+		n, err = s.Webhooks.Replay(context.WithoutCancel(r.Context()), replay)
 	}
 	writeResult(w, r, WebhookReplayed{Enqueued: n}, err)
 }

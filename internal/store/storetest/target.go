@@ -26,6 +26,14 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 		if got, err := s.db.Target(ctx, s.project.ID, url); err != nil || got != want {
 			t.Errorf("target %s: got %+v, %v, want %+v", when, got, err, want)
 		}
+		var paused bool
+		s.write(t, func(ctx context.Context) (err error) {
+			paused, err = s.db.LockPausedTarget(ctx, s.project.ID, url)
+			return err
+		})
+		if paused != want.Paused() {
+			t.Errorf("LockPausedTarget %s: got %t, want %t", when, paused, want.Paused())
+		}
 	}
 	st := s.newStream(NewID())
 	st.URL = url
@@ -37,13 +45,17 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 		}
 		return states[st.ID].DueAt.Equal(testTime(1))
 	}
-	s.write(t, func(ctx context.Context) error { return s.db.InsertStream(ctx, st, testTime(1)) })
+	s.write(t, func(ctx context.Context) error {
+		return errors.Join(s.db.InsertStream(ctx, st, testTime(1)), s.db.InsertDelivery(ctx, s.newDelivery(st, 1)))
+	})
 	before := isDue()
 	s.write(t, func(ctx context.Context) error { return s.db.HoldTarget(ctx, held) })
 	if after := isDue(); !before || after {
 		t.Errorf("stream due before and after the pause: got %t, %t, want true, false", before, after)
 	}
 	check("without a failure", held)
+	_, read, err := s.db.NextDelivery(ctx, st.ID)
+	requireEqual(t, read, err, held)
 	clearRecovered := func(at int) (cleared webhook.Target) {
 		t.Helper()
 		s.write(t, func(ctx context.Context) (err error) {
@@ -88,6 +100,21 @@ func (s *suite) testWebhookTargets_PausedByHand(t *testing.T) {
 		t.Errorf("ClearRecoveredTarget: got %+v, want %+v", cleared, failing)
 	}
 	check("after a probe that succeeded", webhook.Target{})
+
+	s.write(t, func(ctx context.Context) (err error) {
+		if err := s.db.Postpone(ctx, s.project.ID, url, testTime(20), testTime(30)); err != nil {
+			return err
+		}
+		failing, err = s.db.RecordTargetFailure(ctx, s.project.ID, url, testTime(13))
+		return err
+	})
+	if cleared := clearRecovered(14); cleared != failing {
+		t.Errorf("ClearRecoveredTarget of a target that is not paused: got %+v, want %+v", cleared, failing)
+	}
+	states, err := s.db.StreamStates(ctx, []string{st.ID})
+	if due := states[st.ID].DueAt; err != nil || !due.Equal(testTime(30)) {
+		t.Errorf("the stream to it: got %v, %v, want due at %v as before", due, err, testTime(30))
+	}
 }
 
 // testWebhookTargets_Prune checks that old failure records are deleted, except those that hold deliveries back.

@@ -122,10 +122,11 @@ func (s *Service) lease(ctx context.Context, bucketName string, n int) ([]job, e
 			return nil, err
 		}
 		if j.target.Paused() {
-			if j.probe, err = s.acquireProbe(ctx, j, now); err != nil {
+			var postponed bool
+			if j.probe, postponed, err = s.acquireProbe(ctx, j, now); err != nil {
 				return nil, err
 			}
-			if !j.probe {
+			if postponed {
 				continue
 			}
 		}
@@ -135,14 +136,19 @@ func (s *Service) lease(ctx context.Context, bucketName string, n int) ([]job, e
 }
 
 // acquireProbe reports whether this job may probe its paused target. If not, it
-// postpones all deliveries to the target until the next probe.
-func (s *Service) acquireProbe(ctx context.Context, j job, now time.Time) (bool, error) {
+// postpones all deliveries to the target until the next probe, unless the target was
+// resumed since the job was read.
+func (s *Service) acquireProbe(ctx context.Context, j job, now time.Time) (acquired, postponed bool, err error) {
 	t := j.target
 	if !t.ProbeAt.IsZero() {
-		acquired, err := s.store.AcquireProbe(ctx, t.ProjectID, t.URL, now, now.Add(probeInterval))
+		acquired, err = s.store.AcquireProbe(ctx, t.ProjectID, t.URL, now, now.Add(probeInterval))
 		if acquired || err != nil {
-			return acquired, err
+			return acquired, false, err
 		}
+	}
+	paused, err := s.store.LockPausedTarget(ctx, t.ProjectID, t.URL)
+	if !paused || err != nil {
+		return false, false, err
 	}
 	until := t.ProbeAt
 	switch {
@@ -152,9 +158,9 @@ func (s *Service) acquireProbe(ctx context.Context, j job, now time.Time) (bool,
 		until = now.Add(probeInterval)
 	}
 	if err := s.store.ReleaseStream(ctx, j.stream, until, now); err != nil {
-		return false, err
+		return false, false, err
 	}
-	return false, s.store.Postpone(ctx, t.ProjectID, t.URL, now, until)
+	return false, true, s.store.Postpone(ctx, t.ProjectID, t.URL, now, until)
 }
 
 // logFailure logs the failure of a background operation, and reports whether err

@@ -45,11 +45,14 @@ type Store interface {
 	// AcquireProbe reports whether a probe of a paused target is due, and if so
 	// moves the next one to next, so that only one caller probes.
 	AcquireProbe(ctx context.Context, projectID, url string, now, next time.Time) (bool, error)
+	// LockPausedTarget reports whether a target is paused, and if so locks its failure record until the transaction
+	// ends. A resumption then waits, and sees which streams the transaction has postponed.
+	LockPausedTarget(ctx context.Context, projectID, url string) (bool, error)
 	// Postpone makes streams to a URL that are due at now due at until.
 	Postpone(ctx context.Context, projectID, url string, now, until time.Time) error
 	// ClearRecoveredTarget deletes the failure record of a URL, unless the target waits to be
-	// resumed, and makes its waiting streams due.
-	// It returns what it has deleted, or a zero Target.
+	// resumed, and returns what it has deleted, or a zero Target. If the target was paused, its
+	// waiting streams are due at now; otherwise they keep the times of their next attempts.
 	ClearRecoveredTarget(ctx context.Context, projectID, url string, now time.Time) (webhook.Target, error)
 }
 
