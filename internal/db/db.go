@@ -6,6 +6,7 @@ package db
 import (
 	"context"
 	"io/fs"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -341,8 +342,12 @@ func (db *DB) Insert(ctx context.Context, into *InsertStmt, row ...any) error {
 }
 
 // Query calls row for each row of the result. It runs in the transaction of ctx
-// if there is one.
+// if there is one. A text that PostgreSQL cannot store is equal to no value, on either
+// engine, because callers ask for what clients send.
 func (db *DB) Query(ctx context.Context, q string, args []any, row func(Row) error) error {
+	if strings.HasPrefix(q, "SELECT") || strings.HasPrefix(q, "WITH") {
+		args = nullUnstorable(args)
+	}
 	if db.trace != nil {
 		db.trace(q, args)
 	}

@@ -4,7 +4,10 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5/pgtype"
 )
@@ -20,6 +23,32 @@ func NullMillis(t time.Time) sql.NullInt64 {
 
 // NullString returns the stored form of an optional string: NULL if it is empty.
 func NullString(s string) sql.NullString { return sql.NullString{String: s, Valid: s != ""} }
+
+// storable reports whether both engines can store a text. PostgreSQL accepts only UTF-8 without
+// NUL, and refuses a statement with another text, which aborts the transaction.
+func storable(text string) bool {
+	return strings.IndexByte(text, 0) < 0 && utf8.ValidString(text)
+}
+
+// nullUnstorable returns the arguments of a query with NULL, which equals nothing, in the place
+// of each text that is not storable. It copies args before it changes them.
+func nullUnstorable(args []any) []any {
+	copied := false
+	for i, arg := range args {
+		text, ok := arg.(string)
+		if optional, isNull := arg.(sql.NullString); isNull {
+			text, ok = optional.String, true
+		}
+		if !ok || storable(text) {
+			continue
+		}
+		if !copied {
+			args, copied = slices.Clone(args), true
+		}
+		args[i] = nil
+	}
+	return args
+}
 
 // ScanTime returns the destination for Row.Scan that stores Unix milliseconds in
 // dest. NULL becomes the zero time.

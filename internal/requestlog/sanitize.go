@@ -17,8 +17,8 @@ var credential = regexp.MustCompile(`(^|[^A-Za-z0-9])(pk|gs|whsec|pt)_`)
 // mayBeCredential are texts of which credential matches one. To look for them takes less time.
 var mayBeCredential = []string{"pk_", "gs_", "whsec_", "pt_"}
 
-// Sanitize returns a text of the caller that can be stored and logged: valid UTF-8 of at most
-// MaxCallerText bytes, or "[secret]" if it seems to contain a credential.
+// Sanitize returns a text of the caller that can be stored and logged: valid UTF-8 without NUL, of at
+// most MaxCallerText bytes, or "[secret]" if it seems to contain a credential.
 func Sanitize(text string) string {
 	if text == "" {
 		return ""
@@ -27,7 +27,7 @@ func Sanitize(text string) string {
 	if slices.ContainsFunc(mayBeCredential, contained) && credential.MatchString(text) {
 		return "[secret]"
 	}
-	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = strings.ReplaceAll(strings.ToValidUTF8(text, "\uFFFD"), "\x00", "\uFFFD")
 	if len(text) > MaxCallerText {
 		text = text[:MaxCallerText]
 		for !utf8.ValidString(text) {

@@ -161,6 +161,37 @@ func (s *suite) testClientRoomID(t *testing.T) {
 
 // Without the lock, one of two concurrent read-modify-write transactions would
 // overwrite the change of the other. Some lock one room, some all, in any order.
+// A text that PostgreSQL cannot store is an unknown ID, and the transaction that asked for it goes on.
+func (s *suite) testUnstorableText(t *testing.T) {
+	r := s.insertRoom(t, Room(s.project.ID))
+	for _, id := range []string{"\x00", "\xff", r.ID + "\x00"} {
+		lookups := func(ctx context.Context) {
+			_, err := s.db.Room(ctx, id)
+			requireFault(t, err, fault.NotFound, "room_not_found")
+			_, err = s.db.Project(ctx, id)
+			requireFault(t, err, fault.NotFound, "project_not_found")
+			_, err = s.db.Organization(ctx, id)
+			requireFault(t, err, fault.NotFound, "organization_not_found")
+			_, err = s.db.APIKeyByHash(ctx, id)
+			requireFault(t, err, fault.NotFound, "api_key_not_found")
+			_, err = s.db.IdempotencyRecord(ctx, id, testTime(0))
+			requireFault(t, err, fault.NotFound, "idempotency_record_not_found")
+			found, err := s.db.ProjectsByID(ctx, []string{id, s.project.ID})
+			if err != nil || len(found) != 1 {
+				t.Errorf("ProjectsByID of %q and a project: got %v, %v, want the project", id, found, err)
+			}
+		}
+		lookups(patient())
+		s.write(t, func(ctx context.Context) error {
+			_, err := s.db.LockRoom(ctx, id)
+			requireFault(t, err, fault.NotFound, "room_not_found")
+			requireFault(t, s.db.LockProject(ctx, id), fault.NotFound, "project_not_found")
+			lookups(ctx)
+			return s.db.UpdateRoom(ctx, r)
+		})
+	}
+}
+
 func (s *suite) testLockRoom(t *testing.T) {
 	ctx := patient()
 	rooms := make([]*room.Room, 3)

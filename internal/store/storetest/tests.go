@@ -89,6 +89,7 @@ var tests = []struct {
 	{"UpdateOrganization", (*suite).testUpdateOrganization},
 	{"UpdateRoom", (*suite).testUpdateRoom},
 	{"UpdateRoomSpec", (*suite).testUpdateRoomSpec},
+	{"UnstorableText", (*suite).testUnstorableText},
 	{"UsageLedger", (*suite).testUsageLedger},
 	{"UsageRollups", (*suite).testUsageRollups},
 	{"WebhookBacklog", (*suite).testWebhookBacklog},
