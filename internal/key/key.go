@@ -89,6 +89,7 @@ type Store interface {
 	// slot; of all projects when the id is empty.
 	APIKeyHashes(ctx context.Context, projectID string, each func(hash, projectID string)) error
 	Organization(ctx context.Context, id string) (project.Organization, error)
+	LockOrganization(ctx context.Context, id string) error
 	// PurgeRetired deletes credentials that were retired before a time, retires
 	// those whose overlap has ended by now, and returns the projects of the latter.
 	PurgeRetired(ctx context.Context, before, now time.Time) (projectIDs []string, err error)
@@ -114,8 +115,9 @@ type Service struct {
 	retired             sync.Map // hash of a retired API key → APIKey
 	index               *keyIndex
 	invalidateMu        sync.Mutex
-	generation          atomic.Uint64 // number of invalidations
-	cacheBypassed       atomic.Bool   // everything is read from the database
+	unsettled           map[string]uint64 // see InvalidateUnsettled; project id → generation; guarded by invalidateMu
+	generation          atomic.Uint64     // number of invalidations
+	cacheBypassed       atomic.Bool       // everything is read from the database
 	publishInvalidation func(projectID string)
 	recordEvent         project.EventRecorder
 }
@@ -148,6 +150,7 @@ func NewService(store Store, projects *project.Service, now func() time.Time, ne
 		now:                 now,
 		newID:               newID,
 		index:               newKeyIndex(),
+		unsettled:           map[string]uint64{},
 		publishInvalidation: func(string) {},
 		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil },
 	}

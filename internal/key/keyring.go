@@ -3,6 +3,7 @@ package key
 import (
 	"context"
 	"crypto/sha256"
+	"maps"
 	"sync/atomic"
 	"time"
 
@@ -127,7 +128,7 @@ func (s *Service) Keyring(ctx context.Context, projectID string) (*Keyring, erro
 	}
 	s.invalidateMu.Lock()
 	defer s.invalidateMu.Unlock()
-	if s.generation.Load() == generation {
+	if _, unsettled := s.unsettled[projectID]; !unsettled && s.generation.Load() == generation {
 		s.keyrings.Store(projectID, r)
 	} // else an invalidation during the read may have been for this keyring
 	return r, nil
@@ -167,6 +168,57 @@ func (s *Service) readKeyring(ctx context.Context, projectID string) (*Keyring, 
 func (s *Service) InvalidateAndPublish(projectID string) {
 	s.Invalidate(projectID)
 	s.publishInvalidation(projectID)
+}
+
+// InvalidateUnsettled is InvalidateAndPublish for a change whose outcome is unknown, because
+// PostgreSQL may still commit it. A keyring that is read before would stay in the cache without
+// the change. So the keyring of the project is not cached until Sweep has settled the change.
+func (s *Service) InvalidateUnsettled(projectID string) {
+	s.invalidateMu.Lock()
+	s.unsettled[projectID] = s.generation.Add(1)
+	s.invalidateMu.Unlock()
+	s.InvalidateAndPublish(projectID)
+}
+
+// invalidateAfter invalidates a project after a write that returned err.
+func (s *Service) invalidateAfter(projectID string, err error) {
+	switch {
+	case err == nil:
+		s.InvalidateAndPublish(projectID)
+	case fault.Is(err, fault.Unavailable):
+		s.InvalidateUnsettled(projectID)
+	}
+}
+
+// settle waits for the changes whose outcome is unknown. Every change of a keyring holds the lock
+// of its project or of its organization until its transaction ends, so a transaction that gets
+// these locks comes after it.
+func (s *Service) settle(ctx context.Context) error {
+	s.invalidateMu.Lock()
+	unsettled := maps.Clone(s.unsettled)
+	s.invalidateMu.Unlock()
+	for projectID, generation := range unsettled {
+		err := s.store.Write(ctx, func(ctx context.Context) error {
+			if err := s.store.LockProject(ctx, projectID); err != nil {
+				return err
+			}
+			p, err := s.store.Project(ctx, projectID)
+			if err != nil {
+				return err
+			}
+			return s.store.LockOrganization(ctx, p.OrganizationID)
+		})
+		if err != nil && !fault.Is(err, fault.NotFound) { // deleted meanwhile
+			return err
+		}
+		s.invalidateMu.Lock()
+		if s.unsettled[projectID] == generation { // else another change followed
+			delete(s.unsettled, projectID)
+		}
+		s.invalidateMu.Unlock()
+		s.InvalidateAndPublish(projectID) // other nodes may have read the keyring before the change
+	}
+	return nil
 }
 
 // Invalidate removes a project from the cache of this node.

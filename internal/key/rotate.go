@@ -152,9 +152,7 @@ func (s *Service) rotate(ctx context.Context, projectID, credential string, opti
 			return s.recordCredentialEvent(ctx, p, event.KeyRotated, credential, r.ends)
 		})
 	})
-	if err == nil {
-		s.InvalidateAndPublish(projectID)
-	}
+	s.invalidateAfter(projectID, err)
 	return err
 }
 
@@ -296,16 +294,18 @@ func (s *Service) revoke(ctx context.Context, projectID, credential string,
 				return err
 			})
 	})
-	if err == nil {
-		s.InvalidateAndPublish(projectID)
-	}
+	s.invalidateAfter(projectID, err)
 	return err
 }
 
-// Sweep announces overlaps that are about to end, retires credentials whose
-// overlap has ended, and deletes those that were retired retiredRetention ago. It
-// must be called periodically; only the time of the notice depends on how often.
+// Sweep settles the changes whose outcome is unknown, announces overlaps that are about to
+// end, retires credentials whose overlap has ended, and deletes those that were retired
+// retiredRetention ago. It must be called periodically; only the time of the notice, and how
+// long keyrings of unsettled changes are not cached, depend on how often.
 func (s *Service) Sweep(ctx context.Context) error {
+	if err := s.settle(ctx); err != nil {
+		return err
+	}
 	if err := s.announceEndingOverlaps(ctx); err != nil {
 		return err
 	}

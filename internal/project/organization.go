@@ -32,11 +32,9 @@ func (s *Service) SetOrganization(ctx context.Context, id string, changes Organi
 			projects, err = s.store.ProjectIDs(ctx, id)
 			return err
 		})
+	s.invalidateAfter(err, projects...)
 	if err != nil {
 		return Organization{}, err
-	}
-	for _, project := range projects {
-		s.invalidateCache(project)
 	}
 	return o, nil
 }

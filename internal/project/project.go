@@ -127,11 +127,12 @@ type Store interface {
 
 // Service creates and changes organizations and projects.
 type Service struct {
-	store           Store
-	now             func() time.Time
-	newID           func() string
-	invalidateCache func(projectID string)
-	recordEvent     EventRecorder
+	store               Store
+	now                 func() time.Time
+	newID               func() string
+	invalidateCache     func(projectID string)
+	invalidateUnsettled func(projectID string)
+	recordEvent         EventRecorder
 }
 
 // EventRecorder records an event of a project, in the transaction that holds its
@@ -147,16 +148,24 @@ func WithEventRecorder(record EventRecorder) Option {
 	return func(s *Service) { s.recordEvent = record }
 }
 
+// WithInvalidateUnsettled sets the function that is called instead of invalidateCache if the
+// outcome of a change is unknown, because the database may still commit it. Without it
+// invalidateCache is called.
+func WithInvalidateUnsettled(invalidate func(projectID string)) Option {
+	return func(s *Service) { s.invalidateUnsettled = invalidate }
+}
+
 // NewService returns a Service. It calls invalidateCache after the commit for each
 // project that has changed.
 func NewService(store Store, now func() time.Time, newID func() string,
 	invalidateCache func(projectID string), options ...Option) *Service {
 	s := &Service{
-		store:           store,
-		now:             now,
-		newID:           newID,
-		invalidateCache: invalidateCache,
-		recordEvent:     func(context.Context, Project, event.Type, event.ProjectData) error { return nil },
+		store:               store,
+		now:                 now,
+		newID:               newID,
+		invalidateCache:     invalidateCache,
+		invalidateUnsettled: invalidateCache,
+		recordEvent:         func(context.Context, Project, event.Type, event.ProjectData) error { return nil },
 	}
 	for _, apply := range options {
 		apply(s)
@@ -288,10 +297,21 @@ func (s *Service) update(ctx context.Context, id string, action audit.Action,
 			After:     p.auditFields(),
 		})
 	})
-	if err == nil {
-		s.invalidateCache(id)
-	}
+	s.invalidateAfter(err, id)
 	return err
+}
+
+// invalidateAfter invalidates projects after a write that returned err.
+func (s *Service) invalidateAfter(err error, ids ...string) {
+	invalidate := s.invalidateCache
+	if fault.Is(err, fault.Unavailable) {
+		invalidate = s.invalidateUnsettled
+	} else if err != nil {
+		return
+	}
+	for _, id := range ids {
+		invalidate(id)
+	}
 }
 
 func checkName(name string) error { return validate.Text("name", name, 1, validate.MaxText, false) }
