@@ -187,7 +187,7 @@ func (s *Bookings) GetInProject(ctx context.Context, p project.Project, id strin
 	}
 	if fault.Is(err, fault.NotFound) && s.options.Kept != nil {
 		kept := s.options.Kept(p)
-		if created, ok := idTime(id); ok && kept > 0 && s.now().Sub(created) > kept {
+		if created, ok := IDTime(id); ok && kept > 0 && s.now().Sub(created) > kept {
 			return nil, fault.New(fault.NotFound, "room_not_found", "there is no such room: "+
 				"rooms and their events are deleted %s after the room has ended",
 				plural.Count(int(kept/(24*time.Hour)), "day", "days"))
@@ -199,9 +199,9 @@ func (s *Bookings) GetInProject(ctx context.Context, p project.Project, id strin
 	return r, nil
 }
 
-// idTime returns the time at which an ID was made: the first 48 bits of a UUIDv7 are its
+// IDTime returns the time at which an ID was made: the first 48 bits of a UUIDv7 are its
 // Unix milliseconds (RFC 9562, section 5.7).
-func idTime(id string) (time.Time, bool) {
+func IDTime(id string) (time.Time, bool) {
 	if len(id) != 36 || id[14] != '7' {
 		return time.Time{}, false
 	}

@@ -84,8 +84,14 @@ func (s *DB) List(ctx context.Context, q room.ListQuery) ([]room.Summary, error)
 		projectID := param(q.ProjectID)
 		inPage, order = []string{`project_id = ` + projectID}, `created_at DESC, id DESC`
 		if before != "" {
-			at := `(SELECT created_at FROM rooms WHERE id = ` + before + ` AND ` + unindexed("project_id") + ` = ` +
-				projectID + `)`
+			// A room may be deleted while a client reads the list. The time in its ID is not before its
+			// created_at, so no room is left out.
+			var deletedAt any
+			if at, ok := room.IDTime(q.Before); ok {
+				deletedAt = at.UnixMilli()
+			}
+			at := `coalesce((SELECT created_at FROM rooms WHERE id = ` + before + ` AND ` + unindexed("project_id") + ` = ` +
+				projectID + `), ` + param(deletedAt) + `)`
 			// The subquery hides the value from PostgreSQL, so that a custom plan does not look cheaper than a generic one.
 			inPage = append(inPage, `created_at <= `+at, `(created_at < `+at+` OR id < (SELECT CAST(`+before+` AS TEXT)))`)
 		} else if !q.CreatedUntil.IsZero() {

@@ -154,6 +154,46 @@ func (s *suite) testTokens(t *testing.T) {
 	requireFault(t, err, fault.NotFound, "token_not_found")
 }
 
+// A room that is deleted between two pages does not end the list.
+func (s *suite) testRooms_ListDeletedCursor(t *testing.T) {
+	ctx := patient()
+	p := Project(t, s.db)
+	var ids []string // oldest first
+	for i := range 6 {
+		r := Room(p.ID)
+		r.CreatedAt, _ = room.IDTime(r.ID)
+		if i%2 == 0 {
+			r.State, r.DueAt, r.EndedAt = room.Ended, time.Time{}, testTime(9)
+		}
+		ids = append(ids, s.insertRoom(t, r).ID)
+	}
+	deleted := ids[2:4]
+	for _, id := range deleted {
+		s.write(t, func(ctx context.Context) error {
+			_, _, err := s.db.DeleteRoom(ctx, id, 10)
+			return err
+		})
+	}
+	for _, cursor := range deleted {
+		for state, want := range map[room.State][]string{
+			"":         {ids[1], ids[0]},
+			room.Open:  {ids[1]},
+			room.Ended: {ids[0]},
+		} {
+			rooms, err := s.db.List(ctx, room.ListQuery{ProjectID: p.ID, State: state, Before: cursor, Limit: 10})
+			var found []string
+			for _, r := range rooms {
+				found = append(found, r.ID)
+			}
+			requireEqual(t, found, err, want)
+		}
+	}
+	none, err := s.db.List(ctx, room.ListQuery{ProjectID: p.ID, Before: "01020304-0506-4708-8900-010203040506", Limit: 10})
+	if err != nil || len(none) != 0 {
+		t.Errorf("rooms before an ID without a time: got %v, %v, want none", none, err)
+	}
+}
+
 func (s *suite) testRooms_List(t *testing.T) {
 	ctx := patient()
 	db := s.open(t)

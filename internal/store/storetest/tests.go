@@ -78,6 +78,7 @@ var tests = []struct {
 	{"Room", (*suite).testRoom},
 	{"Room_Refused", (*suite).testRoom_Refused},
 	{"Rooms_List", (*suite).testRooms_List},
+	{"Rooms_ListDeletedCursor", (*suite).testRooms_ListDeletedCursor},
 	{"Rooms_ListClientRoomID", (*suite).testRooms_ListClientRoomID},
 	{"Seat", (*suite).testSeat},
 	{"SeatByUser", (*suite).testSeatByUser},
