@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,6 +37,22 @@ type Fixture struct {
 	Project  project.Project
 	Issued   key.IssuedCredentials
 	Plan     room.Entitlements // of every project; zero means room.MaxEntitlements
+	// LoseOutcome makes the next write of Rooms return Unavailable after its commit.
+	LoseOutcome atomic.Bool
+}
+
+// roomStore is the store of Rooms.
+type roomStore struct {
+	*store.DB
+	loseOutcome *atomic.Bool
+}
+
+func (s roomStore) Write(ctx context.Context, work func(ctx context.Context) error) error {
+	err := s.DB.Write(ctx, work)
+	if err == nil && s.loseOutcome.CompareAndSwap(true, false) {
+		err = fault.New(fault.Unavailable, "unavailable", "the database does not answer, try again in a moment")
+	}
+	return err
 }
 
 // Entitlements implements room.Plans for Rooms.
@@ -54,7 +71,8 @@ func NewFixture(t testing.TB) *Fixture {
 	b := &Fixture{DB: db}
 	b.Projects = project.NewService(db, time.Now, newID, func(id string) { b.Keys.Invalidate(id) })
 	b.Keys = key.NewService(db, b.Projects, time.Now, newID)
-	b.Rooms = room.NewService(db, nil, func() string { return "https://meet.example.org" }, time.Now, newID,
+	publicURL := func() string { return "https://meet.example.org" }
+	b.Rooms = room.NewService(roomStore{db, &b.LoseOutcome}, nil, publicURL, time.Now, newID,
 		slog.New(slog.DiscardHandler), room.Options{Plans: b})
 	o, err := b.Projects.CreateOrganization(t.Context(), "Org", project.Plan)
 	Must(t, err)

@@ -50,6 +50,20 @@ func CheckIdempotencyKey(t *testing.T, c *apitest.Checker, b *Fixture, route str
 	AssertError(t, resp, 422, "this Idempotency-Key was used with another body")
 	fields["max_participants"] = refused
 
+	before, _, err := b.Rooms.List(t.Context(), room.ListQuery{ProjectID: b.Project.ID, Limit: 2})
+	Must(t, err)
+	b.LoseOutcome.Store(true) // a 503 does not tell whether there is a room
+	resp, _ = post("unknown outcome")
+	AssertError(t, resp, 503, "the database does not answer, try again in a moment")
+	if resp, text = post("unknown outcome"); resp.StatusCode != 200 {
+		t.Errorf("the same request after a 503: got %d %s, want 200", resp.StatusCode, text)
+	}
+	after, _, err := b.Rooms.List(t.Context(), room.ListQuery{ProjectID: b.Project.ID, Limit: 2})
+	if Must(t, err); after[1].ID != before[0].ID || !strings.Contains(text, after[0].ID) {
+		t.Errorf("after a 503 and the same request again: got %s and the rooms %s and %s, want one room after %s", text,
+			after[0].ID, after[1].ID, before[0].ID)
+	}
+
 	end, err := b.Rooms.BeginIdempotent(t.Context(),
 		&room.IdempotencyKey{ProjectID: b.Project.ID, Route: route, Key: "running"})
 	Must(t, err)

@@ -1038,7 +1038,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An internal error. Nothing was changed. */
+        /**
+         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
+         *     the same `Idempotency-Key`, so that it takes effect once.
+         */
         Internal: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1051,7 +1054,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database does not respond. Nothing was changed. Try again. */
+        /**
+         * @description The database does not respond. A call that changes something may have taken effect: send it again with the
+         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         */
         Unavailable: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1228,7 +1234,10 @@ export interface components {
                 "application/json": components["schemas"]["ErrorToldTwice"];
             };
         };
-        /** @description An internal error. Nothing was changed. */
+        /**
+         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
+         *     the same `Idempotency-Key`, so that it takes effect once.
+         */
         CompanionInternal: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1241,7 +1250,10 @@ export interface components {
                 "application/json": components["schemas"]["ErrorToldTwice"];
             };
         };
-        /** @description The database does not respond. Nothing was changed. Try again. */
+        /**
+         * @description The database does not respond. A call that changes something may have taken effect: sign it again, with the
+         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         */
         CompanionUnavailable: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];

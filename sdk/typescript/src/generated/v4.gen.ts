@@ -1846,7 +1846,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An internal error. Nothing was changed. */
+        /**
+         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
+         *     the same `Idempotency-Key`, so that it takes effect once.
+         */
         Internal: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1856,7 +1859,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database does not respond. Nothing was changed. Try again. */
+        /**
+         * @description The database does not respond. A call that changes something may have taken effect: send it again with the
+         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         */
         Unavailable: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1987,7 +1993,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description An internal error. Nothing was changed. */
+        /**
+         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
+         *     the same `Idempotency-Key`, so that it takes effect once.
+         */
         CompanionInternal: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
@@ -1997,7 +2006,10 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The database does not respond. Nothing was changed. Try again. */
+        /**
+         * @description The database does not respond. A call that changes something may have taken effect: sign it again, with the
+         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         */
         CompanionUnavailable: {
             headers: {
                 "X-Request-ID": components["headers"]["XRequestID"];
