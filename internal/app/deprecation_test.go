@@ -19,7 +19,7 @@ func TestVersion3_AfterSunset(t *testing.T) {
 		}
 	})
 	for path, want := range map[string]int{"/api/v3/rooms/create_quick_audio_room": 410, "/api/v3/nowhere": 410,
-		"/api/v3/openapi.yaml": 200, "/api/v4/openapi.yaml": 200, "/api/v5/keys": 401} {
+		"/api/v3/openapi.yaml": 200, "/api/v3/openapi.json": 200, "/api/v4/openapi.yaml": 200, "/api/v5/keys": 401} {
 		answer, err := http.Get(s.app.BaseURL() + path)
 		if err != nil {
 			t.Fatal(err)

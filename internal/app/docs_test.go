@@ -63,6 +63,20 @@ func TestDocs_ReferencesAreLocal(t *testing.T) {
 			t.Errorf("pages that refer to %s: got none, want at least one", path)
 		}
 	}
+	for _, version := range []string{"v3", "v4", "v5"} {
+		for _, form := range []string{"yaml", "json"} {
+			path := version + "/openapi." + form
+			description, err := os.ReadFile("../api/" + path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			header, served := s.download(t, "/api/"+path)
+			if kind := header.Get("Content-Type"); kind != "application/"+form || !bytes.Equal(served, description) {
+				t.Errorf("/api/%s: got %d bytes of %s, want the %d bytes of internal/api/%s as application/%s", path,
+					len(served), kind, len(description), path, form)
+			}
+		}
+	}
 	vectors, err := os.ReadFile("../../sdk/testdata/vectors.json")
 	if err != nil {
 		t.Fatal(err)

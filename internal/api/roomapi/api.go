@@ -84,10 +84,13 @@ type Options struct {
 	LegacyClients bool
 }
 
+// Description is the OpenAPI description of a version, which is served as it is written.
+type Description struct{ YAML, JSON []byte }
+
 // Version is what differs between versions 3 and 4.
 type Version struct {
 	Name        string // "v3" or "v4"
-	Description []byte // openapi.yaml, which is served as it is written
+	Description Description
 	Format      Format
 	// AnyProjectID accepts any text as the project_id of a quick room: a text that is not a UUID
 	// is an unknown project (401). Otherwise it is an invalid field (400).
@@ -147,7 +150,8 @@ func New(version Version, service Rooms, keys Keys, now func() time.Time, option
 		a.handler = version.Middleware(a, a.handler)
 	}
 	a.handler = httpx.WithRequestID(a.handler)
-	a.mux.HandleFunc(http.MethodGet+" "+a.prefix()+"/openapi.yaml", a.serveDescription)
+	a.mux.HandleFunc(http.MethodGet+" "+a.prefix()+"/openapi.yaml", serve(a.Description.YAML, "application/yaml"))
+	a.mux.HandleFunc(http.MethodGet+" "+a.prefix()+"/openapi.json", serve(a.Description.JSON, "application/json"))
 	a.Handle(a.creationRoutes()...)
 	a.Handle(a.companionRoutes()...)
 	if a.LegacyClients {
@@ -160,9 +164,11 @@ func New(version Version, service Rooms, keys Keys, now func() time.Time, option
 // ServeHTTP serves everything under the path of the version.
 func (a *API) ServeHTTP(w http.ResponseWriter, r *http.Request) { a.handler.ServeHTTP(w, r) }
 
-func (a *API) serveDescription(w http.ResponseWriter, _ *http.Request) {
-	w.Header().Set("Content-Type", "application/yaml")
-	_, _ = w.Write(a.Description)
+func serve(document []byte, contentType string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		_, _ = w.Write(document)
+	}
 }
 
 func (a *API) prefix() string { return "/api/" + a.Name }

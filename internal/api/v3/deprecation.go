@@ -20,6 +20,11 @@ type Deprecation struct {
 const successorLinks = `</api/v4/openapi.yaml>; rel="successor-version"; type="application/yaml", ` +
 	`</docs/versions>; rel="deprecation"; type="text/html"`
 
+// isDescription reports whether a path is that of the description of this version.
+func isDescription(path string) bool {
+	return path == "/api/v3/openapi.yaml" || path == "/api/v3/openapi.json"
+}
+
 // middleware adds the end of this version to every response (RFC 9745 and RFC
 // 8594). After the sunset, only its description is served, because integrators who
 // migrate still need it.
@@ -40,7 +45,7 @@ func (e Deprecation) middleware(now func() time.Time) func(a *roomapi.API, next 
 			for name, values := range headers {
 				w.Header()[name] = values
 			}
-			if e.Sunset.IsZero() || now().Before(e.Sunset) || r.URL.Path == "/api/v3/openapi.yaml" {
+			if e.Sunset.IsZero() || now().Before(e.Sunset) || isDescription(r.URL.Path) {
 				next.ServeHTTP(w, r)
 				return
 			}

@@ -4,3 +4,4 @@ package v3
 
 //go:generate go tool oapi-codegen -config generate.yaml -templates ../codegen/templates openapi.yaml
 //go:generate go run ../codegen/prune gen.go
+//go:generate go run ../codegen/tojson openapi.yaml openapi.json

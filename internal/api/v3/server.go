@@ -1,14 +1,17 @@
 package v3
 
 import (
-	_ "embed" // the description is served as it is written
+	_ "embed" // the descriptions are served as they are written
 	"time"
 
 	"parley/internal/api/roomapi"
 )
 
 //go:embed openapi.yaml
-var openAPI []byte
+var descriptionYAML []byte
+
+//go:embed openapi.json
+var descriptionJSON []byte
 
 // Options is how this version behaves in this installation.
 type Options struct {
@@ -21,7 +24,7 @@ type Options struct {
 func NewHandler(service roomapi.Rooms, keys roomapi.Keys, now func() time.Time, options Options) *roomapi.API {
 	return roomapi.New(roomapi.Version{
 		Name:             "v3",
-		Description:      openAPI,
+		Description:      roomapi.Description{YAML: descriptionYAML, JSON: descriptionJSON},
 		Format:           format{},
 		AnyProjectID:     true,
 		DuplicateMessage: true,

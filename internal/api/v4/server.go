@@ -2,7 +2,7 @@ package v4
 
 import (
 	"context"
-	_ "embed" // the description is served as it is written
+	_ "embed" // the descriptions are served as they are written
 	"time"
 
 	"parley/internal/api/roomapi"
@@ -11,7 +11,10 @@ import (
 )
 
 //go:embed openapi.yaml
-var openAPI []byte
+var descriptionYAML []byte
+
+//go:embed openapi.json
+var descriptionJSON []byte
 
 // Rooms is what this version needs of the rooms.
 type Rooms interface {
@@ -35,7 +38,8 @@ type server struct {
 // NewHandler returns the handler of everything under /api/v4/.
 func NewHandler(service Rooms, projects Projects, keys roomapi.Keys, events roomapi.Events, now func() time.Time,
 	options roomapi.Options) *roomapi.API {
-	a := roomapi.New(roomapi.Version{Name: "v4", Description: openAPI, Format: format{}}, service, keys, now, options)
+	description := roomapi.Description{YAML: descriptionYAML, JSON: descriptionJSON}
+	a := roomapi.New(roomapi.Version{Name: "v4", Description: description, Format: format{}}, service, keys, now, options)
 	s := &server{rooms: service, projects: projects, exclusive: options.BodySignatures}
 	a.Handle(a.EventRoute(events), s.statusRoute(), s.joinEventRoute())
 	return a

@@ -305,7 +305,7 @@ func TestContract(t *testing.T) {
 		}
 	})
 	t.Run("other paths", func(t *testing.T) {
-		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yaml"} {
+		for _, path := range []string{"", "nothing", "keys/", "keys/x", "/keys", "Keys", "openapi.yml"} {
 			resp := get(t, prefix+path, b.signedHeaders("GET", prefix+path, nil), nil)
 			if code, _ := decodeError(t, resp); resp.StatusCode != 404 || code != "SVC_RESOURCE_NOT_FOUND" ||
 				resp.Header.Get("Allow") != "" {

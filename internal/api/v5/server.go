@@ -93,10 +93,13 @@ type Server struct {
 	today atomic.Pointer[date] // of the last call
 }
 
-// description is the OpenAPI description of this version, as openapi.json returns it.
-//
-//go:embed openapi.json
-var description []byte
+// The OpenAPI description of this version, as openapi.json and openapi.yaml return it.
+var (
+	//go:embed openapi.json
+	description []byte
+	//go:embed openapi.yaml
+	descriptionYAML []byte
+)
 
 // NewHandler returns the handler for all paths under /api/v5/.
 func NewHandler(keys KeyLookup, usageReader UsageReader, counts CallCounter, now func() time.Time,
@@ -129,6 +132,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header()["Allow"] = []string{"GET, HEAD"}
 		writeError(w, r, errMethodNotAllowed)
+	case name == "openapi.yaml":
+		w.Header().Set("Content-Type", "application/yaml")
+		_, _ = w.Write(descriptionYAML)
 	case op == nil:
 		writeResponse(w, http.StatusOK, description)
 	default:
@@ -148,8 +154,8 @@ func operationOf(name string) (op operation, route string) {
 		return (*Server).getLimits, prefix + "limits"
 	case "requests":
 		return (*Server).getRequests, prefix + "requests"
-	case "openapi.json":
-		return nil, prefix + "openapi.json"
+	case "openapi.json", "openapi.yaml":
+		return nil, prefix + name
 	}
 	return nil, ""
 }

@@ -459,7 +459,7 @@ export interface paths {
         };
         /**
          * This description
-         * @description Extension. Public; needs no signature.
+         * @description Extension. Public; needs no signature. `openapi.json` is the same document as JSON.
          */
         get: operations["getDescription"];
         put?: never;

@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * This description
-         * @description Public. Every route also supports `HEAD`.
+         * @description Public. Every route also supports `HEAD`. `openapi.yaml` is the same document as YAML.
          */
         get: operations["getDescription"];
         put?: never;
