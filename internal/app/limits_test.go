@@ -29,6 +29,35 @@ func (s *server) requestSeat(roomID, key, link string) (status int, code, retryA
 	return res.StatusCode, out.Error.Code, res.Header.Get("Retry-After")
 }
 
+// TestLongPath checks that each version responds to a path that is too long as to every other path
+// that it does not have.
+func TestLongPath(t *testing.T) {
+	s := startServer(t, nil)
+	long := strings.Repeat("a", 2048)
+	for path, want := range map[string]struct {
+		status           int
+		header, contains string
+	}{
+		"/api/v3/" + long: {404, "X-Request-ID", `{"error":"there is no such path in this version of the API"}`},
+		"/api/v4/rooms/" + long + "/events": {404, "X-Request-ID",
+			`{"error":"there is no such path in this version of the API"}`},
+		"/api/v5/" + long: {404, "X-Gateway-Request-ID", `"code":"SVC_RESOURCE_NOT_FOUND"`},
+		"/" + long:        {414, "", "the path has more than 2048 bytes"},
+	} {
+		answer, err := http.Get(s.app.BaseURL() + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		if err != nil || answer.StatusCode != want.status || !strings.Contains(string(body), want.contains) ||
+			want.header != "" && answer.Header.Get(want.header) == "" {
+			t.Errorf("GET %.20s…: got %d %v %s, %v, want %d with %s and %s", path, answer.StatusCode, answer.Header, body, err,
+				want.status, want.header, want.contains)
+		}
+	}
+}
+
 // TestNewSeatsPerMinute_OneAddress floods a room from one address: the address
 // gets the burst at once and then one seat a second, its refusals are counted
 // and logged, and the host can still join.

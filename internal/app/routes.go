@@ -162,6 +162,15 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			}
 			internalError(w, r)
 		},
+		LongPath: func(path string) http.Handler {
+			v := handlers.version(path)
+			if v == nil {
+				return nil
+			}
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				v.handler.ServeHTTP(w, withoutRoute(r, v.name))
+			})
+		},
 		Done: func(r *http.Request, info *httpx.RequestInfo) {
 			route := info.Route
 			if route == "" {
@@ -175,6 +184,15 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			}
 		},
 	})
+}
+
+// withoutRoute returns a request like r with a path of a version that no route has, so that the
+// version responds with its own 404.
+func withoutRoute(r *http.Request, version string) *http.Request {
+	target, request := *r.URL, *r
+	target.Path, target.RawPath = "/api/"+version+"/", ""
+	request.URL = &target
+	return &request
 }
 
 // maxStrangerLines is how many lines the access log has in ten seconds for requests of which

@@ -134,6 +134,9 @@ type Options struct {
 	Log     *slog.Logger   // of the access log
 	// Fail writes the response if a handler panicked before it wrote anything.
 	Fail http.HandlerFunc
+	// LongPath returns the handler for a path that is longer than that of any route, or nil for a 414. Nil is
+	// a 414 for all paths.
+	LongPath func(path string) http.Handler
 	// Done is called after each response was written. It must not block. Nil does nothing.
 	Done func(r *http.Request, info *RequestInfo)
 	Now  func() time.Time // nil is time.Now
@@ -217,6 +220,12 @@ func Middleware(next http.Handler, options Options) http.Handler {
 		}()
 		if len(r.URL.Path) > maxPathBytes {
 			info.Cause = "path_too_long"
+			if options.LongPath != nil {
+				if handler := options.LongPath(r.URL.Path); handler != nil {
+					handler.ServeHTTP(rec, r)
+					return
+				}
+			}
 			http.Error(rec, fmt.Sprintf("the path has more than %d bytes", maxPathBytes), http.StatusRequestURITooLong)
 			return
 		}
