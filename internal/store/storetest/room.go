@@ -159,8 +159,6 @@ func (s *suite) testClientRoomID(t *testing.T) {
 	}
 }
 
-// Without the lock, one of two concurrent read-modify-write transactions would
-// overwrite the change of the other. Some lock one room, some all, in any order.
 // A text that PostgreSQL cannot store is an unknown ID, and the transaction that asked for it goes on.
 func (s *suite) testUnstorableText(t *testing.T) {
 	r := s.insertRoom(t, Room(s.project.ID))
@@ -192,6 +190,8 @@ func (s *suite) testUnstorableText(t *testing.T) {
 	}
 }
 
+// Without the lock, one of two concurrent read-modify-write transactions would
+// overwrite the change of the other. Some lock one room, some all, in any order.
 func (s *suite) testLockRoom(t *testing.T) {
 	ctx := patient()
 	rooms := make([]*room.Room, 3)
