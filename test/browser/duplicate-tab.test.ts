@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Person, phone } from './browser';
+import { launch, networkProcess, Person, phone } from './browser';
 import { browser, server, setUp } from './fixture';
 
 setUp();
@@ -116,6 +116,52 @@ test('a person with a personal link is asked on a second device, and moves there
   await tab.page.getByRole('heading', { name: title }).waitFor();
   expect(await tab.button('Join as someone else').count()).toBe(0);
   for (const person of [host, laptop, mobile]) await person.close();
+});
+
+test('a device that comes back does not displace the one that the person uses meanwhile', async () => {
+  const room = await server.createRoom();
+  const link = (): string =>
+    server.request<{ final_link: string }>('join_room', {
+      room_id: room.room_id,
+      user_info: { name: 'Ada', client_user_id: 'ada' },
+    }).final_link;
+  const own = await launch();
+  const host = await Person.arrive(browser);
+  const laptop = await Person.arrive(own);
+  const mobile = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  await laptop.join(link());
+  await laptop.untilHeard();
+
+  // No packet passes until the laptop has given up its connection and asks to come back.
+  const network = await networkProcess(own);
+  const before = laptop.requests.length;
+  process.kill(network, 'SIGSTOP');
+  try {
+    await expect.poll(() => laptop.requests.slice(before).some((url) => /\/(preview|seats)$/.test(url))).toBe(true);
+    await mobile.open(link());
+    // The server may still hold the seat for the laptop.
+    await mobile.button('Join').or(mobile.button('Join here instead')).click();
+    await mobile.untilHeard();
+  } finally {
+    process.kill(network, 'SIGCONT');
+  }
+  await laptop.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
+  await Promise.all([mobile.untilHeard(), host.untilHeard()]);
+  expect(await laptop.page.locator('audio').count()).toBe(0);
+
+  // The person decides, also after they have left.
+  await laptop.button('Continue here').click();
+  await laptop.button('Leave').first().waitFor();
+  await mobile.page.getByRole('heading', { name: 'You’re in the room on another tab or device' }).waitFor();
+  await laptop.leave();
+  await mobile.button('Continue here').click();
+  await mobile.untilHeard();
+  await laptop.button('Rejoin').click();
+  await laptop.page.getByRole('heading', { name: title }).waitFor();
+  await Promise.all([mobile.untilHeard(), host.untilHeard()]);
+  for (const person of [host, laptop, mobile]) await person.close();
+  await own.close();
 });
 
 test('the question reads well from right to left, too', async () => {

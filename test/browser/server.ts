@@ -24,6 +24,8 @@ interface Answer {
   state: string | undefined;
   /** The number of participants in a preview. */
   participants: number | undefined;
+  /** Whether a preview says that a host has to admit the visitor. */
+  waits: boolean | undefined;
 }
 
 /** The built server on free ports, with a data directory of its own. */
@@ -285,12 +287,13 @@ export class Server {
       body: JSON.stringify(body),
     });
     const text = await answer.text();
-    const { error, state, participants } = (text === '' ? {} : JSON.parse(text)) as {
+    const { error, state, participants, you } = (text === '' ? {} : JSON.parse(text)) as {
       error?: { code: string; reason?: string };
       state?: string;
       participants?: number;
+      you?: { waits: boolean };
     };
-    return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state, participants };
+    return { status: answer.status, code: error?.code ?? '', reason: error?.reason, state, participants, waits: you?.waits };
   }
 
   /** Returns why a room has ended, or nothing while it has not, as the page reads it. */

@@ -125,6 +125,37 @@ test('a visitor who stops waiting leaves the list, and a host on a phone admits 
   server.set('locks.waiting_room=');
 });
 
+test('a guest who comes back while the waiting room is on reads that they wait, and can stop', async () => {
+  const room = await server.createMeeting({});
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  await host.join(room.final_link);
+  const seatAsked = ben.page.waitForRequest(/\/seats$/);
+  await ben.join(room.guest_link, 'Ben');
+  const { seat_key } = (await seatAsked).postDataJSON() as { seat_key: string };
+  await host.button(/^People/).click();
+  await host.button('Guest permissions').click();
+  await host.page.getByRole('switch', { name: 'Waiting room' }).click();
+  await host.page.keyboard.press('Escape');
+
+  // A guest who left a moment ago need not wait.
+  await ben.leave();
+  await expect
+    .poll(async () => (await server.ask(room.room_id, 'preview', { seat_key })).waits, { timeout: 120_000, interval: 2_000 })
+    .toBe(true);
+  await ben.button('Rejoin').click();
+  await ben.page.getByText('The host has been notified').waitFor();
+  await ben.seen('phone-light-waiting-to-come-back');
+  await notice(host).getByText('Ben wants to join.').waitFor();
+  await ben.button('Stop waiting').click();
+  await notice(host).waitFor({ state: 'detached' });
+  await ben.button('Ask to join').click();
+  await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
+  await ben.button('Leave').first().waitFor();
+  await ben.untilHeard();
+  await closeAll([host, ben]);
+});
+
 test('hosts create links that work where the address alone does not', async () => {
   server.set('invitations_required=true');
   const room = await server.createMeeting({});

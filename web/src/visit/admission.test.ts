@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { applyEvents, delayOf, inside, lobby, preview, refused, rejoining, seat } from './fixtures';
+import type { Visit } from './state';
 import { taskOf } from './task';
 
 describe('a visitor who has to be admitted', () => {
@@ -65,11 +66,31 @@ describe('a visitor who has to be admitted', () => {
     expect(delayOf(taskOf(applyEvents(joining, refused('waiting_room_full', { waitMs: 10_000 }))), 0)).toBe(Infinity);
   });
 
-  test('continues to rejoin after having been in the room', () => {
-    expect(applyEvents(rejoining, { type: 'mustWait', pauseMs: 2_000, hostPresent: true })).toMatchObject({
-      at: 'room',
-      connection: { is: 'rejoining', joinAttempt: { attempt: 1, pauseMs: 2_000 } },
-    });
+  test.each<[string, Visit]>([
+    ['after a lost connection', rejoining],
+    ['after leaving', applyEvents(inside, { type: 'leave' }, { type: 'rejoin' })],
+    ['after the session was closed', applyEvents(inside, { type: 'disconnected', cause: 'deleted' })],
+  ])('asks in the first view to come back %s', (_, back) => {
+    expect(taskOf(back)).toMatchObject(taskOf(back)?.do === 'preview' ? {} : { previewFirst: true });
+    const waits = preview({ you: { role: 'guest', name: 'Ben', returning: true, waits: true } });
+    const asking = applyEvents(back, { type: 'previewed', preview: waits });
+    expect(asking).toMatchObject({ at: 'lobby', preview: waits, enteredName: 'Ben', notice: null, joinAttempt: { name: 'Ben' } });
+    expect(taskOf(asking)).toMatchObject({ do: 'reserveSeat', previewFirst: false });
+    const waitsAgain = applyEvents(asking, { type: 'mustWait', pauseMs: 2_000, hostPresent: true });
+    expect(applyEvents(waitsAgain, { type: 'stopWaiting' })).toMatchObject({ at: 'lobby', joinAttempt: null, enteredName: 'Ben' });
+    // The time of the first entry is kept.
+    const joined = applyEvents(waitsAgain, { type: 'seated', seat }, { type: 'connected' });
+    expect(joined).toMatchObject({ at: 'room', joinedAt: asking.at === 'lobby' && asking.joinedAt });
+  });
+
+  test('asks for a preview again when the waiting room was turned on after it', () => {
+    const mustWait = { type: 'mustWait', pauseMs: 2_000, hostPresent: true } as const;
+    for (const back of [rejoining, applyEvents(inside, { type: 'leave' }, { type: 'rejoin' })]) {
+      const later = applyEvents(back, mustWait);
+      expect(taskOf(later)).toMatchObject({ do: 'reserveSeat', previewFirst: true });
+      expect(taskOf(later)?.key).not.toBe(taskOf(back)?.key);
+      expect(delayOf(taskOf(later), 0)).toBe(2_000);
+    }
   });
 });
 

@@ -240,6 +240,28 @@ describe('in the room', () => {
     });
   });
 
+  test('a visitor who lost the connection is asked for a preview before each seat, and does not displace another device', () => {
+    const you = { role: 'guest', name: 'Ben', returning: true } as const;
+    const retrying = applyEvents(rejoining, { type: 'unreachable', waitMs: 0 });
+    for (const visit of [rejoining, retrying]) {
+      expect(taskOf(visit)).toMatchObject({ do: 'reserveSeat', previewFirst: true });
+      expect(applyEvents(visit, { type: 'previewed', preview: preview({ you }) })).toBe(visit);
+    }
+    const elsewhere: Event = { type: 'previewed', preview: preview({ you: { ...you, returning: false, elsewhere: true } }) };
+    const asking = applyEvents(inside, { type: 'disconnected', cause: 'deleted' });
+    for (const visit of [rejoining, retrying, asking]) {
+      expect(applyEvents(visit, elsewhere)).toMatchObject({ at: 'left', reason: 'elsewhere', joinAttempt: null });
+    }
+    expect(applyEvents(inside, elsewhere)).toBe(inside);
+  });
+
+  test('a visitor who moves takes the seat at once', () => {
+    const moving = applyEvents(inside, { type: 'disconnected', cause: 'moved' });
+    expect(taskOf(moving)).toMatchObject({ do: 'reserveSeat', previewFirst: false });
+    // Another device may have joined by the time of another attempt.
+    expect(taskOf(applyEvents(moving, { type: 'unreachable', waitMs: 0 }))).toMatchObject({ previewFirst: true });
+  });
+
   test('a rate limit while rejoining is waited for and not shown', () => {
     const busy = applyEvents(rejoining, refused('too_many_attempts', { waitMs: 9_000 }));
     expect(busy).toMatchObject({ at: 'room', connection: { is: 'rejoining' } });
@@ -300,6 +322,18 @@ describe('afterwards', () => {
     const rejoiningVisit = applyEvents(left, { type: 'rejoin' });
     expect(taskOf(rejoiningVisit)).toMatchObject({ do: 'reserveSeat', joinAttempt: { name: 'Ben' } });
     expect(applyEvents(rejoiningVisit, { type: 'seated', seat }, { type: 'connected' }).at).toBe('room');
+  });
+
+  test('a visitor who joined on another device meanwhile chooses where to be', () => {
+    const you = { role: 'guest', name: 'Ben', returning: false, elsewhere: true } as const;
+    const elsewhere: Event = { type: 'previewed', preview: preview({ you }) };
+    const returning = applyEvents(left, { type: 'rejoin' });
+    expect(taskOf(returning)).toMatchObject({ do: 'reserveSeat', previewFirst: true });
+    expect(applyEvents(returning, elsewhere)).toMatchObject({ at: 'alreadyJoined', other: 'device', staying: false });
+    expect(applyEvents(left, elsewhere)).toBe(left);
+    // Continue here is the choice.
+    const continuing = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' }, { type: 'rejoin' });
+    expect(applyEvents(continuing, elsewhere)).toBe(continuing);
   });
 
   test('a room that ended meanwhile is reported with the duration', () => {

@@ -14,6 +14,7 @@ import {
 
 type InLobby = Extract<Visit, { at: 'lobby' }>;
 type InRoom = Extract<Visit, { at: 'room' }>;
+type HasLeft = Extract<Visit, { at: 'left' }>;
 
 /** The minimum pause before a waiting page polls an unreachable server again. */
 const lobbyPollPauseMs = 2_000;
@@ -28,7 +29,7 @@ const maxMediaAttempts = 2;
 export function reduce(visit: Visit, event: Event, now: number): Visit {
   switch (event.type) {
     case 'previewed':
-      return previewed(visit, event.preview, event.duplicateTab ?? false, event.joinedAt ?? null);
+      return previewed(visit, event.preview, event.duplicateTab ?? false, event.joinedAt ?? null, now);
     case 'refused':
       return refused(visit, event.error, now);
     case 'unreachable':
@@ -78,7 +79,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
   }
 }
 
-function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joinedAt: number | null): Visit {
+function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joinedAt: number | null, now: number): Visit {
   if (visit.at === 'opening') {
     const other = duplicateTab ? 'tab' : preview.you.elsewhere ? 'device' : null;
     if (other) return { at: 'alreadyJoined', preview, other, staying: false };
@@ -94,9 +95,37 @@ function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joined
     return lobbyOrWrongLink(preview, visit.enteredName, seatNotice(preview));
   }
   if (visit.at === 'removed') return seatLost(visit, preview);
-  // The media server closed the session but the room continues: take the seat again.
-  if (visit.at === 'room' && visit.connection.is === 'checking') return rejoining(visit, visit.connection.attempt + 1);
+  if (visit.at === 'room') return previewedInRoom(visit, preview, now);
+  if (visit.at === 'left') return previewedAfterLeaving(visit, preview, now);
   return visit;
+}
+
+/** A visitor who lost the connection comes back, unless they joined on another device meanwhile. */
+function previewedInRoom(visit: InRoom, preview: Preview, now: number): Visit {
+  const { connection } = visit;
+  if (connection.is !== 'checking' && connection.is !== 'rejoining') return visit;
+  if (preview.you.elsewhere) return left(visit, 'elsewhere', now);
+  if (preview.you.waits) return askingAgain(preview, visit.seat.name, visit.joinedAt);
+  // The media server closed the session but the room continues: take the seat again.
+  return connection.is === 'checking' ? rejoining(visit, connection.attempt + 1) : visit;
+}
+
+/** A visitor who presses Rejoin chooses where to be if they joined on another device meanwhile. */
+function previewedAfterLeaving(visit: HasLeft, preview: Preview, now: number): Visit {
+  if (!visit.joinAttempt) return visit;
+  // The page of a visitor who was displaced has asked already.
+  if (preview.you.elsewhere && visit.reason !== 'elsewhere') return { at: 'alreadyJoined', preview, other: 'device', staying: false };
+  return preview.you.waits ? askingAgain(preview, visit.seat.name, entryOf(visit, now)) : visit;
+}
+
+/** The waiting room is on, and a visitor who was in the room has to be admitted to come back. */
+function askingAgain(preview: Preview, name: string, joinedAt: number): Visit {
+  return { ...joining(lobby(preview, name, null), name), joinedAt };
+}
+
+/** When a visitor who comes back would have entered without the time outside. */
+function entryOf(visit: HasLeft, now: number): number {
+  return visit.reason === 'left' ? now - visit.durationMs : visit.joinedAt;
 }
 
 /** The visitor may come back: a host has let them in again, or the seat went to a host of a full room. */
@@ -140,7 +169,7 @@ function lobbyPolled(visit: InLobby, preview: Preview): Visit {
   return visit.joinOnOpen && visit.enteredName ? joining(polled, visit.enteredName) : { ...polled, notice: 'open' };
 }
 
-function joining(visit: InLobby, name: string): Visit {
+function joining(visit: InLobby, name: string): InLobby {
   return { ...visit, enteredName: name, joinOnOpen: false, error: null, joinAttempt: newJoinAttempt(name, visit.preview.you.role) };
 }
 
@@ -319,7 +348,7 @@ function connected(visit: Visit, now: number): Visit {
   }
   if (visit.at === 'lobby' || visit.at === 'left') {
     const seat = visit.joinAttempt?.seat;
-    const joinedAt = visit.at === 'left' && visit.reason === 'left' ? now - visit.durationMs : (visit.joinedAt ?? now);
+    const joinedAt = visit.at === 'left' ? entryOf(visit, now) : (visit.joinedAt ?? now);
     return seat ? { at: 'room', seat, joinedAt, connection: { is: 'connected' }, announcement: null, endedByVisitor: false } : visit;
   }
   return visit;

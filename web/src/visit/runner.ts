@@ -1,4 +1,4 @@
-import type { Body, JoinApi, Preview, Result, Value } from '../api/client';
+import type { Body, CallOptions, JoinApi, Preview, Result, Value } from '../api/client';
 import type { LocalMedia } from '../media/localMedia';
 import type { RoomModule, Session } from '../room';
 import type { Route } from '../route';
@@ -185,7 +185,7 @@ export class Runner {
   async #execute(task: Task, signal: AbortSignal): Promise<Outcome | null> {
     switch (task.do) {
       case 'preview':
-        return { event: await this.#preview(signal) };
+        return { event: await this.#preview({ signal }) };
       case 'reserveSeat':
         return { event: await this.#reserveSeat(task, signal) };
       case 'connect':
@@ -193,12 +193,12 @@ export class Runner {
     }
   }
 
-  async #preview(signal: AbortSignal): Promise<Event> {
+  async #preview(options: CallOptions): Promise<Event> {
     const { api, seatKey, duplicateTab, joinedAt } = this.#deps;
     let sentAt = 0;
     const request = (seat_key: string): Promise<Result<Preview>> => {
       sentAt = Date.now();
-      return api.call('preview', this.#visitor(seat_key), { signal });
+      return api.call('preview', this.#visitor(seat_key), options);
     };
     // Asks the server with the expected key while the browser checks whether another tab uses it.
     const key = this.#key;
@@ -217,7 +217,14 @@ export class Runner {
     }
   }
 
-  async #reserveSeat({ joinAttempt, timeoutMs }: Extract<Task, { do: 'reserveSeat' }>, signal: AbortSignal): Promise<Event> {
+  async #reserveSeat(task: Extract<Task, { do: 'reserveSeat' }>, signal: AbortSignal): Promise<Event> {
+    const { joinAttempt, previewFirst, timeoutMs } = task;
+    if (previewFirst) {
+      const event = await this.#preview({ signal, timeoutMs });
+      const { visit } = this.store.get();
+      // A preview that changes nothing lets the visitor come back.
+      if (event.type !== 'previewed' || reduce(visit, event, Date.now()) !== visit) return event;
+    }
     const { name, role } = joinAttempt;
     // Sent before the change is drawn, because the key is known since the preview.
     const result = await this.#deps.api.call('seats', { name, role, ...this.#visitor(this.#key) }, { signal, timeoutMs });

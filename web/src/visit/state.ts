@@ -49,7 +49,7 @@ export type Visit =
       notice: LobbyNotice | null;
       error: JoinError | null;
       joinAttempt: JoinAttempt | null;
-      /** When the visitor entered the room before the page was reloaded; null otherwise. */
+      /** When the visitor entered the room before, also if the page was reloaded since; null otherwise. */
       joinedAt: number | null;
       /** Join automatically when the room opens. */
       joinOnOpen: boolean;

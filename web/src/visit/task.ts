@@ -15,8 +15,11 @@ export type Task = {
   fixedDelay: boolean;
 } & (
   | { do: 'preview' }
-  /** `timeoutMs` is how long the server may take until it responds. */
-  | { do: 'reserveSeat'; joinAttempt: JoinAttempt; timeoutMs: number }
+  /**
+   * `previewFirst`: the visitor comes back, and a preview says whether that is still what they want.
+   * `timeoutMs` is how long the server may take until it responds.
+   */
+  | { do: 'reserveSeat'; joinAttempt: JoinAttempt; previewFirst: boolean; timeoutMs: number }
   | { do: 'connect'; seat: Seat; timeoutMs: number }
 );
 
@@ -32,7 +35,7 @@ export function taskOf(visit: Visit): Task | null {
       return delay && preview(`refused ${error.code} ${polls}`, delay, fixedDelay);
     }
     case 'lobby': {
-      if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt);
+      if (visit.joinAttempt) return joinTask('lobby', visit.joinAttempt, false);
       const { polls, pauseMs } = visit;
       const start = startOf(visit.preview);
       const delay: Task['waitMs'] = waitsForSeat(visit)
@@ -43,9 +46,13 @@ export function taskOf(visit: Visit): Task | null {
       return preview(`waiting ${polls}`, (random, now) => Math.max(pauseMs, delay(random, now)), pauseMs > 0);
     }
     case 'left':
-      return visit.joinAttempt && joinTask('left', visit.joinAttempt);
+      return visit.joinAttempt && joinTask('left', visit.joinAttempt, true);
     case 'room':
-      if (visit.connection.is === 'rejoining') return joinTask('rejoining', visit.connection.joinAttempt);
+      if (visit.connection.is === 'rejoining') {
+        const { joinAttempt, moving } = visit.connection;
+        // A visitor who moves to another breakout room is still connected.
+        return joinTask('rejoining', joinAttempt, !moving || joinAttempt.attempt > 0);
+      }
       if (visit.connection.is === 'checking')
         return preview(`checking ${visit.connection.attempt}`, retryDelay(visit.connection), visit.connection.pauseMs > 0);
       return null;
@@ -63,7 +70,7 @@ function preview(key: string, waitMs: Task['waitMs'], fixedDelay: boolean): Task
   return { do: 'preview', key, waitMs, fixedDelay };
 }
 
-function joinTask(where: 'lobby' | 'left' | 'rejoining', joinAttempt: JoinAttempt): Task {
+function joinTask(where: 'lobby' | 'left' | 'rejoining', joinAttempt: JoinAttempt, previewFirst: boolean): Task {
   const timeoutMs = where === 'rejoining' ? rejoinTimeoutMs(joinAttempt.attempt) : requestTimeoutMs;
   const key = `${where} ${joinAttempt.knocks} ${joinAttempt.attempt}`;
   if (joinAttempt.seat)
@@ -71,7 +78,7 @@ function joinTask(where: 'lobby' | 'left' | 'rejoining', joinAttempt: JoinAttemp
   // A waiting visitor who returns to the page should not wait for a delayed timer.
   const isWaiting = joinAttempt.knocks > 0 && joinAttempt.attempt === 0;
   const fixedDelay = joinAttempt.pauseMs > 0 && !isWaiting;
-  return { do: 'reserveSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt, timeoutMs };
+  return { do: 'reserveSeat', key: `${key} seat`, waitMs: retryDelay(joinAttempt), fixedDelay, joinAttempt, previewFirst, timeoutMs };
 }
 
 /**
