@@ -124,7 +124,7 @@ export function RoomScreen({
   const connectionLost = useConnectionLost(packets, connection);
   const isModerator = role !== 'guest';
   const list = usePeopleList(actions, isModerator, [metadata.waitingCount, metadata.handsElsewhere]);
-  const waitingRoom = useWaitingRoom(actions, metadata.waitingCount > 0 && list ? list.waiting : null);
+  const waitingRoom = useWaitingRoom(actions, metadata.waitingCount, list?.waiting ?? null);
   const guestLink = useGuestLink(actions, seat, isModerator, guestAddress);
   const hands = useMemo(
     () =>

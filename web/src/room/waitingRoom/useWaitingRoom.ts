@@ -23,12 +23,24 @@ const joinMs = 15_000;
 
 const noneWaiting: readonly Waiting[] = [];
 
-/** `list` are the waiting people in the server's list; null when it is not known. */
-export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | null): WaitingRoom {
+/** Returns the identities of `handled` that a list of the server still has. The others may ask again. */
+export function stillListed(handled: ReadonlySet<string>, list: readonly Waiting[]): ReadonlySet<string> {
+  const listed = list.filter(({ identity }) => handled.has(identity));
+  return listed.length === handled.size ? handled : new Set(listed.map(({ identity }) => identity));
+}
+
+/**
+ * `waitingCount` is how many people wait, and `loaded` are the waiting people in the server's list; null when it is
+ * not loaded.
+ */
+export function useWaitingRoom(actions: RoomActions, waitingCount: number, loaded: readonly Waiting[] | null): WaitingRoom {
   const { busy, error, run } = useAction();
-  const waitingPeople = list ?? noneWaiting;
+  const list = waitingCount === 0 ? noneWaiting : loaded;
   // The people who were admitted or turned away, until the server's list follows.
   const [handled, setHandled] = useState<ReadonlySet<string>>(new Set());
+  useEffect(() => {
+    if (list) setHandled(stillListed(handled, list));
+  }, [handled, list]);
   const [failures, setFailures] = useState(0);
   const [absent, setAbsent] = useState<readonly Waiting[]>([]);
   const timers = useRef<ReturnType<typeof setTimeout>[]>([]);
@@ -51,7 +63,7 @@ export function useWaitingRoom(actions: RoomActions, list: readonly Waiting[] | 
     setHandled((before) => new Set([...before, ...identities]));
     return true;
   }
-  const waiting = waitingPeople.filter(({ identity }) => !handled.has(identity));
+  const waiting = (list ?? noneWaiting).filter(({ identity }) => !handled.has(identity));
   async function admit(people: readonly Waiting[], identity?: string): Promise<boolean> {
     const done = await handle(
       people.map((one) => one.identity),
