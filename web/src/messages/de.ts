@@ -341,7 +341,7 @@ export const de: Messages = {
   'moderation.locks.chat': 'Chatnachrichten senden',
   'moderation.locks.wait': 'Warteraum',
   'moderation.locks.wait.text':
-    'Neue Gäste warten, bis Sie sie zulassen. Personen, die schon hier waren oder einen persönlichen Link haben, treten direkt bei. Schalten Sie den Warteraum aus, um alle Wartenden zuzulassen.',
+    'Neue Gäste warten, bis Sie sie zulassen. Direkt treten Personen bei, die ein Host schon einmal zugelassen hat, die vor weniger als einer Minute gegangen sind oder die einen persönlichen Link haben. Schalten Sie den Warteraum aus, um alle Wartenden zuzulassen.',
   'moderation.removed': 'Aus diesem Raum entfernt',
   'moderation.readmit': 'Wieder zulassen',
   'moderation.micLocked':

@@ -322,7 +322,7 @@ export const es: Messages = {
   'moderation.locks.chat': 'Escribir en el chat',
   'moderation.locks.wait': 'Sala de espera',
   'moderation.locks.wait.text':
-    'Los nuevos invitados esperan hasta que los admitas. Las personas que ya estuvieron aquí o que tienen un enlace personal se unen directamente. Desactívala para admitir a todos los que esperan.',
+    'Los nuevos invitados esperan hasta que los admitas. Se unen directamente las personas a las que un anfitrión ya admitió, las que salieron hace menos de un minuto y las que tienen un enlace personal. Desactívala para admitir a todos los que esperan.',
   'moderation.removed': 'Expulsados de esta sala',
   'moderation.readmit': 'Dejar volver',
   'moderation.micLocked':

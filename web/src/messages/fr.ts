@@ -331,7 +331,7 @@ export const fr: Messages = {
   'moderation.locks.chat': 'Écrire dans le chat',
   'moderation.locks.wait': 'Salle d’attente',
   'moderation.locks.wait.text':
-    'Les nouveaux invités attendent que vous les admettiez. Les personnes déjà venues ou qui ont un lien personnel participent directement. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
+    'Les nouveaux invités attendent que vous les admettiez. Participent directement les personnes qu’un hôte a déjà admises, celles qui sont parties il y a moins d’une minute et celles qui ont un lien personnel. Désactivez la salle d’attente pour admettre toutes les personnes qui attendent.',
   'moderation.removed': 'Exclus de cette salle',
   'moderation.readmit': 'Laisser revenir',
   'moderation.micLocked':

@@ -325,7 +325,7 @@ export const tr: Messages = {
   'moderation.locks.chat': 'Sohbet mesajı gönderme',
   'moderation.locks.wait': 'Bekleme odası',
   'moderation.locks.wait.text':
-    'Yeni konuklar siz kabul edene kadar bekler. Daha önce burada olan veya kişisel bağlantısı olan kişiler doğrudan katılır. Bekleyen herkesi kabul etmek için bunu kapatın.',
+    'Yeni konuklar siz kabul edene kadar bekler. Bir oturum sahibinin daha önce kabul ettiği, bir dakikadan kısa süre önce ayrılmış olan veya kişisel bağlantısı olan kişiler doğrudan katılır. Bekleyen herkesi kabul etmek için bunu kapatın.',
   'moderation.removed': 'Bu odadan çıkarılanlar',
   'moderation.readmit': 'Geri al',
   'moderation.micLocked':
