@@ -65,6 +65,8 @@ export class FakeBrowser {
   permission: PermissionState = 'granted';
   /** Another app has the devices. */
   busy = false;
+  /** The system lets no screen be captured. */
+  screenBroken = false;
   /** How often devices were requested. */
   requests = 0;
   /** The constraints of the latest request for a screen. */
@@ -85,6 +87,7 @@ export class FakeBrowser {
       getUserMedia: (constraints: MediaStreamConstraints) => this.#getUserMedia(constraints),
       getDisplayMedia: (constraints: DisplayMediaStreamOptions) => {
         this.screenConstraints = constraints;
+        if (this.screenBroken) return Promise.reject(new DOMException('Could not start video source', 'NotReadableError'));
         return this.#prompt('screen', () => this.#streamOf([new FakeTrack('video', 'screen')]));
       },
       getSupportedConstraints: () => this.supported,

@@ -81,6 +81,18 @@ describe('a screen', () => {
     expect(media.state.get().screen.is).toBe('live');
     expectTruth(browser, media);
     browser.tracks.filter(({ device }) => device === 'screen')[0]?.dispatchEvent(new Event('ended'));
+  test('that fails again is shown again', async () => {
+    const { browser, media } = await join();
+    const shown: string[] = [];
+    media.state.subscribe(() => {
+      const { is } = media.state.get().screen;
+      if (is !== shown.at(-1)) shown.push(is);
+    });
+    browser.screenBroken = true;
+    for (let i = 0; i < 2; i++) await media.shareScreen();
+    expect(shown).toEqual(['failed', 'off', 'failed']);
+  });
+
     expect(media.state.get().screen.is).toBe('live');
   });
 

@@ -24,6 +24,8 @@ export class ScreenShare {
   /** Asks the visitor for a screen. What is granted after `stop` or after a newer request is stopped at once. */
   async start(): Promise<void> {
     const request = this.#request.begin();
+    // So that another failure is shown again.
+    if (this.#capture.is === 'failed') this.#set({ is: 'off' });
     try {
       const stream = await navigator.mediaDevices.getDisplayMedia({ video: true, audio: audioConstraints() });
       const [video] = stream.getVideoTracks();
