@@ -142,6 +142,11 @@ test('a host locks what guests may do in a running room', async () => {
   await may('Use microphone').click();
   await ben.button('Unmute').waitFor();
   expect(await host.hears()).toBeLessThan(audible);
+  // The space bar does that, too, while it is held.
+  await ben.page.keyboard.down('Space');
+  await host.untilHeard();
+  await ben.page.keyboard.up('Space');
+  await host.untilSilent();
   await ben.button('Unmute').click();
   await host.untilHeard();
 

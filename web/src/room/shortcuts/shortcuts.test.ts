@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { type Capture, canPushToTalk } from '../../media/mediaState';
 import { findShortcut, type KeyPress } from './keyPress';
 import { SpeechDetector } from './mutedSpeech';
 
@@ -39,4 +40,15 @@ test('a cough is not detected as speech, words are', () => {
   expect(ear.isSpeaking(0.9, 9_000)).toBe(false);
   expect(ear.isSpeaking(0.9, 9_500)).toBe(false);
   expect(ear.isSpeaking(0.5, 10_000)).toBe(true);
+});
+
+test.each<[string, boolean, Capture, boolean]>([
+  ['of a muted visitor', false, { is: 'live', track: {} as MediaStreamTrack, interrupted: false, deviceId: '' }, true],
+  ['of a muted visitor whose microphone is opening', false, { is: 'requesting', live: false }, true],
+  ['that a host has unlocked', true, { is: 'off' }, true],
+  ['that failed', true, { is: 'failed', fault: 'busy' }, true],
+  ['that is opening', true, { is: 'requesting', live: false }, false],
+  ['that is on', true, { is: 'live', track: {} as MediaStreamTrack, interrupted: false, deviceId: '' }, false],
+])('the space bar turns on a microphone %s, if it is off', (_, micOn, mic, turnsOn) => {
+  expect(canPushToTalk({ micOn, mic })).toBe(turnsOn);
 });

@@ -1,5 +1,6 @@
 import { useLayoutEffect, useRef } from 'react';
 import type { LocalMedia } from '../../media/localMedia';
+import { canPushToTalk } from '../../media/mediaState';
 import { useStore } from '../../state/useStore';
 import { acceptsText, findShortcut, isControl, isUnmodified } from './keyPress';
 import type { Shortcut } from './shortcuts';
@@ -76,7 +77,7 @@ export function usePushToTalk(localMedia: LocalMedia, micAllowed: boolean): void
       event.preventDefault();
       if (pressed) return;
       pressed = true;
-      if (localMedia.state.get().micOn) return;
+      if (!canPushToTalk(localMedia.state.get())) return;
       speaking = true;
       void localMedia.setMicOnTemporarily(true);
     };
