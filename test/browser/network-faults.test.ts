@@ -136,6 +136,35 @@ describe.skipIf(!Namespace.available)('a network', () => {
     });
   });
 
+  test('a chat message that is written while the connection is lost arrives once, and none is accepted under the notice', async () => {
+    await untilRecovered([host, guest]);
+    await host.button(/^Chat/).click();
+    await guest.button(/^Chat/).click();
+    const field = guest.page.getByLabel('Message', { exact: true });
+    await field.fill('Before the cut');
+    await guest.page.keyboard.press('Enter');
+    const log = host.page.getByRole('log');
+    await log.getByText('Before the cut').waitFor();
+    const requests = guest.requests.length;
+    namespace.begin('packets dropped');
+    await field.fill('After the cut');
+    await guest.page.keyboard.press('Enter');
+    await guest.page.getByRole('log').getByText('After the cut').waitFor();
+    await guest.page.getByText('You can send this when you’re connected again.').waitFor();
+    expect(await guest.button('Send').getAttribute('aria-disabled')).toBe('true');
+    await guest.picture('phone-light-chat-connection-lost');
+    // The page has given up the connection that has the message.
+    await expect.poll(() => guest.requests.slice(requests).some((url) => /\/(preview|seats)$/.test(url))).toBe(true);
+    namespace.end('packets dropped');
+    await log.getByText('After the cut').waitFor();
+    await field.fill('Connected again');
+    await expect.poll(() => guest.button('Send').getAttribute('aria-disabled')).toBeNull();
+    await guest.page.keyboard.press('Enter');
+    await log.getByText('Connected again').waitFor();
+    for (const text of ['Before the cut', 'After the cut', 'Connected again']) expect(await log.getByText(text).count()).toBe(1);
+    for (const { page } of [host, guest]) await page.keyboard.press('Escape');
+  });
+
   test('a person who sends nothing sees it as soon, and does not read that their own connection is lost', async () => {
     await untilRecovered([host, guest]);
     await host.button('Mute').click();

@@ -119,7 +119,7 @@ export function RoomScreen({
   const [dismissedLevel, setDismissedLevel] = useState(0);
   const endNotice = warning && dismissedLevel !== warning.level ? count('limit.ends', warning.minutes) : null;
   const breakoutName = breakoutNumber > 0 || metadata.breakouts.length > 0 ? (seat.breakout?.name ?? t('rooms.main')) : null;
-  const chat = useChat(room, inbox, seat, breakoutName ?? t('rooms.main'), clock, people);
+  const chat = useChat(room, packets, inbox, seat, breakoutName ?? t('rooms.main'), clock, people);
   const unread = seat.features.chat ? chat.log.unread : null;
   const connectionLost = useConnectionLost(packets, connection);
   const isModerator = role !== 'guest';

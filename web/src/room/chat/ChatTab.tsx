@@ -6,7 +6,7 @@ import type { Chat } from './useChat';
 
 /** The chat in the side panel. Nobody reads it while the page is hidden. */
 export function ChatTab({ chat, focusField }: { chat: Chat; focusField: boolean }): ReactElement {
-  const { connection } = useMeetingMedia();
+  const { connection, connectionLost } = useMeetingMedia();
   const { setOpen } = chat;
   useLayoutEffect(() => {
     const update = (): void => setOpen(!document.hidden);
@@ -20,7 +20,7 @@ export function ChatTab({ chat, focusField }: { chat: Chat; focusField: boolean 
   return (
     <>
       <h2 className="sr-only">{t('chat.title')}</h2>
-      <ChatView chat={chat} connected={connection.is === 'connected'} focusField={focusField} />
+      <ChatView chat={chat} connected={connection.is === 'connected' && !connectionLost} focusField={focusField} />
     </>
   );
 }

@@ -3,6 +3,7 @@ import { type ChatLog, type ChatMessage, emptyLog, excerpt, findMessage, maxEntr
 import { FloodLimiter } from './floodLimiter';
 import { linkify } from './linkify';
 import { decode, encode, maxTextLength, messageKey, newId, normalizeText } from './packet';
+import { possiblyLost, remember, type SentMessage } from './sentMessages';
 
 describe('links in a text', () => {
   const links = (text: string): string[] => linkify(text).flatMap(({ href }) => href ?? []);
@@ -175,4 +176,28 @@ test('a sender cannot push the messages of others out of the log', () => {
   expect(passed('seat-2', 0)).toBe(20);
   expect(passed('seat-3', 50)).toBe(20);
   expect(passed('seat-2', 10_200)).toBe(20);
+});
+
+describe('after a lost connection', () => {
+  const packet = (n: number) => ({ id: `message-${n}`, text: String(n), replyTo: null });
+  const sentAt = (...times: number[]): SentMessage[] =>
+    times.reduce<SentMessage[]>((sent, at, n) => remember(sent, { packet: packet(n), at }), []);
+
+  test('the messages after the last received packet are sent again, in their order', () => {
+    expect(possiblyLost(sentAt(0, 48_000, 49_500, 51_000), 50_000, 60_000)).toEqual([packet(2), packet(3)]);
+    expect(possiblyLost(sentAt(0, 48_000), 50_000, 60_000)).toEqual([]);
+  });
+
+  test('those of half a minute are, where a browser does not count packets', () => {
+    expect(possiblyLost(sentAt(0, 29_000, 31_000), null, 60_000)).toEqual([packet(2)]);
+  });
+
+  test('never more than a receiver accepts at once', () => {
+    const sent = sentAt(...Array.from({ length: 30 }, () => 55_000));
+    const again = possiblyLost(sent, 50_000, 60_000);
+    expect(again.at(-1)).toEqual(packet(29));
+    const limiter = new FloodLimiter();
+    expect(again.filter(() => limiter.exceedsLimit('ben', 0))).toEqual([]);
+    expect(again).toHaveLength(10);
+  });
 });

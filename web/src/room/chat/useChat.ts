@@ -2,11 +2,13 @@ import { type Room, RoomEvent } from 'livekit-client';
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { ServerClock } from '../../time/serverClock';
+import type { PacketMonitor } from '../connection/packetMonitor';
 import type { Person } from '../people/person';
 import type { RosterEntry } from '../people/roster';
 import { type ChatLog, emptyLog, reduceChat } from './chatLog';
 import type { Inbox } from './inbox';
-import { chatTopic, encode, messageKey, newId, normalizeText } from './packet';
+import { chatTopic, encode, messageKey, newId, normalizeText, type Packet } from './packet';
+import { possiblyLost, remember, type SentMessage } from './sentMessages';
 
 export interface Chat {
   log: ChatLog;
@@ -23,6 +25,7 @@ export interface Chat {
 /** The chat of this page. It outlives connections and continues below a divider in another breakout room. */
 export function useChat(
   room: Room,
+  packets: PacketMonitor,
   inbox: Inbox,
   seat: Seat,
   roomName: string,
@@ -40,6 +43,17 @@ export function useChat(
     previousBreakout.current = breakoutNumber;
     dispatch({ type: 'moved', roomName });
   }, [breakoutNumber, roomName]);
+
+  const sent = useRef<readonly SentMessage[]>([]);
+  const lastConnection = useRef({ room, packets, breakoutNumber });
+  useEffect(() => {
+    const before = lastConnection.current;
+    lastConnection.current = { room, packets, breakoutNumber };
+    if (before.room === room || before.breakoutNumber !== breakoutNumber) return;
+    // The pages of the others drop those that they have, by their ids.
+    for (const packet of possiblyLost(sent.current, before.packets.packetAt, performance.now()))
+      publish(room, packet).catch(() => undefined);
+  }, [room, packets, breakoutNumber]);
 
   const known = useRef(people);
   known.current = people;
@@ -61,11 +75,13 @@ export function useChat(
       const { identity, name } = seat;
       const id = newId();
       const text = normalizeText(draft);
+      const packet = { id, text, replyTo };
       try {
-        await room.localParticipant.publishData(encode({ id, text, replyTo }), { reliable: true, topic: chatTopic });
+        await publish(room, packet);
       } catch {
         return false;
       }
+      sent.current = remember(sent.current, { packet, at: performance.now() });
       dispatch({
         type: 'received',
         message: { kind: 'message', key: messageKey(identity, id), from: identity, name, you: true, text, at: clock.now(), replyTo },
@@ -76,6 +92,10 @@ export function useChat(
   );
   const setOpen = useCallback((open: boolean) => dispatch({ type: open ? 'open' : 'close' }), []);
   return { log, canWrite: useCanWrite(room), draft, setDraft, send, setOpen };
+}
+
+function publish({ localParticipant }: Room, packet: Packet): Promise<void> {
+  return localParticipant.publishData(encode(packet), { reliable: true, topic: chatTopic });
 }
 
 /** The server enforces the permission; the page only hides the input. */
