@@ -112,9 +112,26 @@ test('participants move into breakout rooms and back by themselves, and their mi
   await ben.seen('phone-light-breakout');
 
   // A broadcast of the host reaches both of them.
-  await host.page.getByLabel('Message to everyone in all rooms').fill('Five more minutes.');
+  // The host writes the next one before the server has responded.
+  const broadcast = host.page.getByLabel('Message to everyone in all rooms');
+  let respond = (): void => undefined;
+  const written = new Promise<void>((resolve) => {
+    respond = resolve;
+  });
+  await host.page.route('**/broadcast', async (route) => {
+    await written;
+    await route.continue();
+  });
+  await broadcast.fill('Five more minutes.');
+  const sending = host.page.waitForRequest(/\/broadcast$/);
   await host.button('Send').click();
+  await sending;
+  await broadcast.fill('Four more minutes.');
+  respond();
   await host.page.getByText('Sent to everyone.').waitFor();
+  expect(await broadcast.inputValue()).toBe('Four more minutes.');
+  await broadcast.fill('');
+  await host.page.unroute('**/broadcast');
   for (const guest of [ben, chen]) await guest.page.locator('.broadcast').getByText('Five more minutes.').waitFor();
   // It stays while somebody points at it.
   await ben.page.locator('.broadcast').hover();

@@ -69,7 +69,9 @@ function AnotherRoom({ rooms }: { rooms: readonly BreakoutRoom[] }): ReactElemen
 
   async function open(event: FormEvent): Promise<void> {
     event.preventDefault();
-    if (await run(() => actions.openBreakouts([editedName?.trim() || defaultName], {}))) setEditedName(null);
+    const opened = await run(() => actions.openBreakouts([editedName?.trim() || defaultName], {}));
+    // The host may have written the next name meanwhile.
+    if (opened) setEditedName((current) => (current === editedName ? null : current));
   }
 
   return (
@@ -99,7 +101,8 @@ function Broadcast(): ReactElement {
     event.preventDefault();
     const trimmed = text.trim();
     if (trimmed === '' || !(await run(() => actions.broadcast(trimmed)))) return;
-    setText('');
+    // The host may have written the next announcement meanwhile.
+    setText((current) => (current === text ? '' : current));
     setSent(true);
   }
 

@@ -97,7 +97,8 @@ export function ChatView({ chat, connected, focusField }: Props): ReactElement {
           onCancelReply={() => setReplyTo(null)}
           onSend={async (text) => {
             const sent = await send(text, replyTo?.key ?? null);
-            if (sent) setReplyTo(null);
+            // The visitor may have chosen another message meanwhile.
+            if (sent) setReplyTo((current) => (current === replyTo ? null : current));
             return sent;
           }}
         />

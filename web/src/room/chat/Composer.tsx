@@ -1,4 +1,4 @@
-import { type KeyboardEvent, type ReactElement, useId, useLayoutEffect, useRef, useState } from 'react';
+import { type Dispatch, type KeyboardEvent, type ReactElement, type SetStateAction, useId, useLayoutEffect, useRef, useState } from 'react';
 import { count, t } from '../../messages';
 import { isComposing } from '../../ui/composition';
 import { Icon } from '../../ui/Icon';
@@ -8,7 +8,7 @@ import { lengthOf, maxTextLength, normalizeText } from './packet';
 
 interface Props {
   text: string;
-  onText: (text: string) => void;
+  onText: Dispatch<SetStateAction<string>>;
   connected: boolean;
   /** The field gets the focus when it appears. */
   focusField: boolean;
@@ -42,7 +42,8 @@ export function Composer({ text, onText, connected, focusField, replyTo, onSend,
     const sent = await onSend(text);
     setSending(false);
     setSendFailed(!sent);
-    if (sent) onText('');
+    // The visitor may have written more meanwhile.
+    if (sent) onText((current) => (current === text ? '' : current));
   };
   const onKey = (event: KeyboardEvent): void => {
     // During composition, Enter belongs to the input method.

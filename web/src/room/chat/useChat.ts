@@ -1,5 +1,5 @@
 import { type Room, RoomEvent } from 'livekit-client';
-import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { type Dispatch, type SetStateAction, useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import type { Seat } from '../../api/client';
 import type { ServerClock } from '../../time/serverClock';
 import type { PacketMonitor } from '../connection/packetMonitor';
@@ -16,7 +16,7 @@ export interface Chat {
   canWrite: boolean;
   /** The text that the visitor is writing. It stays while the chat is closed. */
   draft: string;
-  setDraft: (text: string) => void;
+  setDraft: Dispatch<SetStateAction<string>>;
   /** Resolves to false when the message could not be sent. */
   send: (text: string, replyTo: string | null) => Promise<boolean>;
   setOpen: (open: boolean) => void;
