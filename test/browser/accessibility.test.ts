@@ -218,3 +218,33 @@ describe.each(looks)('$name', (look) => {
     await guest.close();
   });
 });
+
+test('a blocked sound is announced, and the button turns it on', async () => {
+  const room = await server.createRoom();
+  const host = await Person.arrive(browser);
+  const ben = await Person.arrive(browser, { viewport: phone });
+  // Browsers do this to pages that nobody has used yet, such as a page in a frame that joins by itself.
+  await ben.page.addInitScript(() => {
+    const play = HTMLAudioElement.prototype.play;
+    const block = { on: true };
+    Object.assign(globalThis, { block });
+    HTMLAudioElement.prototype.play = function (this: HTMLAudioElement) {
+      return block.on ? Promise.reject(new DOMException('play() failed', 'NotAllowedError')) : play.call(this);
+    };
+  });
+  await ben.join(room.guest_link, 'Ben');
+  // Screen readers say what appears in a region that they already know.
+  const regions = ben.page.locator('.toasts').getByRole('status');
+  const all = await ben.page.locator('.toasts [role=status]').count();
+  await expect.poll(() => regions.count()).toBe(all);
+  await host.join(room.final_link);
+  await regions.getByText(en['room.soundOff']).waitFor();
+  await ben.seen('phone-light-sound-blocked');
+  await ben.page.evaluate(() => {
+    (globalThis as unknown as { block: { on: boolean } }).block.on = false;
+  });
+  await ben.button(en['room.soundOn']).click();
+  await regions.getByText(en['room.soundOff']).waitFor({ state: 'detached' });
+  await ben.untilHeard();
+  await closeAll([host, ben]);
+});

@@ -76,15 +76,15 @@ export function Toasts({
         )}
         <DeviceToasts />
         <MovingToast />
+        {!room.canPlaybackAudio && connected && (
+          <div className="toast">
+            <p>{t('room.soundOff')}</p>
+            <button type="button" className="primary" onClick={() => void room.startAudio()}>
+              {t('room.soundOn')}
+            </button>
+          </div>
+        )}
       </div>
-      {!room.canPlaybackAudio && connected && (
-        <div className="toast">
-          <p>{t('room.soundOff')}</p>
-          <button type="button" className="primary" onClick={() => void room.startAudio()}>
-            {t('room.soundOn')}
-          </button>
-        </div>
-      )}
       <WaitingNotice />
     </div>
   );
