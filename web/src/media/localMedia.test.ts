@@ -53,6 +53,18 @@ function expectTruth(browser: FakeBrowser, media: LocalMedia): void {
   expect(new Set(browser.liveTracks)).toEqual(new Set(shown));
 }
 
+test('a microphone that failed is opened again although the clock of the device was set back', async () => {
+  const { browser, media } = await join();
+  browser.busy = true;
+  for (const track of browser.liveTracks) track.end();
+  await settle(3_000);
+  expect(media.state.get().mic.is).toBe('failed');
+  browser.busy = false;
+  vi.setSystemTime(Date.now() - 3_600_000);
+  await settle(60_000);
+  expect(media.state.get().mic.is).toBe('live');
+});
+
 describe('a screen', () => {
   test.each<[string, (media: LocalMedia) => void]>([
     ['leaving', (media) => media.close()],
@@ -69,18 +81,6 @@ describe('a screen', () => {
     expect(media.state.get().screen.is).toBe('off');
   });
 
-  test('that is granted after a newer request is stopped, and its end does not stop the newer one', async () => {
-    const { browser, media } = await join();
-    void media.shareScreen();
-    void media.shareScreen();
-    browser.answer(true);
-    await settle();
-    expect(media.state.get().screen.is).toBe('off');
-    browser.answer(true);
-    await settle();
-    expect(media.state.get().screen.is).toBe('live');
-    expectTruth(browser, media);
-    browser.tracks.filter(({ device }) => device === 'screen')[0]?.dispatchEvent(new Event('ended'));
   test('that fails again is shown again', async () => {
     const { browser, media } = await join();
     const shown: string[] = [];
@@ -93,6 +93,18 @@ describe('a screen', () => {
     expect(shown).toEqual(['failed', 'off', 'failed']);
   });
 
+  test('that is granted after a newer request is stopped, and its end does not stop the newer one', async () => {
+    const { browser, media } = await join();
+    void media.shareScreen();
+    void media.shareScreen();
+    browser.answer(true);
+    await settle();
+    expect(media.state.get().screen.is).toBe('off');
+    browser.answer(true);
+    await settle();
+    expect(media.state.get().screen.is).toBe('live');
+    expectTruth(browser, media);
+    browser.tracks.filter(({ device }) => device === 'screen')[0]?.dispatchEvent(new Event('ended'));
     expect(media.state.get().screen.is).toBe('live');
   });
 

@@ -140,7 +140,7 @@ export class LocalMedia {
   /** Opens devices because the visitor wants it, however often they have failed before. */
   async #request(kinds: CaptureKind[]): Promise<void> {
     this.#inUse = true;
-    for (const kind of kinds) this.#devices[kind].retries.restart(Date.now());
+    for (const kind of kinds) this.#devices[kind].retries.restart(performance.now());
     await this.#open(kinds);
   }
 
@@ -295,7 +295,7 @@ export class LocalMedia {
       if (!result) return;
       if ('fault' in result) {
         if (!isWanted) return;
-        this.#devices[kind].retries.failed(Date.now());
+        this.#devices[kind].retries.failed(performance.now());
         this.#set(kind, { is: 'failed', fault: result.fault });
       } else if (isWanted) {
         if (result.requestedId !== deviceToOpen(state, kind)) this.#devices[kind].missingWith = choiceOf(state, kind);
@@ -314,13 +314,13 @@ export class LocalMedia {
     const device = this.#devices[kind];
     device.wasLive = true;
     device.requestedId = requestedId;
-    if (track.muted) device.retries.failed(Date.now());
-    else device.retries.opened(Date.now());
+    if (track.muted) device.retries.failed(performance.now());
+    else device.retries.opened(performance.now());
     this.#showTrack(kind, track);
     const update = (): void => {
       if (!this.#isCurrent(kind, track)) return;
       this.#showTrack(kind, track);
-      if (track.muted) device.retries.ended(Date.now(), interruptionGraceMs);
+      if (track.muted) device.retries.ended(performance.now(), interruptionGraceMs);
       this.#check();
     };
     track.addEventListener('mute', update);
@@ -363,12 +363,12 @@ export class LocalMedia {
     this.#isWatchingDevices = true;
     navigator.mediaDevices.addEventListener('devicechange', () => {
       // A new device is a reason to try again at once.
-      for (const kind of captureKinds) this.#devices[kind].retries.restart(Date.now());
+      for (const kind of captureKinds) this.#devices[kind].retries.restart(performance.now());
       void this.#refreshDeviceList().then(this.#check);
     });
     document.addEventListener('visibilitychange', () => {
       if (document.hidden) return;
-      for (const kind of captureKinds) this.#devices[kind].retries.restart(Date.now(), interruptionGraceMs);
+      for (const kind of captureKinds) this.#devices[kind].retries.restart(performance.now(), interruptionGraceMs);
       this.#check();
     });
     for (const kind of captureKinds) {
@@ -392,7 +392,7 @@ export class LocalMedia {
   readonly #check = (): void => {
     clearTimeout(this.#checkTimer);
     if (!this.#inUse) return;
-    const now = Date.now();
+    const now = performance.now();
     let next = Infinity;
     for (const kind of captureKinds) {
       this.#noticeEnd(kind, now);

@@ -44,9 +44,9 @@ function broadcastTabLock(open: (name: string) => BroadcastChannel): TabLock {
         };
         channel.postMessage(tabId);
       });
-    for (const deadline = Date.now() + timeoutMs; ; ) {
+    for (const deadline = performance.now() + timeoutMs; ; ) {
       if (await isFree()) break;
-      if (Date.now() >= deadline) {
+      if (performance.now() >= deadline) {
         channel.close();
         return null;
       }

@@ -25,7 +25,7 @@ export class Inbox {
       // server itself.
       const from = sender?.identity || identity;
       const packet = messageTopic === chatTopic && from ? decode(payload) : null;
-      if (!from || !packet || floodLimiter.exceedsLimit(from, Date.now())) return;
+      if (!from || !packet || floodLimiter.exceedsLimit(from, performance.now())) return;
       const message = { ...packet, from, name: sender?.name ?? '' };
       if (this.#listener) this.#listener(message);
       else this.#unread.push(message);

@@ -114,12 +114,12 @@ function useSilence(track: MediaStreamTrack | null): boolean {
   useEffect(() => {
     setSilent(false);
     if (!track) return;
-    let lastSoundAt = Date.now();
+    let lastSoundAt = performance.now();
     return watchLevel(
       track,
       (level) => {
-        if (level > minLevel) lastSoundAt = Date.now();
-        setSilent(Date.now() - lastSoundAt > silenceMs);
+        if (level > minLevel) lastSoundAt = performance.now();
+        setSilent(performance.now() - lastSoundAt > silenceMs);
       },
       200,
     );

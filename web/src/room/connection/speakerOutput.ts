@@ -55,14 +55,14 @@ export class SpeakerOutput {
       const defaultId = mediaState.defaultNames.speaker ? 'default' : '';
       try {
         await this.#room.switchActiveDevice('audiooutput', deviceToOpen(mediaState, 'speaker') || defaultId);
-        this.#retries.restart(Date.now());
+        this.#retries.restart(performance.now());
       } catch {
         if (this.#stopped) break;
         // The browser continues with the speaker before.
         this.#failedWith = mediaState;
-        this.#retries.failed(Date.now());
+        this.#retries.failed(performance.now());
         clearTimeout(this.#retryTimer);
-        this.#retryTimer = setTimeout(this.#retry, this.#retries.delay(Date.now()));
+        this.#retryTimer = setTimeout(this.#retry, this.#retries.delay(performance.now()));
       }
     }
     this.#switching = false;

@@ -52,10 +52,10 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
 
   const departed = useDeparted(room);
 
-  const [connectedSince, setConnectedSince] = useState<number | null>(0);
-  useEffect(() => setConnectedSince((since) => (connected ? (since ?? Date.now()) : null)), [connected]);
+  const [connectedSince, setConnectedSince] = useState<number | null>(-Infinity);
+  useEffect(() => setConnectedSince((since) => (connected ? (since ?? performance.now()) : null)), [connected]);
 
-  const [roster, setRoster] = useState(() => updateRoster<Person>([], present, Date.now(), () => Infinity));
+  const [roster, setRoster] = useState(() => updateRoster<Person>([], present, performance.now(), () => Infinity));
   // People of another breakout room are not missing in this one.
   const breakoutNumber = seat.breakout?.number ?? 0;
   const previousBreakout = useRef(breakoutNumber);
@@ -66,13 +66,15 @@ export function usePeople(room: Room, seat: Seat, muted: boolean, connected: boo
     }
     const keepUntil = (disconnectedAt: number, identity: string): number =>
       departed.has(identity) ? disconnectedAt : graceEnd(disconnectedAt, connectedSince);
-    const update = (): void => setRoster((before) => updateRoster(before, present, Date.now(), keepUntil));
+    const update = (): void => setRoster((before) => updateRoster(before, present, performance.now(), keepUntil));
     update();
     // An entry may expire without any event.
     const timer = setInterval(() => {
       setRoster((before) =>
-        before.some(({ person, disconnectedAt }) => disconnectedAt !== null && Date.now() >= keepUntil(disconnectedAt, person.identity))
-          ? updateRoster(before, present, Date.now(), keepUntil)
+        before.some(
+          ({ person, disconnectedAt }) => disconnectedAt !== null && performance.now() >= keepUntil(disconnectedAt, person.identity),
+        )
+          ? updateRoster(before, present, performance.now(), keepUntil)
           : before,
       );
     }, 500);
