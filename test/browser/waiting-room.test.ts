@@ -149,11 +149,17 @@ test('a guest who comes back while the waiting room is on reads that they wait, 
   await notice(host).getByText('Ben wants to join.').waitFor();
   await ben.button('Stop waiting').click();
   await notice(host).waitFor({ state: 'detached' });
+
+  // The host sees a guest again whom the host has denied once. The page waits until the server allows it.
   await ben.button('Ask to join').click();
+  await notice(host).getByRole('button', { name: 'Deny', exact: true }).click();
+  await ben.page.getByRole('heading', { name: 'The host didn’t let you in' }).waitFor();
+  await ben.button('Ask to join').click({ timeout: 200_000 });
+  await notice(host).getByText('Ben wants to join.').waitFor();
   await notice(host).getByRole('button', { name: 'Admit', exact: true }).click();
   await ben.button('Leave').first().waitFor();
   await ben.untilHeard();
-  await closeAll([host, ben]);
+  await closeAll([host, ben], /status of 403/);
 });
 
 test('hosts create links that work where the address alone does not', async () => {
