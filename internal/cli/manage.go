@@ -128,9 +128,7 @@ func queryOf(parameters map[string]string) url.Values {
 func send(ctx context.Context, m manager, method, path string, body any, timeout time.Duration) (
 	*http.Response, error,
 ) {
-	client := &http.Client{Timeout: timeout, CheckRedirect: func(*http.Request, []*http.Request) error {
-		return http.ErrUseLastResponse // so that the token is not sent to another host
-	}}
+	client := &http.Client{Timeout: timeout, CheckRedirect: doNotFollow}
 	for waited := time.Duration(0); ; {
 		r, err := m.request(ctx, method, path, body)
 		if err != nil {
@@ -159,6 +157,10 @@ func send(ctx context.Context, m manager, method, path string, body any, timeout
 		}
 	}
 }
+
+// doNotFollow makes a client return a redirect as the response, because the credentials in a request are meant for
+// one host only.
+func doNotFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // maxRateLimitWait is how long a read waits in total because of the rate limit. A long list is many reads.
 const maxRateLimitWait = time.Minute

@@ -73,7 +73,7 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	if err != nil {
 		return err
 	}
-	client := &http.Client{Timeout: 30 * time.Second}
+	client := &http.Client{Timeout: 30 * time.Second, CheckRedirect: doNotFollow}
 	answer, err := client.Do(request)
 	if err != nil {
 		return fmt.Errorf("no response from %s: %w", c.URL, err)
@@ -86,8 +86,12 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	if err := c.print(s, answer, body); err != nil {
 		return err
 	}
-	if answer.StatusCode >= 400 {
+	switch {
+	case answer.StatusCode >= 400:
 		return fmt.Errorf("the server answered %s", answer.Status)
+	case answer.StatusCode >= 300:
+		return fmt.Errorf("the server answered %s. Use the address that the server redirects to as the base URL",
+			answer.Status)
 	}
 	return nil
 }

@@ -400,7 +400,7 @@ func checkProxy(_ context.Context, cfg config.Config) Result {
 // newClient returns a client for HTTP/1.1, in which browsers open WebSockets. It follows no redirect.
 func newClient() *http.Client {
 	return &http.Client{
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		CheckRedirect: doNotFollow,
 		Transport: &http.Transport{
 			Proxy:             http.ProxyFromEnvironment,
 			DisableKeepAlives: true,
@@ -408,6 +408,9 @@ func newClient() *http.Client {
 		},
 	}
 }
+
+// doNotFollow makes a client return a redirect as the response.
+func doNotFollow(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 
 // maxResponseBytes bounds a response.
 const maxResponseBytes = 64 << 10

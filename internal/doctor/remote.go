@@ -136,7 +136,10 @@ func RunRemote(ctx context.Context, baseURL, code string) (Report, error) {
 		report.Checks = append(report.Checks, result)
 		return report, nil
 	}
-	c := remoteCheck{baseURL: cfg.BaseURL(""), client: &http.Client{Timeout: callTimeout}}
+	c := remoteCheck{baseURL: cfg.BaseURL(""), client: &http.Client{
+		Timeout:       callTimeout,
+		CheckRedirect: doNotFollow, // the code and the key are meant for this server
+	}}
 	var started struct{ Key string }
 	if err := c.call(ctx, "/checks", map[string]any{"code": code}, &started); err != nil {
 		return report, err
@@ -235,7 +238,7 @@ func (c remoteCheck) call(ctx context.Context, path string, body, out any) error
 	}
 	defer func() { _ = response.Body.Close() }()
 	decoder := json.NewDecoder(http.MaxBytesReader(nil, response.Body, maxResponseBytes))
-	if response.StatusCode >= http.StatusBadRequest {
+	if response.StatusCode >= http.StatusMultipleChoices {
 		var failure struct{ Error struct{ Message string } }
 		if err := decoder.Decode(&failure); err != nil || failure.Error.Message == "" {
 			return fmt.Errorf("the server responds with status %d", response.StatusCode)

@@ -1,6 +1,8 @@
 package doctor
 
 import (
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -77,5 +79,27 @@ func TestRemote_ServerClock(t *testing.T) {
 	offset = 0
 	if after := run.findings(t, cfg); len(after) > 0 {
 		t.Errorf("with the right clock: got the findings %v, want none", after)
+	}
+}
+
+// The code of a check is not sent to another server to which this one redirects.
+func TestRemote_IgnoresRedirects(t *testing.T) {
+	followed := 0
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { followed++ }))
+	defer other.Close()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.Method == http.MethodPost:
+			http.Redirect(w, r, other.URL+r.RequestURI, http.StatusTemporaryRedirect)
+		case r.URL.Path == LivePath:
+			_ = json.NewEncoder(w).Encode(Live{Status: "ok", Upgrade: true})
+		default:
+			_, _ = fmt.Fprint(w, `{"status":"ok"}`)
+		}
+	}))
+	defer s.Close()
+	_, err := RunRemote(t.Context(), s.URL, "code")
+	if err == nil || err.Error() != "the server responds with status 307" || followed != 0 {
+		t.Errorf("got the error %v and %d requests to the other server, want the status 307 and none", err, followed)
 	}
 }
