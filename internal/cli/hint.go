@@ -115,19 +115,30 @@ func signatureForms(t signedText, signature string) []variant {
 	return all
 }
 
-// candidateKeys returns the right key and those that may have been used instead.
+// candidateKeys returns the keys that may sign and those that may have been used instead.
 func candidateKeys(t signedText, c credentials) []variant {
-	all := []variant{{t.key, nil}, {t.key + "\n", []hint{hintNewline}}, {t.key + "\r\n", []hint{hintNewline}}}
-	if trimmed := strings.TrimSpace(t.key); trimmed != t.key {
-		all = append(all, variant{trimmed, []hint{hintWhiteSpace}})
+	var all []variant
+	others := []string{c.GatewaySecret, c.ProjectSecret, c.APIKey}
+	for _, k := range t.keys {
+		all = append(all, signerVariants(k.value)...)
+		others = slices.DeleteFunc(others, func(other string) bool { return other == k.value })
 	}
-	for _, other := range []string{c.GatewaySecret, c.ProjectSecret, c.APIKey} {
-		if other != "" && other != t.key {
+	for _, other := range others {
+		if other != "" {
 			all = append(all, variant{other, []hint{hintOtherSecret}},
 				variant{other + "\n", []hint{hintOtherSecret, hintNewline}})
 		}
 	}
-	if _, encoded, ok := strings.Cut(t.key, "_"); ok {
+	return all
+}
+
+// signerVariants returns a key that may sign, and the forms of it that are used by mistake.
+func signerVariants(key string) []variant {
+	all := []variant{{key, nil}, {key + "\n", []hint{hintNewline}}, {key + "\r\n", []hint{hintNewline}}}
+	if trimmed := strings.TrimSpace(key); trimmed != key {
+		all = append(all, variant{trimmed, []hint{hintWhiteSpace}})
+	}
+	if _, encoded, ok := strings.Cut(key, "_"); ok {
 		if raw, err := base64.StdEncoding.DecodeString(encoded); err == nil {
 			all = append(all, variant{string(raw), []hint{hintDecodedKey}})
 		}

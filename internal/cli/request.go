@@ -23,7 +23,7 @@ type credentials struct {
 	URL           string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
 	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"ID of the project to sign for."`
 	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Project secret, which signs versions 3 and 4."`
-	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the key on version 5, and signs versions 3 and 4 without a project secret."`
+	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the key on version 5, and signs creations and status updates of versions 3 and 4 without a project secret."`
 	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the companion routes."`
 }
 
@@ -157,14 +157,11 @@ func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error)
 		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, idempotencyKey, body))
 		return r, nil
 	}
-	signer := c.ProjectSecret
-	if signer == "" {
-		signer = c.APIKey
+	keys, err := c.bodyKeys(c.Target)
+	if err != nil {
+		return nil, err
 	}
-	if signer == "" {
-		return nil, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
-	}
-	r.Header.Set("hash-signature", sign.Legacy(signer, body))
+	r.Header.Set("hash-signature", sign.Legacy(keys[0].value, body))
 	return r, nil
 }
 

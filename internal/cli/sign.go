@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"strings"
@@ -27,7 +26,7 @@ func usesV5Profile(target string) bool {
 		return false
 	}
 	created := strings.HasPrefix(name, "create_") && strings.HasSuffix(name, "_room")
-	return !created && name != "update_project_status" && !strings.Contains(route, "/webhook/")
+	return !created && name != "update_project_status" && !isJoinEvent(target)
 }
 
 // message contains the parts of a request that its signature may cover.
@@ -45,14 +44,20 @@ type part struct {
 	Value string `json:"value"`
 }
 
-// signedText is the text that a signature covers, with the key.
+// signedText is the text that a signature covers, with the keys that may sign it.
 type signedText struct {
 	Profile string // sign.Profile or bodyProfile
-	KeyName string // description of the key without the key itself
 	Parts   []part
 
-	key    string
+	keys   []signingKey // at least one; the first signs
 	usesV5 bool
+}
+
+// signingKey is a credential that signs a route.
+type signingKey struct {
+	name   string // description without the credential itself
+	value  string
+	remark string // where servers refuse a signature with it, a sentence; empty if they accept it
 }
 
 const bodyProfile = "Base64 of HMAC-SHA256 over the body alone"
@@ -68,25 +73,51 @@ func (m message) buildSignedText(c credentials) (signedText, error) {
 		return signedText{}, usageError{fmt.Errorf("the target must begin with /, such as /api/v5/keys")}
 	}
 	if !usesV5Profile(m.Target) {
-		t := signedText{Profile: bodyProfile, KeyName: "the project secret", key: c.ProjectSecret,
-			Parts: []part{{"body", string(body)}}}
-		if t.key == "" {
-			t.KeyName, t.key = "the API key "+c.maskedKey(), c.APIKey
-		}
-		if t.key == "" {
-			return signedText{}, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
-		}
-		return t, nil
+		keys, err := c.bodyKeys(m.Target)
+		return signedText{Profile: bodyProfile, keys: keys, Parts: []part{{"body", string(body)}}}, err
 	}
 	if c.GatewaySecret == "" {
 		return signedText{}, usageError{fmt.Errorf("this route needs --gateway-secret")}
 	}
-	t := signedText{Profile: sign.Profile, KeyName: "the Gateway secret", key: c.GatewaySecret, usesV5: true}
+	gateway := signingKey{name: "the Gateway secret", value: c.GatewaySecret}
 	if c.APIKey != "" {
-		t.KeyName += " of the API key " + c.maskedKey()
+		gateway.name += " of the API key " + c.maskedKey()
 	}
-	t.Parts = v5Parts(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body))
-	return t, nil
+	return signedText{
+		Profile: sign.Profile,
+		Parts:   v5Parts(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body)),
+		keys:    []signingKey{gateway},
+		usesV5:  true,
+	}, nil
+}
+
+// isJoinEvent reports whether a target is a route for join events, which only the project secret signs.
+func isJoinEvent(target string) bool {
+	route, _, _ := strings.Cut(target, "?")
+	return strings.Contains(route, "/webhook/")
+}
+
+// bodyKeys returns the keys that may sign the body of a route, the preferred one first. The error says which
+// credentials the route needs.
+func (c credentials) bodyKeys(target string) ([]signingKey, error) {
+	var keys []signingKey
+	if c.ProjectSecret != "" {
+		keys = append(keys, signingKey{name: "the project secret", value: c.ProjectSecret})
+	}
+	if isJoinEvent(target) {
+		if keys == nil {
+			return nil, usageError{fmt.Errorf("this route needs --project-secret")}
+		}
+		return keys, nil
+	}
+	if c.APIKey != "" {
+		keys = append(keys, signingKey{name: "the API key " + c.maskedKey(), value: c.APIKey,
+			remark: "A project with require_secret_signatures refuses a signature with the API key."})
+	}
+	if keys == nil {
+		return nil, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
+	}
+	return keys, nil
 }
 
 func v5Parts(method, target, timestamp, idempotencyKey, body string) []part {
@@ -113,13 +144,23 @@ func (t signedText) value(name string) string {
 	return ""
 }
 
-// signature returns the correct signature.
+// signature returns the correct signature with the preferred key.
 func (t signedText) signature() string {
+	signer := t.keys[0].value
 	if !t.usesV5 {
-		return sign.Legacy(t.key, []byte(t.value("body")))
+		return sign.Legacy(signer, []byte(t.value("body")))
 	}
-	return sign.V5(t.key, t.value("method"), t.value("target"), t.value("timestamp"),
+	return sign.V5(signer, t.value("method"), t.value("target"), t.value("timestamp"),
 		t.value("idempotency key"), []byte(t.value("body")))
+}
+
+// verify reports whether a signature was made with a key over this text. It does not check the timestamp.
+func (t signedText) verify(signer, signature string) bool {
+	if !t.usesV5 {
+		return sign.VerifyLegacy(signer, []byte(t.value("body")), signature)
+	}
+	return sign.VerifyV5(signer, t.value("method"), t.value("target"), t.value("timestamp"),
+		t.value("idempotency key"), []byte(t.value("body")), signature)
 }
 
 // maskedKey returns the masked API key for display.
@@ -197,8 +238,9 @@ func (c signCommand) Run(s *streams) error {
 			headers = append(headers, [2]string{"Idempotency-Key", c.IdempotencyKey})
 		}
 	}
-	if bytes.ContainsAny([]byte(t.key), " \t\r\n") {
-		fmt.Fprintf(s.err, "parley: %s contains white space, which is never part of a secret\n", t.KeyName)
+	signer := t.keys[0]
+	if strings.ContainsAny(signer.value, " \t\r\n") {
+		fmt.Fprintf(s.err, "parley: %s contains white space, which is never part of a secret\n", signer.name)
 	}
 	if c.JSON {
 		named := map[string]string{}
@@ -211,15 +253,19 @@ func (c signCommand) Run(s *streams) error {
 			Parts   []part            `json:"parts"`
 			Text    string            `json:"text"`
 			Headers map[string]string `json:"headers"`
-		}{t.Profile, t.KeyName, t.Parts, joinParts(t.Parts), named})
+			Remark  string            `json:"remark,omitempty"`
+		}{t.Profile, signer.name, t.Parts, joinParts(t.Parts), named, signer.remark})
 	}
 	t.print(s.out)
-	fmt.Fprintf(s.out, "Signed with %s. Headers to send:\n\n", t.KeyName)
+	fmt.Fprintf(s.out, "Signed with %s. Headers to send:\n\n", signer.name)
 	if t.usesV5 {
 		fmt.Fprintf(s.out, "  api-key: %s (masked here, send the whole key)\n", c.maskedKey())
 	}
 	for _, h := range headers {
 		fmt.Fprintf(s.out, "  %s: %s\n", h[0], escapeInvisible(h[1]))
+	}
+	if signer.remark != "" {
+		fmt.Fprintf(s.out, "\n%s\n", signer.remark)
 	}
 	return nil
 }

@@ -29,6 +29,7 @@ type difference struct {
 // verification is the result of checking a signature.
 type verification struct {
 	Valid       bool         `json:"valid"`
+	Remark      string       `json:"remark,omitempty"` // where servers refuse the valid signature
 	Profile     string       `json:"profile"`
 	Key         string       `json:"key"`
 	Parts       []part       `json:"parts"`
@@ -76,29 +77,32 @@ func (c verifyCommand) verify(given string, now time.Time) (verification, error)
 	if err != nil {
 		return verification{}, err
 	}
+	signer := t.keys[0]
 	v := verification{
 		Profile:     t.Profile,
-		Key:         t.KeyName,
+		Key:         signer.name,
 		Parts:       t.Parts,
 		Expected:    t.signature(),
 		Hints:       []hint{},
 		Differences: []difference{},
 		text:        t,
 	}
+	for _, k := range t.keys {
+		if t.verify(k.value, c.Signature) {
+			v.signatureMatches, v.Key, v.Remark = true, k.name, k.remark
+			break
+		}
+	}
+	v.Valid = v.signatureMatches
 	if t.usesV5 {
-		v.Valid = sign.VerifyV5(t.key, t.value("method"), t.value("target"), t.value("timestamp"),
-			t.value("idempotency key"), []byte(t.value("body")), c.Signature)
 		check := sign.CheckTimestamp(c.Timestamp, now, sign.DefaultSkew)
 		v.Timestamp, v.SkewSeconds = check.Freshness.String(), check.SkewSeconds
 		if check.Milliseconds {
 			v.Hints = append(v.Hints, hintMilliseconds)
 		}
-		v.signatureMatches = v.Valid
 		v.Valid = v.Valid && check.Freshness != sign.Malformed && !check.Milliseconds
-	} else {
-		v.Valid = sign.VerifyLegacy(t.key, []byte(t.value("body")), c.Signature)
 	}
-	if !v.Valid && !v.signatureMatches {
+	if !v.signatureMatches {
 		v.Hints = append(v.Hints, findHints(t, c.credentials, c.Signature, given)...)
 	}
 	if given != "" {
@@ -149,6 +153,9 @@ func (v verification) print(s *streams) {
 	v.text.print(s.out)
 	if v.Valid {
 		fmt.Fprintf(s.out, "The signature is valid: it was made with %s over this text.\n", v.Key)
+		if v.Remark != "" {
+			fmt.Fprintln(s.out, v.Remark)
+		}
 	} else if v.signatureMatches {
 		fmt.Fprintln(s.out, "The signature matches this text, but servers refuse its timestamp.")
 	} else {

@@ -41,6 +41,7 @@ func TestVerify_Hints(t *testing.T) {
 		Body:           body,
 	}
 	older := message{Method: "POST", Target: "/api/v3/rooms/create_quick_audio_room", Body: body}
+	joinEvent := message{Method: "POST", Target: "/api/v4/webhook/get_room_events/0190", Body: body}
 	asHex := func(key, text string) string { return hex.EncodeToString(hmacSHA256(key, text)) }
 	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(hmacSHA256(key, text)) }
 	inMilliseconds := get
@@ -74,7 +75,11 @@ func TestVerify_Hints(t *testing.T) {
 		{"no idempotency key", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "", body)), "idempotency_key_not_signed"},
 		{"older, in hex", older, asHex(testCredentials.ProjectSecret, body), "hex_for_base64"},
 		{"older, unpadded", older, strings.TrimRight(as64(testCredentials.ProjectSecret, body), "="), "base64_form"},
-		{"older, the API key", older, as64(testCredentials.APIKey, body), "other_secret"},
+		{"right, older, the API key", older, as64(testCredentials.APIKey, body), ""},
+		{"older, the API key in hex", older, asHex(testCredentials.APIKey, body), "hex_for_base64"},
+		{"older, the Gateway secret", older, as64(testCredentials.GatewaySecret, body), "other_secret"},
+		{"right, join event", joinEvent, as64(testCredentials.ProjectSecret, body), ""},
+		{"join event, the API key", joinEvent, as64(testCredentials.APIKey, body), "other_secret"},
 		{"older, decoded secret", older, as64(mustDecode(t, "MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"), body), "secret_decoded"},
 		{"older, with a line feed", older, as64(testCredentials.ProjectSecret, body+"\n"), "newline_at_end"},
 		{"nothing known", get, strings.Repeat("ab", 32), ""},
