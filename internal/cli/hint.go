@@ -49,6 +49,8 @@ var (
 		"the body was signed with other white space than it is sent: sign the exact bytes that are sent"}
 	hintIdempotency = hint{"idempotency_key_not_signed",
 		"the idempotency key was not signed: it is the fifth part of the signed text"}
+	hintIdempotencySigned = hint{"idempotency_key_signed",
+		"the idempotency key was signed: the fifth part of the signed text is empty unless the method is POST"}
 	hintMethod = hint{"method_case",
 		"the method was signed in lower case: sign it in upper case"}
 	hintTextCutShort = hint{"text_cut_short",
@@ -70,14 +72,14 @@ type variant struct {
 
 // findHints returns the smallest set of mistakes that explains a signature; nil if
 // none does. given is the text that the client signed, or empty if unknown.
-func findHints(t signedText, c credentials, signature, given string) []hint {
+func findHints(t signedText, c verifyCommand, given string) []hint {
 	var best []hint
-	for _, text := range candidateTexts(t, given) {
-		for _, k := range candidateKeys(t, c) {
+	for _, text := range candidateTexts(t, c.IdempotencyKey, given) {
+		for _, k := range candidateKeys(t, c.credentials) {
 			mac := hmac.New(sha256.New, []byte(k.value))
 			mac.Write([]byte(text.value))
 			sum := mac.Sum(nil)
-			for _, form := range signatureForms(t, signature) {
+			for _, form := range signatureForms(t, c.Signature) {
 				hints := slices.Concat(text.hints, k.hints, form.hints)
 				if form.value == string(sum) && len(hints) > 0 && (best == nil || len(hints) < len(best)) {
 					best = hints
@@ -148,8 +150,8 @@ func signerVariants(key string) []variant {
 }
 
 // candidateTexts returns the right text and those that may have been signed
-// instead.
-func candidateTexts(t signedText, given string) []variant {
+// instead. idempotencyKey is the header, whether or not it is signed.
+func candidateTexts(t signedText, idempotencyKey, given string) []variant {
 	right := joinParts(t.Parts)
 	all := []variant{{right, nil}, {right + "\n", []hint{hintTrailingNewline}}}
 	body := t.value("body")
@@ -182,6 +184,7 @@ func candidateTexts(t signedText, given string) []variant {
 	}
 	with("method", strings.ToLower(method), hintMethod)
 	with("idempotency key", "", hintIdempotency)
+	with("idempotency key", idempotencyKey, hintIdempotencySigned)
 	if n, err := strconv.ParseInt(timestamp, 10, 64); err == nil && n < 1e11 {
 		for ms := range int64(1000) {
 			with("timestamp", strconv.FormatInt(n*1000+ms, 10), hintMilliseconds)

@@ -148,13 +148,11 @@ func (c requestCommand) buildRequest(ctx context.Context) (*http.Request, error)
 		if c.APIKey == "" || c.GatewaySecret == "" {
 			return nil, usageError{fmt.Errorf("this route needs --api-key and --gateway-secret")}
 		}
-		timestamp, idempotencyKey := sign.FormatTimestamp(time.Now()), c.IdempotencyKey
-		if method == http.MethodGet {
-			idempotencyKey = "" // reads are signed without it
-		}
+		timestamp := sign.FormatTimestamp(time.Now())
 		r.Header.Set("api-key", c.APIKey)
 		r.Header.Set("timestamp", timestamp)
-		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp, idempotencyKey, body))
+		r.Header.Set("hash-signature", sign.V5(c.GatewaySecret, method, c.Target, timestamp,
+			signedIdempotencyKey(method, c.IdempotencyKey), body))
 		return r, nil
 	}
 	keys, err := c.bodyKeys(c.Target)

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"time"
 	"unicode"
@@ -85,7 +86,7 @@ func (m message) buildSignedText(c credentials) (signedText, error) {
 	}
 	return signedText{
 		Profile: sign.Profile,
-		Parts:   v5Parts(m.Method, m.Target, m.Timestamp, m.IdempotencyKey, string(body)),
+		Parts:   v5Parts(m.Method, m.Target, m.Timestamp, signedIdempotencyKey(m.Method, m.IdempotencyKey), string(body)),
 		keys:    []signingKey{gateway},
 		usesV5:  true,
 	}, nil
@@ -118,6 +119,22 @@ func (c credentials) bodyKeys(target string) ([]signingKey, error) {
 		return nil, usageError{fmt.Errorf("this route needs --project-secret or --api-key")}
 	}
 	return keys, nil
+}
+
+// signedIdempotencyKey returns the fifth part of the signed text: only a POST is signed with its idempotency key.
+func signedIdempotencyKey(method, idempotencyKey string) string {
+	if strings.EqualFold(method, http.MethodPost) {
+		return idempotencyKey
+	}
+	return ""
+}
+
+// warnUnsignedKey says that an idempotency key has no effect on the signature of a message.
+func (m message) warnUnsignedKey(w io.Writer) {
+	if usesV5Profile(m.Target) && signedIdempotencyKey(m.Method, m.IdempotencyKey) != m.IdempotencyKey {
+		fmt.Fprintf(w, "parley: only a POST is signed with its idempotency key: the fifth part of a %s is empty\n",
+			strings.ToUpper(m.Method))
+	}
 }
 
 func v5Parts(method, target, timestamp, idempotencyKey, body string) []part {
@@ -234,10 +251,11 @@ func (c signCommand) Run(s *streams) error {
 	headers := [][2]string{{"hash-signature", t.signature()}}
 	if t.usesV5 {
 		headers = [][2]string{{"timestamp", c.Timestamp}, {"hash-signature", t.signature()}}
-		if c.IdempotencyKey != "" {
-			headers = append(headers, [2]string{"Idempotency-Key", c.IdempotencyKey})
+		if signed := t.value("idempotency key"); signed != "" {
+			headers = append(headers, [2]string{"Idempotency-Key", signed})
 		}
 	}
+	c.warnUnsignedKey(s.err)
 	signer := t.keys[0]
 	if strings.ContainsAny(signer.value, " \t\r\n") {
 		fmt.Fprintf(s.err, "parley: %s contains white space, which is never part of a secret\n", signer.name)

@@ -61,6 +61,7 @@ func (c verifyCommand) Run(s *streams) error {
 	if err != nil {
 		return err
 	}
+	c.warnUnsignedKey(s.err)
 	if c.JSON {
 		err = printJSON(s.out, v)
 	} else {
@@ -103,7 +104,7 @@ func (c verifyCommand) verify(given string, now time.Time) (verification, error)
 		v.Valid = v.Valid && check.Freshness != sign.Malformed && !check.Milliseconds
 	}
 	if !v.signatureMatches {
-		v.Hints = append(v.Hints, findHints(t, c.credentials, c.Signature, given)...)
+		v.Hints = append(v.Hints, findHints(t, c, given)...)
 	}
 	if given != "" {
 		v.Differences = differences(t, given)

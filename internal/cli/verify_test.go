@@ -44,6 +44,8 @@ func TestVerify_Hints(t *testing.T) {
 	joinEvent := message{Method: "POST", Target: "/api/v4/webhook/get_room_events/0190", Body: body}
 	asHex := func(key, text string) string { return hex.EncodeToString(hmacSHA256(key, text)) }
 	as64 := func(key, text string) string { return base64.StdEncoding.EncodeToString(hmacSHA256(key, text)) }
+	withKey := get
+	withKey.IdempotencyKey = "once"
 	inMilliseconds := get
 	inMilliseconds.Timestamp = seconds + "123"
 	for _, tc := range []struct {
@@ -73,6 +75,8 @@ func TestVerify_Hints(t *testing.T) {
 		{"no body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", "")), "body_not_signed"},
 		{"compact body", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "once", `{"a":1}`)), "body_changed"},
 		{"no idempotency key", post, asHex(testCredentials.GatewaySecret, text("POST", post.Target, seconds, "", body)), "idempotency_key_not_signed"},
+		{"right, a read with an idempotency key", withKey, asHex(testCredentials.GatewaySecret, right), ""},
+		{"a read with its idempotency key signed", withKey, asHex(testCredentials.GatewaySecret, text("GET", get.Target, seconds, "once", "")), "idempotency_key_signed"},
 		{"older, in hex", older, asHex(testCredentials.ProjectSecret, body), "hex_for_base64"},
 		{"older, unpadded", older, strings.TrimRight(as64(testCredentials.ProjectSecret, body), "="), "base64_form"},
 		{"right, older, the API key", older, as64(testCredentials.APIKey, body), ""},
