@@ -180,8 +180,8 @@ final class Signature
      * @param array{
      *     room_id: string, role: 'host'|'cohost'|'guest', name?: string|null, user_id?: string|null,
      *     single_use?: bool, jti?: string|null, iat: int, exp: int
-     * } $claims name and user_id have at most 255 characters. A single-use link needs the ID jti. iat and exp are Unix
-     *     seconds, 1 to 86400 apart.
+     * } $claims name and user_id have at most 255 characters. A link for a host or co-host is always single-use, and a
+     *     single-use link needs the ID jti. iat and exp are Unix seconds, 1 to 86400 apart.
      *
      * @throws InvalidArgumentException if a claim cannot be used
      */

@@ -128,11 +128,15 @@ return [
         same($claims, $verified(Signature::joinLink(Fixtures::PROJECT_SECRET, $claims)), $claims);
         $single = ['room_id' => 'r', 'role' => 'guest', 'single_use' => true, 'jti' => 'a1'] + $claims;
         same($single, $verified(Signature::joinLink(Fixtures::PROJECT_SECRET, $single)), $single);
+        $host = ['room_id' => 'r', 'role' => 'host', 'jti' => 'a1'] + $claims;
+        same($host, $verified(Signature::joinLink(Fixtures::PROJECT_SECRET, $host)), $host);
         $wrong = [
             ['room_id' => ''],
             ['role' => 'admin'],
             ['role' => null],
             ['single_use' => true],
+            ['role' => 'host'],
+            ['role' => 'cohost', 'jti' => ''],
             ['jti' => 5],
             ['iat' => null],
             ['iat' => 1.5],

@@ -138,10 +138,14 @@ class JoinLinkTest(unittest.TestCase):
         self.assertEqual(self.verified(signing.sign_join_link(PROJECT_SECRET, **CLAIMS)), CLAIMS)
         single: Dict[str, Any] = {**CLAIMS, "single_use": True, "jti": "a1"}
         self.assertEqual(self.verified(signing.sign_join_link(PROJECT_SECRET, **single)), single)
+        host: Dict[str, Any] = {**CLAIMS, "role": "host", "jti": "a1"}
+        self.assertEqual(self.verified(signing.sign_join_link(PROJECT_SECRET, **host)), host)
         changes: List[Dict[str, Any]] = [
             {"room_id": ""},
             {"role": "admin"},
             {"single_use": True},
+            {"role": "host"},
+            {"role": "cohost", "jti": ""},
             {"jti": 5},
             {"iat": 1.5},
             {"iat": "1767225600"},

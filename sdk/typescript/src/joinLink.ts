@@ -23,9 +23,9 @@ export interface JoinLinkClaims {
   name?: string | null | undefined;
   /** Your own ID of the person, at most 255 characters. */
   user_id?: string | null | undefined;
-  /** Whether the link admits only the first browser that joins with it. */
+  /** Whether the link admits only the first browser that joins with it. A link for a host or co-host always does so. */
   single_use?: boolean | null | undefined;
-  /** Distinguishes links that are equal otherwise. Single-use links need one. */
+  /** Distinguishes links that are equal otherwise. A link for a host or co-host and a single-use link need one. */
   jti?: string | null | undefined;
   /** The time of the issue in Unix seconds. */
   iat: number;
@@ -60,7 +60,7 @@ function checkClaims(claims: JoinLinkClaims): object {
   refuseOthers(others);
   if (!roles.includes(role)) throw invalid('role must be "host", "cohost" or "guest"');
   if (typeof (single_use ?? false) !== 'boolean') throw invalid('single_use must be a boolean');
-  if (single_use && !jti) throw invalid('jti must not be empty if single_use is true');
+  if ((single_use || role !== 'guest') && !jti) throw invalid('jti must not be empty for a host, a co-host or a single-use link');
   if (!Number.isSafeInteger(iat)) throw invalid('iat must be an integer');
   checkBetween('exp', exp, iat + 1, iat + maxAge);
   return {

@@ -104,11 +104,15 @@ test('signJoinLink signs the claims that it gets, and refuses bad ones', async (
   assert.deepEqual(verified(await signJoinLink(projectSecret, claims)), claims);
   const single = { ...claims, single_use: true, jti: 'a1' };
   assert.deepEqual(verified(await signJoinLink(projectSecret, single)), single);
+  const host = { ...claims, role: 'host', jti: 'a1' } as const;
+  assert.deepEqual(verified(await signJoinLink(projectSecret, host)), host);
   await rejection(signJoinLink('', claims), InvalidArgumentError);
   for (const fields of [
     { room_id: '' },
     { role: 'admin' },
     { single_use: true },
+    { role: 'host' },
+    { role: 'cohost', jti: '' },
     { jti: 5 },
     { iat: 1.5 },
     { exp: claims.iat },

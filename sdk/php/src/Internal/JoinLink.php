@@ -61,8 +61,8 @@ final class JoinLink
         if (!is_bool($isSingleUse)) {
             throw new InvalidArgumentException('single_use must be a boolean');
         }
-        if ($isSingleUse && ($claims['jti'] ?? '') === '') {
-            throw new InvalidArgumentException('jti must not be empty if single_use is true');
+        if (($isSingleUse || $claims['role'] !== 'guest') && ($claims['jti'] ?? '') === '') {
+            throw new InvalidArgumentException('jti must not be empty for a host, a co-host or a single-use link');
         }
         $issued = $arguments->integerBetween('iat', 0, PHP_INT_MAX - self::MAX_AGE);
         return Body::encode([

@@ -150,15 +150,15 @@ def sign_join_link(
     """Return a signed join link as a JSON Web Token. It goes behind ``/r/ROOM_ID#j=`` in the address.
 
     ``iat`` and ``exp`` are the times of the issue and of the expiry in Unix seconds, at most 86400 apart. ``jti``
-    distinguishes links that are equal otherwise, and links with ``single_use`` need it. ``name`` and ``user_id`` have
-    at most 255 characters. Raise :class:`~parley.InvalidArgumentError` for a claim that cannot be used.
+    distinguishes links that are equal otherwise. Links with ``single_use`` need it, and so do links for hosts and
+    co-hosts, which are always single-use. ``name`` and ``user_id`` have at most 255 characters. Raise :class:`~parley.InvalidArgumentError` for a claim that cannot be used.
     """
     if role not in _JOIN_LINK_ROLES:
         raise InvalidArgumentError('role must be "host", "cohost" or "guest"')
     if not isinstance(single_use, bool):
         raise InvalidArgumentError("single_use must be a boolean")
-    if single_use and not jti:
-        raise InvalidArgumentError("jti must not be empty if single_use is true")
+    if (single_use or role != "guest") and not jti:
+        raise InvalidArgumentError("jti must not be empty for a host, a co-host or a single-use link")
     claims = {
         "room_id": required_text("room_id", room_id),
         "role": role,
