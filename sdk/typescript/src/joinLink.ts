@@ -60,7 +60,8 @@ function checkClaims(claims: JoinLinkClaims): object {
   refuseOthers(others);
   if (!roles.includes(role)) throw invalid('role must be "host", "cohost" or "guest"');
   if (typeof (single_use ?? false) !== 'boolean') throw invalid('single_use must be a boolean');
-  if ((single_use || role !== 'guest') && !jti) throw invalid('jti must not be empty for a host, a co-host or a single-use link');
+  if ((single_use || role !== 'guest') && !jti)
+    throw invalid('jti must not be empty for a host, a co-host or a single-use link');
   if (!Number.isSafeInteger(iat)) throw invalid('iat must be an integer');
   checkBetween('exp', exp, iat + 1, iat + maxAge);
   return {
