@@ -67,9 +67,11 @@ func AcquireInstanceLock(ctx context.Context, url string, shared bool, lost func
 		c.lockQuery = "SELECT pg_try_advisory_lock_shared($1)"
 	}
 	var conn *pgx.Conn
+	timeout := acquireTimeout
 	for began := time.Now(); ; {
 		conn, err = c.acquire(ctx)
-		timeout := acquireTimeout
+		// Stays so long, because a process that releases its lock between the two statements of acquire does not
+		// look like one that is stopping.
 		if errors.Is(err, errOtherStopping) {
 			timeout = stoppingTimeout
 		}
