@@ -129,9 +129,21 @@ test('a device that comes back does not displace the one that the person uses me
   const host = await Person.arrive(browser);
   const laptop = await Person.arrive(own);
   const mobile = await Person.arrive(browser, { viewport: phone });
+  await laptop.page.addInitScript(() => {
+    const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+    const tracks: MediaStreamTrack[] = [];
+    Object.assign(window, { openTracks: () => tracks.filter(({ readyState }) => readyState === 'live').length });
+    navigator.mediaDevices.getUserMedia = async (wanted) => {
+      const stream = await open(wanted);
+      tracks.push(...stream.getTracks());
+      return stream;
+    };
+  });
+  const openTracks = (): Promise<number> => laptop.page.evaluate(() => (window as unknown as { openTracks(): number }).openTracks());
   await host.join(room.final_link);
   await laptop.join(link());
   await laptop.untilHeard();
+  expect(await openTracks()).toBeGreaterThan(0);
 
   // No packet passes until the laptop has given up its connection and asks to come back.
   const network = await networkProcess(own);
@@ -159,6 +171,7 @@ test('a device that comes back does not displace the one that the person uses me
   await mobile.untilHeard();
   await laptop.button('Rejoin').click();
   await laptop.page.getByRole('heading', { name: title }).waitFor();
+  await expect.poll(() => openTracks()).toBe(0);
   await Promise.all([mobile.untilHeard(), host.untilHeard()]);
   for (const person of [host, laptop, mobile]) await person.close();
   await own.close();

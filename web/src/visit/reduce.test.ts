@@ -240,7 +240,7 @@ describe('in the room', () => {
     });
   });
 
-  test('a visitor who lost the connection is asked for a preview before each seat, and does not displace another device', () => {
+  test('a page that lost the connection requests a preview before each seat, and does not displace another device', () => {
     const you = { role: 'guest', name: 'Ben', returning: true } as const;
     const retrying = applyEvents(rejoining, { type: 'unreachable', waitMs: 0 });
     for (const visit of [rejoining, retrying]) {
@@ -329,7 +329,14 @@ describe('afterwards', () => {
     const elsewhere: Event = { type: 'previewed', preview: preview({ you }) };
     const returning = applyEvents(left, { type: 'rejoin' });
     expect(taskOf(returning)).toMatchObject({ do: 'reserveSeat', previewFirst: true });
-    expect(applyEvents(returning, elsewhere)).toMatchObject({ at: 'alreadyJoined', other: 'device', staying: false });
+    const asked = applyEvents(returning, elsewhere);
+    expect(asked).toMatchObject({ at: 'alreadyJoined', other: 'device', staying: false });
+    // The time of the first entry is kept.
+    expect(applyEvents(asked, { type: 'joinHere' })).toMatchObject({
+      at: 'lobby',
+      joinedAt: asked.at === 'alreadyJoined' && asked.joinedAt,
+    });
+    expect(asked).not.toMatchObject({ joinedAt: null });
     expect(applyEvents(left, elsewhere)).toBe(left);
     // Continue here is the choice.
     const continuing = applyEvents(inside, { type: 'disconnected', cause: 'elsewhere' }, { type: 'rejoin' });

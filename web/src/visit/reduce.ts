@@ -64,7 +64,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
     case 'joinAsGuest':
       return visit.at === 'wrongLink' ? lobby(withoutLink(visit.preview), null, null) : visit;
     case 'joinHere':
-      return visit.at === 'alreadyJoined' ? joinHere(visit.preview) : visit;
+      return visit.at === 'alreadyJoined' ? joinHere(visit) : visit;
     case 'stayThere':
       return visit.at === 'alreadyJoined' ? { ...visit, staying: true } : visit;
     case 'leave':
@@ -82,7 +82,7 @@ export function reduce(visit: Visit, event: Event, now: number): Visit {
 function previewed(visit: Visit, preview: Preview, duplicateTab: boolean, joinedAt: number | null, now: number): Visit {
   if (visit.at === 'opening') {
     const other = duplicateTab ? 'tab' : preview.you.elsewhere ? 'device' : null;
-    if (other) return { at: 'alreadyJoined', preview, other, staying: false };
+    if (other) return { at: 'alreadyJoined', preview, other, staying: false, joinedAt };
     const first = lobbyOrWrongLink(preview, null, null);
     return first.at === 'lobby' && joinedAt !== null && preview.you.returning ? { ...first, notice: 'rejoin', joinedAt } : first;
   }
@@ -114,8 +114,10 @@ function previewedInRoom(visit: InRoom, preview: Preview, now: number): Visit {
 function previewedAfterLeaving(visit: HasLeft, preview: Preview, now: number): Visit {
   if (!visit.joinAttempt) return visit;
   // The page of a visitor who was displaced has asked already.
-  if (preview.you.elsewhere && visit.reason !== 'elsewhere') return { at: 'alreadyJoined', preview, other: 'device', staying: false };
-  return preview.you.waits ? askingAgain(preview, visit.seat.name, entryOf(visit, now)) : visit;
+  const joinedAt = entryOf(visit, now);
+  if (preview.you.elsewhere && visit.reason !== 'elsewhere')
+    return { at: 'alreadyJoined', preview, other: 'device', staying: false, joinedAt };
+  return preview.you.waits ? askingAgain(preview, visit.seat.name, joinedAt) : visit;
 }
 
 /** The waiting room is on, and a visitor who was in the room has to be admitted to come back. */
@@ -174,8 +176,8 @@ function joining(visit: InLobby, name: string): InLobby {
 }
 
 /** The seat has a name, and the devices were chosen on the other page, so that nothing is left to ask. */
-function joinHere(preview: Preview): Visit {
-  const first = lobby(preview, null, null);
+function joinHere({ preview, joinedAt }: Extract<Visit, { at: 'alreadyJoined' }>): Visit {
+  const first = { ...lobby(preview, null, null), joinedAt };
   return preview.you.name ? joining(first, preview.you.name) : first;
 }
 

@@ -123,8 +123,9 @@ export class Runner {
     if (joined && visit.at !== 'room') {
       this.#patch({ joined: null });
       joined.session.leave();
+      this.#deps.localMedia.stopSharing();
     }
-    if (visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'left' && !visit.joinAttempt)) {
+    if (visit.at === 'alreadyJoined' || visit.at === 'refused' || visit.at === 'removed' || (visit.at === 'left' && !visit.joinAttempt)) {
       this.#deps.localMedia.close();
     }
   }

@@ -40,7 +40,14 @@ export type Visit =
   | { at: 'opening'; attempt: number; pauseMs: number }
   | { at: 'wrongLink'; preview: Preview }
   /** The visitor is already in the room and chooses where to be. */
-  | { at: 'alreadyJoined'; preview: Preview; other: 'tab' | 'device'; staying: boolean }
+  | {
+      at: 'alreadyJoined';
+      preview: Preview;
+      other: 'tab' | 'device';
+      staying: boolean;
+      /** When the visitor entered the room on this page before; null otherwise. */
+      joinedAt: number | null;
+    }
   | {
       at: 'lobby';
       preview: Preview;
