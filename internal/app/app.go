@@ -224,7 +224,7 @@ func (a *App) wire(ctx context.Context) error {
 	// service needs the project service. The function breaks the cycle, because it
 	// reads a.keys only when a project changes, which is after wire.
 	a.projects = project.NewService(a.db, now, newID, func(projectID string) { a.keys.InvalidateAndPublish(projectID) },
-		project.WithInvalidateUnsettled(func(projectID string) { a.keys.InvalidateUnsettled(projectID) }),
+		project.WithInvalidateInDoubt(func(projectID string) { a.keys.InvalidateInDoubt(projectID) }),
 		project.WithEventRecorder(a.webhooks.ProjectChanged))
 	keyOptions := []key.Option{key.WithEventRecorder(a.webhooks.ProjectChanged)}
 	if a.redis != nil {

@@ -115,7 +115,7 @@ type Service struct {
 	retired             sync.Map // hash of a retired API key → APIKey
 	index               *keyIndex
 	invalidateMu        sync.Mutex
-	unsettled           map[string]uint64 // see InvalidateUnsettled; project id → generation; guarded by invalidateMu
+	inDoubt             map[string]uint64 // see InvalidateInDoubt; project id → generation; guarded by invalidateMu
 	generation          atomic.Uint64     // number of invalidations
 	cacheBypassed       atomic.Bool       // everything is read from the database
 	publishInvalidation func(projectID string)
@@ -150,7 +150,7 @@ func NewService(store Store, projects *project.Service, now func() time.Time, ne
 		now:                 now,
 		newID:               newID,
 		index:               newKeyIndex(),
-		unsettled:           map[string]uint64{},
+		inDoubt:             map[string]uint64{},
 		publishInvalidation: func(string) {},
 		recordEvent:         func(context.Context, project.Project, event.Type, event.ProjectData) error { return nil },
 	}

@@ -3,6 +3,7 @@ package key
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"maps"
 	"sync/atomic"
 	"time"
@@ -128,7 +129,7 @@ func (s *Service) Keyring(ctx context.Context, projectID string) (*Keyring, erro
 	}
 	s.invalidateMu.Lock()
 	defer s.invalidateMu.Unlock()
-	if _, unsettled := s.unsettled[projectID]; !unsettled && s.generation.Load() == generation {
+	if _, inDoubt := s.inDoubt[projectID]; !inDoubt && s.generation.Load() == generation {
 		s.keyrings.Store(projectID, r)
 	} // else an invalidation during the read may have been for this keyring
 	return r, nil
@@ -170,12 +171,12 @@ func (s *Service) InvalidateAndPublish(projectID string) {
 	s.publishInvalidation(projectID)
 }
 
-// InvalidateUnsettled is InvalidateAndPublish for a change whose outcome is unknown, because
+// InvalidateInDoubt is InvalidateAndPublish for a change whose outcome is unknown, because
 // PostgreSQL may still commit it. A keyring that is read before would stay in the cache without
-// the change. So the keyring of the project is not cached until Sweep has settled the change.
-func (s *Service) InvalidateUnsettled(projectID string) {
+// the change. So the keyring of the project is not cached until Sweep has resolved the change.
+func (s *Service) InvalidateInDoubt(projectID string) {
 	s.invalidateMu.Lock()
-	s.unsettled[projectID] = s.generation.Add(1)
+	s.inDoubt[projectID] = s.generation.Add(1)
 	s.invalidateMu.Unlock()
 	s.InvalidateAndPublish(projectID)
 }
@@ -186,18 +187,19 @@ func (s *Service) invalidateAfter(projectID string, err error) {
 	case err == nil:
 		s.InvalidateAndPublish(projectID)
 	case fault.Is(err, fault.Unavailable):
-		s.InvalidateUnsettled(projectID)
+		s.InvalidateInDoubt(projectID)
 	}
 }
 
-// settle waits for the changes whose outcome is unknown. Every change of a keyring holds the lock
+// resolveInDoubt waits for the changes whose outcome is unknown. Every change of a keyring holds the lock
 // of its project or of its organization until its transaction ends, so a transaction that gets
 // these locks comes after it.
-func (s *Service) settle(ctx context.Context) error {
+func (s *Service) resolveInDoubt(ctx context.Context) error {
 	s.invalidateMu.Lock()
-	unsettled := maps.Clone(s.unsettled)
+	inDoubt := maps.Clone(s.inDoubt)
 	s.invalidateMu.Unlock()
-	for projectID, generation := range unsettled {
+	var failed error
+	for projectID, generation := range inDoubt {
 		err := s.store.Write(ctx, func(ctx context.Context) error {
 			if err := s.store.LockProject(ctx, projectID); err != nil {
 				return err
@@ -209,16 +211,17 @@ func (s *Service) settle(ctx context.Context) error {
 			return s.store.LockOrganization(ctx, p.OrganizationID)
 		})
 		if err != nil && !fault.Is(err, fault.NotFound) { // deleted meanwhile
-			return err
+			failed = errors.Join(failed, err)
+			continue
 		}
 		s.invalidateMu.Lock()
-		if s.unsettled[projectID] == generation { // else another change followed
-			delete(s.unsettled, projectID)
+		if s.inDoubt[projectID] == generation { // else another change followed
+			delete(s.inDoubt, projectID)
 		}
 		s.invalidateMu.Unlock()
 		s.InvalidateAndPublish(projectID) // other nodes may have read the keyring before the change
 	}
-	return nil
+	return failed
 }
 
 // Invalidate removes a project from the cache of this node.

@@ -2,6 +2,7 @@ package key
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
@@ -294,18 +295,25 @@ func (s *Service) revoke(ctx context.Context, projectID, credential string,
 				return err
 			})
 	})
+	if errors.Is(err, errNoOverlap) {
+		// The overlap may have ended by a change in doubt, of which a node that has restarted since knows nothing.
+		s.InvalidateAndPublish(projectID)
+	}
 	s.invalidateAfter(projectID, err)
 	return err
 }
 
-// Sweep settles the changes whose outcome is unknown, announces overlaps that are about to
-// end, retires credentials whose overlap has ended, and deletes those that were retired
-// retiredRetention ago. It must be called periodically; only the time of the notice, and how
-// long keyrings of unsettled changes are not cached, depend on how often.
+// Sweep resolves the changes that are in doubt, announces overlaps that are about to end,
+// retires credentials whose overlap has ended, and deletes those that were retired
+// retiredRetention ago. It must be called periodically. A longer interval delays the notice,
+// and keeps the keyrings of changes in doubt out of the cache for longer.
 func (s *Service) Sweep(ctx context.Context) error {
-	if err := s.settle(ctx); err != nil {
-		return err
-	}
+	// A project whose lock is held does not keep the others waiting.
+	return errors.Join(s.resolveInDoubt(ctx), s.retireEnded(ctx))
+}
+
+// retireEnded announces, retires and deletes what Sweep says.
+func (s *Service) retireEnded(ctx context.Context) error {
 	if err := s.announceEndingOverlaps(ctx); err != nil {
 		return err
 	}

@@ -127,12 +127,12 @@ type Store interface {
 
 // Service creates and changes organizations and projects.
 type Service struct {
-	store               Store
-	now                 func() time.Time
-	newID               func() string
-	invalidateCache     func(projectID string)
-	invalidateUnsettled func(projectID string)
-	recordEvent         EventRecorder
+	store             Store
+	now               func() time.Time
+	newID             func() string
+	invalidateCache   func(projectID string)
+	invalidateInDoubt func(projectID string)
+	recordEvent       EventRecorder
 }
 
 // EventRecorder records an event of a project, in the transaction that holds its
@@ -148,11 +148,11 @@ func WithEventRecorder(record EventRecorder) Option {
 	return func(s *Service) { s.recordEvent = record }
 }
 
-// WithInvalidateUnsettled sets the function that is called instead of invalidateCache if the
+// WithInvalidateInDoubt sets the function that is called instead of invalidateCache if the
 // outcome of a change is unknown, because the database may still commit it. Without it
 // invalidateCache is called.
-func WithInvalidateUnsettled(invalidate func(projectID string)) Option {
-	return func(s *Service) { s.invalidateUnsettled = invalidate }
+func WithInvalidateInDoubt(invalidate func(projectID string)) Option {
+	return func(s *Service) { s.invalidateInDoubt = invalidate }
 }
 
 // NewService returns a Service. It calls invalidateCache after the commit for each
@@ -160,12 +160,12 @@ func WithInvalidateUnsettled(invalidate func(projectID string)) Option {
 func NewService(store Store, now func() time.Time, newID func() string,
 	invalidateCache func(projectID string), options ...Option) *Service {
 	s := &Service{
-		store:               store,
-		now:                 now,
-		newID:               newID,
-		invalidateCache:     invalidateCache,
-		invalidateUnsettled: invalidateCache,
-		recordEvent:         func(context.Context, Project, event.Type, event.ProjectData) error { return nil },
+		store:             store,
+		now:               now,
+		newID:             newID,
+		invalidateCache:   invalidateCache,
+		invalidateInDoubt: invalidateCache,
+		recordEvent:       func(context.Context, Project, event.Type, event.ProjectData) error { return nil },
 	}
 	for _, apply := range options {
 		apply(s)
@@ -305,7 +305,7 @@ func (s *Service) update(ctx context.Context, id string, action audit.Action,
 func (s *Service) invalidateAfter(err error, ids ...string) {
 	invalidate := s.invalidateCache
 	if fault.Is(err, fault.Unavailable) {
-		invalidate = s.invalidateUnsettled
+		invalidate = s.invalidateInDoubt
 	} else if err != nil {
 		return
 	}

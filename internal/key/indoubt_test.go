@@ -87,7 +87,7 @@ func TestKeyring_CommitAfterTimeout(t *testing.T) {
 				t.Cleanup(commit) // before the database is closed, which waits for it
 				s := services{project: storetest.Project(t, db.DB)}
 				s.projects = project.NewService(db, time.Now, newID, func(id string) { s.keys.InvalidateAndPublish(id) },
-					project.WithInvalidateUnsettled(func(id string) { s.keys.InvalidateUnsettled(id) }))
+					project.WithInvalidateInDoubt(func(id string) { s.keys.InvalidateInDoubt(id) }))
 				published := 0
 				s.keys = key.NewService(struct {
 					*countingStore
