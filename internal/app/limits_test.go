@@ -29,8 +29,8 @@ func (s *server) requestSeat(roomID, key, link string) (status int, code, retryA
 	return res.StatusCode, out.Error.Code, res.Header.Get("Retry-After")
 }
 
-// TestLongPath checks that each version responds to a path that is too long as to every other path
-// that it does not have.
+// TestLongPath checks that a path that is too long gets the same response as any unknown path of
+// its version.
 func TestLongPath(t *testing.T) {
 	s := startServer(t, nil)
 	long := strings.Repeat("a", 2048)

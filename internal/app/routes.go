@@ -162,14 +162,11 @@ func (a *App) routes(handlers routeHandlers, trusted []netip.Prefix) http.Handle
 			}
 			internalError(w, r)
 		},
-		LongPath: func(path string) http.Handler {
-			v := handlers.version(path)
-			if v == nil {
-				return nil
+		LongPath: func(r *http.Request) *http.Request {
+			if v := handlers.version(r.URL.Path); v != nil {
+				return withoutRoute(r, v.name)
 			}
-			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				v.handler.ServeHTTP(w, withoutRoute(r, v.name))
-			})
+			return nil
 		},
 		Done: func(r *http.Request, info *httpx.RequestInfo) {
 			route := info.Route

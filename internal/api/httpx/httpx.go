@@ -134,9 +134,9 @@ type Options struct {
 	Log     *slog.Logger   // of the access log
 	// Fail writes the response if a handler panicked before it wrote anything.
 	Fail http.HandlerFunc
-	// LongPath returns the handler for a path that is longer than that of any route, or nil for a 414. Nil is
-	// a 414 for all paths.
-	LongPath func(path string) http.Handler
+	// LongPath returns what is handled in the place of a request whose path has more than maxPathBytes. If LongPath
+	// or its result is nil, the response is a 414.
+	LongPath func(r *http.Request) *http.Request
 	// Done is called after each response was written. It must not block. Nil does nothing.
 	Done func(r *http.Request, info *RequestInfo)
 	Now  func() time.Time // nil is time.Now
@@ -221,8 +221,8 @@ func Middleware(next http.Handler, options Options) http.Handler {
 		if len(r.URL.Path) > maxPathBytes {
 			info.Cause = "path_too_long"
 			if options.LongPath != nil {
-				if handler := options.LongPath(r.URL.Path); handler != nil {
-					handler.ServeHTTP(rec, r)
+				if short := options.LongPath(r); short != nil {
+					next.ServeHTTP(rec, short)
 					return
 				}
 			}
