@@ -247,13 +247,18 @@ func (q Replay) auditFields() audit.Fields {
 	return fields
 }
 
-const replayBatch = 200
+const (
+	replayBatch = 200
+	// replayOverlap is how much earlier than the last replayed delivery one that follows it may have been created,
+	// because a replay reads in the order of the IDs, and these are made later than the time of the row is read.
+	replayOverlap = time.Minute
+)
 
 // Replay sends deliveries that are still kept again, to the same target and in
 // the same order. They have streams of their own, so that they do not delay new
 // events. It returns the number of deliveries it created. Errors: Invalid without
 // a selection or with a State that a replay cannot have, NotFound when none matches.
-// The message of an error after the first deliveries says which replay creates the rest.
+// If some deliveries were created before an error, its message says how to replay the rest.
 func (s *Service) Replay(ctx context.Context, q Replay) (int, error) {
 	if q.EventID == "" && q.RoomID == "" && (q.Since.IsZero() || q.Before.IsZero()) {
 		return 0, fault.Invalidf("a replay needs event_id, room_id, or both since and before")
@@ -317,8 +322,8 @@ func interruptedReplay(err error, created int, last time.Time) error {
 		return err
 	}
 	f := *fault.From(err)
-	f.Message = fmt.Sprintf("%s; the first %d deliveries are replayed, and a replay with since %s sends the others",
-		f.Message, created, last.UTC().Format(time.RFC3339Nano))
+	f.Message = fmt.Sprintf("%s; %d deliveries were replayed: to replay the rest, repeat the replay with since %s",
+		f.Message, created, last.Add(-replayOverlap).UTC().Format(time.RFC3339Nano))
 	return &f
 }
 

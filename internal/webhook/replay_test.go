@@ -158,11 +158,15 @@ func TestReplay_Interrupted(t *testing.T) {
 			ids = append(ids, storetest.NewID())
 		}
 		slices.Sort(ids)
-		f.insertDelivered(room, url, ids)
+		f.insertDelivered(room, url, ids[:200])
+		f.advance(-30 * time.Second) // the clock of the node that made the last one is behind
+		f.insertDelivered(storetest.NewID(), url, ids[200:])
+		f.advance(30 * time.Second)
 		interrupted := webhook.NewService(&failingPages{DB: f.db}, f.now, storetest.NewID)
 		q := webhook.Replay{ProjectID: f.project.ID, Since: f.now().Add(-time.Hour), Before: f.now().Add(time.Hour)}
 		n, err := interrupted.Replay(ctx, q)
-		const says = "the database does not answer; the first 200 deliveries are replayed, and a replay with since "
+		const says = "the database does not answer; 200 deliveries were replayed: " +
+			"to replay the rest, repeat the replay with since "
 		if n != 200 || !fault.Is(err, fault.Unavailable) || !strings.HasPrefix(err.Error(), says) {
 			t.Fatalf("got %d deliveries, %v, want 200 and an error that begins with %q", n, err, says)
 		}
@@ -173,9 +177,9 @@ func TestReplay_Interrupted(t *testing.T) {
 		if n, err = f.Replay(ctx, q); n == 0 || err != nil {
 			t.Errorf("the rest: got %d deliveries, %v, want at least one", n, err)
 		}
-		last, _, err := f.List(ctx, webhook.Filter{RoomID: room, State: webhook.Pending, Limit: 1})
-		if err != nil || len(last) != 1 || last[0].Sequence != 201 {
-			t.Errorf("the last replay: got %+v, %v, want that of the last event", last, err)
+		last, _, err := f.List(ctx, webhook.Filter{State: webhook.Pending, Limit: 1})
+		if err != nil || len(last) != 1 || last[0].RoomID == room {
+			t.Errorf("the last replay: got %+v, %v, want that of the last delivery", last, err)
 		}
 	})
 }
