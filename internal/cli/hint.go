@@ -50,7 +50,7 @@ var (
 	hintIdempotency = hint{"idempotency_key_not_signed",
 		"the idempotency key was not signed: it is the fifth part of the signed text"}
 	hintIdempotencySigned = hint{"idempotency_key_signed",
-		"the idempotency key was signed: the fifth part of the signed text is empty unless the method is POST"}
+		"the idempotency key was signed, but only a POST is signed with it: leave the fifth part of the signed text empty"}
 	hintMethod = hint{"method_case",
 		"the method was signed in lower case: sign it in upper case"}
 	hintTextCutShort = hint{"text_cut_short",

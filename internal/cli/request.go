@@ -23,7 +23,7 @@ type credentials struct {
 	URL           string `name:"url" env:"PARLEY_URL" placeholder:"URL" help:"URL of the server."`
 	ProjectID     string `name:"project-id" env:"PARLEY_PROJECT_ID" placeholder:"ID" help:"ID of the project to sign for."`
 	ProjectSecret string `name:"project-secret" env:"PARLEY_PROJECT_SECRET" placeholder:"SECRET" help:"Project secret, which signs versions 3 and 4."`
-	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the key on version 5, and signs creations and status updates of versions 3 and 4 without a project secret."`
+	APIKey        string `name:"api-key" env:"PARLEY_API_KEY" placeholder:"KEY" help:"API key, which identifies the caller on version 5. It signs creations and status updates of versions 3 and 4 if there is no project secret."`
 	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the companion routes."`
 }
 
@@ -90,8 +90,8 @@ func (c requestCommand) Run(ctx context.Context, s *streams) error {
 	case answer.StatusCode >= 400:
 		return fmt.Errorf("the server answered %s", answer.Status)
 	case answer.StatusCode >= 300:
-		return fmt.Errorf("the server answered %s. Use the address that the server redirects to as the base URL",
-			answer.Status)
+		return fmt.Errorf("the server answered %s to %s. Set --url to that server", answer.Status,
+			answer.Header.Get("Location"))
 	}
 	return nil
 }

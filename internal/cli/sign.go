@@ -132,8 +132,7 @@ func signedIdempotencyKey(method, idempotencyKey string) string {
 // warnUnsignedKey says that an idempotency key has no effect on the signature of a message.
 func (m message) warnUnsignedKey(w io.Writer) {
 	if usesV5Profile(m.Target) && signedIdempotencyKey(m.Method, m.IdempotencyKey) != m.IdempotencyKey {
-		fmt.Fprintf(w, "parley: only a POST is signed with its idempotency key: the fifth part of a %s is empty\n",
-			strings.ToUpper(m.Method))
+		fmt.Fprintln(w, "parley: --idempotency-key is ignored, because only a POST is signed with it")
 	}
 }
 

@@ -342,8 +342,9 @@ func (db *DB) Insert(ctx context.Context, into *InsertStmt, row ...any) error {
 }
 
 // Query calls row for each row of the result. It runs in the transaction of ctx
-// if there is one. A text that PostgreSQL cannot store is equal to no value, on either
-// engine, because callers ask for what clients send.
+// if there is one. In a statement that begins with SELECT or WITH, an argument that
+// PostgreSQL cannot store (NUL, invalid UTF-8) is replaced by NULL, so that the text of
+// a client finds no row instead of failing.
 func (db *DB) Query(ctx context.Context, q string, args []any, row func(Row) error) error {
 	if strings.HasPrefix(q, "SELECT") || strings.HasPrefix(q, "WITH") {
 		args = nullUnstorable(args)

@@ -70,8 +70,8 @@ func (l *Limiter) Allow(caller string) (ok bool, retryAfter time.Duration) {
 	return true, 0
 }
 
-// at returns a time in nanoseconds after the limiter was made. Between two readings of the monotonic clock, that does
-// not change if the clock of the machine is set, so that nobody waits for a time that was corrected.
+// at returns t as nanoseconds since the limiter was made. It uses the monotonic clock, so that a change of the wall
+// clock does not delay callers.
 func (l *Limiter) at(t time.Time) int64 { return int64(t.Sub(l.began)) }
 
 func (l *Limiter) bucket(caller string, now int64) *bucket {

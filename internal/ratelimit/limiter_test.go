@@ -38,7 +38,7 @@ func TestLimiter(t *testing.T) {
 	}
 }
 
-// TestLimiter_ClockSetBack checks that a caller is not refused for as long as the clock of the machine was set back.
+// TestLimiter_ClockSetBack checks that setting the wall clock back does not limit a caller.
 func TestLimiter_ClockSetBack(t *testing.T) {
 	t.Parallel()
 	back := false

@@ -136,7 +136,7 @@ describe.skipIf(!Namespace.available)('a network', () => {
     });
   });
 
-  test('a chat message that is written while the connection is lost arrives once, and none is accepted under the notice', async () => {
+  test('a chat message that is written while the connection is lost arrives once, and none is accepted while the notice is shown', async () => {
     await untilRecovered([host, guest]);
     await host.button(/^Chat/).click();
     await guest.button(/^Chat/).click();

@@ -125,7 +125,8 @@ test('a visitor who stops waiting leaves the list, and a host on a phone admits 
   server.set('locks.waiting_room=');
 });
 
-test('a guest who comes back while the waiting room is on reads that they wait, and can stop', async () => {
+// The server lets a guest ask again two minutes after a denial.
+test('a guest who comes back while the waiting room is on reads that they wait, and can stop', { timeout: 600_000 }, async () => {
   const room = await server.createMeeting({});
   const host = await Person.arrive(browser);
   const ben = await Person.arrive(browser, { viewport: phone });

@@ -41,7 +41,8 @@ type JoinLink struct {
 	// SingleUse admits only the first browser that joins with the link. A link for a host or
 	// co-host is always single-use, so that it gives the role to nobody else.
 	SingleUse bool
-	// ID distinguishes links that are equal otherwise. Single-use links need one.
+	// ID distinguishes links that are equal otherwise. Required for a single-use
+	// link, and so for each link of a host or co-host.
 	ID string
 	// IssuedAt and ExpiresAt are full seconds. The expiry is at most MaxJoinLinkAge
 	// after the issue. Whoever has joined by then may stay and come back.

@@ -25,7 +25,7 @@ export interface JoinLinkClaims {
   user_id?: string | null | undefined;
   /** Whether the link admits only the first browser that joins with it. A link for a host or co-host always does so. */
   single_use?: boolean | null | undefined;
-  /** Distinguishes links that are equal otherwise. A link for a host or co-host and a single-use link need one. */
+  /** Distinguishes links that are equal otherwise. Required for a single-use link, and so for each link of a host or co-host. */
   jti?: string | null | undefined;
   /** The time of the issue in Unix seconds. */
   iat: number;

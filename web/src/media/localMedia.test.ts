@@ -81,7 +81,7 @@ describe('a screen', () => {
     expect(media.state.get().screen.is).toBe('off');
   });
 
-  test('that fails again is shown again', async () => {
+  test('whose failure is repeated is shown again', async () => {
     const { browser, media } = await join();
     const shown: string[] = [];
     media.state.subscribe(() => {

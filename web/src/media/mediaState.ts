@@ -73,7 +73,10 @@ export const canSelectDevice = (mediaState: MediaState, kind: CaptureKind): bool
 /** Whether the others can hear the visitor, as far as this page knows. */
 export const isMicActive = (mediaState: MediaState): boolean => mediaState.micOn && isRunning(mediaState.mic);
 
-/** Whether holding a key may unmute the visitor: not while the microphone is on or about to open, which the release would end. */
+/**
+ * Whether holding a key may unmute the visitor. It may not if the visitor is unmuted and the microphone is on or opening,
+ * because releasing the key would mute it.
+ */
 export const canPushToTalk = ({ micOn, mic }: Pick<MediaState, 'micOn' | 'mic'>): boolean =>
   !micOn || (mic.is !== 'live' && mic.is !== 'requesting');
 

@@ -316,7 +316,7 @@ export const en = {
   'moderation.locks.chat': 'Send chat messages',
   'moderation.locks.wait': 'Waiting room',
   'moderation.locks.wait.text':
-    'New guests wait until you let them in. People join directly if a host has let them in before, if they left less than a minute ago, or if they have a personal link. Turn this off to let in everyone who is waiting.',
+    'New guests wait until you admit them. Guests join directly if a host has admitted them before, if they left less than a minute ago, or if they have a personal link. Turn this off to admit everyone who is waiting.',
   'moderation.removed': 'Removed from this room',
   'moderation.readmit': 'Let back in',
   'moderation.micLocked': 'Guests can’t use their microphones now. Allow it under Guest permissions, then ask again.',

@@ -70,7 +70,7 @@ describe('a visitor who has to be admitted', () => {
     ['after a lost connection', rejoining],
     ['after leaving', applyEvents(inside, { type: 'leave' }, { type: 'rejoin' })],
     ['after the session was closed', applyEvents(inside, { type: 'disconnected', cause: 'deleted' })],
-  ])('asks in the first view to come back %s', (_, back) => {
+  ])('returns to the lobby and asks to be admitted %s', (_, back) => {
     expect(taskOf(back)).toMatchObject(taskOf(back)?.do === 'preview' ? {} : { previewFirst: true });
     const waits = preview({ you: { role: 'guest', name: 'Ben', returning: true, waits: true } });
     const asking = applyEvents(back, { type: 'previewed', preview: waits });

@@ -16,7 +16,8 @@ export type Task = {
 } & (
   | { do: 'preview' }
   /**
-   * `previewFirst`: the visitor comes back, and a preview says whether that is still what they want.
+   * `previewFirst`: ask for a preview first, because the visitor may have joined on another device or may have to wait
+   * for a host.
    * `timeoutMs` is how long the server may take until it responds.
    */
   | { do: 'reserveSeat'; joinAttempt: JoinAttempt; previewFirst: boolean; timeoutMs: number }

@@ -151,7 +151,8 @@ def sign_join_link(
 
     ``iat`` and ``exp`` are the times of the issue and of the expiry in Unix seconds, at most 86400 apart. ``jti``
     distinguishes links that are equal otherwise. Links with ``single_use`` need it, and so do links for hosts and
-    co-hosts, which are always single-use. ``name`` and ``user_id`` have at most 255 characters. Raise :class:`~parley.InvalidArgumentError` for a claim that cannot be used.
+    co-hosts, which are always single-use. ``name`` and ``user_id`` have at most 255 characters. Raise
+    :class:`~parley.InvalidArgumentError` for a claim that cannot be used.
     """
     if role not in _JOIN_LINK_ROLES:
         raise InvalidArgumentError('role must be "host", "cohost" or "guest"')

@@ -1039,8 +1039,8 @@ export interface components {
             };
         };
         /**
-         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
-         *     the same `Idempotency-Key`, so that it takes effect once.
+         * @description An internal error. A call that changes something may have taken effect. Send the same body again, with the same
+         *     `Idempotency-Key` for a creation, so that only one room is created.
          */
         Internal: {
             headers: {
@@ -1055,8 +1055,8 @@ export interface components {
             };
         };
         /**
-         * @description The database does not respond. A call that changes something may have taken effect: send it again with the
-         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         * @description The database does not respond. A call that changes something may have taken effect. Send the same body again, with the same
+         *     `Idempotency-Key` for a creation, so that only one room is created.
          */
         Unavailable: {
             headers: {
@@ -1235,8 +1235,8 @@ export interface components {
             };
         };
         /**
-         * @description An internal error. A call that changes something may have taken effect: send it again with the same body and
-         *     the same `Idempotency-Key`, so that it takes effect once.
+         * @description An internal error. A call that changes something may have taken effect. Sign it again with the current time, the
+         *     same body and the same `Idempotency-Key`, so that it takes effect only once.
          */
         CompanionInternal: {
             headers: {
@@ -1251,8 +1251,8 @@ export interface components {
             };
         };
         /**
-         * @description The database does not respond. A call that changes something may have taken effect: sign it again, with the
-         *     same body and the same `Idempotency-Key`, so that it takes effect once.
+         * @description The database does not respond. A call that changes something may have taken effect. Sign it again with the current time, the
+         *     same body and the same `Idempotency-Key`, so that it takes effect only once.
          */
         CompanionUnavailable: {
             headers: {

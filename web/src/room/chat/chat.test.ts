@@ -188,7 +188,7 @@ describe('after a lost connection', () => {
     expect(possiblyLost(sentAt(0, 48_000), 50_000, 60_000)).toEqual([]);
   });
 
-  test('those of half a minute are, where a browser does not count packets', () => {
+  test('the messages of the last 30 seconds are sent again if the browser does not count packets', () => {
     expect(possiblyLost(sentAt(0, 29_000, 31_000), null, 60_000)).toEqual([packet(2)]);
   });
 

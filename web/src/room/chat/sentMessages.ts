@@ -9,9 +9,9 @@ export interface SentMessage {
 
 /** Fewer than a receiver accepts at once (FloodLimiter). */
 const maxRepeated = 10;
-/** Milliseconds before the last received packet in which a message may already have been lost. */
+/** Messages of so many milliseconds before the last received packet are sent again, because they may be lost, too. */
 const marginMs = 1_000;
-/** The same before now, where a browser does not count packets. A dead connection is given up within this time. */
+/** If the browser does not count packets, messages of so many milliseconds are. A dead connection is given up by then. */
 const uncountedMs = 30_000;
 
 /** Returns the messages to remember after another one was sent. */

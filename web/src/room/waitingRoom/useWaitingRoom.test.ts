@@ -4,7 +4,7 @@ import { stillListed } from './useWaitingRoom';
 const list = (...identities: string[]): { identity: string; name: string }[] =>
   identities.map((identity) => ({ identity, name: identity.toUpperCase() }));
 
-test('a person whom a host has admitted or denied can ask again when the list had them no longer', () => {
+test('a person who was admitted or denied is shown again after the list of the server has dropped them', () => {
   const handled = new Set(['ben', 'chen']);
   // The list is older than the action.
   expect(stillListed(handled, list('ben', 'chen', 'dora'))).toBe(handled);
