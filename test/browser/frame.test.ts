@@ -4,6 +4,7 @@ import { createServer, type Server as WebServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { ParleyRoom } from '../../web/embed/parleyRoom';
 import { Person } from './browser';
 import { browser, server, setUp } from './fixture';
 
@@ -17,7 +18,10 @@ beforeAll(async () => {
     const shown = decodeURIComponent((request.url ?? '').replace(/^[^?]*\??/, ''));
     answer.setHeader('Content-Type', 'text/html');
     const page = example.replace('LINK', shown);
-    answer.end(request.url?.startsWith('/bare') ? page.replace(/ allow="[^"]*"/, '') : page);
+    if (request.url?.startsWith('/bare')) answer.end(page.replace(/ allow="[^"]*"/, ''));
+    else if (request.url?.startsWith('/component')) {
+      answer.end(`<!doctype html><script src="${server.url}/embed.js" async></script><parley-room link="${shown}"></parley-room>`);
+    } else answer.end(page);
   }).listen(0, '127.0.0.1');
   await once(other, 'listening');
 });
@@ -126,6 +130,7 @@ test('a frame that can store nothing keeps its seat when it is reloaded, and say
       });
     }
   });
+  await recordMessages(framed);
   await framed.open(`${site}/?${encodeURIComponent(room.final_link)}`);
   const inside = framed.page.frameLocator('iframe');
   await inside.getByText('If you reload the page around it, you join as a new person.').waitFor();
@@ -143,6 +148,53 @@ test('a frame that can store nothing keeps its seat when it is reloaded, and say
   await inside.getByRole('button', { name: 'Room details' }).click();
   await inside.getByRole('button', { name: 'End for all…' }).waitFor();
   expect(await server.participants(room.room_id)).toBe(1);
+  // After each joined comes one left.
+  const event = { source: 'parley', room_id: room.room_id, origin: server.url };
+  const joined = { ...event, type: 'joined' };
+  const unloaded = { ...event, type: 'left', reason: 'unloaded' };
+  expect(await messagesTo(framed)).toEqual([joined, unloaded, joined, unloaded, joined, unloaded, joined]);
+  // A frame that the page removes says nothing.
+  await framed.page.evaluate(() => document.querySelector('iframe')?.remove());
+  await expect.poll(() => server.participants(room.room_id)).toBe(0);
+  expect(await messagesTo(framed)).toHaveLength(7);
+  await framed.close();
+});
+
+test('the component says once that the visitor left when its frame is loaded again, also after a crash', async () => {
+  const site = siteAt('localhost');
+  allow(site);
+  const room = await server.createRoom({ empty_timeout: 60 });
+  const framed = await Person.arrive(browser);
+  await framed.open(`${site}/component?${encodeURIComponent(room.final_link)}`);
+  await framed.page.evaluate(() => {
+    const events: unknown[] = [];
+    Object.assign(globalThis, { events });
+    for (const type of ['joined', 'left', 'ended']) {
+      document.addEventListener(type, (event) =>
+        events.push([type, (event as CustomEvent<{ reason?: string } | null>).detail?.reason ?? null]),
+      );
+    }
+  });
+  const inside = framed.page.frameLocator('parley-room iframe');
+  const state = (): Promise<unknown> => framed.page.evaluate(() => (document.querySelector('parley-room') as ParleyRoom).state);
+  await inside.getByRole('button', { name: 'Join', exact: true }).click();
+  for (const crashed of [false, true, false]) {
+    await expect.poll(state).toBe('inside');
+    await inside.locator('body').evaluate((_, crashed) => {
+      // A page that crashes runs none of its listeners.
+      if (crashed) addEventListener('pagehide', (event) => event.stopImmediatePropagation(), { capture: true });
+      setTimeout(() => location.reload());
+    }, crashed);
+    await expect.poll(state).toBe('outside');
+    await inside.getByRole('button', { name: 'Rejoin', exact: true }).click();
+  }
+  await expect.poll(state).toBe('inside');
+  const [joined, unloaded] = [
+    ['joined', null],
+    ['left', 'unloaded'],
+  ];
+  const events = await framed.page.evaluate(() => (globalThis as unknown as { events: unknown }).events);
+  expect(events).toEqual([joined, unloaded, joined, unloaded, joined, unloaded, joined]);
   await framed.close();
 });
 

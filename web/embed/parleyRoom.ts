@@ -19,6 +19,8 @@ const scriptOrigin = originOf(document.currentScript);
 /** The room that is shown in the frame. */
 interface Shown {
   frame: HTMLIFrameElement;
+  /** Whether the frame is loading a page: first that of the room, and later the one after an unloaded page. */
+  loading: boolean;
   address: URL;
   commands: Commands;
 }
@@ -194,7 +196,9 @@ export class ParleyRoom extends HTMLElement {
     frame.referrerPolicy = 'origin';
     frame.src = address.href;
     const commands = new Commands((message) => frame.contentWindow?.postMessage(message, address.origin));
-    this.#shown = { frame, address, commands };
+    const shown = { frame, address, commands, loading: true };
+    frame.addEventListener('load', () => this.#receiveLoad(shown));
+    this.#shown = shown;
     this.shadowRoot?.append(frame);
   }
 
@@ -228,6 +232,15 @@ export class ParleyRoom extends HTMLElement {
     await this.#shown.commands.send(command);
   }
 
+  /** Ends the visit if the frame was loaded again and the earlier page could not say so, for example after a crash. */
+  #receiveLoad(shown: Shown): void {
+    const { loading } = shown;
+    shown.loading = false;
+    if (loading || this.#shown !== shown || this.#state !== 'inside') return;
+    this.#reset('outside');
+    this.#emit('left', { reason: 'unloaded' });
+  }
+
   readonly #receive = ({ source, origin, data }: MessageEvent<FrameMessage | null>): void => {
     if (!this.#shown || source !== this.#shown.frame.contentWindow || origin !== this.#shown.address.origin) return;
     if (data?.source !== 'parley') return;
@@ -241,6 +254,7 @@ export class ParleyRoom extends HTMLElement {
         break;
       case 'left':
       case 'ended':
+        this.#shown.loading = data.reason === 'unloaded';
         this.#reset(data.type === 'left' ? 'outside' : 'ended');
         this.#emit(data.type, { reason: data.reason });
         break;

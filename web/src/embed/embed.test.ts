@@ -51,12 +51,12 @@ const origin = 'https://a.example';
 function embed(start: Visit, media: Partial<MediaState> = {}, ancestorOrigins = [origin]) {
   const postMessage = vi.fn();
   const parent = { postMessage };
-  let receive: ((message: object) => void) | undefined;
+  const listeners = new Map<string, (event: object) => void>();
   vi.stubGlobal('parent', parent);
   vi.stubGlobal('document', { referrer: '' });
   vi.stubGlobal('location', { ancestorOrigins });
-  vi.stubGlobal('addEventListener', (_: string, listener: typeof receive) => {
-    receive = listener;
+  vi.stubGlobal('addEventListener', (type: string, listener: (event: object) => void) => {
+    listeners.set(type, listener);
   });
   const visits = new Store<Snapshot>({ visit: start, joined: null, checking: false });
   const state = new Store({ ...devices, ...media });
@@ -78,11 +78,13 @@ function embed(start: Visit, media: Partial<MediaState> = {}, ancestorOrigins = 
     localMedia,
     set,
     setVisit,
-    receive: (message: object) => receive?.({ source: parent, origin, ...message }),
+    receive: (message: object) => listeners.get('message')?.({ source: parent, origin, ...message }),
+    /** Hides this page or brings it back. */
+    fire: (type: 'pagehide' | 'pageshow') => listeners.get(type)?.({}),
     /** Returns the reply to a command of the page. */
     async command(command: unknown, id: unknown = 7): Promise<unknown> {
       postMessage.mockClear();
-      receive?.({ source: parent, origin, data: { source: 'parley-host', id, command } });
+      listeners.get('message')?.({ source: parent, origin, data: { source: 'parley-host', id, command } });
       await vi.waitFor(() => expect(messages()).toContainEqual(expect.objectContaining({ type: 'reply' })));
       return messages().find((message) => 'ok' in message);
     },
@@ -102,6 +104,30 @@ test('each event is sent once, only to the parent’s origin, without private da
     [{ source: 'parley', type: 'mute', room_id: 'room-1', microphone: false, camera: false }, origin],
     [{ source: 'parley', type: 'left', room_id: 'room-1', reason: 'left' }, origin],
     [{ source: 'parley', type: 'ended', room_id: 'room-1', reason: 'host' }, origin],
+  ]);
+});
+
+test('a page that is unloaded says once that the visitor left, and one that comes back that they joined', () => {
+  const { messages, fire, set, setVisit } = embed(lobby);
+  fire('pagehide');
+  fire('pageshow');
+  expect(messages()).toEqual([]);
+  setVisit(inside);
+  fire('pagehide');
+  // The connection and the devices end with the page.
+  set({ micOn: false });
+  for (const visit of [rejoining, left]) setVisit(visit);
+  fire('pagehide');
+  setVisit(inside);
+  fire('pageshow');
+  fire('pageshow');
+  const event = (type: string): object => expect.objectContaining({ type });
+  expect(messages()).toEqual([
+    event('joined'),
+    event('mute'),
+    { source: 'parley', type: 'left', room_id: 'room-1', reason: 'unloaded' },
+    event('joined'),
+    event('mute'),
   ]);
 });
 

@@ -35,8 +35,10 @@ export function connectToParent(room: EmbeddedRoom): void {
 /** Sends events once, and the number of people and what is muted after joining and whenever they change. */
 function sendNews({ runner, localMedia, peopleCount }: EmbeddedRoom, send: (news: News) => void): void {
   let before = opening;
+  let unloaded = false;
   let last: { microphone?: boolean; camera?: boolean; count?: number } = {};
   const notify = (): void => {
+    if (unloaded) return;
     const { visit } = runner.store.get();
     const event = embedEventOf(before, visit);
     before = visit;
@@ -53,5 +55,18 @@ function sendNews({ runner, localMedia, peopleCount }: EmbeddedRoom, send: (news
     last = { microphone, camera, ...(count && { count }) };
   };
   for (const store of [runner.store, localMedia.state, peopleCount]) store.subscribe(notify);
+  // The page around this one may stay when this one is loaded again.
+  addEventListener('pagehide', () => {
+    unloaded = true;
+    if (before.at !== 'room') return;
+    send({ type: 'left', reason: 'unloaded' });
+    before = opening;
+    last = {};
+  });
+  // The browser may bring this page back as it was.
+  addEventListener('pageshow', () => {
+    unloaded = false;
+    notify();
+  });
   notify();
 }

@@ -6,7 +6,7 @@ export type EmbedEvent =
   /** The visitor is in the room. Reconnecting and moving between breakout rooms send no event. */
   | { type: 'joined' }
   /** The visitor has left the room, which may continue. */
-  | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' }
+  | { type: 'left'; reason: 'left' | 'elsewhere' | 'limited' | 'removed' | 'refused' | 'unloaded' }
   /** The room has ended, whether or not the visitor was in it. */
   | { type: 'ended'; reason: EndReason | null };
 
