@@ -76,15 +76,17 @@ func (c *Client) ActiveRoom(ctx context.Context, roomID string) (*ActiveRoom, er
 	return answer.Result, nil
 }
 
+const activeRoomsPath = "rooms/get_active_rooms_info"
+
 // ActiveRooms returns all rooms of the project that are open or active, the
-// oldest first.
+// oldest first. The response may be as large as 64 MiB.
 func (c *Client) ActiveRooms(ctx context.Context) ([]ActiveRoom, error) {
 	var answer struct {
 		Response struct {
 			Rooms []ActiveRoom `json:"rooms"`
 		} `json:"response"`
 	}
-	_, err := c.getCompanion(ctx, "rooms/get_active_rooms_info", nil, &answer)
+	_, err := c.getCompanion(ctx, activeRoomsPath, nil, &answer)
 	return answer.Response.Rooms, err
 }
 

@@ -36,7 +36,8 @@ var (
 )
 
 // ErrUnexpectedResponse is returned for a response that the API does not document or
-// that is larger than 4 MiB. A call that writes may nevertheless have succeeded.
+// that is larger than 4 MiB, or 64 MiB for ActiveRooms. A call that writes may
+// nevertheless have succeeded.
 var ErrUnexpectedResponse = errors.New("parley: unexpected response")
 
 // ErrInvalidArgument is returned for an argument that no server accepts. Nothing was

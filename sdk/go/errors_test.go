@@ -155,6 +155,17 @@ func TestClient_HugeBodies(t *testing.T) {
 	}
 }
 
+// TestClient_ManyActiveRooms checks that the list of active rooms, which has no pages, may be larger than other
+// responses.
+func TestClient_ManyActiveRooms(t *testing.T) {
+	s := newServer()
+	s.respondWith(reply(200, `{"response":{"rooms":[`+activeRoomJSON+`]`+strings.Repeat(" ", 5<<20)+`}}`))
+	rooms, err := start(t, s, credentials, client.Options{}).ActiveRooms(t.Context())
+	if err != nil || len(rooms) != 1 {
+		t.Errorf("got %d rooms, error %v, want 1 and none", len(rooms), err)
+	}
+}
+
 func TestError_LongMessageTruncated(t *testing.T) {
 	s := newServer()
 	s.respondWith(errorResponse(400, strings.Repeat("é", 5000)))

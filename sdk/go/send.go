@@ -16,8 +16,9 @@ import (
 )
 
 const (
-	maxResponse  = 4 << 20  // bytes of the body of a success
-	maxErrorBody = 64 << 10 // bytes of the body of an error
+	maxResponse    = 4 << 20  // bytes of the body of a success
+	maxActiveRooms = 64 << 20 // bytes of the list of active rooms, which has no pages
+	maxErrorBody   = 64 << 10 // bytes of the body of an error
 )
 
 // request is one call, which may be sent several times.
@@ -34,6 +35,14 @@ type request struct {
 
 	repeatable  bool          // safe to send again
 	retryWindow time.Duration // how long it is safe; 0 for no limit
+}
+
+// maxBody returns the maximum size of the body of a success in bytes.
+func (r *request) maxBody() int {
+	if strings.HasSuffix(r.target, activeRoomsPath) {
+		return maxActiveRooms
+	}
+	return maxResponse
 }
 
 type response struct {
@@ -81,12 +90,13 @@ func (c *Client) exchange(ctx context.Context, r *request, offset time.Duration)
 		body, _ := io.ReadAll(io.LimitReader(in.Body, maxErrorBody))
 		return nil, decodeError(in.StatusCode, in.Header, body, c.redact)
 	}
-	body, err := io.ReadAll(io.LimitReader(in.Body, maxResponse+1))
+	limit := r.maxBody()
+	body, err := io.ReadAll(io.LimitReader(in.Body, int64(limit)+1))
 	if err != nil {
 		return nil, c.connectionError("read the response: ", err)
 	}
-	if len(body) > maxResponse {
-		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedResponse, maxResponse)
+	if len(body) > limit {
+		return nil, fmt.Errorf("%w: it is larger than %d bytes", ErrUnexpectedResponse, limit)
 	}
 	return &response{header: in.Header, body: body}, nil
 }

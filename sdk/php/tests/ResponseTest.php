@@ -67,6 +67,12 @@ return [
         same('403: Forbidden (request req_2)', $problem->getMessage(), 'endless 403');
     },
 
+    'the list of active rooms, which has no pages, may be larger than others' => static function (): void {
+        $body = '{"response":{"status":true,"msg":"success","rooms":[]' . str_repeat(' ', 5 << 20) . '}}';
+        $server = new Server([['body' => $body]]);
+        same([], Fixtures::client($server->url)->activeRooms()->rooms, 'five MiB');
+    },
+
     'a page instead of a text' => static function () use ($foreign): void {
         $page = ['headers' => ['Content-Type' => 'text/html; charset=utf-8', 'X-Request-ID' => ''], 'body' => '<html>'];
         $server = new Server([$page, $page]);

@@ -191,6 +191,12 @@ class ResponseTest(unittest.TestCase):
                 client.room_status(room_id=ROOM_ID)
         self.assertEqual(caught.exception.message, "Forbidden")
 
+    def test_many_active_rooms(self) -> None:
+        # The list has no pages, so it may be larger than other responses.
+        text = '{"response":{"status":true,"msg":"success","rooms":[]' + " " * (5 * 1024 * 1024) + "}}"
+        with Server(Reply(text=text)) as server, client_of(server) as client:
+            self.assertEqual(client.active_rooms(), [])
+
     def test_strange_bodies(self) -> None:
         other = '{"status":1,"message":""}'
         for text in ("", "null", "[]", "NaN", '{"status":NaN,"message":""}', "[" * 100_000, other):

@@ -3,6 +3,7 @@ import { create, get, getData, getText, send, withFieldReport, withRequestId } f
 import type { ClientOptions, CommonOptions } from './options.js';
 import { optionsOfEnvironment, readOptions } from './options.js';
 import { listPastRooms, listRequests, listRoomEvents, listRooms, pastRoomsPage } from './pages.js';
+import { activeRoomsPath } from './response.js';
 import * as shapes from './shapes.js';
 import { Transport } from './transport.js';
 import type { RoomEvent } from './types/events.js';
@@ -190,9 +191,12 @@ export class ParleyClient {
     return withRequestId({ body: body.result, response });
   }
 
-  /** Reads all rooms that are open or active, with their participants, the oldest first. */
+  /**
+   * Reads all rooms that are open or active, with their participants, the oldest first. The response may be as large as
+   * 64 MiB.
+   */
   async activeRooms(options?: CallOptions): Promise<Meetings.ActiveRoom[]> {
-    const target = `${this.#api}/rooms/get_active_rooms_info`;
+    const target = this.#api + activeRoomsPath;
     const { body } = await get<{ response: { rooms: Meetings.ActiveRoom[] } }>(
       this.#transport,
       target,

@@ -131,8 +131,8 @@ export class ServerError extends ParleyError {
 }
 
 /**
- * A response that the API does not document, or that is larger than 4 MiB, or a signed webhook that is no event. A call
- * that writes may have succeeded.
+ * A response that the API does not document, or that is larger than 4 MiB (64 MiB for `activeRooms`), or a signed
+ * webhook that is no event. A call that writes may have succeeded.
  */
 export class UnexpectedResponseError extends ParleyError {
   readonly kind = 'unexpected_response';

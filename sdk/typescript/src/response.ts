@@ -3,8 +3,11 @@ import { UnexpectedResponseError } from './errors.js';
 import { parseHttpDate } from './httpDate.js';
 import { remedyFor } from './remedy.js';
 
-/** The maximum size of a response in bytes. */
-const maxResponse = 4 * 1024 * 1024;
+/** The path of the list of active rooms, which has no pages. */
+export const activeRoomsPath = '/rooms/get_active_rooms_info';
+
+/** Returns the maximum size of a response in MiB. */
+export const maxResponse = (target: string): number => (target.endsWith(activeRoomsPath) ? 64 : 4);
 
 /** A response with the status 200. */
 export class ApiResponse {
@@ -78,9 +81,9 @@ export function retryAfter(headers: Headers): number | null {
   return Math.min(Math.max(Math.ceil((until - now) / 1000), 0), aDay);
 }
 
-/** Reads a body of a success. Returns null if it is too large; the rest is then not read. */
-export async function readBody(response: Response): Promise<Uint8Array | null> {
-  const { body, complete } = await readUpTo(response, maxResponse);
+/** Reads a body of a success. Returns null if it is larger than `limit` MiB; the rest is then not read. */
+export async function readBody(response: Response, limit: number): Promise<Uint8Array | null> {
+  const { body, complete } = await readUpTo(response, limit * 1024 * 1024);
   return complete ? body : null;
 }
 

@@ -6,7 +6,7 @@ import { ConnectionError } from './errors.js';
 import { decodeFailure } from './failure.js';
 import { joinLinkClaims, signJoinLink } from './joinLink.js';
 import type { Settings } from './options.js';
-import { ApiResponse, discard, readBody, readUpTo, requestId, unexpectedResponse } from './response.js';
+import { ApiResponse, discard, maxResponse, readBody, readUpTo, requestId, unexpectedResponse } from './response.js';
 import { withRetries } from './retry.js';
 import { signBody, signRequest } from './sign.js';
 import { printable } from './text.js';
@@ -103,10 +103,11 @@ export class Transport {
       this.#clock.observe(sent, Date.now(), response.headers);
       if (response.status !== 200) throw await this.#refused(call, response, attempts, signal);
       const request_id = this.#requestId(response);
-      const content = await readBody(response).catch((error) =>
+      const limit = maxResponse(target);
+      const content = await readBody(response, limit).catch((error) =>
         Promise.reject(lost('only a part of the response arrived', error)),
       );
-      if (!content) throw unexpectedResponse(200, request_id, attempts, 'the response is larger than 4 MiB');
+      if (!content) throw unexpectedResponse(200, request_id, attempts, `the response is larger than ${limit} MiB`);
       return new ApiResponse(response.headers, request_id, attempts, content);
     } finally {
       clearTimeout(timer);

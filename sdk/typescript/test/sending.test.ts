@@ -170,6 +170,12 @@ test('a large error is cut, and a large success is refused', async (t) => {
   assert.equal(error.message, 'the response is larger than 4 MiB');
 });
 
+test('the list of active rooms, which has no pages, may be larger than other responses', async (t) => {
+  const body = `{"response":{"rooms":[]${' '.repeat(5 * 1024 * 1024)}}}`;
+  const { client } = await connect(t, () => ({ body }));
+  assert.deepEqual(await client.activeRooms(), []);
+});
+
 test('a response that is no HTTP does not bring the API key into the error', async (t) => {
   const { client } = await connect(
     t,

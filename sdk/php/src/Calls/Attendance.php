@@ -60,6 +60,7 @@ trait Attendance
 
     /**
      * Returns all rooms of the project that are open or active, and their participants, the oldest first.
+     * The response may be as large as 64 MiB.
      *
      * @throws ParleyException
      */

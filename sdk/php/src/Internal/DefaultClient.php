@@ -62,7 +62,7 @@ final class DefaultClient
     /** @return array<string, mixed> */
     private static function options(RequestInterface $request): array
     {
-        $options = ['sink' => new BoundedSink(Sender::MAX_BODY + 1)];
+        $options = ['sink' => new BoundedSink(Sender::maxBody($request) + 1)];
         // If an idle connection turns out to be closed, curl sends the request again on another one. The server may
         // have received the first one, so a request that must not be repeated gets a new connection.
         $mustBeSentOnce = $request->getMethod() === 'POST' && !$request->hasHeader('Idempotency-Key');

@@ -20,6 +20,8 @@ final class RawResponse
         public readonly string $body,
         public readonly float $sent,
         public readonly float $received,
+        /** The limit in bytes, if the body is larger. */
+        public readonly ?int $tooLargeFor,
     ) {
         $this->status = $message->getStatusCode();
     }

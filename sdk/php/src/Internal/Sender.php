@@ -17,7 +17,10 @@ use Psr\Http\Message\ResponseInterface;
 final class Sender
 {
     /** The longest body of a success, in bytes. */
-    public const MAX_BODY = 4 << 20;
+    private const MAX_BODY = 4 << 20;
+
+    /** The longest list of active rooms, in bytes. It has no pages. */
+    private const MAX_ACTIVE_ROOMS = 64 << 20;
 
     /** The longest body of an error, in bytes; more is ignored. */
     private const MAX_ERROR_BODY = 64 << 10;
@@ -29,8 +32,16 @@ final class Sender
     {
     }
 
+    /** Returns the length of the longest body of a success, in bytes. */
+    public static function maxBody(RequestInterface $request): int
+    {
+        return str_ends_with($request->getUri()->getPath(), '/rooms/get_active_rooms_info')
+            ? self::MAX_ACTIVE_ROOMS
+            : self::MAX_BODY;
+    }
+
     /**
-     * Returns the response. The body of a success has at most one byte more than MAX_BODY.
+     * Returns the response.
      *
      * @throws NoResponse
      */
@@ -49,20 +60,22 @@ final class Sender
         }
         $received = microtime(true);
         $isSuccess = $response->getStatusCode() === 200;
+        $limit = self::maxBody($request);
         $body = '';
         try {
-            self::read($response, $isSuccess ? self::MAX_BODY + 1 : self::MAX_ERROR_BODY, $body);
+            self::read($response, $isSuccess ? $limit + 1 : self::MAX_ERROR_BODY, $body);
         } catch (\RuntimeException $failure) {
             // It counts only for a success, because the status alone identifies an error.
         }
         // Reading a success that is too large was stopped, which is a failure for some clients.
-        if ($isSuccess && strlen($body) <= self::MAX_BODY) {
+        $tooLargeFor = $isSuccess && strlen($body) > $limit ? $limit : null;
+        if ($isSuccess && $tooLargeFor === null) {
             if ($failure !== null) {
                 throw $this->noResponse($failure);
             }
             self::checkLength($response, $body);
         }
-        return new RawResponse($response, $body, $sent, $received);
+        return new RawResponse($response, $body, $sent, $received, $tooLargeFor);
     }
 
     private static function read(ResponseInterface $response, int $limit, string &$body): void

@@ -127,8 +127,8 @@ final class Transport
         if ($response->status !== 200) {
             throw $accepted->unexpected("the response has the status $response->status instead of 200");
         }
-        if (strlen($response->body) > Sender::MAX_BODY) {
-            throw $accepted->unexpected('the response is larger than ' . Sender::MAX_BODY . ' bytes');
+        if ($response->tooLargeFor !== null) {
+            throw $accepted->unexpected("the response is larger than $response->tooLargeFor bytes");
         }
         return $accepted;
     }

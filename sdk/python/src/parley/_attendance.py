@@ -21,6 +21,7 @@ from ._generated import (
 from ._requests import list_or_none, path_segment, required_text, whole_number
 from ._responses import Result
 from ._text import digits
+from ._transport import ACTIVE_ROOMS_PATH
 
 PAGE_SIZE = 100  # the largest one
 
@@ -39,8 +40,11 @@ class Attendance(ClientBase):
         return result.read(lambda body: ActiveRoom.from_json(body.get("result"), request_id=result.request_id))
 
     def active_rooms(self) -> list[ActiveRoom]:
-        """Return all rooms of the project that are open or active with their participants, the oldest first."""
-        result = self._get(f"/api/v{self._version}/rooms/get_active_rooms_info")
+        """Return all rooms of the project that are open or active with their participants, the oldest first.
+
+        The response may be as large as 64 MiB.
+        """
+        result = self._get(f"/api/v{self._version}{ACTIVE_ROOMS_PATH}")
         return result.read(lambda body: ActiveRooms.from_json(body.get("response"))).rooms
 
     def rooms(self, *, state: Optional[RoomState] = None) -> Iterator[ListedRoom]:

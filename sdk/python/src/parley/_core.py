@@ -16,7 +16,7 @@ from ._clock import Clock
 from ._credentials import Credentials
 from ._requests import Request, Signature
 from ._responses import Failure, Result, no_response, refused
-from ._transport import MAX_BODY, NoResponse, Transport
+from ._transport import NoResponse, Transport, max_body
 from .errors import UnauthorizedError
 
 _FIRST_WAIT = 0.25
@@ -114,7 +114,7 @@ class Core:
             return refused(response.status, response.headers, response.body, request, self.credentials)
         result = Result(response.body, response.headers, sent, self.credentials)
         if not response.complete:
-            raise result.unexpected(f"the response is larger than {MAX_BODY} bytes")
+            raise result.unexpected(f"the response is larger than {max_body(request.target)} bytes")
         return result
 
     def _headers(self, request: Request, offset: float) -> dict[str, str]:

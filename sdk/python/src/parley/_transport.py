@@ -19,10 +19,17 @@ _MAX_IDLE_CONNECTIONS = 16
 # Shorter than the limits of usual servers and proxies, so that a request rarely uses a connection that is being
 # closed.
 _MAX_IDLE_SECONDS = 20.0
-MAX_BODY = 4 * 1024 * 1024
-"""The largest body of a success, in bytes."""
+_MAX_BODY = 4 * 1024 * 1024
+_MAX_ACTIVE_ROOMS = 64 * 1024 * 1024
+ACTIVE_ROOMS_PATH = "/rooms/get_active_rooms_info"
+"""The path of the list of active rooms, which has no pages."""
 _MAX_ERROR_BODY = 64 * 1024
 _BLOCK = 64 * 1024
+
+
+def max_body(target: str) -> int:
+    """Return the size of the largest body of a success, in bytes."""
+    return _MAX_ACTIVE_ROOMS if target.endswith(ACTIVE_ROOMS_PATH) else _MAX_BODY
 
 
 class Response(NamedTuple):
@@ -99,7 +106,7 @@ class Transport:
                 broken = True  # the server can have responded before it has read the whole body
             response = connection.getresponse()
             received = time.time()
-            content, complete = _read(response)
+            content, complete = _read(response, max_body(target))
             reusable = complete and not broken and not response.will_close
         finally:
             if reusable:
@@ -217,10 +224,10 @@ class _TimedReader(io.RawIOBase):
         super().close()
 
 
-def _read(response: http.client.HTTPResponse) -> tuple[bytes, bool]:
-    """Read a body up to its limit. Return it and whether it ends there."""
+def _read(response: http.client.HTTPResponse, limit: int) -> tuple[bytes, bool]:
+    """Read a body up to its limit, which is for a success. Return it and whether it ends there."""
     if response.status == 200:
-        return _read_up_to(response, MAX_BODY)
+        return _read_up_to(response, limit)
     try:
         return _read_up_to(response, _MAX_ERROR_BODY)
     except (OSError, http.client.HTTPException):

@@ -126,7 +126,10 @@ class ServerError(ParleyError):
 
 
 class UnexpectedResponseError(ParleyError):
-    """A response that the API does not document, or one of more than 4 MiB. A call that writes may have succeeded."""
+    """A response that the API does not document, or one of more than 4 MiB.
+
+    The limit of ``active_rooms`` is 64 MiB. A call that writes may have succeeded.
+    """
 
     kind = "unexpected_response"
 
