@@ -191,9 +191,17 @@ type RescheduleRequest struct {
 
 // RescheduleMetadata changes the metadata of a room.
 type RescheduleMetadata struct {
-	RoomTitle      string        `json:"room_title,omitempty"`
-	WelcomeMessage string        `json:"welcome_message,omitempty"`
-	RoomFeatures   *RoomFeatures `json:"room_features,omitempty"`
+	RoomTitle      string              `json:"room_title,omitempty"`
+	WelcomeMessage string              `json:"welcome_message,omitempty"`
+	RoomFeatures   *RescheduleFeatures `json:"room_features,omitempty"`
+}
+
+// RescheduleFeatures changes the features of a room. Fields that are nil stay as they
+// are.
+type RescheduleFeatures struct {
+	// RoomDuration is as in RoomFeatures; 0 means the plan's limit.
+	RoomDuration  *int                  `json:"room_duration,omitempty"`
+	BreakoutRooms *BreakoutRoomFeatures `json:"breakout_room_features,omitempty"`
 }
 
 // RescheduleRoom changes a scheduled room; ErrConflict if the room is in another

@@ -135,11 +135,11 @@ func meetingCalls(ctx context.Context, c *client.Client) map[string]func() (any,
 			return kinds, nil
 		},
 		"reschedule_room": func() (any, error) {
-			timeout := 0
+			timeout, duration := 0, 60
 			return c.RescheduleRoom(ctx, client.RescheduleRequest{RoomID: roomID,
 				StartAt: "2027-01-31T09:30", EmptyTimeout: &timeout,
 				Metadata: &client.RescheduleMetadata{RoomTitle: "Later",
-					RoomFeatures: &client.RoomFeatures{RoomDuration: 60}}})
+					RoomFeatures: &client.RescheduleFeatures{RoomDuration: &duration}}})
 		},
 		"get_analytics": func() (any, error) { return c.Analytics(ctx, roomID) },
 		"export_attendance": func() (any, error) {
