@@ -17,6 +17,7 @@ return [
             [[], '{}'],
             [['room_ids' => []], '{"room_ids":[]}'],
             [['room_ids' => [1 => 'a', 3 => 'b']], '{"room_ids":["a","b"]}'],
+            [['people' => [1 => ['name' => 'a'], 3 => ['name' => 'b']]], '{"people":[{"name":"a"},{"name":"b"}]}'],
             [['metadata' => []], '{"metadata":{}}'],
             [['metadata' => ['room_features' => []]], '{"metadata":{"room_features":{}}}'],
             [

@@ -15,7 +15,7 @@ final class Body
 {
     private const OBJECTS = ['metadata', 'room_features', 'breakout_room_features', 'user_info'];
 
-    private const LISTS = ['room_ids'];
+    private const LISTS = ['room_ids', 'people'];
 
     private const FLAGS = JSON_THROW_ON_ERROR
         | JSON_UNESCAPED_UNICODE
