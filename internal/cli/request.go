@@ -27,8 +27,13 @@ type credentials struct {
 	GatewaySecret string `name:"gateway-secret" env:"PARLEY_GATEWAY_SECRET" placeholder:"SECRET" help:"Gateway secret, which signs version 5 and the companion routes."`
 }
 
-// applyQuickstart sets missing flags from the quickstart file.
-func (c *credentials) applyQuickstart() error {
+// applyQuickstart sets missing flags from the quickstart file. It reads the file only if
+// a flag is missing that the command uses: needsURL says whether it uses --url.
+func (c *credentials) applyQuickstart(needsURL bool) error {
+	given := c.ProjectSecret != "" || c.APIKey != "" || c.GatewaySecret != ""
+	if given && (c.URL != "" || !needsURL) {
+		return nil
+	}
 	q, err := quickstart.Read(c.DataDir)
 	if os.IsNotExist(err) {
 		err = nil
@@ -36,7 +41,6 @@ func (c *credentials) applyQuickstart() error {
 	if err != nil {
 		return err
 	}
-	given := c.ProjectSecret != "" || c.APIKey != "" || c.GatewaySecret != ""
 	if c.URL == "" {
 		c.URL = q.BaseURL
 	}
@@ -60,7 +64,7 @@ type requestCommand struct {
 
 // Run sends the request and prints the response.
 func (c requestCommand) Run(ctx context.Context, s *streams) error {
-	if err := c.applyQuickstart(); err != nil {
+	if err := c.applyQuickstart(true); err != nil {
 		return err
 	}
 	if c.URL == "" {

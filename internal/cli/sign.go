@@ -237,7 +237,7 @@ type signCommand struct {
 
 // Run prints the signed text and the signature.
 func (c signCommand) Run(s *streams) error {
-	if err := c.applyQuickstart(); err != nil {
+	if err := c.applyQuickstart(false); err != nil {
 		return err
 	}
 	if c.Timestamp == "" {

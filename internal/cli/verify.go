@@ -47,7 +47,7 @@ var errInvalidSignature = errors.New("a server would refuse this signature")
 
 // Run checks the signature and prints the result.
 func (c verifyCommand) Run(s *streams) error {
-	if err := c.applyQuickstart(); err != nil {
+	if err := c.applyQuickstart(false); err != nil {
 		return err
 	}
 	given, err := readBody(c.Text)
