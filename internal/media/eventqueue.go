@@ -2,6 +2,7 @@ package media
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -154,9 +155,9 @@ const abortedTTL = time.Minute
 // no bound, because a bounded queue would either block media or lose attendance.
 type eventQueue struct {
 	mu       sync.Mutex
-	pending  []event
-	stopping bool // accept no more events, but deliver the pending ones
-	dropping bool // deliver no more events
+	pending  []event // the first one is being delivered
+	stopping bool    // accept no more events, but deliver the pending ones
+	dropping bool    // deliver no more events
 	wake     chan struct{}
 	done     chan struct{}
 
@@ -208,10 +209,19 @@ func (e *eventQueue) run(observer room.MediaObserver) {
 			continue
 		}
 		next := e.pending[0]
-		e.pending = e.pending[1:]
 		e.mu.Unlock()
 		e.deliver(observer, next)
+		e.mu.Lock()
+		e.pending = e.pending[1:]
+		e.mu.Unlock()
 	}
+}
+
+// hasPending reports whether an event of a connection has not been delivered yet.
+func (e *eventQueue) hasPending(sid string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return slices.ContainsFunc(e.pending, func(ev event) bool { return ev.sid == sid })
 }
 
 // deliver calls the observer once for the join and once for the leave of a connection, in

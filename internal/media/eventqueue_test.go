@@ -95,6 +95,9 @@ func TestEventQueue_SlowObserver(t *testing.T) {
 	for range 100 {
 		e.add(joinedEvent("2")) // returns although the observer is blocked
 	}
+	if one, two, three := e.hasPending("1"), e.hasPending("2"), e.hasPending("3"); !one || !two || three {
+		t.Errorf("pending events of 1, 2 and 3: got %v, %v and %v, want those of 1 and 2", one, two, three)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	e.stop(ctx) // out of time: the rest is dropped

@@ -130,6 +130,9 @@ func (e *Engine) Connection(session, identity string) string {
 	return string(p.ID())
 }
 
+// IsReporting reports whether an event of a connection has not been delivered to the observer yet.
+func (e *Engine) IsReporting(connection string) bool { return e.events.hasPending(connection) }
+
 // ConnectionType returns the type of the first of a participant's transports that is
 // connected.
 func (e *Engine) ConnectionType(session, identity string) room.ConnectionType {

@@ -194,6 +194,8 @@ func TestReconcile_FindsLeaveOfClosedBreakout(t *testing.T) {
 	}
 	f.Sweep(ctx)
 	f.Reconcile(ctx)
+	f.clock.advance(room.RecheckDelay)
+	f.Recheck(ctx)
 	present, err := f.db.CurrentAttendance(ctx, id)
 	if err != nil || len(present) != 1 || present[0].Connection != "PA_1" {
 		t.Errorf("current attendance: got %+v, error %v, want one row with connection PA_1", present, err)

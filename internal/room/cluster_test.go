@@ -410,6 +410,12 @@ func (m nodeMedia) Connection(session, identity string) string {
 	return ""
 }
 
+func (m nodeMedia) IsReporting(connection string) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.ContainsFunc(m.reports, func(r report) bool { return r.to == m.nodes[m.n] && r.sid == connection })
+}
+
 func (m nodeMedia) SendMessage(_ context.Context, session string, identities []string, message room.Message) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -12,8 +12,8 @@ func (s *Service) Sweep(ctx context.Context) {
 // Reconcile runs once the reconciliation that Run does every ten seconds.
 func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 
-// RecheckUnrecorded runs once the second look that Run takes every second, if it is due.
-func (s *Service) RecheckUnrecorded(ctx context.Context) { s.recheckUnrecorded(ctx) }
+// Recheck runs once the second look that Run takes every second, if it is due.
+func (s *Service) Recheck(ctx context.Context) { s.recheck(ctx) }
 
 // EnforcePlacement runs once the placement that Run enforces every second.
 func (s *Service) EnforcePlacement(ctx context.Context) { s.enforcePlacement(ctx) }
@@ -45,6 +45,9 @@ const RelayDelay = relayDelay
 
 // DrainBatch exports drainBatch.
 var DrainBatch = drainBatch
+
+// RecheckDelay is the time from a reconciliation until the second look.
+const RecheckDelay = recheckDelay
 
 // NodeTimeout is the time without a heartbeat after which a node is lost.
 const NodeTimeout = nodeTimeout

@@ -49,9 +49,13 @@ func newFixture(t testing.TB) *fixture {
 // restart replaces the service by a new process on the same database, with an empty
 // media engine.
 func (f *fixture) restart() {
-	f.engine = &fakeMedia{sessions: map[string]map[string]room.Participant{},
-		qualities: map[string]room.ConnectionQuality{}, metadata: map[string]room.Metadata{},
-		permissions: map[string]grantedPermissions{}}
+	f.engine = &fakeMedia{
+		sessions:    map[string]map[string]room.Participant{},
+		qualities:   map[string]room.ConnectionQuality{},
+		metadata:    map[string]room.Metadata{},
+		permissions: map[string]grantedPermissions{},
+		reporting:   map[string]bool{},
+	}
 	f.options.Plans = f
 	f.Service = room.NewService(f.db, f.engine, func() string { return "https://meet.example.org" }, f.clock.Now,
 		storetest.NewID, discardLogger, f.options)
@@ -177,7 +181,8 @@ type fakeMedia struct {
 	tokenSpecs  []room.AccessTokenSpec
 	admitted    []string
 	removed     []string
-	err         error // of every call
+	reporting   map[string]bool // connections whose reports are not delivered yet
+	err         error           // of every call
 }
 
 // grantedPermissions are the last permissions set for a participant.
@@ -299,6 +304,19 @@ func (e *fakeMedia) Connection(session, identity string) string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.sessions[session][identity].SID
+}
+
+func (e *fakeMedia) IsReporting(connection string) bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.reporting[connection]
+}
+
+// setReporting says whether reports about a connection are not delivered yet.
+func (e *fakeMedia) setReporting(connection string, reporting bool) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.reporting[connection] = reporting
 }
 
 func (*fakeMedia) ConnectionType(string, string) room.ConnectionType { return room.ConnectionUDP }

@@ -364,6 +364,8 @@ func (m *model) reconcile(rt *rapid.T) {
 		known[engineConnectionID(o.connection)] = known[engineConnectionID(o.connection)] || isPresent(o)
 	}
 	m.unrecorded = map[string]bool{}
+	missed := m.missing
+	m.missing = map[*modelAttendance]time.Time{}
 	live := m.live
 	m.Reconcile(ctx)
 	if !live {
@@ -383,9 +385,17 @@ func (m *model) reconcile(rt *rapid.T) {
 		}
 	}
 	for _, o := range m.byJoin() {
-		if isPresent(o) && !in(o.connection) {
-			m.expectLeave(o, m.clock.Now(), room.LeftLost)
+		if !isPresent(o) || in(o.connection) {
+			continue
+		}
+		since, again := missed[o]
+		if again && m.clock.Now().Sub(since) >= room.RecheckDelay {
+			m.expectLeave(o, since, room.LeftLost)
 			m.expectTransitions()
+			continue
+		}
+		if m.missing[o] = m.clock.Now(); again {
+			m.missing[o] = since
 		}
 	}
 	m.engine.drainRemoved()
@@ -414,7 +424,7 @@ func (m *model) restart(rt *rapid.T) {
 	}
 	m.clock.advance(rapid.SampledFrom([]time.Duration{0, 4 * time.Second, time.Hour}).Draw(rt, "down for"))
 	m.fixture.restart()
-	m.unrecorded = nil
+	m.unrecorded, m.missing = nil, nil
 	if err := m.Recover(ctx); err != nil {
 		rt.Fatal(err)
 	}

@@ -66,7 +66,8 @@ type model struct {
 	live       bool
 	seats      map[int]*modelSeat // by browser
 	attendance []*modelAttendance
-	unrecorded map[string]bool // found only in the engine by the last reconciliation
+	unrecorded map[string]bool                // found only in the engine by the last reconciliation
+	missing    map[*modelAttendance]time.Time // found only in the attendance by it, since when
 	unreported int
 }
 

@@ -38,6 +38,8 @@ type Media interface {
 	// Participants lists all participants of the session in the engine, including
 	// those whose media is not connected yet. An unknown session has none.
 	Participants(ctx context.Context, session string) ([]Participant, error)
+	// IsReporting reports whether the MediaObserver has not received yet what the engine reports about a connection.
+	IsReporting(connection string) bool
 	// ConnectionType returns how the media of a participant reaches this process. It is
 	// ConnectionUnknown if the participant is not in a session of this process.
 	ConnectionType(session, identity string) ConnectionType

@@ -91,7 +91,7 @@ func (p *placements) second(rt *rapid.T) {
 	p.seconds++
 	for _, n := range p.nodes {
 		n.EnforcePlacement(context.Background())
-		n.RecheckUnrecorded(context.Background())
+		n.Recheck(context.Background())
 		if p.seconds%10 == 0 {
 			n.Reconcile(context.Background())
 		}

@@ -139,6 +139,58 @@ func TestDeregister_DatabaseStalls(t *testing.T) {
 	}
 }
 
+// A reconciliation that finds a connection gone leaves it to the report of the engine to say when and why it ended.
+// Only if none comes by the second look, the connection was lost at the first one.
+func TestReconcile_AwaitsReportOfLeave(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		reportAt time.Duration // after the first look; 0 if the report is lost
+		reason   room.LeaveReason
+		seat     room.SeatState
+	}{
+		"before the second look": {time.Second, room.LeftByChoice, room.Free},
+		"minutes later":          {2 * time.Minute, room.LeftByChoice, room.Free},
+		"never":                  {0, room.LeftLost, room.Reserved},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			ctx := t.Context()
+			id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+			a := f.enter(t, id, guest(1), "PA_1")
+			f.clock.advance(time.Minute)
+			left := f.clock.Now()
+			f.engine.disconnect(a.SessionID, a.Seat.ID)
+			f.engine.setReporting("PA_1", c.reportAt > 0)
+			f.clock.advance(time.Second)
+			first := f.clock.Now()
+			f.Reconcile(ctx)
+			for second := time.Second; second <= max(c.reportAt, room.RecheckDelay); second += time.Second {
+				f.clock.advance(time.Second)
+				if second == c.reportAt {
+					f.ParticipantLeft(a.SessionID, a.Seat.ID, "PA_1", left, room.LeftByChoice)
+					f.engine.setReporting("PA_1", false)
+				}
+				f.Recheck(ctx)
+				if second%(10*time.Second) == 0 {
+					f.Reconcile(ctx)
+				}
+			}
+			want := left
+			if c.reportAt == 0 {
+				want = first
+			}
+			rows, err := storetest.Attendance(ctx, f.db, id)
+			if err != nil || len(rows) != 1 || !rows[0].LeftAt.Equal(want) || rows[0].Reason != c.reason {
+				t.Errorf("got attendance %+v, error %v, want the end at %s, %q", rows, err, want, c.reason)
+			}
+			if seat, err := f.db.Seat(ctx, id, a.Seat.ID); err != nil || seat.State != c.seat {
+				t.Errorf("got seat %+v, error %v, want it %s", seat, err, c.seat)
+			}
+		})
+	}
+}
+
 // Reconciliation may run before earlier reports arrive. A connected participant keeps
 // the seat then, and a full room admits no other.
 func TestReportQueue_ReportsAfterReconcile(t *testing.T) {

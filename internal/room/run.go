@@ -15,7 +15,7 @@ const (
 	sweepEvery     = time.Second
 	reconcileEvery = 10 * time.Second
 	// recheckDelay is the time from a reconciliation until the second look at the connections
-	// that it found in the engine only.
+	// that it found in the engine only, or in the attendance only.
 	recheckDelay = 3 * time.Second
 	sweepBatch   = 100
 	// sweepGivesUpAfter is the number of rooms in a row that are not updated because the database is unavailable, after
@@ -48,7 +48,7 @@ func (s *Presence) Run(ctx context.Context) {
 		s.deleteStaleKnocks(ctx)
 		s.closeSessions(ctx)
 		s.enforcePlacement(ctx)
-		s.recheckUnrecorded(ctx)
+		s.recheck(ctx)
 		now := s.now()
 		if now.Sub(purged) >= purgeInterval {
 			purged = now
@@ -167,24 +167,39 @@ func (s *Presence) reconcile(ctx context.Context) {
 	for _, session := range sessions {
 		rooms[session.RoomID] = append(rooms[session.RoomID], session.N)
 	}
-	unrecorded := map[string]string{}
+	found := differences{unrecorded: map[string]string{}, missing: map[string]missingConnection{}}
 	for id, live := range rooms {
-		s.logFailure(ctx, "reconcile room", s.reconcileRoom(ctx, id, live, unrecorded), "room_id", id)
+		s.logFailure(ctx, "reconcile room", s.reconcileRoom(ctx, id, live, found), "room_id", id)
 	}
-	s.unrecorded, s.recheckAt = unrecorded, s.now().Add(recheckDelay)
+	s.found, s.recheckAt = found, s.now().Add(recheckDelay)
 }
 
-// recheckUnrecorded looks a second time at the connections that the last reconciliation found
-// in the engine only, so that a participant who has connected again elsewhere does not keep two
-// connections until the next reconciliation.
-func (s *Presence) recheckUnrecorded(ctx context.Context) {
-	if s.recheckAt.IsZero() || s.now().Before(s.recheckAt) {
+// differences are what a reconciliation found, for the second look.
+type differences struct {
+	unrecorded map[string]string            // sessions of the connections that are in the engine only
+	missing    map[string]missingConnection // those that are in the attendance only, by its ID
+}
+
+// missingConnection is a recorded connection that the engine does not have.
+type missingConnection struct {
+	session string
+	since   time.Time // when the reconciliation noticed it first
+}
+
+// recheck looks a second time at the connections that the last reconciliation found in the engine only, so that a
+// participant who has connected again elsewhere does not keep two connections until the next reconciliation, and at
+// those that it found in the attendance only.
+func (s *Presence) recheck(ctx context.Context) {
+	if s.recheckAt.IsZero() || s.now().Before(s.recheckAt) || s.isStopping() {
 		return
 	}
 	s.recheckAt = time.Time{}
 	sessions := map[string]bool{}
-	for _, session := range s.unrecorded {
+	for _, session := range s.found.unrecorded {
 		sessions[session] = true
+	}
+	for _, missing := range s.found.missing {
+		sessions[missing.session] = true
 	}
 	for session := range sessions {
 		s.logFailure(ctx, "look again at connections", s.recheckSession(ctx, session), "session", session)
@@ -192,25 +207,62 @@ func (s *Presence) recheckUnrecorded(ctx context.Context) {
 }
 
 func (s *Presence) recheckSession(ctx context.Context, session string) error {
-	if !s.media.IsLocal(session) {
-		return nil
-	}
 	roomID, _, _ := ParseSessionID(session)
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
 	if err != nil {
 		return err
 	}
-	recorded := map[string]bool{}
+	participants, err := s.activeParticipants(ctx, session)
+	if err != nil {
+		return err
+	}
+	recorded, connected := map[string]bool{}, map[string]bool{}
 	for _, a := range rows {
 		recorded[engineConnectionID(a.Connection)] = true
 	}
-	participants, err := s.media.Participants(ctx, session)
 	for _, p := range participants {
-		if p.Active && s.unrecorded[p.SID] == session && !recorded[p.SID] {
+		connected[p.SID] = true
+		if s.found.unrecorded[p.SID] == session && !recorded[p.SID] {
 			s.recordAgain(session, p)
 		}
 	}
-	return err
+	for _, a := range rows {
+		if s.found.missing[a.ID].session == session && !connected[engineConnectionID(a.Connection)] {
+			s.endMissing(session, a, s.found.missing)
+		}
+	}
+	return nil
+}
+
+// activeParticipants returns the participants of a session whose media is connected. A session of another node has
+// none.
+func (s *Presence) activeParticipants(ctx context.Context, session string) ([]Participant, error) {
+	if !s.media.IsLocal(session) {
+		return nil, nil
+	}
+	participants, err := s.media.Participants(ctx, session)
+	return slices.DeleteFunc(participants, func(p Participant) bool { return !p.Active }), err
+}
+
+// endMissing handles a recorded connection of this node that the engine does not have. The engine usually reports its
+// end, with the right time and reason, but removes the participant first, and the report may wait for those before it.
+// So the end is recorded at the second look, at the time of the first one, if the engine is not about to report it.
+// Until then the connection is added to missing.
+func (s *Presence) endMissing(session string, a Attendance, missing map[string]missingConnection) {
+	if at, gave := s.gaveAway(session, a.JoinedAt); gave {
+		s.ParticipantLeft(session, a.SeatID, a.Connection, at, LeftServer)
+		return
+	}
+	now := s.now()
+	m, again := s.found.missing[a.ID]
+	if !again {
+		m = missingConnection{session, now}
+	}
+	if now.Sub(m.since) < recheckDelay || s.media.IsReporting(engineConnectionID(a.Connection)) {
+		missing[a.ID] = m
+		return
+	}
+	s.ParticipantLeft(session, a.SeatID, a.Connection, m.since, LeftLost)
 }
 
 // recordAgain handles a connection whose attendance has ended although the participant is
@@ -220,9 +272,8 @@ func (s *Presence) recordAgain(session string, p Participant) {
 	s.ParticipantJoined(session, p.Identity, p.SID+rejoinSeparator+s.newID(), s.now())
 }
 
-// reconcileRoom reconciles the live sessions of a room and adds the connections
-// that are only in the engine to unrecorded.
-func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int, unrecorded map[string]string) error {
+// reconcileRoom reconciles the live sessions of a room and adds to found what needs a second look.
+func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int, found differences) error {
 	// Attendance is read before the engine's participants. A recorded participant was
 	// in the engine at that time, and therefore has left if the engine has them no more.
 	rows, err := s.store.CurrentAttendance(ctx, roomID)
@@ -241,13 +292,10 @@ func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int,
 	connected := map[string]bool{}
 	for _, n := range slices.Compact(live) {
 		name := SessionID(roomID, n)
-		var participants []Participant
-		if s.media.IsLocal(name) {
-			hosted = true
-			if participants, err = s.media.Participants(ctx, name); err != nil {
-				return err
-			}
-			participants = slices.DeleteFunc(participants, func(p Participant) bool { return !p.Active })
+		hosted = hosted || s.media.IsLocal(name)
+		participants, err := s.activeParticipants(ctx, name)
+		if err != nil {
+			return err
 		}
 		for _, p := range participants {
 			connected[p.SID] = true
@@ -258,25 +306,20 @@ func (s *Presence) reconcileRoom(ctx context.Context, roomID string, live []int,
 				}
 				continue
 			}
-			unrecorded[p.SID] = name
-			if s.unrecorded[p.SID] == name {
+			found.unrecorded[p.SID] = name
+			if s.found.unrecorded[p.SID] == name {
 				s.recordAgain(name, p)
 			} else {
 				s.ParticipantJoined(name, p.Identity, p.SID, p.JoinedAt)
 			}
 		}
 	}
-	// The joins come first, because a join ends the connection before it at the right time. The
-	// time of a missed leave is not known, except from a session that this node gave away.
+	// The joins come first, because a join ends the connection before it at the right time.
 	for _, a := range rows {
 		if a.Node != s.nodeID || connected[engineConnectionID(a.Connection)] || s.simulations.isConnected(a.Connection) {
 			continue
 		}
-		session, left, reason := SessionID(roomID, a.Session), s.now(), LeftLost
-		if at, gave := s.gaveAway(session, a.JoinedAt); gave {
-			left, reason = at, LeftServer
-		}
-		s.ParticipantLeft(session, a.SeatID, a.Connection, left, reason)
+		s.endMissing(SessionID(roomID, a.Session), a, found.missing)
 	}
 	if !hosted {
 		return nil

@@ -48,12 +48,12 @@ type Moderation struct {
 // ends rooms, reconciles with the engine, and takes over from lost nodes.
 type Presence struct {
 	*core
-	startedAt  time.Time
-	lastWatch  time.Time            // last run of watchNodes; used by watchNodes only
-	lastSeen   map[string]*lastSeen // other nodes by id; used by watchNodes only
-	unrecorded map[string]string    // sessions of the connections that the last reconciliation found in the engine only
-	recheckAt  time.Time            // time of the second look at them; zero if there is none
-	misplaced  map[string]time.Time // connections that have to end, by first sight
+	startedAt time.Time
+	lastWatch time.Time            // last run of watchNodes; used by watchNodes only
+	lastSeen  map[string]*lastSeen // other nodes by id; used by watchNodes only
+	found     differences          // by the last reconciliation
+	recheckAt time.Time            // time of the second look at them; zero if there is none
+	misplaced map[string]time.Time // connections that have to end, by first sight
 }
 
 // Simulator holds meetings without people in the rooms of test projects. It acts through the other
@@ -135,11 +135,10 @@ func NewService(store Store, media Media, publicURL func() string, now func() ti
 		Joining:    &Joining{core: c, failedJoins: failedJoins{byRoom: map[string]logged{}}},
 		Moderation: &Moderation{core: c},
 		Presence: &Presence{
-			core:       c,
-			startedAt:  now(),
-			lastSeen:   map[string]*lastSeen{},
-			unrecorded: map[string]string{},
-			misplaced:  map[string]time.Time{},
+			core:      c,
+			startedAt: now(),
+			lastSeen:  map[string]*lastSeen{},
+			misplaced: map[string]time.Time{},
 		},
 	}
 	out.Simulator = &Simulator{
