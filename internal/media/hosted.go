@@ -2,8 +2,12 @@ package media
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/routing/selector"
 	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/livekit/protocol/livekit"
 	"github.com/redis/go-redis/v9"
@@ -13,9 +17,10 @@ import (
 // from Redis, and may still store its participants. hostedStore prevents both if another node hosts the session now.
 type hostedStore struct {
 	service.ObjectStore
-	redis redis.UniversalClient
-	self  livekit.NodeID
-	rooms *service.RoomManager
+	redis  redis.UniversalClient
+	router routing.Router
+	self   livekit.NodeID
+	rooms  *service.RoomManager
 }
 
 // isOpen reports whether this process has the session and is not ending it.
@@ -52,9 +57,39 @@ func (s *hostedStore) DeleteParticipant(ctx context.Context, name livekit.RoomNa
 // DeleteRoom deletes a session and its host from Redis unless another node hosts it. It ignores the context,
 // because LiveKit passes that of the request that created the session.
 func (s *hostedStore) DeleteRoom(_ context.Context, name livekit.RoomName) error {
+	return s.delete(context.Background(), name, s.self)
+}
+
+// delete deletes a session and its host from Redis unless it has another host.
+func (s *hostedStore) delete(ctx context.Context, name livekit.RoomName, host livekit.NodeID) error {
 	n := string(name)
-	return deleteRoomScript.Run(context.Background(), s.redis, []string{routing.NodeRoomKey, service.RoomsKey,
-		service.RoomInternalKey, service.RoomParticipantsPrefix + n}, n, string(s.self)).Err()
+	return deleteRoomScript.Run(ctx, s.redis, []string{routing.NodeRoomKey, service.RoomsKey,
+		service.RoomInternalKey, service.RoomParticipantsPrefix + n}, n, string(host)).Err()
+}
+
+// errHostSilent is the error for a session whose host may be lost.
+var errHostSilent = errors.New("the node that hosts the session does not respond")
+
+// deleteIfHostLost deletes a session from Redis if the node that hosts it is lost, and reports whether it did. A node
+// that only stood still closes such a session itself when it goes on. The error is errHostSilent if the host may be
+// lost.
+func (s *hostedStore) deleteIfHostLost(ctx context.Context, name livekit.RoomName) (deleted bool, err error) {
+	id, err := s.redis.HGet(ctx, routing.NodeRoomKey, string(name)).Result()
+	if err != nil && !errors.Is(err, redis.Nil) || livekit.NodeID(id) == s.self {
+		return false, err
+	}
+	nodes, err := s.router.ListNodes()
+	if err != nil {
+		return false, err
+	}
+	i := slices.IndexFunc(nodes, func(n *livekit.Node) bool { return n.Id == id })
+	switch {
+	case i < 0 || !selector.IsAvailable(nodes[i]):
+		return true, s.delete(ctx, name, livekit.NodeID(id))
+	case missedHeartbeat(nodes[i], time.Now()):
+		return false, errHostSilent
+	}
+	return false, nil
 }
 
 // move makes another node the host of a session, and forgets its participants. It reports false if this node is

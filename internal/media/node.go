@@ -222,7 +222,7 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 	n.rtc = service.NewRTCService(conf, n.allocator, n.router, reports)
 	router, objects := n.router, n.store
 	if n.redis != nil {
-		n.hosted = &hostedStore{ObjectStore: n.store, redis: n.redis, self: n.self.NodeID()}
+		n.hosted = &hostedStore{ObjectStore: n.store, redis: n.redis, router: n.router, self: n.self.NodeID()}
 		router, objects = hostedRouter{n.router}, n.hosted
 	}
 	n.rooms, err = service.NewLocalRoomManager(conf, objects, n.self, router, n.allocator, reports, nil, nil, nil,

@@ -191,6 +191,27 @@ func TestCluster_RemoteSession(t *testing.T) {
 	}
 }
 
+// A session of a process that was killed can be closed, also before anybody else hosts it.
+func TestCluster_CloseSessionOfLostProcess(t *testing.T) {
+	redis := startRedis(t)
+	other := processConfig{UDPPort: testkit.FreeUDPPort(t), RedisURL: redis}
+	_, kill := startProcess(t, other)
+	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
+	session := openRemoteSession(t, local, "sound", room.Audio)
+	kill()
+	testkit.Eventually(t, "the session is closed", func() bool {
+		return local.engine.Close(t.Context(), session) == nil
+	})
+	if _, err := local.engine.Participants(t.Context(), session); err != nil {
+		t.Errorf("participants of the closed session: got error %v, want no session", err)
+	}
+	// A session of the same name begins anew, without the lost process.
+	local.openSession(t, session, room.Audio)
+	if !local.engine.IsLocal(session) {
+		t.Error("a new session of the same name: got it hosted elsewhere, want by the process that is left")
+	}
+}
+
 // openRemoteSession opens a session that the other process hosts. LiveKit selects nodes at
 // random, so it opens sessions until the other process hosts one.
 func openRemoteSession(t *testing.T, local *fixture, prefix string, kind room.Type) string {

@@ -47,14 +47,26 @@ func (e *Engine) Close(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
-	req := &livekit.DeleteRoomRequest{Room: session}
 	switch {
 	case location.local:
-		_, err = e.node.rooms.DeleteRoom(ctx, req)
+		_, err = e.node.rooms.DeleteRoom(ctx, &livekit.DeleteRoomRequest{Room: session})
 	case location.exists:
-		_, err = e.node.api.DeleteRoom(e.node.withGrant(ctx, &auth.VideoGrant{RoomCreate: true}), req)
+		err = e.closeRemote(ctx, session)
 	}
 	return unavailableError("close a session", ignoreNotFound(err))
+}
+
+// closeRemote ends a session of another node. If that node is lost, it only deletes the session from Redis, because
+// LiveKit would wait for the lost node at each attempt.
+func (e *Engine) closeRemote(ctx context.Context, session string) error {
+	if e.node.hosted != nil {
+		if deleted, err := e.node.hosted.deleteIfHostLost(ctx, livekit.RoomName(session)); err != nil || deleted {
+			return err
+		}
+	}
+	_, err := e.node.api.DeleteRoom(e.node.withGrant(ctx, &auth.VideoGrant{RoomCreate: true}),
+		&livekit.DeleteRoomRequest{Room: session})
+	return err
 }
 
 // Participants returns all participants of the session, including hidden ones. The active

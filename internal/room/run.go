@@ -1,6 +1,7 @@
 package room
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -33,6 +34,8 @@ func (s *Presence) Run(ctx context.Context) {
 	defer s.simulations.stop()
 	// Heartbeats have their own goroutine, so that slow work below cannot delay them.
 	background.Go(func() { s.runEvery(ctx, s.heartbeatInterval(), s.heartbeat) })
+	// So has the closing of sessions, which waits for other nodes and for Redis.
+	background.Go(func() { s.closeSessionsUntil(ctx) })
 	if s.options.Clustered {
 		background.Go(func() { s.runEvery(ctx, clusterHeartbeat, s.watchNodes) })
 		background.Go(func() { s.runEvery(ctx, drainInterval, s.handOver) })
@@ -46,7 +49,6 @@ func (s *Presence) Run(ctx context.Context) {
 		_ = s.flushReports(context.Background()) // which logs its error
 		s.sweep(ctx)
 		s.deleteStaleKnocks(ctx)
-		s.closeSessions(ctx)
 		s.enforcePlacement(ctx)
 		s.recheck(ctx)
 		now := s.now()
@@ -61,7 +63,6 @@ func (s *Presence) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.wake:
 		case <-ticker.C:
 		}
 		// Round removes the monotonic clock, which stops while a machine is suspended. A pass of a
@@ -136,12 +137,35 @@ func (s *Presence) sweep(ctx context.Context) {
 	}
 }
 
-// closeSessions closes ended sessions in the media engine.
+// closeSessionsUntil closes ended sessions as soon as there are any, and every second, until ctx ends.
+func (s *Presence) closeSessionsUntil(ctx context.Context) {
+	ticker := time.NewTicker(sweepEvery)
+	defer ticker.Stop()
+	for {
+		s.closeSessions(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.wake:
+		case <-ticker.C:
+		}
+	}
+}
+
+// closeSessions closes ended sessions in the media engine. Those of this process come first, because the others may
+// have to wait for their nodes.
 func (s *Presence) closeSessions(ctx context.Context) {
 	sessions, err := s.store.Sessions(ctx, SessionClosing)
 	if s.logFailure(ctx, "list closing sessions", err) {
 		return
 	}
+	remote := map[Session]int{}
+	for _, session := range sessions {
+		if !s.media.IsLocal(SessionID(session.RoomID, session.N)) {
+			remote[session] = 1
+		}
+	}
+	slices.SortStableFunc(sessions, func(a, b Session) int { return cmp.Compare(remote[a], remote[b]) })
 	for _, session := range sessions {
 		err := s.media.Close(ctx, SessionID(session.RoomID, session.N))
 		if s.logFailure(ctx, "close session", err, "room_id", session.RoomID) {
