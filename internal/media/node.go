@@ -49,7 +49,7 @@ type node struct {
 	rooms    *service.RoomManager // the sessions that this process hosts
 	api      *service.RoomService // the sessions of the whole cluster
 	rtc      *service.RTCService  // the signaling of browsers
-	signal   *service.SignalServer
+	signals  []*service.SignalServer
 	sessions *sessionHandler
 	redis    redis.UniversalClient // nil on a single machine
 	hosted   *hostedStore          // nil on a single machine
@@ -157,6 +157,7 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 	}
 
 	var bus psrpc.MessageBus
+	localBus := psrpc.NewLocalMessageBus()
 	if redisURL != "" {
 		if n.redis, err = connectRedis(redisURL); err != nil {
 			return nil, err
@@ -165,13 +166,16 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 		bus = psrpc.NewRedisMessageBus(n.redis)
 		n.store = service.NewRedisStore(n.redis)
 	} else {
-		bus = psrpc.NewLocalMessageBus()
+		bus = localBus
 		n.store = service.NewLocalStore()
 	}
 
 	client := rpc.NewClientParams(conf.PSRPC, bus, logger.GetLogger(), rpc.PSRPCMetricsObserver{})
-	signalClient, err := routing.NewSignalClient(n.self.NodeID(), bus, conf.SignalRelay)
-	if err != nil {
+	signals := &signalClient{self: n.self.NodeID()}
+	if signals.local, err = routing.NewSignalClient(n.self.NodeID(), localBus, conf.SignalRelay); err != nil {
+		return nil, err
+	}
+	if signals.SignalClient, err = routing.NewSignalClient(n.self.NodeID(), bus, conf.SignalRelay); err != nil {
 		return nil, err
 	}
 	managerClient, err := routing.NewRoomManagerClient(client, conf.Room)
@@ -183,7 +187,7 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 	if err != nil {
 		return nil, err
 	}
-	n.router = routing.CreateRouter(n.redis, n.self, signalClient, managerClient, keepalive, conf.NodeStats)
+	n.router = routing.CreateRouter(n.redis, n.self, signals, managerClient, keepalive, conf.NodeStats)
 
 	standard, err := service.NewRoomAllocator(conf, n.router, n.store)
 	if err != nil {
@@ -250,9 +254,16 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 		log:        admissions.log,
 		refusals:   refusals,
 	}
-	n.signal, err = service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
-	if err != nil {
-		return nil, err
+	buses := []psrpc.MessageBus{localBus}
+	if n.redis != nil {
+		buses = append(buses, bus)
+	}
+	for _, bus := range buses {
+		s, err := service.NewSignalServer(n.self.NodeID(), n.self.Region(), bus, conf.SignalRelay, n.sessions)
+		if err != nil {
+			return nil, err
+		}
+		n.signals = append(n.signals, s)
 	}
 	return n, nil
 }
@@ -268,14 +279,19 @@ func (n *node) start() error {
 	if err := n.router.Start(); err != nil {
 		return err
 	}
-	return n.signal.Start()
+	for _, s := range n.signals {
+		if err := s.Start(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // closeExceptRooms closes everything except the rooms, also if buildNode has not created
 // all of it. A few goroutines without sockets remain, because LiveKit cannot end them.
 func (n *node) closeExceptRooms() {
-	if n.signal != nil {
-		n.signal.Stop()
+	for _, s := range n.signals {
+		s.Stop()
 	}
 	if n.router != nil {
 		n.router.Stop()

@@ -10,9 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/exec"
 	"runtime"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"parley/internal/cluster/clustertest"
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/refusal"
@@ -139,7 +138,7 @@ func TestProcess_Restarted(t *testing.T) {
 // In a cluster of two processes, each process can serve, list, control and close a session
 // of the other.
 func TestCluster_RemoteSession(t *testing.T) {
-	redis := startRedis(t)
+	redis := clustertest.NewRedis(t).URL()
 	other := processConfig{UDPPort: testkit.FreeUDPPort(t)}
 	other.RedisURL = redis
 	remoteURL, _ := startProcess(t, other)
@@ -193,7 +192,7 @@ func TestCluster_RemoteSession(t *testing.T) {
 
 // A session of a process that was killed can be closed, also before anybody else hosts it.
 func TestCluster_CloseSessionOfLostProcess(t *testing.T) {
-	redis := startRedis(t)
+	redis := clustertest.NewRedis(t).URL()
 	other := processConfig{UDPPort: testkit.FreeUDPPort(t), RedisURL: redis}
 	_, kill := startProcess(t, other)
 	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
@@ -210,6 +209,24 @@ func TestCluster_CloseSessionOfLostProcess(t *testing.T) {
 	if !local.engine.IsLocal(session) {
 		t.Error("a new session of the same name: got it hosted elsewhere, want by the process that is left")
 	}
+}
+
+// Without Redis, the people whose page and session are on the same node notice nothing: their requests arrive, and
+// those who leave have left by choice.
+func TestCluster_SignalingWithoutRedis(t *testing.T) {
+	redis := clustertest.NewRedis(t)
+	f := newFixture(t, func(c *media.Config) { c.RedisURL = redis.URL() })
+	f.openSession(t, "r.1", room.Audio)
+	ada, ben := f.join(t, "r.1", "ada", room.Audio), f.join(t, "r.1", "ben", room.Audio)
+	publish(t, ada, "mic", mediatest.Microphone)
+	awaitPackets(t, ben, "ada", mediatest.Microphone)
+	redis.Kill()
+
+	publish(t, ben, "mic", mediatest.Microphone)
+	awaitPackets(t, ada, "ben", mediatest.Microphone)
+	ada.Leave()
+	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""},
+		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
 }
 
 // openRemoteSession opens a session that the other process hosts. LiveKit selects nodes at
@@ -245,31 +262,4 @@ func TestParticipants_NoGoroutineLeak(t *testing.T) {
 		end(ben)
 	}
 	testkit.Eventually(t, "no goroutine is left", func() bool { return runtime.NumGoroutine() <= before })
-}
-
-func startRedis(t *testing.T) string {
-	t.Helper()
-	program, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Fatal("redis-server is not installed: run make test-setup")
-	}
-	port := strconv.Itoa(testkit.FreeTCPPort(t))
-	addr := net.JoinHostPort("127.0.0.1", port)
-	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", port,
-		"--save", "", "--appendonly", "no", "--dir", t.TempDir())
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = cmd.Process.Kill()
-		_ = cmd.Wait()
-	})
-	testkit.Eventually(t, "Redis listens", func() bool {
-		conn, err := net.DialTimeout("tcp", addr, time.Second)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	})
-	return fmt.Sprintf("redis://%s/0", addr)
 }

@@ -4,6 +4,7 @@ import (
 	"net"
 	"testing"
 
+	"parley/internal/cluster/clustertest"
 	"parley/internal/media"
 	"parley/internal/media/mediatest"
 	"parley/internal/room"
@@ -53,7 +54,7 @@ func TestTURN_BehindNAT(t *testing.T) {
 
 // The TURN server of one process relays to the media port of another that hosts the session.
 func TestTURN_OfAnotherProcess(t *testing.T) {
-	redis := startRedis(t)
+	redis := clustertest.NewRedis(t).URL()
 	turn, url := newTURN(t)
 	host := processConfig{UDPPort: testkit.FreeUDPPort(t), RedisURL: redis, TURNURL: url}
 	_, _ = startProcess(t, host)
