@@ -217,6 +217,22 @@ func (e *Engine) announceStop() {
 	}
 }
 
+// flushSessions deletes the sessions that ended from Redis, so that the people who connect again do not wait for this
+// node. It closes the channel at the end.
+func (e *Engine) flushSessions(ctx context.Context) (flushed <-chan struct{}) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if e.node.hosted == nil {
+			return
+		}
+		if err := e.node.hosted.flush(ctx); err != nil {
+			e.log.Warn("delete the ended sessions from Redis failed", "error", err)
+		}
+	}()
+	return done
+}
+
 // Stop notifies every participant of the shutdown, waits until the notifications are sent
 // and the observer has received all events, and releases the ports. It returns within
 // about three seconds even if a part of LiveKit hangs. The notification
@@ -238,6 +254,7 @@ func (e *Engine) Stop(ctx context.Context) {
 			e.node.rooms.Stop()
 			drainCtx, cancel := context.WithTimeout(ctx, drainTimeout)
 			defer cancel()
+			flushed := e.flushSessions(drainCtx)
 			e.gate.wait(drainCtx)
 			e.node.sessions.sinks.wait(drainCtx)
 			e.node.rtc.DrainConnections(time.Millisecond, true)
@@ -247,6 +264,7 @@ func (e *Engine) Stop(ctx context.Context) {
 				}
 				_ = e.turn.Close()
 			}
+			<-flushed
 			e.node.closeExceptRooms()
 		}()
 		select {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/livekit/livekit-server/pkg/routing"
@@ -13,54 +14,93 @@ import (
 	"github.com/redis/go-redis/v9"
 )
 
-// hostedStore is the store of the room manager of a cluster. When a session ends in this process, LiveKit deletes it
-// from Redis, and may still store its participants. hostedStore prevents both if another node hosts the session now.
+// hostedStore is the store of the room manager of a cluster. LiveKit writes to it while a meeting waits, so it only
+// notes which sessions changed or ended, and flush writes them to Redis later. So a meeting goes on without Redis. A
+// session that another node hosts now is not deleted.
 type hostedStore struct {
 	service.ObjectStore
 	redis  redis.UniversalClient
 	router routing.Router
 	self   livekit.NodeID
 	rooms  *service.RoomManager
+
+	mu      sync.Mutex
+	changed map[livekit.RoomName]struct{} // sessions whose state Redis does not know
+	wake    chan struct{}                 // receives after a change
+
+	flushing sync.Mutex // held by flush, so that its writes are in order
 }
 
-// isOpen reports whether this process has the session and is not ending it.
-func (s *hostedStore) isOpen(name livekit.RoomName) bool {
-	rm := s.rooms.GetRoom(context.Background(), name)
-	return rm != nil && !rm.IsClosed()
+// StoreRoom notes that a session changed.
+func (s *hostedStore) StoreRoom(_ context.Context, rm *livekit.Room, _ *livekit.RoomInternal) error {
+	s.note(livekit.RoomName(rm.Name))
+	return nil
 }
 
-// StoreRoom stores an open session.
-func (s *hostedStore) StoreRoom(ctx context.Context, rm *livekit.Room, internal *livekit.RoomInternal) error {
-	if !s.isOpen(livekit.RoomName(rm.Name)) {
-		return nil
-	}
-	return s.ObjectStore.StoreRoom(ctx, rm, internal)
+// StoreParticipant does nothing, because the node that hosts a session is asked for its participants.
+func (*hostedStore) StoreParticipant(context.Context, livekit.RoomName, *livekit.ParticipantInfo) error {
+	return nil
 }
 
-// StoreParticipant stores a participant of an open session.
-func (s *hostedStore) StoreParticipant(ctx context.Context, name livekit.RoomName, p *livekit.ParticipantInfo) error {
-	if !s.isOpen(name) {
-		return nil
-	}
-	return s.ObjectStore.StoreParticipant(ctx, name, p)
+// DeleteParticipant does nothing for the same reason.
+func (*hostedStore) DeleteParticipant(context.Context, livekit.RoomName, livekit.ParticipantIdentity) error {
+	return nil
 }
 
-// DeleteParticipant deletes a participant of an open session. DeleteRoom deletes all of a session that ends.
-func (s *hostedStore) DeleteParticipant(ctx context.Context, name livekit.RoomName,
-	identity livekit.ParticipantIdentity) error {
-	if !s.isOpen(name) {
-		return nil
-	}
-	return s.ObjectStore.DeleteParticipant(ctx, name, identity)
-}
-
-// DeleteRoom deletes a session and its host from Redis unless another node hosts it. It ignores the context,
-// because LiveKit passes that of the request that created the session.
+// DeleteRoom notes that a session ended.
 func (s *hostedStore) DeleteRoom(_ context.Context, name livekit.RoomName) error {
-	return s.delete(context.Background(), name, s.self)
+	s.note(name)
+	return nil
 }
 
-// delete deletes a session and its host from Redis unless it has another host.
+// note makes flush write a session.
+func (s *hostedStore) note(name livekit.RoomName) {
+	s.remember(name)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (s *hostedStore) remember(name livekit.RoomName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.changed == nil {
+		s.changed = map[livekit.RoomName]struct{}{}
+	}
+	s.changed[name] = struct{}{}
+}
+
+// flush writes the sessions that changed to Redis as they are now, and deletes those that ended. What it could not
+// write is left for the next call.
+func (s *hostedStore) flush(ctx context.Context) (err error) {
+	s.flushing.Lock()
+	defer s.flushing.Unlock()
+	s.mu.Lock()
+	changed := s.changed
+	s.changed = nil
+	s.mu.Unlock()
+	for name := range changed {
+		if err == nil {
+			err = s.write(ctx, name)
+		}
+		if err != nil {
+			s.remember(name)
+		}
+	}
+	return err
+}
+
+// write stores a session, or deletes it if this process does not have it any more.
+func (s *hostedStore) write(ctx context.Context, name livekit.RoomName) error {
+	if rm := s.rooms.GetRoom(ctx, name); rm != nil && !rm.IsClosed() {
+		return s.ObjectStore.StoreRoom(ctx, rm.ToProto(), rm.Internal())
+	}
+	return s.delete(ctx, name, s.self)
+}
+
+// delete deletes a session and its host from Redis unless it has another host. Only earlier releases stored its
+// participants.
 func (s *hostedStore) delete(ctx context.Context, name livekit.RoomName, host livekit.NodeID) error {
 	n := string(name)
 	return deleteRoomScript.Run(ctx, s.redis, []string{routing.NodeRoomKey, service.RoomsKey,
@@ -92,19 +132,25 @@ func (s *hostedStore) deleteIfHostLost(ctx context.Context, name livekit.RoomNam
 	return false, nil
 }
 
-// move makes another node the host of a session, and forgets its participants. It reports false if this node is
-// not the host.
+// move makes another node the host of a session. It reports false if this node is not the host.
 func (s *hostedStore) move(ctx context.Context, name livekit.RoomName, target livekit.NodeID) (bool, error) {
-	n := string(name)
-	return moveRoomScript.Run(ctx, s.redis, []string{routing.NodeRoomKey, service.RoomParticipantsPrefix + n},
-		n, string(s.self), string(target)).Bool()
+	return moveRoomScript.Run(ctx, s.redis, []string{routing.NodeRoomKey},
+		string(name), string(s.self), string(target)).Bool()
 }
 
 // hostedRouter is the router of the room manager of a cluster. It leaves the host of a session to hostedStore.
 type hostedRouter struct{ routing.Router }
 
-// ClearRoomState does nothing, because hostedStore.DeleteRoom also deletes the host of a session.
+// ClearRoomState does nothing, because hostedStore also deletes the host of a session.
 func (hostedRouter) ClearRoomState(context.Context, livekit.RoomName) error { return nil }
+
+// apiStore is the store of LiveKit's API in a cluster, which would look for participants in Redis.
+type apiStore struct{ service.ObjectStore }
+
+// HasParticipant returns true, because the engine has asked the node that hosts the session.
+func (apiStore) HasParticipant(context.Context, livekit.RoomName, livekit.ParticipantIdentity) (bool, error) {
+	return true, nil
+}
 
 // The scripts run as a whole, so two nodes cannot both become the host of a session.
 var (
@@ -118,6 +164,5 @@ return 1`)
 	moveRoomScript = redis.NewScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
 redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-redis.call('DEL', KEYS[2])
 return 1`)
 )

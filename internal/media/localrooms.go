@@ -44,24 +44,31 @@ func (l *localRooms) list() []string {
 	return slices.Collect(maps.Keys(l.names))
 }
 
-// registerLocalRooms compares the local sessions with Redis for as long as the engine runs. A
-// Redis that was restarted knows no sessions, and the next participant would be alone in a new
+// registerLocalRooms writes changed sessions to Redis, and compares the local sessions with it, for as long as the
+// engine runs. A Redis that was restarted knows no sessions, and the next participant would be alone in a new
 // session of the same name on another node. A session for which Redis names another node was
 // opened there while this process stood still.
 func (e *Engine) registerLocalRooms() {
 	tick := time.NewTicker(registerInterval)
 	defer tick.Stop()
 	for {
+		check := false
 		select {
 		case <-tick.C:
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			if err := e.checkRegistrations(ctx); err != nil {
-				e.log.Debug("check the local sessions in Redis failed, will retry", "error", err)
-			}
-			cancel()
+			check = true
+		case <-e.node.hosted.wake:
 		case <-e.done:
 			return
 		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		err := e.node.hosted.flush(ctx)
+		if err == nil && check {
+			err = e.checkRegistrations(ctx)
+		}
+		if err != nil {
+			e.log.Debug("update the local sessions in Redis failed, will retry", "error", err)
+		}
+		cancel()
 	}
 }
 

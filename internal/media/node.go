@@ -9,6 +9,7 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/livekit/livekit-server/pkg/config"
 	"github.com/livekit/livekit-server/pkg/routing"
@@ -34,6 +35,10 @@ const idleTimeoutSeconds = 48 * 60 * 60
 // maxBufferedBytes is the maximum size of the data messages that are buffered for one
 // receiver, in bytes. Further messages to that receiver are dropped.
 const maxBufferedBytes = 1 << 20
+
+// redisTimeout is how long Redis may take for a command. People who connect wait for it, and a later attempt of their
+// page is better than a wait for a Redis that hangs.
+const redisTimeout = time.Second
 
 // node consists of the parts of LiveKit that its wire_gen.go builds, except those that are
 // not used here (the twirp API, egress, ingress, SIP, agents, the HTTP side of WHIP,
@@ -111,6 +116,9 @@ func connectRedis(url string) (redis.UniversalClient, error) {
 		// The parser's error contains the URL with its password.
 		return nil, errors.New("the Redis URL must have the form redis://user:password@host:port/database")
 	}
+	opts.MaxRetries, opts.DialerRetries = 1, 1
+	opts.DialTimeout, opts.ReadTimeout, opts.WriteTimeout = redisTimeout, redisTimeout, redisTimeout
+	opts.ContextTimeoutEnabled = true
 	client := redis.NewClient(opts)
 	if err := client.Ping(context.Background()).Err(); err != nil {
 		_ = client.Close()
@@ -216,7 +224,11 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 		return nil, err
 	}
 	n.closers = append(n.closers, participantClient.Close)
-	n.api, err = service.NewRoomService(conf.Limit, conf.API, n.router, n.allocator, n.store, nil,
+	var apiObjects service.ServiceStore = n.store
+	if n.redis != nil {
+		apiObjects = apiStore{n.store}
+	}
+	n.api, err = service.NewRoomService(conf.Limit, conf.API, n.router, n.allocator, apiObjects, nil,
 		rpc.NewTopicFormatter(), roomClient, participantClient)
 	if err != nil {
 		return nil, err
@@ -226,7 +238,13 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 	n.rtc = service.NewRTCService(conf, n.allocator, n.router, reports)
 	router, objects := n.router, n.store
 	if n.redis != nil {
-		n.hosted = &hostedStore{ObjectStore: n.store, redis: n.redis, router: n.router, self: n.self.NodeID()}
+		n.hosted = &hostedStore{
+			ObjectStore: n.store,
+			redis:       n.redis,
+			router:      n.router,
+			self:        n.self.NodeID(),
+			wake:        make(chan struct{}, 1),
+		}
 		router, objects = hostedRouter{n.router}, n.hosted
 	}
 	n.rooms, err = service.NewLocalRoomManager(conf, objects, n.self, router, n.allocator, reports, nil, nil, nil,

@@ -12,11 +12,15 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/livekit/livekit-server/pkg/routing"
+	"github.com/livekit/livekit-server/pkg/service"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/redis/go-redis/v9"
 
 	"parley/internal/cluster/clustertest"
 	"parley/internal/media"
@@ -138,11 +142,11 @@ func TestProcess_Restarted(t *testing.T) {
 // In a cluster of two processes, each process can serve, list, control and close a session
 // of the other.
 func TestCluster_RemoteSession(t *testing.T) {
-	redis := clustertest.NewRedis(t).URL()
+	redisURL := clustertest.NewRedis(t).URL()
 	other := processConfig{UDPPort: testkit.FreeUDPPort(t)}
-	other.RedisURL = redis
+	other.RedisURL = redisURL
 	remoteURL, _ := startProcess(t, other)
-	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
+	local := newFixture(t, func(c *media.Config) { c.RedisURL = redisURL })
 
 	session := openRemoteSession(t, local, "sound", room.Audio)
 	ada := joinWithToken(t, local.url, local.accessToken(t, session, "ada", room.Audio))
@@ -192,10 +196,10 @@ func TestCluster_RemoteSession(t *testing.T) {
 
 // A session of a process that was killed can be closed, also before anybody else hosts it.
 func TestCluster_CloseSessionOfLostProcess(t *testing.T) {
-	redis := clustertest.NewRedis(t).URL()
-	other := processConfig{UDPPort: testkit.FreeUDPPort(t), RedisURL: redis}
+	redisURL := clustertest.NewRedis(t).URL()
+	other := processConfig{UDPPort: testkit.FreeUDPPort(t), RedisURL: redisURL}
 	_, kill := startProcess(t, other)
-	local := newFixture(t, func(c *media.Config) { c.RedisURL = redis })
+	local := newFixture(t, func(c *media.Config) { c.RedisURL = redisURL })
 	session := openRemoteSession(t, local, "sound", room.Audio)
 	kill()
 	testkit.Eventually(t, "the session is closed", func() bool {
@@ -214,19 +218,76 @@ func TestCluster_CloseSessionOfLostProcess(t *testing.T) {
 // Without Redis, the people whose page and session are on the same node notice nothing: their requests arrive, and
 // those who leave have left by choice.
 func TestCluster_SignalingWithoutRedis(t *testing.T) {
-	redis := clustertest.NewRedis(t)
-	f := newFixture(t, func(c *media.Config) { c.RedisURL = redis.URL() })
+	server := clustertest.NewRedis(t)
+	f := newFixture(t, func(c *media.Config) { c.RedisURL = server.URL() })
 	f.openSession(t, "r.1", room.Audio)
 	ada, ben := f.join(t, "r.1", "ada", room.Audio), f.join(t, "r.1", "ben", room.Audio)
 	publish(t, ada, "mic", mediatest.Microphone)
 	awaitPackets(t, ben, "ada", mediatest.Microphone)
-	redis.Kill()
+	server.Kill()
 
 	publish(t, ben, "mic", mediatest.Microphone)
 	awaitPackets(t, ada, "ben", mediatest.Microphone)
 	ada.Leave()
 	f.expectCalls(t, observerCall{"r.1", "ada", ada.SID(), ""}, observerCall{"r.1", "ben", ben.SID(), ""},
 		observerCall{"r.1", "ada", ada.SID(), room.LeftByChoice})
+}
+
+// While Redis hangs, what happens in the sessions of a node does not wait for it. Afterwards Redis knows what changed.
+func TestCluster_RedisHangs(t *testing.T) {
+	ctx := t.Context()
+	server := clustertest.NewRedis(t)
+	// Without a time limit of the engine, a wait for Redis would be longer than the test.
+	f := newFixture(t, func(c *media.Config) { c.RedisURL = server.URL() + "?read_timeout=10m" })
+	const ends, stays = "r.1", "r.2"
+	f.openSession(t, ends, room.Audio)
+	f.openSession(t, stays, room.Audio)
+	var people []*mediatest.Participant
+	var calls []observerCall
+	for _, identity := range []string{"ada", "ben", "chen"} {
+		p := f.join(t, ends, identity, room.Audio)
+		people = append(people, p)
+		calls = append(calls, observerCall{ends, identity, p.SID(), ""})
+		f.expectCalls(t, calls...)
+	}
+	server.Freeze()
+	var locked atomic.Int32
+	go func() {
+		for _, identity := range []string{"ada", "ben", "chen"} {
+			if f.engine.UpdatePermissions(ctx, ends, identity, room.Guest, room.Grants{}) == nil {
+				locked.Add(1)
+			}
+		}
+	}()
+	testkit.Eventually(t, "the permissions of three people are set", func() bool { return locked.Load() == 3 })
+	people[0].Leave()
+	calls = append(calls, observerCall{ends, "ada", people[0].SID(), room.LeftByChoice})
+	f.expectCalls(t, calls...)
+	if err := f.engine.UpdateMetadata(ctx, stays, room.Metadata{Breakout: 7}); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = f.engine.Close(ctx, ends) }()
+	testkit.Eventually(t, "the others have left", func() bool { return len(f.recorded()) == len(calls)+2 })
+	server.Thaw()
+
+	options, err := redis.ParseURL(server.URL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	client := redis.NewClient(options)
+	defer func() { _ = client.Close() }()
+	known := func(session string) string { return client.HGet(ctx, service.RoomsKey, session).Val() }
+	hosted := func(session string) bool { return client.HExists(ctx, routing.NodeRoomKey, session).Val() }
+	testkit.Eventually(t, "Redis forgets the session that ended", func() bool {
+		return known(ends) == "" && !hosted(ends)
+	})
+	testkit.Eventually(t, "Redis knows the new metadata", func() bool {
+		return strings.Contains(known(stays), `"breakout":7`) && hosted(stays)
+	})
+	f.engine.Stop(ctx)
+	if known(stays) != "" || hosted(stays) {
+		t.Error("after the stop: got the session in Redis, want it deleted")
+	}
 }
 
 // openRemoteSession opens a session that the other process hosts. LiveKit selects nodes at

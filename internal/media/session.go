@@ -183,7 +183,7 @@ func (e *Engine) Remove(ctx context.Context, session, identity string) error {
 	req := &livekit.RoomParticipantIdentity{Room: session, Identity: identity}
 	if location.local {
 		_, err = e.node.rooms.RemoveParticipant(ctx, req)
-	} else {
+	} else if _, err = e.getParticipant(ctx, location, session, identity); err == nil { // see apiStore
 		_, err = e.node.api.RemoveParticipant(e.node.withRoomAdmin(ctx, session), req)
 	}
 	return unavailableError("remove a participant", ignoreNotFound(err))

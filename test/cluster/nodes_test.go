@@ -287,6 +287,79 @@ func TestRedis_StartsEmpty(t *testing.T) {
 	}
 }
 
+// While Redis is away, the people of a node leave with the right time and reason, and its rooms end.
+func TestRedis_Away(t *testing.T) {
+	t.Parallel()
+	for name, takeAway := range map[string]func(*clustertest.Redis){
+		"stopped": (*clustertest.Redis).Kill,
+		"hangs":   (*clustertest.Redis).Freeze,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			redis := clustertest.NewRedis(t)
+			s := &service{database: storetest.Postgres(t), redis: redis.URL(), master: seal.NewKey()}
+			n := s.startNode(t)
+			db := s.openDatabase(t, t.TempDir())
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			var ids []string
+			var people []*mediatest.Participant
+			for i := range 4 { // two in each of two rooms
+				if i%2 == 0 {
+					id, _, err := n.createRoom(5, 3600)
+					if err != nil {
+						t.Fatal(err)
+					}
+					ids = append(ids, id)
+				}
+				_, p, err := n.join(ctx, ids[i/2], seatKey(i))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer p.Abort()
+				people = append(people, p)
+			}
+			present := func(id string) int {
+				rows, err := db.CurrentAttendance(ctx, id)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return len(rows)
+			}
+			for _, id := range ids {
+				testkit.Eventually(t, "both people of a room are recorded", func() bool { return present(id) == 2 })
+			}
+
+			takeAway(redis)
+			left := time.Now()
+			people[0].Leave()
+			testkit.Eventually(t, "the leave is recorded", func() bool { return present(ids[0]) == 1 })
+			rows, err := storetest.Attendance(ctx, db, ids[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, a := range rows {
+				if !a.LeftAt.IsZero() && (a.Reason != room.LeftByChoice || a.LeftAt.Sub(left).Abs() > testkit.Timeout/2) {
+					t.Errorf("leave %s after the request: got %+v, want one by choice at once", a.LeftAt.Sub(left), a)
+				}
+			}
+			if seats, err := db.Seats(ctx, ids[0]); err != nil || len(seats) != 1 {
+				t.Errorf("taken seats after the leave: got %+v, %v, want one", seats, err)
+			}
+			for _, id := range ids {
+				if err := n.client().EndRoom(ctx, id); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, p := range people[1:] {
+				if end, err := p.AwaitEnd(ctx); err != nil || end.Reason != "ROOM_DELETED" {
+					t.Errorf("end of a participant of an ended room: got %+v, %v, want ROOM_DELETED", end, err)
+				}
+			}
+		})
+	}
+}
+
 // A node stands still for so long that another one hosts its room for a participant who joins
 // meanwhile. When it goes on, its participants come to the other node, because otherwise the
 // room would be two rooms.
