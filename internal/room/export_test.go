@@ -15,6 +15,13 @@ func (s *Service) Reconcile(ctx context.Context) { s.reconcile(ctx) }
 // Recheck runs once the second look that Run takes every second, if it is due.
 func (s *Service) Recheck(ctx context.Context) { s.recheck(ctx) }
 
+// SimulatedConnections returns the number of connections of simulated participants that the process remembers.
+func (s *Service) SimulatedConnections() int {
+	s.Simulator.simulations.mu.Lock()
+	defer s.Simulator.simulations.mu.Unlock()
+	return len(s.Simulator.simulations.connections)
+}
+
 // EnforcePlacement runs once the placement that Run enforces every second.
 func (s *Service) EnforcePlacement(ctx context.Context) { s.enforcePlacement(ctx) }
 

@@ -159,6 +159,11 @@ func (s *Simulator) runSimulation(roomID string, q Simulation, tokens []string) 
 	third := time.Duration(q.Seconds) * time.Second / 3
 	step := third / time.Duration(len(q.People))
 	var present []simulatedParticipant
+	defer func() { // also if the room ends meanwhile
+		for _, participant := range present {
+			s.simulations.disconnect(participant.connection)
+		}
+	}()
 	for i, person := range q.People {
 		s.simulations.waitUntil(began.Add(time.Duration(i) * step))
 		if s.simulations.isStopping() {
@@ -184,7 +189,6 @@ func (s *Simulator) runSimulation(roomID string, q Simulation, tokens []string) 
 	isHost := len(present) > 0 && present[0].IsHost
 	if isHost {
 		err = s.moderation.EndByHost(ctx, roomID, present[0].seatKey)
-		s.simulations.disconnect(present[0].connection)
 	} else if len(present) > 0 {
 		s.leaveSimulated(present[0])
 	}

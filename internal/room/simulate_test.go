@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -144,6 +145,35 @@ func TestSimulate_SurvivesReconciliation(t *testing.T) {
 	other, _ := f.create(t, room.Spec{MaxParticipants: 9})
 	_, err := f.Simulate(t.Context(), f.project, other, room.Simulation{Seconds: 1})
 	assertError(t, err, fault.Unavailable, "unavailable", "the service is stopping, try again in a moment")
+}
+
+// A process forgets the connections of a simulation in a room that somebody ended while people were still joining.
+func TestSimulate_RoomEndedMeanwhile(t *testing.T) {
+	runInBubble(t, func(t *testing.T, f *fixture) {
+		f.project.Test = true
+		err := f.db.Write(t.Context(), func(ctx context.Context) error { return f.db.UpdateProject(ctx, f.project) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		id, _ := f.create(t, room.Spec{MaxParticipants: 9})
+		people := []room.SimulatedPerson{{Name: "Ada", IsHost: true}, {Name: "Bela"}}
+		if _, err := f.Simulate(t.Context(), f.project, id, room.Simulation{Seconds: 60, People: people}); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Second)
+		synctest.Wait()
+		if n := f.SimulatedConnections(); n != 1 {
+			t.Fatalf("connections after the first join: got %d, want 1", n)
+		}
+		if _, err := f.End(t.Context(), id, "api"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if n := f.SimulatedConnections(); n != 0 {
+			t.Errorf("connections after the simulation: got %d, want none", n)
+		}
+	})
 }
 
 func TestSimulate_Refuses(t *testing.T) {
