@@ -23,6 +23,75 @@ func (rawLedger) LatestUsageHour(context.Context, usage.Scope, time.Time) (usage
 	return usage.Interval{}, nil
 }
 
+// What a node stores whose clock is behind counts, although another node has rolled up the hour by its own clock. This
+// needs PostgreSQL, because each node has its own connections.
+func TestUsage_NodeWithSlowClock(t *testing.T) {
+	t.Parallel()
+	const behind = 10 * time.Minute
+	url := storetest.Postgres(t)
+	c := newCluster(t, storetest.Open(t, url, ""))
+	c.clock.advance(c.clock.Now().Truncate(time.Hour).Add(time.Hour + 50*time.Minute).Sub(c.clock.Now()))
+	slow := func() time.Time { return c.clock.Now().Add(-behind) }
+	c.stopNode(0)
+	n := room.NewService(reopenDB(t, url), nodeMedia{c, 0}, func() string { return "https://meet.example.org" }, slow,
+		storetest.NewID, discardLogger, room.Options{Clustered: true})
+	c.nodes[0] = n
+	if err := n.Recover(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		c.tick(0, 1)
+	}
+	scope := usage.Scope{OrganizationID: c.project.OrganizationID, ProjectID: c.project.ID}
+	began := c.clock.Now().Add(-24 * time.Hour)
+	rollUp := func() {
+		t.Helper()
+		if err := usage.NewService(c.db, usage.NoProvider{}, c.clock.Now).RollUp(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// enter creates a room and enters it, both through the slow node.
+	enter := func(sid string) (a room.Admission, joined time.Time) {
+		t.Helper()
+		made, err := n.CreateQuick(t.Context(), c.project, room.Spec{
+			Type:            room.Video,
+			CreatorName:     "Ada",
+			Title:           "Title",
+			MaxParticipants: 2,
+			EmptyTimeout:    24 * time.Hour,
+		}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a, err = n.ReserveSeat(t.Context(), made.ID, guest(1)); err != nil {
+			t.Fatal(err)
+		}
+		n.ParticipantJoined(a.SessionID, a.Seat.ID, sid, slow())
+		return a, slow()
+	}
+	first, joined := enter("PA_1")
+	c.clock.advance(16 * time.Minute)
+	c.tick(0, 1)
+	rollUp()
+	second, again := enter("PA_2")
+	c.clock.advance(time.Minute)
+	n.ParticipantLeft(first.SessionID, first.Seat.ID, "PA_1", slow(), room.LeftByChoice)
+	n.ParticipantLeft(second.SessionID, second.Seat.ID, "PA_2", slow(), room.LeftByChoice)
+	used := slow().Sub(joined) + slow().Sub(again)
+	c.clock.advance(5 * time.Hour)
+	c.tick(0, 1)
+	for range 2 {
+		rollUp()
+		want := usage.Totals{VideoMillis: used.Milliseconds(), RoomsCreated: 2, Sessions: 2, Peak: 2}
+		got, err := usage.NewService(c.db, usage.NoProvider{}, c.clock.Now).Totals(t.Context(), scope, began, c.clock.Now())
+		if err != nil || got != want {
+			t.Errorf("usage: got %+v, %v, want %+v", got, err, want)
+		}
+		c.clock.advance(24 * time.Hour)
+		c.tick(0, 1)
+	}
+}
+
 // A leave that is stored after its hour was rolled up ends the usage of its connection at
 // its time, before and after the hour is rolled up again.
 func TestUsage_LateLeave(t *testing.T) {

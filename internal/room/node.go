@@ -246,6 +246,7 @@ func (s *Presence) watchNodes(ctx context.Context) {
 			requested = n.Drain
 			continue
 		}
+		s.store.RaiseClockAhead(n.LastAlive.Sub(now))
 		last := s.lastSeen[n.ID]
 		if last == nil || !last.heartbeat.Equal(n.LastAlive) {
 			since := now

@@ -83,11 +83,12 @@ const (
 
 // recordIfLate records a late report of a move that is stored at now, if the attendance
 // has this move. It compares times, because a rollup that runs at the same time could have
-// missed the move before its progress shows it, and it compares the progress, because the
-// clock of this machine may have been set back. The join and the leave have different IDs,
-// because a rollup may have missed only one of them.
+// missed the move before its progress shows it, and another node, whose clock may be ahead,
+// may run it. It compares the progress, because the clock of this machine may have been set
+// back. The join and the leave have different IDs, because a rollup may have missed only one
+// of them.
 func (s *DB) recordIfLate(ctx context.Context, attendanceID string, move attendanceMove, at, now time.Time) error {
-	late := now.Sub(at) >= room.ReportDelay
+	late := s.onFastestClock(now).Sub(at) >= room.ReportDelay
 	if !late && !s.mayBeRolledUp(at) {
 		return nil
 	}

@@ -52,6 +52,8 @@ type DB struct {
 	// rolledUpUntil is the latest end of a rollup of usage that this process knows, in Unix
 	// milliseconds; 0 if there is none.
 	rolledUpUntil atomic.Int64
+	// clockAhead is how far the clock of another node is ahead of this one's, or was, in milliseconds.
+	clockAhead atomic.Int64
 }
 
 // Open opens the database and migrates it to the newest schema. url is
@@ -75,7 +77,7 @@ func Open(ctx context.Context, url, dataDir string) (*DB, error) {
 	if err != nil {
 		return nil, errors.Join(err, engine.Close())
 	}
-	s.raiseRolledUpUntil(until)
+	raise(&s.rolledUpUntil, until.UnixMilli())
 	return s, nil
 }
 

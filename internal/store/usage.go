@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"parley/internal/audit"
@@ -79,25 +80,31 @@ func (s *DB) UsageProgress(ctx context.Context, organizationID string) (usage.Pr
 		}
 		return err
 	})
-	s.raiseRolledUpUntil(p.Until)
+	raise(&s.rolledUpUntil, p.Until.UnixMilli())
 	return p, err
 }
 
-// raiseRolledUpUntil remembers the end of a rollup.
-func (s *DB) raiseRolledUpUntil(until time.Time) {
-	millis := max(0, until.UnixMilli())
+// raise makes a number at least as great as another.
+func raise(number *atomic.Int64, least int64) {
 	for {
-		known := s.rolledUpUntil.Load()
-		if known >= millis || s.rolledUpUntil.CompareAndSwap(known, millis) {
+		known := number.Load()
+		if known >= least || number.CompareAndSwap(known, least) {
 			return
 		}
 	}
 }
 
-// mayBeRolledUp reports whether the hour of something that is stored now may be rolled up
-// already, as far as this process knows. That happens after the clock was set back.
+func (s *DB) RaiseClockAhead(ahead time.Duration) { raise(&s.clockAhead, ahead.Milliseconds()) }
+
+// onFastestClock returns what the clock of the cluster that is most ahead shows at a time of this node.
+func (s *DB) onFastestClock(now time.Time) time.Time {
+	return now.Add(time.Duration(s.clockAhead.Load()) * time.Millisecond)
+}
+
+// mayBeRolledUp reports whether the hour of something that happens now may be rolled up already, as far as this
+// process knows. That happens after the clock was set back, and if that of another node is ahead.
 func (s *DB) mayBeRolledUp(at time.Time) bool {
-	return at.UnixMilli() < s.rolledUpUntil.Load()
+	return at.UnixMilli() < s.rolledUpUntil.Load() || at.Before(usage.RolledUpUntil(s.onFastestClock(at)))
 }
 
 // recordIfRolledUp records that the hour of a room or a session, which is stored at its
@@ -291,7 +298,7 @@ func (s *DB) SaveUsageRollup(ctx context.Context, r usage.Rollup) error {
 		return nil
 	}
 	if err == nil {
-		s.raiseRolledUpUntil(r.Until)
+		raise(&s.rolledUpUntil, r.Until.UnixMilli())
 	}
 	return err
 }

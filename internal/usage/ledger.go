@@ -11,8 +11,8 @@ import (
 
 const (
 	// rollupDelay is how long after its end an hour is rolled up. It is longer than
-	// room.ReportDelay by more than the clocks of the nodes differ and a transaction
-	// takes, so that a report that the rollup has missed is recorded as late.
+	// room.ReportDelay by more than a transaction takes, so that a report that the rollup
+	// has missed is recorded as late.
 	rollupDelay = room.ReportDelay + 3*time.Minute
 	// rollupWindow is the time that one transaction rolls up at most.
 	rollupWindow = 24 * time.Hour
@@ -103,11 +103,14 @@ type Ledger interface {
 	OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error)
 }
 
+// RolledUpUntil returns the end of the hours that RollUp rolls up at a time.
+func RolledUpUntil(now time.Time) time.Time { return now.UTC().Add(-rollupDelay).Truncate(time.Hour) }
+
 // RollUp rolls up the ended hours of all organizations, rolls up again the hours with late
 // reports, and folds complete days. A failure in one organization does not stop the others.
 // Several nodes may call it at the same time, but each node from one goroutine.
 func (s *Service) RollUp(ctx context.Context) (failed error) {
-	rollUpTo := s.now().UTC().Add(-rollupDelay).Truncate(time.Hour)
+	rollUpTo := RolledUpUntil(s.now())
 	if _, until := s.Rollups(); rollUpTo.After(until) {
 		after := ""
 		for {

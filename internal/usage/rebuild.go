@@ -79,7 +79,7 @@ func (s *Service) Rebuild(ctx context.Context, organizationID string, from, to t
 	if err := s.ledger.MarkUsageLate(ctx, out, hours, s.now()); err != nil {
 		return out, err
 	}
-	rollUpTo := s.now().UTC().Add(-rollupDelay).Truncate(time.Hour)
+	rollUpTo := RolledUpUntil(s.now())
 	if err := s.rollUpOrganization(ctx, organizationID, rollUpTo); err != nil {
 		return out, err
 	}

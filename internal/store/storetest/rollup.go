@@ -456,4 +456,20 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	requireEqual(t, ids, err, []string{p.OrganizationID})
 	ids, err = db.OrganizationsAfter(ctx, p.OrganizationID, 10)
 	requireEqual(t, ids, err, nil)
+
+	// What this node stores at once is late if the clock of another node is ahead.
+	if progress, err = db.UsageProgress(ctx, p.OrganizationID); err != nil {
+		t.Fatal(err)
+	}
+	a.ID, a.Connection, a.LeftAt = NewID(), "PA_2", time.Time{}
+	a.JoinedAt = hour.Add(2 * time.Hour)
+	db.RaiseClockAhead(room.ReportDelay)
+	db.RaiseClockAhead(-time.Hour) // a clock that is behind does not matter
+	inTx(func(ctx context.Context) error {
+		_, err := db.InsertAttendance(ctx, a, a.JoinedAt)
+		return err
+	})
+	if got, err := db.UsageProgress(ctx, p.OrganizationID); err != nil || len(got.Late) != len(progress.Late)+1 {
+		t.Errorf("late reports: got %+v, %v, want one more than %+v", got.Late, err, progress.Late)
+	}
 }
