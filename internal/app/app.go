@@ -352,10 +352,14 @@ func (a *App) BaseURL() string { return a.baseURL }
 // writes the messages of the start, such as the URL, to out.
 func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	defer a.Close()
+	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
+	// First, because with Redis the other nodes send participants as soon as the engine has started.
+	if err := a.rooms.Register(starting); err != nil {
+		return fmt.Errorf("register this node: %w", err)
+	}
 	if err := a.engine.Start(ctx, a.rooms.Presence, a.rooms.Presence); err != nil {
 		return err
 	}
-	starting := db.WithWriteTimeout(ctx, startupWriteTimeout)
 	if err := a.rooms.Recover(starting); err != nil {
 		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}

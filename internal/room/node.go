@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"sync"
 	"time"
 
 	"parley/internal/audit"
@@ -81,18 +82,30 @@ type lastSeen struct {
 // NodeID returns the id that identifies this process in the cluster.
 func (s *Presence) NodeID() string { return s.nodeID }
 
+// Register makes this node known to the others, which take over its rooms if it is lost. Call it before the media
+// engine accepts participants, and Recover soon after it, which sends the next heartbeats.
+func (s *Presence) Register(ctx context.Context) error { return s.writeHeartbeat(ctx) }
+
 // Recover continues the rooms of an earlier process. It ends the attendance that
 // the process recorded, at the process's last heartbeat, holds the seats for
 // rejoinTimeout, and opens live sessions in the media engine again under their old
 // names. Call it before visitors are served. In a cluster, Run detects lost nodes
 // instead.
 func (s *Presence) Recover(ctx context.Context) error {
+	beating, stop := context.WithCancel(ctx)
+	var heartbeats sync.WaitGroup
+	heartbeats.Go(func() { s.runEvery(beating, s.heartbeatInterval(), s.heartbeat) })
+	defer heartbeats.Wait()
+	defer stop()
 	if !s.options.Clustered {
 		nodes, err := s.store.Nodes(ctx)
 		if err != nil {
 			return err
 		}
 		for _, n := range nodes {
+			if n.ID == s.nodeID {
+				continue
+			}
 			if err := s.failover(ctx, n, s.now()); err != nil {
 				return err
 			}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"parley/internal/audit"
@@ -387,6 +388,74 @@ func TestReconcile_NotWhileStopping(t *testing.T) {
 	if err != nil || len(rows) != 1 || rows[0].Reason != room.LeftServer {
 		t.Errorf("got attendance %+v, %v, want one leave because of the server", rows, err)
 	}
+}
+
+// A node that is killed while it starts loses nobody: the others know it before it hosts anybody, and take over.
+func TestFailover_NodeKilledWhileStarting(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	id := c.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+	c.stopNode(0)
+	starting := room.NewService(c.db, nodeMedia{c, 0}, func() string { return "" }, c.clock.Now, storetest.NewID,
+		discardLogger, room.Options{Clustered: true})
+	c.nodes[0] = starting
+	if err := starting.Register(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	joined := c.clock.Now()
+	c.enter(t, 0, id, guest(1), "PA_1")
+	for range 6 {
+		c.tick(1)
+	}
+	rows := c.attendance(t, id)
+	if len(rows) != 1 || !rows[0].LeftAt.Equal(joined) || rows[0].Reason != room.LeftServer {
+		t.Errorf("got attendance %+v, want one that the server ended at %s", rows, joined)
+	}
+}
+
+// A node that takes long to recover is not lost meanwhile.
+func TestRecover_SendsHeartbeats(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		f := &fixture{db: storetest.SQLite(t), clock: &clock{follow: true}}
+		f.project = storetest.Project(t, f.db)
+		f.restart()
+		if err := f.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		id, _ := f.create(t, room.Spec{MaxParticipants: 2, EmptyTimeout: time.Hour})
+		f.enter(t, id, guest(1), "PA_1")
+		alive := time.Hour // ago
+		s := room.NewService(f.db, slowMedia{f.engine, func() {
+			time.Sleep(time.Minute)
+			synctest.Wait()
+			nodes, err := f.db.Nodes(t.Context())
+			if err != nil || len(nodes) == 0 {
+				t.Errorf("nodes during the start: got %+v, error %v, want this one", nodes, err)
+				return
+			}
+			for _, n := range nodes {
+				alive = min(alive, f.clock.Now().Sub(n.LastAlive))
+			}
+		}}, func() string { return "" }, f.clock.Now, storetest.NewID, discardLogger, room.Options{Clustered: true})
+		if err := s.Recover(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if alive >= room.NodeTimeout {
+			t.Errorf("heartbeat during the start: got one %s ago, want one in the last %s", alive, room.NodeTimeout)
+		}
+	})
+}
+
+// slowMedia is an engine in which something happens before a session opens.
+type slowMedia struct {
+	*fakeMedia
+	opening func()
+}
+
+func (m slowMedia) Open(ctx context.Context, s room.MediaSession) error {
+	m.opening()
+	return m.fakeMedia.Open(ctx, s)
 }
 
 // A room that cannot be taken over is retried and does not delay others.
