@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -77,6 +78,7 @@ type lastSeen struct {
 	seenAt    time.Time // when this node first saw that heartbeat
 	since     time.Time // when this node first saw any heartbeat of the other node
 	lost      bool
+	rooms     map[string]struct{} // to take over once it is lost; only watchNodes uses it
 }
 
 // NodeID returns the id that identifies this process in the cluster.
@@ -106,7 +108,7 @@ func (s *Presence) Recover(ctx context.Context) error {
 			if n.ID == s.nodeID {
 				continue
 			}
-			if err := s.failover(ctx, n, s.now()); err != nil {
+			if err := s.failover(ctx, n, s.now(), map[string]struct{}{}); err != nil {
 				return err
 			}
 			if err := s.removeLostNode(ctx, n); err != nil {
@@ -137,11 +139,26 @@ func (s *Presence) Recover(ctx context.Context) error {
 // node recorded, at the node's last heartbeat or at the end of the room by its
 // duration, whichever is earlier, and makes the pages reconnect.
 // Connections relayed before silentSince are dropped, because they lead to the
-// lost node. A failure in one room does not stop the others.
-func (s *Presence) failover(ctx context.Context, lost Node, silentSince time.Time) error {
-	rooms, err := s.store.RoomsOfNode(ctx, lost.ID)
-	for _, id := range rooms {
-		err = errors.Join(err, s.failoverRoom(ctx, lost, silentSince, id))
+// lost node. A failure in one room does not stop the others. Rooms that are done are removed from rooms, because the
+// attendance no longer shows them after their first step, or after that of another node.
+func (s *Presence) failover(ctx context.Context, lost Node, silentSince time.Time, rooms map[string]struct{}) error {
+	failed := s.addRoomsOf(ctx, lost, rooms)
+	for _, id := range slices.Sorted(maps.Keys(rooms)) {
+		err := s.failoverRoom(ctx, lost, silentSince, id)
+		if err == nil || fault.Is(err, fault.NotFound) {
+			delete(rooms, id)
+			continue
+		}
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}
+
+// addRoomsOf adds the rooms in which a node has participants.
+func (s *Presence) addRoomsOf(ctx context.Context, n Node, rooms map[string]struct{}) error {
+	ids, err := s.store.RoomsOfNode(ctx, n.ID)
+	for _, id := range ids {
+		rooms[id] = struct{}{}
 	}
 	return err
 }
@@ -266,19 +283,23 @@ func (s *Presence) watchNodes(ctx context.Context) {
 			if last != nil {
 				since = last.since
 			}
-			last = &lastSeen{heartbeat: n.LastAlive, seenAt: now, since: since}
+			last = &lastSeen{heartbeat: n.LastAlive, seenAt: now, since: since, rooms: map[string]struct{}{}}
 		}
 		seen[n.ID] = last
 		silent := now.Sub(last.seenAt)
 		otherHosts = otherHosts || silent < nodeTimeout/2 && n.canHost()
 		if silent < nodeTimeout {
+			// Another node may take over first, and end the attendance that shows these rooms.
+			if silent >= nodeTimeout/2 {
+				s.logFailure(ctx, "list rooms of silent node", s.addRoomsOf(ctx, n, last.rooms), "node", n.ID)
+			}
 			continue
 		}
 		if !last.lost {
 			last.lost = true
 			s.log.Warn("node lost, taking over its rooms", "node", n.ID, "last_alive", n.LastAlive)
 		}
-		err := s.failover(ctx, n, last.seenAt.Add(clusterHeartbeat))
+		err := s.failover(ctx, n, last.seenAt.Add(clusterHeartbeat), last.rooms)
 		if !s.logFailure(ctx, "take over rooms of lost node", err, "node", n.ID) && silent >= nodeRemovalDelay {
 			s.logFailure(ctx, "delete lost node", s.removeLostNode(ctx, n), "node", n.ID)
 		}

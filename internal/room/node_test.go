@@ -390,6 +390,61 @@ func TestReconcile_NotWhileStopping(t *testing.T) {
 	}
 }
 
+// relayingMedia is the engine of a node. It remembers the sessions whose relayed connections it closed, and does not
+// open the session failing once.
+type relayingMedia struct {
+	nodeMedia
+	dropped map[string]int // by session
+	failing string
+}
+
+func (m *relayingMedia) DropRelayedConnections(session string, _ time.Time) { m.dropped[session]++ }
+
+func (m *relayingMedia) Open(ctx context.Context, s room.MediaSession) error {
+	if s.Name == m.failing {
+		m.failing = ""
+		return fault.New(fault.Unavailable, "media_unavailable", "the media engine is slow")
+	}
+	return m.nodeMedia.Open(ctx, s)
+}
+
+// Each node closes the connections that it relayed to a lost node, also if another node was first to take over its
+// rooms, or if a session cannot be opened again at once.
+func TestFailover_EachNodeClosesItsRelays(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t, storetest.SQLite(t))
+	var sessions []string
+	for n := range 3 {
+		a := c.enter(t, 0, c.create(t, room.Spec{MaxParticipants: 2}), guest(n), fmt.Sprint("PA_", n))
+		sessions = append(sessions, a.SessionID)
+	}
+	var relays []*relayingMedia
+	var watching []*room.Service
+	for range 2 {
+		m := &relayingMedia{nodeMedia: nodeMedia{c, 1}, dropped: map[string]int{}, failing: sessions[1]}
+		relays = append(relays, m)
+		watching = append(watching, room.NewService(c.db, m, func() string { return "" }, c.clock.Now, storetest.NewID,
+			discardLogger, room.Options{Clustered: true}))
+	}
+	c.stopNode(0)
+	for range 8 {
+		c.clock.advance(time.Second)
+		for _, n := range watching {
+			n.Heartbeat(t.Context())
+		}
+		for _, n := range watching { // one after the other
+			n.WatchNodes(t.Context())
+		}
+	}
+	for i, m := range relays {
+		for _, session := range sessions {
+			if m.dropped[session] != 1 {
+				t.Errorf("node %d closed the relays of %s %d times, want once", i, session, m.dropped[session])
+			}
+		}
+	}
+}
+
 // A node that is killed while it starts loses nobody: the others know it before it hosts anybody, and take over.
 func TestFailover_NodeKilledWhileStarting(t *testing.T) {
 	t.Parallel()
