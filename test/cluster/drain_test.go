@@ -166,7 +166,7 @@ func TestNode_Drained(t *testing.T) {
 		}
 	}
 	rejoining.Wait()
-	if err := <-done; err != nil || !strings.Contains(output.String(), "Nobody is in a meeting on or through") {
+	if err := <-done; err != nil || !strings.Contains(output.String(), "Nobody is in a meeting on the node") {
 		t.Fatalf("parley drain: got %v, %s, want that nobody is on the node", err, &output)
 	}
 	stopWatching()
