@@ -446,11 +446,11 @@ func TestConfig_PrintsNoSecrets(t *testing.T) {
 func TestUnknownEnv_OtherPrefixes(t *testing.T) {
 	got := UnknownEnv([]string{
 		"PARLEY_LISTN=x", "PARLEY_LISTEN=x", "PARLEY_URL=x", "PARLEY_ADMIN_TOKEN=x", "PARLEY_CONFIG=x", "PARLEY_MASTER_KEY=x",
-		"PARLEY_MASTER_KEY_FILE=x", "PARLEY_API_KEY=x", "PARLEY_A", "HOME=/", "PARLEYS=1", "parley_listen=x",
+		"PARLEY_MASTER_KEY_FILE=x", "PARLEY_API_KEY=x", "PARLEY_SUPERVISED=x", "PARLEY_A", "HOME=/", "PARLEYS=1", "parley_listen=x",
 		// Of the Services parley and parley-web in Kubernetes.
 		"PARLEY_SERVICE_HOST=x", "PARLEY_SERVICE_PORT=x", "PARLEY_PORT=x", "PARLEY_PORT_80_TCP_ADDR=x",
 		"PARLEY_WEB_SERVICE_HOST=x", "PARLEY_WEB_PORT=x", "PARLEY_RTC_UPD_PORT=1",
-	}, "PARLEY_API_KEY")
+	}, "PARLEY_SUPERVISED")
 	if want := "PARLEY_A PARLEY_LISTN PARLEY_RTC_UPD_PORT"; strings.Join(got, " ") != want {
 		t.Errorf("got %v, want %s", got, want)
 	}

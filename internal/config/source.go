@@ -12,13 +12,17 @@ import (
 	"parley/internal/seal"
 )
 
-// Environment variables that are known but have no flag of their own.
 const (
-	envMasterKey     = "PARLEY_MASTER_KEY"
+	envMasterKey     = "PARLEY_MASTER_KEY" // has no flag
 	envMasterKeyFile = "PARLEY_MASTER_KEY_FILE"
-	envURL           = "PARLEY_URL"
-	envAdminToken    = "PARLEY_ADMIN_TOKEN"
 )
+
+// commandVariables are the variables of other commands than those with a Config, and of the examples
+// in the documentation. A machine on which commands run often has them for all processes.
+var commandVariables = []string{
+	"PARLEY_URL", "PARLEY_ADMIN_TOKEN", "PARLEY_PROJECT_ID", "PARLEY_PROJECT_SECRET", "PARLEY_API_KEY",
+	"PARLEY_GATEWAY_SECRET", "PARLEY_COPY_TO", "PARLEY_ROOM_ID",
+}
 
 const envPrefix = "PARLEY_"
 
@@ -158,7 +162,7 @@ func Default() Config {
 // extra are known too, and so are those that Kubernetes sets for a Service whose name begins with
 // "parley" (https://kubernetes.io/docs/concepts/services-networking/service/#environment-variables).
 func UnknownEnv(environ []string, extra ...string) []string {
-	known := append([]string{envMasterKey, envURL, envAdminToken}, extra...)
+	known := slices.Concat([]string{envMasterKey}, commandVariables, extra)
 	for _, s := range settings() {
 		known = append(known, s.env)
 	}
