@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"parley/internal/api/manage"
-	"parley/internal/overview"
 	"parley/internal/plural"
+	"parley/internal/shell"
 )
 
 type webhookCommands struct {
@@ -272,7 +272,7 @@ func (c webhookPause) Run(ctx context.Context, s *streams) error {
 		return s.printResult(list.Targets, err)
 	}
 	_, err = fmt.Fprintf(s.out, "Paused the target. Its deliveries wait until you resume it:\n"+
-		"  parley webhook resume %s %s\n", c.ID, overview.Quoted(c.Target))
+		"  parley webhook resume %s %s\n", c.ID, shell.Quote(c.Target))
 	return err
 }
 

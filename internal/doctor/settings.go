@@ -16,6 +16,7 @@ import (
 
 	"parley/internal/backup"
 	"parley/internal/config"
+	"parley/internal/shell"
 )
 
 // certificateNotice is how long before its end a certificate is a finding.
@@ -91,7 +92,7 @@ func checkMasterKey(_ context.Context, cfg config.Config) Result {
 		return unknown("%s does not exist: the first start creates it", cfg.KeyFile())
 	}
 	if info, statErr := os.Stat(cfg.KeyFile()); statErr == nil && info.Mode().Perm()&0o077 != 0 {
-		return found("master_key_mode", Error, "chmod 600 "+cfg.KeyFile(),
+		return found("master_key_mode", Error, "chmod 600 "+shell.Quote(cfg.KeyFile()),
 			"Other users can read the master key %s, so the server does not start.", cfg.KeyFile())
 	}
 	return found("master_key_invalid", Error, "--master-key-file FILE", "The master key cannot be used: %v.", err)

@@ -10,6 +10,7 @@ import (
 	"parley/internal/key"
 	"parley/internal/plural"
 	"parley/internal/room"
+	"parley/internal/shell"
 	"parley/internal/webhook"
 )
 
@@ -123,7 +124,8 @@ func targetFindings(targets []webhook.Target) []Finding {
 		if !t.Paused() || len(found) == maxFindings {
 			continue
 		}
-		resume := []string{"parley webhook resume " + t.ProjectID + " " + Quoted(t.URL)}
+		// An integrator chooses the URL.
+		resume := []string{"parley webhook resume " + t.ProjectID + " " + shell.Quote(t.URL)}
 		if t.PausedByHand() {
 			found = append(found, Finding{
 				ID:        "webhook_target_held",
@@ -147,9 +149,6 @@ func targetFindings(targets []webhook.Target) []Finding {
 	}
 	return found
 }
-
-// Quoted returns a text as one argument of a command in a shell, because an integrator chooses the URL.
-func Quoted(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func overlapFindings(overlaps []key.EndingOverlap) []Finding {
 	var found []Finding

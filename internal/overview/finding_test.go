@@ -60,12 +60,12 @@ func assertCommands(t *testing.T, found []Finding, want []string) {
 func TestProjectFindings_HaveCommandsBesideTheirAction(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)
-	paused := webhook.Target{ProjectID: "p1", URL: "https://example.org/hooks", Failures: 20, PausedAt: now}
+	paused := webhook.Target{ProjectID: "p1", URL: "https://example.org/hooks?a=1&b=2", Failures: 20, PausedAt: now}
 	targets := targetFindings([]webhook.Target{paused})
 	if len(targets) != 1 || targets[0].ID != "webhook_target_paused" {
 		t.Fatalf("findings of a paused target: got %+v, want one", targets)
 	}
-	assertCommands(t, targets, []string{"parley webhook resume p1 'https://example.org/hooks'"})
+	assertCommands(t, targets, []string{"parley webhook resume p1 'https://example.org/hooks?a=1&b=2'"})
 	for credential, want := range map[string][]string{
 		event.CredentialKey: {"parley calls --project p1 --key-slot overlap", "parley key revoke-overlap p1"},
 		event.CredentialSecret: {

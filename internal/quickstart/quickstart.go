@@ -22,6 +22,7 @@ import (
 	"parley/internal/operator"
 	"parley/internal/project"
 	"parley/internal/room"
+	"parley/internal/shell"
 )
 
 // FileName is the name of the quickstart file in the data directory.
@@ -168,12 +169,13 @@ func (s *Service) Ensure(ctx context.Context, demo bool, out io.Writer) error {
 	return s.createDemoRooms(ctx, q.ProjectID, out)
 }
 
+// exampleCommand returns a command for the shell from which this program was started.
 func (s *Service) exampleCommand() string {
 	flag := ""
 	if s.dataDir != "./data" {
-		flag = " --data-dir " + s.dataDir
+		flag = " --data-dir " + shell.Quote(s.dataDir)
 	}
-	return `bin/parley request` + flag + ` POST /api/v3/rooms/create_quick_audio_room --body ` +
+	return shell.Quote(os.Args[0]) + ` request` + flag + ` POST /api/v3/rooms/create_quick_audio_room --body ` +
 		`'{"name":"Amina","max_participants":10,"empty_timeout":300,` +
 		`"metadata":{"room_title":"Standup","welcome_message":""}}'`
 }

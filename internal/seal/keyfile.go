@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"parley/internal/shell"
 )
 
 // keyFileMaxBytes is how much of a key file is read, in bytes. A key has 44.
@@ -36,8 +38,8 @@ func LoadKeyFile(path string) (Key, error) {
 		return Key{}, fmt.Errorf("the master key file %s is not a regular file", path)
 	}
 	if perm := info.Mode().Perm(); perm&forbiddenBits(path) != 0 {
-		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 '%s'",
-			path, perm, path)
+		return Key{}, fmt.Errorf("the master key file %s is open to other users (mode %04o): run chmod 600 %s",
+			path, perm, shell.Quote(path))
 	}
 	text, err := io.ReadAll(io.LimitReader(f, keyFileMaxBytes))
 	if err != nil {

@@ -43,7 +43,7 @@ func TestKeyFile(t *testing.T) {
 }
 
 func TestKeyFile_OpenToOthersRefused(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "master.key")
+	path := filepath.Join(t.TempDir(), "master key")
 	if err := createKeyFile(path, NewKey()); err != nil {
 		t.Fatal(err)
 	}
