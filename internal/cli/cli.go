@@ -99,7 +99,7 @@ func Main(ctx context.Context, args, environ []string, out, errs io.Writer) int 
 		kong.Writers(out, errs),
 		kong.Exit(func(code int) { status = code }),
 		kong.Bind(&streams{
-			in:       os.Stdin,
+			in:       interruptibleReader{ctx, os.Stdin},
 			terminal: isTerminal(os.Stdin),
 			out:      out,
 			err:      errs,

@@ -43,7 +43,10 @@ func (f irreversible) proceed(s *streams, asJSON bool, describe func() (string, 
 		return false, err
 	}
 	fmt.Fprintf(s.err, "This will %s. It cannot be undone. Type yes to continue: ", effect)
-	answer, _ := bufio.NewReader(s.in).ReadString('\n')
+	answer, err := bufio.NewReader(s.in).ReadString('\n')
+	if err != nil {
+		fmt.Fprintln(s.err) // so that the error has a line of its own
+	}
 	if strings.TrimSpace(answer) != "yes" {
 		return false, errDeclined
 	}

@@ -2,10 +2,14 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
+
+	"parley/internal/testkit"
 )
 
 func TestIrreversible_AsksOnTerminalOnly(t *testing.T) {
@@ -49,6 +53,28 @@ func TestIrreversible_AsksOnTerminalOnly(t *testing.T) {
 	defer func() { _ = null.Close() }()
 	if isTerminal(null) {
 		t.Errorf("isTerminal(%s): got true, want false", os.DevNull)
+	}
+}
+
+// TestIrreversible_InterruptDeclines tests the first Ctrl-C at the question, which ends the context of the command.
+func TestIrreversible_InterruptDeclines(t *testing.T) {
+	t.Parallel()
+	ctx, interrupt := context.WithCancel(t.Context())
+	terminal, keyboard := io.Pipe() // nobody types
+	defer func() { _ = keyboard.Close() }()
+	var out, errs testkit.Buffer
+	s := &streams{in: interruptibleReader{ctx, terminal}, terminal: true, out: &out, err: &errs}
+	declined := make(chan error, 1)
+	go func() {
+		_, err := irreversible{}.proceed(s, false, func() (string, error) { return "end room R", nil })
+		declined <- err
+	}()
+	testkit.Eventually(t, "the question is printed", func() bool { return strings.Contains(errs.String(), "Type yes") })
+	interrupt()
+	testkit.Eventually(t, "the command ends", func() bool { return len(declined) == 1 })
+	if err := <-declined; !errors.Is(err, errDeclined) || !strings.HasSuffix(errs.String(), ": \n") {
+		t.Errorf("after an interrupt: got %v and the errors %q, want %v and the question with a line end", err, errs.String(),
+			errDeclined)
 	}
 }
 

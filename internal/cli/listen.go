@@ -50,7 +50,7 @@ func (c webhookListen) Run(ctx context.Context, s *streams) error {
 	if c.Status < 200 || c.Status > 599 {
 		return usageError{fmt.Errorf("--status must be 200 to 599, not %d", c.Status)}
 	}
-	secret, q, err := c.loadSecret(os.Stdin)
+	secret, q, err := c.loadSecret(s.in)
 	if err != nil {
 		return err
 	}
