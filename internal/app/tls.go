@@ -137,6 +137,10 @@ func (a *App) turn() *media.TURN {
 	if a.edge == nil {
 		return nil
 	}
+	if !a.cfg.TURN {
+		_ = a.edge.TURN().Close()
+		return nil
+	}
 	host, port := a.publicAddress()
 	address := net.JoinHostPort(host, strconv.Itoa(port))
 	urls := []string{"turn:" + address + "?transport=tcp"}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"crypto/tls"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -287,6 +288,47 @@ func TestTLS_MediaOverTCP(t *testing.T) {
 		if !regexp.MustCompile(`(?m)^parley_connections_total\{kind="` + kind + `"\} [1-9]`).Match(text) {
 			t.Errorf("connections of the kind %s: got none, want some", kind)
 		}
+	}
+}
+
+// With --no-turn, pages get no TURN server, and the port for HTTPS closes connections of TURN.
+func TestTLS_WithoutTURN(t *testing.T) {
+	certificate := testkit.NewCertificate(t, 1)
+	s := startServer(t, func(cfg *config.Config) {
+		cfg.TLSCertFile, cfg.TLSKeyFile = certificate.Write(t, cfg.DataDir)
+		cfg.Listen = fmt.Sprintf("127.0.0.1:%d", testkit.FreeTCPPort(t))
+		cfg.PublicURL, cfg.TURN = "https://"+strings.Replace(cfg.Listen, "127.0.0.1", "localhost", 1), false
+	})
+	id, link := s.createRoom(3, 60)
+	_, token, _ := strings.Cut(link, "#t=")
+	a, err := s.app.rooms.ReserveSeat(t.Context(), id,
+		room.JoinRequest{LinkToken: token, SeatKey: hostKey, Name: "Amina"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	network := mediatest.Network{TLS: &tls.Config{RootCAs: certificate.Pool}, TCP: true}
+	p, err := network.Join(t.Context(), s.app.BaseURL(), a.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Leave)
+	if servers := p.JoinResponse().IceServers; len(servers) > 0 {
+		t.Errorf("got the ICE servers %v, want none", servers)
+	}
+	conn, err := net.Dial("tcp", s.app.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	allocate := "\x00\x03\x00\x00\x21\x12\xa4\x42ABCDEFGHIJKL" // a request of TURN
+	if _, err := io.WriteString(conn, allocate); err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(testkit.Timeout)); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := conn.Read(make([]byte, 1)); n > 0 || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a request of TURN: got %d bytes, %v, want a closed connection", n, err)
 	}
 }
 

@@ -44,10 +44,16 @@ func (c doctorCommand) Run(ctx context.Context, s *streams) (err error) {
 	if err != nil {
 		return err
 	}
-	if worst := report.Worst(); worst == doctor.Error || c.Strict && worst != "" {
+	if c.fails(report) {
 		return exitStatus(exitError)
 	}
 	return nil
+}
+
+// fails reports whether a report has findings for which the exit status is 1.
+func (c doctorCommand) fails(report doctor.Report) bool {
+	worst := report.Worst()
+	return worst == doctor.Error || c.Strict && worst != ""
 }
 
 func (c doctorCommand) runRemote(ctx context.Context) (doctor.Report, error) {
@@ -137,9 +143,29 @@ func mediaResults(paths []manage.CheckedPath) []doctor.Result {
 	return doctor.MediaResults(tried)
 }
 
+// doctorJSON is the report for scripts: what to change in one list, and the outcome of each check.
+type doctorJSON struct {
+	OK       bool          `json:"ok"` // whether the exit status is 0
+	Findings []findingJSON `json:"findings"`
+	doctor.Report
+}
+
+type findingJSON struct {
+	ID      string       `json:"id"`
+	Level   doctor.Level `json:"level"`
+	Message string       `json:"message"`
+	Fix     string       `json:"fix"`
+}
+
 func (c doctorCommand) print(w io.Writer, report doctor.Report) error {
 	if c.JSON {
-		return printJSON(w, report)
+		all := doctorJSON{OK: !c.fails(report), Findings: []findingJSON{}, Report: report}
+		for _, result := range report.Checks {
+			for _, f := range result.Findings {
+				all.Findings = append(all.Findings, findingJSON{ID: f.ID, Level: f.Level, Message: f.Text, Fix: f.Change})
+			}
+		}
+		return printJSON(w, all)
 	}
 	for _, result := range report.Checks {
 		for _, f := range result.Findings {

@@ -15,12 +15,16 @@ import (
 
 type drainCommand struct {
 	manager
-	Node   string          `arg:"" optional:"" help:"ID of the node. Default: the node that responds at --url."`
-	Within config.Duration `default:"1m" help:"Time for all meetings, at most 24h. 0s hands over all at once."`
-	Cancel bool            `help:"Let the node host meetings again."`
+	Node string `arg:"" optional:"" help:"ID of the node. Default: the node that responds at --url."`
+	// Within has no default of kong, for which it would be given together with Now.
+	Within *config.Duration `xor:"time" placeholder:"DURATION" help:"Time for all meetings, at most 24h. 0s hands over all at once. Default: 1m."`
+	Now    bool             `xor:"time,cancel" help:"Hand over all meetings at once, as with --within 0s."`
+	Cancel bool             `xor:"cancel" help:"Let the node host meetings again."`
 }
 
 const (
+	// defaultDrainTime is the time for all meetings without --within.
+	defaultDrainTime = time.Minute
 	// drainPollInterval is the time between two looks at a node that is draining.
 	drainPollInterval = 2 * time.Second
 	// drainGrace is how long after its time a node may still host meetings. The overview allows as long.
@@ -35,6 +39,20 @@ var (
 	errNotDraining = errors.New("the node is not draining any more")
 )
 
+// The phases of a drain in the JSON output.
+const (
+	phaseLive    = "live"    // the drain was canceled: the node hosts new meetings again
+	phaseDrained = "drained" // nobody is in a meeting on the node or relayed by it
+	phaseStopped = "stopped" // the same, and the node is not there any more
+)
+
+// drainJSON is the node with the result of the command.
+type drainJSON struct {
+	manage.Node
+	Phase        string `json:"phase"`
+	SessionsLeft int    `json:"sessions_left"`
+}
+
 // Run drains a node and waits until it hosts no meeting and relays no media to other nodes.
 func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	node, err := c.node(ctx)
@@ -44,12 +62,12 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 	if c.Cancel {
 		n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/cancel-drain", node), nil)
 		if err != nil || c.JSON {
-			return s.printResult(n, err)
+			return s.printResult(drainJSON{n, phaseLive, n.Sessions}, err)
 		}
 		_, err = fmt.Fprintf(s.out, "The node %s hosts new meetings again.\n", n.Node)
 		return err
 	}
-	within := int(math.Ceil(c.Within.Std().Seconds()))
+	within := c.seconds()
 	deadline := time.Now().Add(time.Duration(within)*time.Second + drainGrace)
 	n, err := callManagement[manage.Node](ctx, c.manager, "POST", apiPath("/nodes/%s/drain", node),
 		manage.DrainNode{Within: &within})
@@ -81,7 +99,7 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		switch {
 		case errors.Is(err, errNodeGone) && !isInUse(n): // it was stopped at once
 			if c.JSON {
-				return s.printResult(n, nil)
+				return s.printResult(drainJSON{n, phaseStopped, n.Sessions}, nil)
 			}
 			_, err = fmt.Fprintf(s.out, "The node %s has stopped. Nobody was in a meeting on it.\n", n.Node)
 			return err
@@ -104,12 +122,23 @@ func (c drainCommand) Run(ctx context.Context, s *streams) error {
 		}
 	}
 	if c.JSON {
-		return s.printResult(n, nil)
+		return s.printResult(drainJSON{n, phaseDrained, n.Sessions}, nil)
 	}
 	_, err = fmt.Fprintf(s.out,
 		"Nobody is in a meeting on the node %s or relayed by it. Stop it, or let it host again: parley drain %s --cancel\n",
 		n.Node, n.Node)
 	return err
+}
+
+// seconds returns the time for all meetings, in seconds.
+func (c drainCommand) seconds() int {
+	switch {
+	case c.Now:
+		return 0
+	case c.Within != nil:
+		return int(math.Ceil(c.Within.Std().Seconds()))
+	}
+	return int(defaultDrainTime / time.Second)
 }
 
 // isInUse reports whether people notice when the node stops.

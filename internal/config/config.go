@@ -58,6 +58,8 @@ type Config struct {
 	// RTCTCPPort is 1 to 65535, or 0: off, and with TLS the port of Listen. Read it through
 	// SeparateTCPPort.
 	RTCTCPPort int `name:"rtc-tcp-port" setting:"PARLEY_RTC_TCP_PORT" default:"0" help:"TCP port for media on networks that block UDP; usually 7881. 0 is the port of --listen with --tls-domain or --tls-cert-file, and off without them."`
+	// TURN has an effect with TLS only.
+	TURN bool `name:"turn" setting:"PARLEY_TURN" default:"true" negatable:"" help:"TURN server at --listen for people whose network blocks UDP, with --tls-domain or --tls-cert-file. It relays to the media ports of the service only."`
 	// RTCNodeIP is an IP address, one of each family, or empty. Read it through NodeIPs.
 	RTCNodeIP string `name:"rtc-node-ip" setting:"PARLEY_RTC_NODE_IP" placeholder:"IP" help:"IP address that browsers send media to, or one IPv4 and one IPv6 address with a comma. Default: the address of --listen, or detected."`
 

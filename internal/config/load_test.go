@@ -63,6 +63,7 @@ acme-ca-roots PARLEY_ACME_CA_ROOTS
 acme-email PARLEY_ACME_EMAIL
 rtc-udp-port PARLEY_RTC_UDP_PORT 7882
 rtc-tcp-port PARLEY_RTC_TCP_PORT 0
+turn PARLEY_TURN true
 rtc-node-ip PARLEY_RTC_NODE_IP
 trusted-proxies PARLEY_TRUSTED_PROXIES
 redis-url PARLEY_REDIS_URL
@@ -231,6 +232,7 @@ tls_key_file: /etc/parley/key.pem
 http_listen: :80
 rtc_udp_port: 1
 rtc_tcp_port: 2
+turn: false
 rtc_node_ip: 203.0.113.7
 trusted_proxies:
   - 10.0.0.0/8
