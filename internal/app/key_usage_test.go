@@ -50,7 +50,7 @@ func TestKeyUsage_OldKeyDuringOverlap(t *testing.T) {
 		return keys.Keys[0].LastUsedBy != nil && keys.Keys[1].LastUsedBy != nil
 	})
 	if current, old := keys.Keys[0].LastUsedBy, keys.Keys[1].LastUsedBy; current.UserAgent != "nightly-job/2" ||
-		current.Address != "127.0.0.1" || old.UserAgent == current.UserAgent || time.Since(old.At) > time.Minute {
+		current.Address != "127.0.0.1" || old.UserAgent == current.UserAgent || time.Since(old.At.Time) > time.Minute {
 		t.Errorf("callers: got %+v of the current key and %+v of the old one, want the address 127.0.0.1, nightly-job/2 "+
 			"for the current one only", current, old)
 	}

@@ -119,7 +119,7 @@ func (c doctorCommand) invite(ctx context.Context, s *streams) (doctor.Report, e
 		switch {
 		case ctx.Err() != nil:
 			return doctor.Report{}, exitStatus(exitError)
-		case err != nil && time.Now().After(created.ExpiresAt):
+		case err != nil && time.Now().After(created.ExpiresAt.Time):
 			return doctor.Report{}, err
 		case err != nil: // the server may be restarting
 		case check.State == manage.ConnectionCheckStateFinished:

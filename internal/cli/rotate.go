@@ -76,7 +76,7 @@ func (c projectRotateSecret) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	_, err = fmt.Fprintf(s.out, "\nIt is not shown again: save it now.\n%s",
-		c.oldCredentialNote("project secret", made.OverlapEndsAt))
+		c.oldCredentialNote("project secret", made.OverlapEndsAt.Time))
 	return err
 }
 
@@ -166,7 +166,7 @@ func (c keyRotate) Run(ctx context.Context, s *streams) error {
 		return err
 	}
 	_, err = fmt.Fprintf(s.out, "\nThey are not shown again: save them now.\n%s",
-		c.oldCredentialNote("pair", made.OverlapEndsAt))
+		c.oldCredentialNote("pair", made.OverlapEndsAt.Time))
 	return err
 }
 

@@ -51,11 +51,12 @@ func sanitizeText(text string) string {
 
 func quoteName(name string) string { return `"` + sanitizeText(name) + `"` }
 
-func formatTime(t *time.Time) string {
+// formatTime returns a time for people, or an empty string for nil.
+func formatTime[T interface{ UTC() time.Time }](t *T) string {
 	if t == nil {
 		return ""
 	}
-	return t.UTC().Format("2006-01-02 15:04:05 UTC")
+	return (*t).UTC().Format("2006-01-02 15:04:05 UTC")
 }
 
 // formatDeadline returns a time and how far away it is.

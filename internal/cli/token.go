@@ -93,11 +93,11 @@ func (c tokenCreate) create(ctx context.Context) (manage.NewTokenWithSecret, err
 		Name:       t.Name,
 		Role:       manage.TokenRole(t.Role),
 		ProjectIds: append([]string{}, t.ProjectIDs...),
-		CreatedAt:  t.CreatedAt,
+		CreatedAt:  manage.NewTime(t.CreatedAt),
 		Token:      secret.Reveal(),
 	}
 	if !expiresAt.IsZero() {
-		out.ExpiresAt = &expiresAt
+		out.ExpiresAt = new(manage.NewTime(expiresAt))
 	}
 	return out, nil
 }

@@ -211,9 +211,6 @@ func newCall(c requestlog.Call) Call {
 	return out
 }
 
-// formatMillis returns an RFC 3339 time in UTC with milliseconds.
-func formatMillis(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }
-
 func (s *server) ListRejectedCalls(w http.ResponseWriter, r *http.Request) {
 	out, err := s.listRejectedCalls(r)
 	writeResult(w, r, out, err)

@@ -19,7 +19,7 @@ func (s *server) CreateConnectionCheck(w http.ResponseWriter, r *http.Request) {
 	c, code, err := s.ConnectionChecks.Create(r.Context())
 	// In the fragment, which browsers do not send, so that no server logs the code.
 	writeResult(w, r, NewConnectionCheck{CheckId: c.ID, Url: s.BaseURL() + "/check#" + code.Reveal(),
-		ExpiresAt: c.ExpiresAt.UTC()}, err)
+		ExpiresAt: NewTime(c.ExpiresAt)}, err)
 }
 
 func (s *server) GetConnectionCheck(w http.ResponseWriter, r *http.Request, id string) {
@@ -31,10 +31,10 @@ func (s *server) GetConnectionCheck(w http.ResponseWriter, r *http.Request, id s
 	out := ConnectionCheck{
 		CheckId:    c.ID,
 		State:      ConnectionCheckState(state),
-		CreatedAt:  c.CreatedAt.UTC(),
-		ExpiresAt:  c.ExpiresAt.UTC(),
-		StartedAt:  httpx.TimeOrNil(c.StartedAt),
-		FinishedAt: httpx.TimeOrNil(c.FinishedAt),
+		CreatedAt:  NewTime(c.CreatedAt),
+		ExpiresAt:  NewTime(c.ExpiresAt),
+		StartedAt:  timeOrNil(c.StartedAt),
+		FinishedAt: timeOrNil(c.FinishedAt),
 		Paths:      []CheckedPath{},
 	}
 	for _, p := range c.Paths {

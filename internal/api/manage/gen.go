@@ -7,7 +7,6 @@ package manage
 
 import (
 	"net/http"
-	"time"
 
 	"parley/internal/event"
 )
@@ -964,7 +963,7 @@ type CallTotals struct {
 // Caller defines model for Caller.
 type Caller struct {
 	// ExpiresAt Of the session or the token; absent if it does not expire.
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// Id Of the token or the user, or of the session of a link.
 	Id string `json:"id"`
@@ -1015,16 +1014,16 @@ type Compaction string
 
 // ConnectionCheck defines model for ConnectionCheck.
 type ConnectionCheck struct {
-	CheckId   string    `json:"check_id"`
-	CreatedAt time.Time `json:"created_at"`
+	CheckId   string `json:"check_id"`
+	CreatedAt Time   `json:"created_at"`
 
 	// ExpiresAt The last time at which it can be started, or after its start, finished.
-	ExpiresAt  time.Time  `json:"expires_at"`
-	FinishedAt *time.Time `json:"finished_at,omitempty"`
+	ExpiresAt  Time  `json:"expires_at"`
+	FinishedAt *Time `json:"finished_at,omitempty"`
 
 	// Paths Empty before the check is finished.
 	Paths     []CheckedPath `json:"paths"`
-	StartedAt *time.Time    `json:"started_at,omitempty"`
+	StartedAt *Time         `json:"started_at,omitempty"`
 
 	// State `expired`: it was not started, or not finished, in time.
 	State ConnectionCheckState `json:"state"`
@@ -1128,22 +1127,22 @@ type HostActor struct {
 // Key defines model for Key.
 type Key struct {
 	// ApiKey The prefix of the key and five more characters, an ellipsis and the last four.
-	ApiKey    string    `json:"api_key"`
-	CreatedAt time.Time `json:"created_at"`
-	Id        string    `json:"id"`
+	ApiKey    string `json:"api_key"`
+	CreatedAt Time   `json:"created_at"`
+	Id        string `json:"id"`
 
 	// LastUsedAt The last call with the key, for an old key since the rotation. Absent if there was none.
-	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	LastUsedAt *Time `json:"last_used_at,omitempty"`
 
 	// LastUsedBy The latest known caller with a key, since the rotation for an old one. Absent if there was none, if the
 	// server does not record calls, or if it was longer ago than records of calls are kept.
 	LastUsedBy    *KeyCaller `json:"last_used_by,omitempty"`
-	OverlapEndsAt *time.Time `json:"overlap_ends_at,omitempty"`
+	OverlapEndsAt *Time      `json:"overlap_ends_at,omitempty"`
 
 	// RequestsSinceRotation The number of calls with an old key since the rotation; absent for the current one.
-	RequestsSinceRotation *int64     `json:"requests_since_rotation,omitempty"`
-	RetiringSince         *time.Time `json:"retiring_since,omitempty"`
-	Status                KeyStatus  `json:"status"`
+	RequestsSinceRotation *int64    `json:"requests_since_rotation,omitempty"`
+	RetiringSince         *Time     `json:"retiring_since,omitempty"`
+	Status                KeyStatus `json:"status"`
 }
 
 // KeyStatus defines model for Key.Status.
@@ -1153,8 +1152,8 @@ type KeyStatus string
 // server does not record calls, or if it was longer ago than records of calls are kept.
 type KeyCaller struct {
 	// Address The IP address.
-	Address string    `json:"address"`
-	At      time.Time `json:"at"`
+	Address string `json:"address"`
+	At      Time   `json:"at"`
 
 	// UserAgent Empty if the caller sent none.
 	UserAgent string `json:"user_agent"`
@@ -1176,7 +1175,7 @@ type NewConnectionCheck struct {
 	CheckId string `json:"check_id"`
 
 	// ExpiresAt The last time at which it can be started.
-	ExpiresAt time.Time `json:"expires_at"`
+	ExpiresAt Time `json:"expires_at"`
 
 	// Url The URL for `parley doctor` on the other machine. Its code is a secret.
 	Url string `json:"url"`
@@ -1241,10 +1240,10 @@ type NewSignInLink struct {
 // NewSignInLinkWithURL defines model for NewSignInLinkWithURL.
 type NewSignInLinkWithURL struct {
 	// ExpiresAt When the session ends; absent for a user, whose session ends 12 hours after the link was opened.
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// OpenBy The last time at which the link works.
-	OpenBy time.Time `json:"open_by"`
+	OpenBy Time `json:"open_by"`
 
 	// SessionId Of the session that the link starts.
 	SessionId string `json:"session_id"`
@@ -1273,10 +1272,10 @@ type NewToken struct {
 
 // NewTokenWithSecret defines model for NewTokenWithSecret.
 type NewTokenWithSecret struct {
-	CreatedAt  time.Time  `json:"created_at"`
-	ExpiresAt  *time.Time `json:"expires_at,omitempty"`
-	Name       string     `json:"name"`
-	ProjectIds []string   `json:"project_ids"`
+	CreatedAt  Time     `json:"created_at"`
+	ExpiresAt  *Time    `json:"expires_at,omitempty"`
+	Name       string   `json:"name"`
+	ProjectIds []string `json:"project_ids"`
 
 	// Role What the bearer of a token may do. An owner may do everything. An operator may do
 	// everything except create and revoke tokens, make backups, and delete organizations and
@@ -1311,7 +1310,7 @@ type Node struct {
 	ClockOffsetSeconds *float64 `json:"clock_offset_seconds,omitempty"`
 
 	// DrainBy Until when a node that is draining gives away its meetings.
-	DrainBy *time.Time `json:"drain_by,omitempty"`
+	DrainBy *Time `json:"drain_by,omitempty"`
 
 	// LastSeenAt The time of its last heartbeat, by its own clock.
 	LastSeenAt string `json:"last_seen_at"`
@@ -1372,7 +1371,7 @@ type Organization struct {
 	// rewritten. The server log has the reason; remove it, then repeat the request, or send any
 	// request to erase a person. `later`: PostgreSQL overwrites the text when it reuses the space.
 	Compaction *Compaction `json:"compaction,omitempty"`
-	CreatedAt  time.Time   `json:"created_at"`
+	CreatedAt  Time        `json:"created_at"`
 
 	// Currency The ISO 4217 currency of the unit price. Empty without a price.
 	Currency       string `json:"currency"`
@@ -1386,8 +1385,8 @@ type Organization struct {
 	RoomsEnded *int `json:"rooms_ended,omitempty"`
 
 	// Suspended Whether the organization is suspended and with it its projects.
-	Suspended   bool       `json:"suspended"`
-	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+	Suspended   bool  `json:"suspended"`
+	SuspendedAt *Time `json:"suspended_at,omitempty"`
 
 	// UnitPrice The price of a participant minute, a decimal. Empty means no price.
 	UnitPrice string `json:"unit_price"`
@@ -1480,11 +1479,11 @@ type Person struct {
 
 // PersonConnection defines model for PersonConnection.
 type PersonConnection struct {
-	JoinedAt time.Time `json:"joined_at"`
+	JoinedAt Time `json:"joined_at"`
 
 	// LeftAt Absent while the person is connected.
-	LeftAt *time.Time `json:"left_at,omitempty"`
-	SeatId string     `json:"seat_id"`
+	LeftAt *Time  `json:"left_at,omitempty"`
+	SeatId string `json:"seat_id"`
 
 	// Session The number of the session in the room.
 	Session int `json:"session"`
@@ -1508,7 +1507,7 @@ type PersonErased struct {
 	Erased PersonErasedCounts `json:"erased"`
 
 	// ErasedAt Backups made before this time still contain the person.
-	ErasedAt time.Time `json:"erased_at"`
+	ErasedAt Time `json:"erased_at"`
 }
 
 // PersonErasedCounts How many of each were changed. Rooms are those that named the person.
@@ -1526,7 +1525,7 @@ type PersonErasedCounts struct {
 
 // PersonEvent defines model for PersonEvent.
 type PersonEvent struct {
-	At time.Time `json:"at"`
+	At Time `json:"at"`
 
 	// Data As in the webhook of the event.
 	Data     event.Data `json:"data"`
@@ -1544,7 +1543,7 @@ type PersonExport struct {
 
 // PersonHostAction An action of a host that the person did, or that was done to them.
 type PersonHostAction struct {
-	At time.Time `json:"at"`
+	At Time `json:"at"`
 
 	// DoneByPerson Whether the person did it.
 	DoneByPerson bool `json:"done_by_person"`
@@ -1559,9 +1558,9 @@ type PersonHostAction struct {
 // PersonKnock A request to join from the waiting room that is still kept.
 type PersonKnock struct {
 	// Denied Whether a host refused the request.
-	Denied    bool      `json:"denied"`
-	KnockedAt time.Time `json:"knocked_at"`
-	Name      string    `json:"name"`
+	Denied    bool   `json:"denied"`
+	KnockedAt Time   `json:"knocked_at"`
+	Name      string `json:"name"`
 
 	// Network The network of the address from which the person asked.
 	Network string `json:"network"`
@@ -1596,7 +1595,7 @@ type PersonRemoval struct {
 // PersonRoom What a room contains about the person.
 type PersonRoom struct {
 	Connections []PersonConnection `json:"connections"`
-	CreatedAt   time.Time          `json:"created_at"`
+	CreatedAt   Time               `json:"created_at"`
 
 	// CreatorName The name of the creator. Absent if the person is not the creator.
 	CreatorName *string            `json:"creator_name,omitempty"`
@@ -1614,19 +1613,19 @@ type PersonRoom struct {
 
 // PersonSeat defines model for PersonSeat.
 type PersonSeat struct {
-	CreatedAt time.Time `json:"created_at"`
-	Name      string    `json:"name"`
-	Role      string    `json:"role"`
-	SeatId    string    `json:"seat_id"`
-	UserId    string    `json:"user_id"`
+	CreatedAt Time   `json:"created_at"`
+	Name      string `json:"name"`
+	Role      string `json:"role"`
+	SeatId    string `json:"seat_id"`
+	UserId    string `json:"user_id"`
 }
 
 // Project defines model for Project.
 type Project struct {
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt Time `json:"created_at"`
 
 	// DeletedAt When the deletion of the project began. Absent unless it is being deleted.
-	DeletedAt *time.Time `json:"deleted_at,omitempty"`
+	DeletedAt *Time `json:"deleted_at,omitempty"`
 
 	// Logo The logo of the project. Absent without one, and in lists.
 	Logo           *ProjectLogo `json:"logo,omitempty"`
@@ -1639,7 +1638,7 @@ type Project struct {
 
 	// SecretOverlapEndsAt The time until which the old project secret works. Absent without an
 	// overlap, and in lists.
-	SecretOverlapEndsAt *time.Time `json:"secret_overlap_ends_at,omitempty"`
+	SecretOverlapEndsAt *Time `json:"secret_overlap_ends_at,omitempty"`
 
 	// Settings A setting has its default until it is changed.
 	Settings ProjectSettings `json:"settings"`
@@ -1648,8 +1647,8 @@ type Project struct {
 	Status ProjectStatus `json:"status"`
 
 	// Suspended Whether the operator has suspended the project.
-	Suspended   bool       `json:"suspended"`
-	SuspendedAt *time.Time `json:"suspended_at,omitempty"`
+	Suspended   bool  `json:"suspended"`
+	SuspendedAt *Time `json:"suspended_at,omitempty"`
 
 	// Test Whether it is a test project. See NewProject.
 	Test bool `json:"test"`
@@ -1886,15 +1885,15 @@ type RemovedPerson struct {
 // Room defines model for Room.
 type Room struct {
 	// ClientRoomId The client's own id for the room. Empty if the client sent none.
-	ClientRoomId string    `json:"client_room_id"`
-	CreatedAt    time.Time `json:"created_at"`
+	ClientRoomId string `json:"client_room_id"`
+	CreatedAt    Time   `json:"created_at"`
 
 	// EndReason The reason why the room ended. Empty if it has not ended, was cancelled
 	// or expired.
 	EndReason       RoomEndReason `json:"end_reason"`
-	EndedAt         *time.Time    `json:"ended_at,omitempty"`
+	EndedAt         *Time         `json:"ended_at,omitempty"`
 	MaxParticipants int           `json:"max_participants"`
-	OpenedAt        *time.Time    `json:"opened_at,omitempty"`
+	OpenedAt        *Time         `json:"opened_at,omitempty"`
 
 	// Participants The number of participants in the room now.
 	Participants int `json:"participants"`
@@ -1906,12 +1905,12 @@ type Room struct {
 	RoomType            RoomRoomType `json:"room_type"`
 
 	// StartAt The start time of a scheduled room. Absent for quick rooms.
-	StartAt *time.Time `json:"start_at,omitempty"`
+	StartAt *Time `json:"start_at,omitempty"`
 
 	// StartedAt The time of the first join.
-	StartedAt *time.Time `json:"started_at,omitempty"`
-	State     RoomState  `json:"state"`
-	Title     string     `json:"title"`
+	StartedAt *Time     `json:"started_at,omitempty"`
+	State     RoomState `json:"state"`
+	Title     string    `json:"title"`
 }
 
 // RoomEndReason The reason why the room ended. Empty if it has not ended, was cancelled
@@ -2001,16 +2000,16 @@ type RotatedKey struct {
 	GatewaySecret string `json:"gateway_secret"`
 
 	// OverlapEndsAt The time at which the old pair stops working. The time of the rotation if there is no overlap.
-	OverlapEndsAt time.Time `json:"overlap_ends_at"`
-	ProjectId     string    `json:"project_id"`
+	OverlapEndsAt Time   `json:"overlap_ends_at"`
+	ProjectId     string `json:"project_id"`
 }
 
 // RotatedSecret defines model for RotatedSecret.
 type RotatedSecret struct {
 	// OverlapEndsAt The time at which the old secret stops working. The time of the rotation if there is no overlap.
-	OverlapEndsAt time.Time `json:"overlap_ends_at"`
-	ProjectId     string    `json:"project_id"`
-	ProjectSecret string    `json:"project_secret"`
+	OverlapEndsAt Time   `json:"overlap_ends_at"`
+	ProjectId     string `json:"project_id"`
+	ProjectSecret string `json:"project_secret"`
 }
 
 // Rotation defines model for Rotation.
@@ -2030,25 +2029,25 @@ type SentHeader struct {
 
 // Session defines model for Session.
 type Session struct {
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt Time `json:"created_at"`
 
 	// EndedAt When it or its token was revoked, its user deleted, the person signed out, or a later sign-in ended it.
-	EndedAt   *time.Time `json:"ended_at,omitempty"`
-	ExpiresAt time.Time  `json:"expires_at"`
+	EndedAt   *Time `json:"ended_at,omitempty"`
+	ExpiresAt Time  `json:"expires_at"`
 
 	// InUse Whether this request is authenticated with the session.
 	InUse bool        `json:"in_use"`
 	Kind  SessionKind `json:"kind"`
 
 	// LastUsedAt Up to a minute old; absent before the first use.
-	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
+	LastUsedAt *Time `json:"last_used_at,omitempty"`
 
 	// Name Of the token or the user when the session began, or of the link.
 	Name string `json:"name"`
 
 	// OpenBy The last time at which its link works; absent after the link was opened.
-	OpenBy     *time.Time `json:"open_by,omitempty"`
-	ProjectIds []string   `json:"project_ids"`
+	OpenBy     *Time    `json:"open_by,omitempty"`
+	ProjectIds []string `json:"project_ids"`
 
 	// Role What the bearer of a token may do. An owner may do everything. An operator may do
 	// everything except create and revoke tokens, make backups, and delete organizations and
@@ -2227,21 +2226,21 @@ type TimelineEvent struct {
 
 // Token defines model for Token.
 type Token struct {
-	CreatedAt time.Time `json:"created_at"`
+	CreatedAt Time `json:"created_at"`
 
 	// ExpiresAt Absent if the token does not expire.
-	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+	ExpiresAt *Time `json:"expires_at,omitempty"`
 
 	// InUse Whether this request is authenticated with the token.
 	InUse bool `json:"in_use"`
 
 	// LastUsedAt Up to a minute old; absent before the first use.
-	LastUsedAt *time.Time `json:"last_used_at,omitempty"`
-	Name       string     `json:"name"`
+	LastUsedAt *Time  `json:"last_used_at,omitempty"`
+	Name       string `json:"name"`
 
 	// ProjectIds The projects of an integrator; else empty.
-	ProjectIds []string   `json:"project_ids"`
-	RevokedAt  *time.Time `json:"revoked_at,omitempty"`
+	ProjectIds []string `json:"project_ids"`
+	RevokedAt  *Time    `json:"revoked_at,omitempty"`
 
 	// Role What the bearer of a token may do. An owner may do everything. An operator may do
 	// everything except create and revoke tokens, make backups, and delete organizations and
@@ -2338,8 +2337,8 @@ type UsageRebuilt struct {
 	From string `json:"from"`
 
 	// KeptUntil The end of the hours that stay as they are, because rooms of them are deleted. Absent if there are none.
-	KeptUntil      *time.Time `json:"kept_until,omitempty"`
-	OrganizationId string     `json:"organization_id"`
+	KeptUntil      *Time  `json:"kept_until,omitempty"`
+	OrganizationId string `json:"organization_id"`
 
 	// To The last day in UTC.
 	To string `json:"to"`
@@ -2348,7 +2347,7 @@ type UsageRebuilt struct {
 // UsageReport defines model for UsageReport.
 type UsageReport struct {
 	// AsOf The time of the response. What happens later does not count.
-	AsOf time.Time `json:"as_of"`
+	AsOf Time `json:"as_of"`
 
 	// AudioMinutes Participant minutes in audio rooms.
 	AudioMinutes float64 `json:"audio_minutes"`
@@ -2388,10 +2387,10 @@ type UsageReport struct {
 
 // User defines model for User.
 type User struct {
-	CreatedAt    time.Time  `json:"created_at"`
-	Email        string     `json:"email"`
-	LastSignInAt *time.Time `json:"last_sign_in_at,omitempty"`
-	Name         string     `json:"name"`
+	CreatedAt    Time   `json:"created_at"`
+	Email        string `json:"email"`
+	LastSignInAt *Time  `json:"last_sign_in_at,omitempty"`
+	Name         string `json:"name"`
 
 	// Openid Whether the user has signed in with an OpenID account.
 	Openid bool `json:"openid"`
@@ -2436,10 +2435,10 @@ type Webhook struct {
 	Attempts *[]WebhookAttempt `json:"attempts,omitempty"`
 
 	// Body The body of the request. Only when one delivery is shown.
-	Body       *string    `json:"body,omitempty"`
-	CreatedAt  time.Time  `json:"created_at"`
-	DeliveryId string     `json:"delivery_id"`
-	DoneAt     *time.Time `json:"done_at,omitempty"`
+	Body       *string `json:"body,omitempty"`
+	CreatedAt  Time    `json:"created_at"`
+	DeliveryId string  `json:"delivery_id"`
+	DoneAt     *Time   `json:"done_at,omitempty"`
 
 	// EventId The webhook-id.
 	EventId string `json:"event_id"`
@@ -2451,10 +2450,10 @@ type Webhook struct {
 	LastStatus *int `json:"last_status,omitempty"`
 
 	// NextAttemptAt When the queue of a pending delivery is sent. While an attempt runs, it is the end of its time limit, at most 30 s ahead. While the server tests a paused target, one of its deliveries is sent at this time. Absent while the target waits for somebody to resume it.
-	NextAttemptAt *time.Time `json:"next_attempt_at,omitempty"`
-	Previous      int64      `json:"previous"`
-	ProjectId     string     `json:"project_id"`
-	Replay        bool       `json:"replay"`
+	NextAttemptAt *Time  `json:"next_attempt_at,omitempty"`
+	Previous      int64  `json:"previous"`
+	ProjectId     string `json:"project_id"`
+	Replay        bool   `json:"replay"`
 
 	// RoomId Empty for an event of the project itself.
 	RoomId   string       `json:"room_id"`
@@ -2467,9 +2466,9 @@ type Webhook struct {
 // WebhookAttempt defines model for WebhookAttempt.
 type WebhookAttempt struct {
 	// Answer The first kilobyte of the response body.
-	Answer     string    `json:"answer"`
-	At         time.Time `json:"at"`
-	DurationMs int64     `json:"duration_ms"`
+	Answer     string `json:"answer"`
+	At         Time   `json:"at"`
+	DurationMs int64  `json:"duration_ms"`
 
 	// Error The reason why there was no response.
 	Error string `json:"error"`
@@ -2547,18 +2546,18 @@ type WebhookState string
 // WebhookTarget defines model for WebhookTarget.
 type WebhookTarget struct {
 	// FailingSince Of the first of these failures, or of the pause by hand.
-	FailingSince time.Time `json:"failing_since"`
+	FailingSince Time `json:"failing_since"`
 
 	// Failures The number of consecutive failures; 0 for a target that works but is paused by hand.
-	Failures int        `json:"failures"`
-	Notice   string     `json:"notice"`
-	Paused   bool       `json:"paused"`
-	PausedAt *time.Time `json:"paused_at,omitempty"`
+	Failures int    `json:"failures"`
+	Notice   string `json:"notice"`
+	Paused   bool   `json:"paused"`
+	PausedAt *Time  `json:"paused_at,omitempty"`
 
 	// ProbeAt The time of the next automatic attempt of a paused target.
-	ProbeAt   *time.Time `json:"probe_at,omitempty"`
-	ProjectId string     `json:"project_id"`
-	Url       string     `json:"url"`
+	ProbeAt   *Time  `json:"probe_at,omitempty"`
+	ProjectId string `json:"project_id"`
+	Url       string `json:"url"`
 }
 
 // WebhookTargetList defines model for WebhookTargetList.

@@ -57,10 +57,10 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 			Id:            k.ID,
 			ApiKey:        k.Masked(),
 			Status:        KeyStatusActive,
-			CreatedAt:     k.CreatedAt,
-			RetiringSince: httpx.TimeOrNil(k.RetiringSince),
-			OverlapEndsAt: httpx.TimeOrNil(k.OverlapEndsAt),
-			LastUsedAt:    httpx.TimeOrNil(last),
+			CreatedAt:     NewTime(k.CreatedAt),
+			RetiringSince: timeOrNil(k.RetiringSince),
+			OverlapEndsAt: timeOrNil(k.OverlapEndsAt),
+			LastUsedAt:    timeOrNil(last),
 		}
 		if k.Slot == key.Overlap {
 			shown.Status, shown.RequestsSinceRotation = KeyStatusRetiring, &calls
@@ -68,7 +68,7 @@ func (s *server) listKeys(ctx context.Context, projectID string) (KeyList, error
 		// A call from before this time used another key, which was in the slot then.
 		since := cmp.Or(k.RetiringSince, k.CreatedAt)
 		if by, ok := callers[string(k.Slot)]; ok && !by.At.Before(since) {
-			shown.LastUsedBy = &KeyCaller{Address: by.Address, UserAgent: by.UserAgent, At: by.At}
+			shown.LastUsedBy = &KeyCaller{Address: by.Address, UserAgent: by.UserAgent, At: NewTime(by.At)}
 		}
 		out.Keys = append(out.Keys, shown)
 	}
@@ -93,7 +93,7 @@ func (s *server) RotateKey(w http.ResponseWriter, r *http.Request, id string) {
 	rotated, err := s.Keys.RotateKey(r.Context(), id, rotation(q))
 	writeResult(w, r, RotatedKey{ProjectId: id, ApiKey: rotated.APIKey.Reveal(),
 		GatewaySecret: rotated.GatewaySecret.Reveal(),
-		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
+		OverlapEndsAt: NewTime(rotated.OverlapEndsAt)}, err)
 }
 
 func (s *server) RevokeKeyOverlap(w http.ResponseWriter, r *http.Request, id string) {
@@ -113,7 +113,7 @@ func (s *server) RotateProjectSecret(w http.ResponseWriter, r *http.Request, id 
 	}
 	rotated, err := s.Keys.RotateSecret(r.Context(), id, rotation(q))
 	writeResult(w, r, RotatedSecret{ProjectId: id, ProjectSecret: rotated.ProjectSecret.Reveal(),
-		OverlapEndsAt: rotated.OverlapEndsAt.UTC()}, err)
+		OverlapEndsAt: NewTime(rotated.OverlapEndsAt)}, err)
 }
 
 func (s *server) RevokeProjectSecretOverlap(w http.ResponseWriter, r *http.Request, id string) {

@@ -132,11 +132,11 @@ func newOrganization(o project.Organization) Organization {
 		OrganizationId: o.ID,
 		Name:           o.Name,
 		Billing:        Billing(o.Billing),
-		CreatedAt:      o.CreatedAt,
+		CreatedAt:      NewTime(o.CreatedAt),
 		Plan:           o.Plan,
 		Currency:       o.Currency,
 		UnitPrice:      o.UnitPrice,
 		Suspended:      o.Suspended(),
-		SuspendedAt:    httpx.TimeOrNil(o.SuspendedAt),
+		SuspendedAt:    timeOrNil(o.SuspendedAt),
 	}
 }

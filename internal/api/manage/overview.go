@@ -129,7 +129,7 @@ func newNode(n room.NodeStatus) Node {
 		RelayedPeople: n.RelayedPeople,
 	}
 	if n.Drain.Active() {
-		shown.State, shown.DrainBy = NodeStateDraining, httpx.TimeOrNil(n.Drain.By)
+		shown.State, shown.DrainBy = NodeStateDraining, timeOrNil(n.Drain.By)
 	}
 	if n.Lost {
 		shown.State = NodeStateLost

@@ -70,7 +70,7 @@ func (s *server) ErasePerson(w http.ResponseWriter, r *http.Request, id string) 
 	allowLongRequest(w)
 	done, err := s.Retention.Erase(r.Context(), person(id, q.UserId, q.SeatId))
 	writeResult(w, r, PersonErased{Compacted: done.Compaction == retention.CompactionDone,
-		Compaction: Compaction(done.Compaction), ErasedAt: time.Now().UTC(),
+		Compaction: Compaction(done.Compaction), ErasedAt: NewTime(time.Now()),
 		Erased: PersonErasedCounts{
 			Rooms:       done.Rooms,
 			Seats:       done.Seats,
@@ -90,7 +90,7 @@ func newPersonRoom(record retention.RoomRecord) PersonRoom {
 	out := PersonRoom{
 		RoomId:      record.Room.ID,
 		Title:       record.Room.Title,
-		CreatedAt:   record.Room.CreatedAt,
+		CreatedAt:   NewTime(record.Room.CreatedAt),
 		IsCreator:   record.IsCreator,
 		Seats:       []PersonSeat{},
 		Links:       []PersonLink{},
@@ -108,7 +108,7 @@ func newPersonRoom(record retention.RoomRecord) PersonRoom {
 			Name:      seat.Name,
 			UserId:    seat.UserID,
 			Role:      seat.Role,
-			CreatedAt: seat.CreatedAt,
+			CreatedAt: NewTime(seat.CreatedAt),
 		})
 	}
 	for _, l := range record.Links {
@@ -116,24 +116,24 @@ func newPersonRoom(record retention.RoomRecord) PersonRoom {
 	}
 	for _, c := range record.Connections {
 		out.Connections = append(out.Connections, PersonConnection{SeatId: c.SeatID, Session: c.Session,
-			JoinedAt: c.JoinedAt, LeftAt: httpx.TimeOrNil(c.LeftAt)})
+			JoinedAt: NewTime(c.JoinedAt), LeftAt: timeOrNil(c.LeftAt)})
 	}
 	for _, e := range record.Events {
 		out.Events = append(out.Events, PersonEvent{
 			EventId:  e.ID,
 			Sequence: int(e.Sequence),
 			Type:     string(e.Type),
-			At:       e.At,
+			At:       NewTime(e.At),
 			Data:     e.Data,
 		})
 	}
 	for _, a := range record.HostActions {
 		out.HostActions = append(out.HostActions,
-			PersonHostAction{At: a.At, Kind: a.Kind, Name: a.Name, DoneByPerson: a.Done})
+			PersonHostAction{At: NewTime(a.At), Kind: a.Kind, Name: a.Name, DoneByPerson: a.Done})
 	}
 	for _, k := range record.Knocks {
 		out.Knocks = append(out.Knocks,
-			PersonKnock{KnockedAt: k.CreatedAt, Name: k.Name, Network: k.Network, Denied: k.Denied})
+			PersonKnock{KnockedAt: NewTime(k.CreatedAt), Name: k.Name, Network: k.Network, Denied: k.Denied})
 	}
 	return out
 }

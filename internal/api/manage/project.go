@@ -158,7 +158,7 @@ func (s *server) loadProject(r *http.Request, id string) (Project, error) {
 	}
 	out := newProject(p)
 	out.Logo = newProjectLogo(logo)
-	out.SecretOverlapEndsAt = httpx.TimeOrNil(c.SecretOverlapEndsAt)
+	out.SecretOverlapEndsAt = timeOrNil(c.SecretOverlapEndsAt)
 	return out, nil
 }
 
@@ -213,9 +213,9 @@ func newProject(p project.Project) Project {
 		Test:           p.Test,
 		Status:         ProjectStatus(p.Status),
 		Suspended:      p.Suspended(),
-		SuspendedAt:    httpx.TimeOrNil(p.SuspendedAt),
-		DeletedAt:      httpx.TimeOrNil(p.DeletedAt),
-		CreatedAt:      p.CreatedAt,
+		SuspendedAt:    timeOrNil(p.SuspendedAt),
+		DeletedAt:      timeOrNil(p.DeletedAt),
+		CreatedAt:      NewTime(p.CreatedAt),
 		Settings:       newProjectSettings(p.Settings),
 	}
 }

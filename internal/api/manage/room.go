@@ -107,10 +107,10 @@ func newRoom(l room.Summary) Room {
 		Title:           l.Title,
 		Participants:    l.Participants,
 		MaxParticipants: l.MaxParticipants,
-		CreatedAt:       l.CreatedAt,
-		StartAt:         httpx.TimeOrNil(l.StartAt),
-		OpenedAt:        httpx.TimeOrNil(l.OpenedAt),
-		StartedAt:       httpx.TimeOrNil(l.StartedAt),
-		EndedAt:         httpx.TimeOrNil(l.EndedAt),
+		CreatedAt:       NewTime(l.CreatedAt),
+		StartAt:         timeOrNil(l.StartAt),
+		OpenedAt:        timeOrNil(l.OpenedAt),
+		StartedAt:       timeOrNil(l.StartedAt),
+		EndedAt:         timeOrNil(l.EndedAt),
 	}
 }

@@ -122,7 +122,7 @@ func newCaller(c operator.Caller) Caller {
 		Role:       TokenRole(c.Role),
 		ProjectIds: projectIDs(c.ProjectIDs),
 		SessionId:  httpx.OrNil(c.SessionID),
-		ExpiresAt:  httpx.TimeOrNil(c.ExpiresAt),
+		ExpiresAt:  timeOrNil(c.ExpiresAt),
 	}
 }
 
@@ -154,9 +154,9 @@ func (s *server) createSignInLink(w http.ResponseWriter, r *http.Request) (out N
 	}
 	// In the fragment, which browsers do not send, so that no server logs the code.
 	out = NewSignInLinkWithURL{SessionId: n.ID, Url: s.BaseURL() + "/console/sign-in#code=" + code.Reveal(),
-		OpenBy: n.OpenBy.UTC()}
+		OpenBy: NewTime(n.OpenBy)}
 	if n.UserID == "" {
-		out.ExpiresAt = httpx.TimeOrNil(n.ExpiresAt)
+		out.ExpiresAt = timeOrNil(n.ExpiresAt)
 	}
 	return out, nil
 }

@@ -60,8 +60,8 @@ func (s *server) createToken(w http.ResponseWriter, r *http.Request) (NewTokenWi
 		Role:       TokenRole(t.Role),
 		ProjectIds: projectIDs(t.ProjectIDs),
 		Token:      secret.Reveal(),
-		CreatedAt:  t.CreatedAt.UTC(),
-		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
+		CreatedAt:  NewTime(t.CreatedAt),
+		ExpiresAt:  timeOrNil(t.ExpiresAt),
 	}, nil
 }
 
@@ -76,10 +76,10 @@ func newToken(r *http.Request, t operator.Token) Token {
 		Name:       t.Name,
 		Role:       TokenRole(t.Role),
 		ProjectIds: projectIDs(t.ProjectIDs),
-		CreatedAt:  t.CreatedAt.UTC(),
-		ExpiresAt:  httpx.TimeOrNil(t.ExpiresAt),
-		LastUsedAt: httpx.TimeOrNil(t.LastUsedAt),
-		RevokedAt:  httpx.TimeOrNil(t.RevokedAt),
+		CreatedAt:  NewTime(t.CreatedAt),
+		ExpiresAt:  timeOrNil(t.ExpiresAt),
+		LastUsedAt: timeOrNil(t.LastUsedAt),
+		RevokedAt:  timeOrNil(t.RevokedAt),
 		InUse:      t.ID == caller(r).ID,
 	}
 }

@@ -151,9 +151,7 @@ func (s *server) rebuildUsage(w http.ResponseWriter, r *http.Request) (UsageRebu
 	}
 	out := UsageRebuilt{OrganizationId: q.OrganizationId, From: rebuilt.From.Format(time.DateOnly),
 		To: rebuilt.To.Format(time.DateOnly), Changes: []UsageDayChange{}}
-	if !rebuilt.KeptUntil.IsZero() {
-		out.KeptUntil = &rebuilt.KeptUntil
-	}
+	out.KeptUntil = timeOrNil(rebuilt.KeptUntil)
 	for _, c := range rebuilt.Changes {
 		change := UsageDayChange{Before: newUsageDay(c.Date, c.Before), After: newUsageDay(c.Date, c.After)}
 		if c.ProjectID != "" {
@@ -194,7 +192,7 @@ func newUsageReport(scope usage.Scope, report usage.Report, byDay bool) UsageRep
 		OrganizationId:     scope.OrganizationID,
 		From:               report.From.Format(time.DateOnly),
 		To:                 report.To.Format(time.DateOnly),
-		AsOf:               report.AsOf,
+		AsOf:               NewTime(report.AsOf),
 		ParticipantMinutes: t.ParticipantMinutes().Float(),
 		AudioMinutes:       t.AudioMinutes().Float(),
 		VideoMinutes:       t.VideoMinutes().Float(),

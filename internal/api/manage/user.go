@@ -48,14 +48,14 @@ func newSession(r *http.Request, n operator.Session, state operator.SessionState
 		Name:       n.Name,
 		Role:       httpx.OrNil(TokenRole(n.Role)),
 		ProjectIds: projectIDs(n.ProjectIDs),
-		CreatedAt:  n.CreatedAt.UTC(),
-		ExpiresAt:  n.ExpiresAt.UTC(),
-		LastUsedAt: httpx.TimeOrNil(n.LastUsedAt),
-		EndedAt:    httpx.TimeOrNil(n.EndedAt),
+		CreatedAt:  NewTime(n.CreatedAt),
+		ExpiresAt:  NewTime(n.ExpiresAt),
+		LastUsedAt: timeOrNil(n.LastUsedAt),
+		EndedAt:    timeOrNil(n.EndedAt),
 		InUse:      n.ID == caller(r).SessionID,
 	}
 	if n.Hash == "" {
-		out.OpenBy = httpx.TimeOrNil(n.OpenBy)
+		out.OpenBy = timeOrNil(n.OpenBy)
 	}
 	return out
 }
@@ -110,8 +110,8 @@ func newUser(u operator.User) User {
 		Role:         TokenRole(u.Role),
 		ProjectIds:   projectIDs(u.ProjectIDs),
 		Openid:       u.Subject != "",
-		CreatedAt:    u.CreatedAt.UTC(),
-		LastSignInAt: httpx.TimeOrNil(u.LastSignInAt),
+		CreatedAt:    NewTime(u.CreatedAt),
+		LastSignInAt: timeOrNil(u.LastSignInAt),
 	}
 }
 

@@ -93,7 +93,7 @@ func (s *server) GetWebhook(w http.ResponseWriter, r *http.Request, id string) {
 	for _, a := range attempts {
 		all = append(all, WebhookAttempt{
 			N:          a.N,
-			At:         a.At,
+			At:         NewTime(a.At),
 			DurationMs: a.Duration.Milliseconds(),
 			Status:     a.Status,
 			Error:      a.Error,
@@ -242,10 +242,10 @@ func newWebhookTargets(all []webhook.Target) WebhookTargetList {
 			ProjectId:    t.ProjectID,
 			Url:          t.URL,
 			Failures:     t.Failures,
-			FailingSince: t.FailingSince,
+			FailingSince: NewTime(t.FailingSince),
 			Paused:       t.Paused(),
-			PausedAt:     httpx.TimeOrNil(t.PausedAt),
-			ProbeAt:      httpx.TimeOrNil(t.ProbeAt),
+			PausedAt:     timeOrNil(t.PausedAt),
+			ProbeAt:      timeOrNil(t.ProbeAt),
 			Notice:       t.Notice,
 		})
 	}
@@ -266,9 +266,9 @@ func newWebhook(d webhook.Delivery) Webhook {
 		Held:          d.Held,
 		Replay:        d.Replay,
 		AttemptCount:  d.Attempts,
-		CreatedAt:     d.CreatedAt,
-		DoneAt:        httpx.TimeOrNil(d.DoneAt),
-		NextAttemptAt: httpx.TimeOrNil(d.NextAttemptAt),
+		CreatedAt:     NewTime(d.CreatedAt),
+		DoneAt:        timeOrNil(d.DoneAt),
+		NextAttemptAt: timeOrNil(d.NextAttemptAt),
 		LastStatus:    d.LastStatus,
 	}
 }
