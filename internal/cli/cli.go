@@ -71,10 +71,16 @@ type streams struct {
 
 // Run runs the command of this process and returns its exit status. The first
 // SIGINT, SIGTERM or SIGHUP stops the command gracefully, the next one kills it. SIGHUP is
-// ignored if the parent ignores it, as nohup does.
+// ignored if the parent ignores it, as nohup does, and by a server without a terminal.
 func Run() int {
 	stopSignals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) {
+	isServer := len(os.Args) > 1 && os.Args[1] == "serve"
+	switch {
+	case isServer && !isTerminal(os.Stdin) && !isTerminal(os.Stderr):
+		// It is no closed terminal but a request to reload, as many daemons have it. systemd would take a stop for the
+		// wish of the operator, and not start the server again.
+		signal.Ignore(syscall.SIGHUP)
+	case !signal.Ignored(syscall.SIGHUP):
 		stopSignals = append(stopSignals, syscall.SIGHUP) // the terminal was closed
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)

@@ -4,7 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
+	"os/signal"
+	"syscall"
 
 	"parley/internal/app"
 	"parley/internal/config"
@@ -32,6 +35,9 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	lines := &logWriter{out: s.err}
 	defer lines.flush()
 	log := newLogger(c.Config, lines)
+	if service == nil {
+		logHangup(ctx, log)
+	}
 	if service.Restarts() > 0 {
 		// The first start has printed everything and created the demo rooms.
 		s.out, c.Demo = io.Discard, false
@@ -58,6 +64,23 @@ func (c serveCommand) Run(ctx context.Context, s *streams) error {
 	return a.Run(ctx, c.Demo, s.out)
 }
 
+// logHangup logs the first SIGHUP if Run ignores it, until ctx ends. The supervisor does this for its child, because a
+// service manager may signal both.
+func logHangup(ctx context.Context, log *slog.Logger) {
+	if !signal.Ignored(syscall.SIGHUP) {
+		return
+	}
+	hangups := make(chan os.Signal, 1)
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		select {
+		case <-hangups:
+			log.Warn("SIGHUP ignored: certificates are reloaded by themselves, settings need a restart")
+		case <-ctx.Done():
+		}
+	}()
+}
+
 // supervise runs the service as a child process until ctx ends.
 func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	lines := &logWriter{out: s.err}
@@ -66,6 +89,7 @@ func (c serveCommand) supervise(ctx context.Context, s *streams) error {
 	if err := instance.MakeFilesPrivate(c.DataDir, log); err != nil {
 		return err
 	}
+	logHangup(ctx, log)
 	resources, err := instance.AcquireExclusive(ctx, c.Config, log)
 	if err != nil {
 		return err
