@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -73,6 +74,7 @@ type streams struct {
 // SIGINT, SIGTERM or SIGHUP stops the command gracefully, the next one kills it. SIGHUP is
 // ignored if the parent ignores it, as nohup does, and by a server without a terminal.
 func Run() int {
+	unsetEmptyVariables()
 	stopSignals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	isServer := len(os.Args) > 1 && os.Args[1] == "serve"
 	switch {
@@ -90,6 +92,16 @@ func Run() int {
 		context.AfterFunc(ctx, stop)
 	}
 	return Main(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
+}
+
+// unsetEmptyVariables unsets the variables of Parley that are set but empty, as an EnvironmentFile with all names often
+// has them. They count as unset for the settings, and kong would take them for values of other flags.
+func unsetEmptyVariables() {
+	for _, pair := range os.Environ() {
+		if name, value, _ := strings.Cut(pair, "="); value == "" && strings.HasPrefix(name, "PARLEY_") {
+			_ = os.Unsetenv(name) // it cannot fail for a name that is set
+		}
+	}
 }
 
 // Main runs one command and returns the exit status: 0 for success, 1 for failure,
