@@ -132,6 +132,9 @@ func (c *Config) WebhookAllowed() (prefixes []netip.Prefix, hosts []string, err 
 			prefixes = append(prefixes, prefix)
 			continue
 		}
+		if err := checkASCII("webhook-allow", text); err != nil {
+			return nil, nil, err
+		}
 		if !hostNamePattern.MatchString(text) || len(text) > 253 {
 			return nil, nil, settingError("webhook-allow",
 				"must be IP addresses, CIDR ranges or host names such as hooks.internal, not %q", text)

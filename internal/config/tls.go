@@ -77,6 +77,9 @@ func (c *Config) checkHTTPListen() error {
 // checkTLSDomain checks the domains, and that the public URL has one of them.
 func (c *Config) checkTLSDomain() error {
 	for _, domain := range c.TLSDomains() {
+		if err := checkASCII("tls-domain", domain); err != nil {
+			return err
+		}
 		if !hostNamePattern.MatchString(domain) || len(domain) > 253 {
 			return settingError("tls-domain",
 				"must be host names such as meet.example.org, without * and not addresses, not %q", domain)

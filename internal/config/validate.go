@@ -10,6 +10,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna" // names the ASCII form of a host, with the tables that the standard library keeps to itself
 
 	"parley/internal/seal"
 	"parley/internal/validate"
@@ -147,6 +150,9 @@ func (c *Config) checkPublicURL() error {
 	if u.User != nil {
 		return settingError("public-url", "must not contain a user name or password")
 	}
+	if err := checkASCII("public-url", u.Hostname()); err != nil {
+		return err
+	}
 	hasQuery := u.RawQuery != "" || u.ForceQuery
 	if strings.TrimSuffix(u.EscapedPath(), "/") != "" || hasQuery || strings.Contains(c.PublicURL, "#") {
 		return settingError("public-url",
@@ -156,6 +162,18 @@ func (c *Config) checkPublicURL() error {
 		return settingError("public-url", "must have a port between 1 and 65535 or none, not %q", c.PublicURL)
 	}
 	return nil
+}
+
+// checkASCII refuses a host name with other letters. Browsers send the ASCII form, and links and certificates have it.
+func checkASCII(flag, host string) error {
+	if !strings.ContainsFunc(host, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return nil
+	}
+	form, err := idna.Lookup.ToASCII(host)
+	if err != nil {
+		form = "such as xn--mller-kva.example"
+	}
+	return settingError(flag, "must have the ASCII form of the host, %s, not %q", form, host)
 }
 
 func (c *Config) checkTCPPort() error {
