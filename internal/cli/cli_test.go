@@ -127,6 +127,20 @@ func TestMain_ExitStatus(t *testing.T) {
 	}
 }
 
+// TestServe_StopDuringStart tests the status by which a service manager tells a stop from a start that failed.
+func TestServe_StopDuringStart(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	stop()
+	var errs testkit.Buffer
+	status := Main(ctx, []string{"serve", "--no-supervise", "--data-dir", t.TempDir(), "--listen", "127.0.0.1:0",
+		"--rtc-udp-port", fmt.Sprint(testkit.FreeUDPPort(t))}, nil, io.Discard, &errs)
+	got, want := errs.String(), "parley: stopped during the start\n"
+	if status != exitOK || !strings.HasSuffix(got, want) || strings.Count(got, "parley: ") != 1 {
+		t.Errorf("got the exit status %d and %q, want 0 and %q", status, got, want)
+	}
+}
+
 func TestAddProjectID_Bodies(t *testing.T) {
 	t.Parallel()
 	for body, want := range map[string]string{

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -20,8 +21,17 @@ type serveCommand struct {
 	Demo bool `help:"Demo rooms, one audio and one video, whose links are printed."`
 }
 
-// Run runs the service, under a supervisor unless --no-supervise is given.
+// Run runs the service, under a supervisor unless --no-supervise is given. A stop during the start is no error.
 func (c serveCommand) Run(ctx context.Context, s *streams) error {
+	err := c.run(ctx, s)
+	if ctx.Err() != nil && errors.Is(err, context.Canceled) {
+		fmt.Fprintln(s.err, "parley: stopped during the start")
+		return nil
+	}
+	return err
+}
+
+func (c serveCommand) run(ctx context.Context, s *streams) error {
 	if err := c.Validate(); err != nil {
 		return usageError{err}
 	}
