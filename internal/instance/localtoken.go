@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,13 +12,14 @@ import (
 	"parley/internal/audit"
 	"parley/internal/config"
 	"parley/internal/operator"
+	"parley/internal/project"
 	"parley/internal/seal"
 	"parley/internal/store"
 )
 
 // CreateLocalToken creates a management token in the database itself, for an operator
-// who has no other. A server may be running. It never changes the schema, because a
-// running server may be of an earlier release.
+// who has no other. The projects of q are IDs or unique names. A server may be running. It
+// never changes the schema, because a running server may be of an earlier release.
 func CreateLocalToken(
 	ctx context.Context, storage config.Storage, q operator.NewToken,
 ) (operator.Token, seal.Secret, error) {
@@ -38,11 +40,40 @@ func CreateLocalToken(
 		return operator.Token{}, "", err
 	}
 	defer func() { _ = db.Close() }()
-	for _, id := range q.ProjectIDs {
-		if _, err := db.Project(ctx, id); err != nil {
-			return operator.Token{}, "", fmt.Errorf("--project %s: %w", id, err)
+	var ids []string
+	for _, given := range q.ProjectIDs {
+		id, err := projectID(ctx, db, given)
+		if err != nil {
+			return operator.Token{}, "", fmt.Errorf("--project %s: %w", given, err)
 		}
+		ids = append(ids, id)
 	}
+	q.ProjectIDs = ids
 	newID := func() string { return uuid.Must(uuid.NewV7()).String() }
 	return operator.NewService(db, time.Now, newID).Create(audit.WithOrigin(ctx, localOrigin()), q)
+}
+
+// projectID returns the ID of a project that is given by ID or by unique name.
+func projectID(ctx context.Context, db *store.DB, given string) (string, error) {
+	if uuid.Validate(given) == nil {
+		p, err := db.Project(ctx, given)
+		return p.ID, err
+	}
+	all, err := db.ProjectNames(ctx, project.ListQuery{})
+	if err != nil {
+		return "", err
+	}
+	var named []string
+	for _, p := range all {
+		if p.Name == given {
+			named = append(named, p.ID)
+		}
+	}
+	switch len(named) {
+	case 0:
+		return "", project.ErrNotFound
+	case 1:
+		return named[0], nil
+	}
+	return "", fmt.Errorf("%d projects have this name: give one of the IDs %s", len(named), strings.Join(named, ", "))
 }

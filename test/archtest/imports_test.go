@@ -45,7 +45,7 @@ var allowedImports = map[string][]string{
 	"internal/operator":             {"internal/audit", "internal/fault", "internal/validate", "internal/seal"},
 	"internal/validate":             {"internal/fault"},
 	"internal/project":              {"internal/audit", "internal/fault", "internal/validate", "internal/event"},
-	"internal/instance":             {"internal/audit", "internal/backup", "internal/config", "internal/db", "internal/operator", "internal/quickstart", "internal/seal", "internal/store"},
+	"internal/instance":             {"internal/audit", "internal/backup", "internal/config", "internal/db", "internal/operator", "internal/project", "internal/quickstart", "internal/seal", "internal/store"},
 	"internal/key":                  {"internal/audit", "internal/fault", "internal/event", "internal/seal", "internal/project"},
 	"internal/room":                 {"internal/audit", "internal/network", "internal/fault", "internal/plural", "internal/validate", "internal/event", "internal/seal", "internal/project"},
 	"internal/retention":            {"internal/audit", "internal/event", "internal/fault", "internal/project", "internal/room", "internal/validate", "internal/webhook"},
