@@ -8,12 +8,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"parley/internal/config"
 	"parley/internal/fault"
 	"parley/internal/instance"
+	"parley/internal/key"
 	"parley/internal/operator"
+	"parley/internal/project"
 	"parley/internal/quickstart"
 	"parley/internal/seal"
 	"parley/internal/store"
@@ -267,5 +271,78 @@ func TestStart_SQLiteDirectoryWithEmptyPostgres(t *testing.T) {
 	again := startServer(t, func(c *config.Config) { c.DataDir = s.cfg.DataDir })
 	if again.AdminToken != s.AdminToken {
 		t.Error("start on the right database: got another token in the file, want the same")
+	}
+}
+
+// meetingStore is a store whose first writer waits for the writer of another store.
+type meetingStore struct {
+	quickstart.Store
+	meet func()
+}
+
+func (s meetingStore) Write(ctx context.Context, work func(ctx context.Context) error) error {
+	s.meet()
+	return s.Store.Write(ctx, work)
+}
+
+// Two nodes see the same empty database before either writes. One of them creates the first project.
+func TestQuickstart_TwoNodesOnEmptyDatabase(t *testing.T) {
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) {
+			cfg := config.Default()
+			cfg.Listen, cfg.DataDir, cfg.RTCUDPPort = "127.0.0.1:0", t.TempDir(), testkit.FreeUDPPort(t)
+			engine(t, &cfg)
+			a, err := New(t.Context(), cfg, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer a.Close()
+			other, err := instance.OpenStore(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = other.Close() }()
+			var arrived, nodes sync.WaitGroup
+			arrived.Add(2)
+			files := make(chan quickstart.File, 2)
+			for _, db := range []*store.DB{a.db, other} {
+				dir, once := t.TempDir(), sync.OnceFunc(func() { arrived.Done(); arrived.Wait() })
+				projects := project.NewService(db, time.Now, newID, func(string) {})
+				s := quickstart.New(quickstart.Config{
+					DataDir:  dir,
+					BaseURL:  "http://localhost",
+					Store:    meetingStore{db, once},
+					Projects: projects,
+					Keys:     key.NewService(db, projects, time.Now, newID),
+					Tokens:   operator.NewService(db, time.Now, newID),
+					Rooms:    a.rooms,
+					Log:      a.log,
+				})
+				nodes.Go(func() {
+					if err := s.Ensure(t.Context(), false, io.Discard); err != nil {
+						t.Errorf("ensure: got error %v, want none", err)
+					}
+					if q, err := quickstart.Read(dir); err == nil {
+						files <- q
+					}
+				})
+			}
+			nodes.Wait()
+			organizations, err := a.projects.Organizations(t.Context(), "", 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tokens, err := a.tokens.List(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(organizations) != 1 || len(tokens) != 1 || len(files) != 1 {
+				t.Fatalf("got %d organizations, %d tokens and %d files, want one of each", len(organizations), len(tokens),
+					len(files))
+			}
+			if q := <-files; q.OrganizationID != organizations[0].ID {
+				t.Errorf("the file has the organization %s, want %s", q.OrganizationID, organizations[0].ID)
+			}
+		})
 	}
 }

@@ -142,13 +142,23 @@ func (s *Service) Ensure(ctx context.Context, demo bool, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if _, err := s.read(); !errors.Is(err, fs.ErrNotExist) {
+		empty = false // or as good as that: the file is of this database or of another one
+	}
 	var q File
-	if _, err := s.read(); empty && errors.Is(err, fs.ErrNotExist) {
-		if q, err = s.createFirstProject(ctx); err != nil {
+	if empty {
+		q, err = s.createFirstProject(ctx)
+		switch {
+		case errors.Is(err, errInUse):
+			empty = false
+		case err != nil:
 			return fmt.Errorf("create the first project: %w", err)
 		}
-	} else if q, err = s.restore(ctx, out); err != nil {
-		return err
+	}
+	if !empty {
+		if q, err = s.restore(ctx, out); err != nil {
+			return err
+		}
 	}
 	hasProject, err := s.hasProject(ctx, q)
 	if err != nil {
@@ -180,12 +190,23 @@ func (s *Service) exampleCommand() string {
 		`"metadata":{"room_title":"Standup","welcome_message":""}}'`
 }
 
+// errInUse is the error of createFirstProject if the database is not empty any more.
+var errInUse = errors.New("another node has created the first project")
+
+// createFirstProject creates the first project. Of several nodes that start together, one does.
 func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 	q := File{BaseURL: s.baseURL}
 	err := s.db.Write(ctx, func(ctx context.Context) error {
 		o, err := s.projects.CreateOrganization(ctx, "My organization", project.Plan)
 		if err != nil {
 			return err
+		}
+		// Its entry has locked the audit log until the commit. So an organization of another node is visible now, or that
+		// node waits and then sees this one.
+		if all, err := s.projects.Organizations(ctx, "", 2); err != nil {
+			return err
+		} else if len(all) > 1 {
+			return errInUse
 		}
 		p, issued, err := s.keys.CreateProject(ctx, project.Draft{OrganizationID: o.ID, Name: "My project"})
 		if err != nil {
