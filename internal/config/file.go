@@ -101,6 +101,8 @@ func parseNode(k valueType, node *yaml.Node) (string, error) {
 		return node.Value, nil
 	case k == typeBoolean && tag == "!!bool", k == typeNumber && tag == "!!int":
 		return k.normalize(node.Value)
+	case k == typeDuration && tag == "!!int" && node.Value == "0": // the one duration that needs no unit
+		return node.Value, nil
 	case k == typeDuration && tag == "!!str", k == typeDate && (tag == "!!str" || tag == "!!timestamp"):
 		return k.normalize(node.Value)
 	}

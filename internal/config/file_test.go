@@ -72,6 +72,15 @@ func TestConfigFile_ListForms(t *testing.T) {
 	}
 }
 
+func TestConfigFile_DurationZero(t *testing.T) {
+	for _, content := range []string{"retention_rooms: 0\n", "retention_rooms: \"0\"\n", "retention_rooms: 0s\n"} {
+		c, err := load(t, nil, "--config", writeFile(t, content))
+		if err != nil || c.RetentionRooms != 0 {
+			t.Errorf("load %q: got retention-rooms %s, %v, want 0s", content, c.RetentionRooms, err)
+		}
+	}
+}
+
 func FuzzFile(f *testing.F) {
 	for _, s := range []string{
 		"listen: 127.0.0.1:8080\n", "trusted_proxies: [a, b]\n", "clock_skew: 5m\ngateway_enabled: false\n", "a: &x [*x]\n",
