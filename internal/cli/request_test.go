@@ -27,7 +27,7 @@ func TestRequest_IgnoresRedirects(t *testing.T) {
 			"--gateway-secret", testCredentials.GatewaySecret, "--project-secret", testCredentials.ProjectSecret)...)
 		var out, errs bytes.Buffer
 		status := Main(t.Context(), args, nil, &out, &errs)
-		const want = "the server answered 307 Temporary Redirect. Use the address that the server redirects to as the base URL"
+		want := "the server answered 307 Temporary Redirect to " + other.URL + args[2]
 		if status != exitError || !strings.Contains(errs.String(), want) {
 			t.Errorf("%v: got status %d and %q, want status %d and %q", args[1:3], status, errs.String(), exitError, want)
 		}
