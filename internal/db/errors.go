@@ -19,7 +19,7 @@ import (
 )
 
 // unavailable returns the error for a database that cannot be reached.
-func unavailable(cause error) error {
+func unavailable(cause error) *fault.Error {
 	return &fault.Error{
 		Kind:       fault.Unavailable,
 		Code:       "unavailable",
@@ -27,6 +27,17 @@ func unavailable(cause error) error {
 		RetryAfter: time.Second,
 		Err:        cause,
 	}
+}
+
+// inDoubt marks an Unavailable error of a commit: the database may have made the change.
+func inDoubt(err error) error {
+	var f *fault.Error
+	if !errors.As(err, &f) || f.Kind != fault.Unavailable {
+		return err
+	}
+	marked := *f
+	marked.InDoubt = true
+	return &marked
 }
 
 // translate turns the error of a driver that cannot reach its database into

@@ -165,7 +165,7 @@ func (db *DB) wait(j *job, timer *time.Timer) error {
 				continue
 			}
 			if j.closeFrom(jobFinished) {
-				return unavailable(errCommitTimeout)
+				return inDoubt(unavailable(errCommitTimeout))
 			}
 			timer.Reset(retryBackoff) // the work is running, and its context has expired
 		case <-drained: // the job was queued while the last writer stopped
@@ -429,7 +429,7 @@ func (w *writer) transact(jobs []*job, careful bool) (retry []*job, retryCareful
 	}
 	for _, j := range ran {
 		if err != nil {
-			j.err = translate(err)
+			j.err = inDoubt(translate(err))
 		}
 		j.complete(j.err)
 	}

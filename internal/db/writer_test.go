@@ -209,6 +209,9 @@ func TestWriter_Transactions(t *testing.T) {
 					if !ok {
 						t.Errorf("caller %d: got %v, want %v", i, errs[i], want)
 					}
+					if got, want := fault.IsInDoubt(errs[i]), name == "the commit fails"; got != want {
+						t.Errorf("caller %d: got %v in doubt: %t, want %t", i, errs[i], got, want)
+					}
 				}
 				if !slices.Equal(runs, c.runs) {
 					t.Errorf("runs: got %v, want %v", runs, c.runs)

@@ -43,6 +43,7 @@ type Error struct {
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
 	RetryAfter time.Duration // after which the call may succeed; 0 if unknown
+	InDoubt    bool          // of Unavailable: the change was made or will be made, perhaps
 	Err        error         // the cause, for the log only; may be nil
 }
 
@@ -112,4 +113,10 @@ func From(err error) *Error {
 func Is(err error, kind Kind) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == kind
+}
+
+// IsInDoubt reports whether err is Unavailable and the change that returned it may have been made nevertheless.
+func IsInDoubt(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == Unavailable && e.InDoubt
 }

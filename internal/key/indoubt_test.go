@@ -36,7 +36,9 @@ func (l *lateStore) Write(ctx context.Context, work func(ctx context.Context) er
 		})
 	}()
 	<-worked
-	return fault.New(fault.Unavailable, "unavailable", "the commit did not finish in time")
+	late := fault.New(fault.Unavailable, "unavailable", "the commit did not finish in time")
+	late.InDoubt = true
+	return late
 }
 
 // TestKeyring_CommitAfterTimeout makes changes whose commit comes after their caller got an error

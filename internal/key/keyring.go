@@ -186,7 +186,7 @@ func (s *Service) invalidateAfter(projectID string, err error) {
 	switch {
 	case err == nil:
 		s.InvalidateAndPublish(projectID)
-	case fault.Is(err, fault.Unavailable):
+	case fault.IsInDoubt(err):
 		s.InvalidateInDoubt(projectID)
 	}
 }

@@ -304,7 +304,7 @@ func (s *Service) update(ctx context.Context, id string, action audit.Action,
 // invalidateAfter invalidates projects after a write that returned err.
 func (s *Service) invalidateAfter(err error, ids ...string) {
 	invalidate := s.invalidateCache
-	if fault.Is(err, fault.Unavailable) {
+	if fault.IsInDoubt(err) {
 		invalidate = s.invalidateInDoubt
 	} else if err != nil {
 		return
