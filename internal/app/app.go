@@ -357,11 +357,10 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.rooms.Register(starting); err != nil {
 		return fmt.Errorf("register this node: %w", err)
 	}
-	if err := a.engine.Start(ctx, a.rooms.Presence, a.rooms.Presence); err != nil {
+	if err := a.startRooms(ctx, starting); err != nil {
+		a.stopEngine()
+		a.deregisterNode() // so that it does not look like a node that was lost
 		return err
-	}
-	if err := a.rooms.Recover(starting); err != nil {
-		return fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
 	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
 		return err
@@ -455,9 +454,7 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 // once.
 func (a *App) Close() {
 	if a.engine != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
-		defer cancel()
-		a.engine.Stop(ctx)
+		a.stopEngine()
 	}
 	if a.db != nil {
 		_ = a.db.Close()
@@ -469,6 +466,24 @@ func (a *App) Close() {
 		_ = a.redis.Close()
 	}
 	a.Release()
+}
+
+// startRooms starts the media engine and continues the rooms of the last run.
+func (a *App) startRooms(ctx, starting context.Context) error {
+	if err := a.engine.Start(ctx, a.rooms.Presence, a.rooms.Presence); err != nil {
+		return err
+	}
+	if err := a.rooms.Recover(starting); err != nil {
+		return fmt.Errorf("recover the rooms of the last run: %w", err)
+	}
+	return nil
+}
+
+// stopEngine stops the media engine without handing over its meetings.
+func (a *App) stopEngine() {
+	ctx, cancel := context.WithTimeout(context.Background(), mediaShutdownTimeout)
+	defer cancel()
+	a.engine.Stop(ctx)
 }
 
 func newID() string { return uuid.Must(uuid.NewV7()).String() }

@@ -264,26 +264,28 @@ func (s *Presence) watchNodes(ctx context.Context) {
 	if s.logFailure(ctx, "list nodes", err) {
 		return
 	}
-	if now.Sub(s.lastWatch) >= nodeTimeout/2 {
-		// This node could not read for a while, and perhaps the others could not
-		// write either. Therefore their timeouts start again.
-		clear(s.lastSeen)
-	}
+	// This node could not read for a while, and perhaps the others could not
+	// write either. Therefore their timeouts start again.
+	restart := now.Sub(s.lastWatch) >= nodeTimeout/2
 	s.lastWatch = now
+	read := s.now()
 	seen, requested, otherHosts := map[string]*lastSeen{}, Drain{}, false
 	for _, n := range nodes {
 		if n.ID == s.nodeID {
 			requested = n.Drain
 			continue
 		}
-		s.store.RaiseClockAhead(n.LastAlive.Sub(now))
+		s.store.RaiseClockAhead(n.LastAlive.Sub(read))
 		last := s.lastSeen[n.ID]
-		if last == nil || !last.heartbeat.Equal(n.LastAlive) {
-			since := now
-			if last != nil {
-				since = last.since
+		if last == nil || restart || !last.heartbeat.Equal(n.LastAlive) {
+			next := &lastSeen{heartbeat: n.LastAlive, seenAt: now, since: now, rooms: map[string]struct{}{}}
+			if last != nil && !restart {
+				next.since = last.since
 			}
-			last = &lastSeen{heartbeat: n.LastAlive, seenAt: now, since: since, rooms: map[string]struct{}{}}
+			if last != nil && last.heartbeat.Equal(n.LastAlive) {
+				next.rooms = last.rooms // those of a takeover that took so long
+			}
+			last = next
 		}
 		seen[n.ID] = last
 		silent := now.Sub(last.seenAt)

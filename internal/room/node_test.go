@@ -396,6 +396,7 @@ type relayingMedia struct {
 	nodeMedia
 	dropped map[string]int // by session
 	failing string
+	takes   time.Duration // until the session failing fails
 }
 
 func (m *relayingMedia) DropRelayedConnections(session string, _ time.Time) { m.dropped[session]++ }
@@ -403,6 +404,7 @@ func (m *relayingMedia) DropRelayedConnections(session string, _ time.Time) { m.
 func (m *relayingMedia) Open(ctx context.Context, s room.MediaSession) error {
 	if s.Name == m.failing {
 		m.failing = ""
+		m.clock.advance(m.takes)
 		return fault.New(fault.Unavailable, "media_unavailable", "the media engine is slow")
 	}
 	return m.nodeMedia.Open(ctx, s)
@@ -412,6 +414,12 @@ func (m *relayingMedia) Open(ctx context.Context, s room.MediaSession) error {
 // rooms, or if a session cannot be opened again at once.
 func TestFailover_EachNodeClosesItsRelays(t *testing.T) {
 	t.Parallel()
+	t.Run("fails at once", func(t *testing.T) { testEachNodeClosesItsRelays(t, 0) })
+	t.Run("fails slowly", func(t *testing.T) { testEachNodeClosesItsRelays(t, 3*time.Second) })
+}
+
+func testEachNodeClosesItsRelays(t *testing.T, takes time.Duration) {
+	t.Helper()
 	c := newCluster(t, storetest.SQLite(t))
 	var sessions []string
 	for n := range 3 {
@@ -421,13 +429,14 @@ func TestFailover_EachNodeClosesItsRelays(t *testing.T) {
 	var relays []*relayingMedia
 	var watching []*room.Service
 	for range 2 {
-		m := &relayingMedia{nodeMedia: nodeMedia{c, 1}, dropped: map[string]int{}, failing: sessions[1]}
+		m := &relayingMedia{nodeMedia: nodeMedia{c, 1}, dropped: map[string]int{}, failing: sessions[1],
+			takes: takes}
 		relays = append(relays, m)
 		watching = append(watching, room.NewService(c.db, m, func() string { return "" }, c.clock.Now, storetest.NewID,
 			discardLogger, room.Options{Clustered: true}))
 	}
 	c.stopNode(0)
-	for range 8 {
+	for range 20 {
 		c.clock.advance(time.Second)
 		for _, n := range watching {
 			n.Heartbeat(t.Context())
