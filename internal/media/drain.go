@@ -45,6 +45,10 @@ func (e *Engine) HandOver(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
+	// The other node continues with the state that Redis has.
+	if err := e.node.hosted.flush(ctx); err != nil {
+		return unavailableError("hand over a session", err)
+	}
 	// Redis first, so that whoever connects again finds the other node. Otherwise registerLocalRooms decides.
 	moved, err := e.node.hosted.move(ctx, rm.Name(), target)
 	if err != nil {

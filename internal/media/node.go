@@ -179,12 +179,16 @@ func buildNode(conf *config.Config, announced []netip.Addr, servers iceServers, 
 	}
 
 	client := rpc.NewClientParams(conf.PSRPC, bus, logger.GetLogger(), rpc.PSRPCMetricsObserver{})
-	signals := &signalClient{self: n.self.NodeID()}
-	if signals.local, err = routing.NewSignalClient(n.self.NodeID(), localBus, conf.SignalRelay); err != nil {
+	signals, err := routing.NewSignalClient(n.self.NodeID(), localBus, conf.SignalRelay)
+	if err != nil {
 		return nil, err
 	}
-	if signals.SignalClient, err = routing.NewSignalClient(n.self.NodeID(), bus, conf.SignalRelay); err != nil {
-		return nil, err
+	if n.redis != nil {
+		others, err := routing.NewSignalClient(n.self.NodeID(), bus, conf.SignalRelay)
+		if err != nil {
+			return nil, err
+		}
+		signals = &signalClient{SignalClient: others, local: signals, self: n.self.NodeID()}
 	}
 	managerClient, err := routing.NewRoomManagerClient(client, conf.Room)
 	if err != nil {
