@@ -83,6 +83,8 @@ test('on a phone, the filters open when asked, and stay open', async () => {
   await page.getByText('Filters', { exact: true }).press('Enter');
   await status.selectOption('2xx');
   await page.getByText('Filters (1)', { exact: true }).waitFor();
+  // The table is pale while it is loaded.
+  await page.locator('.table-box[aria-busy="true"]').waitFor({ state: 'detached' });
   await person.accessible('the open filters on a phone');
   await person.seen('console-requests-filters-phone');
   await page.getByLabel('From', { exact: true }).fill('2100-01-01 10:05');
