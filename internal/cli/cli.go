@@ -79,8 +79,8 @@ func Run() int {
 	isServer := len(os.Args) > 1 && os.Args[1] == "serve"
 	switch {
 	case isServer && !isTerminal(os.Stdin) && !isTerminal(os.Stderr):
-		// It is no closed terminal but a request to reload, as many daemons have it. systemd would take a stop for the
-		// wish of the operator, and not start the server again.
+		// Without a terminal, SIGHUP is a request to reload, as with many daemons. systemd would take a stop as intended,
+		// and not start the server again.
 		signal.Ignore(syscall.SIGHUP)
 	case !signal.Ignored(syscall.SIGHUP):
 		stopSignals = append(stopSignals, syscall.SIGHUP) // the terminal was closed

@@ -12,7 +12,7 @@ import (
 	"parley/internal/testkit"
 )
 
-// TestDrain_NowAsJSON drains a node, which a single server refuses, against the answers of two.
+// TestDrain_NowAsJSON drains a node of a fake server, because a single real one refuses a drain.
 func TestDrain_NowAsJSON(t *testing.T) {
 	t.Parallel()
 	node := manage.Node{Node: "n1", State: manage.NodeStateDraining, ThisNode: true}

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"golang.org/x/net/idna" // names the ASCII form of a host, with the tables that the standard library keeps to itself
+	"golang.org/x/net/idna" // names the ASCII form of a host, whose tables the standard library does not export
 
 	"parley/internal/seal"
 	"parley/internal/validate"

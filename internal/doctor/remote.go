@@ -39,10 +39,10 @@ var mediaPaths = []mediaPath{
 	{probe.ICETCP, "ICE over TCP", "ice_tcp_unreachable", "Open TCP port %s of the server in its firewall.",
 		"--rtc-tcp-port or --listen", "the server has no port for it: --rtc-tcp-port, --tls-domain or --tls-cert-file"},
 	{probe.TURNTCP, "TURN over TCP", "turn_tcp_unreachable", unchangedTCP, "--listen",
-		"the server has no TURN server: --tls-domain or --tls-cert-file, and not --no-turn"},
+		"the server has no TURN server: set --tls-domain or --tls-cert-file, and remove --no-turn"},
 	{probe.TURNTLS, "TURN over TLS", "turn_tls_unreachable", unchangedTCP, "--listen",
-		"the server has no TURN server with TLS: --tls-domain or --tls-cert-file, a host name in --public-url, and not " +
-			"--no-turn"},
+		"the server has no TURN server with TLS: set --tls-domain or --tls-cert-file, and a host name in --public-url, and " +
+			"remove --no-turn"},
 }
 
 // unchangedTCP is the line to change if TURN does not work on a port on which HTTPS works.

@@ -43,7 +43,7 @@ type Error struct {
 	Reason     string        // machine-readable detail of Code; may be empty
 	Limit      int           // machine-readable bound that Message names; 0 if there is none
 	RetryAfter time.Duration // after which the call may succeed; 0 if unknown
-	InDoubt    bool          // of Unavailable: the change was made or will be made, perhaps
+	InDoubt    bool          // only with Unavailable: the change may have been made, or may still be
 	Err        error         // the cause, for the log only; may be nil
 }
 
@@ -115,7 +115,7 @@ func Is(err error, kind Kind) bool {
 	return errors.As(err, &e) && e.Kind == kind
 }
 
-// IsInDoubt reports whether err is Unavailable and the change that returned it may have been made nevertheless.
+// IsInDoubt reports whether err is an Unavailable error of a change that may have been made, or may still be.
 func IsInDoubt(err error) bool {
 	var e *Error
 	return errors.As(err, &e) && e.Kind == Unavailable && e.InDoubt

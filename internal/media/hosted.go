@@ -110,9 +110,9 @@ func (s *hostedStore) delete(ctx context.Context, name livekit.RoomName, host li
 // errHostSilent is the error for a session whose host may be lost.
 var errHostSilent = errors.New("the node that hosts the session does not respond")
 
-// deleteIfHostLost deletes a session from Redis if the node that hosts it is lost, or if it has ended on this node, and
-// reports whether it did. A node that only stood still closes such a session itself when it goes on. The error is
-// errHostSilent if the host may be lost.
+// deleteIfHostLost deletes a session from Redis if its host is lost or unknown. If this node is the host, it leaves the
+// deletion to flush. It returns true in each of these cases. A node that was only paused closes the session itself when
+// it resumes. The error is errHostSilent if the host may be lost.
 func (s *hostedStore) deleteIfHostLost(ctx context.Context, name livekit.RoomName) (deleted bool, err error) {
 	id, err := s.redis.HGet(ctx, routing.NodeRoomKey, string(name)).Result()
 	if err != nil && !errors.Is(err, redis.Nil) {

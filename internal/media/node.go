@@ -36,8 +36,8 @@ const idleTimeoutSeconds = 48 * 60 * 60
 // receiver, in bytes. Further messages to that receiver are dropped.
 const maxBufferedBytes = 1 << 20
 
-// redisTimeout is how long Redis may take for a command. People who connect wait for it, and a later attempt of their
-// page is better than a wait for a Redis that hangs.
+// redisTimeout limits each of the two attempts of a command of Redis. It is short, because people who connect wait for
+// it, and their page tries again by itself.
 const redisTimeout = time.Second
 
 // node consists of the parts of LiveKit that its wire_gen.go builds, except those that are

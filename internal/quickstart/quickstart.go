@@ -143,13 +143,13 @@ func (s *Service) Ensure(ctx context.Context, demo bool, out io.Writer) error {
 		return err
 	}
 	if _, err := s.read(); !errors.Is(err, fs.ErrNotExist) {
-		empty = false // or as good as that: the file is of this database or of another one
+		empty = false // the file is restored instead, or refused if it belongs to another database
 	}
 	var q File
 	if empty {
 		q, err = s.createFirstProject(ctx)
 		switch {
-		case errors.Is(err, errInUse):
+		case errors.Is(err, errProjectExists):
 			empty = false
 		case err != nil:
 			return fmt.Errorf("create the first project: %w", err)
@@ -190,8 +190,8 @@ func (s *Service) exampleCommand() string {
 		`"metadata":{"room_title":"Standup","welcome_message":""}}'`
 }
 
-// errInUse is the error of createFirstProject if the database is not empty any more.
-var errInUse = errors.New("another node has created the first project")
+// errProjectExists is the error of createFirstProject if the database is not empty any more.
+var errProjectExists = errors.New("another node has created the first project")
 
 // createFirstProject creates the first project. Of several nodes that start together, one does.
 func (s *Service) createFirstProject(ctx context.Context) (File, error) {
@@ -201,12 +201,12 @@ func (s *Service) createFirstProject(ctx context.Context) (File, error) {
 		if err != nil {
 			return err
 		}
-		// Its entry has locked the audit log until the commit. So an organization of another node is visible now, or that
-		// node waits and then sees this one.
+		// The creation has written an entry of the audit log, which is locked until the commit. So this transaction sees
+		// the organization of another node, or that node waits and then sees this one.
 		if all, err := s.projects.Organizations(ctx, "", 2); err != nil {
 			return err
 		} else if len(all) > 1 {
-			return errInUse
+			return errProjectExists
 		}
 		p, issued, err := s.keys.CreateProject(ctx, project.Draft{OrganizationID: o.ID, Name: "My project"})
 		if err != nil {

@@ -25,7 +25,7 @@ func (rawLedger) LatestUsageHour(context.Context, usage.Scope, time.Time) (usage
 
 // What a node stores whose clock is behind counts, although another node has rolled up the hour by its own clock. This
 // needs PostgreSQL, because each node has its own connections.
-func TestUsage_NodeWithSlowClock(t *testing.T) {
+func TestUsage_NodeWithClockBehind(t *testing.T) {
 	t.Parallel()
 	const behind = 10 * time.Minute
 	url := storetest.Postgres(t)

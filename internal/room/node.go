@@ -139,8 +139,9 @@ func (s *Presence) Recover(ctx context.Context) error {
 // node recorded, at the node's last heartbeat or at the end of the room by its
 // duration, whichever is earlier, and makes the pages reconnect.
 // Connections relayed before silentSince are dropped, because they lead to the
-// lost node. A failure in one room does not stop the others. Rooms that are done are removed from rooms, because the
-// attendance no longer shows them after their first step, or after that of another node.
+// lost node. A failure in one room does not stop the others. rooms are the rooms to take over. The caller keeps it
+// between attempts, because the attendance no longer shows a room after the first step, here or on another node.
+// failover removes each room that is done.
 func (s *Presence) failover(ctx context.Context, lost Node, silentSince time.Time, rooms map[string]struct{}) error {
 	failed := s.addRoomsOf(ctx, lost, rooms)
 	for _, id := range slices.Sorted(maps.Keys(rooms)) {
@@ -283,7 +284,7 @@ func (s *Presence) watchNodes(ctx context.Context) {
 				next.since = last.since
 			}
 			if last != nil && last.heartbeat.Equal(n.LastAlive) {
-				next.rooms = last.rooms // those of a takeover that took so long
+				next.rooms = last.rooms // of a takeover that is not finished
 			}
 			last = next
 		}

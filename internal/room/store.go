@@ -223,7 +223,8 @@ type NodeStore interface {
 	SetDrain(ctx context.Context, node string, d Drain) (before Drain, found bool, err error)
 	// Nodes returns the nodes that are running and those that were lost.
 	Nodes(ctx context.Context) ([]Node, error)
-	// RaiseClockAhead says that the clock of another node is so far ahead of this node's. The node may have computed
+	// RaiseClockAhead records that the clock of another node is ahead of this node's by at least
+	// so much. A smaller value changes nothing. The node may have computed
 	// usage up to the time of its own clock, so InsertAttendance and EndAttendance compare with that clock.
 	RaiseClockAhead(ahead time.Duration)
 	// RoomsOfNode returns the ids of the rooms that have unended attendance recorded by

@@ -1,14 +1,15 @@
-// Package shell writes texts into the commands that Parley prints for people to run.
+// Package shell quotes the arguments of the commands that Parley prints for people to run.
 package shell
 
 import "strings"
 
-// safe are the characters that mean only themselves in every place of an argument.
-const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
+// unquoted are the characters that have no special meaning anywhere in an argument. Not ~, which is a home directory at
+// the start.
+const unquoted = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-"
 
-// Quote returns text as one argument of a command in a POSIX shell, in quotes only if it needs them.
+// Quote returns text as one word of a POSIX shell, with single quotes only where they are needed.
 func Quote(text string) string {
-	if text != "" && strings.Trim(text, safe) == "" {
+	if text != "" && strings.Trim(text, unquoted) == "" {
 		return text
 	}
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"

@@ -88,7 +88,7 @@ const (
 // back. The join and the leave have different IDs, because a rollup may have missed only one
 // of them.
 func (s *DB) recordIfLate(ctx context.Context, attendanceID string, move attendanceMove, at, now time.Time) error {
-	late := s.onFastestClock(now).Sub(at) >= room.ReportDelay
+	late := s.onLatestClock(now).Sub(at) >= room.ReportDelay
 	if !late && !s.mayBeRolledUp(at) {
 		return nil
 	}

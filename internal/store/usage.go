@@ -96,15 +96,15 @@ func raise(number *atomic.Int64, least int64) {
 
 func (s *DB) RaiseClockAhead(ahead time.Duration) { raise(&s.clockAhead, ahead.Milliseconds()) }
 
-// onFastestClock returns what the clock of the cluster that is most ahead shows at a time of this node.
-func (s *DB) onFastestClock(now time.Time) time.Time {
+// onLatestClock converts a time of the clock of this node to the clock that is furthest ahead in the cluster.
+func (s *DB) onLatestClock(now time.Time) time.Time {
 	return now.Add(time.Duration(s.clockAhead.Load()) * time.Millisecond)
 }
 
 // mayBeRolledUp reports whether the hour of something that happens now may be rolled up already, as far as this
-// process knows. That happens after the clock was set back, and if that of another node is ahead.
+// process knows. This is possible after the clock was set back, or if that of another node is ahead.
 func (s *DB) mayBeRolledUp(at time.Time) bool {
-	return at.UnixMilli() < s.rolledUpUntil.Load() || at.Before(usage.RolledUpUntil(s.onFastestClock(at)))
+	return at.UnixMilli() < s.rolledUpUntil.Load() || at.Before(usage.RolledUpUntil(s.onLatestClock(at)))
 }
 
 // recordIfRolledUp records that the hour of a room or a session, which is stored at its

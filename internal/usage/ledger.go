@@ -103,7 +103,7 @@ type Ledger interface {
 	OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error)
 }
 
-// RolledUpUntil returns the end of the hours that RollUp rolls up at a time.
+// RolledUpUntil returns the time up to which a RollUp that runs at now rolls up hours.
 func RolledUpUntil(now time.Time) time.Time { return now.UTC().Add(-rollupDelay).Truncate(time.Hour) }
 
 // RollUp rolls up the ended hours of all organizations, rolls up again the hours with late
