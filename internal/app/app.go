@@ -357,25 +357,10 @@ func (a *App) Run(ctx context.Context, demo bool, out io.Writer) error {
 	if err := a.rooms.Register(starting); err != nil {
 		return fmt.Errorf("register this node: %w", err)
 	}
-	if err := a.startRooms(ctx, starting); err != nil {
+	scheduled, err := a.start(ctx, starting, demo, out)
+	if err != nil {
 		a.stopEngine()
 		a.deregisterNode() // so that it does not look like a node that was lost
-		return err
-	}
-	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
-		return err
-	}
-	for _, text := range a.missing {
-		fmt.Fprintln(out, text)
-	}
-	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
-	id, err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir)
-	if err != nil {
-		return err
-	}
-	a.installation.Store(new(doctor.HashID(id)))
-	scheduled, err := a.scheduledBackups(starting)
-	if err != nil {
 		return err
 	}
 	a.scheduled = scheduled
@@ -468,15 +453,28 @@ func (a *App) Close() {
 	a.Release()
 }
 
-// startRooms starts the media engine and continues the rooms of the last run.
-func (a *App) startRooms(ctx, starting context.Context) error {
+// start does what can fail before the service runs: it starts the media engine, continues the rooms of the last run,
+// and creates or checks what belongs to the installation.
+func (a *App) start(ctx, starting context.Context, demo bool, out io.Writer) (*scheduledBackups, error) {
 	if err := a.engine.Start(ctx, a.rooms.Presence, a.rooms.Presence); err != nil {
-		return err
+		return nil, err
 	}
 	if err := a.rooms.Recover(starting); err != nil {
-		return fmt.Errorf("recover the rooms of the last run: %w", err)
+		return nil, fmt.Errorf("recover the rooms of the last run: %w", err)
 	}
-	return nil
+	if err := a.quickstart.Ensure(starting, demo, out); err != nil {
+		return nil, err
+	}
+	for _, text := range a.missing {
+		fmt.Fprintln(out, text)
+	}
+	// Only now, because Ensure refuses a database that the quickstart file does not belong to.
+	id, err := instance.RecordDatabaseID(starting, a.db, a.cfg.DataDir)
+	if err != nil {
+		return nil, err
+	}
+	a.installation.Store(new(doctor.HashID(id)))
+	return a.scheduledBackups(starting)
 }
 
 // stopEngine stops the media engine without handing over its meetings.

@@ -321,6 +321,7 @@ func TestQuickstart_TwoNodesOnEmptyDatabase(t *testing.T) {
 				nodes.Go(func() {
 					if err := s.Ensure(t.Context(), false, io.Discard); err != nil {
 						t.Errorf("ensure: got error %v, want none", err)
+						once() // the other node waits for this one
 					}
 					if q, err := quickstart.Read(dir); err == nil {
 						files <- q

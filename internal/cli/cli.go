@@ -78,6 +78,8 @@ func Run() int {
 	stopSignals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	isServer := len(os.Args) > 1 && os.Args[1] == "serve"
 	switch {
+	case supervise.Supervised(): // the supervisor decides
+		signal.Ignore(syscall.SIGHUP)
 	case isServer && !isTerminal(os.Stdin) && !isTerminal(os.Stderr):
 		// Without a terminal, SIGHUP is a request to reload, as with many daemons. systemd would take a stop as intended,
 		// and not start the server again.
