@@ -30,6 +30,8 @@ const (
 	timeout = 10 * time.Second
 	// failureLifetime is how long a failed discovery is not repeated.
 	failureLifetime = time.Second
+	// maxRedirects is the number of redirects that one request follows.
+	maxRedirects = 5
 )
 
 var errDiscovering = errors.New("another request asks the provider for its description")
@@ -63,7 +65,20 @@ type Provider struct {
 // New returns a Provider. It makes no request, so that the service starts while the provider
 // does not answer.
 func New(cfg Config, now func() time.Time) *Provider {
-	return &Provider{cfg: cfg, now: now, client: &http.Client{Timeout: timeout}}
+	client := &http.Client{Timeout: timeout, CheckRedirect: checkRedirect}
+	return &Provider{cfg: cfg, now: now, client: client}
+}
+
+// checkRedirect refuses the redirect of a POST request, because a status of 307 or 308 would send
+// the client secret and the code to the new address.
+func checkRedirect(_ *http.Request, via []*http.Request) error {
+	if via[0].Method != http.MethodGet {
+		return errors.New("the provider redirects its token endpoint, which OpenID Connect does not allow")
+	}
+	if len(via) >= maxRedirects {
+		return fmt.Errorf("the provider redirects more than %d times", maxRedirects)
+	}
+	return nil
 }
 
 // Name returns the name of the provider for people.
