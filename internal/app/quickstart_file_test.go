@@ -63,6 +63,19 @@ func createDatabase(t *testing.T, cfg config.Config) {
 	}
 }
 
+// assertNoNodes reports a node that a failed start left in the database, where it would look lost.
+func assertNoNodes(t *testing.T, cfg config.Config) {
+	t.Helper()
+	db, err := instance.OpenStore(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	if nodes, err := db.Nodes(t.Context()); err != nil || len(nodes) != 0 {
+		t.Errorf("nodes after the failed start: got %+v, %v, want none", nodes, err)
+	}
+}
+
 func writeQuickstart(t *testing.T, dir, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, quickstart.FileName)
@@ -127,6 +140,7 @@ func TestQuickstart_KeepsFileOnUnusedDatabase(t *testing.T) {
 				t.Errorf("got error %v, want %q", err, want)
 			}
 			assertText(t, path, text)
+			assertNoNodes(t, cfg)
 		})
 	}
 }
