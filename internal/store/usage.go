@@ -238,6 +238,21 @@ func (s *DB) OrganizationsAfter(ctx context.Context, id string, limit int) ([]st
 	return s.queryStrings(ctx, `SELECT id FROM organizations WHERE id > $1 ORDER BY id LIMIT $2`, id, limit)
 }
 
+// OrganizationsUsedAfter looks into the rollups and, because the last hours are not rolled up, into the raw rows. Each
+// subquery stops at the first row of an index; with EXISTS, PostgreSQL may read the whole table instead.
+func (s *DB) OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) ([]string, error) {
+	return s.queryStrings(ctx, `SELECT id FROM organizations o WHERE id > $1 AND (
+		(SELECT 1 FROM usage_hours WHERE organization_id = o.id AND project_id = '' AND hour >= $2 LIMIT 1) IS NOT NULL
+		OR (SELECT 1 FROM projects p WHERE p.organization_id = o.id AND (
+			(SELECT 1 FROM attendance WHERE project_id = p.id AND joined_at >= $2 LIMIT 1) IS NOT NULL
+			OR (SELECT 1 FROM attendance WHERE project_id = p.id AND left_at >= $2 LIMIT 1) IS NOT NULL
+			OR (SELECT 1 FROM rooms WHERE project_id = p.id AND created_at >= $2 LIMIT 1) IS NOT NULL
+			OR (SELECT 1 FROM sessions WHERE project_id = p.id AND started_at >= $2 LIMIT 1) IS NOT NULL) LIMIT 1) IS NOT NULL
+		OR id IN (SELECT p.organization_id FROM attendance a JOIN projects p ON p.id = a.project_id
+			WHERE a.left_at IS NULL))
+		ORDER BY id LIMIT $3`, id, since.UnixMilli(), limit)
+}
+
 func (s *DB) OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error) {
 	return s.queryStrings(ctx, `SELECT DISTINCT organization_id FROM usage_late_reports LIMIT $1`, limit)
 }

@@ -99,6 +99,9 @@ type Ledger interface {
 	// OrganizationsAfter returns at most limit organizations with an ID greater than
 	// id, in order.
 	OrganizationsAfter(ctx context.Context, id string, limit int) ([]string, error)
+	// OrganizationsUsedAfter returns at most limit organizations with an ID greater than id, in order: those that
+	// have used anything since a full hour, and perhaps others.
+	OrganizationsUsedAfter(ctx context.Context, id string, since time.Time, limit int) ([]string, error)
 	// OrganizationsWithLateUsage returns at most limit organizations.
 	OrganizationsWithLateUsage(ctx context.Context, limit int) ([]string, error)
 }

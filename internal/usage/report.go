@@ -134,7 +134,7 @@ func (s *Service) LastHours(ctx context.Context, scope Scope) ([]Day, error) {
 		return hours, s.addHours(ctx, hours, scope, bounds)
 	}
 	for after := ""; ; {
-		batch, err := s.ledger.OrganizationsAfter(ctx, after, organizationBatch)
+		batch, err := s.ledger.OrganizationsUsedAfter(ctx, after, first, organizationBatch)
 		if err != nil {
 			return nil, err
 		}

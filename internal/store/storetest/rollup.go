@@ -125,6 +125,13 @@ func (l oneOrganization) OrganizationsAfter(context.Context, string, int) ([]str
 	return []string{l.id}, nil
 }
 
+func (l oneOrganization) OrganizationsUsedAfter(
+	ctx context.Context, _ string, since time.Time, _ int,
+) ([]string, error) {
+	used, err := l.DB.OrganizationsUsedAfter(ctx, "", since, 1_000_000)
+	return slices.DeleteFunc(used, func(id string) bool { return id != l.id }), err
+}
+
 func must(rt *rapid.T, err error) {
 	rt.Helper()
 	if err != nil {
@@ -319,6 +326,13 @@ func (m *usageModel) checkMonth(rt *rapid.T, want usage.Totals) {
 func (m *usageModel) checkLastHours(rt *rapid.T, project string) {
 	hours, err := m.service.LastHours(m.ctx, usage.Scope{OrganizationID: m.organizationID, ProjectID: project})
 	must(rt, err)
+	if project == "" {
+		all, err := m.service.LastHours(m.ctx, usage.Scope{})
+		must(rt, err)
+		if !slices.Equal(all, hours) {
+			rt.Fatalf("usage of all organizations in the last hours: got %+v, want %+v", all, hours)
+		}
+	}
 	for _, got := range hours {
 		end := got.Date.Add(time.Hour)
 		if end.After(m.now) {
@@ -455,6 +469,12 @@ func (s *suite) testUsageLedger(t *testing.T) {
 	ids, err := db.OrganizationsAfter(ctx, "", 10)
 	requireEqual(t, ids, err, []string{p.OrganizationID})
 	ids, err = db.OrganizationsAfter(ctx, p.OrganizationID, 10)
+	requireEqual(t, ids, err, nil)
+	ids, err = db.OrganizationsUsedAfter(ctx, "", hour, 10)
+	requireEqual(t, ids, err, []string{p.OrganizationID})
+	ids, err = db.OrganizationsUsedAfter(ctx, p.OrganizationID, hour, 10)
+	requireEqual(t, ids, err, nil)
+	ids, err = db.OrganizationsUsedAfter(ctx, "", hour.Add(100*time.Hour), 10)
 	requireEqual(t, ids, err, nil)
 
 	// What this node stores at once is late if the clock of another node is ahead.
