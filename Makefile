@@ -116,7 +116,7 @@ fuzz: ## Fuzz every parser, ten seconds each
 soak: $(PAGE) ## Attack a running server from outside for DURATION (default 1h)
 	SOAK_DURATION=$(or $(DURATION),1h) go test -v -count 1 -timeout 3h -run '^TestFuzz$$' ./test/hostile
 
-lint: $(PAGE) $(TYPESCRIPT) ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
+lint: $(PAGE) $(TYPESCRIPT) $(BROWSER) ## Check formatting, types, vet, staticcheck, Biome, go.mod and generated code
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { gofmt -l $$(git ls-files '*.go'); echo 'run gofmt -w on these'; exit 1; }
 	test/generated.sh
 	cd web && npm run lint && npm run typecheck
@@ -159,4 +159,4 @@ release: ## Build the files of a release into dist/, in a clean checkout of its 
 
 clean: ## Remove what was built
 	rm -rf bin dist web/dist/app web/node_modules test/browser/node_modules test/webhooks/node_modules test/postman/node_modules \
-		test/artefacts
+		sdk/typescript/node_modules sdk/typescript/dist test/artefacts
